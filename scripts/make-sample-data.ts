@@ -1,0 +1,266 @@
+import { DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { access, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+const usage = `Makes the sample data of a fresh clone again, from a folder with the source sample.
+
+Usage:   npm run data -- SOURCE_FOLDER [--out FOLDER]
+Example: npm run data -- ../sample
+
+SOURCE_FOLDER holds
+  financials_girbo_2019_2025.parquet   financials_columns.csv
+  procurement_44fz_2018.parquet        procurement_columns.csv
+  dictionaries/okfs.csv                dictionaries/okved2_full.csv   dictionaries/okpd2_full.csv
+
+Options:
+  --out FOLDER   where to write (default: data/ of this repository)
+  --help         show this text
+
+The same source and the same DuckDB release give the same bytes, every time.`
+
+interface SampleDataset {
+  readonly name: string
+  readonly parquet: string
+  readonly columns: string
+  /** SQL for the name of a row's file: a part of time, so that a plan's history is whole files. */
+  readonly fileName: string
+  /** Order of the rows within a file: what is looked up comes first, and the whole is unique. */
+  readonly order: readonly string[]
+}
+
+const datasets: readonly SampleDataset[] = [
+  {
+    name: 'financials',
+    parquet: 'financials_girbo_2019_2025.parquet',
+    columns: 'financials_columns.csv',
+    fileName: 'year::VARCHAR',
+    order: ['inn', 'year'],
+  },
+  {
+    name: 'procurement',
+    parquet: 'procurement_44fz_2018.parquet',
+    columns: 'procurement_columns.csv',
+    fileName: "strftime(sign_date, '%Y-%m')",
+    order: ['okpd2', 'sign_date', 'reg_number'],
+  },
+]
+
+const codeLists = [
+  { source: 'dictionaries/okfs.csv', target: 'dictionaries/okfs.csv' },
+  { source: 'dictionaries/okved2_full.csv', target: 'dictionaries/okved2.csv' },
+  { source: 'dictionaries/okpd2_full.csv', target: 'dictionaries/okpd2.csv' },
+] as const
+
+/** The statement that a line code belongs to, by the code's first digit. */
+const statements: Readonly<Record<string, string>> = {
+  1: 'Balance sheet',
+  2: 'Income statement',
+  3: 'Statement of changes in equity',
+  4: 'Cash flow statement',
+  6: 'Report on the targeted use of funds',
+}
+
+/** Labels that only the printed form explains, by the lines above them or by their layout. */
+const clearerLabels: Readonly<Record<string, string>> = {
+  1600: 'Total assets',
+  1700: 'Total equity and liabilities; equals total assets (1600)',
+  2410: 'Income tax; filed as a negative number by most companies, as a positive one by some',
+  2411: 'Current income tax, a part of income tax (2410)',
+  2412: 'Deferred income tax, a part of income tax (2410); either sign',
+  2460: 'Other items that change net profit',
+}
+
+const outflowLine = /^(2120|2210|2220|2330|2350|2411|3320|3327|4[123]2\d|63\d\d)$/
+const outflowNote = '; filed as a positive number by most companies, as a negative one by some'
+
+/** Units that the source leaves open because they are not money. */
+const plainUnits: Readonly<Record<string, string>> = {
+  year: 'year',
+  okfs: 'code',
+  positions_count: 'count',
+  suppliers_count: 'count',
+}
+
+interface SourceColumn {
+  readonly name: string
+  readonly unit: string
+  readonly label: string
+  readonly labelRu: string
+  readonly source: string
+}
+
+async function makeSampleData(sourceFolder: string, outFolder: string): Promise<void> {
+  await requireSource(sourceFolder)
+  const instance = await DuckDBInstance.create(':memory:', { threads: '1' })
+  const connection = await instance.connect()
+  for (const dataset of datasets) {
+    await load(connection, sourceFolder, dataset)
+    const columns = await readColumns(connection, sourceFolder, dataset)
+    await writeParquetFiles(connection, outFolder, dataset)
+    await writeDictionary(connection, outFolder, dataset, columns)
+  }
+  for (const list of codeLists) {
+    const text = await readFile(join(sourceFolder, list.source), 'utf8')
+    await writeText(join(outFolder, list.target), text.replaceAll('\r\n', '\n'))
+  }
+  connection.closeSync()
+  instance.closeSync()
+}
+
+async function requireSource(folder: string): Promise<void> {
+  if (!(await exists(folder))) throw new Error(`there is no folder ${folder}`)
+  const needed = [
+    ...datasets.flatMap(({ parquet, columns }) => [parquet, columns]),
+    ...codeLists.map(({ source }) => source),
+  ]
+  const found = await Promise.all(needed.map((name) => exists(join(folder, name))))
+  const missing = needed.filter((_, index) => !found[index])
+  if (missing.length > 0) throw new Error(`the folder ${folder} lacks ${missing.join(', ')}`)
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function load(
+  connection: DuckDBConnection,
+  sourceFolder: string,
+  { name, parquet }: SampleDataset,
+): Promise<void> {
+  const path = literal(join(sourceFolder, parquet))
+  await connection.run(`CREATE TABLE ${name} AS SELECT * FROM read_parquet(${path})`)
+}
+
+/** Labels and units of the columns, checked to be those of the Parquet file, in its order. */
+async function readColumns(
+  connection: DuckDBConnection,
+  sourceFolder: string,
+  { name, columns }: SampleDataset,
+): Promise<SourceColumn[]> {
+  const path = literal(join(sourceFolder, columns))
+  const listed = await readText(
+    connection,
+    `SELECT "column", unit, label_en, label_ru, source FROM read_csv(${path}, all_varchar = true)`,
+  )
+  const actual = await readText(connection, `SELECT column_name FROM (DESCRIBE ${name})`)
+  if (listed.map(([column]) => column).join() !== actual.join()) {
+    throw new Error(`${columns} does not list the columns of the Parquet file, in its order`)
+  }
+  return listed.map(([column = '', unit = '', label = '', labelRu = '', source = '']) => {
+    return { name: column, unit, label, labelRu, source }
+  })
+}
+
+async function writeParquetFiles(
+  connection: DuckDBConnection,
+  outFolder: string,
+  { name, fileName, order }: SampleDataset,
+): Promise<void> {
+  const parts = await readText(
+    connection,
+    `SELECT ${fileName} AS part, count(*)::VARCHAR FROM ${name} GROUP BY part ORDER BY part`,
+  )
+  for (const [part = '', rows = ''] of parts) {
+    if (part === '') throw new Error(`${name}: ${rows} rows belong to no file, ${fileName} is null`)
+    const path = join(outFolder, name, `${part}.parquet`)
+    await writeWhole(path, async (temporaryPath) => {
+      await connection.run(
+        `COPY (SELECT * FROM ${name} WHERE ${fileName} = ${literal(part)} ORDER BY ${order.join()})
+         TO ${literal(temporaryPath)} (FORMAT parquet, COMPRESSION zstd)`,
+      )
+    })
+    console.log(`${name}/${part}.parquet: ${rows} rows`)
+  }
+}
+
+async function writeDictionary(
+  connection: DuckDBConnection,
+  outFolder: string,
+  { name }: SampleDataset,
+  columns: readonly SourceColumn[],
+): Promise<void> {
+  const [counts = []] = await readText(connection, `SELECT count(COLUMNS(*))::VARCHAR FROM ${name}`)
+  const lines = columns.map((column, index) => [
+    column.name,
+    column.unit || (plainUnits[column.name] ?? ''),
+    describe(column) + (counts[index] === '0' ? '; empty throughout this sample' : ''),
+    column.labelRu,
+    column.source,
+  ])
+  const header = ['column', 'unit', 'description', 'description_ru', 'source']
+  const text = [header, ...lines].map((fields) => `${fields.map(csvField).join()}\n`).join('')
+  await writeText(join(outFolder, `${name}.columns.csv`), text)
+  console.log(`${name}.columns.csv: ${lines.length} columns`)
+}
+
+function describe({ name, label }: SourceColumn): string {
+  const text = (clearerLabels[name] ?? label) + (outflowLine.test(name) ? outflowNote : '')
+  const statement = /^\d{4}$/.test(name) ? statements[name.charAt(0)] : undefined
+  return statement === undefined ? text : `${statement}: ${text}`
+}
+
+/** Rows of a query whose every column is text; null is read as the empty text. */
+async function readText(connection: DuckDBConnection, sql: string): Promise<string[][]> {
+  const reader = await connection.runAndReadAll(sql)
+  return reader.getRows().map((row) => row.map((value) => (value === null ? '' : String(value))))
+}
+
+async function writeText(path: string, text: string): Promise<void> {
+  await writeWhole(path, async (temporaryPath) => await writeFile(temporaryPath, text))
+}
+
+/** A file under `path` is always a whole one: it is written beside it and then renamed. */
+async function writeWhole(
+  path: string,
+  write: (temporaryPath: string) => Promise<void>,
+): Promise<void> {
+  const temporaryPath = `${path}.tmp`
+  await mkdir(dirname(path), { recursive: true })
+  try {
+    await write(temporaryPath)
+    await rename(temporaryPath, path)
+  } finally {
+    await rm(temporaryPath, { force: true })
+  }
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+function csvField(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+function readArguments(): { sourceFolder: string; outFolder: string } | 'help' | 'wrong usage' {
+  const options = { out: { type: 'string' }, help: { type: 'boolean' } } as const
+  try {
+    const { values, positionals } = parseArgs({ options, allowPositionals: true })
+    if (values.help === true) return 'help'
+    const [sourceFolder, ...rest] = positionals
+    if (sourceFolder === undefined || rest.length > 0) return 'wrong usage'
+    const outFolder = values.out ?? join(import.meta.dirname, '..', 'data')
+    return { sourceFolder, outFolder }
+  } catch {
+    return 'wrong usage'
+  }
+}
+
+const request = readArguments()
+if (request === 'help') console.log(usage)
+else if (request === 'wrong usage') {
+  console.error(usage)
+  process.exitCode = 2
+} else {
+  try {
+    await makeSampleData(request.sourceFolder, request.outFolder)
+  } catch (error) {
+    console.error(`make-sample-data: ${error instanceof Error ? error.message : String(error)}`)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,76 @@
+import { ServiceError } from '../errors.js'
+import type { Catalog } from '../catalog/catalog.js'
+import type { Column } from '../catalog/column.js'
+import type { Dataset } from '../catalog/dataset.js'
+import { latestYears, predicateKey } from '../catalog/predicate.js'
+import type { Predicate } from '../catalog/predicate.js'
+import type { Plan } from '../catalog/registry.js'
+import type { Version } from '../catalog/version.js'
+import type { Principal } from './principal.js'
+
+/** What a principal may see of one dataset: decided once, then passed down. */
+export interface Access {
+  readonly dataset: Dataset
+  readonly version: Version
+  /** Null for the demo token, which has a subset instead. */
+  readonly plan: Plan | null
+  /** The plan's window or the demo subset. */
+  readonly predicates: readonly Predicate[]
+  /** Hidden columns are not among them: to a caller they don't exist. */
+  readonly columns: readonly Column[]
+  /** Equal for principals who see the same rows. */
+  readonly key: string
+}
+
+/**
+ * The access of a principal to a dataset by name. A dataset that does not exist and one without a
+ * grant end in the same error, after the same work.
+ * @throws not_found; service_unavailable when a granted dataset has no version to serve
+ */
+export function authorize(principal: Principal, catalog: Catalog, name: string): Access {
+  const dataset = catalog.datasets.get(name)
+  const grant = grantOf(principal, dataset, name)
+  if (!dataset || !grant) {
+    throw new ServiceError(
+      'not_found',
+      'There is no such dataset for this token. GET /v1/ lists those that there are.',
+    )
+  }
+  if (!dataset.version) {
+    throw new ServiceError('service_unavailable', 'This dataset is not available at the moment.', {
+      retryAfterSeconds: 60,
+    })
+  }
+  const predicates = grant.plan ? planWindow(grant.plan, dataset.version) : (dataset.demo ?? [])
+  return Object.freeze({
+    dataset,
+    version: dataset.version,
+    plan: grant.plan,
+    predicates,
+    columns: dataset.version.columns.filter((column) => !column.hidden),
+    key: predicates.map(predicateKey).sort().join(),
+  })
+}
+
+/** The datasets that a principal may see and that can be served, in the registry's order. */
+export function accessibleDatasets(principal: Principal, catalog: Catalog): readonly Access[] {
+  return [...catalog.datasets.values()]
+    .filter((dataset) => dataset.version && grantOf(principal, dataset, dataset.name))
+    .map((dataset) => authorize(principal, catalog, dataset.name))
+}
+
+function grantOf(
+  principal: Principal,
+  dataset: Dataset | undefined,
+  name: string,
+): { readonly plan: Plan | null } | undefined {
+  if (principal.kind === 'demo') return dataset?.demo ? { plan: null } : undefined
+  const granted = principal.grants.get(name)
+  const plan = granted === undefined ? undefined : dataset?.plans.get(granted)
+  return plan && { plan }
+}
+
+function planWindow(plan: Plan, version: Version): readonly Predicate[] {
+  if (plan.history === 'all' || !version.history) return []
+  return latestYears(version.history, version.newestHistory, plan.history)
+}

@@ -1,0 +1,120 @@
+import { ServiceError } from '../errors.js'
+import { periodEnd, periodOf, readUsage } from '../control/usage.js'
+import type { Charge, Usage } from '../control/usage.js'
+import type { ControlStore } from '../control/store.js'
+import type { Access } from './access.js'
+import type { ChargeQueue } from './charge-queue.js'
+import type { Principal } from './principal.js'
+
+/** Rows of this month under one cap. */
+export interface RowBudget {
+  readonly limit: number
+  readonly used: number
+  readonly remaining: number
+}
+
+/** What is left for one dataset: the nearer end of its own cap and the one over all datasets. */
+export interface QuotaStatus extends RowBudget {
+  readonly scope: 'resource' | 'global'
+  /** Seconds until the month ends, UTC. */
+  readonly resetSeconds: number
+}
+
+type Subscriber = Principal & { readonly kind: 'subscriber' }
+
+/** A budget that is never negative: a cap lowered below what was used leaves nothing. */
+export function rowBudget(limit: number, used: number): RowBudget {
+  return { limit, used, remaining: Math.max(0, limit - used) }
+}
+
+/** The subscriber's rows in the current month. */
+export function usageNow(control: ControlStore, principal: Subscriber, now: number): Usage {
+  return readUsage(control, principal.id, periodOf(now))
+}
+
+/**
+ * The quota as it stands for a request; undefined where nothing is counted (the demo token).
+ * Without an access, the one over all datasets or none.
+ */
+export function quotaStatus(
+  control: ControlStore,
+  principal: Principal,
+  access: Access | null,
+  now: number,
+): QuotaStatus | undefined {
+  if (principal.kind === 'demo') return undefined
+  const usage = usageNow(control, principal, now)
+  const used = access ? (usage.datasets.get(access.dataset.name) ?? 0) : 0
+  return nearestEnd(
+    principal,
+    access,
+    { ...usage, datasetUsed: used, globalUsed: usage.total },
+    now,
+  )
+}
+
+interface Used {
+  readonly period: string
+  readonly datasetUsed: number
+  readonly globalUsed: number
+}
+
+function nearestEnd(
+  principal: Subscriber,
+  access: Access | null,
+  used: Used,
+  now: number,
+): QuotaStatus | undefined {
+  const resetSeconds = Math.max(1, Math.ceil((periodEnd(used.period) - now) / 1000))
+  const plan = access?.plan
+  const resource = plan ? rowBudget(plan.rowsPerMonth, used.datasetUsed) : undefined
+  const global =
+    principal.globalRows === null ? undefined : rowBudget(principal.globalRows, used.globalUsed)
+  if (global && (!resource || global.remaining < resource.remaining)) {
+    return { ...global, scope: 'global', resetSeconds }
+  }
+  return resource && { ...resource, scope: 'resource', resetSeconds }
+}
+
+/** @throws row_quota_exceeded when nothing is left, whatever the query would return */
+export function requireQuota(quota: QuotaStatus | undefined): void {
+  if (!quota || quota.remaining > 0) return
+  const what = quota.scope === 'global' ? 'over all datasets' : 'for this dataset'
+  throw new ServiceError(
+    'row_quota_exceeded',
+    `This month's ${quota.limit} rows ${what} are used. The count starts anew with the next month (UTC).`,
+    { retryAfterSeconds: quota.resetSeconds },
+  )
+}
+
+export interface Paid {
+  /** Rows that may be sent, at most as many as were asked for. */
+  readonly rows: number
+  readonly quota: QuotaStatus | undefined
+}
+
+/**
+ * Charges rows durably before they are sent: a page that would pass a cap is cut to what is left.
+ * @throws row_quota_exceeded when another request took the last rows meanwhile
+ */
+export async function chargeRows(
+  queue: ChargeQueue,
+  principal: Principal,
+  access: Access,
+  rows: number,
+  now: number,
+): Promise<Paid> {
+  if (principal.kind === 'demo' || !access.plan) return { rows, quota: undefined }
+  const charge: Charge = {
+    subscriptionId: principal.id,
+    dataset: access.dataset.name,
+    period: periodOf(now),
+    rows,
+    datasetRowsMax: access.plan.rowsPerMonth,
+    globalRowsMax: principal.globalRows,
+  }
+  const result = await queue.charge(charge)
+  const quota = nearestEnd(principal, access, result, now)
+  if (result.granted === 0) requireQuota(quota)
+  return { rows: result.granted, quota }
+}

@@ -1,0 +1,82 @@
+import { timingSafeEqual } from 'node:crypto'
+import { ServiceError } from '../errors.js'
+import type { ControlStore } from '../control/store.js'
+import { hashToken, parseToken } from '../control/token-format.js'
+import { findToken } from '../control/tokens.js'
+import type { TokenRecord } from '../control/tokens.js'
+
+/** Who asks. Rate, quota and cursors belong to `id`, the subscription, whichever token is used. */
+export type Principal =
+  | {
+      readonly kind: 'subscriber'
+      readonly id: string
+      readonly tokenId: string
+      /** Milliseconds since 1970. */
+      readonly expiresAt: number
+      /** Rows a month over all datasets; null = no such cap. */
+      readonly globalRows: number | null
+      /** Dataset → plan. */
+      readonly grants: ReadonlyMap<string, string>
+    }
+  | { readonly kind: 'demo'; readonly id: 'demo' }
+
+export interface Authentication {
+  readonly control: ControlStore
+  /** The public demo token of the registry; null where there is none. */
+  readonly demoToken: string | null
+  readonly now: () => number
+}
+
+/**
+ * The principal behind an `Authorization` header. A missing, malformed, unknown, revoked or expired
+ * token all end in the same error: nothing tells them apart.
+ * @throws unauthorized
+ */
+export function authenticate(header: string | undefined, options: Authentication): Principal {
+  const text = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1]
+  const token = text === undefined ? undefined : parseToken(text)
+  const principal =
+    token?.kind === 'demo'
+      ? demoPrincipal(token.hash, options.demoToken)
+      : token &&
+        subscriberPrincipal(findToken(options.control, token.hash), token.hash, options.now())
+  if (!principal) throw unauthorized()
+  return principal
+}
+
+function unauthorized(): ServiceError {
+  return new ServiceError(
+    'unauthorized',
+    'A valid token is needed: send the header "Authorization: Bearer <token>".',
+  )
+}
+
+function demoPrincipal(hash: Buffer, demoToken: string | null): Principal | undefined {
+  if (demoToken === null || !timingSafeEqual(hash, hashToken(demoToken))) return undefined
+  return { kind: 'demo', id: 'demo' }
+}
+
+function subscriberPrincipal(
+  record: TokenRecord | undefined,
+  hash: Buffer,
+  now: number,
+): Principal | undefined {
+  if (!record || !timingSafeEqual(record.hash, hash) || !isLive(record, now)) return undefined
+  return Object.freeze({
+    kind: 'subscriber',
+    id: record.subscriptionId,
+    tokenId: record.tokenId,
+    expiresAt: Math.min(record.subscriptionExpiresAt, record.tokenExpiresAt ?? Infinity),
+    globalRows: record.globalRows,
+    grants: new Map(record.grants.map(({ dataset, plan }) => [dataset, plan])),
+  })
+}
+
+function isLive(record: TokenRecord, now: number): boolean {
+  return (
+    record.revokedAt === null &&
+    record.cancelledAt === null &&
+    record.subscriptionExpiresAt > now &&
+    (record.tokenExpiresAt === null || record.tokenExpiresAt > now)
+  )
+}

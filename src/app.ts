@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, readFile, rm } from 'node:fs/promises'
+import { availableParallelism, totalmem } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { openCatalog, readRegistry, versionsFolderOf } from './catalog/catalog.js'
+import type { Catalog } from './catalog/catalog.js'
+import type { Config } from './config.js'
+import { saveDatasetStates } from './control/dataset-state.js'
+import { LastUsed } from './control/last-used.js'
+import { ControlStore } from './control/store.js'
+import { DuckDbEngine } from './engine/duckdb/duckdb-engine.js'
+import { duckDbOpener } from './engine/duckdb/opener.js'
+import { buildServer } from './http/server.js'
+import { createService } from './service.js'
+
+export interface App {
+  readonly server: FastifyInstance
+  readonly catalog: Catalog
+  /** Stops taking requests, waits for those in flight, then stops the engine and the store. */
+  readonly close: () => Promise<void>
+}
+
+export interface AppParts {
+  readonly logger: FastifyBaseLogger
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+const memoryShare = 0.6
+const openerMemoryShare = 0.25
+const queueMax = 256
+
+/**
+ * Wires the house together: registry and files, control store, engine, service, doors.
+ * @throws RegistryError when registry.yaml can't be read; a dataset that can't be is only reported
+ */
+export async function buildApp(config: Config, { logger, now }: AppParts): Promise<App> {
+  const registry = await readRegistry(config.registry)
+  const state = await prepareState(config.state)
+  const memoryLimitBytes = config.memoryLimit ?? Math.floor(availableMemory() * memoryShare)
+  const catalog = await openCatalog(registry, {
+    openFiles: duckDbOpener(Math.floor(memoryLimitBytes * openerMemoryShare)),
+    versionsFolder: state.versions,
+  })
+  const control = ControlStore.open(join(state.folder, 'control.db'))
+  reportDatasets(catalog, control, logger, now())
+  const engine = await DuckDbEngine.open({
+    folders: [state.versions],
+    tempFolder: state.temp,
+    memoryLimitBytes,
+    threads: availableParallelism(),
+    slots: config.querySlots ?? availableParallelism(),
+    queueMax,
+  })
+  const lastUsed = new LastUsed(control, now)
+  const service = createService({
+    catalog: () => catalog,
+    control,
+    lastUsed,
+    engine,
+    cursorKey: await cursorKey(state.folder),
+    now,
+  })
+  let isOpen = true
+  const server = buildServer({
+    service,
+    logger,
+    trustProxy: config.trustProxy,
+    isReady: () => isOpen && [...catalog.datasets.values()].some((dataset) => dataset.version),
+  })
+  const close = async () => {
+    isOpen = false
+    await server.close()
+    await engine.close()
+    lastUsed.close()
+    control.close()
+  }
+  return { server, catalog, close }
+}
+
+/** Memory that this process may use: the cgroup's limit where there is one, else the machine's. */
+function availableMemory(): number {
+  const limit = process.constrainedMemory()
+  return limit > 0 && limit < totalmem() ? limit : totalmem()
+}
+
+async function prepareState(folder: string) {
+  const state = { folder: resolve(folder), versions: versionsFolderOf(folder), temp: '' }
+  state.temp = join(state.folder, 'tmp')
+  await mkdir(state.folder, { recursive: true, mode: 0o700 })
+  await rm(state.temp, { recursive: true, force: true })
+  await mkdir(state.temp, { mode: 0o700 })
+  await mkdir(state.versions, { recursive: true, mode: 0o700 })
+  return state
+}
+
+/** The key that signs cursors: made once, kept, so that walks go on after a restart. */
+async function cursorKey(stateFolder: string): Promise<Uint8Array> {
+  const path = join(stateFolder, 'cursor.key')
+  try {
+    await using file = await open(path, 'wx', 0o600)
+    const key = randomBytes(32)
+    await file.write(key)
+    await file.sync()
+    return key
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
+    const key = await readFile(path)
+    if (key.length === 32) return key
+    throw new Error('cursor.key in the state folder is damaged; remove it to start with a new one')
+  }
+}
+
+/** What became of each dataset goes to the log, and to the store where `das dataset list` reads. */
+function reportDatasets(
+  catalog: Catalog,
+  control: ControlStore,
+  logger: FastifyBaseLogger,
+  updatedAt: number,
+): void {
+  const datasets = [...catalog.datasets.values()]
+  for (const { name, version, reason } of datasets) {
+    if (version) logger.info({ dataset: name, version: version.id, rows: version.rows }, 'serving')
+    else logger.error({ dataset: name, reason }, 'dataset unavailable')
+  }
+  saveDatasetStates(
+    control,
+    datasets.map(({ name, version, reason }) => ({
+      dataset: name,
+      version: version?.id ?? null,
+      status: version ? 'serving' : 'unavailable',
+      reason,
+      rows: version?.rows ?? null,
+      updatedAt,
+    })),
+  )
+}

@@ -1,0 +1,174 @@
+/**
+ * A column's storage type as the engine reads it from a file, free of the engine's own classes.
+ * `other` is a type that has no rules of its own here and is served as text.
+ */
+export type DataType =
+  | { readonly kind: 'scalar'; readonly name: ScalarName }
+  | { readonly kind: 'decimal'; readonly width: number; readonly scale: number }
+  | { readonly kind: 'enum'; readonly values: readonly string[] }
+  | { readonly kind: 'list'; readonly element: DataType }
+  | { readonly kind: 'array'; readonly element: DataType; readonly length: number }
+  | { readonly kind: 'struct'; readonly fields: readonly StructField[] }
+  | { readonly kind: 'map'; readonly key: DataType; readonly value: DataType }
+  | { readonly kind: 'other'; readonly name: string }
+
+export interface StructField {
+  readonly name: string
+  readonly type: DataType
+}
+
+export const scalarNames = [
+  'BOOLEAN',
+  'TINYINT',
+  'SMALLINT',
+  'INTEGER',
+  'BIGINT',
+  'HUGEINT',
+  'UTINYINT',
+  'USMALLINT',
+  'UINTEGER',
+  'UBIGINT',
+  'UHUGEINT',
+  'FLOAT',
+  'DOUBLE',
+  'VARCHAR',
+  'UUID',
+  'DATE',
+  'TIME',
+  'TIME_NS',
+  'TIMESTAMP_S',
+  'TIMESTAMP_MS',
+  'TIMESTAMP',
+  'TIMESTAMP_NS',
+  'TIMESTAMPTZ',
+  'BLOB',
+  'VARIANT',
+  'JSON',
+] as const
+
+export type ScalarName = (typeof scalarNames)[number]
+
+/** Two types that read, compare and serve alike. */
+export function sameType(left: DataType, right: DataType): boolean {
+  return typeText(left) === typeText(right)
+}
+
+/** The type in DuckDB's notation, for messages, casts and comparison. Names inside are quoted. */
+export function typeText(type: DataType): string {
+  switch (type.kind) {
+    case 'scalar':
+      return type.name
+    case 'decimal':
+      return `DECIMAL(${type.width},${type.scale})`
+    case 'enum':
+      return `ENUM(${type.values.map((value) => `'${value.replaceAll("'", "''")}'`).join(', ')})`
+    case 'list':
+      return `${typeText(type.element)}[]`
+    case 'array':
+      return `${typeText(type.element)}[${type.length}]`
+    case 'struct':
+      return `STRUCT(${type.fields.map(fieldText).join(', ')})`
+    case 'map':
+      return `MAP(${typeText(type.key)}, ${typeText(type.value)})`
+    case 'other':
+      return type.name
+  }
+}
+
+function fieldText(field: StructField): string {
+  return `"${field.name.replaceAll('"', '""')}" ${typeText(field.type)}`
+}
+
+/** Integer types with their exact range, narrowest first. */
+const integerRanges = {
+  TINYINT: signed(8),
+  UTINYINT: unsigned(8),
+  SMALLINT: signed(16),
+  USMALLINT: unsigned(16),
+  INTEGER: signed(32),
+  UINTEGER: unsigned(32),
+  BIGINT: signed(64),
+  UBIGINT: unsigned(64),
+  HUGEINT: signed(128),
+  UHUGEINT: unsigned(128),
+} as const
+
+export interface IntegerRange {
+  readonly min: bigint
+  readonly max: bigint
+}
+
+function signed(bits: number): IntegerRange {
+  return { min: -(2n ** BigInt(bits - 1)), max: 2n ** BigInt(bits - 1) - 1n }
+}
+
+function unsigned(bits: number): IntegerRange {
+  return { min: 0n, max: 2n ** BigInt(bits) - 1n }
+}
+
+/** The range of an integer type; undefined for every other type. */
+export function integerRange(type: DataType): IntegerRange | undefined {
+  if (type.kind !== 'scalar') return undefined
+  return Object.hasOwn(integerRanges, type.name)
+    ? integerRanges[type.name as keyof typeof integerRanges]
+    : undefined
+}
+
+/**
+ * The narrowest type that holds every value of both without rounding, or undefined where there is
+ * none: files of one dataset may differ in width, never in meaning (contract 3).
+ */
+export function widen(left: DataType, right: DataType): DataType | undefined {
+  if (sameType(left, right)) return left
+  return widenIntegers(left, right) ?? widenDecimals(left, right) ?? widenOthers(left, right)
+}
+
+function widenIntegers(left: DataType, right: DataType): DataType | undefined {
+  const [a, b] = [integerRange(left), integerRange(right)]
+  if (!a || !b) return undefined
+  const min = a.min < b.min ? a.min : b.min
+  const max = a.max > b.max ? a.max : b.max
+  for (const [name, range] of Object.entries(integerRanges)) {
+    if (range.min <= min && range.max >= max) return { kind: 'scalar', name: name as ScalarName }
+  }
+  return undefined
+}
+
+function widenDecimals(left: DataType, right: DataType): DataType | undefined {
+  const [a, b] = [decimalShape(left), decimalShape(right)]
+  if (!a || !b) return undefined
+  const scale = Math.max(a.scale, b.scale)
+  const width = Math.max(a.width - a.scale, b.width - b.scale) + scale
+  return width <= 38 ? { kind: 'decimal', width, scale } : undefined
+}
+
+function decimalShape(type: DataType): { width: number; scale: number } | undefined {
+  if (type.kind === 'decimal') return type
+  const range = integerRange(type)
+  return range && { width: String(range.max).length, scale: 0 }
+}
+
+const exactInDouble: readonly string[] = [
+  'TINYINT',
+  'UTINYINT',
+  'SMALLINT',
+  'USMALLINT',
+  'INTEGER',
+  'UINTEGER',
+]
+
+function widenOthers(left: DataType, right: DataType): DataType | undefined {
+  const names: readonly string[] = [left, right].map((type) =>
+    type.kind === 'scalar' ? type.name : type.kind,
+  )
+  const has = (name: string) => names.includes(name)
+  const only = (...allowed: readonly string[]) => names.every((name) => allowed.includes(name))
+  if (has('DOUBLE') && only('DOUBLE', 'FLOAT', ...exactInDouble)) return scalar('DOUBLE')
+  if (only('VARCHAR', 'enum')) return scalar('VARCHAR')
+  if (only('TIMESTAMP_S', 'TIMESTAMP_MS', 'TIMESTAMP')) return scalar('TIMESTAMP')
+  return undefined
+}
+
+function scalar(name: ScalarName): DataType {
+  return { kind: 'scalar', name }
+}

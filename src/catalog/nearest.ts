@@ -1,0 +1,31 @@
+import { distance } from 'fastest-levenshtein'
+
+const namesMax = 3
+
+/** The names most like `wanted`, nearest first; none when nothing is reasonably near. */
+export function nearestNames(wanted: string, names: Iterable<string>): readonly string[] {
+  const text = wanted.slice(0, 64).toLowerCase()
+  const limit = Math.max(1, Math.floor(text.length / 2))
+  return [...names]
+    .map((name) => ({ name, edits: editsBetween(text, name.toLowerCase()) }))
+    .filter(({ edits }) => edits <= limit)
+    .sort((left, right) => left.edits - right.edits)
+    .slice(0, namesMax)
+    .map(({ name }) => name)
+}
+
+/** Counts a name that only goes on after the text as one edit away: `rate` for `rate_per_minute`. */
+function editsBetween(text: string, name: string): number {
+  return text.length > 2 && name.startsWith(text) ? 1 : distance(text, name)
+}
+
+/** ` Did you mean "inn" or "okfs"?`, or nothing: the closing sentence of an error. */
+export function didYouMean(wanted: string, names: Iterable<string>): string {
+  const near = nearestNames(wanted, names).map((name) => `"${name}"`)
+  return near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`
+}
+
+/** A caller's text made safe and short enough to stand in a message: JSON quoting, 40 characters. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
+}

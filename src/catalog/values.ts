@@ -1,0 +1,113 @@
+/**
+ * An exact number: `units` × 10^-`scale`. Integers, decimals, dates (days), times and timestamps
+ * (seconds since 1970) are all compared in this form, so nothing is ever rounded.
+ */
+export interface Exact {
+  readonly units: bigint
+  readonly scale: number
+}
+
+const digitsMax = 1000
+
+/** `-12.50` and the like; undefined for anything else, exponents included. */
+export function parseExact(text: string): Exact | undefined {
+  if (text.length > digitsMax) return undefined
+  const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text)
+  if (!match) return undefined
+  const [, sign, whole = '', fraction = ''] = match
+  const units = BigInt(whole + fraction)
+  return { units: sign ? -units : units, scale: fraction.length }
+}
+
+/** A decimal number with an optional exponent; `1e+5` may arrive as `1e 5`. */
+export function parseFloating(text: string): number | undefined {
+  if (text.length > digitsMax) return undefined
+  return /^-?\d+(\.\d+)?([eE][+\- ]?\d+)?$/.test(text) ? Number(text.replace(' ', '+')) : undefined
+}
+
+/** Days since 1970-01-01 of a calendar day; years beyond 0000–9999 carry a sign, as ISO 8601 says. */
+export function parseDate(text: string): Exact | undefined {
+  const match = /^(\d{4}|[+\- ]\d{5,7}|-\d{4})-(\d{2})-(\d{2})$/.exec(text)
+  if (!match) return undefined
+  const days = daysOf(Number(match[1]), Number(match[2]), Number(match[3]))
+  return days === undefined ? undefined : { units: BigInt(days), scale: 0 }
+}
+
+/** Proleptic Gregorian calendar, by 400-year eras of 146,097 days counted from 1 March 0000. */
+function daysOf(year: number, month: number, day: number): number | undefined {
+  if (month < 1 || month > 12 || day < 1 || day > monthDays(year, month)) return undefined
+  const marchYear = month > 2 ? year : year - 1
+  const era = Math.floor(marchYear / 400)
+  const yearOfEra = marchYear - era * 400
+  const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1
+  const leapDays = Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100)
+  return era * 146_097 + yearOfEra * 365 + leapDays + dayOfYear - 719_468
+}
+
+function monthDays(year: number, month: number): number {
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  if (month === 2) return leap ? 29 : 28
+  return [4, 6, 9, 11].includes(month) ? 30 : 31
+}
+
+const clock = String.raw`(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?`
+const timePattern = new RegExp(`^${clock}$`)
+const day = String.raw`([+\- ]?\d{4,7}-\d{2}-\d{2})`
+const zone = String.raw`(Z|z|[+\- ]\d{2}(?::?\d{2})?)`
+const timestampPattern = new RegExp(`^${day}(?:[T ]${clock}${zone}?)?$`)
+
+/** Seconds since midnight, up to 24:00:00. */
+export function parseTime(text: string): Exact | undefined {
+  const match = timePattern.exec(text)
+  return match ? clockOf(match.slice(1)) : undefined
+}
+
+function clockOf(parts: readonly (string | undefined)[]): Exact | undefined {
+  const [hours = 0, minutes = 0, seconds = 0] = parts.slice(0, 3).map((part) => Number(part ?? 0))
+  const fraction = parts[3] ?? ''
+  const whole = hours * 3600 + minutes * 60 + seconds
+  const units = BigInt(whole + fraction)
+  const scale = fraction.length
+  if (minutes > 59 || seconds > 59 || units > 86_400n * 10n ** BigInt(scale)) return undefined
+  return { units, scale }
+}
+
+/**
+ * Seconds since 1970-01-01T00:00:00 of an ISO 8601 timestamp (a day alone is its midnight). A zone
+ * is taken only where the column has one; there, a timestamp without a zone is UTC.
+ */
+export function parseTimestamp(text: string, hasZone: boolean): Exact | undefined {
+  const match = timestampPattern.exec(text)
+  if (!match) return undefined
+  const days = parseDate(match[1] ?? '')
+  const time = clockOf(match.slice(2, 6))
+  const offset = zoneSeconds(match[6])
+  if (!days || !time || offset === undefined || (match[6] && !hasZone)) return undefined
+  const seconds = days.units * 86_400n - BigInt(offset)
+  return { units: seconds * 10n ** BigInt(time.scale) + time.units, scale: time.scale }
+}
+
+/** A `+` that arrived as a space is understood: `+03:00` in a URL decodes to ` 03:00`. */
+function zoneSeconds(text: string | undefined): number | undefined {
+  if (!text || text === 'Z' || text === 'z') return 0
+  const hours = Number(text.slice(1, 3))
+  const minutes = Number(text.slice(3).replace(':', '') || 0)
+  if (hours > 15 || minutes > 59) return undefined
+  return (text.startsWith('-') ? -1 : 1) * (hours * 3600 + minutes * 60)
+}
+
+/** A UUID in its usual 8-4-4-4-12 form, in any case, as one number. */
+export function parseUuid(text: string): bigint | undefined {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return undefined
+  return BigInt(`0x${text.replaceAll('-', '')}`)
+}
+
+/** Where an exact value falls on a grid of step 10^-`scale`: the step at or below it. */
+export function onGrid(value: Exact, scale: number): { floor: bigint; exact: boolean } {
+  if (value.scale <= scale) {
+    return { floor: value.units * 10n ** BigInt(scale - value.scale), exact: true }
+  }
+  const step = 10n ** BigInt(value.scale - scale)
+  const rest = ((value.units % step) + step) % step
+  return { floor: (value.units - rest) / step, exact: rest === 0n }
+}

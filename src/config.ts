@@ -1,0 +1,138 @@
+import { badRequest } from './errors.js'
+
+/** One setting: where it comes from, what it is when nobody says, and how its text is read. */
+interface Setting<T> {
+  readonly flag: string
+  readonly variable: string
+  /** As the owner would write it; null = worked out at start. */
+  readonly default: string | null
+  readonly help: string
+  readonly parse: (text: string) => T
+}
+
+function setting<T>(
+  flag: string,
+  value: string | null,
+  help: string,
+  parse: (text: string) => T,
+): Setting<T> {
+  const variable = `DAS_${flag.toUpperCase().replaceAll('-', '_')}`
+  return { flag: `--${flag}`, variable, default: value, help, parse }
+}
+
+/** The one list of settings: it feeds the reader, `--help` and the documentation's test. */
+export const settings = {
+  host: setting('host', '127.0.0.1', 'address to listen on', parseText),
+  port: setting('port', '8080', 'port to listen on; 0 takes a free one', parsePort),
+  registry: setting('registry', 'registry.yaml', 'the registry of datasets', parseText),
+  state: setting('state', 'var', 'folder for control.db, versions and keys (mode 0700)', parseText),
+  publicUrl: setting(
+    'public-url',
+    null,
+    'the address that users see, for printed links; from host and port when not set',
+    parseUrl,
+  ),
+  trustProxy: setting(
+    'trust-proxy',
+    '',
+    'comma-separated networks (CIDR) whose X-Forwarded-For is believed',
+    parseList,
+  ),
+  memoryLimit: setting(
+    'memory-limit',
+    null,
+    "the query engine's memory, as 2GB or 512MB; 60 % of the machine's (or the cgroup's) when not set",
+    parseBytes,
+  ),
+  querySlots: setting(
+    'query-slots',
+    null,
+    'queries that run at once, 1 to 32; as many as cores when not set',
+    parseSlots,
+  ),
+  logLevel: setting('log-level', 'info', 'trace, debug, info, warn, error or silent', parseLevel),
+} as const
+
+type Settings = typeof settings
+
+/** Every setting, read and checked; null where it is worked out at start. */
+export type Config = {
+  readonly [Key in keyof Settings]: ReturnType<Settings[Key]['parse']> | NullIfUnset<Key>
+}
+
+type NullIfUnset<Key extends keyof Settings> = Key extends
+  'publicUrl' | 'memoryLimit' | 'querySlots'
+  ? null
+  : never
+
+/**
+ * Reads the settings: flags, then `DAS_*` variables, then defaults.
+ * @throws bad_request naming the flag and the variable of a value that can't be read
+ */
+export function readConfig(
+  flags: Readonly<Record<string, unknown>>,
+  environment: Readonly<Record<string, string | undefined>>,
+): Config {
+  const entries = Object.entries(settings).map(([key, each]) => {
+    const given = flags[key] ?? environment[each.variable] ?? each.default
+    if (given === null || given === undefined) return [key, null]
+    try {
+      return [key, each.parse(String(given))]
+    } catch (cause) {
+      throw badRequest(`${each.flag} (${each.variable}): ${(cause as Error).message}`)
+    }
+  })
+  return Object.freeze(Object.fromEntries(entries)) as Config
+}
+
+function parseText(text: string): string {
+  if (text === '') throw new Error('is empty')
+  return text
+}
+
+function parsePort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
+  throw new Error(`"${text}" is no port, 0 to 65535`)
+}
+
+function parseSlots(text: string): number {
+  if (/^\d{1,2}$/.test(text) && Number(text) >= 1 && Number(text) <= 32) return Number(text)
+  throw new Error(`"${text}" is no number from 1 to 32`)
+}
+
+function parseUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:/.test(text)) return text.replace(/\/+$/, '')
+  throw new Error(`"${text}" is no http or https address`)
+}
+
+function parseList(text: string): readonly string[] {
+  return text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]))
+}
+
+const unitBytes: Readonly<Record<string, number | undefined>> = {
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+  KIB: 2 ** 10,
+  MIB: 2 ** 20,
+  GIB: 2 ** 30,
+  TIB: 2 ** 40,
+}
+
+const memoryBytesMin = 64 * 2 ** 20
+
+function parseBytes(text: string): number {
+  const match = /^(\d+(?:\.\d+)?) ?([KMGT]i?B)$/i.exec(text)
+  const unit = unitBytes[match?.[2]?.toUpperCase() ?? '']
+  const bytes = Math.floor(Number(match?.[1]) * (unit ?? NaN))
+  if (bytes >= memoryBytesMin) return bytes
+  throw new Error(`"${text}" is no size of at least 64MB, as 2GB or 512MB`)
+}
+
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'silent']
+
+function parseLevel(text: string): string {
+  if (levels.includes(text)) return text
+  throw new Error(`"${text}" is none of ${levels.join(', ')}`)
+}

@@ -1,0 +1,23 @@
+import { randomInt } from 'node:crypto'
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const base = 62n
+
+/**
+ * Writes `value` (zero or more) in base62, most significant digit first, padded with `0` to
+ * `width`. The caller picks a width that the value fits; higher digits would be cut off.
+ */
+export function base62(value: bigint, width: number): string {
+  let rest = value
+  let text = ''
+  for (let digit = 0; digit < width; digit += 1) {
+    text = alphabet.charAt(Number(rest % base)) + text
+    rest /= base
+  }
+  return text
+}
+
+/** `length` base62 characters, each drawn evenly from the system's secure random source. */
+export function randomBase62(length: number): string {
+  return Array.from({ length }, () => alphabet.charAt(randomInt(alphabet.length))).join('')
+}

@@ -1,0 +1,32 @@
+import Database from 'better-sqlite3'
+import { ServiceError } from '../errors.js'
+
+const retryAfterSeconds = 5
+
+/** Primary result codes after which nothing durable can be promised; extended codes begin alike. */
+const undurableCode =
+  /^SQLITE_(FULL|IOERR|BUSY|READONLY|CORRUPT|NOTADB|CANTOPEN|PROTOCOL)(_[A-Z_]+)?$/
+
+/**
+ * Fails closed: runs `work` and returns its result, or turns SQLite's "can't read or write durably"
+ * (disk full or broken, locked beyond the busy timeout, read-only, corrupt) into an error that the
+ * caller may see. Every other error passes unchanged: it is a bug or already outward.
+ *
+ * @throws service_unavailable with `retryAfterSeconds`; SQLite's own error is the `cause`.
+ */
+export function failClosed<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!isUndurable(error)) throw error
+    throw new ServiceError(
+      'service_unavailable',
+      "The service can't keep its records right now. Try again shortly.",
+      { cause: error, retryAfterSeconds },
+    )
+  }
+}
+
+function isUndurable(error: unknown): boolean {
+  return error instanceof Database.SqliteError && undurableCode.test(error.code)
+}

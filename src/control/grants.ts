@@ -1,0 +1,56 @@
+import { badRequest } from '../errors.js'
+import type { ControlStore } from './store.js'
+
+const grantsMax = 1000
+
+/** What a subscription may read: a dataset under one of that dataset's plans. */
+export interface Grant {
+  readonly dataset: string
+  readonly plan: string
+}
+
+/** The columns of a LEFT JOIN with `grants`: both null where a subscription has none. */
+export interface GrantColumns {
+  readonly dataset: string | null
+  readonly plan: string | null
+}
+
+/**
+ * Passes grants that a subscription can hold: 1 to 1000, a dataset at most once. Whether dataset
+ * and plan exist is the catalog's to say.
+ *
+ * @throws bad_request naming the dataset that came twice, or what is missing.
+ */
+export function checkGrants(grants: readonly Grant[]): void {
+  if (grants.length === 0) throw badRequest('Name at least one dataset with its plan.')
+  if (grants.length > grantsMax) throw badRequest(`Name at most ${grantsMax} datasets.`)
+  const seen = new Set<string>()
+  for (const { dataset } of grants) {
+    if (seen.has(dataset)) throw badRequest(`Name the dataset '${dataset}' only once.`)
+    seen.add(dataset)
+  }
+}
+
+/** Stores checked grants of a new subscription; the caller's transaction makes them durable. */
+export function insertGrants(
+  store: ControlStore,
+  subscriptionId: string,
+  grants: readonly Grant[],
+): void {
+  for (const { dataset, plan } of grants) {
+    store.run(
+      `INSERT INTO grants (subscription_id, dataset, plan)
+       VALUES (@subscriptionId, @dataset, @plan)`,
+      { subscriptionId, dataset, plan },
+    )
+  }
+}
+
+/** The frozen grants in a join's rows, in the rows' order. */
+export function grantsIn(rows: readonly GrantColumns[]): readonly Grant[] {
+  return Object.freeze(
+    rows.flatMap(({ dataset, plan }) =>
+      dataset === null || plan === null ? [] : [Object.freeze({ dataset, plan })],
+    ),
+  )
+}

@@ -1,0 +1,13 @@
+import { randomBase62 } from './base62.js'
+
+const randomLength = 16
+
+/** A new id of a subscription: `sub_` and 95 random bits. Not a secret. */
+export function createSubscriptionId(): string {
+  return `sub_${randomBase62(randomLength)}`
+}
+
+/** A new id of a token's record: `tok_` and 95 random bits. Not the token, and not a secret. */
+export function createTokenId(): string {
+  return `tok_${randomBase62(randomLength)}`
+}

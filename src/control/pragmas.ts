@@ -1,0 +1,42 @@
+import Database from 'better-sqlite3'
+
+const retryPauseMs = 10
+
+/**
+ * Makes this connection durable and strict: write-ahead log, an fsync at every commit
+ * (better-sqlite3 compiles in NORMAL, which a power cut can roll back), foreign keys enforced.
+ *
+ * @throws Error when the file's place allows no write-ahead log; SQLite's error otherwise.
+ */
+export function setPragmas(db: Database.Database, busyTimeoutMs: number): void {
+  const journalMode = switchToWriteAheadLog(db, performance.now() + busyTimeoutMs)
+  if (journalMode !== 'wal') {
+    throw new Error(`${db.name} can't have a write-ahead log here (mode ${String(journalMode)})`)
+  }
+  db.pragma('synchronous = FULL')
+  db.pragma('foreign_keys = ON')
+}
+
+/**
+ * Of two processes that open a new database together, SQLite refuses one at once, without regard to
+ * `busy_timeout`: each holds a read lock that the other's switch waits for. So it tries again.
+ */
+function switchToWriteAheadLog(db: Database.Database, deadlineMs: number): unknown {
+  for (;;) {
+    try {
+      return db.pragma('journal_mode = WAL', { simple: true })
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= deadlineMs) throw error
+    }
+    pause()
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
+}
+
+/** Blocks the thread: opening is synchronous, and happens before anything is served. */
+function pause(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryPauseMs)
+}

@@ -1,0 +1,156 @@
+import { badRequest, ServiceError } from '../errors.js'
+import { checkGrants, grantsIn, insertGrants } from './grants.js'
+import type { Grant, GrantColumns } from './grants.js'
+import { createSubscriptionId } from './ids.js'
+import type { ControlStore } from './store.js'
+import { issueToken } from './tokens.js'
+
+const emailLengthMax = 254
+const monthsMax = 120
+
+/** One `@`; no space, control character or RFC 5322 special: no mailer reads two addresses in it. */
+const emailPattern = /^[^\s\p{Cc}@,;:<>()[\]"\\]+@[^\s\p{Cc}@,;:<>()[\]"\\]+$/u
+
+/** What is ordered. */
+export interface SubscriptionOrder {
+  readonly email: string
+  /** At least one; a dataset at most once. */
+  readonly grants: readonly Grant[]
+  /** 1 to 120. */
+  readonly months: number
+  /** Rows a month over all datasets; null = no such cap. */
+  readonly globalRows: number | null
+  readonly now: () => number
+}
+
+export interface NewSubscription {
+  readonly subscriptionId: string
+  readonly tokenId: string
+  /** The secret itself: this is the only moment at which it exists. */
+  readonly token: string
+  /** Ms since the epoch. */
+  readonly expiresAt: number
+  readonly grants: readonly Grant[]
+}
+
+/** A subscription as it is stored; times in ms since the epoch, UTC. */
+export interface Subscription {
+  readonly subscriptionId: string
+  readonly email: string
+  readonly createdAt: number
+  /** Its tokens are refused from this instant on. */
+  readonly expiresAt: number
+  readonly cancelledAt: number | null
+  readonly globalRows: number | null
+  /** By dataset name. */
+  readonly grants: readonly Grant[]
+}
+
+type SubscriptionRow = Omit<Subscription, 'grants'> & GrantColumns
+
+/**
+ * Stores subscriber, subscription, grants and first token, all or nothing. A subscriber is known by
+ * e-mail, without regard to ASCII case, and keeps the spelling that came first.
+ *
+ * @throws bad_request saying what to correct.
+ */
+export function createSubscription(store: ControlStore, order: SubscriptionOrder): NewSubscription {
+  checkOrder(order)
+  return store.write(() => {
+    const createdAt = order.now()
+    const subscriptionId = createSubscriptionId()
+    const expiresAt = addMonths(createdAt, order.months)
+    insertSubscription(store, order, { subscriptionId, createdAt, expiresAt })
+    insertGrants(store, subscriptionId, order.grants)
+    const issued = issueToken(store, subscriptionId, { now: () => createdAt })
+    return { subscriptionId, ...issued, expiresAt, grants: order.grants }
+  })
+}
+
+/** Every subscription, ended ones too, oldest first. */
+export function listSubscriptions(store: ControlStore): Subscription[] {
+  return readSubscriptions(store, null)
+}
+
+/**
+ * One subscription with its grants.
+ *
+ * @throws not_found when there is no such subscription.
+ */
+export function showSubscription(store: ControlStore, subscriptionId: string): Subscription {
+  const [found] = readSubscriptions(store, subscriptionId)
+  if (found !== undefined) return found
+  throw new ServiceError('not_found', `There is no subscription '${subscriptionId}'.`)
+}
+
+/**
+ * The same day and time of day, UTC, `months` calendar months later; where that month has no such
+ * day, its last one (31 January + 1 = 28 or 29 February). Times in ms since the epoch.
+ */
+export function addMonths(ms: number, months: number): number {
+  const date = new Date(ms)
+  const year = date.getUTCFullYear()
+  const month = date.getUTCMonth() + months
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
+  return date.setUTCFullYear(year, month, Math.min(date.getUTCDate(), lastDay))
+}
+
+function checkOrder({ email, grants, months, globalRows }: SubscriptionOrder): void {
+  if (email.length > emailLengthMax || !emailPattern.test(email)) {
+    throw badRequest(`Give one plain e-mail address of at most ${emailLengthMax} characters.`)
+  }
+  if (!Number.isInteger(months) || months < 1 || months > monthsMax) {
+    throw badRequest(`Give a whole number of months from 1 to ${monthsMax}.`)
+  }
+  if (globalRows !== null && (!Number.isSafeInteger(globalRows) || globalRows < 1)) {
+    throw badRequest('Give the rows a month over all datasets as a whole number, 1 or more.')
+  }
+  checkGrants(grants)
+}
+
+function insertSubscription(
+  store: ControlStore,
+  { email, globalRows }: SubscriptionOrder,
+  made: { subscriptionId: string; createdAt: number; expiresAt: number },
+): void {
+  store.run(
+    `INSERT INTO subscribers (email, created_at) VALUES (@email, @createdAt)
+     ON CONFLICT (email) DO NOTHING`,
+    { email, createdAt: made.createdAt },
+  )
+  store.run(
+    `INSERT INTO subscriptions (id, subscriber_id, created_at, expires_at, global_rows)
+     SELECT @subscriptionId, id, @createdAt, @expiresAt, @globalRows
+     FROM subscribers WHERE email = @email`,
+    { ...made, email, globalRows },
+  )
+}
+
+function readSubscriptions(store: ControlStore, subscriptionId: string | null): Subscription[] {
+  const rows = store.all<SubscriptionRow>(
+    `SELECT s.id AS subscriptionId, p.email, s.created_at AS createdAt, s.expires_at AS expiresAt,
+       s.cancelled_at AS cancelledAt, s.global_rows AS globalRows, g.dataset, g.plan
+     FROM subscriptions s
+     JOIN subscribers p ON p.id = s.subscriber_id
+     LEFT JOIN grants g ON g.subscription_id = s.id
+     WHERE @subscriptionId IS NULL OR s.id = @subscriptionId
+     ORDER BY s.created_at, s.id, g.dataset`,
+    { subscriptionId },
+  )
+  const groups = new Map<string, SubscriptionRow[]>()
+  for (const row of rows) {
+    const group = groups.get(row.subscriptionId)
+    if (group === undefined) groups.set(row.subscriptionId, [row])
+    else group.push(row)
+  }
+  return [...groups.values()].flatMap(foldGrants)
+}
+
+/** One subscription out of its rows, one per grant. */
+function foldGrants(rows: readonly SubscriptionRow[]): Subscription[] {
+  return rows
+    .slice(0, 1)
+    .map(({ dataset, plan, ...subscription }) =>
+      Object.freeze({ ...subscription, grants: grantsIn(rows) }),
+    )
+}

@@ -1,0 +1,96 @@
+import type { ControlStore } from './store.js'
+
+/** Rows that are ready to be sent, to be paid for first. */
+export interface Charge {
+  readonly subscriptionId: string
+  readonly dataset: string
+  /** The month by the caller's clock, see `periodOf`. */
+  readonly period: string
+  /** Zero or more. */
+  readonly rows: number
+  /** Rows a month of this dataset; null = no such cap. */
+  readonly datasetRowsMax: number | null
+  /** Rows a month over all datasets; null = no such cap. */
+  readonly globalRowsMax: number | null
+}
+
+export interface ChargeResult {
+  /** Rows that may be sent: from 0 to those asked for. */
+  readonly granted: number
+  /** The month that was charged. */
+  readonly period: string
+  /** Rows used in that month, this charge included. */
+  readonly datasetUsed: number
+  readonly globalUsed: number
+}
+
+/** Rows used in one month. */
+export interface Usage {
+  readonly period: string
+  readonly datasets: ReadonlyMap<string, number>
+  /** Over all datasets. */
+  readonly total: number
+}
+
+/**
+ * Charges a batch in one IMMEDIATE transaction, one fsync; on return it survives a power cut, and if
+ * it throws nothing is charged and nothing may be sent. Each charge gets what both caps leave, in
+ * the batch's order; all that was ever granted never passes a cap, however many processes charge. A
+ * cap below what is used already grants 0. Results stand in the order of the charges.
+ *
+ * @throws service_unavailable when the charge can't be made durable.
+ */
+export function chargeAll(store: ControlStore, charges: readonly Charge[]): ChargeResult[] {
+  return store.write(() => charges.map((charge) => chargeOne(store, charge)))
+}
+
+/**
+ * What a subscription used in `period`, or in the newest month that it was charged for when that is
+ * later: a clock that steps back reopens nothing.
+ */
+export function readUsage(store: ControlStore, subscriptionId: string, period: string): Usage {
+  const rows = store.all<{ period: string; dataset: string; rows: number }>(
+    `SELECT period, dataset, rows FROM usage
+     WHERE subscription_id = @subscriptionId AND period = max(@period, coalesce(
+       (SELECT max(period) FROM usage WHERE subscription_id = @subscriptionId), ''))`,
+    { subscriptionId, period },
+  )
+  return {
+    period: rows[0]?.period ?? period,
+    datasets: new Map(rows.map((row) => [row.dataset, row.rows])),
+    total: rows.reduce((total, row) => total + row.rows, 0),
+  }
+}
+
+/** The month of an instant (ms since the epoch), UTC, as `YYYY-MM`. Later months sort later. */
+export function periodOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 'YYYY-MM'.length)
+}
+
+/** The first instant of the month after `period`, UTC, ms since the epoch: when usage is 0 again. */
+export function periodEnd(period: string): number {
+  // Date.UTC counts months from 0, so this month's number is the next month's index.
+  return Date.UTC(Number(period.slice(0, 'YYYY'.length)), Number(period.slice('YYYY-'.length)))
+}
+
+function chargeOne(store: ControlStore, charge: Charge): ChargeResult {
+  const { period, datasets, total } = readUsage(store, charge.subscriptionId, charge.period)
+  const used = datasets.get(charge.dataset) ?? 0
+  const left = Math.min(
+    (charge.datasetRowsMax ?? Infinity) - used,
+    (charge.globalRowsMax ?? Infinity) - total,
+  )
+  const granted = Math.max(0, Math.min(charge.rows, left))
+  if (granted > 0) addUsage(store, { ...charge, period, rows: granted })
+  return { granted, period, datasetUsed: used + granted, globalUsed: total + granted }
+}
+
+function addUsage(store: ControlStore, charge: Charge): void {
+  const { subscriptionId, period, dataset, rows } = charge
+  store.run(
+    `INSERT INTO usage (subscription_id, period, dataset, rows)
+     VALUES (@subscriptionId, @period, @dataset, @rows)
+     ON CONFLICT DO UPDATE SET rows = rows + excluded.rows`,
+    { subscriptionId, period, dataset, rows },
+  )
+}

@@ -1,0 +1,70 @@
+import { accessibleDatasets } from '../access/access.js'
+import { rowBudget, usageNow } from '../access/allowance.js'
+import type { RowBudget } from '../access/allowance.js'
+import type { Principal } from '../access/principal.js'
+import type { RateStatus } from '../access/rate-limits.js'
+import type { Catalog } from '../catalog/catalog.js'
+import { periodEnd, periodOf } from '../control/usage.js'
+import type { ControlStore } from '../control/store.js'
+
+/** What a token may do and has used (contract 4, `GET /v1/account`). Null = unlimited or none. */
+export interface AccountDescription {
+  readonly subscription: string
+  readonly expires_at: string | null
+  readonly rate_limit: {
+    readonly per_minute: number
+    readonly remaining: number
+    /** Seconds. */
+    readonly reset: number
+  }
+  readonly global: (RowBudget & { readonly resets_at: string }) | null
+  readonly datasets: AccountDataset[]
+}
+
+interface AccountDataset {
+  readonly name: string
+  readonly plan: string
+  readonly history: number | 'all'
+  readonly rows: RowBudget | { readonly limit: null; readonly used: null; readonly remaining: null }
+  readonly resets_at: string | null
+}
+
+const uncounted = { limit: null, used: null, remaining: null } as const
+
+/** The account of a principal at this moment; times are ISO 8601 in UTC. */
+export function describeAccount(
+  control: ControlStore,
+  principal: Principal,
+  catalog: Catalog,
+  rate: RateStatus | undefined,
+  now: number,
+): AccountDescription {
+  const usage = principal.kind === 'demo' ? undefined : usageNow(control, principal, now)
+  const resetsAt = isoTime(periodEnd(usage?.period ?? periodOf(now)))
+  const globalRows = principal.kind === 'demo' ? null : principal.globalRows
+  return {
+    subscription: principal.id,
+    expires_at: principal.kind === 'demo' ? null : isoTime(principal.expiresAt),
+    rate_limit: {
+      per_minute: rate?.limit ?? 0,
+      remaining: rate?.remaining ?? 0,
+      reset: rate?.resetSeconds ?? 0,
+    },
+    global:
+      globalRows === null
+        ? null
+        : { ...rowBudget(globalRows, usage?.total ?? 0), resets_at: resetsAt },
+    datasets: accessibleDatasets(principal, catalog).map(({ dataset, plan }) => ({
+      name: dataset.name,
+      plan: plan?.name ?? 'demo',
+      history: plan?.history ?? 'all',
+      rows: plan ? rowBudget(plan.rowsPerMonth, usage?.datasets.get(dataset.name) ?? 0) : uncounted,
+      resets_at: plan ? resetsAt : null,
+    })),
+  }
+}
+
+/** Milliseconds since 1970 as ISO 8601 in UTC, to the second. */
+export function isoTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`
+}

@@ -1,0 +1,160 @@
+import type { Access } from '../access/access.js'
+import { isoTime } from './account.js'
+import { columnOperators } from '../catalog/column.js'
+import type { Column } from '../catalog/column.js'
+import type { Operator } from '../catalog/operators.js'
+import type { ShownType } from '../catalog/column-types.js'
+import type { Engine, ReadOptions } from '../engine/engine.js'
+
+/** A dataset in the list of those that a token can see (`GET /v1/`). */
+export interface DatasetSummary {
+  readonly name: string
+  readonly title: string
+  readonly description: string | null
+  /** Those that this token can see. */
+  readonly rows: number
+  /** How many. */
+  readonly columns: number
+  readonly version: string
+  /** When the newest file was written, ISO 8601. */
+  readonly as_of: string
+}
+
+/** Everything a caller needs to ask a dataset (`GET /v1/<dataset>/schema`). */
+export interface DatasetDescription extends Omit<DatasetSummary, 'columns'> {
+  readonly source: string | null
+  readonly require_filter: boolean
+  readonly limit: { readonly default: number; readonly max: number }
+  readonly columns: ColumnDescription[]
+  /** Ready paths with a query, relative to the service's root. */
+  readonly examples: string[]
+}
+
+interface ColumnDescription {
+  readonly name: string
+  readonly type: ShownType
+  readonly nullable: boolean
+  readonly unit: string | null
+  readonly description: string | null
+  readonly operators: Operator[]
+}
+
+/** What is derived from the rows that an access can see. */
+interface Facts {
+  readonly rows: number
+  /** Key and history values of the first row, by column; empty when there is no row. */
+  readonly sample: ReadonlyMap<Column, string>
+}
+
+const cachedFactsMax = 256
+const exampleColumns = 4
+
+/**
+ * Describes datasets as one access sees them: row counts and examples come from the caller's own
+ * window and subset. They are kept as long as the version and the window are the same.
+ */
+export class Descriptions {
+  readonly #engine: Engine
+  readonly #facts = new Map<string, Facts>()
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  async summary(access: Access, options: ReadOptions): Promise<DatasetSummary> {
+    const { rows } = await this.#factsOf(access, options)
+    return { ...headOf(access, rows), columns: access.columns.length }
+  }
+
+  async description(access: Access, options: ReadOptions): Promise<DatasetDescription> {
+    const facts = await this.#factsOf(access, options)
+    const { dataset } = access
+    return {
+      ...headOf(access, facts.rows),
+      source: dataset.source,
+      require_filter: dataset.requireFilter,
+      limit: dataset.limit,
+      columns: access.columns.map(describeColumn),
+      examples: exampleRequests(access, facts),
+    }
+  }
+
+  async #factsOf(access: Access, options: ReadOptions): Promise<Facts> {
+    const key = `${access.dataset.name} ${access.version.id} ${access.key}`
+    const known = this.#facts.get(key)
+    if (known) return known
+    const facts = {
+      rows: await this.#engine.count(access.version, access.predicates, options),
+      sample: await this.#sample(access, options),
+    }
+    const [oldest] = this.#facts.keys()
+    if (this.#facts.size >= cachedFactsMax && oldest !== undefined) this.#facts.delete(oldest)
+    this.#facts.set(key, facts)
+    return facts
+  }
+
+  async #sample(access: Access, options: ReadOptions): Promise<ReadonlyMap<Column, string>> {
+    const { version, predicates } = access
+    const columns = exampleFilters(access)
+    if (columns.length === 0) return new Map()
+    const question = { version, predicates, columns, after: null, limit: 1 }
+    const { rows } = await this.#engine.read(question, options)
+    const row = JSON.parse(rows[0]?.json ?? '{}') as Readonly<Record<string, unknown>>
+    return new Map(
+      columns.flatMap((column) => {
+        const value = row[column.name]
+        return typeof value === 'string' || typeof value === 'number'
+          ? [[column, String(value)] as const]
+          : []
+      }),
+    )
+  }
+}
+
+function headOf({ dataset, version }: Access, rows: number) {
+  return {
+    name: dataset.name,
+    title: dataset.title,
+    description: dataset.description,
+    rows,
+    version: version.id,
+    as_of: isoTime(version.modifiedMs),
+  }
+}
+
+function describeColumn(column: Column): ColumnDescription {
+  return {
+    name: column.name,
+    type: column.rules.shown,
+    nullable: column.nullable,
+    unit: column.unit,
+    description: column.description,
+    operators: [...columnOperators(column)],
+  }
+}
+
+/** The columns that filters are quick on, and so the ones to show. */
+function exampleFilters({ version }: Access): readonly Column[] {
+  const columns = [...version.key, ...(version.history ? [version.history] : [])]
+  return [...new Set(columns)].filter((column) => !column.hidden && filterable(column))
+}
+
+function filterable(column: Column): boolean {
+  return ['integer', 'string', 'date', 'timestamp'].includes(column.rules.shown)
+}
+
+function exampleRequests(access: Access, { sample }: Facts): string[] {
+  const { dataset, columns } = access
+  const path = `/v1/${dataset.name}`
+  const select = columns.slice(0, exampleColumns).map((column) => encodeURIComponent(column.name))
+  const filters = [...sample].map(
+    ([column, value]) => `${encodeURIComponent(column.name)}=eq.${encodeURIComponent(value)}`,
+  )
+  const [first] = filters
+  if (first === undefined) return dataset.requireFilter ? [] : [`${path}?limit=10`]
+  return [
+    `${path}?${first}`,
+    `${path}?${filters.slice(0, 2).join('&')}&select=${select.join(',')}`,
+    `${path}?${filters.at(-1) ?? first}&select=${select.join(',')}&limit=10`,
+  ]
+}

@@ -1,0 +1,119 @@
+import {
+  BIGINT,
+  BOOLEAN,
+  DATE,
+  DECIMAL,
+  DOUBLE,
+  DuckDBDateValue,
+  DuckDBDecimalValue,
+  DuckDBTimeNSValue,
+  DuckDBTimeValue,
+  DuckDBTimestampMillisecondsValue,
+  DuckDBTimestampNanosecondsValue,
+  DuckDBTimestampSecondsValue,
+  DuckDBTimestampTZValue,
+  DuckDBTimestampValue,
+  DuckDBUUIDValue,
+  FLOAT,
+  HUGEINT,
+  INTEGER,
+  LIST,
+  SMALLINT,
+  TIME,
+  TIMESTAMP,
+  TIMESTAMPTZ,
+  TIMESTAMP_MS,
+  TIMESTAMP_NS,
+  TIMESTAMP_S,
+  TIME_NS,
+  TINYINT,
+  UBIGINT,
+  UHUGEINT,
+  UINTEGER,
+  USMALLINT,
+  UTINYINT,
+  UUID,
+  VARCHAR,
+  listValue,
+} from '@duckdb/node-api'
+import type { DuckDBType, DuckDBValue } from '@duckdb/node-api'
+
+import type { Column } from '../../catalog/column.js'
+import type { Value } from '../../catalog/predicate.js'
+
+/** A value with the exact type it is bound as: nothing is converted on the way. */
+export interface Bound {
+  readonly value: DuckDBValue
+  readonly type: DuckDBType
+}
+
+/** A filter's value in its column's own type; text for columns that are compared as text. */
+export function bindValue(column: Column, value: Value): Bound {
+  if (typeof value === 'string') return { value, type: VARCHAR }
+  if (typeof value === 'boolean') return { value, type: BOOLEAN }
+  if (typeof value === 'number') {
+    const domain = column.rules.domain
+    return { value, type: domain.kind === 'float' && domain.single ? FLOAT : DOUBLE }
+  }
+  const { type } = column
+  if (type.kind === 'decimal') {
+    return {
+      value: new DuckDBDecimalValue(value, type.width, type.scale),
+      type: DECIMAL(type.width, type.scale),
+    }
+  }
+  const make = type.kind === 'scalar' ? gridTypes[type.name] : undefined
+  if (!make) throw new TypeError(`no binding for column type ${type.kind}`)
+  return { value: make.value(value), type: make.type }
+}
+
+/** Several values of one column as one list. */
+export function bindList(column: Column, values: readonly Value[]): Bound {
+  const bounds = values.map((value) => bindValue(column, value))
+  const type = bounds[0]?.type ?? VARCHAR
+  return { value: listValue(bounds.map((bound) => bound.value)), type: LIST(type) }
+}
+
+/** Texts as one list, for file paths. */
+export function bindTexts(texts: readonly string[]): Bound {
+  return { value: listValue(texts), type: LIST(VARCHAR) }
+}
+
+export function bindText(value: string): Bound {
+  return { value, type: VARCHAR }
+}
+
+export function bindBigint(value: number): Bound {
+  return { value: BigInt(value), type: BIGINT }
+}
+
+/** How a grid value is bound, by storage type. */
+const gridTypes: Readonly<
+  Record<string, { type: DuckDBType; value: (steps: bigint) => DuckDBValue } | undefined>
+> = {
+  TINYINT: { type: TINYINT, value: Number },
+  SMALLINT: { type: SMALLINT, value: Number },
+  INTEGER: { type: INTEGER, value: Number },
+  BIGINT: { type: BIGINT, value: (steps) => steps },
+  HUGEINT: { type: HUGEINT, value: (steps) => steps },
+  UTINYINT: { type: UTINYINT, value: Number },
+  USMALLINT: { type: USMALLINT, value: Number },
+  UINTEGER: { type: UINTEGER, value: Number },
+  UBIGINT: { type: UBIGINT, value: (steps) => steps },
+  UHUGEINT: { type: UHUGEINT, value: (steps) => steps },
+  UUID: { type: UUID, value: (steps) => DuckDBUUIDValue.fromUint128(steps) },
+  DATE: { type: DATE, value: (steps) => new DuckDBDateValue(Number(steps)) },
+  TIME: { type: TIME, value: (steps) => new DuckDBTimeValue(steps) },
+  TIME_NS: { type: TIME_NS, value: (steps) => new DuckDBTimeNSValue(steps) },
+  TIMESTAMP_S: { type: TIMESTAMP_S, value: (steps) => new DuckDBTimestampSecondsValue(steps) },
+  TIMESTAMP_MS: {
+    type: TIMESTAMP_MS,
+    value: (steps) => new DuckDBTimestampMillisecondsValue(steps),
+  },
+  TIMESTAMP: { type: TIMESTAMP, value: (steps) => new DuckDBTimestampValue(steps) },
+  TIMESTAMP_NS: {
+    type: TIMESTAMP_NS,
+    value: (steps) => new DuckDBTimestampNanosecondsValue(steps),
+  },
+  TIMESTAMPTZ: { type: TIMESTAMPTZ, value: (steps) => new DuckDBTimestampTZValue(steps) },
+}

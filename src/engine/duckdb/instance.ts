@@ -1,0 +1,51 @@
+import { DuckDBInstance } from '@duckdb/node-api'
+import { literal } from './sql.js'
+
+export interface InstanceOptions {
+  /** The only folders that statements can read. */
+  readonly folders: readonly string[]
+  /** Where sorts spill; null = memory only. */
+  readonly tempFolder: string | null
+  readonly memoryLimitBytes: number
+  readonly threads: number
+}
+
+const tempSizeMax = '8GiB'
+
+/**
+ * A DuckDB in a sandbox: it reads the given folders and nothing else, loads no extension, and no
+ * later statement can change a setting. GLOBAL matters: a plain SET holds for one connection only.
+ */
+export async function createInstance(options: InstanceOptions): Promise<DuckDBInstance> {
+  const instance = await DuckDBInstance.create(':memory:', {
+    threads: String(options.threads),
+    memory_limit: `${Math.floor(options.memoryLimitBytes / 1024)}KiB`,
+    temp_directory: options.tempFolder ?? '',
+    ...(options.tempFolder === null ? {} : { max_temp_directory_size: tempSizeMax }),
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    allow_community_extensions: 'false',
+    allow_unsigned_extensions: 'false',
+    errors_as_json: 'true',
+  })
+  const connection = await instance.connect()
+  try {
+    for (const setting of settings(options.folders)) await connection.run(setting)
+  } finally {
+    connection.disconnectSync()
+  }
+  return instance
+}
+
+/** In this order: the last two shut the door behind the others. */
+function settings(folders: readonly string[]): readonly string[] {
+  const allowed = folders.map((folder) => literal(folder.endsWith('/') ? folder : `${folder}/`))
+  return [
+    "SET GLOBAL TimeZone = 'UTC'",
+    'SET GLOBAL errors_as_json = true',
+    'SET GLOBAL parquet_metadata_cache = true',
+    `SET GLOBAL allowed_directories = [${allowed.join(', ')}]`,
+    'SET GLOBAL enable_external_access = false',
+    'SET GLOBAL lock_configuration = true',
+  ]
+}

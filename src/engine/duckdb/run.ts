@@ -1,0 +1,43 @@
+import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
+import type { Statement } from './compile.js'
+
+/** An interrupt sent while the query still waits for a thread is lost, so it is sent again. */
+const interruptEveryMs = 25
+
+/**
+ * Runs one statement to its whole result, as columns. When the signal aborts, the query is
+ * interrupted until it has really stopped; then the call rejects with the signal's reason.
+ * Never the streaming interface: it reports a query that died midway as a shorter result.
+ */
+export async function runStatement(
+  connection: DuckDBConnection,
+  statement: Statement,
+  signal: AbortSignal,
+): Promise<DuckDBValue[][]> {
+  signal.throwIfAborted()
+  let timer: NodeJS.Timeout | undefined
+  const stop = () => {
+    connection.interrupt()
+    timer = setInterval(() => connection.interrupt(), interruptEveryMs)
+  }
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    const prepared = await connection.prepare(statement.sql)
+    try {
+      for (const [index, { value, type }] of statement.values.entries()) {
+        prepared.bindValue(index + 1, value, type)
+      }
+      signal.throwIfAborted()
+      const result = await prepared.run()
+      return await result.getColumns()
+    } finally {
+      prepared.destroySync()
+    }
+  } catch (cause) {
+    signal.throwIfAborted()
+    throw cause
+  } finally {
+    signal.removeEventListener('abort', stop)
+    clearInterval(timer)
+  }
+}

@@ -1,0 +1,75 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError, errorStatus } from '../errors.js'
+
+/** The framework's own errors that a caller causes, in our words. Anything else of it is a 500. */
+const frameworkErrors: Readonly<Record<string, ServiceError>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: new ServiceError('payload_too_large', 'The body is over 1 MiB.'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: new ServiceError(
+    'unsupported_media_type',
+    'Send the body as application/json, not compressed.',
+  ),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: new ServiceError(
+    'bad_request',
+    'Content-Length does not match the body.',
+  ),
+  FST_ERR_BAD_URL: new ServiceError('bad_request', 'The path has a broken percent-encoding.'),
+}
+
+/** Every error leaves through here: status, `Retry-After` and the body `{error, detail}`. */
+export function sendError(cause: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const error = asServiceError(cause)
+  if (errorStatus[error.code] >= 500 && error.code !== 'timeout') {
+    request.log.error({ err: error.cause ?? cause }, error.code)
+  }
+  if (error.retryAfterSeconds !== undefined) {
+    void reply.header('Retry-After', String(error.retryAfterSeconds))
+  }
+  if (error.code === 'unauthorized') {
+    void reply.header('WWW-Authenticate', 'Bearer realm="datasets", error="invalid_token"')
+  }
+  void reply
+    .code(errorStatus[error.code])
+    .header('Cache-Control', 'no-store')
+    .type('application/json; charset=utf-8')
+    .send(errorBody(error))
+}
+
+function errorBody(error: ServiceError): string {
+  return JSON.stringify({ error: error.code, detail: error.detail })
+}
+
+function asServiceError(cause: unknown): ServiceError {
+  if (cause instanceof ServiceError) return cause
+  const code = (cause as FastifyError | undefined)?.code
+  const known = code === undefined ? undefined : frameworkErrors[code]
+  return known ?? new ServiceError('internal_error', 'Something went wrong here.', { cause })
+}
+
+/**
+ * Answers what Node refuses before Fastify sees a request: headers or URL too large, broken HTTP,
+ * a client that is too slow.
+ */
+export function answerBrokenRequest(
+  cause: Error & { code?: string },
+  socket: Socket,
+  requestId: string,
+): void {
+  if (cause.code === 'ECONNRESET' || !socket.writable) return
+  const error =
+    cause.code === 'HPE_HEADER_OVERFLOW'
+      ? new ServiceError(
+          'headers_too_large',
+          'URL and headers are over 32 KiB. Send long lists with POST /v1/<dataset>/query.',
+        )
+      : new ServiceError('bad_request', 'The request is not valid HTTP, or came too slowly.')
+  const status = errorStatus[error.code]
+  const body = errorBody(error)
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
+      'Content-Type: application/json; charset=utf-8\r\n' +
+      `X-Request-Id: ${requestId}\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}

@@ -1,0 +1,144 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError, badRequest } from '../errors.js'
+import { parseJsonText } from '../query/parse-json.js'
+import { parseUrl } from '../query/parse-url.js'
+import type { PageAnswer, PageRequest, Service } from '../service.js'
+import { AccountSchema, DatasetListSchema, DatasetSchema, StatusSchema } from './schemas.js'
+import { visitOf } from './visit.js'
+
+interface DatasetRoute {
+  readonly Params: { readonly dataset: string }
+}
+
+export interface RouteParts {
+  readonly service: Service
+  /** False while starting, stopping, or unable to serve or to count. */
+  readonly isReady: () => boolean
+}
+
+const reading = ['GET', 'HEAD']
+
+/** Every path of the REST interface (contract 1.1); a path's other methods answer 405. */
+export function addRoutes(app: FastifyInstance, { service, isReady }: RouteParts): void {
+  const typed = app.withTypeProvider<TypeBoxTypeProvider>()
+
+  typed.route({
+    method: reading,
+    url: '/healthz',
+    schema: { response: { 200: StatusSchema } },
+    handler: () => ({ status: 'ok' }),
+  })
+  typed.route({
+    method: reading,
+    url: '/readyz',
+    schema: { response: { 200: StatusSchema } },
+    handler: () => {
+      if (isReady()) return { status: 'ready' }
+      throw new ServiceError('service_unavailable', 'Not ready.', { retryAfterSeconds: 5 })
+    },
+  })
+  typed.route({
+    method: reading,
+    url: '/v1/',
+    schema: { response: { 200: DatasetListSchema } },
+    handler: async (request, reply) => ({
+      data: [...(await service.listDatasets(visitOf(request, reply)))],
+    }),
+  })
+  typed.route({
+    method: reading,
+    url: '/v1/account',
+    schema: { response: { 200: AccountSchema } },
+    handler: (request, reply) => service.account(visitOf(request, reply)),
+  })
+  typed.route<DatasetRoute>({
+    method: reading,
+    url: '/v1/:dataset/schema',
+    schema: { response: { 200: DatasetSchema } },
+    handler: (request, reply) =>
+      service.describeDataset(visitOf(request, reply), request.params.dataset),
+  })
+  app.route<DatasetRoute>({
+    method: reading,
+    url: '/v1/:dataset',
+    handler: (request, reply) =>
+      answerPage(service, request, reply, () => {
+        requireJson(request.headers.accept)
+        return parseUrl(queryOf(request.raw.url ?? ''))
+      }),
+  })
+  app.route<DatasetRoute>({
+    method: 'POST',
+    url: '/v1/:dataset/query',
+    handler: (request, reply) =>
+      answerPage(service, request, reply, () => {
+        requireJson(request.headers.accept)
+        if (queryOf(request.raw.url ?? '') !== '') {
+          throw badRequest('POST takes its question in the body, none in the URL.')
+        }
+        return parseJsonText(decodeBody(request.body))
+      }),
+  })
+}
+
+async function answerPage(
+  service: Service,
+  request: FastifyRequest<DatasetRoute>,
+  reply: FastifyReply,
+  question: PageRequest['question'],
+): Promise<FastifyReply> {
+  const answer = await service.readPage(visitOf(request, reply), {
+    dataset: request.params.dataset,
+    question,
+    knownTags: request.headers['if-none-match'],
+    checkOnly: request.method === 'HEAD',
+  })
+  void reply
+    .header('Cache-Control', 'private, no-cache')
+    .header('Vary', 'Authorization, Accept')
+    .header('X-Dataset-Version', answer.version.id)
+    .header('Last-Modified', new Date(answer.version.modifiedMs).toUTCString())
+  if (answer.tag !== null) reply.header('ETag', answer.tag)
+  return sendPage(reply, answer)
+}
+
+function sendPage(reply: FastifyReply, answer: PageAnswer): FastifyReply {
+  switch (answer.kind) {
+    case 'unchanged':
+      return reply.code(304).send()
+    case 'checked':
+      return reply.type('application/json; charset=utf-8').send()
+    case 'page': {
+      // Ready JSON texts are joined: a row never becomes an object, which would reorder its keys.
+      const cursor = JSON.stringify(answer.nextCursor)
+      return reply
+        .type('application/json; charset=utf-8')
+        .send(`{"data":[${answer.rows.join(',')}],"next_cursor":${cursor}}`)
+    }
+  }
+}
+
+function queryOf(url: string): string {
+  const start = url.indexOf('?')
+  return start === -1 ? '' : url.slice(start + 1)
+}
+
+/** @throws not_acceptable when the caller takes no JSON */
+function requireJson(accept: string | undefined): void {
+  if (accept === undefined || accept.trim() === '') return
+  const types = accept.split(',').map((part) => part.split(';')[0]?.trim().toLowerCase())
+  if (types.some((type) => type === '*/*' || type === 'application/*')) return
+  if (types.includes('application/json')) return
+  throw new ServiceError('not_acceptable', 'Answers are application/json.')
+}
+
+/** @throws bad_request for a body that is missing or not UTF-8 */
+function decodeBody(body: unknown): string {
+  if (!(body instanceof Buffer)) throw badRequest('The request needs a JSON body.')
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch {
+    throw badRequest('The body is not UTF-8.')
+  }
+}

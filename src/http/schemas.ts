@@ -1,0 +1,64 @@
+import Type from 'typebox'
+
+/** The shapes of the answers that scripts rely on (contract 4); serialisers are made from them. */
+function nullable<T extends Type.TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()])
+}
+
+const count = Type.Integer({ minimum: 0 })
+const text = Type.String()
+
+const head = {
+  name: text,
+  title: text,
+  description: nullable(text),
+  rows: count,
+  version: text,
+  as_of: text,
+}
+
+export const DatasetListSchema = Type.Object({
+  data: Type.Array(Type.Object({ ...head, columns: count })),
+})
+
+export const DatasetSchema = Type.Object({
+  ...head,
+  source: nullable(text),
+  require_filter: Type.Boolean(),
+  limit: Type.Object({ default: count, max: count }),
+  columns: Type.Array(
+    Type.Object({
+      name: text,
+      type: text,
+      nullable: Type.Boolean(),
+      unit: nullable(text),
+      description: nullable(text),
+      operators: Type.Array(text),
+    }),
+  ),
+  examples: Type.Array(text),
+})
+
+const budget = { limit: count, used: count, remaining: count }
+
+export const AccountSchema = Type.Object({
+  subscription: text,
+  expires_at: nullable(text),
+  rate_limit: Type.Object({ per_minute: count, remaining: count, reset: count }),
+  global: nullable(Type.Object({ ...budget, resets_at: text })),
+  datasets: Type.Array(
+    Type.Object({
+      name: text,
+      plan: text,
+      history: Type.Union([Type.Integer(), Type.Literal('all')]),
+      rows: Type.Object({
+        limit: nullable(count),
+        used: nullable(count),
+        remaining: nullable(count),
+      }),
+      resets_at: nullable(text),
+    }),
+  ),
+})
+
+export const StatusSchema = Type.Object({ status: text })

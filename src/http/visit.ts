@@ -1,0 +1,41 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Visit } from '../service.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set for requests that reach the service; its limits become headers. */
+    visit: Visit | null
+  }
+}
+
+/** A request as the service sees it; a client that hangs up aborts its signal. */
+export function visitOf(request: FastifyRequest, reply: FastifyReply): Visit {
+  const gone = new AbortController()
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort(new Error('the client is gone'))
+  })
+  const visit: Visit = {
+    authorization: request.headers.authorization,
+    address: request.ip,
+    signal: gone.signal,
+  }
+  request.visit = visit
+  return visit
+}
+
+/** Where a known caller stands (contract 1.5); what is unlimited is left out. */
+export function limitHeaders(visit: Visit): Readonly<Record<string, string>> {
+  const { rate, quota } = visit
+  return {
+    ...(rate && {
+      'X-RateLimit-Limit': String(rate.limit),
+      'X-RateLimit-Remaining': String(rate.remaining),
+      'X-RateLimit-Reset': String(rate.resetSeconds),
+    }),
+    ...(quota && {
+      'X-Quota-Rows-Limit': String(quota.limit),
+      'X-Quota-Rows-Remaining': String(quota.remaining),
+      'X-Quota-Scope': quota.scope,
+    }),
+  }
+}

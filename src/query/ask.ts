@@ -1,0 +1,167 @@
+import { badRequest } from '../errors.js'
+import type { Access } from '../access/access.js'
+import { columnOperators } from '../catalog/column.js'
+import type { Column } from '../catalog/column.js'
+import { didYouMean, quoted } from '../catalog/nearest.js'
+import { isOperator, operatorNames, operators } from '../catalog/operators.js'
+import type { Operator } from '../catalog/operators.js'
+import { filterPredicates, predicateKey } from '../catalog/predicate.js'
+import type { Predicate } from '../catalog/predicate.js'
+import { readCursor, writeCursor } from './cursor.js'
+import type { CursorScope } from './cursor.js'
+import type { Position, Question } from './question.js'
+import { filtersMax, listValuesMax } from './raw-question.js'
+import type { RawFilter, RawQuestion, RawValue } from './raw-question.js'
+
+/** A question, and how to go on after any of its rows. */
+export interface Asked {
+  readonly question: Question
+  readonly cursorAfter: (position: Position) => string
+  /** Equal for requests with equal answers, as long as version and access are equal. */
+  readonly key: string
+}
+
+/**
+ * Turns what the caller wrote into a question within their access. After this nothing can fail for
+ * the caller's sake.
+ * @throws bad_request naming the column, its type, what it takes and the nearest right name
+ */
+export function ask(
+  access: Access,
+  principal: string,
+  cursorKey: Uint8Array,
+  raw: RawQuestion,
+): Asked {
+  const filters = readFilters(access, raw.filters)
+  const columns = raw.select === null ? access.columns : selectColumns(access, raw.select)
+  const limit = checkLimit(access, raw.limit)
+  const filterKey = filters.map(predicateKey).sort().join()
+  const scope: CursorScope = {
+    dataset: access.dataset.name,
+    version: access.version.id,
+    principal,
+    filters: filterKey,
+  }
+  const after = raw.cursor === null ? null : readCursor(cursorKey, scope, raw.cursor)
+  if (after === null && raw.filters.length === 0) requireSomeFilter(access)
+  const predicates = [...access.predicates, ...filters]
+  return {
+    question: Object.freeze({ version: access.version, predicates, columns, after, limit }),
+    cursorAfter: (position) => writeCursor(cursorKey, scope, position),
+    key: JSON.stringify([filterKey, columns.map((column) => column.name), limit, after]),
+  }
+}
+
+function readFilters(access: Access, filters: readonly RawFilter[]): readonly Predicate[] {
+  if (filters.length > filtersMax) {
+    throw badRequest(`A request has at most ${filtersMax} filters; this one has ${filters.length}.`)
+  }
+  return filters.flatMap((filter) => {
+    const column = findColumn(access, filter.column)
+    const operator = checkOperator(column, filter)
+    return filterPredicates(column, operator, checkValues(column, operator, filter))
+  })
+}
+
+/** A hidden column is an unknown one. */
+function findColumn(access: Access, name: string): Column {
+  const column = access.columns.find((candidate) => candidate.name === name)
+  if (column) return column
+  const names = access.columns.map((candidate) => candidate.name)
+  throw badRequest(
+    `There is no column or parameter ${quoted(name)}.${didYouMean(name, names)} ` +
+      `GET /v1/${access.dataset.name}/schema lists the columns.`,
+  )
+}
+
+function checkOperator(column: Column, { operator }: RawFilter): Operator {
+  if (isOperator(operator)) return operator
+  const allowed = columnOperators(column)
+  const isWord = /^[a-z_]{1,20}$/.test(operator)
+  throw badRequest(
+    `Column ${quoted(column.name)}: there is no operator ${quoted(operator)}.` +
+      (isWord
+        ? didYouMean(operator, operatorNames)
+        : ` Write ${column.name}=${allowed[0]}.value.`) +
+      ` It has: ${allowed.join(', ')}.`,
+  )
+}
+
+function checkValues(column: Column, operator: Operator, filter: RawFilter): readonly string[] {
+  const { form } = operators[operator]
+  const { values, isList } = filter
+  const name = `Column ${quoted(column.name)}: ${operator}`
+  if (form === 'none') {
+    if (values.length > 0 || isList) throw badRequest(`${name} takes no value.`)
+    return []
+  }
+  if (isList !== (form === 'list')) {
+    throw badRequest(`${name} takes ${form === 'list' ? 'a list of values' : 'one value'}.`)
+  }
+  if (values.length === 0) throw badRequest(`${name} needs a value.`)
+  if (values.length > listValuesMax) {
+    throw badRequest(`${name} takes at most ${listValuesMax} values; there are ${values.length}.`)
+  }
+  return values.map((value) => textOf(column, value))
+}
+
+/** A value as a URL would carry it. */
+function textOf(column: Column, value: RawValue): string {
+  const { shown } = column.rules
+  if (typeof value === 'string') {
+    if (!/\p{Surrogate}/u.test(value)) return value
+    throw badRequest(`Column ${quoted(column.name)}: the value is not valid Unicode.`)
+  }
+  const fits =
+    typeof value === 'boolean' ? shown === 'boolean' : shown === 'integer' || shown === 'number'
+  if (fits) return typeof value === 'boolean' ? String(value) : plainNumber(value)
+  throw badRequest(`Column ${quoted(column.name)} is a ${shown}: send the value as a string.`)
+}
+
+/** A number's digits without an exponent: 1e-7 is 0.0000001. */
+function plainNumber(value: number): string {
+  const text = String(value)
+  const match = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(text)
+  if (!match) return text
+  const [, sign = '', whole = '', fraction = '', exponent] = match
+  return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${whole}${fraction}`
+}
+
+function selectColumns(access: Access, names: readonly string[]): readonly Column[] {
+  if (names.length === 0) throw badRequest('select names no column.')
+  const chosen = new Set<Column>()
+  for (const name of names) {
+    const column = findColumn(access, name)
+    if (chosen.has(column)) throw badRequest(`select names ${quoted(name)} twice.`)
+    chosen.add(column)
+  }
+  return [...chosen]
+}
+
+function checkLimit(access: Access, limit: number | null): number {
+  const { default: usual, max } = access.dataset.limit
+  if (limit === null) return usual
+  if (limit >= 1 && limit <= max) return limit
+  throw badRequest(`limit goes from 1 to ${max} for this dataset; ${limit} is outside.`)
+}
+
+/** Protects against reading a large dataset from end to end by mistake (specification 4.3). */
+function requireSomeFilter(access: Access): void {
+  if (!access.dataset.requireFilter) return
+  throw badRequest(
+    'This dataset is large: the first request needs a filter.' +
+      ` Add one, for example ${filterHint(access)}.`,
+  )
+}
+
+/** A filter that reads little: on the history column, or else on the first key column. */
+function filterHint({ version, columns, plan }: Access): string {
+  const { history, key } = version
+  // A plan's window always reaches the newest value; a demo subset may not.
+  const newestHistory = plan === null ? undefined : version.newestHistory
+  const column = [history, ...key, ...columns].find((each) => each && !each.hidden)
+  if (!column) return 'on any column'
+  const isYear = column === history && column.rules.shown === 'integer'
+  const value = isYear && newestHistory !== undefined ? newestHistory : column.rules.example
+  return `${column.name}=${column.rules.shown === 'date' ? 'gte' : 'eq'}.${value}`
+}

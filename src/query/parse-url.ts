@@ -1,0 +1,76 @@
+import { ServiceError, badRequest } from '../errors.js'
+import { quoted } from '../catalog/nearest.js'
+import { isOperator, operators } from '../catalog/operators.js'
+import { parseList } from './parse-list.js'
+import type { RawFilter, RawQuestion } from './raw-question.js'
+
+const parameterNames = ['select', 'limit', 'cursor', 'format']
+
+/**
+ * Reads the question of a raw query string, `inn=eq.7708004767&select=year,2110&limit=10`. A `+` is
+ * a space, as in every form. Whether columns exist and values fit is decided later.
+ * @throws bad_request for encoding, repeated parameters and malformed filters; not_acceptable for
+ *   a format that is not served
+ */
+export function parseUrl(query: string): RawQuestion {
+  const filters: RawFilter[] = []
+  const parameters = new Map<string, string>()
+  for (const part of query.split('&')) {
+    if (part === '') continue
+    const end = part.indexOf('=')
+    const name = decode(end === -1 ? part : part.slice(0, end))
+    const value = end === -1 ? undefined : decode(part.slice(end + 1))
+    if (!parameterNames.includes(name)) filters.push(parseFilter(name, value))
+    else if (parameters.has(name)) throw badRequest(`"${name}" is given twice.`)
+    else parameters.set(name, value ?? '')
+  }
+  requireFormat(parameters.get('format'))
+  const select = parameters.get('select')
+  return {
+    filters,
+    select: select === undefined ? null : parseList(select, 'select'),
+    limit: parseLimit(parameters.get('limit')),
+    cursor: parameters.get('cursor') ?? null,
+  }
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw badRequest('The URL has a broken percent-encoding or is not UTF-8. Encode "%" as %25.')
+  }
+}
+
+function requireFormat(format: string | undefined): void {
+  if (format === undefined || format === 'json') return
+  throw new ServiceError('not_acceptable', `There is no format ${quoted(format)}. There is: json.`)
+}
+
+function parseLimit(text: string | undefined): number | null {
+  if (text === undefined) return null
+  if (!/^\d{1,15}$/.test(text)) {
+    throw badRequest(`limit is a whole number of rows; ${quoted(text)} is none. Example: limit=100`)
+  }
+  return Number(text)
+}
+
+/** `<operator>.<value>`: the value is everything after the first dot, taken as it is. */
+function parseFilter(column: string, text: string | undefined): RawFilter {
+  const shown = quoted(column)
+  if (text === undefined) {
+    throw badRequest(`Parameter ${shown} has no value. A filter is written column=operator.value.`)
+  }
+  const dot = text.indexOf('.')
+  const operator = dot === -1 ? text : text.slice(0, dot)
+  if (!isOperator(operator)) return { column, operator, values: [], isList: false }
+  const { form } = operators[operator]
+  if (form === 'none') {
+    if (dot !== -1) throw badRequest(`${shown}: ${operator} takes no value. Write =${operator}`)
+    return { column, operator, values: [], isList: false }
+  }
+  if (dot === -1) throw badRequest(`${shown}: ${operator} needs a value. Write =${operator}.value`)
+  const value = text.slice(dot + 1)
+  const values = form === 'list' ? parseList(value, `${shown}: ${operator}`) : [value]
+  return { column, operator, values, isList: form === 'list' }
+}

@@ -1,0 +1,23 @@
+import type { Column } from '../catalog/column.js'
+import type { Predicate } from '../catalog/predicate.js'
+import type { Version } from '../catalog/version.js'
+
+/** A row's place in a version: file by file, row by row. It is the order of every answer. */
+export interface Position {
+  /** Index into `version.files`. */
+  readonly file: number
+  /** Row number in the file, from 0. */
+  readonly row: number
+}
+
+/** What a request asks for, after every check: from here on nothing can fail for its sake. */
+export interface Question {
+  readonly version: Version
+  /** The plan's window, the demo subset and the caller's filters, all ANDed. */
+  readonly predicates: readonly Predicate[]
+  /** In the order wanted, at least one. */
+  readonly columns: readonly Column[]
+  /** The last row that the caller has seen; null at the start of a walk. */
+  readonly after: Position | null
+  readonly limit: number
+}

@@ -1,0 +1,25 @@
+/** A value as it came: text from a URL; from JSON also a number or a truth value. */
+export type RawValue = string | number | boolean
+
+export interface RawFilter {
+  readonly column: string
+  readonly operator: string
+  /** One value, several for a list, none for operators that take none. */
+  readonly values: readonly RawValue[]
+  /** JSON alone can give a list where one value is due, and one value where a list is. */
+  readonly isList: boolean
+}
+
+/**
+ * A request's question, read but not yet understood: column names, operators and values are still
+ * the caller's. URL, POST and MCP all become this, and then take one road (`ask.ts`).
+ */
+export interface RawQuestion {
+  readonly filters: readonly RawFilter[]
+  readonly select: readonly string[] | null
+  readonly limit: number | null
+  readonly cursor: string | null
+}
+
+export const filtersMax = 50
+export const listValuesMax = 1000

@@ -1,0 +1,162 @@
+import t from 'tap'
+import {
+  addMonths,
+  createSubscription,
+  listSubscriptions,
+  showSubscription,
+} from '../../src/control/subscriptions.js'
+import { clockAt, noon, openStore, subscribe } from './fixtures/store.js'
+
+const order = {
+  email: 'buyer@example.com',
+  grants: [{ dataset: 'financials', plan: 'start' }],
+  months: 1,
+  globalRows: null,
+  now: clockAt(noon),
+}
+
+await t.test(
+  'a subscription is made with its subscriber, its grants and its first token',
+  async (t) => {
+    const store = openStore(t)
+    const grants = [
+      { dataset: 'procurement', plan: 'free' },
+      { dataset: 'financials', plan: 'pro' },
+    ]
+    const made = createSubscription(store, { ...order, grants, months: 12, globalRows: 1000 })
+    t.match(made.subscriptionId, /^sub_[0-9A-Za-z]{16}$/)
+    t.match(made.tokenId, /^tok_[0-9A-Za-z]{16}$/)
+    t.match(made.token, /^das_live_/)
+    t.equal(made.expiresAt, Date.UTC(2027, 5, 15, 12))
+    t.same(made.grants, grants)
+    t.same(showSubscription(store, made.subscriptionId), {
+      subscriptionId: made.subscriptionId,
+      email: order.email,
+      createdAt: noon,
+      expiresAt: made.expiresAt,
+      cancelledAt: null,
+      globalRows: 1000,
+      grants: [grants[1], grants[0]],
+    })
+  },
+)
+
+await t.test(
+  'a subscriber who comes again is the same one, whatever the case of the letters',
+  async (t) => {
+    const store = openStore(t)
+    subscribe(store, { email: 'Buyer@Example.com' })
+    const second = subscribe(store, { email: 'buyer@example.COM' })
+    t.equal(showSubscription(store, second.subscriptionId).email, 'Buyer@Example.com')
+    t.equal(store.all('SELECT * FROM subscribers').length, 1)
+  },
+)
+
+await t.test('the list has every subscription, oldest first, with its own grants', async (t) => {
+  const store = openStore(t)
+  t.same(listSubscriptions(store), [])
+  const later = subscribe(store, { now: clockAt(noon + 1) })
+  const earlier = subscribe(store, {
+    email: 'other@example.com',
+    grants: [
+      { dataset: 'b', plan: 'free' },
+      { dataset: 'a', plan: 'pro' },
+    ],
+  })
+  const bare = subscribe(store, { now: clockAt(noon + 2) })
+  store.run('DELETE FROM grants WHERE subscription_id = @id', { id: bare.subscriptionId })
+
+  const list = listSubscriptions(store)
+  t.match(list, [
+    {
+      subscriptionId: earlier.subscriptionId,
+      email: 'other@example.com',
+      grants: [
+        { dataset: 'a', plan: 'pro' },
+        { dataset: 'b', plan: 'free' },
+      ],
+    },
+    { subscriptionId: later.subscriptionId, grants: [{ dataset: 'financials', plan: 'start' }] },
+    { subscriptionId: bare.subscriptionId },
+  ])
+  t.same(list[2]?.grants, [])
+  t.ok(list.every((subscription) => Object.isFrozen(subscription)))
+})
+
+await t.test('an unknown subscription is not found', async (t) => {
+  const store = openStore(t)
+  subscribe(store)
+  t.throws(() => showSubscription(store, 'sub_none'), {
+    code: 'not_found',
+    detail: "There is no subscription 'sub_none'.",
+  })
+})
+
+await t.test(
+  'an order with a mistake is refused with what to correct, and stores nothing',
+  async (t) => {
+    const store = openStore(t)
+    const twice = [...order.grants, { dataset: 'financials', plan: 'pro' }]
+    const many = Array.from({ length: 1001 }, (_, n) => ({ dataset: `d${n}`, plan: 'free' }))
+    const mistakes = [
+      [{ months: 0 }, 'Give a whole number of months from 1 to 120.'],
+      [{ months: 121 }, 'Give a whole number of months from 1 to 120.'],
+      [{ months: 1.5 }, 'Give a whole number of months from 1 to 120.'],
+      [{ months: NaN }, 'Give a whole number of months from 1 to 120.'],
+      [{ globalRows: 0 }, /^Give the rows a month over all datasets as a whole number, 1 or more/],
+      [{ globalRows: -5 }, /^Give the rows a month/],
+      [{ globalRows: 2 ** 53 }, /^Give the rows a month/],
+      [{ grants: [] }, 'Name at least one dataset with its plan.'],
+      [{ grants: twice }, "Name the dataset 'financials' only once."],
+      [{ grants: many }, 'Name at most 1000 datasets.'],
+    ] as const
+    for (const [mistake, detail] of mistakes) {
+      t.throws(() => createSubscription(store, { ...order, ...mistake }), {
+        code: 'bad_request',
+        detail,
+      })
+    }
+    for (const table of ['subscribers', 'subscriptions', 'grants', 'tokens']) {
+      t.same(store.all(`SELECT * FROM ${table}`), [], table)
+    }
+  },
+)
+
+await t.test('an address that is not one plain address is refused', async (t) => {
+  const store = openStore(t)
+  const local = 'a'.repeat(242)
+  const wrong = ['', 'a', '@', 'a@', '@b', 'a@b@c', 'a b@c', ' a@b', 'a@b\n', 'a@b\r\nBcc: c@d']
+  const risky = ['a,b@c', 'a@b,c', 'a<b@c>', '"a"@b', 'a;@b', 'a:b@c', 'a\0@b', 'a\\@b', 'a@[b]']
+  for (const email of [...wrong, ...risky, `${local}@example.com!`]) {
+    t.throws(() => createSubscription(store, { ...order, email }), {
+      code: 'bad_request',
+      detail: 'Give one plain e-mail address of at most 254 characters.',
+    })
+  }
+  const good = ['a@b', `${local}@example.com`, "o'neil+das@example.co.uk", 'почта@пример.рф']
+  for (const email of good) {
+    t.equal(
+      showSubscription(store, subscribe(store, { email }).subscriptionId).email,
+      email,
+      JSON.stringify(email.slice(0, 40)),
+    )
+  }
+})
+
+await t.test('a month is a calendar month in UTC, its day clamped to the last', async (t) => {
+  const cases = [
+    ['2026-01-31T23:59:59.999Z', 1, '2026-02-28T23:59:59.999Z'],
+    ['2028-01-31T10:00:00.000Z', 1, '2028-02-29T10:00:00.000Z'],
+    ['2028-02-29T00:00:00.000Z', 12, '2029-02-28T00:00:00.000Z'],
+    ['2028-02-29T00:00:00.000Z', 48, '2032-02-29T00:00:00.000Z'],
+    ['2026-03-31T00:00:00.000Z', 1, '2026-04-30T00:00:00.000Z'],
+    ['2026-12-31T00:00:00.000Z', 2, '2027-02-28T00:00:00.000Z'],
+    ['2026-06-15T12:00:00.000Z', 1, '2026-07-15T12:00:00.000Z'],
+    ['2026-12-15T12:00:00.000Z', 1, '2027-01-15T12:00:00.000Z'],
+    ['2026-08-31T00:00:00.000Z', 120, '2036-08-31T00:00:00.000Z'],
+    ['2100-01-31T00:00:00.000Z', 1, '2100-02-28T00:00:00.000Z'],
+  ] as const
+  for (const [from, months, to] of cases) {
+    t.equal(new Date(addMonths(Date.parse(from), months)).toISOString(), to, `${from} + ${months}`)
+  }
+})

@@ -1,0 +1,139 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import type { InjectOptions } from 'fastify'
+import { pino } from 'pino'
+import type { Test } from 'tap'
+import { buildApp } from '../../src/app.js'
+import type { App } from '../../src/app.js'
+import { readConfig } from '../../src/config.js'
+import { ControlStore } from '../../src/control/store.js'
+import { createSubscription } from '../../src/control/subscriptions.js'
+import type { NewSubscription } from '../../src/control/subscriptions.js'
+
+export interface WorldOptions {
+  /** File path relative to the world's folder → the SELECT whose rows it holds. */
+  readonly files: Readonly<Record<string, string>>
+  /** The text of registry.yaml. */
+  readonly registry: string
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly text: string
+  /** The body parsed; empty where it is no JSON. Digit-only keys lose their order here. */
+  readonly body: Body
+}
+
+/** What answers hold; a test asserts which of it is there. */
+export interface Body {
+  readonly data: readonly Readonly<Record<string, unknown>>[]
+  readonly next_cursor: string | null
+  readonly error: string
+  readonly detail: string
+  readonly [key: string]: unknown
+}
+
+export interface World {
+  readonly folder: string
+  readonly app: App
+  /** The time that the app sees; tests move it. */
+  readonly clock: { ms: number }
+  /** Every log line so far. */
+  readonly log: string[]
+  readonly get: (url: string, token?: string, options?: InjectOptions) => Promise<Answer>
+  readonly post: (url: string, token: string, body: unknown) => Promise<Answer>
+  /** Sells a subscription as the command line does, over a connection of its own. */
+  readonly subscribe: (
+    grants: readonly string[],
+    options?: { months?: number; globalRows?: number | null },
+  ) => NewSubscription
+}
+
+export const startOfTest = Date.UTC(2026, 10, 15, 12)
+
+/** Writes Parquet files with DuckDB: path → SELECT. */
+export async function writeParquet(
+  folder: string,
+  files: Readonly<Record<string, string>>,
+  options = '',
+): Promise<void> {
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  for (const [name, select] of Object.entries(files)) {
+    const path = join(folder, name)
+    mkdirSync(dirname(path), { recursive: true })
+    await connection.run(`COPY (${select}) TO '${path}' (FORMAT parquet${options})`)
+  }
+  connection.disconnectSync()
+  instance.closeSync()
+}
+
+/** The real stack over files of the test's own: DuckDB, SQLite, HTTP by injection, a set clock. */
+export async function startWorld(t: Test, options: WorldOptions): Promise<World> {
+  const folder = t.testdir({})
+  await writeParquet(folder, options.files)
+  writeFileSync(join(folder, 'registry.yaml'), options.registry)
+  const clock = { ms: startOfTest }
+  const log: string[] = []
+  const config = readConfig(
+    { registry: join(folder, 'registry.yaml'), state: join(folder, 'var'), ...options.settings },
+    {},
+  )
+  const logger = pino(
+    { level: 'debug' },
+    {
+      write: (line: string) => {
+        log.push(line)
+      },
+    },
+  )
+  const app = await buildApp(config, { logger, now: () => clock.ms })
+  const control = ControlStore.open(join(folder, 'var', 'control.db'))
+  t.teardown(async () => {
+    control.close()
+    await app.close()
+  })
+  const inject = async (request: InjectOptions): Promise<Answer> => {
+    const { statusCode, headers, body } = await app.server.inject(request)
+    return { status: statusCode, headers, text: body, body: parseBody(body) }
+  }
+  const bearer = (token: string | undefined) =>
+    token === undefined ? {} : { authorization: `Bearer ${token}` }
+  return {
+    folder,
+    app,
+    clock,
+    log,
+    get: (url, token, extra = {}) =>
+      inject({ url, ...extra, headers: { ...bearer(token), ...extra.headers } }),
+    post: (url, token, body) =>
+      inject({
+        method: 'POST',
+        url,
+        headers: { ...bearer(token), 'content-type': 'application/json' },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    subscribe: (grants, { months = 1, globalRows = null } = {}) =>
+      createSubscription(control, {
+        email: 'subscriber@example.org',
+        grants: grants.map((grant) => {
+          const [dataset = '', plan = ''] = grant.split(':')
+          return { dataset, plan }
+        }),
+        months,
+        globalRows,
+        now: () => clock.ms,
+      }),
+  }
+}
+
+function parseBody(text: string): Body {
+  try {
+    return JSON.parse(text) as Body
+  } catch {
+    return {} as Body
+  }
+}
