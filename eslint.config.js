@@ -7,6 +7,7 @@ export default tseslint.config(
   {
     files: ['**/*.ts', '**/*.cts'],
     languageOptions: {
+      parser: tseslint.parser,
       parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
     },
     plugins: { '@typescript-eslint': tseslint.plugin },

@@ -2,12 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rm } from 'node:fs/promises'
 import { availableParallelism, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openCatalog, readRegistry, versionsFolderOf } from './catalog/catalog.js'
 import type { Catalog } from './catalog/catalog.js'
+import type { OpenFiles } from './catalog/opener.js'
+import type { Registry } from './catalog/registry.js'
 import type { Config } from './config.js'
 import { saveDatasetStates } from './control/dataset-state.js'
 import { LastUsed } from './control/last-used.js'
+import { ServerLock } from './control/server-lock.js'
 import { ControlStore } from './control/store.js'
 import { DuckDbEngine } from './engine/duckdb/duckdb-engine.js'
 import { duckDbOpener } from './engine/duckdb/opener.js'
@@ -17,7 +21,10 @@ import { createService } from './service.js'
 export interface App {
   readonly server: FastifyInstance
   readonly catalog: Catalog
-  /** Stops taking requests, waits for those in flight, then stops the engine and the store. */
+  /**
+   * Stops taking requests, waits for those in flight, ten seconds at most, interrupts the rest, then
+   * stops the engine and the store.
+   */
   readonly close: () => Promise<void>
 }
 
@@ -27,6 +34,10 @@ export interface AppParts {
   readonly now: () => number
 }
 
+/** For requests in flight at the stop; then the engine interrupts what still runs. */
+const finishMs = 10_000
+/** For answers to what was interrupted; then their connections are cut. */
+const answerMs = 1000
 const memoryShare = 0.6
 const openerMemoryShare = 0.25
 const queueMax = 256
@@ -35,12 +46,31 @@ const queueMax = 256
  * Wires the house together: registry and files, control store, engine, service, doors.
  * @throws RegistryError when registry.yaml can't be read; a dataset that can't be is only reported
  */
-export async function buildApp(config: Config, { logger, now }: AppParts): Promise<App> {
+export async function buildApp(config: Config, parts: AppParts): Promise<App> {
   const registry = await readRegistry(config.registry)
+  const lock = ServerLock.take(join(resolve(config.state), 'server.lock'))
+  try {
+    const app = await openApp(config, registry, parts)
+    const close = async () => {
+      await app.close()
+      lock.release()
+    }
+    return { ...app, close }
+  } catch (cause) {
+    lock.release()
+    throw cause
+  }
+}
+
+async function openApp(
+  config: Config,
+  registry: Registry,
+  { logger, now }: AppParts,
+): Promise<App> {
   const state = await prepareState(config.state)
-  const memoryLimitBytes = config.memoryLimit ?? Math.floor(availableMemory() * memoryShare)
+  const memoryLimitBytes = config.memoryLimit ?? defaultMemory()
   const catalog = await openCatalog(registry, {
-    openFiles: duckDbOpener(Math.floor(memoryLimitBytes * openerMemoryShare)),
+    openFiles: openerFor(memoryLimitBytes),
     versionsFolder: state.versions,
   })
   const control = ControlStore.open(join(state.folder, 'control.db'))
@@ -69,20 +99,43 @@ export async function buildApp(config: Config, { logger, now }: AppParts): Promi
     trustProxy: config.trustProxy,
     isReady: () => isOpen && [...catalog.datasets.values()].some((dataset) => dataset.version),
   })
+  // A kept-alive connection would otherwise hold the stop up until its client leaves.
+  server.addHook('onSend', async (_request, reply, payload) => {
+    if (!isOpen) reply.header('Connection', 'close')
+    return payload
+  })
   const close = async () => {
     isOpen = false
-    await server.close()
+    const closed = server.close()
+    await settledWithin(closed, finishMs)
     await engine.close()
+    await settledWithin(closed, answerMs)
+    server.server.closeAllConnections()
+    await closed
     lastUsed.close()
     control.close()
   }
   return { server, catalog, close }
 }
 
-/** Memory that this process may use: the cgroup's limit where there is one, else the machine's. */
-function availableMemory(): number {
+/** Opens Parquet files beside an engine of this much memory; null = as much as by default. */
+export function openerFor(memoryLimitBytes: number | null): OpenFiles {
+  return duckDbOpener(Math.floor((memoryLimitBytes ?? defaultMemory()) * openerMemoryShare))
+}
+
+/** A share of what this process may use: the cgroup's limit where there is one, else the machine's. */
+function defaultMemory(): number {
   const limit = process.constrainedMemory()
-  return limit > 0 && limit < totalmem() ? limit : totalmem()
+  return Math.floor((limit > 0 && limit < totalmem() ? limit : totalmem()) * memoryShare)
+}
+
+/** Waits for `work` to end, in whatever way, and no longer than this. */
+async function settledWithin(work: PromiseLike<unknown>, ms: number): Promise<void> {
+  const limit = new AbortController()
+  const late = setTimeout(ms, undefined, { signal: limit.signal })
+  await Promise.allSettled([Promise.race([work, late])])
+  limit.abort()
+  await Promise.allSettled([late])
 }
 
 async function prepareState(folder: string) {

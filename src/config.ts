@@ -1,21 +1,22 @@
+import { isIPv4, isIPv6 } from 'node:net'
 import { badRequest } from './errors.js'
 
 /** One setting: where it comes from, what it is when nobody says, and how its text is read. */
-interface Setting<T> {
+interface Setting<T, Default extends string | null> {
   readonly flag: string
   readonly variable: string
   /** As the owner would write it; null = worked out at start. */
-  readonly default: string | null
+  readonly default: Default
   readonly help: string
   readonly parse: (text: string) => T
 }
 
-function setting<T>(
+function setting<T, Default extends string | null>(
   flag: string,
-  value: string | null,
+  value: Default,
   help: string,
   parse: (text: string) => T,
-): Setting<T> {
+): Setting<T, Default> {
   const variable = `DAS_${flag.toUpperCase().replaceAll('-', '_')}`
   return { flag: `--${flag}`, variable, default: value, help, parse }
 }
@@ -36,7 +37,7 @@ export const settings = {
     'trust-proxy',
     '',
     'comma-separated networks (CIDR) whose X-Forwarded-For is believed',
-    parseList,
+    parseNetworks,
   ),
   memoryLimit: setting(
     'memory-limit',
@@ -57,13 +58,9 @@ type Settings = typeof settings
 
 /** Every setting, read and checked; null where it is worked out at start. */
 export type Config = {
-  readonly [Key in keyof Settings]: ReturnType<Settings[Key]['parse']> | NullIfUnset<Key>
+  readonly [Key in keyof Settings]:
+    ReturnType<Settings[Key]['parse']> | Extract<Settings[Key]['default'], null>
 }
-
-type NullIfUnset<Key extends keyof Settings> = Key extends
-  'publicUrl' | 'memoryLimit' | 'querySlots'
-  ? null
-  : never
 
 /**
  * Reads the settings: flags, then `DAS_*` variables, then defaults.
@@ -101,12 +98,22 @@ function parseSlots(text: string): number {
 }
 
 function parseUrl(text: string): string {
-  if (URL.canParse(text) && /^https?:/.test(text)) return text.replace(/\/+$/, '')
-  throw new Error(`"${text}" is no http or https address`)
+  const url = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null
+  if (url && !url.search && !url.hash && !url.username) return text.replace(/\/+$/, '')
+  throw new Error(`"${text}" is no http or https address, as https://data.example.org`)
 }
 
-function parseList(text: string): readonly string[] {
-  return text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]))
+function parseNetworks(text: string): readonly string[] {
+  const networks = text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]))
+  const wrong = networks.find((network) => !isNetwork(network))
+  if (wrong === undefined) return networks
+  throw new Error(`"${wrong}" is no address or network, as 10.0.0.0/8`)
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix = '1', ...rest] = text.split('/')
+  const bitsMax = isIPv4(address) ? 32 : isIPv6(address) ? 128 : 0
+  return rest.length === 0 && /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bitsMax
 }
 
 const unitBytes: Readonly<Record<string, number | undefined>> = {
@@ -120,13 +127,13 @@ const unitBytes: Readonly<Record<string, number | undefined>> = {
   TIB: 2 ** 40,
 }
 
-const memoryBytesMin = 64 * 2 ** 20
+const memoryBytesMin = 64e6
 
 function parseBytes(text: string): number {
   const match = /^(\d+(?:\.\d+)?) ?([KMGT]i?B)$/i.exec(text)
   const unit = unitBytes[match?.[2]?.toUpperCase() ?? '']
   const bytes = Math.floor(Number(match?.[1]) * (unit ?? NaN))
-  if (bytes >= memoryBytesMin) return bytes
+  if (bytes >= memoryBytesMin && Number.isSafeInteger(bytes)) return bytes
   throw new Error(`"${text}" is no size of at least 64MB, as 2GB or 512MB`)
 }
 

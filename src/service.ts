@@ -4,7 +4,7 @@ import type { Access } from './access/access.js'
 import { chargeRows, quotaStatus, requireQuota } from './access/allowance.js'
 import type { QuotaStatus } from './access/allowance.js'
 import { ChargeQueue } from './access/charge-queue.js'
-import { authenticate } from './access/principal.js'
+import { authenticate, unauthorized } from './access/principal.js'
 import type { Principal } from './access/principal.js'
 import { RateLimits } from './access/rate-limits.js'
 import type { RateStatus } from './access/rate-limits.js'
@@ -84,13 +84,13 @@ export interface ServiceParts {
  */
 export function createService(parts: ServiceParts): Service {
   const { control, engine, cursorKey, now } = parts
-  const rates = new RateLimits()
+  const rates = new RateLimits(() => performance.now())
   const charges = new ChargeQueue(control)
   const descriptions = new Descriptions(engine)
 
   async function readPage(visit: Visit, request: PageRequest): Promise<PageAnswer> {
     const catalog = parts.catalog()
-    const principal = await enter(visit, catalog)
+    const principal = enter(visit, catalog)
     const access = authorize(principal, catalog, request.dataset)
     visit.quota = quotaStatus(control, principal, access, now())
     const { question, cursorAfter, key } = ask(access, principal.id, cursorKey, request.question())
@@ -115,18 +115,16 @@ export function createService(parts: ServiceParts): Service {
   }
 
   /** Token, then rate: what every request of every door goes through first. */
-  async function enter(visit: Visit, catalog: Catalog): Promise<Principal> {
+  function enter(visit: Visit, catalog: Catalog): Principal {
     const demoToken = catalog.demo?.token ?? null
-    let principal: Principal
-    try {
-      principal = authenticate(visit.authorization, { control, demoToken, now })
-    } catch (cause) {
-      requireRate(await rates.take(null, visit.address, catalog))
-      throw cause
+    const principal = authenticate(visit.authorization, { control, demoToken, now })
+    const rate = rates.take(principal, visit.address, catalog)
+    if (principal) {
+      visit.rate = rate
+      visit.quota = quotaStatus(control, principal, null, now())
     }
-    visit.rate = await rates.take(principal, visit.address, catalog)
-    visit.quota = quotaStatus(control, principal, null, now())
-    requireRate(visit.rate)
+    requireRate(rate)
+    if (!principal) throw unauthorized()
     if (principal.kind === 'subscriber') parts.lastUsed.note(principal.tokenId)
     return principal
   }
@@ -138,6 +136,7 @@ export function createService(parts: ServiceParts): Service {
     rows: number,
   ): Promise<number> {
     if (rows === 0) return 0
+    visit.signal.throwIfAborted()
     const paid = await chargeRows(charges, principal, access, rows, now())
     visit.quota = paid.quota
     return paid.rows
@@ -145,7 +144,7 @@ export function createService(parts: ServiceParts): Service {
 
   async function listDatasets(visit: Visit): Promise<readonly DatasetSummary[]> {
     const catalog = parts.catalog()
-    const principal = await enter(visit, catalog)
+    const principal = enter(visit, catalog)
     const summaries: DatasetSummary[] = []
     for (const access of accessibleDatasets(principal, catalog)) {
       summaries.push(
@@ -159,7 +158,7 @@ export function createService(parts: ServiceParts): Service {
 
   async function describeDataset(visit: Visit, name: string): Promise<DatasetDescription> {
     const catalog = parts.catalog()
-    const principal = await enter(visit, catalog)
+    const principal = enter(visit, catalog)
     const access = authorize(principal, catalog, name)
     visit.quota = quotaStatus(control, principal, access, now())
     return withDeadline(access.dataset.timeoutMs, visit.signal, (signal) =>
@@ -169,7 +168,7 @@ export function createService(parts: ServiceParts): Service {
 
   async function account(visit: Visit): Promise<AccountDescription> {
     const catalog = parts.catalog()
-    const principal = await enter(visit, catalog)
+    const principal = enter(visit, catalog)
     return describeAccount(control, principal, catalog, visit.rate, now())
   }
 

@@ -52,18 +52,34 @@ export function authorize(principal: Principal, catalog: Catalog, name: string):
   })
 }
 
+/** The datasets that a principal has a grant for, in the registry's order, served or not. */
+export function grantedDatasets(
+  principal: Principal,
+  catalog: Catalog,
+): readonly (GrantedPlan & { readonly dataset: Dataset })[] {
+  return [...catalog.datasets.values()].flatMap((dataset) => {
+    const grant = grantOf(principal, dataset, dataset.name)
+    return grant ? [{ dataset, plan: grant.plan }] : []
+  })
+}
+
 /** The datasets that a principal may see and that can be served, in the registry's order. */
 export function accessibleDatasets(principal: Principal, catalog: Catalog): readonly Access[] {
-  return [...catalog.datasets.values()]
-    .filter((dataset) => dataset.version && grantOf(principal, dataset, dataset.name))
-    .map((dataset) => authorize(principal, catalog, dataset.name))
+  return grantedDatasets(principal, catalog)
+    .filter(({ dataset }) => dataset.version)
+    .map(({ dataset }) => authorize(principal, catalog, dataset.name))
+}
+
+interface GrantedPlan {
+  /** Null for the demo token. */
+  readonly plan: Plan | null
 }
 
 function grantOf(
   principal: Principal,
   dataset: Dataset | undefined,
   name: string,
-): { readonly plan: Plan | null } | undefined {
+): GrantedPlan | undefined {
   if (principal.kind === 'demo') return dataset?.demo ? { plan: null } : undefined
   const granted = principal.grants.get(name)
   const plan = granted === undefined ? undefined : dataset?.plans.get(granted)

@@ -28,23 +28,22 @@ export interface Authentication {
 }
 
 /**
- * The principal behind an `Authorization` header. A missing, malformed, unknown, revoked or expired
- * token all end in the same error: nothing tells them apart.
- * @throws unauthorized
+ * The principal behind an `Authorization` header; undefined for a missing, malformed, unknown,
+ * revoked or expired token alike: nothing tells them apart.
  */
-export function authenticate(header: string | undefined, options: Authentication): Principal {
+export function authenticate(
+  header: string | undefined,
+  { control, demoToken, now }: Authentication,
+): Principal | undefined {
   const text = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1]
   const token = text === undefined ? undefined : parseToken(text)
-  const principal =
-    token?.kind === 'demo'
-      ? demoPrincipal(token.hash, options.demoToken)
-      : token &&
-        subscriberPrincipal(findToken(options.control, token.hash), token.hash, options.now())
-  if (!principal) throw unauthorized()
-  return principal
+  if (!token) return undefined
+  if (token.kind === 'demo') return demoPrincipal(token.hash, demoToken)
+  return subscriberPrincipal(findToken(control, token.hash), token.hash, now())
 }
 
-function unauthorized(): ServiceError {
+/** The one answer to whoever has no valid token. */
+export function unauthorized(): ServiceError {
   return new ServiceError(
     'unauthorized',
     'A valid token is needed: send the header "Authorization: Bearer <token>".',

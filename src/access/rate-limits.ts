@@ -1,6 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Catalog } from '../catalog/catalog.js'
 import type { Principal } from './principal.js'
 
@@ -13,46 +12,65 @@ export interface RateStatus {
   readonly exceeded: boolean
 }
 
-const windowSeconds = 60
+interface Window {
+  readonly endsMs: number
+  requests: number
+}
+
+const windowMs = 60_000
 const defaultPerMinute = 120
 /** Addresses share this many counters, so that no number of them can fill the memory. */
 const addressBuckets = 65_536
 
 /**
  * Counts requests a minute, in memory: a subscription's by its id, everyone else's by address. A
- * restart forgets the current minute.
+ * window begins with its first request. A restart forgets the current ones.
  */
 export class RateLimits {
-  readonly #limiters = new Map<number, RateLimiterMemory>()
+  readonly #monotonicMs: () => number
+  /** All windows are equally long, so the order of insertion is the order in which they end. */
+  readonly #windows = new Map<string, Window>()
   readonly #salt = randomBytes(16)
 
+  /** `monotonicMs` never goes back, whatever is done to the machine's clock. */
+  constructor(monotonicMs: () => number) {
+    this.#monotonicMs = monotonicMs
+  }
+
+  /** How many windows are kept: one for each client of the last minute. */
+  get size(): number {
+    return this.#windows.size
+  }
+
   /** Takes one request from the budget of a known caller, or of an address with no valid token. */
-  take(principal: Principal | null, address: string, catalog: Catalog): Promise<RateStatus> {
+  take(principal: Principal | undefined, address: string, catalog: Catalog): RateStatus {
     if (principal?.kind === 'subscriber') {
-      return this.#consume(principal.id, planRate(principal, catalog))
+      return this.#count(principal.id, planRate(principal, catalog))
     }
-    const kind = principal === null ? 'anonymous' : 'demo'
-    const limit = principal === null ? defaultPerMinute : (catalog.demo?.ratePerMinute ?? 1)
-    return this.#consume(`${kind} ${this.#bucket(address)}`, limit)
+    const kind = principal ? 'demo' : 'anonymous'
+    const limit = principal ? catalog.demo?.ratePerMinute : undefined
+    return this.#count(`${kind} ${this.#bucket(address)}`, limit ?? defaultPerMinute)
   }
 
-  async #consume(key: string, limit: number): Promise<RateStatus> {
-    try {
-      return statusOf(limit, await this.#limiter(limit).consume(key), false)
-    } catch (cause) {
-      if (!(cause instanceof RateLimiterRes)) throw cause
-      return statusOf(limit, cause, true)
+  #count(key: string, limit: number): RateStatus {
+    const nowMs = this.#monotonicMs()
+    this.#forgetEnded(nowMs)
+    const window = this.#windows.get(key) ?? { endsMs: nowMs + windowMs, requests: 0 }
+    window.requests += 1
+    this.#windows.set(key, window)
+    return {
+      limit,
+      remaining: Math.max(0, limit - window.requests),
+      resetSeconds: Math.ceil((window.endsMs - nowMs) / 1000),
+      exceeded: window.requests > limit,
     }
   }
 
-  /** One limiter for each rate that the registry names. */
-  #limiter(limit: number): RateLimiterMemory {
-    let limiter = this.#limiters.get(limit)
-    if (!limiter) {
-      limiter = new RateLimiterMemory({ points: limit, duration: windowSeconds })
-      this.#limiters.set(limit, limiter)
+  #forgetEnded(nowMs: number): void {
+    for (const [key, { endsMs }] of this.#windows) {
+      if (endsMs > nowMs) return
+      this.#windows.delete(key)
     }
-    return limiter
   }
 
   /** Salted, so that nobody can choose an address that shares another's counter. */
@@ -69,15 +87,6 @@ export function planRate(principal: Principal & { kind: 'subscriber' }, catalog:
     return found ? [found.ratePerMinute] : []
   })
   return rates.length === 0 ? defaultPerMinute : Math.max(...rates)
-}
-
-function statusOf(limit: number, result: RateLimiterRes, exceeded: boolean): RateStatus {
-  return {
-    limit,
-    remaining: Math.max(0, result.remainingPoints),
-    resetSeconds: Math.max(1, Math.ceil(result.msBeforeNext / 1000)),
-    exceeded,
-  }
 }
 
 /** One household or server has a whole IPv6 /64: it counts as one address. */

@@ -79,6 +79,11 @@ function fieldText(field: StructField): string {
   return `"${field.name.replaceAll('"', '""')}" ${typeText(field.type)}`
 }
 
+export interface IntegerRange {
+  readonly min: bigint
+  readonly max: bigint
+}
+
 /** Integer types with their exact range, narrowest first. */
 const integerRanges = {
   TINYINT: signed(8),
@@ -93,10 +98,7 @@ const integerRanges = {
   UHUGEINT: unsigned(128),
 } as const
 
-export interface IntegerRange {
-  readonly min: bigint
-  readonly max: bigint
-}
+export type IntegerName = keyof typeof integerRanges
 
 function signed(bits: number): IntegerRange {
   return { min: -(2n ** BigInt(bits - 1)), max: 2n ** BigInt(bits - 1) - 1n }
@@ -106,12 +108,17 @@ function unsigned(bits: number): IntegerRange {
   return { min: 0n, max: 2n ** BigInt(bits) - 1n }
 }
 
-/** The range of an integer type; undefined for every other type. */
-export function integerRange(type: DataType): IntegerRange | undefined {
-  if (type.kind !== 'scalar') return undefined
-  return Object.hasOwn(integerRanges, type.name)
-    ? integerRanges[type.name as keyof typeof integerRanges]
-    : undefined
+/** The values that an integer type holds. */
+export function integerRange(name: IntegerName): IntegerRange {
+  return integerRanges[name]
+}
+
+function isIntegerName(name: string): name is IntegerName {
+  return Object.hasOwn(integerRanges, name)
+}
+
+function rangeOf(type: DataType): IntegerRange | undefined {
+  return type.kind === 'scalar' && isIntegerName(type.name) ? integerRanges[type.name] : undefined
 }
 
 /**
@@ -124,14 +131,14 @@ export function widen(left: DataType, right: DataType): DataType | undefined {
 }
 
 function widenIntegers(left: DataType, right: DataType): DataType | undefined {
-  const [a, b] = [integerRange(left), integerRange(right)]
+  const [a, b] = [rangeOf(left), rangeOf(right)]
   if (!a || !b) return undefined
   const min = a.min < b.min ? a.min : b.min
   const max = a.max > b.max ? a.max : b.max
-  for (const [name, range] of Object.entries(integerRanges)) {
-    if (range.min <= min && range.max >= max) return { kind: 'scalar', name: name as ScalarName }
-  }
-  return undefined
+  const name = Object.keys(integerRanges)
+    .filter(isIntegerName)
+    .find((each) => integerRanges[each].min <= min && integerRanges[each].max >= max)
+  return name && scalar(name)
 }
 
 function widenDecimals(left: DataType, right: DataType): DataType | undefined {
@@ -144,11 +151,12 @@ function widenDecimals(left: DataType, right: DataType): DataType | undefined {
 
 function decimalShape(type: DataType): { width: number; scale: number } | undefined {
   if (type.kind === 'decimal') return type
-  const range = integerRange(type)
+  const range = rangeOf(type)
   return range && { width: String(range.max).length, scale: 0 }
 }
 
-const exactInDouble: readonly string[] = [
+/** Integer types whose every value a DOUBLE holds. */
+const exactInDouble: readonly ScalarName[] = [
   'TINYINT',
   'UTINYINT',
   'SMALLINT',
@@ -158,12 +166,9 @@ const exactInDouble: readonly string[] = [
 ]
 
 function widenOthers(left: DataType, right: DataType): DataType | undefined {
-  const names: readonly string[] = [left, right].map((type) =>
-    type.kind === 'scalar' ? type.name : type.kind,
-  )
-  const has = (name: string) => names.includes(name)
+  const names = [left, right].map((type) => (type.kind === 'scalar' ? type.name : type.kind))
   const only = (...allowed: readonly string[]) => names.every((name) => allowed.includes(name))
-  if (has('DOUBLE') && only('DOUBLE', 'FLOAT', ...exactInDouble)) return scalar('DOUBLE')
+  if (only('DOUBLE', 'FLOAT', ...exactInDouble)) return scalar('DOUBLE')
   if (only('VARCHAR', 'enum')) return scalar('VARCHAR')
   if (only('TIMESTAMP_S', 'TIMESTAMP_MS', 'TIMESTAMP')) return scalar('TIMESTAMP')
   return undefined

@@ -16,7 +16,7 @@ export function nearestNames(wanted: string, names: Iterable<string>): readonly 
 
 /** Counts a name that only goes on after the text as one edit away: `rate` for `rate_per_minute`. */
 function editsBetween(text: string, name: string): number {
-  return text.length > 2 && name.startsWith(text) ? 1 : distance(text, name)
+  return text.length > 1 && name.startsWith(text) ? 1 : distance(text, name)
 }
 
 /** ` Did you mean "inn" or "okfs"?`, or nothing: the closing sentence of an error. */
@@ -28,4 +28,9 @@ export function didYouMean(wanted: string, names: Iterable<string>): string {
 /** A caller's text made safe and short enough to stand in a message: JSON quoting, 40 characters. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
+}
+
+/** `an integer`, `a date`. */
+export function article(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`
 }

@@ -23,7 +23,8 @@ export interface TextBounds {
 /**
  * Opens Parquet files and reads rows of every column, in an engine of its own that is thrown away
  * after, so that a poisoned file harms nobody. The engine implements it; `app.ts` passes it in.
- * `boundsOf` names the columns, as the files call them, whose bounds are wanted.
+ * `boundsOf` names the columns, as the files call them, whose bounds are wanted. There is one
+ * answer for each path, in the order of the paths.
  * @throws FileError naming the file that can't be served and why
  */
 export type OpenFiles = (
@@ -31,7 +32,7 @@ export type OpenFiles = (
   boundsOf: readonly string[],
 ) => Promise<readonly OpenedFile[]>
 
-/** A file that can't be served. `reason` reads after the file's name and holds no path. */
+/** A file that can't be used. `reason` reads after the file's name and holds no path. */
 export class FileError extends Error {
   readonly path: string
   readonly reason: string

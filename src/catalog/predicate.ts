@@ -1,16 +1,13 @@
 import { badRequest } from '../errors.js'
 import { columnOperators } from './column.js'
 import type { Column } from './column.js'
-import type { Domain } from './column-types.js'
 import { quoted } from './nearest.js'
 import type { Operator } from './operators.js'
-import { onGrid, parseFloating, parseUuid } from './values.js'
+import { placeOf } from './place.js'
+import type { Value } from './place.js'
+import { firstDayOfYear, floorDivide, yearOfDay } from './values.js'
 
-/**
- * A value ready to be bound: steps of the column's grid (numbers, dates, times, UUIDs) as bigint,
- * FLOAT and DOUBLE as number, text as string.
- */
-export type Value = bigint | number | string | boolean
+export type { Value }
 
 /**
  * One condition on a row; a question's predicates are all ANDed. A plan's window, a demo subset
@@ -26,6 +23,9 @@ export type Predicate =
 
 export type CompareKind = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte' | 'isdistinct'
 export type ListKind = 'in' | 'not_in'
+
+const secondsPerDay = 86_400n
+const lastCodePoint = 0x10ffff
 
 /**
  * The predicates of one filter; none when every row passes. Values are compared as arithmetic
@@ -58,27 +58,24 @@ export function filterPredicates(
   }
 }
 
-/** Rows of the latest `years` calendar years, counted back from the column's newest value. */
+/**
+ * Rows of the latest `years` calendar years, counted back from the year of the column's newest
+ * value; no row where there is no value. Years of a timestamp are those of UTC.
+ */
 export function latestYears(
   column: Column,
   newest: bigint | undefined,
   years: number,
 ): readonly Predicate[] {
-  const domain = column.rules.domain
+  const { domain, shown } = column.rules
   if (newest === undefined || domain.kind !== 'grid') return [{ kind: 'nothing' }]
-  if (column.rules.shown === 'integer') {
-    return [{ kind: 'gte', column, value: newest - BigInt(years) + 1n }]
-  }
-  const milliseconds = gridToMilliseconds(newest, column)
-  const first = new Date(milliseconds).getUTCFullYear() - years + 1
-  return comparePredicates(column, 'gte', `${String(first).padStart(4, '0')}-01-01`)
-}
-
-/** A date's or timestamp's grid value as milliseconds since 1970. */
-export function gridToMilliseconds(value: bigint, column: Column): number {
-  if (column.rules.shown === 'date') return Number(value) * 86_400_000
-  const scale = column.rules.domain.kind === 'grid' ? column.rules.domain.scale : 0
-  return Math.floor(Number(value) / 10 ** (scale - 3))
+  const before = BigInt(years) - 1n
+  const daySteps = shown === 'date' ? 1n : secondsPerDay * 10n ** BigInt(domain.scale)
+  const first =
+    shown === 'integer'
+      ? newest - before
+      : firstDayOfYear(yearOfDay(floorDivide(newest, daySteps)) - before) * daySteps
+  return [first < domain.min ? present(column) : { kind: 'gte', column, value: first }]
 }
 
 /** The same text for the same condition, for signatures and cache keys. */
@@ -121,27 +118,30 @@ function likePredicates(column: Column, pattern: string): readonly Predicate[] {
     )
   }
   const stem = pattern.slice(0, star)
-  const prefix = isUuid(column.rules.domain) ? stem.toLowerCase() : stem
+  const { domain } = column.rules
+  const prefix = domain.kind === 'text' && domain.form === 'uuid' ? stem.toLowerCase() : stem
   if (prefix === '') return [present(column)]
   const next = textAfterPrefix(prefix)
   const from: Predicate = { kind: 'gte', column, value: prefix }
   return next === undefined ? [from] : [from, { kind: 'lt', column, value: next }]
 }
 
-function isUuid(domain: Domain): boolean {
-  return domain.kind === 'text' && domain.form === 'uuid'
-}
-
-/** The first text, in UTF-8 order, after all that begin with `prefix`. */
+/** The first text, in code point order, after all that begin with `prefix`; undefined for none. */
 export function textAfterPrefix(prefix: string): string | undefined {
-  const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0)
-  while (points.length > 0) {
-    const last = points.pop() ?? 0
-    if (last < 0x10ffff) {
-      return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1)
+  let end = prefix.length
+  while (end > 0) {
+    const start = isLowSurrogate(prefix.charCodeAt(end - 1)) ? end - 2 : end - 1
+    const last = prefix.codePointAt(start) ?? 0
+    if (last < lastCodePoint) {
+      return prefix.slice(0, start) + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1)
     }
+    end = start
   }
   return undefined
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff
 }
 
 function comparePredicates(column: Column, kind: CompareKind, text: string): readonly Predicate[] {
@@ -169,59 +169,4 @@ function comparePredicates(column: Column, kind: CompareKind, text: string): rea
 
 function present(column: Column): Predicate {
   return { kind: 'not_null', column }
-}
-
-/** Where a value stands among those that the column can hold. */
-type Place =
-  | { readonly kind: 'exact'; readonly value: Value }
-  | { readonly kind: 'between'; readonly floor: bigint }
-  | { readonly kind: 'below' | 'above' | 'elsewhere' }
-
-function placeOf(column: Column, text: string): Place {
-  const domain = column.rules.domain
-  switch (domain.kind) {
-    case 'grid':
-      return gridPlace(column, domain, text)
-    case 'float':
-      return floatPlace(column, domain.single, text)
-    case 'boolean':
-      if (text !== 'true' && text !== 'false') throw malformed(column, text)
-      return { kind: 'exact', value: text === 'true' }
-    case 'text':
-      return domain.form === 'uuid' ? uuidPlace(text) : { kind: 'exact', value: text }
-    case 'opaque':
-      throw malformed(column, text)
-  }
-}
-
-function gridPlace(column: Column, domain: Domain & { kind: 'grid' }, text: string): Place {
-  const value = domain.parse(text)
-  if (!value) throw malformed(column, text)
-  const { floor, exact } = onGrid(value, domain.scale)
-  if (floor < domain.min) return { kind: 'below' }
-  if (floor > domain.max || (floor === domain.max && !exact)) return { kind: 'above' }
-  return exact ? { kind: 'exact', value: floor } : { kind: 'between', floor }
-}
-
-function floatPlace(column: Column, single: boolean, text: string): Place {
-  const parsed = parseFloating(text)
-  if (parsed === undefined) throw malformed(column, text)
-  const value = single ? Math.fround(parsed) : parsed
-  if (value === Infinity) return { kind: 'above' }
-  if (value === -Infinity) return { kind: 'below' }
-  return { kind: 'exact', value }
-}
-
-function uuidPlace(text: string): Place {
-  const value = parseUuid(text)
-  return value === undefined ? { kind: 'elsewhere' } : { kind: 'exact', value }
-}
-
-function malformed(column: Column, text: string): Error {
-  const { shown, example } = column.rules
-  const article = /^[aeiou]/.test(shown) ? 'an' : 'a'
-  return badRequest(
-    `Column ${quoted(column.name)} is ${article} ${shown}; ${quoted(text)} is no value for it. ` +
-      `Example: ${column.name}=${columnOperators(column)[0]}.${example}`,
-  )
 }

@@ -1,21 +1,26 @@
 import { createHash } from 'node:crypto'
-import { constants, copyFile, link, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { constants, copyFile, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { rememberHashes } from './known-hashes.js'
+import { FileError } from './opener.js'
+import { identityOf } from './source-files.js'
 import type { SourceFile } from './source-files.js'
 
-/** A folder of linked files that no later write at the source's name can change. */
+/** A folder of linked files that no later rename or delete at the source can change. */
 export interface PublishedFiles {
   readonly folder: string
   /** In the order of the source files. */
   readonly paths: readonly string[]
 }
 
+/** Why a file system refuses a hard link though it would take a copy. */
 const linkRefusals = ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EACCES']
 
 /**
- * Links the files into a folder of their own under `versionsFolder`, named after their content, so
- * that a rename or delete at the source changes nothing for readers. Where the file system refuses
- * a link, the file is copied. Publishing the same content again is free.
+ * Links the files into a folder of their own under `versionsFolder`, named after their content.
+ * Where the file system refuses a link, the file is copied. The folder is whole or not there, and
+ * publishing the same content again is free.
+ * @throws FileError for a file that can't be published or has changed since it was found
  */
 export async function publishFiles(
   versionsFolder: string,
@@ -24,19 +29,20 @@ export async function publishFiles(
 ): Promise<PublishedFiles> {
   const parent = join(versionsFolder, dataset)
   const folder = join(parent, contentId(files))
-  const names = files.map((_, index) => `${String(index).padStart(6, '0')}.parquet`)
-  const published = { folder, paths: names.map((name) => join(folder, name)) }
+  const paths = files.map((_, index) => join(folder, publishedName(index)))
   await mkdir(parent, { recursive: true, mode: 0o700 })
-  if (await holdsAll(folder, names)) return published
-  const draft = `${folder}.draft`
-  await rm(draft, { recursive: true, force: true })
-  await mkdir(draft, { mode: 0o700 })
-  for (const [index, file] of files.entries()) {
-    await linkOrCopy(file.path, join(draft, names[index] ?? ''))
+  if (!(await holdsAll(paths, files))) {
+    const draft = `${folder}.draft`
+    await rm(draft, { recursive: true, force: true })
+    await mkdir(draft, { mode: 0o700 })
+    for (const [index, file] of files.entries()) {
+      await publishFile(file, join(draft, publishedName(index)))
+    }
+    await rm(folder, { recursive: true, force: true })
+    await rename(draft, folder)
   }
-  await rm(folder, { recursive: true, force: true })
-  await rename(draft, folder)
-  return published
+  await rememberHashes(folder, files)
+  return { folder, paths }
 }
 
 /** Removes every published folder of a dataset but the one in use. */
@@ -53,24 +59,47 @@ export async function removeOtherVersions(
 
 function contentId(files: readonly SourceFile[]): string {
   const hash = createHash('sha256')
-  for (const file of files) hash.update(`${file.sizeBytes} ${file.footerHash}\n`)
+  for (const { contentHash } of files) hash.update(contentHash)
   return hash.digest('hex').slice(0, 16)
 }
 
-async function holdsAll(folder: string, names: readonly string[]): Promise<boolean> {
+function publishedName(index: number): string {
+  return `${String(index).padStart(6, '0')}.parquet`
+}
+
+/** The sizes tell a copy that a power cut left short. */
+async function holdsAll(paths: readonly string[], files: readonly SourceFile[]): Promise<boolean> {
+  for (const [index, path] of paths.entries()) {
+    const found = await stat(path).catch(() => undefined)
+    if (found?.size !== files[index]?.sizeBytes) return false
+  }
+  return true
+}
+
+async function publishFile(file: SourceFile, to: string): Promise<void> {
+  let linked: boolean
   try {
-    const present = new Set(await readdir(folder))
-    return names.every((name) => present.has(name))
-  } catch {
-    return false
+    linked = await linkOrCopy(file.realPath, to)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    throw new FileError(file.path, `can't be linked or copied (${code})`, cause)
+  }
+  const now = await stat(linked ? to : file.realPath, { bigint: true })
+  if (identityOf(now) !== file.identity) {
+    throw new FileError(file.path, 'was replaced while it was read')
   }
 }
 
-async function linkOrCopy(from: string, to: string): Promise<void> {
+/** True for a link; a copy is on the disk before this ends. */
+async function linkOrCopy(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to)
+    return true
   } catch (cause) {
     if (!linkRefusals.includes((cause as NodeJS.ErrnoException).code ?? '')) throw cause
     await copyFile(from, to, constants.COPYFILE_FICLONE)
+    await using copy = await open(to)
+    await copy.sync()
+    return false
   }
 }

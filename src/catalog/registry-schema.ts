@@ -7,18 +7,30 @@ import type { Static } from 'typebox'
  */
 const text = Type.String({ minLength: 1, description: 'a text' })
 const flag = Type.Boolean({ description: 'true or false' })
-const count = Type.Integer({ minimum: 1, description: 'a whole number of at least 1' })
-const strict = { additionalProperties: false }
 const scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
-  description: 'a single value',
+  description: 'a single value: a text, a number, true or false',
 })
+const count = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a whole number of at least 1')
+const strict = { additionalProperties: false }
+/** Any text: the pattern that a plain string key stands for does not match a line break. */
+const anyName = Type.String({ pattern: '^[^]*$' })
+
+const pageRowsMax = 100_000
+const historyYearsMax = 1000
+const demoValuesMax = 1000
+
+function wholeNumber(minimum: number, maximum: number, description: string) {
+  return Type.Integer({ minimum, maximum, description })
+}
 
 function oneOrMany<T extends Type.TSchema>(item: T, description: string) {
   return Type.Union([item, Type.Array(item, { minItems: 1 })], { description })
 }
 
+const pageRows = wholeNumber(1, pageRowsMax, `a whole number of rows, 1 to ${pageRowsMax}`)
+
 const LimitSchema = Type.Object(
-  { default: Type.Optional(count), max: Type.Optional(count) },
+  { default: Type.Optional(pageRows), max: Type.Optional(pageRows) },
   { ...strict, description: 'an object {default, max}' },
 )
 
@@ -33,13 +45,24 @@ const ColumnSchema = Type.Object(
   { ...strict, description: 'an object {name, description, unit, hidden, json}' },
 )
 
+const DemoSchema = Type.Record(
+  anyName,
+  Type.Array(scalar, {
+    minItems: 1,
+    maxItems: demoValuesMax,
+    description: `a list of 1 to ${demoValuesMax} values`,
+  }),
+  // An empty subset would be the whole dataset.
+  { minProperties: 1, description: 'lists of values by column name, at least one' },
+)
+
 const PlanSchema = Type.Object(
   {
     rows_per_month: count,
-    history: Type.Union([Type.Literal('all'), count], {
-      description: '"all" or a number of latest years',
+    history: Type.Union([Type.Literal('all'), wholeNumber(1, historyYearsMax, '')], {
+      description: `"all" or a number of latest years, 1 to ${historyYearsMax}`,
     }),
-    price_rub: Type.Integer({ minimum: 0, description: 'whole roubles a month, 0 or more' }),
+    price_rub: wholeNumber(0, Number.MAX_SAFE_INTEGER, 'whole roubles a month, 0 or more'),
     rate_per_minute: Type.Optional(count),
   },
   { ...strict, description: 'an object {rows_per_month, history, price_rub, rate_per_minute}' },
@@ -61,18 +84,15 @@ export const DatasetSchema = Type.Object(
       Type.Number({ minimum: 0.1, maximum: 300, description: 'a number of seconds, 0.1 to 300' }),
     ),
     listed: Type.Optional(flag),
+    pack: Type.Optional(
+      Type.Literal('off', { description: '"off": this version of the server does not pack yet' }),
+    ),
     dictionary: Type.Optional(text),
     columns: Type.Optional(
-      Type.Record(Type.String(), ColumnSchema, { description: 'columns by their name' }),
+      Type.Record(anyName, ColumnSchema, { description: 'columns by their name' }),
     ),
-    demo: Type.Optional(
-      Type.Record(Type.String(), Type.Array(scalar, { minItems: 1, maxItems: 1000 }), {
-        description: 'lists of values by column name',
-      }),
-    ),
-    plans: Type.Optional(
-      Type.Record(Type.String(), PlanSchema, { description: 'plans by their name' }),
-    ),
+    demo: Type.Optional(DemoSchema),
+    plans: Type.Optional(Type.Record(anyName, PlanSchema, { description: 'plans by their name' })),
   },
   { ...strict, description: 'a dataset' },
 )
@@ -91,7 +111,7 @@ export const RegistrySchema = Type.Object(
         { ...strict, description: 'an object {token, rate_per_minute}' },
       ),
     ),
-    datasets: Type.Record(Type.String(), DatasetSchema, { description: 'datasets by their name' }),
+    datasets: Type.Record(anyName, DatasetSchema, { description: 'datasets by their name' }),
   },
   { ...strict, description: 'a registry: {demo, datasets}' },
 )

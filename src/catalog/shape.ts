@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import { Settings } from 'typebox/system'
 import { Errors } from 'typebox/value'
 import { didYouMean } from './nearest.js'
 
@@ -18,9 +19,11 @@ interface SchemaNode {
   readonly items?: SchemaNode
 }
 
+const rawErrorsMax = 1000
+
 /**
  * What is wrong with `value`, in words: unknown keys with the nearest known one, missing keys, and
- * for everything else the schema's own `description` after "must be".
+ * for everything else the schema's own `description` after "must be". A place is named once.
  */
 export function shapeProblems(
   schema: TSchema,
@@ -32,20 +35,50 @@ export function shapeProblems(
     const name = place.join('.') || rootName
     if (!found.has(name)) found.set(name, { path, name, message })
   }
-  for (const error of Errors(schema, value)) {
-    if (error.keyword === 'boolean' || error.keyword === 'anyOf') continue
-    const path = error.instancePath.split('/').slice(1).map(unescapePointer)
-    const node = schemaAt(schema as SchemaNode, path)
-    const names = error.params as Readonly<Record<string, readonly string[] | undefined>>
-    const [unknown, missing] = [names['additionalProperties'], names['requiredProperties']]
-    for (const name of unknown ?? []) {
-      const near = didYouMean(name, Object.keys(node?.properties ?? {}))
-      add([...path, name], [...path, name], `unknown key.${near}`)
+  for (const { keyword, instancePath, params } of rawErrors(schema, value)) {
+    const path = instancePath.split('/').slice(1).map(unescapePointer)
+    switch (keyword) {
+      case 'boolean': // nothing may stand here
+        add(path, path, unknownKey(schema as SchemaNode, path))
+        break
+      case 'additionalProperties': // told key by key
+      case 'anyOf': // told by what each choice lacks
+        break
+      case 'required':
+        for (const name of params.requiredProperties) add(path, [...path, name], 'is missing.')
+        break
+      default:
+        add(path, path, `must be ${schemaAt(schema as SchemaNode, path)?.description ?? 'valid'}.`)
     }
-    for (const name of missing ?? []) add(path, [...path, name], 'is missing.')
-    if (!unknown && !missing) add(path, path, `must be ${node?.description ?? 'valid'}.`)
   }
-  return [...found.values()]
+  return withoutEchoes([...found.values()])
+}
+
+/** A list of which one element is wrong is wrong itself: only the element is worth a line. */
+function withoutEchoes(problems: readonly ShapeProblem[]): readonly ShapeProblem[] {
+  const key = (path: readonly string[], message: string) => JSON.stringify([path, message])
+  const parents = new Set(
+    problems.flatMap(({ path, message }) =>
+      path.length === 0 ? [] : [key(path.slice(0, -1), message)],
+    ),
+  )
+  return problems.filter(({ path, message }) => !parents.has(key(path, message)))
+}
+
+/** TypeBox stops at 8 errors, process-wide; the limit is another for the length of this call. */
+function rawErrors(schema: TSchema, value: unknown) {
+  const { maxErrors } = Settings.Get()
+  Settings.Set({ maxErrors: rawErrorsMax })
+  try {
+    return Errors(schema, value)
+  } finally {
+    Settings.Set({ maxErrors })
+  }
+}
+
+function unknownKey(schema: SchemaNode, path: readonly string[]): string {
+  const parent = schemaAt(schema, path.slice(0, -1))
+  return `unknown key.${didYouMean(path.at(-1) ?? '', Object.keys(parent?.properties ?? {}))}`
 }
 
 function unescapePointer(part: string): string {
@@ -65,4 +98,9 @@ function schemaAt(schema: SchemaNode, path: readonly string[]): SchemaNode | und
     node = next
   }
   return node
+}
+
+/** The fields of a value that may have any shape; none where it is no object. */
+export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
 }

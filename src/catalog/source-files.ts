@@ -1,76 +1,124 @@
 import { createHash } from 'node:crypto'
-import { open } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
-import { escapePath, glob, isDynamicPattern } from 'tinyglobby'
+import type { BigIntStats } from 'node:fs'
+import { open, realpath, stat } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { relative, resolve, sep } from 'node:path'
+import { glob, isDynamicPattern } from 'tinyglobby'
 import { FileError } from './opener.js'
-
-const filesMax = 100_000
-const footerBytesMax = 256 * 1024 * 1024
 
 /** A file at its source, with the facts that tell one content from another. */
 export interface SourceFile {
+  /** Where the registry's patterns find it. */
   readonly path: string
-  /** Relative to the registry, for people. */
+  /** The same relative to the registry, for people. */
   readonly name: string
+  /** Where it really is, if `path` is a symbolic link. */
+  readonly realPath: string
   readonly sizeBytes: number
   readonly modifiedMs: number
-  /** SHA-256 of the Parquet footer, which holds every column chunk's place, size and statistics. */
-  readonly footerHash: string
+  /** Device, inode, size and time of writing: as long as these are the same, so is the content. */
+  readonly identity: string
+  /** SHA-256 of the whole content, in hexadecimal digits. */
+  readonly contentHash: string
 }
+
+const filesMax = 100_000
+const readBytesMax = 1024 * 1024
+/** A Parquet file begins and ends with these letters; before the last four stands the footer's size. */
+const mark = 'PAR1'
+const encryptedMark = 'PARE'
+const tailBytes = 8
+const wholeBytesMin = 12
 
 /**
  * The files that a dataset's patterns name, in stored order: patterns as listed, the matches of
- * each by name.
+ * each by name. `knownHashes`, by identity, spares reading files that were read before.
  * @throws FileError for a pattern that matches nothing and for a file that is no whole Parquet file
  */
 export async function findSourceFiles(
   folder: string,
   patterns: readonly string[],
+  knownHashes: ReadonlyMap<string, string>,
 ): Promise<readonly SourceFile[]> {
   const paths = new Set<string>()
   for (const pattern of patterns) {
-    const matches = await expand(folder, pattern)
-    if (matches.length === 0) throw new FileError(join(folder, pattern), 'matches no file')
-    for (const path of matches) paths.add(path)
+    for (const path of await expand(folder, pattern)) paths.add(path)
     if (paths.size > filesMax) {
-      throw new FileError(join(folder, pattern), `matches more than ${filesMax} files`)
+      throw new FileError(resolve(folder, pattern), `matches more than ${filesMax} files`)
     }
   }
   const files: SourceFile[] = []
-  for (const path of paths) files.push(await readSourceFile(folder, path))
+  for (const path of paths) {
+    const name = relative(folder, path).split(sep).join('/')
+    files.push(await readSourceFile(path, name, knownHashes))
+  }
   return files
 }
 
+/** What a path names is that file, whatever its letters mean in a glob. */
 async function expand(folder: string, pattern: string): Promise<readonly string[]> {
-  if (!isDynamicPattern(pattern)) pattern = escapePath(pattern)
-  const found = await glob(pattern, { cwd: folder, absolute: true, expandDirectories: false })
-  return found.sort((left, right) => (left < right ? -1 : 1))
+  const path = resolve(folder, pattern)
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isFile()) return [path]
+  if (found?.isDirectory()) throw new FileError(path, 'is a folder: add /*.parquet')
+  if (!isDynamicPattern(pattern)) throw new FileError(path, 'is not there')
+  const matches = await glob(pattern, { cwd: folder, absolute: true, expandDirectories: false })
+  if (matches.length === 0) throw new FileError(path, 'matches no file')
+  return matches.sort((left, right) => (left < right ? -1 : 1))
 }
 
-async function readSourceFile(folder: string, path: string): Promise<SourceFile> {
-  const name = relative(folder, path).split(sep).join('/')
+async function readSourceFile(
+  path: string,
+  name: string,
+  knownHashes: ReadonlyMap<string, string>,
+): Promise<SourceFile> {
   try {
     await using file = await open(path)
-    const { size, mtimeMs } = await file.stat()
-    if (size === 0) throw new FileError(path, 'is empty (0 bytes)')
-    const tail = Buffer.alloc(8)
-    if (size >= 12) await file.read(tail, 0, 8, size - 8)
-    const mark = tail.toString('latin1', 4)
-    if (mark === 'PARE') throw new FileError(path, 'is encrypted Parquet, which is not supported')
-    if (mark !== 'PAR1') {
-      throw new FileError(path, 'is not a whole Parquet file (no PAR1 at its end)')
+    const stats = await file.stat({ bigint: true })
+    const sizeBytes = Number(stats.size)
+    await requireWhole(file, path, sizeBytes)
+    const identity = identityOf(stats)
+    const contentHash = knownHashes.get(identity) ?? (await hashContent(file, sizeBytes))
+    if (identityOf(await file.stat({ bigint: true })) !== identity) {
+      throw new FileError(path, 'was written to while it was read; write it whole, then rename it')
     }
-    const footerBytes = tail.readUInt32LE(0)
-    if (footerBytes > size - 12 || footerBytes > footerBytesMax) {
-      throw new FileError(path, 'is not a whole Parquet file (its footer is cut)')
-    }
-    const footer = Buffer.alloc(footerBytes)
-    await file.read(footer, 0, footerBytes, size - 8 - footerBytes)
-    const footerHash = createHash('sha256').update(footer).digest('hex')
-    return { path, name, sizeBytes: size, modifiedMs: Math.floor(mtimeMs), footerHash }
+    const [realPath, modifiedMs] = [await realpath(path), Number(stats.mtimeMs)]
+    return { path, name, realPath, sizeBytes, modifiedMs, identity, contentHash }
   } catch (cause) {
     if (cause instanceof FileError) throw cause
-    const code = (cause as NodeJS.ErrnoException).code ?? 'error'
-    throw new FileError(path, `can't be read (${code})`, cause)
+    throw new FileError(path, `can't be read (${(cause as NodeJS.ErrnoException).code})`, cause)
+  }
+}
+
+/** The same text for the same content: a rename or a further link changes none of it. */
+export function identityOf({ dev, ino, size, mtimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs].join('-')
+}
+
+async function requireWhole(file: FileHandle, path: string, sizeBytes: number): Promise<void> {
+  if (sizeBytes === 0) throw new FileError(path, 'is empty (0 bytes)')
+  const tail = Buffer.alloc(tailBytes)
+  if (sizeBytes >= wholeBytesMin) await file.read(tail, 0, tailBytes, sizeBytes - tailBytes)
+  const lastLetters = tail.toString('latin1', 4)
+  if (lastLetters === encryptedMark) {
+    throw new FileError(path, 'is encrypted Parquet, which is not supported')
+  }
+  if (lastLetters !== mark) {
+    throw new FileError(path, `is not a whole Parquet file (no ${mark} at its end)`)
+  }
+  if (tail.readUInt32LE(0) > sizeBytes - wholeBytesMin) {
+    throw new FileError(path, 'is not a whole Parquet file (its footer is cut)')
+  }
+}
+
+async function hashContent(file: FileHandle, sizeBytes: number): Promise<string> {
+  const hash = createHash('sha256')
+  const buffer = Buffer.allocUnsafe(Math.min(readBytesMax, sizeBytes))
+  let position = 0
+  for (;;) {
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, position)
+    if (bytesRead === 0) return hash.digest('hex')
+    hash.update(buffer.subarray(0, bytesRead))
+    position += bytesRead
   }
 }

@@ -29,13 +29,33 @@ export function parseFloating(text: string): number | undefined {
 export function parseDate(text: string): Exact | undefined {
   const match = /^(\d{4}|[+\- ]\d{5,7}|-\d{4})-(\d{2})-(\d{2})$/.exec(text)
   if (!match) return undefined
-  const days = daysOf(Number(match[1]), Number(match[2]), Number(match[3]))
-  return days === undefined ? undefined : { units: BigInt(days), scale: 0 }
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  if (month < 1 || month > 12 || day < 1 || day > monthDays(year, month)) return undefined
+  return { units: BigInt(daysOf(year, month, day)), scale: 0 }
+}
+
+/** Days since 1970-01-01 of a year's first day. */
+export function firstDayOfYear(year: bigint): bigint {
+  return BigInt(daysOf(Number(year), 1, 1))
+}
+
+/** The calendar year of a day, as days since 1970-01-01. */
+export function yearOfDay(day: bigint): bigint {
+  // The mean year is this long: the guess is at most one year off.
+  let year = 1970n + floorDivide(day * 400n, 146_097n)
+  while (firstDayOfYear(year) > day) year -= 1n
+  while (firstDayOfYear(year + 1n) <= day) year += 1n
+  return year
+}
+
+/** Division of whole numbers that rounds down, below zero too. */
+export function floorDivide(dividend: bigint, divisor: bigint): bigint {
+  const rest = ((dividend % divisor) + divisor) % divisor
+  return (dividend - rest) / divisor
 }
 
 /** Proleptic Gregorian calendar, by 400-year eras of 146,097 days counted from 1 March 0000. */
-function daysOf(year: number, month: number, day: number): number | undefined {
-  if (month < 1 || month > 12 || day < 1 || day > monthDays(year, month)) return undefined
+function daysOf(year: number, month: number, day: number): number {
   const marchYear = month > 2 ? year : year - 1
   const era = Math.floor(marchYear / 400)
   const yearOfEra = marchYear - era * 400
@@ -108,6 +128,6 @@ export function onGrid(value: Exact, scale: number): { floor: bigint; exact: boo
     return { floor: value.units * 10n ** BigInt(scale - value.scale), exact: true }
   }
   const step = 10n ** BigInt(value.scale - scale)
-  const rest = ((value.units % step) + step) % step
-  return { floor: (value.units - rest) / step, exact: rest === 0n }
+  const floor = floorDivide(value.units, step)
+  return { floor, exact: floor * step === value.units }
 }

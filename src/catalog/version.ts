@@ -1,6 +1,7 @@
 import type { Column } from './column.js'
 import type { DataType } from './data-type.js'
-import type { Predicate, Value } from './predicate.js'
+import type { Value } from './place.js'
+import type { Predicate } from './predicate.js'
 
 /** Smallest and largest value of a column in one file. */
 export interface Bounds {
@@ -45,41 +46,70 @@ export function filesThatMayHold(
   version: Version,
   predicates: readonly Predicate[],
 ): readonly number[] {
+  const tests = predicates.map(fileTest)
   const chosen: number[] = []
   for (const [index, file] of version.files.entries()) {
-    if (file.rows > 0 && predicates.every((predicate) => mayHold(file, predicate))) {
-      chosen.push(index)
-    }
+    if (file.rows > 0 && tests.every((mayHold) => mayHold(file))) chosen.push(index)
   }
   return chosen
 }
 
-function mayHold(file: DataFile, predicate: Predicate): boolean {
-  if (predicate.kind === 'nothing') return false
-  const bounds = file.bounds.get(predicate.column.name)
-  if (bounds === undefined) return true
-  if (bounds === null) return predicate.kind === 'is_null' || predicate.kind === 'isdistinct'
-  const { min, max } = bounds
+type FileTest = (file: DataFile) => boolean
+
+/** What a file without bounds holds can't be told: it is read. */
+function fileTest(predicate: Predicate): FileTest {
+  if (predicate.kind === 'nothing') return () => false
+  const { name } = predicate.column
+  const within = boundsTest(predicate)
+  const takesEmpty = predicate.kind === 'is_null' || predicate.kind === 'isdistinct'
+  return ({ bounds }) => {
+    const found = bounds.get(name)
+    if (found === undefined) return true
+    return found === null ? takesEmpty : within(found)
+  }
+}
+
+function boundsTest(
+  predicate: Exclude<Predicate, { kind: 'nothing' }>,
+): (bounds: Bounds) => boolean {
   switch (predicate.kind) {
     case 'eq':
-      return compare(predicate.value, min) >= 0 && compare(predicate.value, max) <= 0
-    case 'gt':
-      return compare(max, predicate.value) > 0
-    case 'gte':
-      return compare(max, predicate.value) >= 0
-    case 'lt':
-      return compare(min, predicate.value) < 0
-    case 'lte':
-      return compare(min, predicate.value) <= 0
+      return anyWithin([predicate.value])
     case 'in':
-      return predicate.values.some((value) => compare(value, min) >= 0 && compare(value, max) <= 0)
-    default:
-      return true
+      return anyWithin([...predicate.values].sort(compareValues))
+    case 'gt':
+      return ({ max }) => compareValues(max, predicate.value) > 0
+    case 'gte':
+      return ({ max }) => compareValues(max, predicate.value) >= 0
+    case 'lt':
+      return ({ min }) => compareValues(min, predicate.value) < 0
+    case 'lte':
+      return ({ min }) => compareValues(min, predicate.value) <= 0
+    case 'ne':
+    case 'not_in':
+    case 'isdistinct':
+    case 'is_null':
+    case 'not_null':
+      return () => true
+  }
+}
+
+/** By halving: a list may be long and the files many. */
+function anyWithin(ascending: readonly Value[]): (bounds: Bounds) => boolean {
+  return ({ min, max }) => {
+    let [low, high] = [0, ascending.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (compareValues(ascending[middle] ?? min, min) < 0) low = middle + 1
+      else high = middle
+    }
+    const smallest = ascending[low]
+    return smallest !== undefined && compareValues(smallest, max) <= 0
   }
 }
 
 /** The engine's order of two values of one column: text goes by UTF-8 bytes. */
-function compare(left: Value, right: Value): number {
+function compareValues(left: Value, right: Value): number {
   if (typeof left === 'string' && typeof right === 'string') return compareText(left, right)
   return left < right ? -1 : left > right ? 1 : 0
 }

@@ -1,4 +1,4 @@
-import { accessibleDatasets } from '../access/access.js'
+import { grantedDatasets } from '../access/access.js'
 import { rowBudget, usageNow } from '../access/allowance.js'
 import type { RowBudget } from '../access/allowance.js'
 import type { Principal } from '../access/principal.js'
@@ -54,7 +54,7 @@ export function describeAccount(
       globalRows === null
         ? null
         : { ...rowBudget(globalRows, usage?.total ?? 0), resets_at: resetsAt },
-    datasets: accessibleDatasets(principal, catalog).map(({ dataset, plan }) => ({
+    datasets: grantedDatasets(principal, catalog).map(({ dataset, plan }) => ({
       name: dataset.name,
       plan: plan?.name ?? 'demo',
       history: plan?.history ?? 'all',

@@ -103,7 +103,8 @@ export class Descriptions {
     return new Map(
       columns.flatMap((column) => {
         const value = row[column.name]
-        return typeof value === 'string' || typeof value === 'number'
+        // JSON.parse rounds a larger integer: it would be another value.
+        return typeof value === 'string' || Number.isSafeInteger(value)
           ? [[column, String(value)] as const]
           : []
       }),

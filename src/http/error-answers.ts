@@ -15,10 +15,23 @@ const frameworkErrors: Readonly<Record<string, ServiceError>> = {
     'Content-Length does not match the body.',
   ),
   FST_ERR_BAD_URL: new ServiceError('bad_request', 'The path has a broken percent-encoding.'),
+  FST_ERR_MAX_PARAM_LENGTH: nothingHere(),
 }
 
-/** Every error leaves through here: status, `Retry-After` and the body `{error, detail}`. */
+/** How long a refused connection is still read, so that the refusal arrives before the reset. */
+const lingerMs = 1000
+
+/** The 404 of a path that no route has. */
+export function nothingHere(): ServiceError {
+  return new ServiceError('not_found', 'There is nothing at this path.')
+}
+
+/**
+ * Every error leaves through here: status, `Retry-After` and the body `{error, detail}`. Where the
+ * client is gone nothing is left to answer, and what failed for that reason is no fault of ours.
+ */
 export function sendError(cause: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  if (request.socket.destroyed) return
   const error = asServiceError(cause)
   if (errorStatus[error.code] >= 500 && error.code !== 'timeout') {
     request.log.error({ err: error.cause ?? cause }, error.code)
@@ -31,7 +44,6 @@ export function sendError(cause: unknown, request: FastifyRequest, reply: Fastif
   }
   void reply
     .code(errorStatus[error.code])
-    .header('Cache-Control', 'no-store')
     .type('application/json; charset=utf-8')
     .send(errorBody(error))
 }
@@ -49,14 +61,17 @@ function asServiceError(cause: unknown): ServiceError {
 
 /**
  * Answers what Node refuses before Fastify sees a request: headers or URL too large, broken HTTP,
- * a client that is too slow.
+ * a client that is too slow. Returns the status that was sent; undefined where none could be.
  */
 export function answerBrokenRequest(
   cause: Error & { code?: string },
   socket: Socket,
   requestId: string,
-): void {
-  if (cause.code === 'ECONNRESET' || !socket.writable) return
+): number | undefined {
+  if (!socket.writable || isAnswering(socket)) {
+    if (!socket.writableEnded) socket.destroy()
+    return undefined
+  }
   const error =
     cause.code === 'HPE_HEADER_OVERFLOW'
       ? new ServiceError(
@@ -69,7 +84,15 @@ export function answerBrokenRequest(
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
       'Content-Type: application/json; charset=utf-8\r\n' +
+      'Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n' +
       `X-Request-Id: ${requestId}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
+  setTimeout(() => socket.destroy(), lingerMs).unref()
+  return status
+}
+
+/** An answer that has begun can't be followed by another in its middle; Node keeps it here. */
+function isAnswering(socket: Socket & { _httpMessage?: { headersSent: boolean } | null }): boolean {
+  return socket._httpMessage?.headersSent ?? false
 }

@@ -124,13 +124,17 @@ function queryOf(url: string): string {
   return start === -1 ? '' : url.slice(start + 1)
 }
 
+const jsonRanges = ['application/json', 'application/*', '*/*']
+
 /** @throws not_acceptable when the caller takes no JSON */
 function requireJson(accept: string | undefined): void {
   if (accept === undefined || accept.trim() === '') return
-  const types = accept.split(',').map((part) => part.split(';')[0]?.trim().toLowerCase())
-  if (types.some((type) => type === '*/*' || type === 'application/*')) return
-  if (types.includes('application/json')) return
-  throw new ServiceError('not_acceptable', 'Answers are application/json.')
+  const takesJson = accept.split(',').some((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    const isRefused = parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+    return jsonRanges.includes(type) && !isRefused
+  })
+  if (!takesJson) throw new ServiceError('not_acceptable', 'Answers are application/json.')
 }
 
 /** @throws bad_request for a body that is missing or not UTF-8 */

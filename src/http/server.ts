@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { METHODS } from 'node:http'
 import Fastify, { LogController } from 'fastify'
-import type { FastifyBaseLogger, FastifyInstance, HTTPMethods } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { HTTPMethods } from 'fastify'
 import { ServiceError, badRequest } from '../errors.js'
-import { answerBrokenRequest, sendError } from './error-answers.js'
+import { answerBrokenRequest, nothingHere, sendError } from './error-answers.js'
 import { addRoutes } from './routes.js'
 import type { RouteParts } from './routes.js'
 import { limitHeaders } from './visit.js'
@@ -16,6 +18,8 @@ export interface ServerParts extends RouteParts {
 const bodyBytesMax = 1024 * 1024
 const headerBytesMax = 32 * 1024
 const connectionsMax = 10_000
+/** nginx's number for a client that hung up before its answer: it stands in the log only. */
+const clientGoneStatus = 499
 
 /** The HTTP door: translates requests in and answers out. It holds no rule of the product. */
 export function buildServer(parts: ServerParts): FastifyInstance {
@@ -30,20 +34,36 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     connectionTimeout: 30_000,
     maxRequestsPerSocket: 1000,
     forceCloseConnections: 'idle',
+    // A request that is already here is served while the server closes; Fastify's own 503 would
+    // have another shape.
+    return503OnClosing: false,
     trustProxy: parts.trustProxy.length === 0 ? false : [...parts.trustProxy],
     exposeHeadRoutes: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 100 },
-    http: { maxHeaderSize: headerBytesMax, headersTimeout: 10_000 },
+    http: {
+      maxHeaderSize: headerBytesMax,
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 2000,
+      // Node's own refusal has no body; the hook below says it in ours.
+      requireHostHeader: false,
+    },
     genReqId: (request) => requestIdOf(request.headers['x-request-id']),
     frameworkErrors: (error, request, reply) => {
-      setCommonHeaders(reply, request.id)
+      setCommonHeaders(request, reply)
       sendError(error, request, reply)
+      logAnswer(request, reply)
     },
     clientErrorHandler: (error, socket) => {
-      answerBrokenRequest(error, socket, randomUUID())
+      const requestId = randomUUID()
+      const status = answerBrokenRequest(error, socket, requestId)
+      if (status) parts.logger.info({ requestId, status, reason: error.code }, 'broken request')
     },
   })
   app.server.maxConnections = connectionsMax
+  // Node refuses unknown expectations without a body; RFC 9110 lets a server pass over them.
+  app.server.on('checkExpectation', (request, response) => {
+    app.routing(request, response)
+  })
   app.decorateRequest('visit', null)
   acceptJsonOnly(app)
   addHooks(app)
@@ -52,7 +72,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   refuseOtherMethods(app, methods)
   app.setErrorHandler(sendError)
   app.setNotFoundHandler((request, reply) => {
-    sendError(new ServiceError('not_found', 'There is nothing at this path.'), request, reply)
+    sendError(nothingHere(), request, reply)
   })
   return app
 }
@@ -62,9 +82,11 @@ function requestIdOf(given: string | string[] | undefined): string {
   return typeof given === 'string' && /^[A-Za-z0-9-]{1,64}$/.test(given) ? given : randomUUID()
 }
 
-function setCommonHeaders(reply: { header: (name: string, value: string) => unknown }, id: string) {
-  reply.header('X-Request-Id', id)
-  reply.header('X-Content-Type-Options', 'nosniff')
+function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  void reply
+    .header('X-Request-Id', request.id)
+    .header('X-Content-Type-Options', 'nosniff')
+    .header('Cache-Control', 'no-store')
 }
 
 /** Bodies stay bytes until the question is read: their numbers are checked as they are written. */
@@ -77,7 +99,14 @@ function acceptJsonOnly(app: FastifyInstance): void {
 
 function addHooks(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
-    setCommonHeaders(reply, request.id)
+    setCommonHeaders(request, reply)
+    reply.raw.once('close', () => {
+      const isGone = request.socket.destroyed && !reply.raw.writableFinished
+      if (isGone) logAnswer(request, reply, clientGoneStatus)
+    })
+    if (request.headers.host === undefined && request.raw.httpVersion !== '1.0') {
+      throw badRequest('The header Host is missing.')
+    }
     if (request.headers['content-encoding'] !== undefined) {
       throw new ServiceError('unsupported_media_type', 'Send the body uncompressed.')
     }
@@ -88,35 +117,51 @@ function addHooks(app: FastifyInstance): void {
       )
     }
   })
+  let isClosing = false
+  app.addHook('preClose', async () => {
+    isClosing = true
+  })
   app.addHook('onSend', async (request, reply, payload) => {
     if (request.visit) reply.headers(limitHeaders(request.visit))
+    // Or a connection kept open after its last answer would keep the server waiting.
+    if (isClosing) reply.header('Connection', 'close')
     return payload
   })
   app.addHook('onResponse', async (request, reply) => {
-    request.log.info(
-      {
-        method: request.method,
-        url: loggedUrl(request.raw.url ?? ''),
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-      },
-      'request',
-    )
+    logAnswer(request, reply)
   })
 }
 
-const tokenPattern = /das(?:_|%5f)(?:live|demo)(?:_|%5f)[0-9a-z]*/gi
+function logAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number = reply.statusCode,
+): void {
+  request.log.info(
+    {
+      method: request.method,
+      url: loggedUrl(request.raw.url ?? ''),
+      status,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+    },
+    'request',
+  )
+}
 
+/** Sees through percent-encoding: `%64as_live_` is `das_live_`. */
 function holdsToken(url: string): boolean {
-  return url.search(tokenPattern) !== -1
+  const text = url.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  return /das_(?:live|demo)_/i.test(text)
 }
 
 /** Path and parameter names: values may be anybody's data. */
 function loggedUrl(url: string): string {
+  if (holdsToken(url)) return '[a URL with a token]'
   const [path = '', query = ''] = url.split('?', 2)
   const names = query.split('&').map((part) => part.split('=', 1)[0] ?? '')
-  const text = query === '' ? path : `${path}?${names.join('&')}`
-  return text.replaceAll(tokenPattern, '[token]').slice(0, 500)
+  return (query === '' ? path : `${path}?${names.join('&')}`).slice(0, 500)
 }
 
 function collectMethods(app: FastifyInstance): ReadonlyMap<string, Set<string>> {
@@ -134,6 +179,9 @@ function refuseOtherMethods(
   app: FastifyInstance,
   methods: ReadonlyMap<string, ReadonlySet<string>>,
 ): void {
+  for (const method of METHODS) {
+    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+  }
   for (const [url, known] of [...methods]) {
     const others = app.supportedMethods.filter((method) => !known.has(method)) as HTTPMethods[]
     const allow = [...known].join(', ')

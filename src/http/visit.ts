@@ -14,6 +14,11 @@ export function visitOf(request: FastifyRequest, reply: FastifyReply): Visit {
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort(new Error('the client is gone'))
   })
+  // A silent socket is closed (`connectionTimeout`), but while we make the answer we are the silent
+  // side: a dataset may allow its queries more time than that.
+  reply.raw.on('timeout', () => {
+    if (reply.raw.headersSent) reply.raw.destroy()
+  })
   const visit: Visit = {
     authorization: request.headers.authorization,
     address: request.ip,

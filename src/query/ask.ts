@@ -2,7 +2,7 @@ import { badRequest } from '../errors.js'
 import type { Access } from '../access/access.js'
 import { columnOperators } from '../catalog/column.js'
 import type { Column } from '../catalog/column.js'
-import { didYouMean, quoted } from '../catalog/nearest.js'
+import { article, didYouMean, quoted } from '../catalog/nearest.js'
 import { isOperator, operatorNames, operators } from '../catalog/operators.js'
 import type { Operator } from '../catalog/operators.js'
 import { filterPredicates, predicateKey } from '../catalog/predicate.js'
@@ -115,7 +115,9 @@ function textOf(column: Column, value: RawValue): string {
   const fits =
     typeof value === 'boolean' ? shown === 'boolean' : shown === 'integer' || shown === 'number'
   if (fits) return typeof value === 'boolean' ? String(value) : plainNumber(value)
-  throw badRequest(`Column ${quoted(column.name)} is a ${shown}: send the value as a string.`)
+  throw badRequest(
+    `Column ${quoted(column.name)} is ${article(shown)}: send the value as a string.`,
+  )
 }
 
 /** A number's digits without an exponent: 1e-7 is 0.0000001. */
@@ -159,7 +161,9 @@ function filterHint({ version, columns, plan }: Access): string {
   const { history, key } = version
   // A plan's window always reaches the newest value; a demo subset may not.
   const newestHistory = plan === null ? undefined : version.newestHistory
-  const column = [history, ...key, ...columns].find((each) => each && !each.hidden)
+  const column = [history, ...key, ...columns].find(
+    (each) => each && !each.hidden && columnOperators(each).includes('eq'),
+  )
   if (!column) return 'on any column'
   const isYear = column === history && column.rules.shown === 'integer'
   const value = isYear && newestHistory !== undefined ? newestHistory : column.rules.example

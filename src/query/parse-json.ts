@@ -1,6 +1,8 @@
 import Type from 'typebox'
+import { Compile } from 'typebox/compile'
 import { badRequest } from '../errors.js'
-import { shapeProblems } from '../catalog/shape.js'
+import { recordOf, shapeProblems } from '../catalog/shape.js'
+import { filtersMax, listValuesMax } from './raw-question.js'
 import type { RawFilter, RawQuestion, RawValue } from './raw-question.js'
 
 const scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
@@ -19,7 +21,7 @@ const FilterSchema = Type.Object(
   { additionalProperties: false, description: 'an object {column, op, value}' },
 )
 
-/** The body of `POST /v1/<dataset>/query`: the URL's question as JSON (contract 1.1). */
+/** The body of `POST /v1/<dataset>/query`: the URL's question as JSON (contract 1.1, 2). */
 const QuestionSchema = Type.Object(
   {
     filters: Type.Optional(
@@ -36,9 +38,14 @@ const QuestionSchema = Type.Object(
   { additionalProperties: false, description: 'an object {filters, select, limit, cursor}' },
 )
 
-type Question = Type.Static<typeof QuestionSchema>
+const questionValidator = Compile(QuestionSchema)
+
+/** Keys whose lists are understood as JSON inside a string too: language models send them so. */
+const textualKeys: readonly string[] = ['filters', 'select']
 
 const digitsMax = 15
+/** Below it a double has fewer digits than these. */
+const smallestNormal = 2 ** -1022
 
 /**
  * Reads the question of a JSON text.
@@ -46,27 +53,55 @@ const digitsMax = 15
  *   round
  */
 export function parseJsonText(text: string): RawQuestion {
+  const content = withReadTexts(parseExactJson(text, 'The body'))
+  requireShortLists(content)
+  if (!questionValidator.Check(content)) {
+    const [problem] = shapeProblems(QuestionSchema, content, 'the body')
+    throw badRequest(`${problem?.name ?? 'the body'}: ${problem?.message ?? 'is malformed.'}`)
+  }
+  const { filters = [], select = null, limit = null, cursor = null } = content
+  return { filters: filters.map(rawFilter), select, limit, cursor }
+}
+
+/** Looked at before the elements, of which a body could hold half a million. */
+function requireShortLists(content: unknown): void {
+  const { filters, select } = recordOf(content)
+  const requireShort = (list: unknown, max: number, name: string) => {
+    if (!Array.isArray(list) || list.length <= max) return
+    throw badRequest(`${name} has ${list.length} elements, but at most ${max} are allowed.`)
+  }
+  requireShort(filters, filtersMax, 'filters')
+  requireShort(select, listValuesMax, 'select')
+  if (!Array.isArray(filters)) return
+  for (const [index, filter] of filters.entries()) {
+    requireShort(recordOf(filter)['value'], listValuesMax, `filters.${index}.value`)
+  }
+}
+
+function withReadTexts(content: unknown): unknown {
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) return content
+  const entries = Object.entries(content).map(([key, value]) => {
+    const isJson = typeof value === 'string' && textualKeys.includes(key)
+    return [key, isJson ? parseExactJson(value, `${key}, sent as a string,`) : value]
+  })
+  return Object.fromEntries(entries)
+}
+
+function rawFilter({ column, op, value }: Type.Static<typeof FilterSchema>): RawFilter {
+  const values: readonly RawValue[] =
+    value === undefined ? [] : Array.isArray(value) ? value : [value]
+  return { column, operator: op, values, isList: Array.isArray(value) }
+}
+
+function parseExactJson(text: string, what: string): unknown {
   let content: unknown
   try {
     content = JSON.parse(text)
   } catch {
-    throw badRequest('The body is not valid JSON.')
+    throw badRequest(`${what} is not valid JSON.`)
   }
   requireExactNumbers(text)
-  return parseJson(content)
-}
-
-function parseJson(content: unknown): RawQuestion {
-  const problem = shapeProblems(QuestionSchema, content, 'the body')[0]
-  if (problem) throw badRequest(`${problem.name}: ${problem.message}`)
-  const { filters = [], select = null, limit = null, cursor = null } = content as Question
-  return { filters: filters.map(rawFilter), select, limit, cursor }
-}
-
-function rawFilter({ column, op, value }: NonNullable<Question['filters']>[number]): RawFilter {
-  const values: readonly RawValue[] =
-    value === undefined ? [] : Array.isArray(value) ? value : [value]
-  return { column, operator: op, values, isList: Array.isArray(value) }
+  return content
 }
 
 /**
@@ -74,10 +109,13 @@ function rawFilter({ column, op, value }: NonNullable<Question['filters']>[numbe
  * number than the one that was written: it is refused, not guessed.
  */
 function requireExactNumbers(text: string): void {
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs)) {
+  const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs
+  for (const [token] of text.matchAll(tokens)) {
     if (token.startsWith('"')) continue
     const digits = (token.split(/[eE]/)[0] ?? '').replace(/[-.]/g, '').replace(/^0+|0+$/g, '')
-    if (digits.length > digitsMax || Math.abs(Number(token)) > Number.MAX_SAFE_INTEGER) {
+    const size = Math.abs(Number(token))
+    const isTooSmall = digits !== '' && size < smallestNormal
+    if (digits.length > digitsMax || size > Number.MAX_SAFE_INTEGER || isTooSmall) {
       throw badRequest(
         `The number ${token.slice(0, 40)} can't be kept exactly in JSON: send it as a string.`,
       )

@@ -25,8 +25,9 @@ export function parseList(text: string, name: string): readonly string[] {
 
 function malformedList(text: string, element: number, name: string): Error {
   const form = 'write a value that holds a comma, a quote or a backslash as "…" with \\" and \\\\'
-  if (text === '')
+  if (text === '') {
     return badRequest(`${name} needs at least one value; write "" for the empty text.`)
+  }
   const isEmpty = text.endsWith(',') || text.startsWith(',') || text.includes(',,')
   const hint = isEmpty ? 'an empty element is written ""; ' : ''
   return badRequest(`${name}: element ${element} can't be read; ${hint}${form}.`)

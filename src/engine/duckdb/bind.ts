@@ -53,7 +53,8 @@ export function bindValue(column: Column, value: Value): Bound {
   if (typeof value === 'boolean') return { value, type: BOOLEAN }
   if (typeof value === 'number') {
     const domain = column.rules.domain
-    return { value, type: domain.kind === 'float' && domain.single ? FLOAT : DOUBLE }
+    // Never -0: Bloom filters in files tell it from 0.
+    return { value: value + 0, type: domain.kind === 'float' && domain.single ? FLOAT : DOUBLE }
   }
   const { type } = column
   if (type.kind === 'decimal') {

@@ -1,10 +1,12 @@
 import type { Column } from '../../catalog/column.js'
+import { typeText } from '../../catalog/data-type.js'
 import type { Predicate } from '../../catalog/predicate.js'
 import { bindBigint, bindTexts } from './bind.js'
 import type { Bound } from './bind.js'
 import { Parameters, condition } from './condition.js'
-import { columnSql, encodeRow } from './encode.js'
+import { encodeRow } from './encode.js'
 import type { Piece } from './pieces.js'
+import { identifier } from './sql.js'
 
 /** What the executor takes: text made of our own literals and catalog names, values to bind. */
 export interface Statement {
@@ -19,36 +21,48 @@ export function compileRead(
   columns: readonly Column[],
   limit: number,
 ): Statement {
-  const types = piece.files[0]?.file.types
-  const row = encodeRow(
-    columns.map((column) => ({ column, sql: columnSql(column, types?.get(column.source)) })),
-  )
+  const sqlOf = columnsOf(piece)
+  const row = encodeRow(columns.map((column) => ({ column, sql: sqlOf(column) })))
   const parameters = new Parameters()
+  const from = fromWhere(piece, predicates, sqlOf, parameters)
   const order = piece.sorted ? ' ORDER BY file_index, file_row_number' : ''
-  const from = fromWhere(piece, predicates, parameters)
-  const sql = `SELECT file_index, file_row_number, ${row} ${from}${order} LIMIT ${parameters.add(bindBigint(limit))}`
+  const end = `${order} LIMIT ${parameters.add(bindBigint(limit))}`
+  const sql = `SELECT file_index, file_row_number, ${row} ${from}${end}`
   return Object.freeze({ sql, values: parameters.values })
 }
 
 /** How many rows of a piece meet the predicates. */
 export function compileCount(piece: Piece, predicates: readonly Predicate[]): Statement {
   const parameters = new Parameters()
-  const sql = `SELECT count(*) ${fromWhere(piece, predicates, parameters)}`
+  const sql = `SELECT count(*) ${fromWhere(piece, predicates, columnsOf(piece), parameters)}`
   return Object.freeze({ sql, values: parameters.values })
 }
 
-function fromWhere(piece: Piece, predicates: readonly Predicate[], parameters: Parameters): string {
+/**
+ * Columns as a piece's files hold them, brought to the dataset's type; null where the files lack
+ * them. All files of a piece are laid out alike.
+ */
+function columnsOf(piece: Piece): (column: Column) => string {
   const types = piece.files[0]?.file.types
-  const paths = parameters.add(bindTexts(piece.files.map(({ file }) => file.path)))
-  const conditions: string[] = []
-  if (piece.range) {
-    conditions.push(`file_row_number >= ${parameters.add(bindBigint(piece.range.from))}`)
-    conditions.push(`file_row_number < ${parameters.add(bindBigint(piece.range.to))}`)
+  return (column) => {
+    const [stored, type] = [types?.get(column.source), typeText(column.type)]
+    if (stored === undefined) return `CAST(NULL AS ${type})`
+    const name = identifier(column.source)
+    return typeText(stored) === type ? name : `CAST(${name} AS ${type})`
   }
-  for (const predicate of predicates) {
-    if (predicate.kind === 'nothing') return `FROM read_parquet(${paths}) WHERE false`
-    const sql = columnSql(predicate.column, types?.get(predicate.column.source))
-    conditions.push(condition(predicate, sql, parameters))
+}
+
+function fromWhere(
+  { files, range }: Piece,
+  predicates: readonly Predicate[],
+  sqlOf: (column: Column) => string,
+  parameters: Parameters,
+): string {
+  const paths = parameters.add(bindTexts(files.map(({ file }) => file.path)))
+  const conditions = predicates.map((predicate) => condition(predicate, sqlOf, parameters))
+  if (range) {
+    conditions.push(`file_row_number >= ${parameters.add(bindBigint(range.from))}`)
+    conditions.push(`file_row_number < ${parameters.add(bindBigint(range.to))}`)
   }
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
   return `FROM read_parquet(${paths}, hive_partitioning = false, union_by_name = false)${where}`

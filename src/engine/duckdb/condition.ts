@@ -2,9 +2,13 @@ import type { Column } from '../../catalog/column.js'
 import type { CompareKind, ListKind, Predicate, Value } from '../../catalog/predicate.js'
 import { bindList, bindValue } from './bind.js'
 import type { Bound } from './bind.js'
+import { servedText } from './encode.js'
 
-/** Longer lists become joins inside DuckDB, which give up the stored order. */
-export const shortListMax = 3
+/**
+ * Lists up to this long are written as comparisons, which DuckDB evaluates as it scans. Its own IN
+ * of five and more is a join, which gives up the stored order; for long lists that is far quicker.
+ */
+const shortListMax = 16
 /** Parameters prune by row group and a list does not; beyond this many, planning costs more. */
 const parametersMax = 1100
 
@@ -18,7 +22,47 @@ export class Parameters {
   }
 }
 
-const comparisons: Readonly<Record<CompareKind, string>> = {
+type Comparison = Predicate & { readonly kind: CompareKind }
+type Membership = Predicate & { readonly kind: ListKind }
+
+/** True for a condition that becomes a join, after which rows come in any order. */
+export function isJoin(predicate: Predicate): boolean {
+  return 'values' in predicate && predicate.values.length > shortListMax
+}
+
+/** One predicate as SQL over the column as `sqlOf` gives it; every value is bound. */
+export function condition(
+  predicate: Predicate,
+  sqlOf: (column: Column) => string,
+  parameters: Parameters,
+): string {
+  if (predicate.kind === 'nothing') return 'false'
+  const sql = sqlOf(predicate.column)
+  switch (predicate.kind) {
+    case 'is_null':
+    case 'not_null':
+      return emptyCondition(predicate.kind, predicate.column, sql)
+    case 'in':
+    case 'not_in':
+      return isJoin(predicate)
+        ? longList(predicate, sql, parameters)
+        : shortList(predicate, sql, parameters)
+    default:
+      return compare(predicate, sql, parameters)
+  }
+}
+
+/** Empty is what is served as null: NaN, ±infinity and a null written in JSON as well. */
+function emptyCondition(kind: 'is_null' | 'not_null', column: Column, sql: string): string {
+  if (mayBeInfinite(column)) {
+    return kind === 'is_null' ? `(${sql} IS NULL OR NOT isfinite(${sql}))` : `isfinite(${sql})`
+  }
+  const { type } = column
+  const isJson = type.kind === 'scalar' && ['JSON', 'VARIANT'].includes(type.name)
+  return `${isJson ? servedText(type, sql) : sql} ${kind === 'is_null' ? 'IS NULL' : 'IS NOT NULL'}`
+}
+
+const signs: Readonly<Record<CompareKind, string>> = {
   eq: '=',
   ne: '<>',
   gt: '>',
@@ -28,43 +72,36 @@ const comparisons: Readonly<Record<CompareKind, string>> = {
   isdistinct: 'IS DISTINCT FROM',
 }
 
-/** One predicate as SQL over the column as `sql` gives it; every value is bound. */
-export function condition(
-  predicate: Exclude<Predicate, { kind: 'nothing' }>,
+function compare({ kind, column, value }: Comparison, sql: string, parameters: Parameters): string {
+  const left = comparable(column, value, sql)
+  const right = parameters.add(bindValue(column, value))
+  // As a range: Bloom filters in files tell 0 from -0, which are equal.
+  if (kind === 'eq' && value === 0) return `(${left} >= ${right} AND ${left} <= -${right})`
+  const comparison = `${left} ${signs[kind]} ${right}`
+  return kind === 'eq' || kind === 'isdistinct' ? comparison : finite(column, sql, comparison)
+}
+
+function shortList(predicate: Membership, sql: string, parameters: Parameters): string {
+  const { column, values } = predicate
+  const [kind, glue] =
+    predicate.kind === 'in' ? (['eq', ' OR '] as const) : (['ne', ' AND '] as const)
+  return `(${values.map((value) => compare({ kind, column, value }, sql, parameters)).join(glue)})`
+}
+
+function longList(
+  { kind, column, values }: Membership,
   sql: string,
   parameters: Parameters,
 ): string {
-  const { column } = predicate
-  switch (predicate.kind) {
-    case 'is_null':
-      return mayBeInfinite(column) ? `(${sql} IS NULL OR NOT isfinite(${sql}))` : `${sql} IS NULL`
-    case 'not_null':
-      return mayBeInfinite(column) ? `isfinite(${sql})` : `${sql} IS NOT NULL`
-    case 'in':
-    case 'not_in':
-      return listCondition(predicate.kind, column, predicate.values, sql, parameters)
-    default:
-      return compareCondition(predicate.kind, column, predicate.value, sql, parameters)
+  const [first = ''] = values
+  const left = comparable(column, first, sql)
+  if (kind === 'in' && parameters.values.length + values.length <= parametersMax) {
+    const list = values.map((value) => parameters.add(bindValue(column, value)))
+    return `${left} IN (${list.join(', ')})`
   }
-}
-
-/** Types whose NaN and ±infinity are served as null, and so are empty to every filter. */
-function mayBeInfinite(column: Column): boolean {
-  const { domain } = column.rules
-  return domain.kind === 'float' || (domain.kind === 'grid' && domain.infinities)
-}
-
-function compareCondition(
-  kind: CompareKind,
-  column: Column,
-  value: Value,
-  sql: string,
-  parameters: Parameters,
-): string {
-  const bound = parameters.add(bindValue(column, value))
-  const comparison = `${comparable(column, value, sql)} ${comparisons[kind]} ${bound}`
-  const isOpen = kind !== 'eq' && kind !== 'isdistinct'
-  return isOpen && mayBeInfinite(column) ? `(${comparison} AND isfinite(${sql}))` : comparison
+  const list = `(SELECT unnest(${parameters.add(bindList(column, values))}))`
+  if (kind === 'in') return `${left} IN ${list}`
+  return finite(column, sql, `${left} NOT IN ${list}`)
 }
 
 /** The column in the form that its values are bound in. */
@@ -74,24 +111,11 @@ function comparable(column: Column, value: Value, sql: string): string {
   return isRendered ? `CAST(${sql} AS VARCHAR)` : sql
 }
 
-function listCondition(
-  kind: ListKind,
-  column: Column,
-  values: readonly Value[],
-  sql: string,
-  parameters: Parameters,
-): string {
-  const [first = ''] = values
-  const left = comparable(column, first, sql)
-  const finite = kind === 'not_in' && mayBeInfinite(column) ? ` AND isfinite(${sql})` : ''
-  const bind = (value: Value) => parameters.add(bindValue(column, value))
-  if (values.length <= shortListMax) {
-    const [comparison, glue] = kind === 'in' ? ['=', ' OR '] : ['<>', ' AND ']
-    return `(${values.map((value) => `${left} ${comparison} ${bind(value)}`).join(glue)}${finite})`
-  }
-  if (kind === 'in' && parameters.values.length + values.length <= parametersMax) {
-    return `${left} IN (${values.map(bind).join(', ')})`
-  }
-  const list = `(SELECT unnest(${parameters.add(bindList(column, values))}))`
-  return `(${left} ${kind === 'in' ? 'IN' : 'NOT IN'} ${list}${finite})`
+/** Leaves out rows whose value is infinite, which is to say empty. */
+function finite(column: Column, sql: string, comparison: string): string {
+  return mayBeInfinite(column) ? `(${comparison} AND isfinite(${sql}))` : comparison
+}
+
+function mayBeInfinite({ rules: { domain } }: Column): boolean {
+  return domain.kind === 'float' || (domain.kind === 'grid' && domain.infinities)
 }

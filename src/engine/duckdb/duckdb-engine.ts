@@ -1,15 +1,16 @@
-import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Predicate } from '../../catalog/predicate.js'
 import type { Version } from '../../catalog/version.js'
+import { ServiceError } from '../../errors.js'
 import type { Question } from '../../query/question.js'
 import type { Engine, ReadOptions, Row, Rows } from '../engine.js'
 import { compileCount, compileRead } from './compile.js'
-import { isFatal, readFailure, serviceErrorOf } from './failure.js'
-import { createInstance } from './instance.js'
+import { readFailure, serviceErrorOf } from './failure.js'
 import type { InstanceOptions } from './instance.js'
-import { planPieces } from './pieces.js'
+import { planCount, planPage } from './pieces.js'
 import type { Piece } from './pieces.js'
 import { runStatement } from './run.js'
+import { ServingInstance } from './serving.js'
 import { Turns } from './turns.js'
 
 export interface EngineOptions extends InstanceOptions {
@@ -19,35 +20,39 @@ export interface EngineOptions extends InstanceOptions {
   readonly queueMax: number
 }
 
-/**
- * The engine over an in-process DuckDB. One connection a query: an interrupt stops whatever runs on
- * its connection, so no two queries share one.
- */
-export class DuckDbEngine implements Engine {
-  readonly #options: EngineOptions
-  readonly #turns: Turns
-  readonly #closing = new AbortController()
-  #instance: Promise<DuckDBInstance>
+type Work<T> = (connection: DuckDBConnection, signal: AbortSignal) => Promise<T>
 
-  private constructor(options: EngineOptions, instance: DuckDBInstance) {
-    this.#options = options
+/** The engine over an in-process DuckDB. */
+export class DuckDbEngine implements Engine {
+  readonly #turns: Turns
+  readonly #serving: ServingInstance
+  readonly #closing = new AbortController()
+  readonly #running = new Set<Promise<unknown>>()
+
+  private constructor(options: EngineOptions) {
     this.#turns = new Turns(options)
-    this.#instance = Promise.resolve(instance)
+    this.#serving = new ServingInstance(options)
   }
 
+  /** @throws service_unavailable when DuckDB can't be started with these options */
   static async open(options: EngineOptions): Promise<DuckDbEngine> {
-    return new DuckDbEngine(options, await createInstance(options))
+    const engine = new DuckDbEngine(options)
+    await engine.#serving.run(async () => {})
+    return engine
   }
 
   read(question: Question, options: ReadOptions): Promise<Rows> {
     return this.#query(options, async (connection, signal) => {
       const { version, predicates, columns, after, limit } = question
       const rows: Row[] = []
-      for (const piece of planPieces(version, predicates, after)) {
-        const wanted = limit + 1 - rows.length
-        const statement = compileRead(piece, predicates, columns, wanted)
-        rows.push(...rowsOf(piece, await runStatement(connection, statement, signal)))
-        if (rows.length > limit) break
+      // One row more than asked for tells whether any follows.
+      const missing = () => limit + 1 - rows.length
+      for (const piece of planPage(version, predicates, { after, missing })) {
+        const statement = compileRead(piece, predicates, columns, missing())
+        for (const row of rowsOf(piece, await runStatement(connection, statement, signal))) {
+          rows.push(row)
+        }
+        if (missing() === 0) break
       }
       return { rows: rows.slice(0, limit), hasMore: rows.length > limit }
     })
@@ -56,57 +61,52 @@ export class DuckDbEngine implements Engine {
   count(version: Version, predicates: readonly Predicate[], options: ReadOptions): Promise<number> {
     return this.#query(options, async (connection, signal) => {
       let rows = 0
-      for (const piece of planPieces(version, predicates, null)) {
+      for (const piece of planCount(version, predicates)) {
         const statement = compileCount(piece, predicates)
-        rows += Number((await runStatement(connection, statement, signal))[0]?.[0] ?? 0)
+        rows += Number((await runStatement(connection, statement, signal))[0]?.[0])
       }
       return rows
     })
   }
 
   async close(): Promise<void> {
-    this.#closing.abort(new Error('the engine is closed'))
-    const instance = await this.#instance
-    instance.closeSync()
+    const stopping = 'The service is stopping.'
+    this.#closing.abort(new ServiceError('service_unavailable', stopping, { retryAfterSeconds: 5 }))
+    await Promise.allSettled(this.#running)
+    await this.#serving.close()
   }
 
-  #query<T>(
-    { client, signal }: ReadOptions,
-    work: (connection: DuckDBConnection, signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
+  async #query<T>({ client, signal }: ReadOptions, work: Work<T>): Promise<T> {
     const ends = AbortSignal.any([signal, this.#closing.signal])
-    return this.#turns.run(client, ends, async () => {
-      const instance = await this.#instance
-      try {
-        const connection = await instance.connect()
-        try {
-          return await work(connection, ends)
-        } finally {
-          connection.disconnectSync()
-        }
-      } catch (cause) {
-        if (isFatal(readFailure(cause))) this.#replace(instance)
-        throw ends.aborted ? cause : serviceErrorOf(cause)
-      }
-    })
+    const result = this.#turns.run(client, ends, () => this.#attempt(work, ends))
+    this.#running.add(result)
+    try {
+      return await result
+    } catch (cause) {
+      throw ends.aborted ? ends.reason : serviceErrorOf(cause)
+    } finally {
+      this.#running.delete(result)
+    }
   }
 
-  /** After a fatal error every connection of the instance is refused: the next query gets a new one. */
-  #replace(dead: DuckDBInstance): void {
-    const current = this.#instance
-    this.#instance = current.then((instance) =>
-      instance === dead ? createInstance(this.#options) : instance,
-    )
+  /** A query whose instance died of another one's fatal error runs once more, on a new instance. */
+  async #attempt<T>(work: Work<T>, signal: AbortSignal): Promise<T> {
+    const run = () => this.#serving.run((connection) => work(connection, signal))
+    try {
+      return await run()
+    } catch (cause) {
+      if (readFailure(cause).type !== 'FATAL') throw cause
+      return await run()
+    }
   }
 }
 
+/** Rows of a piece from its columns: index into the piece's files, row number, JSON text. */
 function rowsOf(piece: Piece, columns: readonly unknown[][]): readonly Row[] {
   const [files = [], numbers = [], texts = []] = columns
-  return texts.map((json, index) => ({
-    json: String(json),
-    position: {
-      file: piece.files[Number(files[index])]?.index ?? 0,
-      row: Number(numbers[index]),
-    },
-  }))
+  return texts.map((json, index) => {
+    const file = piece.files[Number(files[index])]
+    if (!file) throw new RangeError('the engine named a file that it was not given')
+    return { json: String(json), position: { file: file.index, row: Number(numbers[index]) } }
+  })
 }

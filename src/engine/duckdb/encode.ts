@@ -1,80 +1,118 @@
 import type { Column } from '../../catalog/column.js'
 import { typeText } from '../../catalog/data-type.js'
-import type { DataType, ScalarName, StructField } from '../../catalog/data-type.js'
-import { identifier, literal } from './sql.js'
+import type { DataType, StructField } from '../../catalog/data-type.js'
+import { encodeScalar, textOf } from './encode-scalar.js'
+import type { Encoded } from './encode-scalar.js'
+import { literal } from './sql.js'
 
 /**
  * SQL for one row as the text of a JSON object, keys in the given order, digit-only names too.
- * `to_json` alone is not enough: it prints bare NaN, times without `T` and bytes as escapes, so
- * every type whose JSON form is the contract's own (1.3) is rewritten first, at every depth.
+ * Text is joined to text: a number is written once, by its own type, and never read again.
+ * `to_json` serves only where it is right as it is: it prints bare NaN, times without `T`, bytes
+ * as escapes and `.5` without its zero, so every other type is written as contract 1.3 says, at
+ * every depth.
  */
 export function encodeRow(
   columns: readonly { readonly column: Column; readonly sql: string }[],
 ): string {
-  const fields = columns.map(
-    ({ column, sql }) => `${literal(column.name)}: ${encodeColumn(column, sql)}`,
-  )
-  return `CAST(to_json({${fields.join(', ')}}) AS VARCHAR)`
+  const members = columns.map(({ column, sql }) => {
+    const encoded = encodeValue(column.type, sql, 0)
+    return [column.name, column.asText ? stringText(encoded) : jsonText(encoded)] as const
+  })
+  return objectText(members)
 }
 
-function encodeColumn(column: Column, sql: string): string {
-  const encoded = encodeValue(column.type, sql)
-  if (!column.asText) return encoded
-  const isNested = column.rules.shown === 'json'
-  return `CAST(${isNested ? `to_json(${encoded})` : encoded} AS VARCHAR)`
+/** SQL for a value as its caller reads it, without quotes; null where null is served. */
+export function servedText(type: DataType, sql: string): string {
+  return encodeValue(type, sql, 0).sql
 }
 
-/** SQL whose `to_json` is what a caller reads for a value of this type. */
-function encodeValue(type: DataType, sql: string, depth = 0): string {
-  if (isPlain(type)) return sql
+/** `depth` counts the lists around a value, so that each level's own member has its own name. */
+function encodeValue(type: DataType, sql: string, depth: number): Encoded {
   switch (type.kind) {
     case 'scalar':
       return encodeScalar(type.name, sql)
-    case 'list':
-    case 'array':
-      return encodeList(type, sql, depth)
-    case 'struct':
-      return encodeStruct(type.fields, sql, depth)
-    case 'map':
-      return encodeMap(type.value, sql, depth)
     case 'decimal':
+      return { sql: decimalText(type, sql), form: 'json' }
     case 'enum':
     case 'other':
-      return `CAST(${sql} AS VARCHAR)`
+      return { sql: textOf(sql), form: 'text' }
+    default:
+      return { sql: isPlain(type) ? toJson(sql) : nestedText(type, sql, depth), form: 'json' }
   }
 }
 
-function encodeList(
-  type: DataType & { kind: 'list' | 'array' },
-  sql: string,
-  depth: number,
-): string {
-  const list = type.kind === 'list' ? sql : `CAST(${sql} AS ${typeText(type.element)}[])`
-  const member = `x${depth}`
-  return `list_transform(${list}, lambda ${member}: ${encodeValue(type.element, member, depth + 1)})`
+/** DuckDB leaves out the zero before the point where the type has no place for it. */
+function decimalText({ width, scale }: DataType & { kind: 'decimal' }, sql: string): string {
+  return width === scale ? `replace(${textOf(sql)}, '.', '0.')` : textOf(sql)
 }
 
-/** Types whose `to_json` is right as it is. */
-function isPlain(type: DataType): boolean {
+function jsonText({ sql, form }: Encoded): string {
+  if (form === 'json') return sql
+  return form === 'plain' ? `('"' || ${sql} || '"')` : toJson(sql)
+}
+
+/** The value as a JSON string, whatever its type. */
+function stringText(encoded: Encoded): string {
+  return encoded.form === 'plain' ? jsonText(encoded) : toJson(encoded.sql)
+}
+
+function toJson(sql: string): string {
+  return `CAST(to_json(${sql}) AS VARCHAR)`
+}
+
+type Nested = DataType & { kind: 'list' | 'array' | 'struct' | 'map' }
+
+function nestedText(type: Nested, sql: string, depth: number): string {
   switch (type.kind) {
-    case 'scalar':
-      return plainScalars.includes(type.name)
     case 'list':
+      return listText(type.element, sql, depth)
     case 'array':
-      return isPlain(type.element)
+      return listText(type.element, `CAST(${sql} AS ${typeText(type.element)}[])`, depth)
     case 'struct':
-      return type.fields.every((field) => isPlain(field.type))
+      return structText(type.fields, sql, depth)
     case 'map':
-      return isPlain(type.value)
-    case 'decimal':
-    case 'enum':
-      return true
-    case 'other':
-      return false
+      return mapText(type, sql, depth)
   }
 }
 
-const plainScalars: readonly ScalarName[] = [
+function listText(element: DataType, list: string, depth: number): string {
+  const member = `x${depth}`
+  const json = jsonText(encodeValue(element, member, depth + 1))
+  const members = `list_transform(${list}, lambda ${member}: coalesce(${json}, 'null'))`
+  return `('[' || array_to_string(${members}, ',') || ']')`
+}
+
+/** Fields by place: their names may be odd. */
+function structText(fields: readonly StructField[], sql: string, depth: number): string {
+  const members = fields.map(({ name, type }, index) => {
+    const member = `struct_extract_at(${sql}, ${index + 1})`
+    return [name, jsonText(encodeValue(type, member, depth))] as const
+  })
+  return `CASE WHEN ${sql} IS NOT NULL THEN ${objectText(members)} END`
+}
+
+/** An object from pairs of a key and the SQL of its JSON. */
+function objectText(members: readonly (readonly [string, string])[]): string {
+  const parts = members.map(([name, json], index) => {
+    const key = `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`
+    return `${literal(key)}, coalesce(${json}, 'null')`
+  })
+  return `concat(${parts.join(', ')}, '}')`
+}
+
+/** Keys are written as values are, but as strings; one that would be null keeps DuckDB's text. */
+function mapText({ key, value }: DataType & { kind: 'map' }, sql: string, depth: number): string {
+  const entry = `x${depth}`
+  const keyText = stringText(encodeValue(key, `${entry}.key`, depth + 1))
+  const keyJson = `coalesce(${keyText}, ${toJson(textOf(`${entry}.key`))})`
+  const valueJson = jsonText(encodeValue(value, `${entry}.value`, depth + 1))
+  const pair = `concat(${keyJson}, ':', coalesce(${valueJson}, 'null'))`
+  const pairs = `list_transform(map_entries(${sql}), lambda ${entry}: ${pair})`
+  return `('{' || array_to_string(${pairs}, ',') || '}')`
+}
+
+const plainScalars: readonly string[] = [
   'BOOLEAN',
   'TINYINT',
   'SMALLINT',
@@ -89,82 +127,22 @@ const plainScalars: readonly ScalarName[] = [
   'TIME_NS',
 ]
 
-function encodeScalar(name: ScalarName, x: string): string {
-  switch (name) {
-    case 'DOUBLE':
-      return `CASE WHEN isfinite(${x}) THEN ${x} END`
-    case 'FLOAT':
-      // Through text: the shortest digits that read back as the same FLOAT, 0.1 and not 0.1000…15.
-      return `CASE WHEN isfinite(${x}) THEN CAST(CAST(${x} AS VARCHAR) AS DOUBLE) END`
-    case 'DATE':
-      return calendar(x, `CAST(${x} AS VARCHAR)`, '-%m-%d', `DATE '9999-12-31'`, 'DATE')
-    case 'TIMESTAMP_S':
-    case 'TIMESTAMP_MS':
-    case 'TIMESTAMP':
-      return encodeTimestamp(`CAST(${x} AS TIMESTAMP)`, x, '')
-    case 'TIMESTAMPTZ':
-      return encodeTimestamp(`make_timestamp(epoch_us(${x}))`, x, 'Z')
-    case 'TIMESTAMP_NS':
-      return `CASE WHEN isfinite(${x}) THEN replace(CAST(${x} AS VARCHAR), ' ', 'T') END`
-    case 'BLOB':
-      return `base64(${x})`
-    case 'JSON':
-      return encodeJson(x, x)
-    case 'VARIANT':
-      return encodeJson(x, `CAST(${x} AS JSON)`)
-    default:
-      // HUGEINT, UBIGINT, UHUGEINT: beyond what most JSON readers keep, so as strings.
-      return `CAST(${x} AS VARCHAR)`
+/** Types whose `to_json` is right as it is, which saves taking them apart. */
+function isPlain(type: DataType): boolean {
+  switch (type.kind) {
+    case 'scalar':
+      return plainScalars.includes(type.name)
+    case 'list':
+    case 'array':
+      return isPlain(type.element)
+    case 'struct':
+      return type.fields.every((field) => isPlain(field.type))
+    case 'decimal':
+      return type.width > type.scale
+    case 'enum':
+      return true
+    case 'map':
+    case 'other':
+      return false
   }
-}
-
-function encodeTimestamp(timestamp: string, stored: string, zone: string): string {
-  const usual = `replace(CAST(${timestamp} AS VARCHAR), ' ', 'T')`
-  const last = `TIMESTAMP '9999-12-31 23:59:59.999999'`
-  const text = calendar(timestamp, usual, '-%m-%dT%H:%M:%S.%f', last, 'TIMESTAMP')
-  return `CASE WHEN isfinite(${stored}) THEN ${text}${zone && ` || '${zone}'`} END`
-}
-
-/** Years beyond 0001–9999 are written with a sign, as ISO 8601 says: -0043-03-15, +12024-01-02. */
-function calendar(x: string, usual: string, rest: string, last: string, type: string): string {
-  const sign = `CASE WHEN year(${x}) < 0 THEN '-' WHEN year(${x}) > 9999 THEN '+' ELSE '' END`
-  const expanded = `${sign} || format('{:04d}', abs(year(${x}))) || strftime(${x}, '${rest}')`
-  return (
-    `CASE WHEN ${x} BETWEEN ${type} '0001-01-01' AND ${last} THEN ${usual} ` +
-    `WHEN isfinite(${x}) THEN ${expanded} END`
-  )
-}
-
-/** What claims to be JSON may be none (a VARIANT's NaN, a file's broken text): then it is text. */
-function encodeJson(x: string, json: string): string {
-  const text = `to_json(CAST(${x} AS VARCHAR))`
-  return `CASE WHEN json_valid(CAST(${json} AS VARCHAR)) THEN ${json} ELSE ${text} END`
-}
-
-function encodeStruct(fields: readonly StructField[], sql: string, depth: number): string {
-  const members = fields.map(({ name, type }) => {
-    const member = `struct_extract(${sql}, ${literal(name)})`
-    return `${literal(name)}: ${encodeValue(type, member, depth)}`
-  })
-  return `CASE WHEN ${sql} IS NOT NULL THEN {${members.join(', ')}} END`
-}
-
-/** Built as text: a file's map may hold a key twice, which a rebuilt MAP would refuse. */
-function encodeMap(value: DataType, sql: string, depth: number): string {
-  const entry = `x${depth}`
-  const member = `to_json(${encodeValue(value, `${entry}.value`, depth + 1)})`
-  const pair =
-    `concat(to_json(CAST(${entry}.key AS VARCHAR)), ':', ` +
-    `coalesce(CAST(${member} AS VARCHAR), 'null'))`
-  const pairs = `list_transform(map_entries(${sql}), lambda ${entry}: ${pair})`
-  const text = `concat('{', array_to_string(${pairs}, ','), '}')`
-  return `CASE WHEN ${sql} IS NOT NULL THEN CAST(${text} AS JSON) END`
-}
-
-/** A column as a file holds it, brought to the dataset's type; null where the file lacks it. */
-export function columnSql(column: Column, stored: DataType | undefined): string {
-  const type = typeText(column.type)
-  if (stored === undefined) return `CAST(NULL AS ${type})`
-  const name = identifier(column.source)
-  return typeText(stored) === type ? name : `CAST(${name} AS ${type})`
 }

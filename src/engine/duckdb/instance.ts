@@ -28,13 +28,18 @@ export async function createInstance(options: InstanceOptions): Promise<DuckDBIn
     allow_unsigned_extensions: 'false',
     errors_as_json: 'true',
   })
-  const connection = await instance.connect()
   try {
-    for (const setting of settings(options.folders)) await connection.run(setting)
-  } finally {
-    connection.disconnectSync()
+    const connection = await instance.connect()
+    try {
+      for (const setting of settings(options.folders)) await connection.run(setting)
+    } finally {
+      connection.disconnectSync()
+    }
+    return instance
+  } catch (cause) {
+    instance.closeSync()
+    throw cause
   }
-  return instance
 }
 
 /** In this order: the last two shut the door behind the others. */

@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { DuckDBConnection } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { plainColumn } from '../../catalog/column.js'
 import { FileError } from '../../catalog/opener.js'
 import type { FileColumn, OpenFiles, OpenedFile, TextBounds } from '../../catalog/opener.js'
-import { typeText } from '../../catalog/data-type.js'
-import { bindBigint, bindText, bindTexts } from './bind.js'
+import { bindBigint, bindTexts } from './bind.js'
+import { hasBounds, readBounds } from './bounds.js'
+import type { Ask } from './bounds.js'
 import type { Statement } from './compile.js'
 import { encodeRow } from './encode.js'
 import { readFailure } from './failure.js'
@@ -22,27 +23,34 @@ const probeTimeoutMs = 60_000
 export function duckDbOpener(memoryLimitBytes: number): OpenFiles {
   return async (paths, boundsOf) => {
     const tempFolder = await mkdtemp(join(tmpdir(), 'das-open-'))
-    const folders = [...new Set(paths.map((path) => dirname(path)))]
-    const instance = await createInstance({ folders, tempFolder, memoryLimitBytes, threads: 1 })
     try {
-      const opened: OpenedFile[] = []
-      for (const path of paths) {
-        const connection = await instance.connect()
-        try {
-          opened.push(await openFile(connection, path, boundsOf))
-        } catch (cause) {
-          throw cause instanceof FileError
-            ? cause
-            : new FileError(path, reasonOf(cause, path), cause)
-        } finally {
-          connection.disconnectSync()
-        }
+      const folders = [...new Set(paths.map((path) => dirname(path)))]
+      const instance = await createInstance({ folders, tempFolder, memoryLimitBytes, threads: 1 })
+      try {
+        const opened: OpenedFile[] = []
+        for (const path of paths) opened.push(await openPath(instance, path, boundsOf))
+        return opened
+      } finally {
+        instance.closeSync()
       }
-      return opened
     } finally {
-      instance.closeSync()
       await rm(tempFolder, { recursive: true, force: true })
     }
+  }
+}
+
+async function openPath(
+  instance: DuckDBInstance,
+  path: string,
+  boundsOf: readonly string[],
+): Promise<OpenedFile> {
+  const connection = await instance.connect()
+  try {
+    return await openFile(connection, path, boundsOf)
+  } catch (cause) {
+    throw cause instanceof FileError ? cause : new FileError(path, reasonOf(cause, path), cause)
+  } finally {
+    connection.disconnectSync()
   }
 }
 
@@ -68,14 +76,11 @@ async function openFile(
   await probe(ask, path, columns)
   const bounds = new Map<string, TextBounds | null>()
   for (const column of columns) {
-    if (!boundsOf.includes(column.name)) continue
-    const known = await footerBounds(ask, path, column)
-    bounds.set(column.name, known === undefined ? await scanBounds(ask, path, column) : known)
+    if (!boundsOf.includes(column.name) || !hasBounds(column)) continue
+    bounds.set(column.name, await readBounds(ask, path, column))
   }
   return { rows: Number(rows[0] ?? 0), columns, bounds }
 }
-
-type Ask = (sql: string, ...values: Statement['values']) => Promise<unknown[][]>
 
 /** The schema is a tree in depth-first order: a child's children are passed over. */
 async function topLevelColumns(
@@ -139,43 +144,4 @@ async function probe(ask: Ask, path: string, columns: readonly FileColumn[]): Pr
   )
   const from = 'FROM read_parquet($1, hive_partitioning = false, union_by_name = false)'
   await ask(`SELECT ${row} ${from} LIMIT $2`, bindTexts([path]), bindBigint(probeRows))
-}
-
-/** Bounds from the footer's statistics; undefined where a row group has none. */
-async function footerBounds(
-  ask: Ask,
-  path: string,
-  { name, type }: FileColumn,
-): Promise<TextBounds | null | undefined> {
-  const [min = [], max = [], known = []] = await ask(
-    `SELECT
-       CAST(min(CAST(stats_min_value AS ${typeText(type)})) AS VARCHAR),
-       CAST(max(CAST(stats_max_value AS ${typeText(type)})) AS VARCHAR),
-       count(*) = count(DISTINCT row_group_id) AND bool_and(
-         coalesce(stats_null_count = num_values, false)
-         OR (stats_min_value IS NOT NULL AND stats_max_value IS NOT NULL))
-     FROM parquet_metadata($1) WHERE path_in_schema = $2`,
-    bindTexts([path]),
-    bindText(name),
-  )
-  return known[0] === true ? textBounds(min[0], max[0]) : undefined
-}
-
-function textBounds(min: unknown, max: unknown): TextBounds | null {
-  return min === null ? null : { min: String(min), max: String(max) }
-}
-
-/** Bounds from the column itself, for files whose writer left no statistics. */
-async function scanBounds(
-  ask: Ask,
-  path: string,
-  { name }: FileColumn,
-): Promise<TextBounds | null> {
-  const column = identifier(name)
-  const [min = [], max = []] = await ask(
-    `SELECT CAST(min(${column}) AS VARCHAR), CAST(max(${column}) AS VARCHAR)
-     FROM read_parquet($1, hive_partitioning = false, union_by_name = false)`,
-    bindTexts([path]),
-  )
-  return textBounds(min[0] ?? null, max[0] ?? null)
 }

@@ -2,111 +2,140 @@ import type { Predicate } from '../../catalog/predicate.js'
 import { filesThatMayHold } from '../../catalog/version.js'
 import type { DataFile, Version } from '../../catalog/version.js'
 import type { Position } from '../../query/question.js'
-import { shortListMax } from './condition.js'
+import { isJoin } from './condition.js'
 
 /**
  * A stretch of a version that one statement reads: files laid out alike, in stored order. Rows of
  * the stretch come before rows of every later one.
  */
 export interface Piece {
-  readonly files: readonly { readonly index: number; readonly file: DataFile }[]
+  readonly files: readonly PieceFile[]
   /** Row numbers from `from` up to but not including `to`, where the piece is part of one file. */
   readonly range: { readonly from: number; readonly to: number } | null
   /** The statement must state the order, since its plan does not keep it. */
   readonly sorted: boolean
 }
 
+interface PieceFile {
+  /** Into the version's files. */
+  readonly index: number
+  readonly file: DataFile
+}
+
+/** Where a walk stands: the last row already seen, and how many rows are wanted still. */
+export interface Progress {
+  readonly after: Position | null
+  readonly missing: () => number
+}
+
 /**
- * How a question's rows are read in stored order, which DuckDB keeps only for a pure
- * scan–filter–LIMIT:
- * - `scan`: no long list; the order holds as it is, and this is the quickest.
- * - `sorted`: a long `in` becomes a join; its result is small, so sorting it is cheap.
- * - `windows`: a long `not_in` becomes a join over nearly everything, so it is sorted a window of
- *   row numbers at a time, growing until the page is full.
+ * The pieces of a page in stored order, from the row after `after`; made one by one, as they are
+ * needed. DuckDB keeps the stored order for a pure scan–filter–LIMIT, the quickest way of all. A
+ * long list becomes a join, which does not keep it: then the rows are sorted, window by window,
+ * so that a page which fills early never sorts the whole.
  */
-type Strategy = 'scan' | 'sorted' | 'windows'
-
-const windowRowsMin = 8192
-const windowRowsMax = 1_048_576
-
-/** The pieces in stored order, from the row after `after`; made one by one, as they are needed. */
-export function* planPieces(
+export function planPage(
   version: Version,
   predicates: readonly Predicate[],
-  after: Position | null,
+  progress: Progress,
 ): Generator<Piece> {
-  const chosen = filesThatMayHold(version, predicates)
-    .filter((index) => after === null || index >= after.file)
-    .flatMap((index) => {
-      const file = version.files[index]
-      return file ? [{ index, file }] : []
-    })
-  const strategy = strategyOf(predicates)
-  const first = chosen[0]
-  const from = after !== null && first?.index === after.file ? after.row + 1 : 0
-  if (strategy === 'windows') return yield* windows(chosen, from)
-  const sorted = strategy === 'sorted'
-  if (from > 0 && first) {
-    chosen.shift()
-    const range = { from, to: first.file.rows }
-    if (range.from < range.to) yield { files: [first], range, sorted }
+  const { after } = progress
+  const chosen = chooseFiles(version, predicates).filter(
+    ({ index }) => after === null || index >= after.file,
+  )
+  const from = after !== null && chosen[0]?.index === after.file ? after.row + 1 : 0
+  return predicates.some(isJoin) ? windows(chosen, from, progress) : scans(chosen, from)
+}
+
+/** The pieces of a count, for which order means nothing. */
+export function planCount(version: Version, predicates: readonly Predicate[]): readonly Piece[] {
+  return [...scans(chooseFiles(version, predicates), 0)]
+}
+
+function chooseFiles(version: Version, predicates: readonly Predicate[]): readonly PieceFile[] {
+  return filesThatMayHold(version, predicates).flatMap((index) => {
+    const file = version.files[index]
+    return file ? [{ index, file }] : []
+  })
+}
+
+/** The rest of the first file, then each run of neighbours that one statement can read. */
+function* scans(chosen: readonly PieceFile[], from: number): Generator<Piece> {
+  const [first] = chosen
+  const isPart = from > 0 && first !== undefined
+  if (isPart && from < first.file.rows) {
+    yield { files: [first], range: { from, to: first.file.rows }, sorted: false }
   }
-  for (const files of runs(chosen)) yield { files, range: null, sorted }
-}
-
-function strategyOf(predicates: readonly Predicate[]): Strategy {
-  const isLong = (kind: Predicate['kind']) =>
-    predicates.some(
-      (predicate) =>
-        predicate.kind === kind && 'values' in predicate && predicate.values.length > shortListMax,
-    )
-  return isLong('not_in') ? 'windows' : isLong('in') ? 'sorted' : 'scan'
-}
-
-/** Neighbours with the same layout, which one statement can read. */
-function runs(chosen: readonly Piece['files'][number][]): readonly Piece['files'][] {
-  const found: Piece['files'][number][][] = []
-  for (const entry of chosen) {
-    const run = found.at(-1)
-    if (run?.[0]?.file.layout === entry.file.layout) run.push(entry)
-    else found.push([entry])
+  let run: PieceFile[] = []
+  for (const entry of isPart ? chosen.slice(1) : chosen) {
+    if (run[0] && run[0].file.layout !== entry.file.layout) {
+      yield { files: run, range: null, sorted: false }
+      run = []
+    }
+    run.push(entry)
   }
-  return found
+  if (run.length > 0) yield { files: run, range: null, sorted: false }
 }
 
-/** Whole small files together, large files in slices, so that no sort is larger than its window. */
-function* windows(chosen: readonly Piece['files'][number][], start: number): Generator<Piece> {
-  let size = windowRowsMin
+const windowRowsMin = 8192
+const windowRowsMax = 4_194_304
+/** A window is at most this many times the one before, so what it may waste is in proportion. */
+const growthMax = 8
+/** More than the rows found so far promise: the next ones may be thinner sown. */
+const spare = 1.5
+
+/** Windows as large as the rows found so far let expect for the rest of the page. */
+function* windows(
+  chosen: readonly PieceFile[],
+  from: number,
+  { missing }: Progress,
+): Generator<Piece> {
+  const wanted = missing()
+  let [size, read] = [windowRowsMin, 0]
+  for (const piece of slices(chosen, from, () => size)) {
+    yield piece
+    read += rowsOf(piece)
+    const found = wanted - missing()
+    const expected = found === 0 ? Infinity : (spare * missing() * read) / found
+    size = Math.min(Math.max(expected, windowRowsMin), size * growthMax, windowRowsMax)
+  }
+}
+
+function rowsOf({ files, range }: Piece): number {
+  return range ? range.to - range.from : files.reduce((sum, { file }) => sum + file.rows, 0)
+}
+
+/** Whole files together while they fit the size, larger ones in parts. */
+function* slices(
+  chosen: readonly PieceFile[],
+  start: number,
+  size: () => number,
+): Generator<Piece> {
   let from = start
   let index = 0
-  while (index < chosen.length) {
-    const batch = wholeFiles(chosen, index, from, size)
-    const [first] = batch
-    if (first) {
+  for (let entry = chosen[index]; entry; entry = chosen[index]) {
+    const batch = from > 0 ? [] : wholeFiles(chosen, index, size())
+    if (batch.length > 0) {
       yield { files: batch, range: null, sorted: true }
       index += batch.length
-    } else {
-      const entry = chosen[index]
-      if (!entry) return
-      const to = Math.min(from + size, entry.file.rows)
-      if (from < to) yield { files: [entry], range: { from, to }, sorted: true }
-      from = to < entry.file.rows ? to : 0
-      if (from === 0) index += 1
+      continue
     }
-    size = Math.min(size * 2, windowRowsMax)
+    const to = Math.min(from + Math.ceil(size()), entry.file.rows)
+    if (from < to) yield { files: [entry], range: { from, to }, sorted: true }
+    from = to < entry.file.rows ? to : 0
+    if (from === 0) index += 1
   }
 }
 
-/** The longest run of whole files, from `index` on, that fits a window; none within a file. */
+/** The longest run of whole files from `index` on that fits the size; none when not even one does. */
 function wholeFiles(
-  chosen: readonly Piece['files'][number][],
+  chosen: readonly PieceFile[],
   index: number,
-  from: number,
   size: number,
-): Piece['files'] {
-  const batch: Piece['files'][number][] = []
+): readonly PieceFile[] {
+  const batch: PieceFile[] = []
   let rows = 0
-  for (const entry of from > 0 ? [] : chosen.slice(index)) {
+  for (const entry of chosen.slice(index)) {
     rows += entry.file.rows
     if (rows > size || (batch[0] && batch[0].file.layout !== entry.file.layout)) break
     batch.push(entry)

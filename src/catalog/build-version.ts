@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto'
+import type { Column } from './column.js'
+import { typeText } from './data-type.js'
+import type { DataType } from './data-type.js'
+import { quoted } from './nearest.js'
+import type { OpenedFile, TextBounds } from './opener.js'
+import type { Problem } from './problem.js'
+import type { SourceFile } from './source-files.js'
+import { onGrid } from './values.js'
+import type { Bounds, DataFile, Version } from './version.js'
+
+/** A source file, where it is served from, and what the engine found in it. */
+export interface ReadFile {
+  readonly source: SourceFile
+  readonly path: string
+  readonly opened: OpenedFile
+}
+
+/** What the registry says of a version beyond its columns. */
+export interface VersionColumns {
+  readonly columns: readonly Column[]
+  readonly key: readonly Column[]
+  readonly history: Column | null
+}
+
+/** The version that files and columns make, and what speaks against it. */
+export function buildVersion(
+  dataset: string,
+  files: readonly ReadFile[],
+  { columns, key, history }: VersionColumns,
+): { readonly version: Version; readonly problems: readonly Problem[] } {
+  const bounded = [...new Set([...key, ...(history ? [history] : [])])]
+  const layouts: Layouts = new Map()
+  const dataFiles = files.map((file) => dataFile(file, bounded, layouts))
+  const version = Object.freeze({
+    id: versionId(files, columns),
+    dataset,
+    files: dataFiles,
+    columns,
+    key,
+    history,
+    newestHistory: history ? newestValue(dataFiles, history) : undefined,
+    rows: files.reduce((sum, file) => sum + file.opened.rows, 0),
+    bytes: files.reduce((sum, file) => sum + file.source.sizeBytes, 0),
+    modifiedMs: files.reduce((newest, file) => Math.max(newest, file.source.modifiedMs), 0),
+  })
+  return { version, problems: history ? historyProblems(dataFiles, history) : [] }
+}
+
+/** Content facts only (no times, no paths): two servers over the same files agree. */
+function versionId(files: readonly ReadFile[], columns: readonly Column[]): string {
+  const hash = createHash('sha256')
+  for (const { source } of files) hash.update(source.contentHash)
+  for (const { name, source, type, asText, hidden } of columns) {
+    hash.update(JSON.stringify([name, source, typeText(type), asText, hidden]))
+  }
+  return hash.digest('hex').slice(0, 16)
+}
+
+function dataFile(file: ReadFile, bounded: readonly Column[], layouts: Layouts): DataFile {
+  const { types, layout } = layoutOf(file.opened, layouts)
+  const bounds = new Map<string, Bounds | null>()
+  for (const column of bounded) {
+    const found = types.has(column.source) ? file.opened.bounds.get(column.source) : null
+    const parsed = found && parseBounds(found, column)
+    if (parsed !== undefined) bounds.set(column.name, parsed)
+  }
+  const { path, source, opened } = file
+  return Object.freeze({ path, name: source.name, rows: opened.rows, types, layout, bounds })
+}
+
+type Layout = Pick<DataFile, 'types' | 'layout'>
+type Layouts = Map<string, Layout>
+
+/** Thousands of files laid out alike share what says so. */
+function layoutOf(file: OpenedFile, layouts: Layouts): Layout {
+  const text = JSON.stringify(file.columns.map(({ name, type }) => [name, typeText(type)]))
+  const known = layouts.get(text)
+  if (known) return known
+  const types: ReadonlyMap<string, DataType> = new Map(
+    file.columns.map(({ name, type }) => [name, type]),
+  )
+  const layout = { types, layout: text }
+  layouts.set(text, layout)
+  return layout
+}
+
+/** Bounds as values of the column; undefined where they can't be told, which prunes nothing. */
+function parseBounds(bounds: TextBounds, column: Column): Bounds | undefined {
+  const domain = column.rules.domain
+  if (domain.kind === 'text' && domain.form === 'text') return bounds
+  if (domain.kind !== 'grid') return undefined
+  const [min, max] = [domain.parse(bounds.min), domain.parse(bounds.max)]
+  if (!min || !max) return undefined
+  return { min: onGrid(min, domain.scale).floor, max: onGrid(max, domain.scale).floor }
+}
+
+function newestValue(files: readonly DataFile[], history: Column): bigint | undefined {
+  let newest: bigint | undefined
+  for (const file of files) {
+    const value = file.bounds.get(history.name)?.max
+    if (typeof value === 'bigint' && (newest === undefined || value > newest)) newest = value
+  }
+  return newest
+}
+
+/** A plan that counts years from too old a value would show years that were not sold. */
+function historyProblems(files: readonly DataFile[], history: Column): readonly Problem[] {
+  const unclear = files.find((file) => file.rows > 0 && !file.bounds.has(history.name))
+  if (!unclear) return []
+  const message = `${unclear.name} holds values in column ${quoted(history.name)} from which years can't be counted`
+  return [{ path: ['history'], message }]
+}

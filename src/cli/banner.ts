@@ -1,0 +1,62 @@
+import type { Catalog } from '../catalog/catalog.js'
+import type { Dataset } from '../catalog/dataset.js'
+import type { Registry } from '../catalog/registry.js'
+import { curlCommand, examplePath } from './example.js'
+import type { Output } from './parts.js'
+import { count } from './print.js'
+
+export interface BannerFacts {
+  readonly version: string
+  /** The service's address, without a slash at its end. */
+  readonly base: string
+  /** How the command line is called here. */
+  readonly program: string
+  readonly catalog: Catalog
+  readonly registry: Registry
+  readonly output: Output
+}
+
+/** What a person sees at the start: the address, the datasets, and what to try first. */
+export function bannerText(facts: BannerFacts): string {
+  const { version, base, program, catalog, registry, output } = facts
+  const datasets = [...catalog.datasets.values()]
+  const first = datasets.find((dataset) => dataset.version && dataset.demo)
+  const trial =
+    catalog.demo && first
+      ? [
+          'Try it with the public demo token:',
+          '',
+          `  ${curlCommand(base + examplePath(registry, first.name, first.version?.columns ?? []), catalog.demo.token)}`,
+        ]
+      : [
+          'There is no demo token with a demo subset to try it with. Make a subscription:',
+          '',
+          `  ${subscribeCommand(program, datasets)}`,
+        ]
+  const lines = [
+    '',
+    `Dataset Access Service ${version} at ${base}`,
+    '',
+    ...datasetLines(output, datasets),
+  ]
+  return [...lines, '', ...trial, '', ''].join('\n')
+}
+
+function datasetLines(output: Output, datasets: readonly Dataset[]): readonly string[] {
+  if (datasets.length === 0) return ['  No dataset yet: registry.yaml is where they are listed.']
+  const rows = datasets.map(({ version }) => (version ? `${count(output, version.rows)} rows` : ''))
+  const nameWidth = Math.max(...datasets.map(({ name }) => name.length))
+  const rowsWidth = Math.max(...rows.map((text) => text.length))
+  return datasets.map(({ name, title, reason }, index) => {
+    const amount = rows[index] ?? ''
+    const about = amount ? `${amount.padStart(rowsWidth)}  ${title}` : `unavailable: ${reason}`
+    return `  ${name.padEnd(nameWidth)}  ${about}`
+  })
+}
+
+function subscribeCommand(program: string, datasets: readonly Dataset[]): string {
+  const sold = datasets.find(({ plans }) => plans.size > 0)
+  const [plan] = sold?.plans.keys() ?? []
+  const grant = sold && plan !== undefined ? `${sold.name}:${plan}` : 'DATASET:PLAN'
+  return `${program} subscription create --email you@example.org --plan ${grant}`
+}

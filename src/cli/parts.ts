@@ -1,0 +1,46 @@
+import type { Logger } from 'pino'
+import type { Catalog } from '../catalog/catalog.js'
+import type { OpenFiles } from '../catalog/opener.js'
+import type { Config } from '../config.js'
+
+/** Where a command writes: a stream of the process, or a test's list. */
+export interface Output {
+  readonly write: (text: string) => unknown
+  /** A person reads along. */
+  readonly isTTY?: boolean | undefined
+}
+
+/** A service that was built and can be put on the network; `app.ts` builds it. */
+export interface ServingApp {
+  readonly catalog: Catalog
+  readonly server: {
+    readonly listen: (options: { host: string; port: number }) => Promise<unknown>
+    readonly addresses: () => readonly (string | { readonly port: number })[]
+  }
+  readonly close: () => Promise<void>
+}
+
+/** Something that runs until the process is told to stop. */
+export interface Run {
+  readonly start: () => Promise<void>
+  /** An error says that it is not by the owner's wish. May come while `start` is still at work. */
+  readonly stop: (error?: Error) => Promise<void>
+}
+
+/** All that commands need from the process; `main.ts` wires it, tests bring their own. */
+export interface CliParts {
+  readonly version: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly stdout: Output
+  readonly stderr: Output
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly buildApp: (
+    config: Config,
+    parts: { logger: Logger; now: () => number },
+  ) => Promise<ServingApp>
+  /** Opens Parquet files to look at them, with this memory at most; null = its own choice. */
+  readonly openFiles: (memoryLimitBytes: number | null) => OpenFiles
+  /** Starts, waits for the process to be told to stop, stops, and ends. */
+  readonly untilStopped: (run: Run) => Promise<void>
+}

@@ -1,0 +1,76 @@
+import type { CliParts, Output } from './parts.js'
+
+export type Cell = string | number | null
+
+const narrowSpace = '\u202f'
+const columnGap = '  '
+
+/** Milliseconds since 1970 as a day in UTC: 2026-11-21. */
+export function day(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10)
+}
+
+/** Milliseconds since 1970 to the minute, for people: 2026-11-21 05:14 UTC. */
+export function minute(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
+/** Milliseconds since 1970 as ISO 8601 in UTC to the second, for programs. */
+export function isoTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`
+}
+
+/** The same where there may be no such time. */
+export function isoTimeOrNull(ms: number | null): string | null {
+  return ms === null ? null : isoTime(ms)
+}
+
+/** A whole number; on a terminal with its thousands set apart by narrow no-break spaces. */
+export function count(output: Output, value: number): string {
+  if (!output.isTTY) return String(value)
+  return String(value).replace(/\B(?=(\d{3})+$)/g, narrowSpace)
+}
+
+/** Writes lines to a command's standard output. */
+export function printLines(parts: CliParts, ...lines: readonly string[]): void {
+  parts.stdout.write(`${lines.join('\n')}\n`)
+}
+
+/** Writes a value for programs to a command's standard output. */
+export function printJson(parts: CliParts, value: unknown): void {
+  printLines(parts, JSON.stringify(value, null, 2))
+}
+
+/**
+ * A table as lines, titles first. On a terminal: aligned columns, numbers to the right, their
+ * thousands set apart. Elsewhere: cells between tabs, numbers plain, an absent value empty.
+ */
+export function tableLines(
+  output: Output,
+  titles: readonly string[],
+  rows: readonly (readonly Cell[])[],
+): readonly string[] {
+  if (!output.isTTY) {
+    return [titles, ...rows].map((row) => row.map((cell) => cell ?? '').join('\t'))
+  }
+  const lines = [titles, ...rows.map((row) => row.map((cell) => cellText(output, cell)))]
+  const isNumber = titles.map((_, at) => rows.some((row) => typeof row[at] === 'number'))
+  const widths = titles.map((_, at) => Math.max(...lines.map((line) => widthOf(line[at] ?? ''))))
+  return lines.map((line) =>
+    line
+      .map((text, at) => {
+        const fill = ' '.repeat((widths[at] ?? 0) - widthOf(text))
+        return isNumber[at] ? fill + text : text + fill
+      })
+      .join(columnGap)
+      .trimEnd(),
+  )
+}
+
+function cellText(output: Output, cell: Cell): string {
+  return typeof cell === 'number' ? count(output, cell) : (cell ?? '—')
+}
+
+function widthOf(text: string): number {
+  return [...text].length
+}

@@ -1,0 +1,146 @@
+import type { Command } from 'commander'
+import { resolve } from 'node:path'
+import { rowBudget } from '../access/allowance.js'
+import { plansOf } from '../catalog/registry.js'
+import type { Registry } from '../catalog/registry.js'
+import { listSubscriptions, showSubscription } from '../control/subscriptions.js'
+import type { Subscription } from '../control/subscriptions.js'
+import { listTokens } from '../control/tokens.js'
+import { periodEnd, periodOf, readUsage } from '../control/usage.js'
+import type { Usage } from '../control/usage.js'
+import { addCommand, addGroup, readSettings } from './command.js'
+import type { Flags } from './command.js'
+import type { CliParts } from './parts.js'
+import { day, isoTime, isoTimeOrNull, printJson, printLines, tableLines } from './print.js'
+import { registryIfReadable } from './registry.js'
+import { withExistingStore, withFilledStore } from './state.js'
+import { addSubscriptionCreate } from './subscription-create.js'
+import { stateOf, tokenJson, tokenTable } from './token-table.js'
+
+/** `das subscription …`: what was sold to whom. */
+export function addSubscription(program: Command, parts: CliParts): void {
+  const group = addGroup(
+    program,
+    'subscription',
+    'Sell access, and see what was sold.',
+    'das subscription list',
+  )
+  addSubscriptionCreate(group, parts)
+  addCommand(group, {
+    usage: 'list',
+    description: 'List all subscriptions, ended ones too.',
+    settings: ['state'],
+    json: 'print [{subscription, email, created_at, expires_at, …, grants}]',
+    examples: ['das subscription list'],
+  }).action((flags: Flags) => {
+    list(parts, flags)
+  })
+  addCommand(group, {
+    usage: 'show <subscription>',
+    description: "Show a subscription's grants, this month's usage, and tokens.",
+    settings: ['registry', 'state'],
+    json: 'print {subscription, email, …, grants: [{dataset, plan, rows}], tokens}',
+    examples: ['das subscription show sub_0123456789abcdef'],
+  }).action((id: string, flags: Flags) => show(parts, id, flags))
+}
+
+function list(parts: CliParts, flags: Flags): void {
+  const { state } = readSettings(['state'], flags, parts.environment)
+  const subscriptions = withExistingStore(state, listSubscriptions) ?? []
+  if (flags.json) {
+    printJson(parts, subscriptions.map(subscriptionJson))
+    return
+  }
+  if (subscriptions.length === 0) {
+    printLines(
+      parts,
+      `No subscription yet in ${resolve(state)}. Make one: ` +
+        'das subscription create --email buyer@example.org --plan DATASET:PLAN',
+    )
+    return
+  }
+  const titles = ['SUBSCRIPTION', 'E-MAIL', 'STATE', 'MADE', 'EXPIRES', 'GRANTS']
+  const rows = subscriptions.map((each) => [
+    each.subscriptionId,
+    each.email,
+    stateOf(each, parts.now()),
+    day(each.createdAt),
+    day(each.expiresAt),
+    each.grants.map(({ dataset, plan }) => `${dataset}:${plan}`).join(' '),
+  ])
+  printLines(parts, ...tableLines(parts.stdout, titles, rows))
+}
+
+async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
+  const config = readSettings(['registry', 'state'], flags, parts.environment)
+  const now = parts.now()
+  const { subscription, usage, tokens } = withFilledStore(config.state, (store) => ({
+    subscription: showSubscription(store, id),
+    usage: readUsage(store, id, periodOf(now)),
+    tokens: listTokens(store, id),
+  }))
+  const budgets = budgetsOf(subscription, usage, await registryIfReadable(parts, config.registry))
+  if (flags.json) {
+    printJson(parts, {
+      ...subscriptionJson(subscription),
+      period: usage.period,
+      resets_at: isoTime(periodEnd(usage.period)),
+      global: budgets.global,
+      grants: budgets.grants,
+      tokens: tokens.map(tokenJson),
+    })
+    return
+  }
+  printLines(
+    parts,
+    `Subscription ${subscription.subscriptionId} of ${subscription.email}`,
+    `${stateOf(subscription, now)}; made ${day(subscription.createdAt)}, expires ${day(subscription.expiresAt)}`,
+    '',
+    ...tableLines(
+      parts.stdout,
+      ['DATASET', 'PLAN', 'ROWS A MONTH', 'USED', 'LEFT'],
+      [
+        ...budgets.grants.map(({ dataset, plan, rows }) => [
+          dataset,
+          plan,
+          rows.limit,
+          rows.used,
+          rows.remaining,
+        ]),
+        ...(budgets.global
+          ? [['all', '', budgets.global.limit, budgets.global.used, budgets.global.remaining]]
+          : []),
+      ],
+    ),
+    `Used in ${usage.period}; the count starts anew on ${day(periodEnd(usage.period))} (UTC).`,
+    '',
+    ...tokenTable(parts, tokens, [subscription]),
+  )
+}
+
+function subscriptionJson(subscription: Subscription) {
+  return {
+    subscription: subscription.subscriptionId,
+    email: subscription.email,
+    created_at: isoTime(subscription.createdAt),
+    expires_at: isoTime(subscription.expiresAt),
+    cancelled_at: isoTimeOrNull(subscription.cancelledAt),
+    global_rows: subscription.globalRows,
+    grants: subscription.grants.map(({ dataset, plan }) => ({ dataset, plan })),
+  }
+}
+
+/** Null limits where the registry, or the plan in it, can't be found. */
+function budgetsOf({ grants, globalRows }: Subscription, usage: Usage, registry: Registry | null) {
+  return {
+    global: globalRows === null ? null : rowBudget(globalRows, usage.total),
+    grants: grants.map(({ dataset, plan }) => {
+      const entry = registry?.datasets.get(dataset)
+      const limit = entry && plansOf(entry).get(plan)?.rowsPerMonth
+      const used = usage.datasets.get(dataset) ?? 0
+      const rows =
+        limit === undefined ? { limit: null, used, remaining: null } : rowBudget(limit, used)
+      return { dataset, plan, rows }
+    }),
+  }
+}

@@ -1,0 +1,34 @@
+import Database from 'better-sqlite3'
+import { ensurePrivateFile } from './private-file.js'
+
+/**
+ * Holds a state folder for one server: two would remove each other's versions and count rates
+ * twice. The lock is the operating system's own, on a file beside the store, so that a crash
+ * leaves none behind. The command line needs no lock and works while the server runs.
+ */
+export class ServerLock {
+  readonly #db: Database.Database
+
+  private constructor(db: Database.Database) {
+    this.#db = db
+  }
+
+  /** @throws Error, for the operator, when another server holds the folder */
+  static take(path: string): ServerLock {
+    ensurePrivateFile(path)
+    const db = new Database(path, { timeout: 0 })
+    try {
+      db.pragma('locking_mode = EXCLUSIVE')
+      db.exec('BEGIN EXCLUSIVE')
+    } catch (cause) {
+      db.close()
+      throw new Error('another server is running with this state folder', { cause })
+    }
+    return new ServerLock(db)
+  }
+
+  /** Lets the next server in. */
+  release(): void {
+    this.#db.close()
+  }
+}

@@ -1,0 +1,88 @@
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { ServiceError } from '../../errors.js'
+import { isFatal, readFailure } from './failure.js'
+import { createInstance } from './instance.js'
+import type { InstanceOptions } from './instance.js'
+
+interface Opened {
+  readonly instance: DuckDBInstance
+  /** Pieces of work that run on it. */
+  users: number
+  /** Takes no more work; closed when the last user is done. */
+  isRetired: boolean
+}
+
+/**
+ * The instance that queries run on. A fatal error makes DuckDB refuse every connection of an
+ * instance: then it is retired, and the next piece of work gets a new one.
+ */
+export class ServingInstance {
+  readonly #options: InstanceOptions
+  #opening: Promise<Opened> | null = null
+
+  constructor(options: InstanceOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Runs `work` on a connection of its own: an interrupt stops whatever runs on a connection, so
+   * no two queries share one.
+   * @throws service_unavailable when no instance can be made; the next call tries again
+   */
+  async run<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+    const opened = await this.#take()
+    try {
+      const connection = await opened.instance.connect()
+      try {
+        return await work(connection)
+      } finally {
+        connection.disconnectSync()
+      }
+    } catch (cause) {
+      if (isFatal(readFailure(cause))) this.#retire(opened)
+      throw cause
+    } finally {
+      opened.users -= 1
+      closeIfDone(opened)
+    }
+  }
+
+  /** Frees the instance once its last work is done. */
+  async close(): Promise<void> {
+    const opened = await this.#opening?.catch(() => null)
+    if (!opened) return
+    this.#retire(opened)
+    closeIfDone(opened)
+  }
+
+  async #take(): Promise<Opened> {
+    for (;;) {
+      const opening = (this.#opening ??= open(this.#options))
+      try {
+        const opened = await opening
+        if (opened.isRetired) continue
+        opened.users += 1
+        return opened
+      } catch (cause) {
+        if (this.#opening === opening) this.#opening = null
+        const detail = 'The query engine could not be started. Try again shortly.'
+        throw new ServiceError('service_unavailable', detail, { cause, retryAfterSeconds: 5 })
+      }
+    }
+  }
+
+  #retire(opened: Opened): void {
+    if (opened.isRetired) return
+    opened.isRetired = true
+    this.#opening = null
+  }
+}
+
+async function open(options: InstanceOptions): Promise<Opened> {
+  return { instance: await createInstance(options), users: 0, isRetired: false }
+}
+
+/** Not while a connection is being made on another thread. */
+function closeIfDone(opened: Opened): void {
+  if (opened.isRetired && opened.users === 0) opened.instance.closeSync()
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import closeWithGrace from 'close-with-grace'
+import { buildApp, openerFor } from './app.js'
+import type { Run } from './cli/parts.js'
+import { runCli } from './cli/run.js'
+
+/** Above what `App.close` takes at most: when it is over, something hangs. */
+const stopMsMax = 15_000
+/** Ctrl-C reaches a process under npm twice, from the terminal and from npm. */
+const sameSignalMs = 500
+
+/**
+ * Stops once, by SIGTERM, SIGINT and the like, or by an error that nobody caught, and ends the
+ * process: code 0, or 1 after an error. A second signal ends it at once. Signals are heard before
+ * anything is started, so that none finds a listening server without its manners.
+ */
+async function untilStopped({ start, stop }: Run): Promise<never> {
+  const grace = closeWithGrace(
+    {
+      delay: stopMsMax,
+      logger: false,
+      skip: [
+        // A start that failed ends the process by itself, with its own exit code.
+        'beforeExit',
+        // Counted here, so that one Ctrl-C is not taken for two.
+        'SIGINT',
+        'SIGTERM',
+        // Real ones come from native code, after which no JavaScript may run: let them kill.
+        'SIGILL',
+        'SIGTRAP',
+        'SIGABRT',
+        'SIGBUS',
+        'SIGFPE',
+        'SIGSEGV',
+      ],
+    },
+    ({ err }) => stop(err),
+  )
+  let stoppedAt: number | undefined
+  const onSignal = () => {
+    if (stoppedAt === undefined) {
+      stoppedAt = performance.now()
+      grace.close()
+    } else if (performance.now() - stoppedAt > sameSignalMs) {
+      process.exit(1)
+    }
+  }
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
+  await start()
+  return new Promise(() => undefined)
+}
+
+/** A reader that went away (`das token list | head -1`) is no fault; a server goes on serving. */
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+}
+
+function readVersion(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}
+
+process.stdout.on('error', ignoreClosedPipe)
+process.stderr.on('error', ignoreClosedPipe)
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  version: readVersion(),
+  environment: process.env,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  now: () => Date.now(),
+  buildApp,
+  openFiles: openerFor,
+  untilStopped,
+})

@@ -1,0 +1,48 @@
+import t from 'tap'
+import { count, day, isoTime, isoTimeOrNull, minute, tableLines } from '../../src/cli/print.js'
+
+const terminal = { write: () => undefined, isTTY: true }
+const pipe = { write: () => undefined }
+const ms = Date.UTC(2026, 10, 21, 5, 14, 59, 999)
+
+await t.test('on a terminal columns are aligned, numbers to the right with thin spaces', (t) => {
+  t.same(
+    tableLines(
+      terminal,
+      ['NAME', 'ROWS', 'WHY'],
+      [
+        ['a', 1_234_567, null],
+        ['длинное', 5, 'because'],
+      ],
+    ),
+    ['NAME          ROWS  WHY', 'a        1\u202f234\u202f567  —', 'длинное          5  because'],
+  )
+  t.end()
+})
+
+await t.test('elsewhere cells stand between tabs, numbers plain, an absent value empty', (t) => {
+  t.same(
+    tableLines(
+      pipe,
+      ['NAME', 'ROWS'],
+      [
+        ['a', 1_234_567],
+        [null, null],
+      ],
+    ),
+    ['NAME\tROWS', 'a\t1234567', '\t'],
+  )
+  t.equal(count(pipe, 50_000), '50000')
+  t.equal(count(terminal, 50_000), '50\u202f000')
+  t.equal(count(terminal, 999), '999')
+  t.end()
+})
+
+await t.test('times are in UTC, cut and never rounded up', (t) => {
+  t.equal(day(ms), '2026-11-21')
+  t.equal(minute(ms), '2026-11-21 05:14 UTC')
+  t.equal(isoTime(ms), '2026-11-21T05:14:59Z')
+  t.equal(isoTimeOrNull(ms), '2026-11-21T05:14:59Z')
+  t.equal(isoTimeOrNull(null), null)
+  t.end()
+})

@@ -1,0 +1,148 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { buildHouse } from './fixtures/house.js'
+import { beginQuestion, build } from './fixtures/server.js'
+
+const built = await build(t)
+
+interface Rows {
+  readonly data: readonly Readonly<Record<string, unknown>>[]
+}
+
+async function ask(base: string, path: string, token: string) {
+  const response = await fetch(base + path, { headers: { authorization: `Bearer ${token}` } })
+  return { status: response.status, body: (await response.json()) as Rows }
+}
+
+async function isReady(base: string): Promise<boolean> {
+  try {
+    return (await fetch(`${base}/readyz`)).ok
+  } catch {
+    return false
+  }
+}
+
+const one = '/v1/financials?inn=eq.0000000007&select=year,2110'
+
+await t.test('tokens are sold, replaced and revoked while the server runs', async (t) => {
+  const house = await buildHouse(t)
+  const server = await built.serve(house)
+  const das = async <T>(...argv: string[]): Promise<T> => {
+    const { code, stdout, stderr } = await built.das(house, [...argv, '--json'])
+    t.equal(code, 0, argv.join(' '))
+    t.equal(stderr, '', argv.join(' '))
+    return JSON.parse(stdout) as T
+  }
+  const [, token = '', url = ''] = /Bearer (\w+)' '(.*)'/.exec(server.stderr()) ?? []
+  const demo = await ask('', url, token)
+  t.equal(demo.status, 200)
+  t.equal(demo.body.data.length, 4, 'the printed curl returns rows of the demo subset')
+
+  const sold = await das<{ subscription: string; token: string }>(
+    ...['subscription', 'create', '--email', 'a@b.c', '--plan', 'financials:pro'],
+  )
+  t.same((await ask(server.base, one, sold.token)).body.data, [
+    { year: 2023, 2110: 70 },
+    { year: 2024, 2110: 70 },
+  ])
+  t.match(await das('subscription', 'show', sold.subscription), {
+    grants: [{ rows: { limit: 500_000, used: 2, remaining: 499_998 } }],
+  })
+
+  const next = await das<{ token: string; token_id: string }>(
+    ...['token', 'reissue', sold.subscription, '--grace', '1h'],
+  )
+  t.equal((await ask(server.base, one, sold.token)).status, 200, 'the earlier one has its grace')
+  t.equal((await ask(server.base, one, next.token)).status, 200)
+  const last = await das<{ token: string }>(
+    ...['token', 'reissue', sold.subscription, '--grace', '0'],
+  )
+  t.equal((await ask(server.base, one, sold.token)).status, 401, 'no grace, no second life')
+  t.equal((await ask(server.base, one, next.token)).status, 401)
+  t.equal((await ask(server.base, one, last.token)).status, 200)
+  const tokens = await das<{ id: string; hint: string }[]>('token', 'list')
+  t.equal(tokens.length, 3)
+  await das(
+    'token',
+    'revoke',
+    tokens.find(({ hint }) => last.token.endsWith(hint.slice(-4)))?.id ?? '',
+  )
+  t.equal((await ask(server.base, one, last.token)).status, 401, 'revoked from the next request on')
+
+  server.kill('SIGTERM')
+  t.equal(await server.ended, 0)
+  for (const secret of [sold.token, next.token, last.token]) {
+    t.notOk(server.stdout().includes(secret))
+    t.notOk(server.stderr().includes(secret))
+    for (const name of readdirSync(join(house.folder, 'var'))) {
+      if (name === 'versions' || name === 'tmp') continue
+      t.notOk(readFileSync(join(house.folder, 'var', name)).includes(secret.slice(9, 40)), name)
+    }
+  }
+})
+
+await t.test('SIGTERM: no new requests, the one in flight is answered, exit code 0', async (t) => {
+  const house = await buildHouse(t)
+  const server = await built.serve(house)
+  const half = await beginQuestion(server.base, 'financials', 'das_demo_test1')
+  t.equal((await fetch(`${server.base}/readyz`)).status, 200)
+  // As Ctrl-C under npm sends it: twice, from the terminal and from npm.
+  server.kill('SIGINT')
+  server.kill('SIGINT')
+  await server.logged('stopping')
+  while (await isReady(server.base)) {
+    // Until it has stopped listening.
+  }
+  const answer = await half.finish()
+  t.match(answer, /\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
+  t.match(answer, /^connection: close\r$/im)
+  t.match(answer, '{"data":[{"inn":"0000000001","year":2023,')
+  t.equal(await server.ended, 0)
+  t.match(server.stdout(), /"msg":"stopped"\}\n$/)
+})
+
+await t.test('a second signal ends the process at once', async (t) => {
+  const house = await buildHouse(t)
+  const server = await built.serve(house)
+  const half = await beginQuestion(server.base, 'financials', 'das_demo_test1')
+  half.socket.on('error', () => undefined)
+  server.kill('SIGTERM')
+  await server.logged('stopping')
+  const again = setInterval(() => server.kill('SIGTERM'), 50)
+  t.equal(await server.ended, 1)
+  clearInterval(again)
+  t.notMatch(server.stdout(), '"msg":"stopped"')
+})
+
+await t.test('a second instance on the same port ends with 1 and says why', async (t) => {
+  const house = await buildHouse(t)
+  const server = await built.serve(house)
+  const port = new URL(server.base).port
+  const elsewhere = join(house.folder, 'elsewhere')
+  const argv = ['serve', '--port', port, '--state', elsewhere]
+  const { code, stderr } = await built.das(house, argv)
+  t.equal(code, 1)
+  t.match(stderr, new RegExp(`^error: Port ${port} of 127\\.0\\.0\\.1 is in use: .*\\n$`))
+  const same = await built.das(house, ['serve', '--port', '0'])
+  t.equal(same.code, 1)
+  t.match(same.stderr, /^error: another server is running with this state folder.*\n$/)
+  t.equal((await fetch(`${server.base}/readyz`)).status, 200, 'the first one has noticed nothing')
+  server.kill('SIGTERM')
+  t.equal(await server.ended, 0)
+})
+
+await t.test('the launcher gives the thread pool room for every query slot', async (t) => {
+  if (process.platform !== 'linux') return
+  const server = await built.serve(await buildHouse(t))
+  const status = readFileSync(`/proc/${server.pid}/status`, 'utf8')
+  t.ok(Number(/^Threads:\t(\d+)$/m.exec(status)?.[1]) > 36, 'the pool is started with all of 36')
+})
+
+await t.test('version, wrong usage and a failure have their exit codes', async (t) => {
+  const house = await buildHouse(t)
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+  t.same(await built.das(house, ['--version']), { code: 0, stdout: `${version}\n`, stderr: '' })
+  t.equal((await built.das(house, ['serve', '--prot', '1'])).code, 2)
+  t.equal((await built.das(house, ['token', 'revoke', 'tok_x'])).code, 1)
+})

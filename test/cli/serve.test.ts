@@ -1,0 +1,127 @@
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { buildHouse, houseFiles, registryText } from './fixtures/house.js'
+import type { Outcome } from './fixtures/house.js'
+
+const serve = ['serve', '--port', '0']
+const byNpm = { npm_lifecycle_event: 'start' }
+
+const run = promisify(execFile)
+
+/** The rows that a printed curl gets, pasted into bash as it is. */
+async function paste(text: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const command = /^ *(curl .*)$/m.exec(text)?.[1] ?? 'false'
+  const { stdout } = await run('bash', ['-c', `${command} --silent --fail`])
+  return (JSON.parse(stdout) as { data: Readonly<Record<string, unknown>>[] }).data
+}
+
+await t.test('the banner names address and datasets, and its curl returns demo rows', async (t) => {
+  const { das, folder } = await buildHouse(t)
+  writeFileSync(join(folder, 'data', 'procurement.parquet'), '')
+  const { code, stdout, stderr } = await das(serve, {
+    environment: byNpm,
+    whileServing: async ({ stderr }) => {
+      t.same(await paste(stderr), [
+        { inn: '0000000001', year: 2023, name: 'Company 1' },
+        { inn: '0000000002', year: 2023, name: 'Company 2' },
+        { inn: '0000000001', year: 2024, name: 'Company 1' },
+        { inn: '0000000002', year: 2024, name: 'Company 2' },
+      ])
+    },
+  })
+  t.equal(code, 0)
+  t.match(stderr, /^\nDataset Access Service 1\.2\.3 at http:\/\/127\.0\.0\.1:\d+\n/)
+  t.match(stderr, '\n  financials   40 rows  Statements\n')
+  t.match(stderr, '\n  procurement  unavailable: data/procurement.parquet is empty (0 bytes)\n')
+  t.notMatch(stderr, /mcp/i)
+  for (const line of stdout.trim().split('\n')) t.type(JSON.parse(line), 'object')
+  t.match(stdout, /"msg":"stopped"\}\n$/)
+})
+
+await t.test('values and names of any kind survive URL and shell', async (t) => {
+  const name = `it's "a", b\\c & 100% $HOME [x] {y} *`
+  const value = name.replaceAll("'", "''")
+  const registry = `
+demo: {token: das_demo_test1}
+datasets:
+  odd:
+    title: Odd
+    files: data/odd.parquet
+    key: ["the 'key', quoted", secret]
+    columns: {secret: {hidden: true}}
+    demo: {secret: ["s"], "the 'key', quoted": [${JSON.stringify(name)}, "(b)"]}
+`
+  const { das } = await buildHouse(t, registry, {
+    'data/odd.parquet':
+      `SELECT 's' AS secret, unnest(['${value}', '(b)', 'c']) AS "the 'key', quoted", ` +
+      '5 AS "a&b=c"',
+  })
+  await das(serve, {
+    environment: byNpm,
+    whileServing: async ({ stderr }) => {
+      t.same(await paste(stderr), [{ "the 'key', quoted": name }, { "the 'key', quoted": '(b)' }])
+    },
+  })
+})
+
+await t.test('without a demo to try the banner says how to sell', async (t) => {
+  const { das } = await buildHouse(t, registryText.replace(/^demo:.*$/m, ''))
+  const { stderr } = await das(serve, { environment: byNpm })
+  t.match(
+    stderr,
+    '\n  npx das subscription create --email you@example.org --plan financials:free\n',
+  )
+  t.notMatch(stderr, 'curl')
+})
+
+await t.test('an empty registry is served, and the banner says where datasets go', async (t) => {
+  const { das } = await buildHouse(t, 'datasets: {}')
+  const { code, stderr } = await das(serve, { isTerminal: true })
+  t.equal(code, 0)
+  t.match(stderr, '\n  No dataset yet: registry.yaml is where they are listed.\n')
+  t.match(stderr, '\n  das subscription create --email you@example.org --plan DATASET:PLAN\n')
+})
+
+await t.test('nobody reads along: no banner; and none with --json', async (t) => {
+  const { das } = await buildHouse(t)
+  t.equal((await das(serve)).stderr, '')
+  t.equal((await das([...serve, '--json'], { isTerminal: true })).stderr, '')
+})
+
+await t.test('a port in use is one clear line, and everything is closed again', async (t) => {
+  const { das } = await buildHouse(t)
+  const other = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => other.once('listening', resolve))
+  t.teardown(() => other.close())
+  const { port } = other.address() as AddressInfo
+  const outcome = await das(['serve', '--port', String(port), '--log-level', 'silent'])
+  t.same(outcome, {
+    code: 1,
+    stdout: '',
+    stderr: `error: Port ${port} of 127.0.0.1 is in use: stop what uses it, or take another with --port or DAS_PORT.\n`,
+  } satisfies Outcome)
+  t.equal((await das(serve)).code, 0, 'the state folder is free')
+})
+
+await t.test('an address that is not of this machine is one clear line', async (t) => {
+  const { das } = await buildHouse(t)
+  const { code, stderr } = await das([...serve, '--host', '203.0.113.7'])
+  t.equal(code, 1)
+  t.match(stderr, /^error: This machine has no address 203\.0\.113\.7 \(\w+\): .*DAS_HOST\.\n$/)
+})
+
+await t.test('a second server over the same state folder is refused', async (t) => {
+  const { das } = await buildHouse(t, registryText, houseFiles)
+  await das(serve, {
+    whileServing: async () => {
+      const { code, stderr } = await das(serve)
+      t.equal(code, 1)
+      t.match(stderr, /^error: another server is running with this state folder\n$/)
+    },
+  })
+})

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { operators } from '../src/catalog/operators.js'
+import { typeOperators } from '../src/catalog/column-types.js'
+import { DatasetSchema } from '../src/catalog/registry-schema.js'
+import { settings } from '../src/config.js'
+import { errorStatus } from '../src/errors.js'
+
+const readme = readFileSync('README.md', 'utf8')
+
+/** The rows of the table under a heading, as lists of cells. */
+function tableAfter(text: string): readonly (readonly string[])[] {
+  const start = readme.indexOf(text)
+  const table =
+    readme
+      .slice(start)
+      .split('\n\n')
+      .find((block) => block.startsWith('|')) ?? ''
+  return table
+    .split('\n')
+    .slice(2)
+    .map((line) =>
+      line
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+}
+
+function codes(cell: string | undefined): readonly string[] {
+  return [...(cell ?? '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
+}
+
+await t.test('the README lists every operator with its meaning, and no other', (t) => {
+  t.same(
+    tableAfter('### Filters').map(([name, meaning]) => [
+      codes(name)[0],
+      meaning?.replaceAll('`', ''),
+    ]),
+    Object.entries(operators).map(([name, { meaning }]) => [name, meaning]),
+  )
+  t.end()
+})
+
+await t.test('the README gives each type the operators that it has', (t) => {
+  const rows = tableAfter('Which of them a column has').flatMap(([types, , names]) =>
+    codes(types).map((type) => [type, codes(names)] as const),
+  )
+  t.same(Object.fromEntries(rows), typeOperators)
+  t.end()
+})
+
+await t.test('the README lists every error code with its status, and no other', (t) => {
+  t.same(
+    tableAfter('### Errors').map(([status, code]) => [codes(code)[0], Number(status)]),
+    Object.entries(errorStatus),
+  )
+  t.end()
+})
+
+await t.test('the README lists every key of a dataset in the registry, and no other', (t) => {
+  const keys = tableAfter('A dataset needs a title').flatMap(([cell]) =>
+    codes(cell).map((code) => code.split(':')[0]),
+  )
+  t.same([...keys].sort(), Object.keys(DatasetSchema.properties).sort())
+  t.end()
+})
+
+await t.test('the README lists every setting with its default, and no other', (t) => {
+  t.same(
+    tableAfter('## Settings').map(([flag, variable, value, help]) => [
+      codes(flag)[0],
+      codes(variable)[0],
+      codes(value)[0] ?? '',
+      help,
+    ]),
+    Object.values(settings).map((each) => [
+      each.flag,
+      each.variable,
+      each.default ?? '',
+      each.help,
+    ]),
+  )
+  t.end()
+})

@@ -1,0 +1,266 @@
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { isError, listen, requestText, sendRaw } from '../support/answers.js'
+import { slowQuestion, startSlow } from '../support/slow.js'
+import { startThings } from '../support/things.js'
+import type { World } from '../support/world.js'
+
+/** Waits until something is so; fails the test by its time limit when it never is. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await sleep(5)
+}
+
+function logged(world: World, text: string): number {
+  return world.log.filter((line) => line.includes(text)).length
+}
+
+await t.test('URL and headers over 32 KiB are 431 in the shape of every error', async (t) => {
+  const world = await startThings(t)
+  const { token } = world.subscribe(['things:pro'])
+  const port = await listen(world)
+  const authorization = { Authorization: `Bearer ${token}` }
+  const list = (values: number) => `/v1/things?id=in.${Array(values).fill('7708004767').join()}`
+  const [long] = await sendRaw(port, requestText(`GET ${list(1000)}`, authorization))
+  t.equal(long?.status, 200, '1000 INNs, 11 KB, fit')
+  for (const bytes of [33_000, 1_000_000]) {
+    for (const text of [
+      requestText(`GET /v1/things?id=eq.${'x'.repeat(bytes)}`, authorization),
+      requestText('GET /v1/things', { ...authorization, Cookie: 'x'.repeat(bytes) }),
+    ]) {
+      const [answer] = await sendRaw(port, text)
+      if (!answer) return t.fail('no answer')
+      isError(t, answer, 'headers_too_large', /over 32 KiB.+POST \/v1\/<dataset>\/query/)
+      t.equal(answer.headers['connection'], 'close')
+    }
+  }
+  t.equal(logged(world, 'HPE_HEADER_OVERFLOW'), 4, 'and is logged, without what was sent')
+  t.equal(logged(world, 'xxxxx'), 0)
+})
+
+await t.test('broken HTTP is 400 in the shape of every error', async (t) => {
+  const world = await startThings(t)
+  const port = await listen(world)
+  const broken = [
+    'nonsense\r\n\r\n',
+    '\x16\x03\x01\x02\x00\x01\x00',
+    'GET / HTTP/9.9\r\n\r\n',
+    'GET /v1/ HTTP/1.1\r\nHost: a\r\nBad Header: x\r\n\r\n',
+    'GET /v1/\0 HTTP/1.1\r\nHost: a\r\n\r\n',
+    'GET /v1/ HTTP/1.1\r\nHost: a\r\nX: a\rb\r\n\r\n',
+    'POST /v1/things/query HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}',
+    'POST /v1/ HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    'POST /v1/things/query HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n' +
+      'Transfer-Encoding: chunked\r\n\r\nzz\r\n',
+  ]
+  for (const text of broken) {
+    const [answer] = await sendRaw(port, text)
+    if (!answer) return t.fail(`no answer to ${JSON.stringify(text)}`)
+    isError(t, answer, 'bad_request', /not valid HTTP/, JSON.stringify(text))
+  }
+  const [unhosted] = await sendRaw(port, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n')
+  t.match(unhosted, { status: 400, body: { error: 'bad_request', detail: /Host/ } })
+  t.equal((await sendRaw(port, 'GET /healthz HTTP/1.0\r\n\r\n'))[0]?.status, 200)
+  const [expecting] = await sendRaw(port, requestText('GET /healthz', { Expect: 'a miracle' }))
+  t.equal(expecting?.status, 200, 'an unknown expectation is passed over')
+})
+
+await t.test('a broken path is 400; what Node would let pass of it shows nowhere', async (t) => {
+  const world = await startThings(t)
+  const port = await listen(world)
+  for (const path of ['/%', '/v1/%zz', '/v1/%ff%fe', '/v1/%ed%a0%80/schema', '/v1/%c0%ae']) {
+    const [answer] = await sendRaw(port, requestText(`GET ${path}`))
+    if (!answer) return t.fail(path)
+    isError(t, answer, 'bad_request', /path has a broken percent-encoding/, path)
+    t.equal(logged(world, String(answer.headers['x-request-id'])), 1, 'one log line, same id')
+  }
+  for (const path of ['*', 'http://evil.example/v1/things', '//evil.example/v1/', '/v1/a%2fb']) {
+    const [answer] = await sendRaw(port, requestText(`GET ${path}`))
+    t.ok([401, 404].includes(answer?.status ?? 0), path)
+    t.equal(answer?.headers['location'], undefined, path)
+  }
+})
+
+await t.test('a chunked body over 1 MiB is 413 as soon as it is over', async (t) => {
+  const world = await startThings(t)
+  const { token } = world.subscribe(['things:pro'])
+  const port = await listen(world)
+  const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`
+  const headers = {
+    Authorization: `Bearer ${token}`,
+    'Content-Type': 'application/json',
+    'Transfer-Encoding': 'chunked',
+  }
+  const post = 'POST /v1/things/query'
+  const [answer] = await sendRaw(port, requestText(post, headers, chunk.repeat(17)))
+  if (!answer) return t.fail('no answer')
+  isError(t, answer, 'payload_too_large', /over 1 MiB/)
+  t.equal(answer.headers['connection'], 'close')
+  const [whole] = await sendRaw(port, requestText(post, headers, '2\r\n{}\r\n0\r\n\r\n'))
+  t.equal(whole?.status, 200)
+})
+
+await t.test(
+  'a request that comes too slowly is ended with an answer, at every stage',
+  async (t) => {
+    const world = await startThings(t)
+    const { server } = world.app.server
+    Object.assign(server, {
+      headersTimeout: 100,
+      requestTimeout: 200,
+      connectionsCheckingInterval: 30,
+    })
+    const port = await listen(world)
+    const stages = [
+      '',
+      'GET /v1/thi',
+      'GET /v1/things HTTP/1.1\r\nHost: a\r\nX-Slow: ',
+      'POST /v1/things/query HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n' +
+        'Content-Length: 100\r\n\r\n{"limit":',
+    ]
+    await Promise.all(
+      stages.map(async (text) => {
+        const [answer] = await sendRaw(port, text)
+        if (!answer) return t.fail(`no answer to ${JSON.stringify(text)}`)
+        isError(t, answer, 'bad_request', /came too slowly/, JSON.stringify(text))
+      }),
+    )
+    t.equal(logged(world, '"level":50'), 0, 'no error of ours')
+  },
+)
+
+await t.test('who sends on after a refusal, and never closes, is cut off', async (t) => {
+  const world = await startThings(t)
+  const port = await listen(world)
+  const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
+  socket.on('error', () => undefined)
+  socket.on('data', () => undefined)
+  socket.write('nonsense\r\n\r\n')
+  const drip = setInterval(() => socket.write('more'), 50)
+  const started = performance.now()
+  await new Promise((resolve) => socket.once('close', resolve))
+  clearInterval(drip)
+  t.ok(performance.now() - started < 3000)
+})
+
+await t.test(
+  'a client that hangs up stops its query, is not charged and frees its slot',
+  async (t) => {
+    const world = await startSlow(t, 60)
+    const { token } = world.subscribe(['slow:pro'])
+    const port = await listen(world)
+    const body = JSON.stringify(slowQuestion)
+    const headers = {
+      Authorization: `Bearer ${token}`,
+      'Content-Type': 'application/json',
+      'Content-Length': String(Buffer.byteLength(body)),
+    }
+    const sockets = Array.from({ length: 4 }, () => {
+      const socket = connect({ host: '127.0.0.1', port })
+      socket.on('error', () => undefined)
+      socket.write(requestText('POST /v1/slow/query', headers, body))
+      return socket
+    })
+    await sleep(300)
+    const started = performance.now()
+    for (const socket of sockets) socket.resetAndDestroy()
+    const [next] = await sendRaw(port, requestText('GET /v1/slow?limit=1', headers))
+    t.equal(next?.status, 200)
+    t.ok(performance.now() - started < 1000, 'not waited for: four questions are two seconds')
+    await until(() => logged(world, '"status":499') === 4)
+    t.equal(logged(world, '"level":50'), 0, 'a client that leaves is no error of ours')
+    const account = await world.get('/v1/account', token)
+    t.match(account.body['datasets'], [{ rows: { used: 1 } }], 'only the row that was sent')
+  },
+)
+
+await t.test('a client that breaks off its body is no error of ours', async (t) => {
+  const world = await startThings(t)
+  const port = await listen(world)
+  const socket = connect({ host: '127.0.0.1', port })
+  socket.on('error', () => undefined)
+  const json = { 'Content-Type': 'application/json', 'Content-Length': '100' }
+  socket.write(requestText('POST /v1/things/query', json, '{"limit"'))
+  await sleep(50)
+  socket.resetAndDestroy()
+  await until(() => logged(world, '"status":499') === 1)
+  t.equal(logged(world, '"level":50'), 0)
+})
+
+await t.test(
+  'a socket is closed when its client is silent, not while the answer is made',
+  async (t) => {
+    const world = await startSlow(t, 60)
+    const { token } = world.subscribe(['slow:pro'])
+    world.app.server.server.timeout = 150
+    const port = await listen(world)
+    const body = JSON.stringify(slowQuestion)
+    const [answer] = await sendRaw(
+      port,
+      requestText(
+        'POST /v1/slow/query',
+        {
+          Authorization: `Bearer ${token}`,
+          'Content-Type': 'application/json',
+          'Content-Length': String(Buffer.byteLength(body)),
+        },
+        body,
+      ),
+    )
+    t.match(answer, { status: 200, text: '{"data":[],"next_cursor":null}' })
+    const started = performance.now()
+    await sendRaw(port, 'GET /v1')
+    t.ok(performance.now() - started < 1500, 'half a request line, then nothing')
+  },
+)
+
+await t.test(
+  'closing answers what is in flight, also on kept connections, and then ends',
+  async (t) => {
+    const world = await startSlow(t, 60)
+    const { token } = world.subscribe(['slow:pro'])
+    const port = await listen(world)
+    let requests = 0
+    world.app.server.server.on('request', () => (requests += 1))
+    const body = JSON.stringify(slowQuestion)
+    const asked = new Promise<{ status: number | undefined; connection: string | undefined }>(
+      (resolve, reject) => {
+        const outgoing = request(
+          {
+            port,
+            path: '/v1/slow/query',
+            method: 'POST',
+            headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          },
+          (response) => {
+            response.resume()
+            const { statusCode: status, headers } = response
+            response.on('end', () => {
+              resolve({ status, connection: headers.connection })
+            })
+          },
+        )
+        outgoing.on('error', reject)
+        outgoing.end(body)
+      },
+    )
+    const kept = connect({ host: '127.0.0.1', port })
+    const answers: string[] = []
+    kept.on('data', (chunk) => answers.push(String(chunk)))
+    kept.write(
+      'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nGET /v1/slow?id=eq.7 HTTP/1.1\r\nHost: a\r\n',
+    )
+    await until(() => answers.length === 1 && requests === 2)
+    const closed = world.app.server.close()
+    kept.write(`Authorization: Bearer ${token}\r\n\r\n`)
+    t.same(await asked, { status: 200, connection: 'close' })
+    await new Promise((resolve) => kept.once('close', resolve))
+    await closed
+    t.match(
+      answers.join(''),
+      /HTTP\/1\.1 200 OK[^]+HTTP\/1\.1 200 OK[^]+connection: close[^]+"data"/i,
+    )
+    await t.rejects(sendRaw(port, requestText('GET /healthz')), { code: 'ECONNREFUSED' })
+  },
+)

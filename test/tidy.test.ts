@@ -1,0 +1,157 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import t from 'tap'
+
+/** The rooms from the cellar up; `src/README.md` shows the same list to people. */
+const floors = [
+  ['errors'],
+  ['config'],
+  ['catalog'],
+  ['control'],
+  ['access'],
+  ['query'],
+  ['engine'],
+  ['service'],
+  ['http', 'cli'],
+  ['app', 'main', 'das'],
+]
+
+const linesMax = 300
+const columnsMax = 100
+
+interface Source {
+  /** Relative to src. */
+  readonly path: string
+  readonly lines: readonly string[]
+  /** The project's own files that it imports. */
+  readonly imports: readonly string[]
+}
+
+const sources: readonly Source[] = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((path) => /\.c?ts$/.test(path))
+  .sort()
+  .map((path) => {
+    const text = readFileSync(join('src', path), 'utf8')
+    const targets = [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)]
+    const imports = targets.map(([, target = '']) =>
+      normalize(join(dirname(path), target)).replace(/\.js$/, '.ts'),
+    )
+    return { path, lines: text.split('\n'), imports }
+  })
+
+const paths = sources.map(({ path }) => path)
+
+function roomOf(path: string): string {
+  return (path.split('/')[0] ?? '').replace(/\.c?ts$/, '')
+}
+
+function floorOf(path: string): number {
+  return floors.findIndex((rooms) => rooms.includes(roomOf(path)))
+}
+
+const topFloor = floors.length - 1
+
+/** `path:line` of every line that breaks a rule. */
+function linesThat(breaks: (line: string, index: number, source: Source) => boolean): string[] {
+  return sources.flatMap((source) =>
+    source.lines.flatMap((line, index) =>
+      breaks(line, index, source) ? [`${source.path}:${index + 1}: ${line.trim()}`] : [],
+    ),
+  )
+}
+
+await t.test('every file stands in a room of the house', (t) => {
+  t.ok(sources.length > 20)
+  t.same(
+    paths.filter((path) => floorOf(path) === -1),
+    [],
+  )
+  t.end()
+})
+
+await t.test('a file imports from its own room or a lower floor, never up, never sideways', (t) => {
+  const wrong = sources.flatMap(({ path, imports }) =>
+    imports
+      .filter((target) => roomOf(target) !== roomOf(path) && floorOf(path) !== topFloor)
+      .filter((target) => floorOf(target) >= floorOf(path))
+      .map((target) => `${path} imports ${target}`),
+  )
+  t.same(wrong, [])
+  t.end()
+})
+
+await t.test('no file imports itself by a detour', (t) => {
+  const byPath = new Map(sources.map((source) => [source.path, source]))
+  const done = new Set<string>()
+  const cycles: string[] = []
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) cycles.push([...trail, path].join(' → '))
+    if (done.has(path) || trail.includes(path)) return
+    for (const target of byPath.get(path)?.imports ?? []) visit(target, [...trail, path])
+    done.add(path)
+  }
+  for (const { path } of sources) visit(path, [])
+  t.same(cycles, [])
+  t.end()
+})
+
+await t.test('DuckDB, SQLite, Fastify and the command line stay in their rooms', (t) => {
+  const homes: Readonly<Record<string, string>> = {
+    '@duckdb/node-api': 'engine/duckdb/',
+    'better-sqlite3': 'control/',
+    commander: 'cli/',
+    fastify: 'http/',
+  }
+  const strangers = linesThat((line, _index, { path }) => {
+    const home = homes[/^(?:import|export) .* from '([^']+)'/.exec(line)?.[1] ?? '']
+    return home !== undefined && !path.startsWith(home) && floorOf(path) !== topFloor
+  })
+  t.same(strangers, [])
+  t.end()
+})
+
+await t.test('a file owns one idea: short, narrow, named exports, no state of its own', (t) => {
+  const long = sources.filter(({ lines }) => lines.length > linesMax).map(({ path }) => path)
+  t.same(long, [])
+  t.same(
+    linesThat((line) => line.length > columnsMax && !/['`]/.test(line)),
+    [],
+  )
+  t.same(
+    linesThat((line) => /^export default|^export \* from|^(export )?let /.test(line)),
+    [],
+  )
+  t.same(
+    paths.filter((path) => /(index|utils?|helpers?)\.ts$/.test(path)),
+    [],
+  )
+  t.end()
+})
+
+await t.test('the clock and the environment are read only where the process is wired', (t) => {
+  const wired = ['app.ts', 'main.ts', 'das.cts']
+  const readers = linesThat(
+    (line, _index, { path }) => /Date\.now\(\)|process\.env/.test(line) && !wired.includes(path),
+  )
+  t.same(readers, [])
+  t.end()
+})
+
+await t.test('every exported function says what it guarantees', (t) => {
+  const silent = linesThat(
+    (line, index, { lines }) =>
+      /^export (async )?function/.test(line) && !(lines[index - 1] ?? '').endsWith('*/'),
+  )
+  t.same(silent, [])
+  t.end()
+})
+
+await t.test('the code map names every room, in the order of the floors', (t) => {
+  const map = readFileSync('src/README.md', 'utf8')
+  const rows = [...map.matchAll(/^\| (\d) +\| (.+?) \|/gm)]
+  const rooms = rows.map(([, , cell = '']) => [
+    ...new Set([...cell.matchAll(/`([a-z]+)[^`]*`/g)].map(([, room]) => room)),
+  ])
+  t.same(rooms, floors)
+  t.end()
+})
