@@ -22,8 +22,8 @@ export interface App {
   readonly server: FastifyInstance
   readonly catalog: Catalog
   /**
-   * Stops taking requests, waits for those in flight, ten seconds at most, interrupts the rest, then
-   * stops the engine and the store.
+   * Stops taking requests, waits for those in flight, ten seconds at most, interrupts the rest,
+   * then stops the engine and the store.
    */
   readonly close: () => Promise<void>
 }

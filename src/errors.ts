@@ -1,4 +1,4 @@
-/** Every error code a caller can meet, with its HTTP status (specification section 7, contract 1.1). */
+/** Every error code a caller can meet, with its HTTP status (specification 7, contract 1.1). */
 export const errorStatus = {
   bad_request: 400,
   unauthorized: 401,

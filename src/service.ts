@@ -129,6 +129,7 @@ export function createService(parts: ServiceParts): Service {
     return principal
   }
 
+  /** How many of the rows are paid for and may be sent. */
   async function pay(
     visit: Visit,
     principal: Principal,
@@ -139,6 +140,7 @@ export function createService(parts: ServiceParts): Service {
     visit.signal.throwIfAborted()
     const paid = await chargeRows(charges, principal, access, rows, now())
     visit.quota = paid.quota
+    if (paid.rows === 0) requireQuota(paid.quota)
     return paid.rows
   }
 

@@ -94,8 +94,9 @@ export interface Paid {
 }
 
 /**
- * Charges rows durably before they are sent: a page that would pass a cap is cut to what is left.
- * @throws row_quota_exceeded when another request took the last rows meanwhile
+ * Charges rows durably before they are sent: a page that would pass a cap is cut to what is left,
+ * down to none when another request took the last rows meanwhile.
+ * @throws service_unavailable when the charge can't be made durable: nothing may be sent then
  */
 export async function chargeRows(
   queue: ChargeQueue,
@@ -114,7 +115,5 @@ export async function chargeRows(
     globalRowsMax: principal.globalRows,
   }
   const result = await queue.charge(charge)
-  const quota = nearestEnd(principal, access, result, now)
-  if (result.granted === 0) requireQuota(quota)
-  return { rows: result.granted, quota }
+  return { rows: result.granted, quota: nearestEnd(principal, access, result, now) }
 }

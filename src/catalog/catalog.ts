@@ -1,4 +1,4 @@
-import { readdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type { Dataset } from './dataset.js'
 import { openDataset } from './open-dataset.js'
@@ -35,13 +35,13 @@ export async function readRegistry(path: string): Promise<Registry> {
  * the registry does not name is removed.
  */
 export async function openCatalog(registry: Registry, options: OpenOptions): Promise<Catalog> {
+  const { versionsFolder } = options
+  if (versionsFolder !== null) await mkdir(versionsFolder, { recursive: true, mode: 0o700 })
   const datasets = new Map<string, Dataset>()
   for (const [name, entry] of registry.datasets) {
     datasets.set(name, await openDataset(name, entry, registry, options))
   }
-  if (options.versionsFolder !== null) {
-    await removeOtherDatasets(options.versionsFolder, registry.datasets)
-  }
+  if (versionsFolder !== null) await removeOtherDatasets(versionsFolder, registry.datasets)
   return Object.freeze({ datasets, demo: registry.demo })
 }
 

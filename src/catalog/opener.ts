@@ -4,7 +4,7 @@ import type { DataType } from './data-type.js'
 export interface OpenedFile {
   readonly rows: number
   readonly columns: readonly FileColumn[]
-  /** Smallest and largest value, as text, of each column asked for; null where all are empty. */
+  /** Of each column asked for, where they can be told; null where every value is empty. */
   readonly bounds: ReadonlyMap<string, TextBounds | null>
 }
 
@@ -15,6 +15,7 @@ export interface FileColumn {
   readonly required: boolean
 }
 
+/** Smallest and largest value that is not empty, in the form that a filter takes. */
 export interface TextBounds {
   readonly min: string
   readonly max: string

@@ -26,6 +26,7 @@ export function readPlacedYaml(text: string, file: string): PlacedYaml {
   const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
+    logLevel: 'error',
     uniqueKeys: (a, b) => isScalar(a) && isScalar(b) && String(a.value) === String(b.value),
   })
   const at = (offset: number) => {

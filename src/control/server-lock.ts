@@ -22,7 +22,10 @@ export class ServerLock {
       db.exec('BEGIN EXCLUSIVE')
     } catch (cause) {
       db.close()
-      throw new Error('another server is running with this state folder', { cause })
+      throw new Error(
+        'another server runs over this state folder: stop it, or give this one its own (--state)',
+        { cause },
+      )
     }
     return new ServerLock(db)
   }

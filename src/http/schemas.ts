@@ -8,22 +8,18 @@ function nullable<T extends Type.TSchema>(schema: T) {
 const count = Type.Integer({ minimum: 0 })
 const text = Type.String()
 
-const head = {
-  name: text,
-  title: text,
-  description: nullable(text),
-  rows: count,
-  version: text,
-  as_of: text,
-}
+const names = { name: text, title: text, description: nullable(text) }
+const vintage = { version: text, as_of: text }
 
 export const DatasetListSchema = Type.Object({
-  data: Type.Array(Type.Object({ ...head, columns: count })),
+  data: Type.Array(Type.Object({ ...names, rows: count, columns: count, ...vintage })),
 })
 
 export const DatasetSchema = Type.Object({
-  ...head,
+  ...names,
   source: nullable(text),
+  ...vintage,
+  rows: count,
   require_filter: Type.Boolean(),
   limit: Type.Object({ default: count, max: count }),
   columns: Type.Array(

@@ -14,7 +14,7 @@ interface SchemaColumn {
   readonly values: readonly (string | number | boolean)[]
 }
 
-const strange = ['', ' ', ',', '"', '\\', '(', 'a,b', '%', '*', '1', "'; --", 'Ж"Ж', '​', '\t']
+const strange = ['', ' ', ',', '"', '\\', '(', 'a,b', '%', '*', '1', "'; --", 'Ж"Ж', '\u200b', '\t']
 
 /** The columns of a dataset as its schema has them, each with values of its rows. */
 async function columnsOf(
@@ -102,5 +102,5 @@ await t.test('URL and POST are one grammar: equal questions have equal answers',
       { numRuns: 150 },
     )
   }
-  t.comment(JSON.stringify(served)); t.ok(served.pages > 50 && served.refused > 50 && served.rows > 100, JSON.stringify(served))
+  t.ok(served.pages > 50 && served.refused > 50 && served.rows > 100, JSON.stringify(served))
 })

@@ -19,7 +19,7 @@ function thingsOf(year: number): string {
 }
 
 const registry = `
-demo: {token: das_demo_things, rate_per_minute: 30}
+demo: {token: das_demo_things, rate_per_minute: 10000}
 datasets:
   things:
     title: Things

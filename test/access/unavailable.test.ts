@@ -1,0 +1,122 @@
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { Test } from 'tap'
+import { holdsNoSecret, isError } from '../support/answers.js'
+import { startWorld, writeParquet } from '../support/world.js'
+import type { World } from '../support/world.js'
+
+const plans = '{pro: {rows_per_month: 1000, history: all, price_rub: 0, rate_per_minute: 10000}}'
+
+const damages: Readonly<Record<string, (path: string) => void>> = {
+  cut: (path) => {
+    truncateSync(path, readFileSync(path).length - 10)
+  },
+  empty: (path) => {
+    writeFileSync(path, '')
+  },
+  garbage: (path) => {
+    writeFileSync(path, Buffer.alloc(5000, 'PAR1 garbage '))
+  },
+  text: (path) => {
+    writeFileSync(path, 'year,inn\n2024,1\n')
+  },
+  missing: (path) => {
+    rmSync(path)
+  },
+}
+
+/** A folder with a good dataset and one for each damage, and its registry. */
+async function damagedFolder(t: Test, names: readonly string[]): Promise<string> {
+  const folder = t.testdir({})
+  const files = Object.fromEntries(
+    names.map((name) => [`data/${name}.parquet`, 'SELECT i AS id FROM range(10000) t(i)']),
+  )
+  await writeParquet(folder, files)
+  for (const name of names) damages[name]?.(join(folder, `data/${name}.parquet`))
+  const entries = names.map(
+    (name) => `  ${name}: {title: T, files: data/${name}.parquet, plans: ${plans}}`,
+  )
+  writeFileSync(join(folder, 'registry.yaml'), `datasets:\n${entries.join('\n')}\n`)
+  return folder
+}
+
+function startOver(t: Test, folder: string): Promise<World> {
+  const settings = { registry: join(folder, 'registry.yaml') }
+  return startWorld(t, { files: {}, registry: '', settings })
+}
+
+// Guarantee: one broken file takes down its own dataset and nothing else, and tells nobody more.
+await t.test('a dataset that can not be read is 503 for its subscribers alone', async (t) => {
+  const names = ['good', ...Object.keys(damages)]
+  const folder = await damagedFolder(t, names)
+  await t.test('the others are served', async (t) => {
+    const world = await startOver(t, folder)
+    const { token } = world.subscribe(names.map((name) => `${name}:pro`))
+    const other = world.subscribe(['good:pro']).token
+    for (const name of Object.keys(damages)) {
+      for (const url of [`/v1/${name}`, `/v1/${name}/schema`, `/v1/${name}?nonsense`]) {
+        const answer = await world.get(url, token)
+        isError(t, answer, 'service_unavailable', /^This dataset is not available at the moment\.$/)
+        t.equal(answer.headers['retry-after'], '60')
+        isError(t, await world.get(url, other), 'not_found', /no such dataset for this token/)
+        isError(t, await world.get(url), 'unauthorized')
+      }
+      t.equal((await world.get(`/v1/${name}`, token, { method: 'HEAD' })).status, 503)
+      const reason = world.log.find(
+        (line) => line.includes('dataset unavailable') && line.includes(`"dataset":"${name}"`),
+      )
+      t.match(reason, `data/${name}.parquet`, 'the log says why')
+      t.notMatch(reason, folder, 'with a path relative to the registry')
+      t.match(reason, '"level":50')
+    }
+    t.equal((await world.get('/v1/good?limit=1', token)).status, 200)
+    t.match((await world.get('/v1/', token)).body.data, [{ name: 'good' }])
+    const account = await world.get('/v1/account', token)
+    t.same(
+      (account.body['datasets'] as { name: string }[]).map(({ name }) => name),
+      names,
+      'what was bought stands in the account all the same',
+    )
+    t.equal((await world.get('/readyz')).status, 200)
+    for (const line of world.log) t.notMatch(line, folder)
+  })
+})
+
+await t.test('with nothing to serve the service is alive and not ready', async (t) => {
+  const folder = await damagedFolder(t, ['cut', 'missing'])
+  await t.test('it says so', async (t) => {
+    const world = await startOver(t, folder)
+    t.equal((await world.get('/healthz')).status, 200)
+    const ready = await world.get('/readyz')
+    isError(t, ready, 'service_unavailable', /^Not ready\.$/)
+    t.match(ready.headers['retry-after'], /^\d+$/)
+  })
+})
+
+// Guarantee: what breaks while it is served is refused, never half answered.
+await t.test(
+  'a file damaged under the running service is 503, and nobody is told where',
+  async (t) => {
+    const folder = await damagedFolder(t, ['good', 'whole'])
+    await t.test('the other dataset goes on', async (t) => {
+      const world = await startOver(t, folder)
+      const { token } = world.subscribe(['good:pro', 'whole:pro'])
+      const whole = await world.get('/v1/whole?id=gte.9000&limit=1', token)
+      t.equal(whole.status, 200)
+      const path = join(folder, 'data/whole.parquet')
+      const bytes = readFileSync(path)
+      // In place: the served file is a link to the same bytes.
+      writeFileSync(
+        path,
+        Buffer.concat([Buffer.alloc(bytes.length - 600, 'x'), bytes.subarray(-600)]),
+      )
+      const answer = await world.get('/v1/whole?id=gte.5000&limit=1000', token)
+      isError(t, answer, 'service_unavailable')
+      t.equal((await world.get('/v1/good?limit=1', token)).status, 200)
+      const account = await world.get('/v1/account', token)
+      t.match(account.body['datasets'], [{ rows: { used: 1 } }, { rows: { used: 1 } }])
+      for (const line of world.log) holdsNoSecret(t, line.replace('data/whole.parquet', ''), 'log')
+    })
+  },
+)

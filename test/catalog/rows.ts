@@ -1,0 +1,43 @@
+import type { Value } from '../../src/catalog/place.js'
+import type { Predicate } from '../../src/catalog/predicate.js'
+
+/** What a predicate means, said as simply as can be: the model that tests compare with. */
+export function holds(
+  predicate: Predicate,
+  row: Readonly<Record<string, Value | null | undefined>>,
+): boolean {
+  if (predicate.kind === 'nothing') return false
+  const value = row[predicate.column.name] ?? null
+  switch (predicate.kind) {
+    case 'is_null':
+      return value === null
+    case 'not_null':
+      return value !== null
+    case 'isdistinct':
+      return value === null || order(value, predicate.value) !== 0
+    case 'in':
+      return value !== null && predicate.values.some((each) => order(value, each) === 0)
+    case 'not_in':
+      return value !== null && predicate.values.every((each) => order(value, each) !== 0)
+    case 'eq':
+      return value !== null && order(value, predicate.value) === 0
+    case 'ne':
+      return value !== null && order(value, predicate.value) !== 0
+    case 'gt':
+      return value !== null && order(value, predicate.value) > 0
+    case 'gte':
+      return value !== null && order(value, predicate.value) >= 0
+    case 'lt':
+      return value !== null && order(value, predicate.value) < 0
+    case 'lte':
+      return value !== null && order(value, predicate.value) <= 0
+  }
+}
+
+/** Texts go by their UTF-8 bytes, everything else by its size. */
+export function order(left: Value, right: Value): number {
+  if (typeof left === 'string' && typeof right === 'string') {
+    return Buffer.compare(Buffer.from(left), Buffer.from(right))
+  }
+  return left < right ? -1 : left > right ? 1 : 0
+}

@@ -1,0 +1,136 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { pino } from 'pino'
+import t from 'tap'
+import type { Test } from 'tap'
+import { ControlStore } from '../src/control/store.js'
+import { LastUsed } from '../src/control/last-used.js'
+import type { Engine } from '../src/engine/engine.js'
+import { buildServer } from '../src/http/server.js'
+import { createService } from '../src/service.js'
+import { isError } from './support/answers.js'
+import { openControl, usageOf } from './support/control.js'
+import { startThings } from './support/things.js'
+import type { Answer, World } from './support/world.js'
+
+/** An engine that has what it is asked for at once, and counts how often it was asked. */
+function countingEngine() {
+  const asked = { reads: 0, beforeAnswer: () => undefined as unknown }
+  const engine: Engine = {
+    read: async ({ limit }) => {
+      asked.reads += 1
+      await asked.beforeAnswer()
+      const rows = Array.from({ length: limit }, (_, row) => ({
+        json: `{"id":"secret ${row}"}`,
+        position: { file: 0, row },
+      }))
+      return { rows, hasMore: true }
+    },
+    count: () => Promise.resolve(1),
+    close: () => Promise.resolve(),
+  }
+  return { engine, asked }
+}
+
+/** A door of its own onto the world's catalog and database, which gives up on locks at once. */
+function impatientDoor(t: Test, world: World, engine: Engine) {
+  const control = ControlStore.open(join(world.folder, 'var/control.db'), { busyTimeoutMs: 20 })
+  const now = () => world.clock.ms
+  const service = createService({
+    catalog: () => world.app.catalog,
+    control,
+    lastUsed: new LastUsed(control, now),
+    engine,
+    cursorKey: Buffer.alloc(32),
+    now,
+  })
+  const logger = pino({ level: 'silent' })
+  const server = buildServer({ service, logger, trustProxy: [], isReady: () => true })
+  t.teardown(async () => {
+    await server.close()
+    control.close()
+  })
+  return async (url: string, token: string): Promise<Answer> => {
+    const { statusCode, headers, body } = await server.inject({
+      url,
+      headers: { authorization: `Bearer ${token}` },
+    })
+    return { status: statusCode, headers, text: body, body: JSON.parse(body) }
+  }
+}
+
+// Guarantee: what can't be charged is not delivered.
+await t.test(
+  'a locked database is 503 with nothing delivered, and the next request works',
+  async (t) => {
+    const world = await startThings(t)
+    const control = openControl(t, world)
+    const { engine, asked } = countingEngine()
+    const get = impatientDoor(t, world, engine)
+    const { token, subscriptionId } = world.subscribe(['things:pro'])
+    const lock = new Database(join(world.folder, 'var/control.db'))
+    t.teardown(() => lock.close())
+    lock.exec('BEGIN EXCLUSIVE')
+    const answers = await Promise.all(
+      ['1', '2', '3'].map((limit) => get(`/v1/things?limit=${limit}`, token)),
+    )
+    for (const answer of answers) {
+      isError(t, answer, 'service_unavailable', /can't keep its records right now/)
+      t.equal(answer.headers['retry-after'], '5')
+      t.notMatch(answer.text, /secret/)
+    }
+    t.equal(asked.reads, 3, 'the rows were there')
+    t.equal(usageOf(control, world, subscriptionId).total, 0)
+    lock.exec('COMMIT')
+    const answer = await get('/v1/things?limit=2', token)
+    t.equal(answer.body.data.length, 2)
+    t.equal(usageOf(control, world, subscriptionId).total, 2)
+  },
+)
+
+await t.test('a database that is gone refuses everybody, and tells nobody why', async (t) => {
+  const world = await startThings(t)
+  const { engine, asked } = countingEngine()
+  const get = impatientDoor(t, world, engine)
+  const { token } = world.subscribe(['things:pro'])
+  const lock = new Database(join(world.folder, 'var/control.db'))
+  t.teardown(() => lock.close())
+  lock.exec('ALTER TABLE tokens RENAME TO lost')
+  const answer = await get('/v1/things', token)
+  isError(t, answer, 'internal_error', /^Something went wrong here\.$/)
+  t.equal(asked.reads, 0)
+  lock.exec('ALTER TABLE lost RENAME TO tokens')
+  t.equal((await get('/v1/things', token)).status, 200)
+})
+
+// Guarantee: a subscription that another request emptied meanwhile gets nothing more.
+await t.test('the last rows, taken while a page was read, are not delivered twice', async (t) => {
+  const world = await startThings(t)
+  const { engine, asked } = countingEngine()
+  const get = impatientDoor(t, world, engine)
+  const { token } = world.subscribe(['things:tiny'])
+  asked.beforeAnswer = async () => {
+    asked.beforeAnswer = () => undefined
+    t.equal((await world.get('/v1/things?limit=7', token)).body.data.length, 7)
+  }
+  const late = await get('/v1/things?limit=5', token)
+  isError(t, late, 'row_quota_exceeded')
+  t.equal(late.headers['x-quota-rows-remaining'], '0')
+  t.notMatch(late.text, /secret/)
+})
+
+await t.test('the engine is asked only when every check is passed', async (t) => {
+  const world = await startThings(t)
+  const { engine, asked } = countingEngine()
+  const get = impatientDoor(t, world, engine)
+  const { token } = world.subscribe(['things:tiny'])
+  await get('/v1/things', 'das_live_no')
+  await get('/v1/days', token)
+  await get('/v1/things?x=eq.1', token)
+  await get('/v1/things?format=xml', token)
+  t.equal(asked.reads, 0)
+  await get('/v1/things?limit=7', token)
+  t.equal(asked.reads, 1)
+  isError(t, await get('/v1/things', token), 'row_quota_exceeded')
+  t.equal(asked.reads, 1)
+})
