@@ -41,6 +41,8 @@ const answerMs = 1000
 const memoryShare = 0.6
 const openerMemoryShare = 0.25
 const queueMax = 256
+/** Half of the usual time for a request: who has waited so long is told to come again. */
+const waitMaxMs = 5000
 
 /**
  * Wires the house together: registry and files, control store, engine, service, doors.
@@ -82,6 +84,7 @@ async function openApp(
     threads: availableParallelism(),
     slots: config.querySlots ?? availableParallelism(),
     queueMax,
+    waitMaxMs,
   })
   const lastUsed = new LastUsed(control, now)
   const service = createService({

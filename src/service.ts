@@ -78,10 +78,7 @@ export interface ServiceParts {
   readonly now: () => number
 }
 
-/**
- * The whole story of a request, a line a stage. What each stage may refuse stands in `README.md`
- * beside this file.
- */
+/** The whole story of a request, a line a stage; `README.md` says what each stage may refuse. */
 export function createService(parts: ServiceParts): Service {
   const { control, engine, cursorKey, now } = parts
   const rates = new RateLimits(() => performance.now())

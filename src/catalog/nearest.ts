@@ -1,6 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 
 const namesMax = 3
+const lettersMax = 40
 
 /** The names most like `wanted`, nearest first; none when nothing is reasonably near. */
 export function nearestNames(wanted: string, names: Iterable<string>): readonly string[] {
@@ -14,9 +15,11 @@ export function nearestNames(wanted: string, names: Iterable<string>): readonly 
     .map(({ name }) => name)
 }
 
-/** Counts a name that only goes on after the text as one edit away: `rate` for `rate_per_minute`. */
+/** A name that only goes on where the other ends is one edit away: `rate` for `rate_per_minute`. */
 function editsBetween(text: string, name: string): number {
-  return text.length > 1 && name.startsWith(text) ? 1 : distance(text, name)
+  const shorter = Math.min(text.length, name.length)
+  const goesOn = text.slice(0, shorter) === name.slice(0, shorter)
+  return shorter > 1 && goesOn && text !== name ? 1 : distance(text, name)
 }
 
 /** ` Did you mean "inn" or "okfs"?`, or nothing: the closing sentence of an error. */
@@ -25,9 +28,12 @@ export function didYouMean(wanted: string, names: Iterable<string>): string {
   return near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`
 }
 
-/** A caller's text made safe and short enough to stand in a message: JSON quoting, 40 characters. */
+/** A caller's text made safe and short enough to stand in a message: JSON quoting, 40 letters. */
 export function quoted(text: string): string {
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
+  const letters = [...text.slice(0, 2 * lettersMax + 2)]
+  return JSON.stringify(
+    letters.length > lettersMax ? `${letters.slice(0, lettersMax).join('')}…` : text,
+  )
 }
 
 /** `an integer`, `a date`. */

@@ -73,21 +73,36 @@ async function readSourceFile(
   knownHashes: ReadonlyMap<string, string>,
 ): Promise<SourceFile> {
   try {
-    await using file = await open(path)
-    const stats = await file.stat({ bigint: true })
-    const sizeBytes = Number(stats.size)
-    await requireWhole(file, path, sizeBytes)
-    const identity = identityOf(stats)
-    const contentHash = knownHashes.get(identity) ?? (await hashContent(file, sizeBytes))
-    if (identityOf(await file.stat({ bigint: true })) !== identity) {
-      throw new FileError(path, 'was written to while it was read; write it whole, then rename it')
+    const found = await stat(path, { bigint: true })
+    const known = knownHashes.get(identityOf(found))
+    const { stats, contentHash } = known
+      ? { stats: found, contentHash: known }
+      : await readContent(path)
+    return {
+      path,
+      name,
+      realPath: await realpath(path),
+      sizeBytes: Number(stats.size),
+      modifiedMs: Number(stats.mtimeMs),
+      identity: identityOf(stats),
+      contentHash,
     }
-    const [realPath, modifiedMs] = [await realpath(path), Number(stats.mtimeMs)]
-    return { path, name, realPath, sizeBytes, modifiedMs, identity, contentHash }
   } catch (cause) {
     if (cause instanceof FileError) throw cause
     throw new FileError(path, `can't be read (${(cause as NodeJS.ErrnoException).code})`, cause)
   }
+}
+
+/** Facts and content of one moment. */
+async function readContent(path: string): Promise<{ stats: BigIntStats; contentHash: string }> {
+  await using file = await open(path)
+  const stats = await file.stat({ bigint: true })
+  await requireWhole(file, path, Number(stats.size))
+  const contentHash = await hashContent(file, Number(stats.size))
+  if (identityOf(await file.stat({ bigint: true })) !== identityOf(stats)) {
+    throw new FileError(path, 'was written to while it was read; write it whole, then rename it')
+  }
+  return { stats, contentHash }
 }
 
 /** The same text for the same content: a rename or a further link changes none of it. */

@@ -1,5 +1,6 @@
 import type { Value } from '../../src/catalog/place.js'
 import type { Predicate } from '../../src/catalog/predicate.js'
+import type { Exact } from '../../src/catalog/values.js'
 
 /** What a predicate means, said as simply as can be: the model that tests compare with. */
 export function holds(
@@ -40,4 +41,12 @@ export function order(left: Value, right: Value): number {
     return Buffer.compare(Buffer.from(left), Buffer.from(right))
   }
   return left < right ? -1 : left > right ? 1 : 0
+}
+
+/** Digits with a point, whole numbers without. */
+export function decimalText({ units, scale }: Exact): string {
+  const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0')
+  const whole = digits.slice(0, digits.length - scale)
+  const fraction = scale === 0 ? '' : `.${digits.slice(-scale)}`
+  return `${units < 0n ? '-' : ''}${whole}${fraction}`
 }

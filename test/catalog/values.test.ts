@@ -12,7 +12,7 @@ import {
   parseUuid,
   yearOfDay,
 } from '../../src/catalog/values.js'
-import type { Exact } from '../../src/catalog/values.js'
+import { decimalText } from './rows.js'
 
 const dayMs = 86_400_000
 
@@ -151,7 +151,7 @@ await t.test('a moment is its seconds since 1970, to every digit', (t) => {
   t.same(parseTimestamp('2024-02-29', false), parseTimestamp('2024-02-29T00:00:00', false))
   t.same(parseTimestamp('2024-02-29T12:30', false), parseTimestamp('2024-02-29T12:30:00', false))
   t.equal(seconds('2024-02-29T24:00:00'), seconds('2024-03-01'), 'the end of a day')
-  t.equal(seconds('-0043-03-15T00:00:00'), -63_517_737_600n)
+  t.equal(seconds('-0043-03-15T00:00:00'), BigInt(Date.parse('-000043-03-15T00:00:00Z') / 1000))
   t.equal(seconds('+12024-01-01T00:00:00.5'), undefined, 'half a second is on no whole second')
   t.end()
 })
@@ -267,14 +267,6 @@ await t.test('a number keeps every digit', (t) => {
   t.equal(parseExact('9'.repeat(1001)), undefined, 'of no more than 1000 digits')
   t.end()
 })
-
-/** Digits with a point, whole numbers without. */
-export function decimalText({ units, scale }: Exact): string {
-  const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0')
-  const whole = digits.slice(0, digits.length - scale)
-  const fraction = scale === 0 ? '' : `.${digits.slice(-scale)}`
-  return `${units < 0n ? '-' : ''}${whole}${fraction}`
-}
 
 await t.test('a floating number is what JavaScript reads, exponents included', (t) => {
   fc.assert(

@@ -1,14 +1,10 @@
-import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
-import type { Predicate } from '../../src/catalog/predicate.js'
-import { compileRead } from '../../src/engine/duckdb/compile.js'
-import { planPage } from '../../src/engine/duckdb/pieces.js'
-import type { Piece } from '../../src/engine/duckdb/pieces.js'
 import type { Position } from '../../src/query/question.js'
 import { openEngine } from './fixtures/open-engine.js'
 import type { EngineWorld } from './fixtures/open-engine.js'
+import { filterOf, predicatesOf, questions, spread } from './fixtures/questions.js'
 import { keep, manyFiles, oneFile, readStored, rowGroups } from './fixtures/stored-rows.js'
 import type { Filter, Stored } from './fixtures/stored-rows.js'
 
@@ -19,12 +15,6 @@ import type { Filter, Stored } from './fixtures/stored-rows.js'
 /** Longer walks are sampled: pages after rows picked all over the data. */
 const pagesMax = 12
 const samples = 5
-
-function predicatesOf(world: EngineWorld, filters: readonly Filter[]): readonly Predicate[] {
-  return filters.flatMap(({ column, operator, values }) =>
-    world.filter(column, operator, ...values),
-  )
-}
 
 const placeOf = ({ position }: { position: Position }) => `${position.file}:${position.row}`
 
@@ -77,49 +67,6 @@ async function checkWalks(
       t.equal(hasMore, at + limit < expected.length, `${what}, from ${at}: more`)
     }
   }
-}
-
-const filterOf = (column: Filter['column'], operator: Filter['operator'], ...values: string[]) => ({
-  column,
-  operator,
-  values,
-})
-
-/** Every operator, on values that many rows, few rows and no row have. */
-const questions: readonly (readonly Filter[])[] = [
-  [],
-  [filterOf('id', 'eq', '31234')],
-  [filterOf('num', 'eq', '93')],
-  [filterOf('name', 'eq', 'n300')],
-  [filterOf('price', 'eq', '22.25')],
-  [filterOf('ratio', 'eq', '0.5')],
-  [filterOf('ratio', 'eq', '0')],
-  [filterOf('num', 'ne', '93')],
-  [filterOf('ratio', 'ne', '0.5')],
-  [filterOf('id', 'gt', '59950')],
-  [filterOf('num', 'gte', '99')],
-  [filterOf('price', 'lt', '0.2500')],
-  [filterOf('price', 'lte', '0.3')],
-  [filterOf('ratio', 'gt', '31')],
-  [filterOf('name', 'like', 'n49*')],
-  [filterOf('name', 'isdistinct', 'n1')],
-  [filterOf('num', 'isdistinct', '93')],
-  [filterOf('ratio', 'isdistinct', '0.5')],
-  [filterOf('num', 'is_null')],
-  [filterOf('ratio', 'is_null')],
-  [filterOf('name', 'not_null')],
-  [filterOf('ratio', 'not_null')],
-  [filterOf('id', 'gte', '19990'), filterOf('id', 'lt', '20011')],
-  [filterOf('name', 'eq', 'no such name')],
-]
-
-/** Distinct values from all over the data, some of them in no row. */
-function spread(length: number, column: 'id' | 'num' | 'name'): readonly string[] {
-  const step = { id: 60_000, num: 10_007, name: 1000 }[column] / length
-  return Array.from({ length }, (_, index) => {
-    const value = Math.floor((index + 0.5) * step)
-    return column === 'name' ? `n${value}` : String(value)
-  })
 }
 
 const anyValue: Readonly<Record<Filter['column'], fc.Arbitrary<string>>> = {
@@ -203,72 +150,3 @@ for (const [kind, files] of Object.entries({ 'one file': oneFile, 'many files': 
     })
   })
 }
-
-interface PlanNode {
-  readonly name: string
-  readonly extra_info: { readonly Conditions?: string | readonly string[] }
-  readonly children: readonly PlanNode[]
-}
-
-function joinConditions(nodes: readonly PlanNode[]): readonly string[] {
-  return nodes.flatMap(({ name, extra_info: { Conditions = [] }, children }) => {
-    const own = name.includes('JOIN') ? [Conditions].flat() : []
-    const byPlace = own.every((each) => /^file_(index|row_number) = /.test(each))
-    return [...(byPlace ? [] : own), ...joinConditions(children)]
-  })
-}
-
-await t.test('what DuckDB makes of each question', async (t) => {
-  const world = await openEngine(t, { files: oneFile, writing: rowGroups })
-  const instance = await DuckDBInstance.create(':memory:', { threads: '4' })
-  const connection = await instance.connect()
-  t.teardown(() => {
-    connection.disconnectSync()
-    instance.closeSync()
-  })
-
-  /** The conditions of every join in a statement's plan, but for those that fetch rows by place. */
-  const joinsOf = async (
-    piece: Piece,
-    predicates: readonly Predicate[],
-  ): Promise<readonly string[]> => {
-    const statement = compileRead(piece, predicates, [world.column('name')], 100)
-    const prepared = await connection.prepare(`EXPLAIN (FORMAT json) ${statement.sql}`)
-    for (const [index, { value, type }] of statement.values.entries()) {
-      prepared.bindValue(index + 1, value, type)
-    }
-    const [, [plan] = []] = await (await prepared.run()).getColumns()
-    return joinConditions(JSON.parse(String(plan)) as readonly PlanNode[])
-  }
-  const firstPiece = (predicates: readonly Predicate[]): Piece => {
-    const [piece] = planPage(world.version, predicates, { after: null, missing: () => 101 })
-    if (!piece) throw new Error('no piece')
-    return piece
-  }
-
-  await t.test('without a long list it is a pure scan, which keeps the stored order', async (t) => {
-    const short = [1, 2, 5, 16].flatMap((length) =>
-      (['id', 'num', 'name'] as const).flatMap((column) =>
-        (['in', 'not_in'] as const).map((kind) => [
-          filterOf(column, kind, ...spread(length, column)),
-        ]),
-      ),
-    )
-    const every = [...questions, ...short, short.flat()]
-    for (const filters of every) {
-      const predicates = predicatesOf(world, filters)
-      const piece = firstPiece(predicates)
-      t.notOk(piece.sorted)
-      t.strictSame(await joinsOf(piece, predicates), [])
-    }
-  })
-
-  await t.test('a long list is a join, which loses it, and so is sorted', async (t) => {
-    for (const kind of ['in', 'not_in'] as const) {
-      const predicates = predicatesOf(world, [filterOf('id', kind, ...spread(200, 'id'))])
-      const piece = firstPiece(predicates)
-      t.ok(piece.sorted)
-      t.match(await joinsOf({ ...piece, sorted: false }, predicates), [/^id = /])
-    }
-  })
-})

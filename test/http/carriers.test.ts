@@ -50,12 +50,14 @@ function filters(columns: readonly SchemaColumn[]): fc.Arbitrary<TestFilter> {
       { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 8 }) },
     )
     const list = fc.array(one, { minLength: 1, maxLength: 5 })
-    return fc.constantFrom(...column.operators, ...column.operators, 'like').chain((op) => {
-      if (op === 'is_null' || op === 'not_null') return fc.constant([column.name, op] as const)
-      const value: fc.Arbitrary<TestValue> = op === 'in' || op === 'not_in' ? list : one
-      const texts = column.type === 'string' ? value.map(asText) : value
-      return texts.map((each) => [column.name, op, each] as const)
-    })
+    return fc
+      .constantFrom(...column.operators, ...column.operators, 'like')
+      .chain((op): fc.Arbitrary<TestFilter> => {
+        if (op === 'is_null' || op === 'not_null') return fc.constant([column.name, op])
+        const value: fc.Arbitrary<TestValue> = op === 'in' || op === 'not_in' ? list : one
+        const texts = column.type === 'string' ? value.map(asText) : value
+        return texts.map((each) => [column.name, op, each])
+      })
   })
 }
 

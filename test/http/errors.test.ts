@@ -209,7 +209,10 @@ await t.test('a query over its time is 504, and costs nothing', async (t) => {
 
 await t.test('a fault of our own is 500 without a word of what it was', async (t) => {
   const lines: string[] = []
-  const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
+  const write = (line: string) => {
+    lines.push(line)
+  }
+  const logger = pino({ level: 'info' }, { write })
   const fail = () => Promise.reject(new Error('SELECT secret FROM read_parquet("/tmp/x.parquet")'))
   const service: Service = {
     readPage: fail,

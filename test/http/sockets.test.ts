@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { isError, listen, requestText, sendRaw } from '../support/answers.js'
+import { isError, listen, requestText, sendOne, sendRaw } from '../support/answers.js'
 import { slowQuestion, startSlow } from '../support/slow.js'
 import { startThings } from '../support/things.js'
 import type { World } from '../support/world.js'
@@ -22,15 +22,14 @@ await t.test('URL and headers over 32 KiB are 431 in the shape of every error', 
   const port = await listen(world)
   const authorization = { Authorization: `Bearer ${token}` }
   const list = (values: number) => `/v1/things?id=in.${Array(values).fill('7708004767').join()}`
-  const [long] = await sendRaw(port, requestText(`GET ${list(1000)}`, authorization))
-  t.equal(long?.status, 200, '1000 INNs, 11 KB, fit')
+  const long = await sendOne(port, requestText(`GET ${list(1000)}`, authorization))
+  t.equal(long.status, 200, '1000 INNs, 11 KB, fit')
   for (const bytes of [33_000, 1_000_000]) {
     for (const text of [
       requestText(`GET /v1/things?id=eq.${'x'.repeat(bytes)}`, authorization),
       requestText('GET /v1/things', { ...authorization, Cookie: 'x'.repeat(bytes) }),
     ]) {
-      const [answer] = await sendRaw(port, text)
-      if (!answer) return t.fail('no answer')
+      const answer = await sendOne(port, text)
       isError(t, answer, 'headers_too_large', /over 32 KiB.+POST \/v1\/<dataset>\/query/)
       t.equal(answer.headers['connection'], 'close')
     }
@@ -55,30 +54,28 @@ await t.test('broken HTTP is 400 in the shape of every error', async (t) => {
       'Transfer-Encoding: chunked\r\n\r\nzz\r\n',
   ]
   for (const text of broken) {
-    const [answer] = await sendRaw(port, text)
-    if (!answer) return t.fail(`no answer to ${JSON.stringify(text)}`)
+    const answer = await sendOne(port, text)
     isError(t, answer, 'bad_request', /not valid HTTP/, JSON.stringify(text))
   }
-  const [unhosted] = await sendRaw(port, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n')
+  const unhosted = await sendOne(port, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n')
   t.match(unhosted, { status: 400, body: { error: 'bad_request', detail: /Host/ } })
-  t.equal((await sendRaw(port, 'GET /healthz HTTP/1.0\r\n\r\n'))[0]?.status, 200)
-  const [expecting] = await sendRaw(port, requestText('GET /healthz', { Expect: 'a miracle' }))
-  t.equal(expecting?.status, 200, 'an unknown expectation is passed over')
+  t.equal((await sendOne(port, 'GET /healthz HTTP/1.0\r\n\r\n')).status, 200)
+  const expecting = await sendOne(port, requestText('GET /healthz', { Expect: 'a miracle' }))
+  t.equal(expecting.status, 200, 'an unknown expectation is passed over')
 })
 
 await t.test('a broken path is 400; what Node would let pass of it shows nowhere', async (t) => {
   const world = await startThings(t)
   const port = await listen(world)
   for (const path of ['/%', '/v1/%zz', '/v1/%ff%fe', '/v1/%ed%a0%80/schema', '/v1/%c0%ae']) {
-    const [answer] = await sendRaw(port, requestText(`GET ${path}`))
-    if (!answer) return t.fail(path)
+    const answer = await sendOne(port, requestText(`GET ${path}`))
     isError(t, answer, 'bad_request', /path has a broken percent-encoding/, path)
     t.equal(logged(world, String(answer.headers['x-request-id'])), 1, 'one log line, same id')
   }
   for (const path of ['*', 'http://evil.example/v1/things', '//evil.example/v1/', '/v1/a%2fb']) {
-    const [answer] = await sendRaw(port, requestText(`GET ${path}`))
-    t.ok([401, 404].includes(answer?.status ?? 0), path)
-    t.equal(answer?.headers['location'], undefined, path)
+    const answer = await sendOne(port, requestText(`GET ${path}`))
+    t.ok([401, 404].includes(answer.status), path)
+    t.equal(answer.headers['location'], undefined, path)
   }
 })
 
@@ -93,12 +90,11 @@ await t.test('a chunked body over 1 MiB is 413 as soon as it is over', async (t)
     'Transfer-Encoding': 'chunked',
   }
   const post = 'POST /v1/things/query'
-  const [answer] = await sendRaw(port, requestText(post, headers, chunk.repeat(17)))
-  if (!answer) return t.fail('no answer')
+  const answer = await sendOne(port, requestText(post, headers, chunk.repeat(17)))
   isError(t, answer, 'payload_too_large', /over 1 MiB/)
   t.equal(answer.headers['connection'], 'close')
-  const [whole] = await sendRaw(port, requestText(post, headers, '2\r\n{}\r\n0\r\n\r\n'))
-  t.equal(whole?.status, 200)
+  const whole = await sendOne(port, requestText(post, headers, '2\r\n{}\r\n0\r\n\r\n'))
+  t.equal(whole.status, 200)
 })
 
 await t.test(
@@ -121,8 +117,7 @@ await t.test(
     ]
     await Promise.all(
       stages.map(async (text) => {
-        const [answer] = await sendRaw(port, text)
-        if (!answer) return t.fail(`no answer to ${JSON.stringify(text)}`)
+        const answer = await sendOne(port, text)
         isError(t, answer, 'bad_request', /came too slowly/, JSON.stringify(text))
       }),
     )
@@ -165,8 +160,8 @@ await t.test(
     await sleep(300)
     const started = performance.now()
     for (const socket of sockets) socket.resetAndDestroy()
-    const [next] = await sendRaw(port, requestText('GET /v1/slow?limit=1', headers))
-    t.equal(next?.status, 200)
+    const next = await sendOne(port, requestText('GET /v1/slow?limit=1', headers))
+    t.equal(next.status, 200)
     t.ok(performance.now() - started < 1000, 'not waited for: four questions are two seconds')
     await until(() => logged(world, '"status":499') === 4)
     t.equal(logged(world, '"level":50'), 0, 'a client that leaves is no error of ours')
@@ -196,7 +191,7 @@ await t.test(
     world.app.server.server.timeout = 150
     const port = await listen(world)
     const body = JSON.stringify(slowQuestion)
-    const [answer] = await sendRaw(
+    const answer = await sendOne(
       port,
       requestText(
         'POST /v1/slow/query',

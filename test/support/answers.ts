@@ -30,20 +30,32 @@ export function isError(
   detail: RegExp = /./,
   name: string = code,
 ): void {
-  if (!t.equal(answer.status, errorStatus[code], `${name}: ${answer.text.slice(0, 200)}`)) return
-  t.same(Object.keys(answer.body), ['error', 'detail'], name)
-  t.equal(answer.body.error, code, name)
-  t.match(answer.body.detail, detail, name)
-  t.equal(answer.headers['content-type'], 'application/json; charset=utf-8', name)
-  t.equal(answer.headers['cache-control'], 'no-store', name)
-  t.match(answer.headers['x-request-id'], /^[A-Za-z0-9-]{1,64}$/, name)
-  t.equal(answer.headers['etag'], undefined, name)
-  t.equal(answer.headers['x-dataset-version'], undefined, name)
-  t.equal(answer.headers['x-powered-by'] ?? answer.headers['server'], undefined, name)
-  holdsNoSecret(t, answer.text, name)
+  const { status, headers, body, text } = answer
+  const foreign = ['etag', 'x-dataset-version', 'last-modified', 'server', 'x-powered-by']
+  const shown = {
+    status,
+    ...body,
+    keys: Object.keys(body).join(),
+    type: headers['content-type'],
+    cache: headers['cache-control'],
+    requestId: headers['x-request-id'],
+    foreign: foreign.filter((each) => headers[each] !== undefined).join(),
+  }
+  const expected = {
+    status: errorStatus[code],
+    error: code,
+    detail,
+    keys: /^error,detail$/,
+    type: 'application/json; charset=utf-8',
+    cache: 'no-store',
+    requestId: /^[A-Za-z0-9-]{1,64}$/,
+    foreign: /^$/,
+  }
+  t.match(shown, expected, name)
+  holdsNoSecret(t, text, name)
 }
 
-/** The columns `columns` of an answer's rows, to compare with what is expected. */
+/** One column of an answer's rows, to compare with what is expected. */
 export function column(answer: Answer, name: string): readonly unknown[] {
   return answer.body.data.map((row) => row[name])
 }
@@ -66,6 +78,13 @@ export function sendRaw(port: number, bytes: string | Buffer): Promise<readonly 
     })
     socket.write(bytes)
   })
+}
+
+/** Sends the bytes of one request; its answer. */
+export async function sendOne(port: number, bytes: string | Buffer): Promise<Answer> {
+  const [answer] = await sendRaw(port, bytes)
+  if (!answer) throw new Error(`no answer to ${JSON.stringify(String(bytes).slice(0, 80))}`)
+  return answer
 }
 
 /** A request line and headers as text, closing the connection afterwards. */

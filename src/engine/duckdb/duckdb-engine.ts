@@ -12,13 +12,9 @@ import type { Piece } from './pieces.js'
 import { runStatement } from './run.js'
 import { ServingInstance } from './serving.js'
 import { Turns } from './turns.js'
+import type { TurnsOptions } from './turns.js'
 
-export interface EngineOptions extends InstanceOptions {
-  /** Queries that run at once. */
-  readonly slots: number
-  /** Queries that may wait for a place. */
-  readonly queueMax: number
-}
+export interface EngineOptions extends InstanceOptions, TurnsOptions {}
 
 type Work<T> = (connection: DuckDBConnection, signal: AbortSignal) => Promise<T>
 
@@ -26,8 +22,8 @@ type Work<T> = (connection: DuckDBConnection, signal: AbortSignal) => Promise<T>
 export class DuckDbEngine implements Engine {
   readonly #turns: Turns
   readonly #serving: ServingInstance
-  readonly #closing = new AbortController()
-  readonly #running = new Set<Promise<unknown>>()
+  /** What runs or waits, each with its own way to be stopped; null once closed. */
+  #running: Map<AbortController, Promise<unknown>> | null = new Map()
 
   private constructor(options: EngineOptions) {
     this.#turns = new Turns(options)
@@ -70,22 +66,27 @@ export class DuckDbEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    const stopping = 'The service is stopping.'
-    this.#closing.abort(new ServiceError('service_unavailable', stopping, { retryAfterSeconds: 5 }))
-    await Promise.allSettled(this.#running)
+    const running = this.#running ?? new Map<AbortController, Promise<unknown>>()
+    this.#running = null
+    for (const stop of running.keys()) stop.abort(stopping())
+    await Promise.allSettled(running.values())
     await this.#serving.close()
   }
 
   async #query<T>({ client, signal }: ReadOptions, work: Work<T>): Promise<T> {
-    const ends = AbortSignal.any([signal, this.#closing.signal])
+    const running = this.#running
+    if (!running) throw stopping()
+    // A signal of the engine's own, joined to every query's, would remember each of them for ever.
+    const stop = new AbortController()
+    const ends = AbortSignal.any([signal, stop.signal])
     const result = this.#turns.run(client, ends, () => this.#attempt(work, ends))
-    this.#running.add(result)
+    running.set(stop, result)
     try {
       return await result
     } catch (cause) {
       throw ends.aborted ? ends.reason : serviceErrorOf(cause)
     } finally {
-      this.#running.delete(result)
+      running.delete(stop)
     }
   }
 
@@ -99,6 +100,11 @@ export class DuckDbEngine implements Engine {
       return await run()
     }
   }
+}
+
+function stopping(): ServiceError {
+  const detail = 'The service is stopping.'
+  return new ServiceError('service_unavailable', detail, { retryAfterSeconds: 5 })
 }
 
 /** Rows of a piece from its columns: index into the piece's files, row number, JSON text. */

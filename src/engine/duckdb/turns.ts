@@ -5,6 +5,8 @@ export interface TurnsOptions {
   readonly slots: number
   /** How many may wait, over all clients. */
   readonly queueMax: number
+  /** How long one may wait. */
+  readonly waitMaxMs: number
 }
 
 interface Waiter {
@@ -30,7 +32,8 @@ export class Turns {
 
   /**
    * Runs `work` when a place is free.
-   * @throws service_unavailable when the queue is full; the signal's reason when it aborts the wait
+   * @throws service_unavailable when the queue is full or the wait too long; the signal's reason
+   *   when it aborts the wait
    */
   async run<T>(client: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
@@ -46,20 +49,23 @@ export class Turns {
   #wait(client: string, signal: AbortSignal): Promise<void> {
     if (this.#waiting >= this.#options.queueMax) this.#makeRoom(client)
     return new Promise((resolve, reject) => {
+      const forget = () => {
+        signal.removeEventListener('abort', leave)
+        clearTimeout(timer)
+      }
       const waiter: Waiter = {
         start: () => {
-          signal.removeEventListener('abort', leave)
+          forget()
           resolve()
         },
         refuse: (reason) => {
-          signal.removeEventListener('abort', leave)
+          forget()
+          this.#remove(client, waiter)
           reject(reason)
         },
       }
-      const leave = () => {
-        this.#remove(client, waiter)
-        reject(signal.reason)
-      }
+      const leave = () => waiter.refuse(signal.reason)
+      const timer = setTimeout(() => waiter.refuse(busy()), this.#options.waitMaxMs)
       signal.addEventListener('abort', leave, { once: true })
       const queue = this.#queues.get(client)
       if (queue) queue.push(waiter)
@@ -75,7 +81,6 @@ export class Turns {
     }
     const last = this.#queues.get(longest)?.at(-1)
     if (this.#length(longest) <= this.#length(client) + 1 || !last) throw busy()
-    this.#remove(longest, last)
     last.refuse(busy())
   }
 
@@ -107,11 +112,6 @@ export class Turns {
 }
 
 function busy(): ServiceError {
-  return new ServiceError(
-    'service_unavailable',
-    'Too many queries are waiting. Try again shortly.',
-    {
-      retryAfterSeconds: 1,
-    },
-  )
+  const detail = 'Too many queries are waiting. Try again shortly.'
+  return new ServiceError('service_unavailable', detail, { retryAfterSeconds: 1 })
 }

@@ -1,0 +1,81 @@
+import { DuckDBInstance } from '@duckdb/node-api'
+import t from 'tap'
+import type { Predicate } from '../../src/catalog/predicate.js'
+import { compileRead } from '../../src/engine/duckdb/compile.js'
+import { planPage } from '../../src/engine/duckdb/pieces.js'
+import type { Piece } from '../../src/engine/duckdb/pieces.js'
+import { openEngine } from './fixtures/open-engine.js'
+import { filterOf, predicatesOf, questions, spread } from './fixtures/questions.js'
+import { oneFile, rowGroups } from './fixtures/stored-rows.js'
+
+// Guarantee: a statement without ORDER BY is one that DuckDB answers in stored order, and that is
+// every plan without a join (ENGINE.md 2.3). A newer DuckDB that plans otherwise fails here.
+
+interface PlanNode {
+  readonly name: string
+  readonly extra_info: { readonly Conditions?: string | readonly string[] }
+  readonly children: readonly PlanNode[]
+}
+
+function joinConditions(nodes: readonly PlanNode[]): readonly string[] {
+  return nodes.flatMap(({ name, extra_info: { Conditions = [] }, children }) => {
+    const own = name.includes('JOIN') ? [Conditions].flat() : []
+    const byPlace = own.every((each) => /^file_(index|row_number) = /.test(each))
+    return [...(byPlace ? [] : own), ...joinConditions(children)]
+  })
+}
+
+await t.test('what DuckDB makes of each question', async (t) => {
+  const world = await openEngine(t, { files: oneFile, writing: rowGroups })
+  const instance = await DuckDBInstance.create(':memory:', { threads: '4' })
+  const connection = await instance.connect()
+  t.teardown(() => {
+    connection.disconnectSync()
+    instance.closeSync()
+  })
+
+  /** The conditions of every join in a statement's plan, but for those that fetch rows by place. */
+  const joinsOf = async (
+    piece: Piece,
+    predicates: readonly Predicate[],
+  ): Promise<readonly string[]> => {
+    const statement = compileRead(piece, predicates, [world.column('name')], 100)
+    const prepared = await connection.prepare(`EXPLAIN (FORMAT json) ${statement.sql}`)
+    for (const [index, { value, type }] of statement.values.entries()) {
+      prepared.bindValue(index + 1, value, type)
+    }
+    const [, [plan] = []] = await (await prepared.run()).getColumns()
+    return joinConditions(JSON.parse(String(plan)) as readonly PlanNode[])
+  }
+  const firstPiece = (predicates: readonly Predicate[]): Piece => {
+    const [piece] = planPage(world.version, predicates, { after: null, missing: () => 101 })
+    if (!piece) throw new Error('no piece')
+    return piece
+  }
+
+  await t.test('without a long list it is a pure scan, which keeps the stored order', async (t) => {
+    const short = [1, 2, 5, 16].flatMap((length) =>
+      (['id', 'num', 'name'] as const).flatMap((column) =>
+        (['in', 'not_in'] as const).map((kind) => [
+          filterOf(column, kind, ...spread(length, column)),
+        ]),
+      ),
+    )
+    const every = [...questions, ...short, short.flat()]
+    for (const filters of every) {
+      const predicates = predicatesOf(world, filters)
+      const piece = firstPiece(predicates)
+      t.notOk(piece.sorted)
+      t.strictSame(await joinsOf(piece, predicates), [])
+    }
+  })
+
+  await t.test('a long list is a join, which loses it, and so is sorted', async (t) => {
+    for (const kind of ['in', 'not_in'] as const) {
+      const predicates = predicatesOf(world, [filterOf('id', kind, ...spread(200, 'id'))])
+      const piece = firstPiece(predicates)
+      t.ok(piece.sorted)
+      t.match(await joinsOf({ ...piece, sorted: false }, predicates), [/^id = /])
+    }
+  })
+})

@@ -1,0 +1,94 @@
+import { symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import t from 'tap'
+import type { Test } from 'tap'
+import { createInstance } from '../../src/engine/duckdb/instance.js'
+import { writeParquet } from '../support/world.js'
+
+/** A sandboxed connection that may read `inside/`, beside files that it may not. */
+async function sandbox(t: Test): Promise<{ folder: string; connection: DuckDBConnection }> {
+  const folder = t.testdir({ inside: {}, outside: {}, temp: {} })
+  const rows = 'SELECT i FROM range(3) t(i)'
+  await writeParquet(folder, { 'inside/a.parquet': rows, 'outside/b.parquet': rows })
+  writeFileSync(join(folder, 'outside', 'secret.csv'), 'secret\n')
+  symlinkSync(join(folder, 'outside', 'b.parquet'), join(folder, 'inside', 'link.parquet'))
+  const instance = await createInstance({
+    folders: [join(folder, 'inside')],
+    tempFolder: join(folder, 'temp'),
+    memoryLimitBytes: 256 * 1024 ** 2,
+    threads: 1,
+  })
+  const connection = await instance.connect()
+  t.teardown(() => {
+    connection.disconnectSync()
+    instance.closeSync()
+  })
+  return { folder, connection }
+}
+
+await t.test('Guarantee: a statement reads the given folders and nothing else', async (t) => {
+  const { folder, connection } = await sandbox(t)
+  const inside = join(folder, 'inside')
+  const read = await connection.runAndReadAll(`SELECT count(*) FROM '${inside}/a.parquet'`)
+  t.same(read.getRowsJson(), [['3']])
+  const escapes = [
+    `${folder}/outside/b.parquet`,
+    `${inside}/../outside/b.parquet`,
+    `${inside}/link.parquet`,
+    '/etc/passwd',
+  ]
+  for (const path of escapes) {
+    await t.rejects(connection.run(`SELECT * FROM read_parquet('${path}')`), {
+      message: /Permission/,
+    })
+    await t.rejects(connection.run(`SELECT * FROM read_text('${path}')`), { message: /Permission/ })
+  }
+  await t.rejects(connection.run(`SELECT * FROM read_csv('${folder}/outside/secret.csv')`), {
+    message: /Permission/,
+  })
+})
+
+await t.test('Guarantee: no statement reaches a network or writes outside', async (t) => {
+  const { folder, connection } = await sandbox(t)
+  const refused = [
+    'INSTALL httpfs',
+    'LOAD httpfs',
+    "SELECT * FROM read_parquet('https://127.0.0.1:9/a.parquet')",
+    "SELECT * FROM read_parquet('s3://bucket/a.parquet')",
+    `COPY (SELECT 1) TO '${folder}/outside/new.parquet'`,
+    `ATTACH '${folder}/outside/new.db'`,
+    `EXPORT DATABASE '${folder}/outside/dump'`,
+  ]
+  for (const sql of refused) await t.rejects(connection.run(sql), sql)
+})
+
+await t.test('Guarantee: no later statement changes a setting', async (t) => {
+  const { connection } = await sandbox(t)
+  const changes = [
+    "SET TimeZone = 'Europe/Moscow'",
+    'SET GLOBAL enable_external_access = true',
+    'RESET allowed_directories',
+    'SET memory_limit = "100GB"',
+    'PRAGMA threads = 8',
+    'SET lock_configuration = false',
+  ]
+  for (const sql of changes) {
+    await t.rejects(connection.run(sql), { message: /locked|Cannot/ }, sql)
+  }
+})
+
+await t.test(
+  'a connection made later has the same time zone and the same form of errors',
+  async (t) => {
+    const { connection } = await sandbox(t)
+    const zone = await connection.runAndReadAll("SELECT current_setting('TimeZone')")
+    t.same(zone.getRowsJson(), [['UTC']])
+    await t.rejects(connection.run('SELECT nothing'), { message: /\{"exception_type":"Binder"/ })
+  },
+)
+
+await t.test('Guarantee: a prepared text is one statement', async (t) => {
+  const { connection } = await sandbox(t)
+  await t.rejects(connection.prepare('SELECT 1; SELECT 2'), { message: /multiple statements/ })
+})

@@ -1,0 +1,323 @@
+import t from 'tap'
+import type { Access } from '../../src/access/access.js'
+import { ask } from '../../src/query/ask.js'
+import type { Asked } from '../../src/query/ask.js'
+import { parseJsonText } from '../../src/query/parse-json.js'
+import { parseUrl } from '../../src/query/parse-url.js'
+import { accessTo, column, columns } from './support.js'
+
+const key = Buffer.alloc(32, 7)
+
+function askUrl(query: string, access: Access = accessTo(), principal = 'sub_1'): Asked {
+  return ask(access, principal, key, parseUrl(query))
+}
+
+function askJson(body: unknown, access: Access = accessTo()): Asked {
+  return ask(access, 'sub_1', key, parseJsonText(JSON.stringify(body)))
+}
+
+function refusal(asking: () => Asked): string {
+  try {
+    asking()
+  } catch (cause) {
+    const { code, detail } = cause as { code?: string; detail?: string }
+    if (code === 'bad_request') return detail ?? ''
+    throw cause
+  }
+  return ''
+}
+
+function urlRefusal(query: string, access?: Access): string {
+  return refusal(() => askUrl(query, access))
+}
+
+function filterRefusal(op: string, ...value: readonly unknown[]): string {
+  const [column, ...rest] = value
+  const filter = rest.length === 0 ? { column, op } : { column, op, value: rest[0] }
+  return refusal(() => askJson({ filters: [filter] }))
+}
+
+await t.test('a question has every visible column, the usual limit and no position', (t) => {
+  const { question } = askUrl('')
+  t.same(
+    question.columns.map((each) => each.name),
+    ['inn', 'year', 'price', 'share', 'day', 'flag', 'tags'],
+  )
+  t.equal(question.limit, 100)
+  t.equal(question.after, null)
+  t.same(question.predicates, [])
+  t.ok(Object.isFrozen(question))
+  t.end()
+})
+
+await t.test('what the access allows goes before what the caller asks', (t) => {
+  const window = { kind: 'gte', column: columns.year, value: 2024n } as const
+  const { question } = askUrl('inn=eq.5&year=lte.2030', accessTo({}, {}, { predicates: [window] }))
+  t.same(
+    question.predicates.map((each) => each.kind),
+    ['gte', 'eq', 'lte'],
+  )
+  t.equal(question.predicates[0], window)
+  t.end()
+})
+
+await t.test('select takes columns in the order wanted, each once', (t) => {
+  const names = (query: string) => askUrl(query).question.columns.map((each) => each.name)
+  t.same(names('select=year,inn'), ['year', 'inn'])
+  t.same(names('select=tags'), ['tags'])
+  t.equal(urlRefusal('select=year,inn,year'), 'select names "year" twice.')
+  t.equal(
+    refusal(() => askJson({ select: [] })),
+    'select names no column.',
+  )
+  t.match(
+    urlRefusal('select=yaer'),
+    /^There is no column or parameter "yaer"\. Did you mean "year"\?/,
+  )
+  t.match(
+    urlRefusal('select=Year'),
+    /^There is no column or parameter "Year"\. Did you mean "year"\?/,
+  )
+  t.match(urlRefusal('select=*'), /^There is no column or parameter "\*"\./)
+  t.end()
+})
+
+await t.test('a limit goes from 1 to the most of the dataset, and is never cut', (t) => {
+  const access = accessTo({ limit: { default: 10, max: 50 } })
+  t.equal(askUrl('', access).question.limit, 10)
+  t.equal(askUrl('limit=1', access).question.limit, 1)
+  t.equal(askUrl('limit=50', access).question.limit, 50)
+  for (const limit of [0, 51, 1000, 999_999_999_999_999]) {
+    const detail = `limit goes from 1 to 50 for this dataset; ${limit} is outside.`
+    t.equal(urlRefusal(`limit=${limit}`, access), detail)
+    t.equal(
+      refusal(() => askJson({ limit }, access)),
+      detail,
+    )
+  }
+  t.end()
+})
+
+await t.test('an unknown column or parameter is told with the nearest one', (t) => {
+  t.equal(
+    urlRefusal('innn=eq.5'),
+    'There is no column or parameter "innn". Did you mean "inn"? GET /v1/things/schema lists the columns.',
+  )
+  t.equal(
+    urlRefusal('offset=5'),
+    'There is no column or parameter "offset". GET /v1/things/schema lists the columns.',
+  )
+  t.match(urlRefusal('=eq.5'), /^There is no column or parameter ""\./)
+  t.match(urlRefusal('__proto__=eq.5'), /^There is no column or parameter "__proto__"\./)
+  t.match(urlRefusal(`${'x'.repeat(5000)}=eq.5`), /^There is no column or parameter "x{40}…"\./)
+  t.end()
+})
+
+await t.test('a hidden column is an unknown one, to the last letter of the error', (t) => {
+  const visible = Object.values(columns).filter((each) => !each.hidden)
+  const without = accessTo({}, { columns: visible })
+  const queries = ['secret=eq.5', 'secre=eq.5', 'secret=nonsense', 'select=secret', 'secret=gt.x']
+  for (const query of queries) {
+    const detail = urlRefusal(query)
+    t.match(detail, /^There is no column or parameter "secret?"\./)
+    t.equal(detail, urlRefusal(query, without), query)
+  }
+  t.end()
+})
+
+await t.test('an unknown operator is told with the nearest one and those that there are', (t) => {
+  const has = 'It has: eq, ne, like, in, not_in, isdistinct, is_null, not_null.'
+  t.equal(
+    urlRefusal('inn=equals.5'),
+    `Column "inn": there is no operator "equals". Did you mean "eq"? ${has}`,
+  )
+  t.equal(
+    urlRefusal('inn=is.null'),
+    `Column "inn": there is no operator "is". Did you mean "in" or "isdistinct" or "is_null"? ${has}`,
+  )
+  t.equal(
+    urlRefusal('inn=7708004767'),
+    `Column "inn": there is no operator "7708004767". Write inn=eq.value. ${has}`,
+  )
+  t.equal(urlRefusal('inn='), `Column "inn": there is no operator "". Write inn=eq.value. ${has}`)
+  t.match(urlRefusal('tags=5'), /Write tags=is_null\. It has: is_null, not_null\.$/)
+  t.match(urlRefusal('inn=toString.5'), /there is no operator "toString"/)
+  t.equal(
+    urlRefusal('inn=gt.5'),
+    'Column "inn" (string) has no operator "gt". It has: eq, ne, like, in, not_in, isdistinct, is_null, not_null.',
+  )
+  t.end()
+})
+
+await t.test('JSON says the same as the URL, and one cursor fits both', (t) => {
+  const pairs: readonly (readonly [string, unknown])[] = [
+    ['inn=eq.5', { column: 'inn', op: 'eq', value: '5' }],
+    ['year=gte.2020', { column: 'year', op: 'gte', value: 2020 }],
+    ['year=gte.2020', { column: 'year', op: 'gte', value: '2020' }],
+    ['year=in.2020,2021', { column: 'year', op: 'in', value: [2021, '2020', 2020] }],
+    ['price=lt.0.5', { column: 'price', op: 'lt', value: 0.5 }],
+    ['price=lt.0.0000001', { column: 'price', op: 'lt', value: 1e-7 }],
+    ['price=gt.-0.000000000125', { column: 'price', op: 'gt', value: -1.25e-10 }],
+    ['share=eq.1e-7', { column: 'share', op: 'eq', value: 1e-7 }],
+    ['flag=eq.true', { column: 'flag', op: 'eq', value: true }],
+    ['day=eq.2024-02-29', { column: 'day', op: 'eq', value: '2024-02-29' }],
+    ['inn=is_null', { column: 'inn', op: 'is_null' }],
+    ['inn=like.77*', { column: 'inn', op: 'like', value: '77*' }],
+    ['inn=in.%22a,b%22,c', { column: 'inn', op: 'in', value: ['a,b', 'c'] }],
+  ]
+  for (const [query, filter] of pairs) {
+    const [url, json] = [askUrl(query), askJson({ filters: [filter] })]
+    t.same(url.question.predicates.length > 0, true, query)
+    t.equal(json.key, url.key, query)
+    t.equal(json.cursorAfter({ file: 1, row: 2 }), url.cursorAfter({ file: 1, row: 2 }))
+  }
+  t.end()
+})
+
+await t.test('a JSON value of the wrong kind is told to come as a string', (t) => {
+  t.equal(filterRefusal('eq', 'inn', 5), 'Column "inn" is a string: send the value as a string.')
+  t.equal(filterRefusal('eq', 'inn', true), 'Column "inn" is a string: send the value as a string.')
+  t.equal(
+    filterRefusal('eq', 'year', true),
+    'Column "year" is an integer: send the value as a string.',
+  )
+  t.equal(filterRefusal('eq', 'day', 5), 'Column "day" is a date: send the value as a string.')
+  t.equal(filterRefusal('eq', 'flag', 1), 'Column "flag" is a boolean: send the value as a string.')
+  t.equal(
+    filterRefusal('in', 'inn', ['a', 5]),
+    'Column "inn" is a string: send the value as a string.',
+  )
+  t.equal(filterRefusal('eq', 'inn', 'a\ud800'), 'Column "inn": the value is not valid Unicode.')
+  t.end()
+})
+
+await t.test('a JSON filter has the values that its operator takes', (t) => {
+  t.equal(filterRefusal('eq', 'inn'), 'Column "inn": eq needs a value.')
+  t.equal(filterRefusal('eq', 'inn', ['5']), 'Column "inn": eq takes one value.')
+  t.equal(filterRefusal('in', 'inn', '5'), 'Column "inn": in takes a list of values.')
+  t.equal(filterRefusal('in', 'inn'), 'Column "inn": in takes a list of values.')
+  t.equal(filterRefusal('in', 'inn', []), 'Column "inn": in needs a value.')
+  t.equal(filterRefusal('is_null', 'inn', '5'), 'Column "inn": is_null takes no value.')
+  t.equal(filterRefusal('is_null', 'inn', []), 'Column "inn": is_null takes no value.')
+  t.match(filterRefusal('EQ', 'inn', '5'), /there is no operator "EQ"/)
+  t.end()
+})
+
+await t.test('a request has at most 50 filters and 1000 values in a list', (t) => {
+  const filters = (count: number) => Array(count).fill('year=gt.1').join('&')
+  t.equal(askUrl(filters(50)).question.predicates.length, 50)
+  t.equal(urlRefusal(filters(51)), 'A request has at most 50 filters; this one has 51.')
+  const list = (count: number) => `year=in.${Array.from({ length: count }, (_, n) => n).join()}`
+  t.match(askUrl(list(1000)).question.predicates, [{ kind: 'in' }])
+  t.equal(urlRefusal(list(1001)), 'Column "year": in takes at most 1000 values; there are 1001.')
+  t.end()
+})
+
+await t.test(
+  'the first request to a large dataset needs a filter, and the hint is a good one',
+  (t) => {
+    const large = { requireFilter: true }
+    const hint = (version: Parameters<typeof accessTo>[1], access: Partial<Access> = {}) =>
+      urlRefusal('', accessTo(large, version, access))
+    const says = (example: string) =>
+      `This dataset is large: the first request needs a filter. Add one, for example ${example}.`
+    t.equal(
+      hint({ history: columns.year, newestHistory: 2025n, key: [columns.inn] }),
+      says('year=eq.2025'),
+    )
+    t.equal(
+      hint({ history: columns.year, newestHistory: 2025n }, { plan: null }),
+      says('year=eq.2024'),
+      'a demo subset may not reach the newest year',
+    )
+    t.equal(hint({ history: columns.day }), says('day=gte.2024-12-31'))
+    t.equal(hint({ key: [columns.inn] }), says('inn=eq.text'))
+    t.equal(
+      hint({ history: columns.secret, key: [columns.secret, columns.inn] }),
+      says('inn=eq.text'),
+    )
+    t.equal(
+      hint({ key: [columns.tags] }),
+      says('inn=eq.text'),
+      'no filter on what can not be compared',
+    )
+    t.equal(hint({ columns: [columns.tags] }), says('on any column'))
+    t.end()
+  },
+)
+
+await t.test('a large dataset answers a filter of any kind, and a walk that has begun', (t) => {
+  const access = accessTo({ requireFilter: true })
+  t.equal(urlRefusal('inn=eq.5', access), '')
+  t.equal(urlRefusal('year=isdistinct.1.5', access), '', 'even one that every row passes')
+  t.match(urlRefusal('limit=1&select=inn', access), /^This dataset is large/)
+  const cursor = askUrl('').cursorAfter({ file: 0, row: 5 })
+  t.same(askUrl(`cursor=${cursor}`, access).question.after, { file: 0, row: 5 })
+  t.end()
+})
+
+await t.test('a cursor goes on with the same filters, however they are written', (t) => {
+  const cursor = askUrl('year=gte.2020&inn=in.b,a').cursorAfter({ file: 3, row: 70_000 })
+  const same = [
+    'inn=in.a,b&year=gte.2020',
+    'year=gte.02020.0&inn=in.a,b,a&limit=5',
+    'year=gte.2020&inn=in.b,a&select=price',
+  ]
+  for (const query of same) {
+    t.same(askUrl(`${query}&cursor=${cursor}`).question.after, { file: 3, row: 70_000 }, query)
+  }
+  const invalid =
+    'The cursor is not valid for this request. Repeat the request that gave it with the same filters, or start again without a cursor.'
+  for (const query of [
+    '',
+    'year=gte.2020',
+    'year=gte.2021&inn=in.b,a',
+    'year=gt.2020&inn=in.b,a',
+  ]) {
+    t.equal(urlRefusal(`${query}&cursor=${cursor}`), invalid, query)
+  }
+  const question = `year=gte.2020&inn=in.b,a&cursor=${cursor}`
+  t.equal(urlRefusal(question, accessTo({ name: 'others' })), invalid)
+  t.equal(urlRefusal(question, accessTo({}, { id: 'fedcba9876543210' })), invalid)
+  t.equal(
+    refusal(() => askUrl(question, accessTo(), 'sub_2')),
+    invalid,
+  )
+  t.equal(urlRefusal('cursor='), invalid)
+  t.end()
+})
+
+await t.test('the key of a question is equal for equal answers, and only for them', (t) => {
+  const keyOf = (query: string) => askUrl(query).key
+  const cursor = (row: number) => askUrl('').cursorAfter({ file: 0, row })
+  t.equal(keyOf('year=eq.5&inn=eq.a'), keyOf('inn=eq.a&year=eq.5.0&limit=100'))
+  const different = [
+    '',
+    'limit=99',
+    'select=inn',
+    'select=inn,year',
+    'select=year,inn',
+    'inn=eq.a',
+    'inn=ne.a',
+    'inn=eq.a,b',
+    'inn=in.a,b',
+    `cursor=${cursor(1)}`,
+    `cursor=${cursor(2)}`,
+  ]
+  t.equal(new Set(different.map(keyOf)).size, different.length)
+  t.end()
+})
+
+await t.test('a column whose name looks like anything is asked by that name', (t) => {
+  const names = ['2110', 'a.b', 'a=b&c', 'сумма', 'eq', 'two words', '%']
+  const access = accessTo({}, { columns: names.map((name) => column(name, 'INTEGER')) })
+  for (const name of names) {
+    const { question } = askUrl(
+      `${encodeURIComponent(name)}=eq.5&select=${encodeURIComponent(name)}`,
+      access,
+    )
+    t.match(question.predicates, [{ kind: 'eq', column: { name }, value: 5n }])
+    t.match(question.columns, [{ name }])
+  }
+  t.end()
+})

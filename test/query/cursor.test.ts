@@ -1,0 +1,139 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { readCursor, writeCursor } from '../../src/query/cursor.js'
+import type { CursorScope } from '../../src/query/cursor.js'
+
+const key = Buffer.from('0123456789abcdef0123456789abcdef')
+const scope: CursorScope = {
+  dataset: 'things',
+  version: '0123456789abcdef',
+  principal: 'sub_1',
+  filters: '["inn","eq","string:5"]',
+}
+const position = { file: 41, row: 123_456_789 }
+
+const invalid = {
+  code: 'bad_request',
+  detail:
+    'The cursor is not valid for this request. Repeat the request that gave it with the same ' +
+    'filters, or start again without a cursor.',
+}
+
+const anyPosition = fc.record({
+  file: fc.nat(2 ** 31 - 1).map((file) => file * 2),
+  row: fc.maxSafeNat().map((row) => row % 2 ** 48),
+})
+
+await t.test('a cursor names its position, in any file and any row', (t) => {
+  fc.assert(
+    fc.property(anyPosition, (position) => {
+      const found = readCursor(key, scope, writeCursor(key, scope, position))
+      return found.file === position.file && found.row === position.row
+    }),
+  )
+  const last = { file: 2 ** 32 - 1, row: 2 ** 48 - 1 }
+  t.same(readCursor(key, scope, writeCursor(key, scope, last)), last)
+  t.match(writeCursor(key, scope, position), /^[A-Za-z0-9_-]{47}$/, 'safe in a URL')
+  t.end()
+})
+
+await t.test('no single bit of a cursor can be turned', (t) => {
+  const bytes = Buffer.from(writeCursor(key, scope, position), 'base64url')
+  let accepted = 0
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    const forged = Buffer.from(bytes)
+    forged[bit >> 3] = (forged[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+    try {
+      readCursor(key, scope, forged.toString('base64url'))
+      accepted += 1
+    } catch (cause) {
+      t.match(cause, invalid)
+    }
+  }
+  t.equal(accepted, 0)
+  t.end()
+})
+
+await t.test('no letter of a cursor can be changed, not even where it means the same bits', (t) => {
+  const cursor = writeCursor(key, scope, position)
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/= .\u{1f600}'
+  const accepted: string[] = []
+  for (let index = 0; index < cursor.length; index++) {
+    for (const letter of letters) {
+      if (letter === cursor[index]) continue
+      const forged = cursor.slice(0, index) + letter + cursor.slice(index + 1)
+      try {
+        readCursor(key, scope, forged)
+        accepted.push(forged)
+      } catch {}
+    }
+  }
+  t.same(accepted, [])
+  t.end()
+})
+
+await t.test('a cursor that is cut, longer, padded or no cursor is refused in one text', (t) => {
+  const cursor = writeCursor(key, scope, position)
+  const texts = [
+    '',
+    'x',
+    cursor.slice(1),
+    cursor.slice(0, -1),
+    `${cursor}A`,
+    `${cursor}=`,
+    ` ${cursor}`,
+    `${cursor} `,
+    `${cursor}${cursor}`,
+    'null',
+    '0',
+    '%',
+    '\0',
+    'A'.repeat(47),
+    'A'.repeat(1_000_000),
+  ]
+  for (const text of texts) t.throws(() => readCursor(key, scope, text), invalid)
+  t.end()
+})
+
+await t.test(
+  'a cursor is good for its own key, dataset, version, subscription and filters',
+  (t) => {
+    const cursor = writeCursor(key, scope, position)
+    const others: readonly Partial<CursorScope>[] = [
+      { dataset: 'thing' },
+      { version: '0123456789abcdee' },
+      { principal: 'sub_2' },
+      { filters: '' },
+      { principal: 'demo', filters: '' },
+      { dataset: 'things"', filters: '' },
+    ]
+    for (const other of others) {
+      t.throws(
+        () => readCursor(key, { ...scope, ...other }, cursor),
+        invalid,
+        JSON.stringify(other),
+      )
+    }
+    t.throws(() => readCursor(Buffer.alloc(32), scope, cursor), invalid)
+    t.same(readCursor(key, { ...scope }, cursor), position)
+    t.end()
+  },
+)
+
+await t.test('what stands in one field of a scope can not pass for another', (t) => {
+  const text = fc.string({ unit: fc.constantFrom('"', ',', '[', ']', '\\', 'a'), maxLength: 4 })
+  const anyScope = fc.record({
+    dataset: text,
+    version: fc.constant(scope.version),
+    principal: text,
+    filters: text,
+  })
+  fc.assert(
+    fc.property(anyScope, anyScope, (one, other) => {
+      const isSame = JSON.stringify(one) === JSON.stringify(other)
+      return (writeCursor(key, one, position) === writeCursor(key, other, position)) === isSame
+    }),
+    { numRuns: 2000 },
+  )
+  t.end()
+})
