@@ -85,6 +85,8 @@ const plainUnits: Readonly<Record<string, string>> = {
 
 interface SourceColumn {
   readonly name: string
+  /** `false` = the publisher promises that it is never empty. */
+  readonly nullable: string
   readonly unit: string
   readonly label: string
   readonly labelRu: string
@@ -136,7 +138,7 @@ async function load(
   await connection.run(`CREATE TABLE ${name} AS SELECT * FROM read_parquet(${path})`)
 }
 
-/** Labels and units of the columns, checked to be those of the Parquet file, in its order. */
+/** What the source says of the columns, checked to be those of the Parquet file, in its order. */
 async function readColumns(
   connection: DuckDBConnection,
   sourceFolder: string,
@@ -145,15 +147,18 @@ async function readColumns(
   const path = literal(join(sourceFolder, columns))
   const listed = await readText(
     connection,
-    `SELECT "column", unit, label_en, label_ru, source FROM read_csv(${path}, all_varchar = true)`,
+    `SELECT "column", nullable, unit, label_en, label_ru, source
+     FROM read_csv(${path}, all_varchar = true)`,
   )
   const actual = await readText(connection, `SELECT column_name FROM (DESCRIBE ${name})`)
   if (listed.map(([column]) => column).join() !== actual.join()) {
     throw new Error(`${columns} does not list the columns of the Parquet file, in its order`)
   }
-  return listed.map(([column = '', unit = '', label = '', labelRu = '', source = '']) => {
-    return { name: column, unit, label, labelRu, source }
-  })
+  return listed.map(
+    ([name = '', nullable = '', unit = '', label = '', labelRu = '', source = '']) => {
+      return { name, nullable, unit, label, labelRu, source }
+    },
+  )
 }
 
 async function writeParquetFiles(
@@ -187,12 +192,13 @@ async function writeDictionary(
   const [counts = []] = await readText(connection, `SELECT count(COLUMNS(*))::VARCHAR FROM ${name}`)
   const lines = columns.map((column, index) => [
     column.name,
+    column.nullable,
     column.unit || (plainUnits[column.name] ?? ''),
     describe(column) + (counts[index] === '0' ? '; empty throughout this sample' : ''),
     column.labelRu,
     column.source,
   ])
-  const header = ['column', 'unit', 'description', 'description_ru', 'source']
+  const header = ['column', 'nullable', 'unit', 'description', 'description_ru', 'source']
   const text = [header, ...lines].map((fields) => `${fields.map(csvField).join()}\n`).join('')
   await writeText(join(outFolder, `${name}.columns.csv`), text)
   console.log(`${name}.columns.csv: ${lines.length} columns`)

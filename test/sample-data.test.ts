@@ -282,7 +282,8 @@ await t.test(
   async (t) => {
     for (const [name, { dictionary }] of Object.entries(registry().datasets)) {
       const csv = `read_csv('${join(home, dictionary)}', all_varchar = true)`
-      t.same(await columnNames(csv), ['column', 'unit', 'description', 'description_ru', 'source'])
+      const titles = ['column', 'nullable', 'unit', 'description', 'description_ru', 'source']
+      t.same(await columnNames(csv), titles)
       const covered = (await rows(`SELECT "column" FROM ${csv}`)).flat()
       t.same(covered, await columnNames(name))
       const texts = ['description', 'description_ru', 'source']
@@ -291,6 +292,25 @@ await t.test(
     }
   },
 )
+
+await t.test('what a dictionary promises never to be empty is filled in every row', async (t) => {
+  const promised = async (name: string) => {
+    const csv = `read_csv('${data}/${name}.columns.csv', all_varchar = true)`
+    t.equal(
+      await count(`${csv} WHERE nullable IN ('true', 'false')`),
+      (await columnNames(name)).length,
+    )
+    return (await rows(`SELECT "column" FROM ${csv} WHERE nullable = 'false'`)).flat()
+  }
+  t.same(await promised('financials'), ['year', 'inn'])
+  t.same(await promised('procurement'), ['reg_number', 'law', 'customer_inn'])
+  for (const name of ['financials', 'procurement']) {
+    const filled = await filledCounts(name)
+    const rowCount = await count(name)
+    for (const column of await promised(name))
+      t.equal(filled.get(String(column)), rowCount, String(column))
+  }
+})
 
 await t.test(
   'every numeric column has a unit, except for numbers that only name something',

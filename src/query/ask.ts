@@ -2,16 +2,13 @@ import { badRequest } from '../errors.js'
 import type { Access } from '../access/access.js'
 import { columnOperators } from '../catalog/column.js'
 import type { Column } from '../catalog/column.js'
-import { article, didYouMean, quoted } from '../catalog/nearest.js'
-import { isOperator, operatorNames, operators } from '../catalog/operators.js'
-import type { Operator } from '../catalog/operators.js'
-import { filterPredicates, predicateKey } from '../catalog/predicate.js'
-import type { Predicate } from '../catalog/predicate.js'
+import { didYouMean, quoted } from '../catalog/nearest.js'
+import { predicateKey } from '../catalog/predicate.js'
 import { readCursor, writeCursor } from './cursor.js'
 import type { CursorScope } from './cursor.js'
 import type { Position, Question } from './question.js'
-import { filtersMax, listValuesMax } from './raw-question.js'
-import type { RawFilter, RawQuestion, RawValue } from './raw-question.js'
+import type { RawQuestion } from './raw-question.js'
+import { readFilters } from './read-filters.js'
 
 /** A question, and how to go on after any of its rows. */
 export interface Asked {
@@ -32,7 +29,7 @@ export function ask(
   cursorKey: Uint8Array,
   raw: RawQuestion,
 ): Asked {
-  const filters = readFilters(access, raw.filters)
+  const filters = readFilters(raw.filters, (name) => findColumn(access, name))
   const columns = raw.select === null ? access.columns : selectColumns(access, raw.select)
   const limit = checkLimit(access, raw.limit)
   const filterKey = filters.map(predicateKey).sort().join()
@@ -52,17 +49,6 @@ export function ask(
   }
 }
 
-function readFilters(access: Access, filters: readonly RawFilter[]): readonly Predicate[] {
-  if (filters.length > filtersMax) {
-    throw badRequest(`A request has at most ${filtersMax} filters; this one has ${filters.length}.`)
-  }
-  return filters.flatMap((filter) => {
-    const column = findColumn(access, filter.column)
-    const operator = checkOperator(column, filter)
-    return filterPredicates(column, operator, checkValues(column, operator, filter))
-  })
-}
-
 /** A hidden column is an unknown one. */
 function findColumn(access: Access, name: string): Column {
   const column = access.columns.find((candidate) => candidate.name === name)
@@ -72,61 +58,6 @@ function findColumn(access: Access, name: string): Column {
     `There is no column or parameter ${quoted(name)}.${didYouMean(name, names)} ` +
       `GET /v1/${access.dataset.name}/schema lists the columns.`,
   )
-}
-
-function checkOperator(column: Column, { operator }: RawFilter): Operator {
-  if (isOperator(operator)) return operator
-  const allowed = columnOperators(column)
-  const isWord = /^[a-z_]{1,20}$/.test(operator)
-  throw badRequest(
-    `Column ${quoted(column.name)}: there is no operator ${quoted(operator)}.` +
-      (isWord
-        ? didYouMean(operator, operatorNames)
-        : ` Write ${column.name}=${allowed[0]}.value.`) +
-      ` It has: ${allowed.join(', ')}.`,
-  )
-}
-
-function checkValues(column: Column, operator: Operator, filter: RawFilter): readonly string[] {
-  const { form } = operators[operator]
-  const { values, isList } = filter
-  const name = `Column ${quoted(column.name)}: ${operator}`
-  if (form === 'none') {
-    if (values.length > 0 || isList) throw badRequest(`${name} takes no value.`)
-    return []
-  }
-  if (isList !== (form === 'list')) {
-    throw badRequest(`${name} takes ${form === 'list' ? 'a list of values' : 'one value'}.`)
-  }
-  if (values.length === 0) throw badRequest(`${name} needs a value.`)
-  if (values.length > listValuesMax) {
-    throw badRequest(`${name} takes at most ${listValuesMax} values; there are ${values.length}.`)
-  }
-  return values.map((value) => textOf(column, value))
-}
-
-/** A value as a URL would carry it. */
-function textOf(column: Column, value: RawValue): string {
-  const { shown } = column.rules
-  if (typeof value === 'string') {
-    if (!/\p{Surrogate}/u.test(value)) return value
-    throw badRequest(`Column ${quoted(column.name)}: the value is not valid Unicode.`)
-  }
-  const fits =
-    typeof value === 'boolean' ? shown === 'boolean' : shown === 'integer' || shown === 'number'
-  if (fits) return typeof value === 'boolean' ? String(value) : plainNumber(value)
-  throw badRequest(
-    `Column ${quoted(column.name)} is ${article(shown)}: send the value as a string.`,
-  )
-}
-
-/** A number's digits without an exponent: 1e-7 is 0.0000001. */
-function plainNumber(value: number): string {
-  const text = String(value)
-  const match = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(text)
-  if (!match) return text
-  const [, sign = '', whole = '', fraction = '', exponent] = match
-  return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${whole}${fraction}`
 }
 
 function selectColumns(access: Access, names: readonly string[]): readonly Column[] {
@@ -165,7 +96,8 @@ function filterHint({ version, columns, plan }: Access): string {
     (each) => each && !each.hidden && columnOperators(each).includes('eq'),
   )
   if (!column) return 'on any column'
-  const isYear = column === history && column.rules.shown === 'integer'
-  const value = isYear && newestHistory !== undefined ? newestHistory : column.rules.example
-  return `${column.name}=${column.rules.shown === 'date' ? 'gte' : 'eq'}.${value}`
+  const { shown, example } = column.rules
+  const isYear = column === history && shown === 'integer'
+  const value = isYear && newestHistory !== undefined ? newestHistory : example
+  return `${column.name}=${shown === 'date' || shown === 'timestamp' ? 'gte' : 'eq'}.${value}`
 }

@@ -1,4 +1,9 @@
+import { plainColumn } from '../../src/catalog/column.js'
+import type { Column } from '../../src/catalog/column.js'
+import type { ScalarName } from '../../src/catalog/data-type.js'
+import type { Operator } from '../../src/catalog/operators.js'
 import type { Value } from '../../src/catalog/place.js'
+import { filterPredicates } from '../../src/catalog/predicate.js'
 import type { Predicate } from '../../src/catalog/predicate.js'
 import type { Exact } from '../../src/catalog/values.js'
 
@@ -49,4 +54,19 @@ export function decimalText({ units, scale }: Exact): string {
   const whole = digits.slice(0, digits.length - scale)
   const fraction = scale === 0 ? '' : `.${digits.slice(-scale)}`
   return `${units < 0n ? '-' : ''}${whole}${fraction}`
+}
+
+/** A column `x` of a scalar type. */
+export function scalar(name: ScalarName): Column {
+  return plainColumn('x', { kind: 'scalar', name })
+}
+
+/** Whether a row with this value of the column passes a filter. */
+export function passes(
+  column: Column,
+  operator: Operator,
+  texts: readonly string[],
+  value: Value | null,
+): boolean {
+  return filterPredicates(column, operator, texts).every((each) => holds(each, { x: value }))
 }

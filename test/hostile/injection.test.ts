@@ -57,23 +57,24 @@ await t.test('a payload as a value finds the row that holds it, and no other', a
     })
   for (const [id, text] of payloads.entries()) {
     const same = payloads.flatMap((each, index) => (each === text ? [index] : []))
+    const begins = payloads.flatMap((each, index) => (each.startsWith(text) ? [index] : []))
     const encoded = encodeURIComponent(text)
     const quoted = encodeURIComponent(`"${text.replace(/["\\]/g, '\\$&')}"`)
-    const [eq, list, byBody, others] = await Promise.all([
-      world.get(`/v1/texts?text=eq.${encoded}&select=id`, token),
-      world.get(`/v1/texts?text=in.${quoted},nothing&select=id`, token),
+    const byUrl = (filter: string) => world.get(`/v1/texts?text=${filter}&select=id`, token)
+    const answers = await Promise.all([
+      byUrl(`eq.${encoded}`),
+      byUrl(`in.${quoted},nothing`),
       post('eq', text),
-      post('ne', text),
+      post('like', text.includes('*') ? '' : `${text}*`),
     ])
-    for (const answer of [eq, list, byBody]) t.same(column(answer, 'id'), same, `${id}: ${text}`)
-    t.equal(others.body.data.length, payloads.length - same.length, text)
-    const raw = await world.get(`/v1/texts?text=in.${encoded}`, token)
-    isClean(t, raw, `in ${text}`)
-    const like = await world.get(`/v1/texts?text=like.${encoded}*&select=id`, token)
-    isClean(t, like, `like ${text}`)
-    if (!text.includes('*')) {
-      const begins = payloads.flatMap((each, index) => (each.startsWith(text) ? [index] : []))
-      t.same(column(like, 'id'), begins, `like ${text}`)
+    const expected = [same, same, same, text.includes('*') ? [] : begins]
+    t.same(
+      answers.map((answer) => column(answer, 'id')),
+      expected,
+      `${id}: ${text}`,
+    )
+    for (const filter of [`in.${encoded}`, `like.${encoded}`]) {
+      isClean(t, await byUrl(filter), `${filter}`)
     }
   }
 })
@@ -126,26 +127,18 @@ await t.test(
 await t.test('a payload in a header changes nothing', async (t) => {
   const world = await startPayloads(t)
   const { token } = world.subscribe(['texts:pro'])
-  const names = [
-    'accept',
-    'if-none-match',
-    'x-request-id',
-    'x-forwarded-for',
-    'user-agent',
-    'cookie',
-  ]
+  const wrong: string[] = []
   for (const text of payloads.filter((each) => /^[\x20-\x7e]+$/.test(each))) {
-    for (const name of names) {
+    const expected = { accept: [200, 406], 'if-none-match': [200, 304], 'x-request-id': [200] }
+    for (const [name, statuses] of Object.entries(expected)) {
       const answer = await world.get('/v1/texts?id=eq.1', token, { headers: { [name]: text } })
-      const expected =
-        name === 'accept' ? [200, 406] : name === 'if-none-match' ? [200, 304] : [200]
-      t.ok(expected.includes(answer.status), `${name}: ${text}: ${answer.status}`)
-      const { 'x-request-id': id } = answer.headers
-      t.match(id, /^[A-Za-z0-9-]{1,64}$/)
+      const isHarmless = /^[A-Za-z0-9-]{1,64}$/.test(String(answer.headers['x-request-id']))
+      if (!statuses.includes(answer.status) || !isHarmless) wrong.push(`${name}: ${text}`)
     }
     const bearer = await world.get('/v1/texts', undefined, { headers: { authorization: text } })
-    t.ok([401, 429].includes(bearer.status), text)
+    if (![401, 429].includes(bearer.status)) wrong.push(`authorization: ${text}`)
   }
+  t.same(wrong, [])
 })
 
 // Guarantee: nothing that a request says writes anything but its own charge.
@@ -170,9 +163,7 @@ await t.test(
     t.same(disk(), onDisk)
     t.same(control.all('SELECT name FROM sqlite_schema'), tables)
     t.equal(usageOf(control, world, subscriptionId).total, sent + after.body.data.length)
-    for (const line of world.log) {
-      t.notMatch(line, '"level":50', line)
-      t.notMatch(line, token)
-    }
+    const bad = world.log.filter((line) => line.includes('"level":50') || line.includes(token))
+    t.same(bad, [], 'no error of ours, no token')
   },
 )

@@ -5,7 +5,7 @@ import type { Bound } from './bind.js'
 import { servedText } from './encode.js'
 
 /**
- * Lists up to this long are written as comparisons, which DuckDB evaluates as it scans. Its own IN
+ * Lists up to this long are written so that DuckDB compares value by value as it scans. Its own IN
  * of five and more is a join, which gives up the stored order; for long lists that is far quicker.
  */
 const shortListMax = 16
@@ -44,9 +44,7 @@ export function condition(
       return emptyCondition(predicate.kind, predicate.column, sql)
     case 'in':
     case 'not_in':
-      return isJoin(predicate)
-        ? longList(predicate, sql, parameters)
-        : shortList(predicate, sql, parameters)
+      return membership(predicate, sql, parameters)
     default:
       return compare(predicate, sql, parameters)
   }
@@ -81,27 +79,24 @@ function compare({ kind, column, value }: Comparison, sql: string, parameters: P
   return kind === 'eq' || kind === 'isdistinct' ? comparison : finite(column, sql, comparison)
 }
 
-function shortList(predicate: Membership, sql: string, parameters: Parameters): string {
-  const { column, values } = predicate
-  const [kind, glue] =
-    predicate.kind === 'in' ? (['eq', ' OR '] as const) : (['ne', ' AND '] as const)
-  return `(${values.map((value) => compare({ kind, column, value }, sql, parameters)).join(glue)})`
+function membership(predicate: Membership, sql: string, parameters: Parameters): string {
+  const { kind, column, values } = predicate
+  if (kind === 'in' && !isJoin(predicate)) {
+    const each = values.map((value) => compare({ kind: 'eq', column, value }, sql, parameters))
+    return `(${each.join(' OR ')})`
+  }
+  const left = comparable(column, values[0] ?? '', sql)
+  const list = valueList(predicate, parameters)
+  return kind === 'in' ? `${left} IN ${list}` : finite(column, sql, `${left} NOT IN ${list}`)
 }
 
-function longList(
-  { kind, column, values }: Membership,
-  sql: string,
-  parameters: Parameters,
-): string {
-  const [first = ''] = values
-  const left = comparable(column, first, sql)
-  if (kind === 'in' && parameters.values.length + values.length <= parametersMax) {
-    const list = values.map((value) => parameters.add(bindValue(column, value)))
-    return `${left} IN (${list.join(', ')})`
+function valueList(predicate: Membership, parameters: Parameters): string {
+  const { kind, column, values } = predicate
+  const prunes = kind === 'in' && parameters.values.length + values.length <= parametersMax
+  if (prunes || !isJoin(predicate)) {
+    return `(${values.map((value) => parameters.add(bindValue(column, value))).join(', ')})`
   }
-  const list = `(SELECT unnest(${parameters.add(bindList(column, values))}))`
-  if (kind === 'in') return `${left} IN ${list}`
-  return finite(column, sql, `${left} NOT IN ${list}`)
+  return `(SELECT unnest(${parameters.add(bindList(column, values))}))`
 }
 
 /** The column in the form that its values are bound in. */

@@ -1,0 +1,87 @@
+import { badRequest } from '../errors.js'
+import { columnOperators } from '../catalog/column.js'
+import type { Column } from '../catalog/column.js'
+import { article, didYouMean, quoted } from '../catalog/nearest.js'
+import { isOperator, operatorNames, operators } from '../catalog/operators.js'
+import type { Operator } from '../catalog/operators.js'
+import { filterPredicates } from '../catalog/predicate.js'
+import type { Predicate } from '../catalog/predicate.js'
+import { filtersMax, listValuesMax } from './raw-question.js'
+import type { RawFilter, RawValue } from './raw-question.js'
+
+/**
+ * The predicates of a caller's filters. `find` gives the column of a name, or refuses it.
+ * @throws bad_request naming the column, its type and what it takes
+ */
+export function readFilters(
+  filters: readonly RawFilter[],
+  find: (name: string) => Column,
+): readonly Predicate[] {
+  if (filters.length > filtersMax) {
+    throw badRequest(`A request has at most ${filtersMax} filters; this one has ${filters.length}.`)
+  }
+  return filters.flatMap((filter) => {
+    const column = find(filter.column)
+    const operator = checkOperator(column, filter)
+    return filterPredicates(column, operator, checkValues(column, operator, filter))
+  })
+}
+
+function checkOperator(column: Column, { operator }: RawFilter): Operator {
+  if (isOperator(operator)) return operator
+  const allowed = columnOperators(column)
+  const isWord = /^[a-z_]{1,20}$/.test(operator)
+  const advice = isWord ? didYouMean(operator, operatorNames) : ` Write ${usage(column)}.`
+  throw badRequest(
+    `Column ${quoted(column.name)}: there is no operator ${quoted(operator)}.${advice} ` +
+      `It has: ${allowed.join(', ')}.`,
+  )
+}
+
+/** `inn=eq.value`, `tags=is_null`. */
+function usage(column: Column): string {
+  const [operator = 'is_null'] = columnOperators(column)
+  return `${column.name}=${operator}${operators[operator].form === 'none' ? '' : '.value'}`
+}
+
+function checkValues(column: Column, operator: Operator, filter: RawFilter): readonly string[] {
+  const { form } = operators[operator]
+  const { values, isList } = filter
+  const name = `Column ${quoted(column.name)}: ${operator}`
+  if (form === 'none') {
+    if (values.length > 0 || isList) throw badRequest(`${name} takes no value.`)
+    return []
+  }
+  if (isList !== (form === 'list')) {
+    throw badRequest(`${name} takes ${form === 'list' ? 'a list of values' : 'one value'}.`)
+  }
+  if (values.length === 0) throw badRequest(`${name} needs a value.`)
+  if (values.length > listValuesMax) {
+    throw badRequest(`${name} takes at most ${listValuesMax} values; there are ${values.length}.`)
+  }
+  return values.map((value) => textOf(column, value))
+}
+
+/** A value as a URL would carry it. */
+function textOf(column: Column, value: RawValue): string {
+  const { shown } = column.rules
+  if (typeof value === 'string') {
+    if (!/\p{Surrogate}/u.test(value)) return value
+    throw badRequest(`Column ${quoted(column.name)}: the value is not valid Unicode.`)
+  }
+  const fits =
+    typeof value === 'boolean' ? shown === 'boolean' : shown === 'integer' || shown === 'number'
+  if (fits) return typeof value === 'boolean' ? String(value) : plainNumber(value)
+  throw badRequest(
+    `Column ${quoted(column.name)} is ${article(shown)}: send the value as a string.`,
+  )
+}
+
+/** A number's digits without an exponent: 1e-7 is 0.0000001. */
+function plainNumber(value: number): string {
+  const text = String(value)
+  const match = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(text)
+  if (!match) return text
+  const [, sign = '', whole = '', fraction = '', exponent] = match
+  return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${whole}${fraction}`
+}

@@ -1,0 +1,151 @@
+import t from 'tap'
+import { readConfig, settings } from '../src/config.js'
+
+/** Why a value is refused, given as a flag and as a variable: the same words. */
+function refusals(flag: keyof typeof settings, value: string): readonly string[] {
+  const ways = [
+    () => readConfig({ [flag]: value }, {}),
+    () => readConfig({}, { [settings[flag].variable]: value }),
+  ]
+  return ways.map((read) => {
+    try {
+      read()
+      return ''
+    } catch (cause) {
+      const { code, detail } = cause as { code?: string; detail?: string }
+      if (code !== 'bad_request') throw cause
+      return detail ?? ''
+    }
+  })
+}
+
+await t.test('without a word the settings are the defaults', (t) => {
+  const config = readConfig({}, {})
+  t.same(config, {
+    host: '127.0.0.1',
+    port: 8080,
+    registry: 'registry.yaml',
+    state: 'var',
+    publicUrl: null,
+    trustProxy: [],
+    memoryLimit: null,
+    querySlots: null,
+    logLevel: 'info',
+  })
+  t.ok(Object.isFrozen(config))
+  t.end()
+})
+
+await t.test('a flag goes before a variable, a variable before the default', (t) => {
+  const environment = { DAS_PORT: '9000', DAS_HOST: '0.0.0.0', DAS_LOG_LEVEL: 'debug' }
+  const config = readConfig({ port: '9001', host: undefined }, environment)
+  t.equal(config.port, 9001)
+  t.equal(config.host, '0.0.0.0', 'a flag that is not given leaves the variable its word')
+  t.equal(config.logLevel, 'debug')
+  t.equal(config.state, 'var')
+  t.end()
+})
+
+await t.test('each setting has a flag, and a variable of the same name', (t) => {
+  for (const [key, { flag, variable, help }] of Object.entries(settings)) {
+    const words = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    t.equal(flag, `--${words}`)
+    t.equal(variable, `DAS_${words.toUpperCase().replaceAll('-', '_')}`)
+    t.match(help, /\S/)
+  }
+  t.end()
+})
+
+await t.test('each setting is read in its own form', (t) => {
+  const read = <Key extends keyof typeof settings>(key: Key, text: string) =>
+    readConfig({}, { [settings[key].variable]: text })[key]
+  t.equal(read('port', '0'), 0)
+  t.equal(read('port', '65535'), 65_535)
+  t.equal(read('publicUrl', 'https://data.example.org/base//'), 'https://data.example.org/base')
+  t.equal(read('publicUrl', 'http://127.0.0.1:8080'), 'http://127.0.0.1:8080')
+  t.same(read('trustProxy', ''), [])
+  t.same(read('trustProxy', ' 10.0.0.0/8, ::1 ,fd00::/8,192.0.2.1,'), [
+    '10.0.0.0/8',
+    '::1',
+    'fd00::/8',
+    '192.0.2.1',
+  ])
+  t.equal(read('memoryLimit', '2GB'), 2_000_000_000)
+  t.equal(read('memoryLimit', '1.5 gib'), 1_610_612_736)
+  t.equal(read('memoryLimit', '64MB'), 64_000_000)
+  t.equal(read('memoryLimit', '65536KiB'), 67_108_864)
+  t.equal(read('memoryLimit', '1TB'), 1e12)
+  t.equal(read('querySlots', '1'), 1)
+  t.equal(read('querySlots', '32'), 32)
+  for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'silent']) {
+    t.equal(read('logLevel', level), level)
+  }
+  t.equal(read('registry', 'a b/реестр.yaml'), 'a b/реестр.yaml')
+  t.end()
+})
+
+await t.test('a bad value is told with its flag, its variable and what would be right', (t) => {
+  const empty = () => 'is empty'
+  const port = (text: string) => `"${text}" is no port, 0 to 65535`
+  const url = (text: string) => `"${text}" is no http or https address, as https://data.example.org`
+  const network = (text: string) => `"${text}" is no address or network, as 10.0.0.0/8`
+  const size = (text: string) => `"${text}" is no size of at least 64MB, as 2GB or 512MB`
+  const slots = (text: string) => `"${text}" is no number from 1 to 32`
+  const level = (text: string) => `"${text}" is none of trace, debug, info, warn, error, silent`
+  const cases: readonly (readonly [
+    keyof typeof settings,
+    (text: string) => string,
+    readonly string[],
+  ])[] = [
+    ['host', empty, ['']],
+    ['registry', empty, ['']],
+    ['state', empty, ['']],
+    ['port', port, ['', '-1', '65536', '80.0', '0x50', ' 80', 'http', '1e3']],
+    [
+      'publicUrl',
+      url,
+      [
+        '',
+        'example.org',
+        'ftp://example.org',
+        'https://',
+        'http:example.org',
+        'https://a/?b=c',
+        'https://a/#b',
+        'https://me:secret@a/',
+      ],
+    ],
+    [
+      'trustProxy',
+      network,
+      [
+        'localhost',
+        '10.0.0.0/33',
+        '10.0.0.0/0',
+        '::1/129',
+        '10.0.0/8',
+        '10.0.0.0/8/8',
+        '10.0.0.0/',
+        'loopback',
+        '10.0.0.0/8x',
+      ],
+    ],
+    [
+      'memoryLimit',
+      size,
+      ['', '2', '2G', '63MB', '-2GB', '2 000MB', '1e3MB', `${'9'.repeat(400)}TB`],
+    ],
+    ['querySlots', slots, ['', '0', '33', '1.5', 'all', '100']],
+    ['logLevel', level, ['', 'INFO', 'verbose', 'fatal']],
+  ]
+  t.same([...new Set(cases.map(([key]) => key))].sort(), Object.keys(settings).sort())
+  for (const [key, words, texts] of cases) {
+    const { flag, variable } = settings[key]
+    for (const text of texts) {
+      const detail = `${flag} (${variable}): ${words(text)}`
+      t.same(refusals(key, text), [detail, detail])
+    }
+  }
+  t.same(refusals('trustProxy', '10.0.0.0/8,nonsense')[0]?.split(': ')[1], network('nonsense'))
+  t.end()
+})
