@@ -81,7 +81,7 @@ export class RateLimits {
 }
 
 /** A token with several plans has the highest of their rates. */
-export function planRate(principal: Principal & { kind: 'subscriber' }, catalog: Catalog): number {
+function planRate(principal: Principal & { kind: 'subscriber' }, catalog: Catalog): number {
   const rates = [...principal.grants].flatMap(([dataset, plan]) => {
     const found = catalog.datasets.get(dataset)?.plans.get(plan)
     return found ? [found.ratePerMinute] : []

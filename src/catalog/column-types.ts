@@ -9,7 +9,7 @@ export type ShownType =
   'integer' | 'number' | 'string' | 'boolean' | 'date' | 'timestamp' | 'time' | 'json' | 'binary'
 
 /** How a filter's text becomes a value, and how that value is compared. */
-export type Domain =
+type Domain =
   | GridDomain
   | { readonly kind: 'float'; readonly single: boolean }
   /** `text`: stored as text; `uuid`: as a UUID; `rendered`: compared by the text that is served. */

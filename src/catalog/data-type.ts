@@ -49,7 +49,7 @@ export const scalarNames = [
 export type ScalarName = (typeof scalarNames)[number]
 
 /** Two types that read, compare and serve alike. */
-export function sameType(left: DataType, right: DataType): boolean {
+function sameType(left: DataType, right: DataType): boolean {
   return typeText(left) === typeText(right)
 }
 

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync'
 import { didYouMean, quoted } from './nearest.js'
 
 /** What a dictionary says of one column. */
-export interface DictionaryEntry {
+interface DictionaryEntry {
   readonly unit: string | null
   readonly description: string | null
   /** False where the publisher promises that the column is never empty. */

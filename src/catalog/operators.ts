@@ -1,7 +1,7 @@
 /** What stands after the operator in `<column>=<operator>.<value>`. */
 export type ValueForm = 'one' | 'pattern' | 'list' | 'none'
 
-/** Every filter operator, its value form and its meaning (specification section 4, contract 1.2). */
+/** Every filter operator: its value form and meaning (specification 4, contract 1.2). */
 export const operators = {
   eq: { form: 'one', meaning: 'equal' },
   ne: { form: 'one', meaning: 'not equal; rows where the column is empty are left out' },

@@ -46,7 +46,7 @@ function gridPlace(column: Column, domain: GridDomain, text: string): Place {
   if (!value) throw malformed(column, text)
   const { floor, exact } = onGrid(value, domain.scale)
   if (floor < domain.min) return { kind: 'below' }
-  if (floor > domain.max || (floor === domain.max && !exact)) return { kind: 'above' }
+  if (floor > domain.max) return { kind: 'above' }
   return exact ? { kind: 'exact', value: floor } : { kind: 'between', floor }
 }
 

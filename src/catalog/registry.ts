@@ -27,20 +27,23 @@ export interface Registry {
   readonly written: PlacedYaml['written']
 }
 
-/** Everything wrong with a registry at once, a line a mistake. */
+const problemsMax = 20
+
+/** Everything wrong with a registry at once, a line a mistake; of very many the first ones. */
 export class RegistryError extends Error {
   readonly problems: readonly string[]
 
   constructor(problems: readonly string[]) {
-    super(problems.join('\n'))
+    const more = problems.length - problemsMax
+    const told = more <= 0 ? problems : [...problems.slice(0, problemsMax), `… and ${more} more.`]
+    super(told.join('\n'))
     this.name = 'RegistryError'
-    this.problems = problems
+    this.problems = told
   }
 }
 
 const defaultRatePerMinute = 120
 const demoRatePerMinute = 30
-const problemsMax = 20
 /** `registry.yaml:9:1` comes before `registry.yaml:10:1`. */
 const byPlace = new Intl.Collator('en', { numeric: true })
 
@@ -50,7 +53,7 @@ const byPlace = new Intl.Collator('en', { numeric: true })
  */
 export function parseRegistry(text: string, path: string): Registry {
   const yaml = readPlacedYaml(text, basename(path))
-  if (yaml.problems.length > 0) throw new RegistryError(firstOf(yaml.problems))
+  if (yaml.problems.length > 0) throw new RegistryError(yaml.problems)
   const content = yaml.content ?? {}
   const problems = [
     ...shapeProblems(RegistrySchema, content, 'the registry'),
@@ -60,14 +63,9 @@ export function parseRegistry(text: string, path: string): Registry {
     const lines = problems.map(
       ({ path: place, name, message }) => `${yaml.locate(place)}: ${name}: ${message}`,
     )
-    throw new RegistryError(firstOf(lines.sort(byPlace.compare)))
+    throw new RegistryError(lines.sort(byPlace.compare))
   }
   return freezeRegistry(content as RegistryFile, dirname(resolve(path)), yaml)
-}
-
-function firstOf(problems: readonly string[]): readonly string[] {
-  const more = problems.length - problemsMax
-  return more <= 0 ? problems : [...problems.slice(0, problemsMax), `… and ${more} more.`]
 }
 
 function freezeRegistry(

@@ -25,7 +25,7 @@ export function parseFloating(text: string): number | undefined {
   return /^-?\d+(\.\d+)?([eE][+\- ]?\d+)?$/.test(text) ? Number(text.replace(' ', '+')) : undefined
 }
 
-/** Days since 1970-01-01 of a calendar day; years beyond 0000–9999 carry a sign, as ISO 8601 says. */
+/** Days since 1970-01-01 of a calendar day; years beyond 0000–9999 carry a sign (ISO 8601). */
 export function parseDate(text: string): Exact | undefined {
   const match = /^(\d{4}|[+\- ]\d{5,7}|-\d{4})-(\d{2})-(\d{2})$/.exec(text)
   if (!match) return undefined

@@ -27,15 +27,13 @@ export function nothingHere(): ServiceError {
 }
 
 /**
- * Every error leaves through here: status, `Retry-After` and the body `{error, detail}`. Where the
- * client is gone nothing is left to answer, and what failed for that reason is no fault of ours.
+ * Every error leaves through here: status, `Retry-After` and the body `{error, detail}`. A client
+ * that hung up has no answer to get, and what stopped for that reason is no fault of ours.
  */
 export function sendError(cause: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  if (request.socket.destroyed) return
+  if (isHangUp(cause, request)) return
   const error = asServiceError(cause)
-  if (errorStatus[error.code] >= 500 && error.code !== 'timeout') {
-    request.log.error({ err: error.cause ?? cause }, error.code)
-  }
+  if (isFault(error)) request.log.error({ err: error.cause ?? cause }, error.code)
   if (error.retryAfterSeconds !== undefined) {
     void reply.header('Retry-After', String(error.retryAfterSeconds))
   }
@@ -46,6 +44,18 @@ export function sendError(cause: unknown, request: FastifyRequest, reply: Fastif
     .code(errorStatus[error.code])
     .type('application/json; charset=utf-8')
     .send(errorBody(error))
+}
+
+function isHangUp(cause: unknown, request: FastifyRequest): boolean {
+  if (!request.socket.destroyed) return false
+  const brokeOff = (cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNRESET'
+  return brokeOff || cause === request.visit?.signal.reason
+}
+
+/** What somebody has to look at; a full queue or a slow query is told by the request's own line. */
+function isFault(error: ServiceError): boolean {
+  if (error.code === 'service_unavailable') return error.cause !== undefined
+  return error.code === 'internal_error'
 }
 
 function errorBody(error: ServiceError): string {

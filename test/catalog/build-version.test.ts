@@ -1,7 +1,7 @@
 import t from 'tap'
 import { buildVersion } from '../../src/catalog/build-version.js'
 import { plainColumn } from '../../src/catalog/column.js'
-import { openThings, refusalOf } from './support.js'
+import { openThings, refusalOf } from './fixtures/home.js'
 
 await t.test('a version counts its rows, bytes and the newest write', async (t) => {
   const version = await openThings(

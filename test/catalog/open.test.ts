@@ -9,7 +9,7 @@ import type { OpenFiles } from '../../src/catalog/opener.js'
 import { parseRegistry } from '../../src/catalog/registry.js'
 import { findSourceFiles } from '../../src/catalog/source-files.js'
 import { filesThatMayHold } from '../../src/catalog/version.js'
-import { datasetOf, makeHome, versionOf } from './support.js'
+import { datasetOf, makeHome, versionOf } from './fixtures/home.js'
 
 await t.test(
   'a catalog holds every dataset of the registry, in its order, and its demo token',

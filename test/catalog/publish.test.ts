@@ -19,8 +19,8 @@ import type { Test } from 'tap'
 import { publishFiles } from '../../src/catalog/publish.js'
 import { findSourceFiles } from '../../src/catalog/source-files.js'
 import type { Version } from '../../src/catalog/version.js'
-import { writeParquet } from '../support/world.js'
-import { datasetOf, makeHome, openThings, versionOf } from './support.js'
+import { writeParquet } from '../support/parquet.js'
+import { datasetOf, makeHome, openThings, versionOf } from './fixtures/home.js'
 
 const files = {
   'data/1.parquet': 'SELECT 1 AS x, 2 AS y',

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { FileError } from '../../src/catalog/opener.js'
 import { findSourceFiles } from '../../src/catalog/source-files.js'
-import { writeParquet } from '../support/world.js'
-import { datasetOf, makeHome, versionOf } from './support.js'
+import { writeParquet } from '../support/parquet.js'
+import { datasetOf, makeHome, versionOf } from './fixtures/home.js'
 
 async function namesIn(folder: string, ...patterns: readonly string[]): Promise<readonly string[]> {
   const files = await findSourceFiles(folder, patterns, new Map())

@@ -12,7 +12,7 @@ import {
   parseUuid,
   yearOfDay,
 } from '../../src/catalog/values.js'
-import { decimalText } from './rows.js'
+import { decimalText } from './fixtures/rows.js'
 
 const dayMs = 86_400_000
 

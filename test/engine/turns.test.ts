@@ -1,101 +1,228 @@
 import { setMaxListeners } from 'node:events'
-import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
 import { Turns } from '../../src/engine/duckdb/turns.js'
 
+// Guarantee: no more queries run at once than there are places, and one busy client can fill idle
+// places but never starve another (contract 1.5).
+
 const never = new AbortController().signal
 setMaxListeners(0, never)
-const patient = { slots: 1, queueMax: 100, waitMaxMs: 60_000 }
 
-/** Work that runs until it is told to end, and notes when it began. */
-function workshop(turns: Turns) {
-  const started: string[] = []
-  const ends: (() => void)[] = []
-  const add = (client: string, signal: AbortSignal = never) =>
-    turns.run(client, signal, () => {
-      started.push(client)
-      return new Promise<void>((resolve) => ends.push(resolve))
-    })
-  /** Ends the oldest piece of work and lets the next one begin. */
-  const finishOne = async () => {
-    ends.shift()?.()
-    await setImmediate()
+/** Work that a test starts and ends by name, and in which order it began. */
+class Desk {
+  readonly started: string[] = []
+  readonly #ends = new Map<string, () => void>()
+  readonly #turns: Turns
+
+  constructor(slots: number, queueMax: number, waitMaxMs = 60_000) {
+    this.#turns = new Turns({ slots, queueMax, waitMaxMs })
   }
-  return { started, add, finishOne, running: () => ends.length }
+
+  /** `a1` is the first request of client a. */
+  ask(name: string, signal = never): Promise<string> {
+    return this.#turns.run(name.replace(/\d+$/, ''), signal, () => {
+      this.started.push(name)
+      return new Promise((resolve) => this.#ends.set(name, () => resolve(name)))
+    })
+  }
+
+  async end(name: string): Promise<void> {
+    this.#ends.get(name)?.()
+    this.#ends.delete(name)
+    await settled()
+  }
+
+  /** Ends what runs, one after another, until nothing does. */
+  async endAll(): Promise<void> {
+    for (let [name] = this.#ends.keys(); name !== undefined; [name] = this.#ends.keys()) {
+      await this.end(name)
+    }
+  }
+
+  get running(): readonly string[] {
+    return [...this.#ends.keys()]
+  }
 }
 
-await t.test('clients take turns, so one with many requests never starves another', async (t) => {
-  const { started, add, finishOne } = workshop(new Turns(patient))
-  const all = ['busy', 'busy', 'busy', 'busy', 'quiet', 'other'].map((client) => add(client))
-  for (let count = 0; count < all.length; count++) await finishOne()
-  await Promise.all(all)
-  t.same(started, ['busy', 'busy', 'quiet', 'other', 'busy', 'busy'])
+/** Every promise that can go on has gone on. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+const busy = { code: 'service_unavailable', retryAfterSeconds: 1 }
+
+await t.test('places are filled at once, and no more than there are', async (t) => {
+  const desk = new Desk(2, 10)
+  const asked = ['a1', 'a2', 'a3'].map((name) => desk.ask(name))
+  await settled()
+  t.strictSame(desk.running, ['a1', 'a2'])
+  await desk.end('a1')
+  t.strictSame(desk.running, ['a2', 'a3'])
+  await desk.endAll()
+  t.strictSame(await Promise.all(asked), ['a1', 'a2', 'a3'])
 })
 
-await t.test('a full queue sends away the last of whoever has the most waiting', async (t) => {
-  const { started, add, finishOne } = workshop(new Turns({ ...patient, queueMax: 3 }))
-  const running = add('busy')
-  const [first, second, third] = [add('busy'), add('busy'), add('busy')]
-  const quiet = add('quiet')
-  await t.rejects(third, { code: 'service_unavailable', retryAfterSeconds: 1 })
-  await t.rejects(add('busy'), { code: 'service_unavailable' }, 'the busy one gains nothing')
-  for (let count = 0; count < 4; count++) await finishOne()
-  await Promise.all([running, first, second, quiet])
-  t.same(started, ['busy', 'busy', 'quiet', 'busy'])
+await t.test('clients take turns, so many requests of one delay another by one', async (t) => {
+  const desk = new Desk(1, 20)
+  const names = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']
+  const asked = names.map((name) => desk.ask(name))
+  await desk.endAll()
+  await Promise.all(asked)
+  t.strictSame(desk.started, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'])
 })
 
-await t.test('a wait that is aborted ends at once and leaves the queue', async (t) => {
-  const { started, add, finishOne } = workshop(new Turns({ ...patient, queueMax: 1 }))
-  const running = add('a')
-  const gone = new AbortController()
-  const waiting = add('b', gone.signal)
-  gone.abort(new Error('the client is gone'))
-  await t.rejects(waiting, { message: 'the client is gone' })
-  const next = add('c')
-  await finishOne()
-  await finishOne()
-  await Promise.all([running, next])
-  t.same(started, ['a', 'c'])
-  await t.rejects(add('d', gone.signal), { message: 'the client is gone' })
-  t.same(started, ['a', 'c'], 'what is aborted beforehand never begins')
+await t.test('a client that was just served goes behind those who wait', async (t) => {
+  const desk = new Desk(1, 20)
+  const asked = ['a1', 'a2', 'b1'].map((name) => desk.ask(name))
+  await settled()
+  await desk.end('a1')
+  t.strictSame(desk.running, ['a2'])
+  asked.push(desk.ask('a3'), desk.ask('c1'))
+  await desk.endAll()
+  await Promise.all(asked)
+  t.strictSame(desk.started, ['a1', 'a2', 'b1', 'a3', 'c1'])
+})
+
+await t.test('when the queue is full, the longest queue loses its last request', async (t) => {
+  const desk = new Desk(1, 3)
+  const asked = ['a1', 'a2', 'a3'].map((name) => desk.ask(name))
+  const shed = t.rejects(desk.ask('a4'), busy)
+  asked.push(desk.ask('b1'))
+  await shed
+  await desk.endAll()
+  await Promise.all(asked)
+  t.strictSame(desk.started, ['a1', 'a2', 'b1', 'a3'])
+})
+
+await t.test('whoever has the longest queue is refused, not somebody else', async (t) => {
+  const desk = new Desk(1, 3)
+  const asked = ['a1', 'a2'].map((name) => desk.ask(name))
+  const shed = t.rejects(desk.ask('a3'), busy)
+  asked.push(desk.ask('b1'))
+  await t.rejects(desk.ask('a4'), busy, 'the busy one gains nothing')
+  await t.rejects(desk.ask('b2'), busy, 'as long as the longest with it')
+  asked.push(desk.ask('c1'))
+  await shed
+  await desk.endAll()
+  await Promise.all(asked)
+  t.strictSame(desk.started, ['a1', 'a2', 'b1', 'c1'])
+})
+
+await t.test('without a queue, whoever finds no place is refused', async (t) => {
+  const desk = new Desk(1, 0)
+  const asked = desk.ask('a1')
+  await t.rejects(desk.ask('a2'), busy)
+  await t.rejects(desk.ask('b1'), busy)
+  await desk.endAll()
+  t.equal(await asked, 'a1')
+  const next = desk.ask('b2')
+  await desk.endAll()
+  t.equal(await next, 'b2')
+})
+
+await t.test('an abort in the queue frees the place in it and never starts the work', async (t) => {
+  const desk = new Desk(1, 1)
+  const caller = new AbortController()
+  const asked = [desk.ask('a1')]
+  const gone = new Error('gone')
+  const left = t.rejects(desk.ask('b1', caller.signal), gone)
+  caller.abort(gone)
+  await left
+  asked.push(desk.ask('c1'))
+  await t.rejects(desk.ask('d1', AbortSignal.abort(gone)), gone)
+  await desk.endAll()
+  await Promise.all(asked)
+  t.strictSame(desk.started, ['a1', 'c1'])
 })
 
 await t.test('a wait that takes too long is refused, and takes no place', async (t) => {
-  const { started, add, finishOne } = workshop(new Turns({ ...patient, waitMaxMs: 1 }))
-  const running = add('a')
-  await t.rejects(add('b'), { code: 'service_unavailable', retryAfterSeconds: 1 })
-  await finishOne()
-  await running
-  const next = add('c')
-  await finishOne()
-  await next
-  t.same(started, ['a', 'c'])
+  const desk = new Desk(1, 1, 1)
+  const first = desk.ask('a1')
+  await t.rejects(desk.ask('b1'), busy)
+  await desk.endAll()
+  t.equal(await first, 'a1')
+  const next = desk.ask('c1')
+  await desk.endAll()
+  t.equal(await next, 'c1')
+  t.strictSame(desk.started, ['a1', 'c1'])
 })
 
-await t.test('work that throws gives its place back', async (t) => {
-  const turns = new Turns(patient)
-  const broken = turns.run('a', never, () => Promise.reject(new Error('broken')))
-  await t.rejects(broken, { message: 'broken' })
-  t.equal(await turns.run('b', never, async () => 'runs'), 'runs')
+await t.test('work that fails gives its place back', async (t) => {
+  const turns = new Turns({ slots: 1, queueMax: 1, waitMaxMs: 60_000 })
+  const fail = (message: string) => () => Promise.reject(new Error(message))
+  const first = t.rejects(turns.run('a', never, fail('one')), { message: 'one' })
+  const second = t.rejects(turns.run('a', never, fail('two')), { message: 'two' })
+  await Promise.all([first, second])
+  t.equal(await turns.run('b', never, () => Promise.resolve('served')), 'served')
 })
 
-await t.test('never more run than there are places, and everything admitted is run', async (t) => {
-  const clients = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 30 })
-  await fc.assert(
-    fc.asyncProperty(clients, fc.integer({ min: 1, max: 4 }), async (requests, slots) => {
-      const turns = new Turns({ ...patient, slots })
-      let [running, most] = [0, 0]
-      const work = async () => {
-        running += 1
-        most = Math.max(most, running)
-        await setImmediate()
-        running -= 1
-      }
-      await Promise.all(requests.map((client) => turns.run(client, never, work)))
-      return most === Math.min(slots, requests.length) && running === 0
-    }),
-    { numRuns: 100 },
-  )
-  t.pass('for 100 mixes of clients and places')
-})
+type Step =
+  | { readonly kind: 'ask'; readonly client: string }
+  | { readonly kind: 'end' | 'abort'; readonly pick: number }
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('ask'), client: fc.constantFrom(...'abc') }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('end'), pick: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('abort'), pick: fc.nat() }) },
+)
+
+await t.test(
+  'in any order of requests, ends and aborts, every promise of the queue holds',
+  async (t) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 3 }),
+        fc.integer({ min: 0, max: 5 }),
+        fc.array(step, { maxLength: 40 }),
+        async (slots, queueMax, steps) => {
+          const desk = new Desk(slots, queueMax)
+          const outcomes = new Map<string, string>()
+          const callers = new Map<string, AbortController>()
+          const check = () => {
+            const waiting = [...callers.keys()].filter((each) => !outcomes.has(each))
+            const queued = waiting.filter((each) => !desk.running.includes(each))
+            if (desk.running.length > slots) throw new Error('more at once than places')
+            if (queued.length > queueMax) throw new Error('more wait than the queue holds')
+            if (queued.length > 0 && desk.running.length < slots) throw new Error('an idle place')
+          }
+          for (const [index, each] of steps.entries()) {
+            if (each.kind === 'ask') {
+              const [name, caller] = [`${each.client}${index}`, new AbortController()]
+              callers.set(name, caller)
+              desk.ask(name, caller.signal).then(
+                () => outcomes.set(name, 'served'),
+                (cause: Error) => outcomes.set(name, cause.message),
+              )
+            } else if (each.kind === 'end') {
+              await desk.end(desk.running[each.pick % slots] ?? '')
+            } else {
+              const waiting = [...callers].filter(([name]) => !outcomes.has(name))
+              const [name, caller] = waiting[each.pick % Math.max(waiting.length, 1)] ?? []
+              if (name !== undefined && !desk.running.includes(name)) {
+                caller?.abort(new Error('gone'))
+              }
+            }
+            await settled()
+            check()
+          }
+          await desk.endAll()
+          await settled()
+          if (outcomes.size !== callers.size) throw new Error('a request without an outcome')
+          if (new Set(desk.started).size !== desk.started.length) throw new Error('run twice')
+          for (const [name, outcome] of outcomes) {
+            const ran = desk.started.includes(name)
+            if (ran !== (outcome === 'served')) {
+              throw new Error(`${name} ran: ${ran}, but ${outcome}`)
+            }
+          }
+        },
+      ),
+      { numRuns: 200 },
+    )
+    t.pass()
+  },
+)

@@ -4,7 +4,7 @@ import { ask } from '../../src/query/ask.js'
 import type { Asked } from '../../src/query/ask.js'
 import { parseJsonText } from '../../src/query/parse-json.js'
 import { parseUrl } from '../../src/query/parse-url.js'
-import { accessTo, column, columns } from './support.js'
+import { accessTo, column, columns } from './fixtures/access.js'
 
 const key = Buffer.alloc(32, 7)
 

@@ -2,12 +2,12 @@ import type { Test } from 'tap'
 import { startWorld } from './world.js'
 import type { World } from './world.js'
 
-/** A world over three million rows, and a question that keeps one place of its engine busy. */
+/** A world over six million rows, and a question that keeps one place of its engine busy. */
 export function startSlow(t: Test, timeoutSeconds: number, slots = '1'): Promise<World> {
   return startWorld(t, {
     files: {
       'data/slow.parquet': `SELECT (hash(i) % 1000)::INT AS id, 'n' || i % 100 AS name
-        FROM range(3_000_000) t(i)`,
+        FROM range(6_000_000) t(i)`,
     },
     registry: `
 datasets:

@@ -1,6 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { DuckDBInstance } from '@duckdb/node-api'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { InjectOptions } from 'fastify'
 import { pino } from 'pino'
 import type { Test } from 'tap'
@@ -10,6 +9,9 @@ import { readConfig } from '../../src/config.js'
 import { ControlStore } from '../../src/control/store.js'
 import { createSubscription } from '../../src/control/subscriptions.js'
 import type { NewSubscription } from '../../src/control/subscriptions.js'
+import { writeParquet } from './parquet.js'
+
+export { writeParquet }
 
 export interface WorldOptions {
   /** File path relative to the world's folder → the SELECT whose rows it holds. */
@@ -28,7 +30,7 @@ export interface Answer {
 }
 
 /** What answers hold; a test asserts which of it is there. */
-export interface Body {
+interface Body {
   readonly data: readonly Readonly<Record<string, unknown>>[]
   readonly next_cursor: string | null
   readonly error: string
@@ -53,23 +55,6 @@ export interface World {
 }
 
 export const startOfTest = Date.UTC(2026, 10, 15, 12)
-
-/** Writes Parquet files with DuckDB: path → SELECT. */
-export async function writeParquet(
-  folder: string,
-  files: Readonly<Record<string, string>>,
-  options = '',
-): Promise<void> {
-  const instance = await DuckDBInstance.create(':memory:')
-  const connection = await instance.connect()
-  for (const [name, select] of Object.entries(files)) {
-    const path = join(folder, name)
-    mkdirSync(dirname(path), { recursive: true })
-    await connection.run(`COPY (${select}) TO '${path}' (FORMAT parquet${options})`)
-  }
-  connection.disconnectSync()
-  instance.closeSync()
-}
 
 /** The real stack over files of the test's own: DuckDB, SQLite, HTTP by injection, a set clock. */
 export async function startWorld(t: Test, options: WorldOptions): Promise<World> {

@@ -80,10 +80,12 @@ export function bindTexts(texts: readonly string[]): Bound {
   return { value: listValue(texts), type: LIST(VARCHAR) }
 }
 
+/** One text, for names in our own statements. */
 export function bindText(value: string): Bound {
   return { value, type: VARCHAR }
 }
 
+/** A row number or a count of rows. */
 export function bindBigint(value: number): Bound {
   return { value: BigInt(value), type: BIGINT }
 }

@@ -16,16 +16,25 @@ import type { TurnsOptions } from './turns.js'
 
 export interface EngineOptions extends InstanceOptions, TurnsOptions {}
 
+/** Runs of a query whose instance dies of another one's fatal error. */
+const runsMax = 2
+/** Fatal errors after which a version is not read any more: a poisoned file harms the others. */
+const breaksMax = 3
+
 type Work<T> = (connection: DuckDBConnection, signal: AbortSignal) => Promise<T>
 
 /** The engine over an in-process DuckDB. */
 export class DuckDbEngine implements Engine {
+  readonly #options: EngineOptions
   readonly #turns: Turns
   readonly #serving: ServingInstance
   /** What runs or waits, each with its own way to be stopped; null once closed. */
   #running: Map<AbortController, Promise<unknown>> | null = new Map()
+  /** How often reading each version has broken an instance. */
+  readonly #breaks = new WeakMap<Version, number>()
 
   private constructor(options: EngineOptions) {
+    this.#options = options
     this.#turns = new Turns(options)
     this.#serving = new ServingInstance(options)
   }
@@ -38,8 +47,8 @@ export class DuckDbEngine implements Engine {
   }
 
   read(question: Question, options: ReadOptions): Promise<Rows> {
-    return this.#query(options, async (connection, signal) => {
-      const { version, predicates, columns, after, limit } = question
+    const { version, predicates, columns, after, limit } = question
+    return this.#query(version, options, async (connection, signal) => {
       const rows: Row[] = []
       // One row more than asked for tells whether any follows.
       const missing = () => limit + 1 - rows.length
@@ -55,7 +64,7 @@ export class DuckDbEngine implements Engine {
   }
 
   count(version: Version, predicates: readonly Predicate[], options: ReadOptions): Promise<number> {
-    return this.#query(options, async (connection, signal) => {
+    return this.#query(version, options, async (connection, signal) => {
       let rows = 0
       for (const piece of planCount(version, predicates)) {
         const statement = compileCount(piece, predicates)
@@ -73,33 +82,41 @@ export class DuckDbEngine implements Engine {
     await this.#serving.close()
   }
 
-  async #query<T>({ client, signal }: ReadOptions, work: Work<T>): Promise<T> {
+  async #query<T>(version: Version, { client, signal }: ReadOptions, work: Work<T>): Promise<T> {
     const running = this.#running
     if (!running) throw stopping()
     // A signal of the engine's own, joined to every query's, would remember each of them for ever.
     const stop = new AbortController()
     const ends = AbortSignal.any([signal, stop.signal])
-    const result = this.#turns.run(client, ends, () => this.#attempt(work, ends))
+    const result = this.#turns.run(client, ends, () => this.#run(version, work, ends))
     running.set(stop, result)
     try {
       return await result
     } catch (cause) {
-      throw ends.aborted ? ends.reason : serviceErrorOf(cause)
+      throw ends.aborted ? ends.reason : serviceErrorOf(cause, this.#options.folders)
     } finally {
       running.delete(stop)
     }
   }
 
-  /** A query whose instance died of another one's fatal error runs once more, on a new instance. */
-  async #attempt<T>(work: Work<T>, signal: AbortSignal): Promise<T> {
-    const run = () => this.#serving.run((connection) => work(connection, signal))
-    try {
-      return await run()
-    } catch (cause) {
-      if (readFailure(cause).type !== 'FATAL') throw cause
-      return await run()
+  async #run<T>(version: Version, work: Work<T>, signal: AbortSignal): Promise<T> {
+    for (let runs = 1; ; runs++) {
+      const breaks = this.#breaks.get(version) ?? 0
+      if (breaks >= breaksMax) throw quarantined()
+      try {
+        return await this.#serving.run((connection) => work(connection, signal))
+      } catch (cause) {
+        const { type } = readFailure(cause)
+        if (type === 'INTERNAL') this.#breaks.set(version, breaks + 1)
+        if (type !== 'FATAL' || runs === runsMax) throw cause
+      }
     }
   }
+}
+
+function quarantined(): ServiceError {
+  const detail = 'This dataset is withdrawn for now: a part of it is damaged.'
+  return new ServiceError('service_unavailable', detail, { retryAfterSeconds: 60 })
 }
 
 function stopping(): ServiceError {

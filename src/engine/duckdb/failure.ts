@@ -2,47 +2,56 @@ import { ServiceError } from '../../errors.js'
 
 /** What a DuckDB error means for us. */
 export interface Failure {
-  /** DuckDB's own class of error: `IO`, `Out of Memory`, `INTERNAL`. */
-  readonly type: string
-  /** DuckDB's own words, paths and SQL included: for the log and the owner only. */
+  /** DuckDB's own class of error (`IO`, `Out of Memory`, `INTERNAL`); null for any other error. */
+  readonly type: string | null
+  /** DuckDB's own words, paths included: for the log and the owner only. */
   readonly text: string
 }
 
 /** Reads an error of an instance with `errors_as_json`; some carry a prefix before the JSON. */
 export function readFailure(cause: unknown): Failure {
   const message = cause instanceof Error ? cause.message : String(cause)
-  const start = message.indexOf('{')
-  try {
-    const parsed: unknown = JSON.parse(message.slice(start))
-    const fields = parsed as { exception_type?: unknown; exception_message?: unknown }
-    return { type: String(fields.exception_type), text: String(fields.exception_message) }
-  } catch {
-    return { type: 'unknown', text: message }
-  }
+  const start = message.indexOf('{"exception_type"')
+  if (start === -1) return { type: null, text: message }
+  const parsed = JSON.parse(message.slice(start)) as Readonly<Record<string, unknown>>
+  return { type: String(parsed['exception_type']), text: String(parsed['exception_message']) }
 }
 
 /** The instance that threw this serves nobody any more. */
-export function isFatal(failure: Failure): boolean {
-  return failure.type === 'INTERNAL' || failure.type === 'FATAL'
+export function isFatal({ type }: Failure): boolean {
+  return type === 'INTERNAL' || type === 'FATAL'
 }
 
-const fileFailures = ['IO', 'Permission', 'Invalid Input', 'Invalid', 'Serialization']
+const fileFailures: readonly (string | null)[] = [
+  'IO',
+  'Permission',
+  'Invalid Input',
+  'Invalid',
+  'Serialization',
+]
 
-/** A DuckDB error as the caller sees it; a mistake of our own stays what it is, a 500. */
-export function serviceErrorOf(cause: unknown): unknown {
+/**
+ * A DuckDB error as the caller sees it, with what the log may know of it: DuckDB's words without
+ * the folders' own paths. A mistake of our own stays an error like any other, a 500.
+ */
+export function serviceErrorOf(cause: unknown, folders: readonly string[]): unknown {
   const failure = readFailure(cause)
+  const { type, text } = failure
+  if (type === null) return cause
+  const words = folders.reduce((rest, folder) => rest.replaceAll(`${folder}/`, ''), text)
+  const known = new Error(`DuckDB ${type}: ${words}`)
   const unavailable = (detail: string) =>
-    new ServiceError('service_unavailable', detail, { cause, retryAfterSeconds: 5 })
-  if (failure.type === 'Out of Memory') {
+    new ServiceError('service_unavailable', detail, { cause: known, retryAfterSeconds: 5 })
+  if (type === 'Out of Memory') {
     return unavailable(
       'The query needs more memory than is free now. Select fewer columns or add filters.',
     )
   }
-  if (fileFailures.includes(failure.type)) {
+  if (fileFailures.includes(type)) {
     return unavailable("A part of this dataset can't be read at the moment.")
   }
-  if (isFatal(failure) || failure.type === 'INTERRUPT') {
+  if (isFatal(failure) || type === 'INTERRUPT') {
     return unavailable('The query was stopped by the service. Try again.')
   }
-  return cause
+  return known
 }

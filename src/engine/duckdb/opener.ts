@@ -57,8 +57,10 @@ async function openPath(
 /** DuckDB's own words without the path, which the catalog names in its own way. */
 function reasonOf(cause: unknown, path: string): string {
   const { type, text } = readFailure(cause)
-  const words = text.replaceAll(`'${path}'`, 'it').replaceAll(`"${path}"`, 'it')
-  return `can't be read: ${words.replaceAll(path, 'it').split('\n')[0]} (${type})`
+  const [words = ''] = text.split('\n')
+  const names = [`file '${path}'`, `file "${path}"`, `'${path}'`, `"${path}"`, path]
+  const plain = names.reduce((rest, name) => rest.replaceAll(name, 'the file'), words)
+  return `can't be read: ${plain}${type === null ? '' : ` (${type})`}`
 }
 
 async function openFile(

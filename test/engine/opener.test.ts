@@ -1,0 +1,197 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { typeText } from '../../src/catalog/data-type.js'
+import { FileError } from '../../src/catalog/opener.js'
+import { writeParquet } from '../support/world.js'
+import { openEngine, openFolder } from './fixtures/open-engine.js'
+import { openFiles, openOne, openRows } from './fixtures/open-file.js'
+
+async function reasonFor(path: string): Promise<string> {
+  const cause = await openOne(path).catch((error: unknown) => error)
+  if (!(cause instanceof FileError)) throw new Error(`no FileError: ${String(cause)}`)
+  return cause.reason
+}
+
+/** Changes bytes of a file, as long as before. */
+function patch(path: string, from: string, to: string): void {
+  const bytes = readFileSync(path, 'latin1')
+  const patched = bytes.replaceAll(from, to)
+  if (patched === bytes || from.length !== to.length) throw new Error(`nothing to patch: ${from}`)
+  writeFileSync(path, patched, 'latin1')
+}
+
+/** SQL type → what Parquet makes of it. */
+const storedTypes = {
+  TINYINT: 'TINYINT',
+  SMALLINT: 'SMALLINT',
+  INTEGER: 'INTEGER',
+  BIGINT: 'BIGINT',
+  UTINYINT: 'UTINYINT',
+  USMALLINT: 'USMALLINT',
+  UINTEGER: 'UINTEGER',
+  UBIGINT: 'UBIGINT',
+  HUGEINT: 'DOUBLE',
+  UHUGEINT: 'DOUBLE',
+  FLOAT: 'FLOAT',
+  DOUBLE: 'DOUBLE',
+  'DECIMAL(4,1)': 'DECIMAL(4,1)',
+  'DECIMAL(38,38)': 'DECIMAL(38,38)',
+  VARCHAR: 'VARCHAR',
+  BOOLEAN: 'BOOLEAN',
+  UUID: 'UUID',
+  BLOB: 'BLOB',
+  DATE: 'DATE',
+  TIME: 'TIME',
+  TIME_NS: 'TIME_NS',
+  TIMETZ: 'TIME WITH TIME ZONE',
+  TIMESTAMP_S: 'TIMESTAMP',
+  TIMESTAMP_MS: 'TIMESTAMP',
+  TIMESTAMP: 'TIMESTAMP',
+  TIMESTAMP_NS: 'TIMESTAMP_NS',
+  TIMESTAMPTZ: 'TIMESTAMPTZ',
+  INTERVAL: 'INTERVAL',
+  VARIANT: 'VARIANT',
+  "ENUM('a', 'b')": 'VARCHAR',
+  'INTEGER[]': 'INTEGER[]',
+  'INTEGER[3]': 'INTEGER[]',
+  'DECIMAL(4,1)[][]': 'DECIMAL(4,1)[][]',
+  'STRUCT("2110" INTEGER, "a ""b""" VARCHAR[])': 'STRUCT("2110" INTEGER, "a ""b""" VARCHAR[])',
+  'MAP(DATE, STRUCT(x DOUBLE))': 'MAP(DATE, STRUCT("x" DOUBLE))',
+} as const
+
+await t.test('types are those that the file holds', async (t) => {
+  const cells = Object.keys(storedTypes).map((type, index) => `CAST(NULL AS ${type}) AS c${index}`)
+  const { rows, columns } = await openRows(t, `SELECT ${cells.join(', ')} FROM range(3)`)
+  t.equal(rows, 3)
+  t.strictSame(
+    columns.map(({ type }) => typeText(type)),
+    Object.values(storedTypes),
+  )
+  t.notOk(columns.some(({ required }) => required))
+})
+
+await t.test(
+  'a column that can hold nothing empty is required, also behind nested ones',
+  async (t) => {
+    const folder = t.testdir({})
+    const path = join(folder, 'a.parquet')
+    const columns = [
+      'STRUCT(b INTEGER[], c MAP(VARCHAR, INTEGER))',
+      'INTEGER',
+      'INTEGER[]',
+      'INTEGER',
+    ]
+    const cells = columns.map((type, index) => `CAST(NULL AS ${type}) AS "${'adef'[index]}"`)
+    await writeParquet(folder, { 'a.parquet': `SELECT ${cells.join(', ')} WHERE false` })
+    // DuckDB writes every column as optional; in Parquet's footer that is one byte before the name.
+    patch(path, '\x25\x02\x18\x01d', '\x25\x00\x18\x01d')
+    patch(path, '\x35\x02\x18\x01e', '\x35\x00\x18\x01e')
+    const opened = await openOne(path)
+    t.equal(opened.rows, 0)
+    t.strictSame(
+      opened.columns.map(({ name, required }) => [name, required]),
+      [
+        ['a', false],
+        ['d', true],
+        ['e', true],
+        ['f', false],
+      ],
+    )
+  },
+)
+
+await t.test('names may have any form', async (t) => {
+  const names = ['2110', 'a"b', "it's", 'c.d e', 'Имя', '🦆', ' ', 'back\\slash', 'a, b', 'x0', '%']
+  const cells = names.map((name, index) => `${index} AS "${name.replaceAll('"', '""')}"`)
+  const nested = `{'b': 7} AS a, [1] AS lambda`
+  const { columns, bounds } = await openRows(t, `SELECT ${cells.join(', ')}, ${nested}`, {
+    boundsOf: names,
+  })
+  t.strictSame(
+    columns.map(({ name }) => name),
+    [...names, 'a', 'lambda'],
+  )
+  t.strictSame(
+    [...bounds],
+    names.map((name, index) => [name, { min: `${index}`, max: `${index}` }]),
+  )
+  const world = await openEngine(t, { files: { 'a.parquet': `SELECT ${cells.join(', ')}` } })
+  const { rows } = await world.read([])
+  const members = names.map((name, index) => `${JSON.stringify(name)}:${index}`)
+  t.equal(rows[0]?.json, `{${members.join(',')}}`, 'served in stored order, digits too')
+})
+
+await t.test('columns that differ in case only are refused, and so are twins', async (t) => {
+  const folder = t.testdir({})
+  const files = { 'a.parquet': 'SELECT 1 AS "aB", 2 AS "cD"' }
+  await writeParquet(folder, { ...files, 'b.parquet': files['a.parquet'] })
+  patch(join(folder, 'a.parquet'), 'cD', 'Ab')
+  patch(join(folder, 'b.parquet'), 'cD', 'aB')
+  const rule = 'names must differ in more than case'
+  t.equal(await reasonFor(join(folder, 'a.parquet')), `has columns "aB" and "Ab"; ${rule}`)
+  t.equal(await reasonFor(join(folder, 'b.parquet')), `has twice a column "aB"; ${rule}`)
+})
+
+await t.test('a file without columns is refused', async (t) => {
+  // Parquet's footer by hand: version 1, a schema of no columns, no rows, no row groups.
+  const schema = [0x48, 0x06, ...Buffer.from('schema'), 0x15, 0x00, 0x00]
+  const footer = [0x15, 0x02, 0x19, 0x1c, ...schema, 0x16, 0x00, 0x19, 0x0c, 0x00]
+  const path = join(t.testdir({}), 'a.parquet')
+  const length = [footer.length, 0, 0, 0]
+  const magic = [...Buffer.from('PAR1')]
+  writeFileSync(path, Buffer.from([...magic, ...footer, ...length, ...magic]))
+  t.match(await reasonFor(path), /column/)
+})
+
+await t.test('what is no whole Parquet file is refused, without its path', async (t) => {
+  const folder = t.testdir({ 'empty.parquet': '', 'text.parquet': 'PAR1 this is text PAR1' })
+  await writeParquet(folder, { 'whole.parquet': 'SELECT i FROM range(100) t(i)' })
+  const whole = readFileSync(join(folder, 'whole.parquet'))
+  writeFileSync(join(folder, 'cut.parquet'), whole.subarray(0, whole.length - 20))
+  for (const name of ['empty', 'text', 'cut', 'missing']) {
+    const reason = await reasonFor(join(folder, `${name}.parquet`))
+    t.match(reason, /^can't be read: .* \((IO|Invalid Input)\)$/, name)
+    t.notMatch(reason, folder)
+  }
+})
+
+await t.test('a map that holds a key twice is served as it stands', async (t) => {
+  const folder = t.testdir({})
+  const select = `SELECT MAP {'key_a': 1.5, 'key_b': 2.5} AS x`
+  await writeParquet(join(folder, 'data'), { 'a.parquet': select }, ', COMPRESSION uncompressed')
+  patch(join(folder, 'data', 'a.parquet'), 'key_b', 'key_a')
+  const { columns } = await openOne(join(folder, 'data', 'a.parquet'))
+  t.equal(typeText(columns[0]?.type ?? { kind: 'other', name: '' }), 'MAP(VARCHAR, DECIMAL(2,1))')
+
+  const { rows } = await (await openFolder(t, folder)).read([])
+  t.equal(rows[0]?.json, '{"x":{"key_a":1.5,"key_a":2.5}}')
+})
+
+await t.test('a poisoned file is refused, and the next one opens', async (t) => {
+  const folder = t.testdir({})
+  const select = 'SELECT CAST(i AS VARIANT) AS x FROM range(5) t(i)'
+  await writeParquet(folder, { 'good.parquet': select, 'poisoned.parquet': select })
+  patch(join(folder, 'poisoned.parquet'), 'value', 'valux')
+  t.match(await reasonFor(join(folder, 'poisoned.parquet')), /\(INTERNAL\)$/)
+  t.equal((await openOne(join(folder, 'good.parquet'))).rows, 5)
+})
+
+await t.test(
+  'several files are opened in their order, and the first bad one is named',
+  async (t) => {
+    const folder = t.testdir({ 'bad.parquet': 'bad' })
+    await writeParquet(folder, {
+      '1.parquet': 'SELECT 1 AS x',
+      '2.parquet': 'SELECT 1 AS y, 2 AS z',
+    })
+    const paths = ['2.parquet', '1.parquet'].map((name) => join(folder, name))
+    const opened = await openFiles(paths, [])
+    t.strictSame(
+      opened.map(({ columns }) => columns.length),
+      [2, 1],
+    )
+    const bad = join(folder, 'bad.parquet')
+    await t.rejects(openFiles([...paths, bad], []), { name: 'FileError', path: bad })
+  },
+)
