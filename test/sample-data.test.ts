@@ -307,8 +307,9 @@ await t.test('what a dictionary promises never to be empty is filled in every ro
   for (const name of ['financials', 'procurement']) {
     const filled = await filledCounts(name)
     const rowCount = await count(name)
-    for (const column of await promised(name))
+    for (const column of await promised(name)) {
       t.equal(filled.get(String(column)), rowCount, String(column))
+    }
   }
 })
 

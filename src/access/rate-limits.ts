@@ -53,7 +53,8 @@ export class RateLimits {
   }
 
   #count(key: string, limit: number): RateStatus {
-    const nowMs = this.#monotonicMs()
+    // Whole milliseconds: 60,000 of them from now are never a fraction more.
+    const nowMs = Math.floor(this.#monotonicMs())
     this.#forgetEnded(nowMs)
     const window = this.#windows.get(key) ?? { endsMs: nowMs + windowMs, requests: 0 }
     window.requests += 1

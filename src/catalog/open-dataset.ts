@@ -21,6 +21,8 @@ export interface OpenOptions {
   readonly versionsFolder: string | null
 }
 
+const noHashes: ReadonlyMap<string, string> = new Map()
+
 /**
  * Opens one dataset: finds its files, publishes them, has the engine read them and joins what it
  * finds with the registry's words. A dataset that can't be opened has no version and a reason.
@@ -34,7 +36,7 @@ export async function openDataset(
   const { versionsFolder, openFiles } = options
   try {
     const dictionary = await readDictionary(name, entry, registry)
-    const known = versionsFolder === null ? new Map() : await readKnownHashes(versionsFolder, name)
+    const known = versionsFolder === null ? noHashes : await readKnownHashes(versionsFolder, name)
     const sources = await findSourceFiles(registry.folder, listOf(entry.files), known)
     const published = versionsFolder && (await publishFiles(versionsFolder, name, sources))
     const paths = published ? published.paths : sources.map(({ realPath }) => realPath)

@@ -148,18 +148,18 @@ await t.test('X-Forwarded-For is believed of trusted proxies alone', async (t) =
 const catalog = { datasets: new Map(), demo: { token: demo, ratePerMinute: 4 } } as Catalog
 
 await t.test('a window is a minute long and begins with its first request', async (t) => {
-  let nowMs = 5000
+  let nowMs = 5000.123_456_789
   const limits = new RateLimits(() => nowMs)
   const take = () => limits.take({ kind: 'demo', id: 'demo' }, '192.0.2.1', catalog)
   t.same(take(), { limit: 4, remaining: 3, resetSeconds: 60, exceeded: false })
-  nowMs += 59_001
+  nowMs = 64_001.9
   take()
   take()
   t.same(take(), { limit: 4, remaining: 0, resetSeconds: 1, exceeded: false })
   t.same(take(), { limit: 4, remaining: 0, resetSeconds: 1, exceeded: true })
-  nowMs += 998
+  nowMs = 64_999.9
   t.match(take(), { exceeded: true, resetSeconds: 1 }, 'the last millisecond')
-  nowMs += 1
+  nowMs = 65_000.1
   t.same(take(), { limit: 4, remaining: 3, resetSeconds: 60, exceeded: false })
 })
 

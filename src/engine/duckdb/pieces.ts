@@ -79,7 +79,7 @@ function* scans(chosen: readonly PieceFile[], from: number): Generator<Piece> {
 
 const windowRowsMin = 8192
 const windowRowsMax = 4_194_304
-/** A window is at most this many times the one before, so what it may waste is in proportion. */
+/** A window is at most this many times all before it, so what it may waste is in proportion. */
 const growthMax = 8
 /** More than the rows found so far promise: the next ones may be thinner sown. */
 const spare = 1.5
@@ -97,7 +97,8 @@ function* windows(
     read += rowsOf(piece)
     const found = wanted - missing()
     const expected = found === 0 ? Infinity : (spare * missing() * read) / found
-    size = Math.min(Math.max(expected, windowRowsMin), size * growthMax, windowRowsMax)
+    const most = Math.min(Math.max(read, windowRowsMin) * growthMax, windowRowsMax)
+    size = Math.min(Math.max(Math.ceil(expected), windowRowsMin), most)
   }
 }
 
@@ -120,7 +121,7 @@ function* slices(
       index += batch.length
       continue
     }
-    const to = Math.min(from + Math.ceil(size()), entry.file.rows)
+    const to = Math.min(from + size(), entry.file.rows)
     if (from < to) yield { files: [entry], range: { from, to }, sorted: true }
     from = to < entry.file.rows ? to : 0
     if (from === 0) index += 1
