@@ -7,14 +7,18 @@ import { literal } from './sql.js'
 
 /**
  * SQL for one row as the text of a JSON object, keys in the given order, digit-only names too.
- * Text is joined to text: a number is written once, by its own type, and never read again.
- * `to_json` serves only where it is right as it is: it prints bare NaN, times without `T`, bytes
- * as escapes and `.5` without its zero, so every other type is written as contract 1.3 says, at
- * every depth.
+ * `to_json` serves where it is right as it is, which is quickest to plan. It prints bare NaN, times
+ * without `T`, bytes as escapes and `.5` without its zero, so every other type is written as
+ * contract 1.3 says, at every depth, and text is joined to text: a number is written once, by its
+ * own type, and never read again.
  */
 export function encodeRow(
   columns: readonly { readonly column: Column; readonly sql: string }[],
 ): string {
+  if (columns.every(({ column }) => isPlain(column.type) && !column.asText)) {
+    const fields = columns.map(({ column, sql }) => `${literal(column.name)}: ${sql}`)
+    return toJson(`{${fields.join(', ')}}`)
+  }
   const members = columns.map(({ column, sql }) => {
     const encoded = encodeValue(column.type, sql, 0)
     return [column.name, column.asText ? stringText(encoded) : jsonText(encoded)] as const
