@@ -102,11 +102,6 @@ async function openApp(
     trustProxy: config.trustProxy,
     isReady: () => isOpen && [...catalog.datasets.values()].some((dataset) => dataset.version),
   })
-  // A kept-alive connection would otherwise hold the stop up until its client leaves.
-  server.addHook('onSend', async (_request, reply, payload) => {
-    if (!isOpen) reply.header('Connection', 'close')
-    return payload
-  })
   const close = async () => {
     isOpen = false
     const closed = server.close()

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { Settings } from 'typebox/system'
 import { Errors } from 'typebox/value'
-import { didYouMean } from './nearest.js'
+import { didYouMean, quoted } from './nearest.js'
 
 /** Something wrong with a value's shape. */
 export interface ShapeProblem {
@@ -32,8 +32,9 @@ export function shapeProblems(
 ): readonly ShapeProblem[] {
   const found = new Map<string, ShapeProblem>()
   const add = (path: readonly string[], place: readonly string[], message: string) => {
-    const name = place.join('.') || rootName
-    if (!found.has(name)) found.set(name, { path, name, message })
+    const key = place.join('/')
+    const name = place.map(shownKey).join('.') || rootName
+    if (!found.has(key)) found.set(key, { path, name, message })
   }
   for (const { keyword, instancePath, params } of rawErrors(schema, value)) {
     const path = instancePath.split('/').slice(1).map(unescapePointer)
@@ -52,6 +53,11 @@ export function shapeProblems(
     }
   }
   return withoutEchoes([...found.values()])
+}
+
+/** A key as it is written, or, where it is long or odd, shortened and in quotes. */
+function shownKey(key: string): string {
+  return /^[\w-]{1,40}$/.test(key) ? key : quoted(key)
 }
 
 /** A list of which one element is wrong is wrong itself: only the element is worth a line. */

@@ -44,6 +44,8 @@ const questionValidator = Compile(QuestionSchema)
 const textualKeys: readonly string[] = ['filters', 'select']
 
 const digitsMax = 15
+/** The smallest double that keeps its digits has 308 zeros in front of them. */
+const numberLengthMax = 400
 /** Below it a double has fewer digits than these. */
 const smallestNormal = 2 ** -1022
 
@@ -112,13 +114,17 @@ function requireExactNumbers(text: string): void {
   const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs
   for (const [token] of text.matchAll(tokens)) {
     if (token.startsWith('"')) continue
+    if (token.length > numberLengthMax) throw inexactNumber(token)
     const digits = (token.split(/[eE]/)[0] ?? '').replace(/[-.]/g, '').replace(/^0+|0+$/g, '')
     const size = Math.abs(Number(token))
     const isTooSmall = digits !== '' && size < smallestNormal
     if (digits.length > digitsMax || size > Number.MAX_SAFE_INTEGER || isTooSmall) {
-      throw badRequest(
-        `The number ${token.slice(0, 40)} can't be kept exactly in JSON: send it as a string.`,
-      )
+      throw inexactNumber(token)
     }
   }
+}
+
+function inexactNumber(token: string): Error {
+  const start = token.slice(0, 40)
+  return badRequest(`The number ${start} can't be kept exactly in JSON: send it as a string.`)
 }

@@ -154,7 +154,7 @@ await t.test('a wrong type or value is told with what would be right', (t) => {
     ['columns: {inn: {json: text}}', 'columns.inn.json: must be "string".'],
     [
       'columns: {"a\\nb": 5}',
-      'columns.a\nb: must be an object {name, description, unit, hidden, json}.',
+      'columns."a\\nb": must be an object {name, description, unit, hidden, json}.',
     ],
     ['demo: [inn]', 'demo: must be lists of values by column name, at least one.'],
     ['demo: {}', 'demo: must be lists of values by column name, at least one.'],

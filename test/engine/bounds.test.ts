@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import t from 'tap'
-import { openRows } from './fixtures/open-file.js'
+import { writeParquet } from '../support/world.js'
+import { openOne, openRows, patch } from './fixtures/open-file.js'
 
 // Guarantee: a file is left unread only when it can't hold a row that is asked for. Bounds are what
 // tells (`filesThatMayHold`), so they are exact, in the form that a filter's value has.
@@ -53,6 +55,17 @@ await t.test('bounds are read from the column where the footer lacks them', asyn
   }
   const infinite = await openRows(t, `SELECT DATE 'infinity' AS x`, { boundsOf })
   t.equal(infinite.bounds.get('x'), null, 'what is infinite is empty')
+})
+
+await t.test('bounds that a writer shortened are read from the column', async (t) => {
+  const folder = t.testdir({})
+  const path = join(folder, 'a.parquet')
+  await writeParquet(folder, { 'a.parquet': `SELECT unnest(['aaa1', 'mmm5', 'zzz9']) AS x` })
+  // In the footer: largest and smallest value, and of both that they are exact; then they are not.
+  const [max, min] = ['\x28\x04zzz9', '\x18\x04aaa1']
+  patch(path, `${max}${min}\x11\x11`, `\x28\x04zz{ \x18\x04aaa \x12\x12`)
+  const { bounds } = await openOne(path, ['x'])
+  t.strictSame(bounds.get('x'), { min: 'aaa1', max: 'zzz9' })
 })
 
 await t.test('bounds are null without a value, and only of what was asked for', async (t) => {

@@ -5,20 +5,12 @@ import { typeText } from '../../src/catalog/data-type.js'
 import { FileError } from '../../src/catalog/opener.js'
 import { writeParquet } from '../support/world.js'
 import { openEngine, openFolder } from './fixtures/open-engine.js'
-import { openFiles, openOne, openRows } from './fixtures/open-file.js'
+import { openFiles, openOne, openRows, patch } from './fixtures/open-file.js'
 
 async function reasonFor(path: string): Promise<string> {
   const cause = await openOne(path).catch((error: unknown) => error)
   if (!(cause instanceof FileError)) throw new Error(`no FileError: ${String(cause)}`)
   return cause.reason
-}
-
-/** Changes bytes of a file, as long as before. */
-function patch(path: string, from: string, to: string): void {
-  const bytes = readFileSync(path, 'latin1')
-  const patched = bytes.replaceAll(from, to)
-  if (patched === bytes || from.length !== to.length) throw new Error(`nothing to patch: ${from}`)
-  writeFileSync(path, patched, 'latin1')
 }
 
 /** SQL type → what Parquet makes of it. */

@@ -66,41 +66,32 @@ await t.test(
   },
 )
 
-await t.test(
-  'a number of many zeros is refused at once',
-  { todo: 'src/query/parse-json.ts: /^0+|0+$/g takes quadratic time; a megabyte takes minutes' },
-  async (t) => {
-    const world = await startThings(t)
-    const { token } = world.subscribe(['things:pro'])
-    const body = `{"limit":1.${'0'.repeat(60_000)}1}`
-    const before = process.cpuUsage()
-    isError(t, await world.post('/v1/things/query', token, body), 'bad_request')
-    t.ok(process.cpuUsage(before).user < 300_000)
-  },
-)
+// Work that grew with the square of the length would outlast the test's own time limit.
+await t.test('a number of a million zeros is refused at once', async (t) => {
+  const world = await startThings(t)
+  const { token } = world.subscribe(['things:pro'])
+  const body = `{"limit":1.${'0'.repeat(1_000_000)}1}`
+  isError(t, await world.post('/v1/things/query', token, body), 'bad_request')
+})
 
 // Guarantee: no answer repeats more of a request than a few words, so none can be blown up.
-await t.test(
-  'an error repeats at most 40 characters of what was sent',
-  { todo: 'src/catalog/shape.ts repeats unknown JSON keys whole' },
-  async (t) => {
-    const world = await startThings(t)
-    const { token } = world.subscribe(['things:pro'])
-    const long = 'x'.repeat(5000)
-    const asked = [
-      world.get(`/v1/things?${long}=eq.1`, token),
-      world.get(`/v1/things?id=${long}`, token),
-      world.get(`/v1/things?select=${long}`, token),
-      world.get(`/v1/things?limit=${long}`, token),
-      world.get(`/v1/things?2110=eq.${long}`, token),
-      world.get(`/v1/things?format=${long}`, token),
-      world.post('/v1/things/query', token, { [long]: 1 }),
-      world.post('/v1/things/query', token, { filters: [{ column: long, op: 'eq', value: '1' }] }),
-      world.post('/v1/things/query', token, { filters: [{ column: 'id', op: long, value: '1' }] }),
-    ]
-    for (const { text } of await Promise.all(asked)) t.ok(text.length < 500, text.slice(0, 60))
-  },
-)
+await t.test('an error repeats at most 40 characters of what was sent', async (t) => {
+  const world = await startThings(t)
+  const { token } = world.subscribe(['things:pro'])
+  const long = 'x'.repeat(5000)
+  const asked = [
+    world.get(`/v1/things?${long}=eq.1`, token),
+    world.get(`/v1/things?id=${long}`, token),
+    world.get(`/v1/things?select=${long}`, token),
+    world.get(`/v1/things?limit=${long}`, token),
+    world.get(`/v1/things?2110=eq.${long}`, token),
+    world.get(`/v1/things?format=${long}`, token),
+    world.post('/v1/things/query', token, { [long]: 1 }),
+    world.post('/v1/things/query', token, { filters: [{ column: long, op: 'eq', value: '1' }] }),
+    world.post('/v1/things/query', token, { filters: [{ column: 'id', op: long, value: '1' }] }),
+  ]
+  for (const { text } of await Promise.all(asked)) t.ok(text.length < 500, text.slice(0, 60))
+})
 
 await t.test('a URL of 30 KB is refused or served without holding everybody up', async (t) => {
   const world = await startThings(t)
