@@ -108,7 +108,7 @@ function comparable(column: Column, value: Value, sql: string): string {
 
 /** Leaves out rows whose value is infinite, which is to say empty. */
 function finite(column: Column, sql: string, comparison: string): string {
-  return comparison
+  return mayBeInfinite(column) ? `(${comparison} AND isfinite(${sql}))` : comparison
 }
 
 function mayBeInfinite({ rules: { domain } }: Column): boolean {
