@@ -16,6 +16,7 @@ import { ControlStore } from './control/store.js'
 import { DuckDbEngine } from './engine/duckdb/duckdb-engine.js'
 import { duckDbOpener } from './engine/duckdb/opener.js'
 import { buildServer } from './http/server.js'
+import { addMcp } from './mcp/door.js'
 import { createService } from './service.js'
 
 export interface App {
@@ -32,6 +33,8 @@ export interface AppParts {
   readonly logger: FastifyBaseLogger
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** The product's own, as package.json has it. */
+  readonly version: string
 }
 
 /** For requests in flight at the stop; then the engine interrupts what still runs. */
@@ -67,7 +70,7 @@ export async function buildApp(config: Config, parts: AppParts): Promise<App> {
 async function openApp(
   config: Config,
   registry: Registry,
-  { logger, now }: AppParts,
+  { logger, now, version }: AppParts,
 ): Promise<App> {
   const state = await prepareState(config.state)
   const memoryLimitBytes = config.memoryLimit ?? defaultMemory()
@@ -100,6 +103,7 @@ async function openApp(
     service,
     logger,
     trustProxy: config.trustProxy,
+    doors: [(app, visitOf) => addMcp(app, { service, version, hosts: hostNames(config), visitOf })],
     isReady: () => isOpen && [...catalog.datasets.values()].some((dataset) => dataset.version),
   })
   const close = async () => {
@@ -114,6 +118,12 @@ async function openApp(
     control.close()
   }
   return { server, catalog, close }
+}
+
+/** The names that this server is called by, as far as its settings know. */
+function hostNames({ host, publicUrl, allowedHosts }: Config): readonly string[] {
+  const own = host.includes(':') ? `[${host}]` : host
+  return [own, ...(publicUrl === null ? [] : [new URL(publicUrl).hostname]), ...allowedHosts]
 }
 
 /** Opens Parquet files beside an engine of this much memory; null = as much as by default. */

@@ -33,6 +33,12 @@ export const settings = {
     'the address that users see, for printed links; from host and port when not set',
     parseUrl,
   ),
+  allowedHosts: setting(
+    'allowed-hosts',
+    '',
+    'comma-separated host names that /mcp answers to, besides localhost, --host and --public-url',
+    parseHosts,
+  ),
   trustProxy: setting(
     'trust-proxy',
     '',
@@ -101,6 +107,13 @@ function parseUrl(text: string): string {
   const url = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null
   if (url && !url.search && !url.hash && !url.username) return text.replace(/\/+$/, '')
   throw new Error(`"${text}" is no http or https address, as https://data.example.org`)
+}
+
+function parseHosts(text: string): readonly string[] {
+  const hosts = text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]))
+  const wrong = hosts.find((host) => !/^([\w.-]+|\[[\da-f:.]+\])$/i.test(host))
+  if (wrong === undefined) return hosts.map((host) => host.toLowerCase())
+  throw new Error(`"${wrong}" is no host name without a port, as data.example.org`)
 }
 
 function parseNetworks(text: string): readonly string[] {

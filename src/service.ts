@@ -13,14 +13,18 @@ import type { Version } from './catalog/version.js'
 import type { LastUsed } from './control/last-used.js'
 import type { ControlStore } from './control/store.js'
 import { withDeadline } from './engine/deadline.js'
-import type { Engine } from './engine/engine.js'
+import type { Engine, ReadOptions } from './engine/engine.js'
 import { ServiceError } from './errors.js'
 import { ask } from './query/ask.js'
 import type { RawQuestion } from './query/raw-question.js'
+import type { Filter } from './query/read-filters.js'
 import { describeAccount } from './service/account.js'
 import type { AccountDescription } from './service/account.js'
 import { Descriptions } from './service/descriptions.js'
 import type { DatasetDescription, DatasetSummary } from './service/descriptions.js'
+import { explainEmpty } from './service/empty-answer.js'
+import { Guides } from './service/guides.js'
+import type { DatasetGuide } from './service/guides.js'
 
 /** One request on its way through the service, whichever door it came in by. */
 export interface Visit {
@@ -34,6 +38,14 @@ export interface Visit {
   quota?: QuotaStatus | undefined
 }
 
+/** A visit of somebody known and within their rate: what every request first becomes. */
+export interface Guest {
+  readonly visit: Visit
+  readonly principal: Principal
+  /** The catalog of this moment, for the whole request. */
+  readonly catalog: Catalog
+}
+
 export interface PageRequest {
   readonly dataset: string
   /** Reads the question; called only when the caller may ask one. */
@@ -42,6 +54,15 @@ export interface PageRequest {
   readonly knownTags?: string | undefined
   /** Every check, but neither query nor charge (HEAD). */
   readonly checkOnly?: boolean
+  /** Rows of a page when the question does not say; left out = as the dataset does. */
+  readonly usualLimit?: number
+  /**
+   * How many of these rows, from the first on, the door can send: only they are charged, and the
+   * cursor goes on after them. It may refuse a page of which not even one can be sent.
+   */
+  readonly rowsThatFit?: (rows: readonly string[], columns: readonly string[]) => number
+  /** An empty first page says what left it empty. */
+  readonly explainEmpty?: boolean
 }
 
 /** What was read, to the day and the byte. */
@@ -57,14 +78,28 @@ export type PageAnswer =
       readonly kind: 'page'
       /** JSON objects as text, in stored order, all of them paid for. */
       readonly rows: readonly string[]
+      /** Their keys, in order. */
+      readonly columns: readonly string[]
       readonly nextCursor: string | null
+      /** What made the page shorter than asked for, where more rows follow. */
+      readonly cut: 'size' | 'quota' | null
+      /** Why there is no row; null where nobody asked, or nothing is known. */
+      readonly explanation: string | null
     })
 
 export interface Service {
-  readonly readPage: (visit: Visit, request: PageRequest) => Promise<PageAnswer>
-  readonly listDatasets: (visit: Visit) => Promise<readonly DatasetSummary[]>
-  readonly describeDataset: (visit: Visit, name: string) => Promise<DatasetDescription>
-  readonly account: (visit: Visit) => Promise<AccountDescription>
+  /**
+   * Token, then rate: what every request of every door goes through first. It takes this many
+   * requests from the caller's budget.
+   * @throws unauthorized, rate_limit_exceeded
+   */
+  readonly admit: (visit: Visit, requests: 0 | 1) => Guest
+  readonly readPage: (guest: Guest, request: PageRequest) => Promise<PageAnswer>
+  readonly listDatasets: (guest: Guest) => Promise<readonly DatasetSummary[]>
+  readonly describeDataset: (guest: Guest, name: string) => Promise<DatasetDescription>
+  /** The description with what an agent needs besides: values, ranges, rows, calls that work. */
+  readonly guideDataset: (guest: Guest, name: string) => Promise<DatasetGuide>
+  readonly account: (guest: Guest) => Promise<AccountDescription>
 }
 
 export interface ServiceParts {
@@ -84,38 +119,13 @@ export function createService(parts: ServiceParts): Service {
   const rates = new RateLimits(() => performance.now())
   const charges = new ChargeQueue(control)
   const descriptions = new Descriptions(engine)
+  const guides = new Guides(engine, descriptions)
 
-  async function readPage(visit: Visit, request: PageRequest): Promise<PageAnswer> {
+  function admit(visit: Visit, requests: 0 | 1): Guest {
     const catalog = parts.catalog()
-    const principal = enter(visit, catalog)
-    const access = authorize(principal, catalog, request.dataset)
-    visit.quota = quotaStatus(control, principal, access, now())
-    const { question, cursorAfter, key } = ask(access, principal.id, cursorKey, request.question())
-    const { version } = access
-    const tag = entityTag(version, access, key, principal)
-    if (matchesTag(request.knownTags, tag)) return { kind: 'unchanged', version, tag }
-    requireQuota(visit.quota)
-    if (request.checkOnly) return { kind: 'checked', version, tag }
-    const { rows, hasMore } = await withDeadline(access.dataset.timeoutMs, visit.signal, (signal) =>
-      engine.read(question, { signal, client: principal.id }),
-    )
-    const paid = await pay(visit, principal, access, rows.length)
-    const sent = rows.slice(0, paid)
-    const last = hasMore || paid < rows.length ? sent.at(-1) : undefined
-    return {
-      kind: 'page',
-      version,
-      tag: paid < rows.length ? null : tag,
-      rows: sent.map((row) => row.json),
-      nextCursor: last ? cursorAfter(last.position) : null,
-    }
-  }
-
-  /** Token, then rate: what every request of every door goes through first. */
-  function enter(visit: Visit, catalog: Catalog): Principal {
     const demoToken = catalog.demo?.token ?? null
     const principal = authenticate(visit.authorization, { control, demoToken, now })
-    const rate = rates.take(principal, visit.address, catalog)
+    const rate = rates.take(principal, visit.address, catalog, requests)
     if (principal) {
       visit.rate = rate
       visit.quota = quotaStatus(control, principal, null, now())
@@ -123,16 +133,49 @@ export function createService(parts: ServiceParts): Service {
     requireRate(rate)
     if (!principal) throw unauthorized()
     if (principal.kind === 'subscriber') parts.lastUsed.note(principal.tokenId)
-    return principal
+    return { visit, principal, catalog }
+  }
+
+  /** A dataset by name, as the guest may see it; their quota is then the one for it. */
+  function enter({ visit, principal, catalog }: Guest, dataset: string): Access {
+    const access = authorize(principal, catalog, dataset)
+    visit.quota = quotaStatus(control, principal, access, now())
+    return access
+  }
+
+  async function readPage(guest: Guest, request: PageRequest): Promise<PageAnswer> {
+    const { visit, principal } = guest
+    const access = enter(guest, request.dataset)
+    const asked = ask(access, principal.id, cursorKey, request.question(), request.usualLimit)
+    const { version } = access
+    const tag = entityTag(version, access, asked.key, principal)
+    if (matchesTag(request.knownTags, tag)) return { kind: 'unchanged', version, tag }
+    requireQuota(visit.quota)
+    if (request.checkOnly) return { kind: 'checked', version, tag }
+    const { rows, hasMore } = await within(guest, access, (options) =>
+      engine.read(asked.question, options),
+    )
+    const columns = asked.question.columns.map(({ name }) => name)
+    const texts = rows.map((row) => row.json)
+    const fitting = request.rowsThatFit?.(texts, columns) ?? rows.length
+    const paid = await pay(guest, access, fitting)
+    const last = hasMore || paid < rows.length ? rows[paid - 1] : undefined
+    const isEmpty = rows.length === 0 && asked.question.after === null
+    return {
+      kind: 'page',
+      version,
+      tag: paid < rows.length ? null : tag,
+      rows: texts.slice(0, paid),
+      columns,
+      nextCursor: last ? asked.cursorAfter(last.position) : null,
+      cut: paid < fitting ? 'quota' : fitting < rows.length ? 'size' : null,
+      explanation:
+        isEmpty && request.explainEmpty ? await explain(guest, access, asked.filters) : null,
+    }
   }
 
   /** How many of the rows are paid for and may be sent. */
-  async function pay(
-    visit: Visit,
-    principal: Principal,
-    access: Access,
-    rows: number,
-  ): Promise<number> {
+  async function pay({ visit, principal }: Guest, access: Access, rows: number): Promise<number> {
     if (rows === 0) return 0
     visit.signal.throwIfAborted()
     const paid = await chargeRows(charges, principal, access, rows, now())
@@ -141,37 +184,46 @@ export function createService(parts: ServiceParts): Service {
     return paid.rows
   }
 
-  async function listDatasets(visit: Visit): Promise<readonly DatasetSummary[]> {
-    const catalog = parts.catalog()
-    const principal = enter(visit, catalog)
+  function explain({ visit, principal }: Guest, access: Access, filters: readonly Filter[]) {
+    return explainEmpty(engine, access, filters, { signal: visit.signal, client: principal.id })
+  }
+
+  async function listDatasets(guest: Guest): Promise<readonly DatasetSummary[]> {
     const summaries: DatasetSummary[] = []
-    for (const access of accessibleDatasets(principal, catalog)) {
+    for (const access of accessibleDatasets(guest.principal, guest.catalog)) {
       summaries.push(
-        await withDeadline(access.dataset.timeoutMs, visit.signal, (signal) =>
-          descriptions.summary(access, { signal, client: principal.id }),
-        ),
+        await within(guest, access, (options) => descriptions.summary(access, options)),
       )
     }
     return summaries
   }
 
-  async function describeDataset(visit: Visit, name: string): Promise<DatasetDescription> {
-    const catalog = parts.catalog()
-    const principal = enter(visit, catalog)
-    const access = authorize(principal, catalog, name)
-    visit.quota = quotaStatus(control, principal, access, now())
-    return withDeadline(access.dataset.timeoutMs, visit.signal, (signal) =>
-      descriptions.description(access, { signal, client: principal.id }),
-    )
+  async function describeDataset(guest: Guest, name: string): Promise<DatasetDescription> {
+    const access = enter(guest, name)
+    return within(guest, access, (options) => descriptions.description(access, options))
   }
 
-  async function account(visit: Visit): Promise<AccountDescription> {
-    const catalog = parts.catalog()
-    const principal = enter(visit, catalog)
+  async function guideDataset(guest: Guest, name: string): Promise<DatasetGuide> {
+    const access = enter(guest, name)
+    return within(guest, access, (options) => guides.guide(access, options))
+  }
+
+  async function account({ visit, principal, catalog }: Guest): Promise<AccountDescription> {
     return describeAccount(control, principal, catalog, visit.rate, now())
   }
 
-  return Object.freeze({ readPage, listDatasets, describeDataset, account })
+  return Object.freeze({ admit, readPage, listDatasets, describeDataset, guideDataset, account })
+}
+
+/** Work of a guest on a dataset, in the time that the dataset allows. */
+function within<T>(
+  { visit, principal }: Guest,
+  { dataset }: Access,
+  work: (options: ReadOptions) => Promise<T>,
+): Promise<T> {
+  return withDeadline(dataset.timeoutMs, visit.signal, (signal) =>
+    work({ signal, client: principal.id }),
+  )
 }
 
 function requireRate(rate: RateStatus): void {

@@ -27,6 +27,7 @@ await t.test('without a word the settings are the defaults', (t) => {
     registry: 'registry.yaml',
     state: 'var',
     publicUrl: null,
+    allowedHosts: [],
     trustProxy: [],
     memoryLimit: null,
     querySlots: null,
@@ -88,6 +89,7 @@ await t.test('a bad value is told with its flag, its variable and what would be 
   const empty = () => 'is empty'
   const port = (text: string) => `"${text}" is no port, 0 to 65535`
   const url = (text: string) => `"${text}" is no http or https address, as https://data.example.org`
+  const host = (text: string) => `"${text}" is no host name without a port, as data.example.org`
   const network = (text: string) => `"${text}" is no address or network, as 10.0.0.0/8`
   const size = (text: string) => `"${text}" is no size of at least 64MB, as 2GB or 512MB`
   const slots = (text: string) => `"${text}" is no number from 1 to 32`
@@ -115,6 +117,7 @@ await t.test('a bad value is told with its flag, its variable and what would be 
         'https://me:secret@a/',
       ],
     ],
+    ['allowedHosts', host, ['https://a', 'a:80', 'a b', 'a/b', '::1', '*', 'a?']],
     [
       'trustProxy',
       network,

@@ -27,6 +27,7 @@ function countingEngine() {
       return { rows, hasMore: true }
     },
     count: () => Promise.resolve(1),
+    profile: () => Promise.reject(new Error('not asked for')),
     close: () => Promise.resolve(),
   }
   return { engine, asked }
@@ -45,7 +46,7 @@ function impatientDoor(t: Test, world: World, engine: Engine) {
     now,
   })
   const logger = pino({ level: 'silent' })
-  const server = buildServer({ service, logger, trustProxy: [], isReady: () => true })
+  const server = buildServer({ service, logger, trustProxy: [], doors: [], isReady: () => true })
   t.teardown(async () => {
     await server.close()
     control.close()

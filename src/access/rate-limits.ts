@@ -42,28 +42,36 @@ export class RateLimits {
     return this.#windows.size
   }
 
-  /** Takes one request from the budget of a known caller, or of an address with no valid token. */
-  take(principal: Principal | undefined, address: string, catalog: Catalog): RateStatus {
+  /**
+   * Takes requests, or none, from the budget of a known caller; of an address with no valid token
+   * always one.
+   */
+  take(
+    principal: Principal | undefined,
+    address: string,
+    catalog: Catalog,
+    requests: 0 | 1,
+  ): RateStatus {
     if (principal?.kind === 'subscriber') {
-      return this.#count(principal.id, planRate(principal, catalog))
+      return this.#count(principal.id, planRate(principal, catalog), requests)
     }
-    const kind = principal ? 'demo' : 'anonymous'
-    const limit = principal ? catalog.demo?.ratePerMinute : undefined
-    return this.#count(`${kind} ${this.#bucket(address)}`, limit ?? defaultPerMinute)
+    if (!principal) return this.#count(`anonymous ${this.#bucket(address)}`, defaultPerMinute, 1)
+    const limit = catalog.demo?.ratePerMinute ?? defaultPerMinute
+    return this.#count(`demo ${this.#bucket(address)}`, limit, requests)
   }
 
-  #count(key: string, limit: number): RateStatus {
+  #count(key: string, limit: number, requests: 0 | 1): RateStatus {
     // Whole milliseconds: 60,000 of them from now are never a fraction more.
     const nowMs = Math.floor(this.#monotonicMs())
     this.#forgetEnded(nowMs)
     const window = this.#windows.get(key) ?? { endsMs: nowMs + windowMs, requests: 0 }
-    window.requests += 1
-    this.#windows.set(key, window)
+    window.requests += requests
+    if (requests > 0) this.#windows.set(key, window)
     return {
       limit,
       remaining: Math.max(0, limit - window.requests),
       resetSeconds: Math.ceil((window.endsMs - nowMs) / 1000),
-      exceeded: window.requests > limit,
+      exceeded: requests > 0 && window.requests > limit,
     }
   }
 

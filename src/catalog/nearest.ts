@@ -15,6 +15,30 @@ export function nearestNames(wanted: string, names: Iterable<string>): readonly 
     .map(({ name }) => name)
 }
 
+/** The texts most like `wanted`: those that share most of its beginning, then by spelling. */
+export function nearestTexts(
+  wanted: string,
+  texts: readonly string[],
+  max: number,
+): readonly string[] {
+  const start = wanted.slice(0, 64)
+  return texts
+    .map((text) => ({
+      text,
+      shared: sharedLetters(start, text),
+      edits: distance(start, text.slice(0, 64)),
+    }))
+    .sort((left, right) => right.shared - left.shared || left.edits - right.edits)
+    .slice(0, max)
+    .map(({ text }) => text)
+}
+
+function sharedLetters(left: string, right: string): number {
+  let shared = 0
+  while (shared < left.length && left[shared] === right[shared]) shared++
+  return shared
+}
+
 /** A name that only goes on where the other ends is one edit away: `rate` for `rate_per_minute`. */
 function editsBetween(text: string, name: string): number {
   const shorter = Math.min(text.length, name.length)

@@ -10,7 +10,7 @@ export const operators = {
   lt: { form: 'one', meaning: 'less' },
   lte: { form: 'one', meaning: 'less or equal' },
   like: { form: 'pattern', meaning: 'begins with the text before the closing *; no * means equal' },
-  in: { form: 'list', meaning: 'one of a comma-separated list' },
+  in: { form: 'list', meaning: 'one of a list' },
   not_in: { form: 'list', meaning: 'none of a list; rows where the column is empty are left out' },
   isdistinct: { form: 'one', meaning: 'not equal; rows where the column is empty are kept' },
   is_null: { form: 'none', meaning: 'the column is empty' },

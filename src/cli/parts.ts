@@ -37,7 +37,7 @@ export interface CliParts {
   readonly now: () => number
   readonly buildApp: (
     config: Config,
-    parts: { logger: Logger; now: () => number },
+    parts: { logger: Logger; now: () => number; version: string },
   ) => Promise<ServingApp>
   /** Opens Parquet files to look at them, with this memory at most; null = its own choice. */
   readonly openFiles: (memoryLimitBytes: number | null) => OpenFiles

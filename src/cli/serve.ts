@@ -54,11 +54,11 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
 
 async function startApp(
   config: Config,
-  { buildApp, now }: CliParts,
+  { buildApp, now, version }: CliParts,
   logger: Logger,
 ): Promise<ServingApp> {
   try {
-    return await buildApp(config, { logger, now })
+    return await buildApp(config, { logger, now, version })
   } catch (cause) {
     throw stateFailure(config.state, cause)
   }

@@ -1,3 +1,4 @@
+import type { Column } from '../catalog/column.js'
 import type { Predicate } from '../catalog/predicate.js'
 import type { Version } from '../catalog/version.js'
 import type { Position, Question } from '../query/question.js'
@@ -22,6 +23,35 @@ export interface ReadOptions {
   readonly client: string
 }
 
+/** Which rows to look at, and how closely. */
+export interface ProfileQuestion {
+  readonly version: Version
+  readonly predicates: readonly Predicate[]
+  readonly columns: readonly Column[]
+  /** Columns with more distinct values than this don't have them listed. */
+  readonly valuesMax: number
+  /** Look at no more rows than this, spread over the version before the predicates; null = all. */
+  readonly rowsMax: number | null
+}
+
+/** What a column holds in the rows looked at. Values are JSON texts, as rows hold them. */
+export interface ColumnProfile {
+  /** Rows in which it is served as null. */
+  readonly emptyRows: number
+  /** Null where there is no value, or the column has no order worth telling, as text. */
+  readonly min: string | null
+  readonly max: string | null
+  /** Every distinct value, ascending; null where they are too many, or not of a kind to be listed. */
+  readonly values: readonly string[] | null
+}
+
+export interface Profile {
+  /** Rows looked at that meet the predicates. */
+  readonly rows: number
+  /** In the order of the question's columns. */
+  readonly columns: readonly ColumnProfile[]
+}
+
 /**
  * The port to a query engine. Each call costs one of a bounded number of places and waits its turn
  * for it.
@@ -33,6 +63,8 @@ export interface Engine {
   read(question: Question, options: ReadOptions): Promise<Rows>
   /** How many rows of the version meet every predicate. */
   count(version: Version, predicates: readonly Predicate[], options: ReadOptions): Promise<number>
+  /** What columns hold: in every row that meets the predicates, or in a bounded sample of them. */
+  profile(question: ProfileQuestion, options: ReadOptions): Promise<Profile>
   /** Stops every query and frees the engine. */
   close(): Promise<void>
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { ServiceError, errorStatus } from '../errors.js'
+import { ServiceError, asServiceError, errorStatus, isFault } from '../errors.js'
 
 /** The framework's own errors that a caller causes, in our words. Anything else of it is a 500. */
 const frameworkErrors: Readonly<Record<string, ServiceError>> = {
@@ -32,7 +32,8 @@ export function nothingHere(): ServiceError {
  */
 export function sendError(cause: unknown, request: FastifyRequest, reply: FastifyReply): void {
   if (isHangUp(cause, request)) return
-  const error = asServiceError(cause)
+  const code = (cause as FastifyError | undefined)?.code
+  const error = asServiceError(frameworkErrors[code ?? ''] ?? cause)
   if (isFault(error)) request.log.error({ err: error.cause ?? cause }, error.code)
   if (error.retryAfterSeconds !== undefined) {
     void reply.header('Retry-After', String(error.retryAfterSeconds))
@@ -52,21 +53,8 @@ function isHangUp(cause: unknown, request: FastifyRequest): boolean {
   return brokeOff || cause === request.visit?.signal.reason
 }
 
-/** What somebody has to look at; a full queue or a slow query is told by the request's own line. */
-function isFault(error: ServiceError): boolean {
-  if (error.code === 'service_unavailable') return error.cause !== undefined
-  return error.code === 'internal_error'
-}
-
 function errorBody(error: ServiceError): string {
   return JSON.stringify({ error: error.code, detail: error.detail })
-}
-
-function asServiceError(cause: unknown): ServiceError {
-  if (cause instanceof ServiceError) return cause
-  const code = (cause as FastifyError | undefined)?.code
-  const known = code === undefined ? undefined : frameworkErrors[code]
-  return known ?? new ServiceError('internal_error', 'Something went wrong here.', { cause })
 }
 
 /**

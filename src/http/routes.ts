@@ -22,6 +22,8 @@ const reading = ['GET', 'HEAD']
 /** Every path of the REST interface (contract 1.1); a path's other methods answer 405. */
 export function addRoutes(app: FastifyInstance, { service, isReady }: RouteParts): void {
   const typed = app.withTypeProvider<TypeBoxTypeProvider>()
+  const admit = (request: FastifyRequest, reply: FastifyReply) =>
+    service.admit(visitOf(request, reply), 1)
 
   typed.route({
     method: reading,
@@ -43,21 +45,21 @@ export function addRoutes(app: FastifyInstance, { service, isReady }: RouteParts
     url: '/v1/',
     schema: { response: { 200: DatasetListSchema } },
     handler: async (request, reply) => ({
-      data: [...(await service.listDatasets(visitOf(request, reply)))],
+      data: [...(await service.listDatasets(admit(request, reply)))],
     }),
   })
   typed.route({
     method: reading,
     url: '/v1/account',
     schema: { response: { 200: AccountSchema } },
-    handler: (request, reply) => service.account(visitOf(request, reply)),
+    handler: async (request, reply) => service.account(admit(request, reply)),
   })
   typed.route<DatasetRoute>({
     method: reading,
     url: '/v1/:dataset/schema',
     schema: { response: { 200: DatasetSchema } },
-    handler: (request, reply) =>
-      service.describeDataset(visitOf(request, reply), request.params.dataset),
+    handler: async (request, reply) =>
+      service.describeDataset(admit(request, reply), request.params.dataset),
   })
   app.route<DatasetRoute>({
     method: reading,
@@ -88,7 +90,7 @@ async function answerPage(
   reply: FastifyReply,
   question: PageRequest['question'],
 ): Promise<FastifyReply> {
-  const answer = await service.readPage(visitOf(request, reply), {
+  const answer = await service.readPage(service.admit(visitOf(request, reply), 1), {
     dataset: request.params.dataset,
     question,
     knownTags: request.headers['if-none-match'],

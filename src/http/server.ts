@@ -7,13 +7,18 @@ import { ServiceError, badRequest } from '../errors.js'
 import { answerBrokenRequest, nothingHere, sendError } from './error-answers.js'
 import { addRoutes } from './routes.js'
 import type { RouteParts } from './routes.js'
-import { limitHeaders } from './visit.js'
+import { limitHeaders, visitOf } from './visit.js'
 
 export interface ServerParts extends RouteParts {
   readonly logger: FastifyBaseLogger
   /** Networks whose `X-Forwarded-For` is believed; empty = none. */
   readonly trustProxy: readonly string[]
+  /** Other doors on the same listener, under the same manners. */
+  readonly doors: readonly Door[]
 }
+
+/** Adds routes whose requests become visits by way of `visitOf`. */
+type Door = (app: FastifyInstance, visit: typeof visitOf) => void
 
 const bodyBytesMax = 1024 * 1024
 const headerBytesMax = 32 * 1024
@@ -69,6 +74,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   addHooks(app)
   const methods = collectMethods(app)
   addRoutes(app, parts)
+  for (const addDoor of parts.doors) addDoor(app, visitOf)
   refuseOtherMethods(app, methods)
   app.setErrorHandler(sendError)
   app.setNotFoundHandler((request, reply) => {

@@ -1,18 +1,22 @@
 import { badRequest } from '../errors.js'
+import type { FilterText } from '../errors.js'
 import type { Access } from '../access/access.js'
 import { columnOperators } from '../catalog/column.js'
 import type { Column } from '../catalog/column.js'
-import { didYouMean, quoted } from '../catalog/nearest.js'
+import { didYouMean, nearestNames, quoted } from '../catalog/nearest.js'
 import { predicateKey } from '../catalog/predicate.js'
 import { readCursor, writeCursor } from './cursor.js'
 import type { CursorScope } from './cursor.js'
 import type { Position, Question } from './question.js'
 import type { RawQuestion } from './raw-question.js'
 import { readFilters } from './read-filters.js'
+import type { Filter } from './read-filters.js'
 
 /** A question, and how to go on after any of its rows. */
 export interface Asked {
   readonly question: Question
+  /** The caller's own, without those that their access adds. */
+  readonly filters: readonly Filter[]
   readonly cursorAfter: (position: Position) => string
   /** Equal for requests with equal answers, as long as version and access are equal. */
   readonly key: string
@@ -20,7 +24,7 @@ export interface Asked {
 
 /**
  * Turns what the caller wrote into a question within their access. After this nothing can fail for
- * the caller's sake.
+ * the caller's sake. `usualLimit` is for a question without one; null = the dataset's own.
  * @throws bad_request naming the column, its type, what it takes and the nearest right name
  */
 export function ask(
@@ -28,11 +32,13 @@ export function ask(
   principal: string,
   cursorKey: Uint8Array,
   raw: RawQuestion,
+  usualLimit: number | null = null,
 ): Asked {
   const filters = readFilters(raw.filters, (name) => findColumn(access, name))
+  const asked = filters.flatMap(({ predicates }) => predicates)
   const columns = raw.select === null ? access.columns : selectColumns(access, raw.select)
-  const limit = checkLimit(access, raw.limit)
-  const filterKey = filters.map(predicateKey).sort().join()
+  const limit = checkLimit(access, raw.limit, usualLimit)
+  const filterKey = asked.map(predicateKey).sort().join()
   const scope: CursorScope = {
     dataset: access.dataset.name,
     version: access.version.id,
@@ -41,8 +47,9 @@ export function ask(
   }
   const after = raw.cursor === null ? null : readCursor(cursorKey, scope, raw.cursor)
   if (after === null && raw.filters.length === 0) requireSomeFilter(access)
-  const predicates = [...access.predicates, ...filters]
+  const predicates = [...access.predicates, ...asked]
   return {
+    filters,
     question: Object.freeze({ version: access.version, predicates, columns, after, limit }),
     cursorAfter: (position) => writeCursor(cursorKey, scope, position),
     key: JSON.stringify([filterKey, columns.map((column) => column.name), limit, after]),
@@ -54,9 +61,11 @@ function findColumn(access: Access, name: string): Column {
   const column = access.columns.find((candidate) => candidate.name === name)
   if (column) return column
   const names = access.columns.map((candidate) => candidate.name)
+  const [meant] = nearestNames(name, names)
   throw badRequest(
     `There is no column or parameter ${quoted(name)}.${didYouMean(name, names)} ` +
       `GET /v1/${access.dataset.name}/schema lists the columns.`,
+    meant === undefined ? undefined : { kind: 'replace', written: name, meant },
   )
 }
 
@@ -71,33 +80,40 @@ function selectColumns(access: Access, names: readonly string[]): readonly Colum
   return [...chosen]
 }
 
-function checkLimit(access: Access, limit: number | null): number {
-  const { default: usual, max } = access.dataset.limit
-  if (limit === null) return usual
+function checkLimit(access: Access, limit: number | null, usualLimit: number | null): number {
+  const { default: ownUsual, max } = access.dataset.limit
+  if (limit === null) return usualLimit === null ? ownUsual : Math.min(usualLimit, max)
   if (limit >= 1 && limit <= max) return limit
-  throw badRequest(`limit goes from 1 to ${max} for this dataset; ${limit} is outside.`)
+  throw badRequest(`limit goes from 1 to ${max} for this dataset; ${limit} is outside.`, {
+    kind: 'replace',
+    written: limit,
+    meant: limit < 1 ? 1 : max,
+  })
 }
 
 /** Protects against reading a large dataset from end to end by mistake (specification 4.3). */
 function requireSomeFilter(access: Access): void {
   if (!access.dataset.requireFilter) return
+  const hint = filterHint(access)
+  const example = hint ? `${hint.column}=${hint.op}.${hint.value}` : 'on any column'
   throw badRequest(
-    'This dataset is large: the first request needs a filter.' +
-      ` Add one, for example ${filterHint(access)}.`,
+    `This dataset is large: the first request needs a filter. Add one, for example ${example}.`,
+    hint && { kind: 'add-filter', filter: hint },
   )
 }
 
 /** A filter that reads little: on the history column, or else on the first key column. */
-function filterHint({ version, columns, plan }: Access): string {
+function filterHint({ version, columns, plan }: Access): FilterText | undefined {
   const { history, key } = version
   // A plan's window always reaches the newest value; a demo subset may not.
   const newestHistory = plan === null ? undefined : version.newestHistory
   const column = [history, ...key, ...columns].find(
     (each) => each && !each.hidden && columnOperators(each).includes('eq'),
   )
-  if (!column) return 'on any column'
+  if (!column) return undefined
   const { shown, example } = column.rules
   const isYear = column === history && shown === 'integer'
-  const value = isYear && newestHistory !== undefined ? newestHistory : example
-  return `${column.name}=${shown === 'date' || shown === 'timestamp' ? 'gte' : 'eq'}.${value}`
+  const text = isYear && newestHistory !== undefined ? String(newestHistory) : example
+  const op = shown === 'date' || shown === 'timestamp' ? 'gte' : 'eq'
+  return { column: column.name, op, value: shown === 'integer' ? Number(text) : text }
 }

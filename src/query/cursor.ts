@@ -43,6 +43,7 @@ export function readCursor(key: Uint8Array, scope: CursorScope, text: string): P
     throw badRequest(
       'The cursor is not valid for this request. Repeat the request that gave it with the same ' +
         'filters, or start again without a cursor.',
+      { kind: 'drop-cursor' },
     )
   }
   return { file: head.readUInt32BE(9), row: head.readUIntBE(13, 6) }

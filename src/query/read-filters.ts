@@ -1,7 +1,7 @@
 import { badRequest } from '../errors.js'
 import { columnOperators } from '../catalog/column.js'
 import type { Column } from '../catalog/column.js'
-import { article, didYouMean, quoted } from '../catalog/nearest.js'
+import { article, didYouMean, nearestNames, quoted } from '../catalog/nearest.js'
 import { isOperator, operatorNames, operators } from '../catalog/operators.js'
 import type { Operator } from '../catalog/operators.js'
 import { filterPredicates } from '../catalog/predicate.js'
@@ -9,21 +9,32 @@ import type { Predicate } from '../catalog/predicate.js'
 import { filtersMax, listValuesMax } from './raw-question.js'
 import type { RawFilter, RawValue } from './raw-question.js'
 
+/** A caller's filter that can be asked: the row meets it when it meets every predicate. */
+export interface Filter {
+  readonly column: Column
+  readonly operator: Operator
+  /** As a URL would carry them. */
+  readonly texts: readonly string[]
+  /** None where every row passes. */
+  readonly predicates: readonly Predicate[]
+}
+
 /**
- * The predicates of a caller's filters. `find` gives the column of a name, or refuses it.
+ * A caller's filters, understood. `find` gives the column of a name, or refuses it.
  * @throws bad_request naming the column, its type and what it takes
  */
 export function readFilters(
   filters: readonly RawFilter[],
   find: (name: string) => Column,
-): readonly Predicate[] {
+): readonly Filter[] {
   if (filters.length > filtersMax) {
     throw badRequest(`A request has at most ${filtersMax} filters; this one has ${filters.length}.`)
   }
-  return filters.flatMap((filter) => {
+  return filters.map((filter) => {
     const column = find(filter.column)
     const operator = checkOperator(column, filter)
-    return filterPredicates(column, operator, checkValues(column, operator, filter))
+    const texts = checkValues(column, operator, filter)
+    return { column, operator, texts, predicates: filterPredicates(column, operator, texts) }
   })
 }
 
@@ -32,9 +43,11 @@ function checkOperator(column: Column, { operator }: RawFilter): Operator {
   const allowed = columnOperators(column)
   const isWord = /^[a-z_]{1,20}$/.test(operator)
   const advice = isWord ? didYouMean(operator, operatorNames) : ` Write ${usage(column)}.`
+  const [meant = allowed[0]] = nearestNames(operator, allowed)
   throw badRequest(
     `Column ${quoted(column.name)}: there is no operator ${quoted(operator)}.${advice} ` +
       `It has: ${allowed.join(', ')}.`,
+    meant === undefined ? undefined : { kind: 'replace', written: operator, meant },
   )
 }
 
@@ -74,6 +87,9 @@ function textOf(column: Column, value: RawValue): string {
   if (fits) return typeof value === 'boolean' ? String(value) : plainNumber(value)
   throw badRequest(
     `Column ${quoted(column.name)} is ${article(shown)}: send the value as a string.`,
+    typeof value === 'number'
+      ? { kind: 'replace', written: value, meant: plainNumber(value) }
+      : undefined,
   )
 }
 

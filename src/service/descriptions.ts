@@ -1,4 +1,5 @@
 import type { Access } from '../access/access.js'
+import { AccessCache } from './access-cache.js'
 import { isoTime } from './account.js'
 import { columnOperators } from '../catalog/column.js'
 import type { Column } from '../catalog/column.js'
@@ -30,7 +31,7 @@ export interface DatasetDescription extends Omit<DatasetSummary, 'columns'> {
   readonly examples: string[]
 }
 
-interface ColumnDescription {
+export interface ColumnDescription {
   readonly name: string
   readonly type: ShownType
   readonly nullable: boolean
@@ -46,7 +47,6 @@ interface Facts {
   readonly sample: ReadonlyMap<Column, string>
 }
 
-const cachedFactsMax = 256
 const exampleColumns = 4
 
 /**
@@ -55,7 +55,7 @@ const exampleColumns = 4
  */
 export class Descriptions {
   readonly #engine: Engine
-  readonly #facts = new Map<string, Facts>()
+  readonly #facts = new AccessCache<Facts>()
 
   constructor(engine: Engine) {
     this.#engine = engine
@@ -79,18 +79,11 @@ export class Descriptions {
     }
   }
 
-  async #factsOf(access: Access, options: ReadOptions): Promise<Facts> {
-    const key = `${access.dataset.name} ${access.version.id} ${access.key}`
-    const known = this.#facts.get(key)
-    if (known) return known
-    const facts = {
+  #factsOf(access: Access, options: ReadOptions): Promise<Facts> {
+    return this.#facts.get(access, async () => ({
       rows: await this.#engine.count(access.version, access.predicates, options),
       sample: await this.#sample(access, options),
-    }
-    const [oldest] = this.#facts.keys()
-    if (this.#facts.size >= cachedFactsMax && oldest !== undefined) this.#facts.delete(oldest)
-    this.#facts.set(key, facts)
-    return facts
+    }))
   }
 
   async #sample(access: Access, options: ReadOptions): Promise<ReadonlyMap<Column, string>> {
@@ -134,14 +127,16 @@ function describeColumn(column: Column): ColumnDescription {
   }
 }
 
-/** The columns that filters are quick on, and so the ones to show. */
-function exampleFilters({ version }: Access): readonly Column[] {
-  const columns = [...version.key, ...(version.history ? [version.history] : [])]
-  return [...new Set(columns)].filter((column) => !column.hidden && filterable(column))
+/** The columns that filters are quick on, of types whose values a URL shows well. */
+function exampleFilters(access: Access): readonly Column[] {
+  const shown = ['integer', 'string', 'date', 'timestamp']
+  return fastColumns(access).filter(({ rules }) => shown.includes(rules.shown))
 }
 
-function filterable(column: Column): boolean {
-  return ['integer', 'string', 'date', 'timestamp'].includes(column.rules.shown)
+/** The columns whose smallest and largest values are known of every file: it is read or passed over. */
+export function fastColumns({ version, columns }: Access): readonly Column[] {
+  const known = new Set([...version.key, ...(version.history ? [version.history] : [])])
+  return [...known].filter((column) => columns.includes(column))
 }
 
 function exampleRequests(access: Access, { sample }: Facts): string[] {

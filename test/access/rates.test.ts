@@ -150,7 +150,7 @@ const catalog = { datasets: new Map(), demo: { token: demo, ratePerMinute: 4 } }
 await t.test('a window is a minute long and begins with its first request', async (t) => {
   let nowMs = 5000.123_456_789
   const limits = new RateLimits(() => nowMs)
-  const take = () => limits.take({ kind: 'demo', id: 'demo' }, '192.0.2.1', catalog)
+  const take = () => limits.take({ kind: 'demo', id: 'demo' }, '192.0.2.1', catalog, 1)
   t.same(take(), { limit: 4, remaining: 3, resetSeconds: 60, exceeded: false })
   nowMs = 64_001.9
   take()
@@ -174,11 +174,12 @@ await t.test(
         undefined,
         `2001:db8:${(index >> 16).toString(16)}:${(index & 0xffff).toString(16)}::`,
         catalog,
+        1,
       )
     }
     t.ok(limits.size > 45_000 && limits.size <= 65_536, String(limits.size))
     nowMs += 60_000
-    limits.take(undefined, '192.0.2.1', catalog)
+    limits.take(undefined, '192.0.2.1', catalog, 0)
     t.equal(limits.size, 1)
   },
 )

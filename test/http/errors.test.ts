@@ -215,12 +215,18 @@ await t.test('a fault of our own is 500 without a word of what it was', async (t
   const logger = pino({ level: 'info' }, { write })
   const fail = () => Promise.reject(new Error('SELECT secret FROM read_parquet("/tmp/x.parquet")'))
   const service: Service = {
+    admit: (visit) => ({
+      visit,
+      principal: { kind: 'demo', id: 'demo' },
+      catalog: { datasets: new Map(), demo: null },
+    }),
     readPage: fail,
     listDatasets: fail,
     describeDataset: fail,
+    guideDataset: fail,
     account: fail,
   }
-  const server = buildServer({ service, logger, trustProxy: [], isReady: () => false })
+  const server = buildServer({ service, logger, trustProxy: [], doors: [], isReady: () => false })
   t.teardown(() => server.close())
   for (const url of ['/v1/', '/v1/account', '/v1/things', '/v1/things/schema']) {
     const { statusCode, headers, body } = await server.inject(url)

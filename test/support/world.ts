@@ -75,7 +75,7 @@ export async function startWorld(t: Test, options: WorldOptions): Promise<World>
       },
     },
   )
-  const app = await buildApp(config, { logger, now: () => clock.ms })
+  const app = await buildApp(config, { logger, now: () => clock.ms, version: '0.0.0-test' })
   const control = ControlStore.open(join(folder, 'var', 'control.db'))
   t.teardown(async () => {
     control.close()

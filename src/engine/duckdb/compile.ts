@@ -38,6 +38,18 @@ export function compileCount(piece: Piece, predicates: readonly Predicate[]): St
   return Object.freeze({ sql, values: parameters.values })
 }
 
+/** The SQL of a piece's rows that meet the predicates, with each column brought to its type. */
+export function compileRows(
+  piece: Piece,
+  predicates: readonly Predicate[],
+  columns: readonly (readonly [name: string, column: Column])[],
+  parameters: Parameters,
+): string {
+  const sqlOf = columnsOf(piece)
+  const list = columns.map(([name, column]) => `${sqlOf(column)} AS ${name}`)
+  return `SELECT ${list.join(', ')} ${fromWhere(piece, predicates, sqlOf, parameters)}`
+}
+
 /**
  * Columns as a piece's files hold them, brought to the dataset's type; null where the files lack
  * them. All files of a piece are laid out alike.

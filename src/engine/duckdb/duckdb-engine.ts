@@ -3,12 +3,13 @@ import type { Predicate } from '../../catalog/predicate.js'
 import type { Version } from '../../catalog/version.js'
 import { ServiceError } from '../../errors.js'
 import type { Question } from '../../query/question.js'
-import type { Engine, ReadOptions, Row, Rows } from '../engine.js'
+import type { Engine, Profile, ProfileQuestion, ReadOptions, Row, Rows } from '../engine.js'
 import { compileCount, compileRead } from './compile.js'
 import { readFailure, serviceErrorOf } from './failure.js'
 import type { InstanceOptions } from './instance.js'
 import { planCount, planPage } from './pieces.js'
 import type { Piece } from './pieces.js'
+import { profileColumns } from './profile.js'
 import { runStatement } from './run.js'
 import { ServingInstance } from './serving.js'
 import { Turns } from './turns.js'
@@ -72,6 +73,12 @@ export class DuckDbEngine implements Engine {
       }
       return rows
     })
+  }
+
+  profile(question: ProfileQuestion, options: ReadOptions): Promise<Profile> {
+    return this.#query(question.version, options, (connection, signal) =>
+      profileColumns(question, (statement) => runStatement(connection, statement, signal)),
+    )
   }
 
   async close(): Promise<void> {

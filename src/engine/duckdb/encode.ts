@@ -19,11 +19,13 @@ export function encodeRow(
     const fields = columns.map(({ column, sql }) => `${literal(column.name)}: ${sql}`)
     return toJson(`{${fields.join(', ')}}`)
   }
-  const members = columns.map(({ column, sql }) => {
-    const encoded = encodeValue(column.type, sql, 0)
-    return [column.name, column.asText ? stringText(encoded) : jsonText(encoded)] as const
-  })
-  return objectText(members)
+  return objectText(columns.map(({ column, sql }) => [column.name, encodeCell(column, sql)]))
+}
+
+/** SQL for one value as JSON text, as it stands in a row; NULL where null is served. */
+export function encodeCell({ type, asText }: Column, sql: string): string {
+  const encoded = encodeValue(type, sql, 0)
+  return asText ? stringText(encoded) : jsonText(encoded)
 }
 
 /** SQL for a value as its caller reads it, without quotes; null where null is served. */

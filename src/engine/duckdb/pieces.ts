@@ -52,6 +52,34 @@ export function planCount(version: Version, predicates: readonly Predicate[]): r
   return [...scans(chooseFiles(version, predicates), 0)]
 }
 
+const sampleSlices = 8
+
+/** The pieces of a sample: everything where that is little, else slices evenly spread over it. */
+export function planSample(
+  version: Version,
+  predicates: readonly Predicate[],
+  rowsMax: number,
+): readonly Piece[] {
+  const chosen = chooseFiles(version, predicates)
+  const rows = chosen.reduce((sum, { file }) => sum + file.rows, 0)
+  if (rows <= rowsMax) return [...scans(chosen, 0)]
+  const size = Math.floor(rowsMax / sampleSlices)
+  return Array.from({ length: sampleSlices }, (_, slice) =>
+    stretch(chosen, Math.floor((slice * rows) / sampleSlices), size),
+  ).flat()
+}
+
+/** `size` rows from row `start` on, counted over all files; in parts where files end in between. */
+function stretch(chosen: readonly PieceFile[], start: number, size: number): readonly Piece[] {
+  let first = 0
+  return chosen.flatMap((entry) => {
+    const from = Math.max(start - first, 0)
+    const to = Math.min(start + size - first, entry.file.rows)
+    first += entry.file.rows
+    return from < to ? [{ files: [entry], range: { from, to }, sorted: false }] : []
+  })
+}
+
 function chooseFiles(version: Version, predicates: readonly Predicate[]): readonly PieceFile[] {
   return filesThatMayHold(version, predicates).flatMap((index) => {
     const file = version.files[index]

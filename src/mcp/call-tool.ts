@@ -1,0 +1,124 @@
+import { recordOf } from '../catalog/shape.js'
+import type { ServiceError } from '../errors.js'
+import { asServiceError, isFault } from '../errors.js'
+import { requireExactNumbers } from '../query/exact-json.js'
+import { rawQuestion, withReadTexts } from '../query/parse-json.js'
+import { shapeReader } from '../query/read-shape.js'
+import type { Guest, Service } from '../service.js'
+import { correctedCall } from './corrected-call.js'
+import { describeAnswer } from './describe-answer.js'
+import { queryAnswer, rowsThatFit } from './query-answer.js'
+import { DescribeArguments, ListArguments, QueryArguments, usualLimit } from './tools.js'
+import type { ToolName } from './tools.js'
+
+/** Who calls, and the request's body as it came: its numbers are checked as they are written. */
+export interface Call {
+  readonly guest: Guest
+  readonly bodyText: string
+}
+
+/** A tool's result as the protocol has it; an error carries no structured content. */
+export interface ToolResult {
+  readonly content: { readonly type: 'text'; readonly text: string }[]
+  readonly structuredContent?: Record<string, unknown>
+  readonly isError?: true
+}
+
+type Arguments = Readonly<Record<string, unknown>>
+
+/** Letters of an error at most: agents read all of it. */
+const errorLettersMax = 1000
+
+const readList = shapeReader(ListArguments, 'the arguments')
+const readDescribe = shapeReader(DescribeArguments, 'the arguments')
+const readQuery = shapeReader(QueryArguments, 'the arguments')
+
+/**
+ * Runs one tool. A caller's mistake, a used-up quota and a slow query are results that an agent can
+ * read and mend; what somebody has to look at goes to `logFault` as well.
+ */
+export async function callTool(
+  service: Service,
+  name: ToolName,
+  args: unknown,
+  { guest, bodyText }: Call,
+  logFault: (error: ServiceError) => void,
+): Promise<ToolResult> {
+  let given = args
+  try {
+    requireExactNumbers(bodyText)
+    if (name === 'query') given = withReadTexts(withoutNulls(args))
+    const answer = await run(service, guest, name, given)
+    return {
+      content: [{ type: 'text', text: JSON.stringify(answer) }],
+      structuredContent: { ...answer },
+    }
+  } catch (cause) {
+    guest.visit.signal.throwIfAborted()
+    const error = asServiceError(cause)
+    if (isFault(error)) logFault(error)
+    return {
+      content: [{ type: 'text', text: errorText(error, name, recordOf(given)) }],
+      isError: true,
+    }
+  }
+}
+
+async function run(service: Service, guest: Guest, name: ToolName, args: unknown): Promise<object> {
+  switch (name) {
+    case 'list_resources':
+      readList(args)
+      return { resources: await service.listDatasets(guest) }
+    case 'describe_resource': {
+      const { resource } = readDescribe(args)
+      return describeAnswer(await service.guideDataset(guest, resource))
+    }
+    case 'query': {
+      const { resource, ...question } = readQuery(args)
+      const page = await service.readPage(guest, {
+        dataset: resource,
+        question: () => rawQuestion(question),
+        usualLimit,
+        rowsThatFit,
+        explainEmpty: true,
+      })
+      if (page.kind !== 'page') throw new TypeError('a query without tags has a page')
+      return queryAnswer(page, guest.visit.quota)
+    }
+  }
+}
+
+/** Models write null for what they leave out: `cursor: null`, `{op: "is_null", value: null}`. */
+function withoutNulls(args: unknown): unknown {
+  if (Array.isArray(args) || typeof args !== 'object' || args === null) return args
+  const entries = Object.entries(args).filter(([, value]) => value !== null)
+  return Object.fromEntries(
+    entries.map(([key, value]): [string, unknown] => {
+      if (key !== 'filters' || !Array.isArray(value)) return [key, value]
+      return [
+        key,
+        value.map((filter) => ('value' in recordOf(filter) ? withoutNulls(filter) : filter)),
+      ]
+    }),
+  )
+}
+
+function errorText(error: ServiceError, tool: ToolName, args: Arguments): string {
+  const text = `${error.code}: ${error.detail}`.slice(0, errorLettersMax)
+  const advice = adviceFor(error, tool, args)
+  return advice === null ? text : `${text}\n${advice}`
+}
+
+/** What to call next: the same call put right, or the one that tells what there is. */
+function adviceFor(error: ServiceError, tool: ToolName, args: Arguments): string | null {
+  if (error.code === 'not_found') return 'Call list_resources {} for the names.'
+  if (error.retryAfterSeconds !== undefined) return `Try again in ${error.retryAfterSeconds} s.`
+  if (error.code !== 'bad_request') return null
+  const call = error.correction && correctedCall(tool, args, error.correction)
+  if (call) return `Corrected call: ${call}`
+  const { resource } = args
+  if (tool === 'list_resources') return null
+  if (typeof resource !== 'string') return 'Call list_resources {} for the names of resources.'
+  const described = JSON.stringify({ resource: resource.slice(0, 64) })
+  return `Call describe_resource ${described} for columns, operators and examples.`
+}

@@ -1,0 +1,58 @@
+import type { ColumnGuide, DatasetGuide } from '../service/guides.js'
+import { columnValues } from './query-answer.js'
+import { usualLimit } from './tools.js'
+
+/** Clients put longer answers aside, where their model has to search in them. */
+const lettersMax = 50_000
+
+/** What a description of very many columns, or of very long values, can do without, in this order. */
+const spared = ['sample_rows', 'operators', 'values', 'min', 'max', 'null_share', 'description']
+
+/** The answer of `describe_resource`: the guide, with example rows and calls in this door's form. */
+export function describeAnswer(guide: DatasetGuide) {
+  const { limit, columns, sample_rows: rows, examples, ...others } = guide
+  const names = columns.map(({ name }) => name)
+  const answer = {
+    ...others,
+    limit: { default: Math.min(usualLimit, limit.max), max: limit.max },
+    columns: columns.map(withoutNulls),
+    sample_rows: columnValues(names, rows),
+    examples: examples.map(({ purpose, row_count: rowCount, ...question }) => ({
+      purpose,
+      arguments: { resource: guide.name, ...question },
+      row_count: rowCount,
+    })),
+  }
+  return shortened(answer)
+}
+
+/** Null stands for a unit or description that nobody gave: it is left out. */
+function withoutNulls({ unit, description, ...column }: ColumnGuide) {
+  return {
+    ...column,
+    ...(unit !== null && { unit }),
+    ...(description !== null && { description }),
+  }
+}
+
+type Answer = { readonly columns: readonly object[]; readonly sample_rows: object }
+
+/** The whole answer, or one that spares as many facts as it must, and says so. */
+function shortened(answer: Answer): Answer & { readonly hint?: string } {
+  for (let count = 0; count < spared.length; count++) {
+    const shorter = count === 0 ? answer : without(answer, spared.slice(0, count))
+    if (JSON.stringify(shorter).length <= lettersMax) return shorter
+  }
+  return without(answer, spared)
+}
+
+function without(answer: Answer, left: readonly string[]) {
+  return {
+    ...answer,
+    columns: answer.columns.map((column) =>
+      Object.fromEntries(Object.entries(column).filter(([key]) => !left.includes(key))),
+    ),
+    ...(left.includes('sample_rows') && { sample_rows: {} }),
+    hint: `Left out, to keep this short: ${left.join(', ')}.`,
+  }
+}

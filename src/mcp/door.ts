@@ -1,0 +1,99 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import { ServiceError, badRequest } from '../errors.js'
+import { recordOf } from '../catalog/shape.js'
+import type { Guest, Service, Visit } from '../service.js'
+import { createExchange } from './exchange.js'
+import { allowedHosts, requireAllowed } from './hosts.js'
+import { protocolServer } from './server.js'
+
+export interface McpParts {
+  readonly service: Service
+  /** The product's version. */
+  readonly version: string
+  /** Host names that clients may use, besides those of this machine. */
+  readonly hosts: readonly string[]
+  /** A request as the service sees it. */
+  readonly visitOf: (request: FastifyRequest, reply: FastifyReply) => Visit
+}
+
+const path = '/mcp'
+
+/** Calls that read data; all others are free (contract 2). */
+const countedMethods: readonly unknown[] = ['tools/call', 'resources/read']
+
+/** Where clients look for OAuth in spite of their static header: a 404 in JSON makes them stop. */
+const oauthPaths = [
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/oauth-authorization-server/*',
+  '/.well-known/oauth-protected-resource',
+  '/.well-known/oauth-protected-resource/*',
+  '/.well-known/openid-configuration',
+  '/.well-known/openid-configuration/*',
+  `${path}/.well-known/*`,
+  '/register',
+]
+
+/**
+ * The MCP door: POST at /mcp and /mcp/ alike, without a redirect, which would cost clients their
+ * header. Checks come in the order host, method, size, token, rate.
+ */
+export function addMcp(app: FastifyInstance, { service, version, hosts, visitOf }: McpParts): void {
+  const exchange = createExchange()
+  const allowed = allowedHosts(hosts)
+  app.addHook('onClose', () => exchange.close())
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.url === path) requireAllowed(request.headers, allowed)
+  })
+  app.route({
+    method: 'POST',
+    url: path,
+    handler: async (request, reply) => {
+      const body = decode(request.body)
+      const content = parse(body)
+      if (Array.isArray(content)) throw badRequest('Send one message a request, not an array.')
+      const guest = admit(service, visitOf(request, reply), content)
+      const call = { guest, bodyText: body }
+      const logFault = (error: ServiceError) =>
+        request.log.error({ err: error.cause ?? error }, error.code)
+      const answer = await exchange.answer(
+        { url: `http://localhost${path}`, headers: request.headers, body, content },
+        () => protocolServer({ service, version, logFault }, call),
+      )
+      if (answer.type !== null) reply.type(answer.type)
+      return reply.code(answer.status).send(answer.body)
+    },
+  })
+  for (const url of oauthPaths) {
+    app.route({
+      method: app.supportedMethods as HTTPMethods[],
+      url,
+      handler: () => {
+        throw new ServiceError(
+          'not_found',
+          'This service has static API tokens, not OAuth: send "Authorization: Bearer <token>".',
+        )
+      },
+    })
+  }
+}
+
+function admit(service: Service, visit: Visit, content: unknown): Guest {
+  return service.admit(visit, countedMethods.includes(recordOf(content)['method']) ? 1 : 0)
+}
+
+/** @throws bad_request for a body that is not UTF-8 */
+function decode(body: unknown): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body instanceof Buffer ? body : null)
+  } catch {
+    throw badRequest('The body is not UTF-8.')
+  }
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,92 @@
+import {
+  WebStandardStreamableHTTPServerTransport,
+  createMcpHandler,
+  isLegacyRequest,
+} from '@modelcontextprotocol/server'
+import type { Server } from '@modelcontextprotocol/server'
+
+/** One POST of a client, as far as the protocol is concerned. */
+interface Message {
+  /** The request's own URL; its path means nothing here. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: string
+  /** The body read; undefined where it is no JSON, which the protocol has its own error for. */
+  readonly content: unknown
+}
+
+/** The protocol's answer, whole: nothing streams, since nothing is said before the result. */
+interface Reply {
+  readonly status: number
+  readonly type: string | null
+  readonly body: string
+}
+
+export interface Exchange {
+  /** Answers one message with a server made for it alone. */
+  readonly answer: (message: Message, server: () => Server) => Promise<Reply>
+  readonly close: () => Promise<void>
+}
+
+/** What the protocol's own checks of headers are about. */
+const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name']
+
+/**
+ * Both eras of the protocol on one address, stateless (MCP 2026-07-28, and the revisions up to
+ * 2025-11-25). Clients differ in what they accept: every answer is one JSON body, which all of them
+ * must understand, so what they name in `Accept` does not matter.
+ */
+export function createExchange(): Exchange {
+  const servers = new WeakMap<Request, () => Server>()
+  const modern = createMcpHandler(
+    ({ requestInfo }) => {
+      const server = requestInfo && servers.get(requestInfo)
+      if (!server) throw new TypeError('a message that was not given here')
+      return server()
+    },
+    { legacy: 'reject' },
+  )
+  return {
+    answer: async (message, server) => {
+      const request = requestOf(message)
+      servers.set(request, server)
+      const options = message.content === undefined ? {} : { parsedBody: message.content }
+      const response = (await isLegacyRequest(request, message.content))
+        ? await answerLegacy(request, server(), options)
+        : await modern.fetch(request, options)
+      return {
+        status: response.status,
+        type: response.headers.get('content-type'),
+        body: await response.text(),
+      }
+    },
+    close: () => modern.close(),
+  }
+}
+
+/** The server lives on until its answer is there, also when nobody waits for it any more. */
+async function answerLegacy(
+  request: Request,
+  server: Server,
+  options: { readonly parsedBody?: unknown },
+): Promise<Response> {
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+  await server.connect(transport)
+  try {
+    return await transport.handleRequest(request, options)
+  } finally {
+    await server.close()
+  }
+}
+
+function requestOf({ url, headers, body }: Message): Request {
+  const kept = new Headers({
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  })
+  for (const name of protocolHeaders) {
+    const value = headers[name]
+    if (typeof value === 'string') kept.set(name, value)
+  }
+  return new Request(url, { method: 'POST', headers: kept, body })
+}

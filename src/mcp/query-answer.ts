@@ -1,0 +1,88 @@
+import type { QuotaStatus } from '../access/allowance.js'
+import { badRequest } from '../errors.js'
+import { parseKeepingDigits } from '../query/exact-json.js'
+import type { PageAnswer } from '../service.js'
+
+/** Letters of an answer at most, as serialised (contract 2). */
+const lettersMax = 30_000
+/** What stands beside the values: counts, cursor, version, quota, the longest hint, all keys. */
+const restLetters = 600
+
+type Page = PageAnswer & { readonly kind: 'page' }
+type Row = Readonly<Record<string, unknown>>
+
+/** The answer of `query`: columns by name, each a list with one value for every row. */
+export interface QueryAnswer {
+  /** In the order asked for, which objects lose for digit-only names. */
+  readonly columns: readonly string[]
+  readonly data: Readonly<Record<string, readonly unknown[]>>
+  readonly row_count: number
+  readonly next_cursor: string | null
+  /** Rows were held back to keep the answer short. */
+  readonly truncated: boolean
+  readonly version: string
+  /** Null where nothing is counted. */
+  readonly quota: { readonly rows_remaining: number; readonly scope: string } | null
+  readonly hint?: string
+}
+
+/**
+ * How many of the rows, from the first on, an answer can hold. A page of none fits always.
+ * @throws bad_request when not even the first row fits
+ */
+export function rowsThatFit(rows: readonly string[], columns: readonly string[]): number {
+  let letters = JSON.stringify(columns).length * 2 + columns.length * 4 + restLetters
+  const fitting = rows.findIndex((text) => {
+    const row = parseRow(text)
+    for (const column of columns) letters += JSON.stringify(row[column]).length + 1
+    return letters > lettersMax
+  })
+  if (fitting === 0) {
+    throw badRequest(
+      `Not even one row of these ${columns.length} columns fits in an answer of ${lettersMax} ` +
+        'characters: select fewer columns.',
+    )
+  }
+  return fitting === -1 ? rows.length : fitting
+}
+
+/** A page as an agent reads it; a number that JSON readers round is a string of its digits. */
+export function queryAnswer(page: Page, quota: QuotaStatus | undefined): QueryAnswer {
+  const hint = hintOf(page)
+  return {
+    columns: page.columns,
+    data: columnValues(page.columns, page.rows.map(parseRow)),
+    row_count: page.rows.length,
+    next_cursor: page.nextCursor,
+    truncated: page.cut === 'size',
+    version: page.version.id,
+    quota: quota ? { rows_remaining: quota.remaining, scope: quota.scope } : null,
+    ...(hint !== null && { hint }),
+  }
+}
+
+/** Rows turned into columns. */
+export function columnValues(
+  columns: readonly string[],
+  rows: readonly Row[],
+): Readonly<Record<string, readonly unknown[]>> {
+  return Object.fromEntries(columns.map((name) => [name, rows.map((row) => row[name])]))
+}
+
+function parseRow(text: string): Row {
+  return parseKeepingDigits(text) as Row
+}
+
+function hintOf({ cut, rows, explanation }: Page): string | null {
+  switch (cut) {
+    case 'size':
+      return (
+        `Only ${rows.length} rows fit in ${lettersMax} characters: go on with next_cursor, or ` +
+        'select fewer columns.'
+      )
+    case 'quota':
+      return "The page was cut to the rows that are left of this month's quota."
+    case null:
+      return explanation
+  }
+}

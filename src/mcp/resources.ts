@@ -1,0 +1,50 @@
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+} from '@modelcontextprotocol/server'
+import { ServiceError } from '../errors.js'
+import type { Guest, Service } from '../service.js'
+
+const scheme = 'dataset://'
+const mimeType = 'application/json'
+
+/** The datasets once more, as resources of the protocol: `dataset://<name>` is its schema. */
+export async function listResources(service: Service, guest: Guest) {
+  const datasets = await service.listDatasets(guest)
+  return {
+    resources: datasets.map(({ name, title, description }) => ({
+      uri: scheme + name,
+      name,
+      title,
+      ...(description !== null && { description }),
+      mimeType,
+    })),
+  }
+}
+
+/** The one form that addresses of resources have. */
+export const resourceTemplates = {
+  resourceTemplates: [
+    {
+      uriTemplate: `${scheme}{name}`,
+      name: 'dataset',
+      title: 'Schema of a dataset',
+      description: 'Columns with types, units, operators and descriptions; limits; examples.',
+      mimeType,
+    },
+  ],
+}
+
+/** Reads `dataset://<name>`; one that does not exist and one without a grant are not found alike. */
+export async function readResource(service: Service, guest: Guest, uri: string) {
+  if (!uri.startsWith(scheme)) throw new ResourceNotFoundError(uri)
+  try {
+    const text = JSON.stringify(await service.describeDataset(guest, uri.slice(scheme.length)))
+    return { contents: [{ uri, mimeType, text }] }
+  } catch (cause) {
+    if (!(cause instanceof ServiceError)) throw cause
+    if (cause.code === 'not_found') throw new ResourceNotFoundError(uri)
+    throw new ProtocolError(ProtocolErrorCode.InternalError, `${cause.code}: ${cause.detail}`)
+  }
+}

@@ -1,0 +1,60 @@
+import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import type { ServiceError } from '../errors.js'
+import { quoted } from '../catalog/nearest.js'
+import type { Service } from '../service.js'
+import { callTool } from './call-tool.js'
+import type { Call } from './call-tool.js'
+import { instructions } from './instructions.js'
+import { getPrompt, promptList } from './prompts.js'
+import { listResources, readResource, resourceTemplates } from './resources.js'
+import { tools } from './tools.js'
+
+export interface ProtocolParts {
+  readonly service: Service
+  /** The product's version, for clients that show it. */
+  readonly version: string
+  /** Takes what somebody has to look at. */
+  readonly logFault: (error: ServiceError) => void
+}
+
+/** What does not depend on the token may be kept this long. */
+const cacheMs = 300_000
+
+/**
+ * A protocol server for one request: stateless, it lives as long as its answer. The low-level
+ * `Server` of the SDK, since arguments are checked here in our own words and numbers as written.
+ */
+export function protocolServer(parts: ProtocolParts, call: Call): Server {
+  const { service, version, logFault } = parts
+  const fixed = { ttlMs: cacheMs, cacheScope: 'private' } as const
+  const server = new Server(
+    { name: 'dataset-access-service', title: 'Dataset Access Service', version },
+    {
+      capabilities: { tools: {}, resources: {}, prompts: {} },
+      instructions,
+      cacheHints: { 'tools/list': fixed, 'prompts/list': fixed, 'resources/templates/list': fixed },
+    },
+  )
+  server.setRequestHandler('tools/list', () => ({ tools: [...tools] }))
+  server.setRequestHandler('tools/call', async ({ params }) => {
+    const tool = tools.find(({ name }) => name === params.name)
+    if (!tool) throw unknownTool(params.name)
+    return { ...(await callTool(service, tool.name, params.arguments ?? {}, call, logFault)) }
+  })
+  server.setRequestHandler('resources/list', () => listResources(service, call.guest))
+  server.setRequestHandler('resources/templates/list', () => resourceTemplates)
+  server.setRequestHandler('resources/read', ({ params }) =>
+    readResource(service, call.guest, params.uri),
+  )
+  server.setRequestHandler('prompts/list', () => promptList)
+  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(params.name, params.arguments))
+  return server
+}
+
+function unknownTool(name: string): ProtocolError {
+  const names = tools.map((tool) => tool.name).join(', ')
+  return new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `There is no tool ${quoted(name)}. There are: ${names}.`,
+  )
+}

@@ -1,0 +1,144 @@
+import type { Tool } from '@modelcontextprotocol/server'
+import Type from 'typebox'
+import { operatorNames } from '../catalog/operators.js'
+import { questionFields } from '../query/parse-json.js'
+
+/** Rows of a query that names no limit (contract 2). */
+export const usualLimit = 50
+
+const resource = Type.String({ description: 'the name of a dataset, from list_resources' })
+
+export const ListArguments = Type.Object(
+  {},
+  { additionalProperties: false, description: 'an empty object' },
+)
+
+export const DescribeArguments = Type.Object(
+  { resource },
+  { additionalProperties: false, description: 'an object {resource}' },
+)
+
+export const QueryArguments = Type.Object(
+  { resource, ...questionFields },
+  {
+    additionalProperties: false,
+    description: 'an object {resource, filters, select, limit, cursor}',
+  },
+)
+
+const text = Type.String()
+const texts = Type.Array(text)
+const count = Type.Integer({ minimum: 0 })
+const nullableText = Type.Union([text, Type.Null()])
+const value = Type.Union([Type.String(), Type.Number()])
+/** Any values; never written as `{}` or `true`, which some clients refuse. */
+const list = Type.Unsafe<readonly unknown[]>({ type: 'array' })
+/** By column name, one value a row. */
+const columnLists = Type.Unsafe<Readonly<Record<string, readonly unknown[]>>>({
+  type: 'object',
+  additionalProperties: { type: 'array' },
+})
+const question = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' })
+
+const head = { name: text, title: text, description: nullableText, rows: count }
+const vintage = { version: text, as_of: text }
+
+const ListAnswer = Type.Object({
+  resources: Type.Array(Type.Object({ ...head, columns: count, ...vintage })),
+})
+
+const DescribeAnswer = Type.Object({
+  ...head,
+  source: nullableText,
+  ...vintage,
+  visible_rows: text,
+  require_filter: Type.Boolean(),
+  limit: Type.Object({ default: count, max: count }),
+  fast_filters: texts,
+  profiled_rows: Type.Union([count, Type.Null()]),
+  columns: Type.Array(
+    Type.Object({
+      name: text,
+      type: text,
+      nullable: Type.Boolean(),
+      unit: Type.Optional(text),
+      description: Type.Optional(text),
+      operators: Type.Optional(texts),
+      values: Type.Optional(list),
+      min: Type.Optional(value),
+      max: Type.Optional(value),
+      null_share: Type.Optional(Type.Number()),
+    }),
+  ),
+  operators: Type.Array(Type.Object({ op: text, meaning: text, types: texts, example: question })),
+  sample_rows: columnLists,
+  examples: Type.Array(Type.Object({ purpose: text, arguments: question, row_count: count })),
+  hint: Type.Optional(text),
+})
+
+const QueryAnswer = Type.Object({
+  columns: texts,
+  data: columnLists,
+  row_count: count,
+  next_cursor: nullableText,
+  truncated: Type.Boolean(),
+  version: text,
+  quota: Type.Union([Type.Object({ rows_remaining: count, scope: text }), Type.Null()]),
+  hint: Type.Optional(text),
+})
+
+const annotations = {
+  readOnlyHint: true,
+  openWorldHint: false,
+  idempotentHint: true,
+  destructiveHint: false,
+}
+
+/** A schema as clients get it: JSON, and nothing that only TypeBox reads. */
+function plain(schema: Type.TObject): Tool['inputSchema'] {
+  return JSON.parse(JSON.stringify(schema)) as Tool['inputSchema']
+}
+
+/** The three tools as clients list them, always in this order. */
+export const tools = [
+  {
+    name: 'list_resources',
+    title: 'List datasets',
+    description:
+      'The datasets that this token can read: name, title, description, number of rows and ' +
+      'columns, version, and as_of, the date of the data. Call it first. Free of charge.',
+    inputSchema: plain(ListArguments),
+    outputSchema: plain(ListAnswer),
+    annotations: { title: 'List datasets', ...annotations },
+  },
+  {
+    name: 'describe_resource',
+    title: 'Describe a dataset',
+    description:
+      'Everything needed to query one dataset: each column with type, unit, operators, ' +
+      'description, its values where they are few, smallest and largest value, share of nulls; ' +
+      'fast_filters, the columns that are quick to filter on; three example rows and two example ' +
+      'calls of query that work. Call it before the first query of a dataset. Free of charge.',
+    inputSchema: plain(DescribeArguments),
+    outputSchema: plain(DescribeAnswer),
+    annotations: { title: 'Describe a dataset', ...annotations },
+  },
+  {
+    name: 'query',
+    title: 'Read rows',
+    description:
+      'Rows of a dataset that meet all filters, column by column. filters: a list of ' +
+      `{column, op, value}; op is one of ${operatorNames.join(', ')} (each column's own are in ` +
+      'describe_resource); value is a list for in and not_in, a text ending in * for like, left ' +
+      'out for is_null and not_null. select: columns wanted; left out, all of them, which may be ' +
+      `many. limit: ${usualLimit} when left out. Order is fixed; there is no sorting or ` +
+      'aggregation. While next_cursor is not null, repeat the same call with cursor for the next ' +
+      'rows; truncated tells that rows were held back to keep the answer short. Rows returned ' +
+      'count against the monthly quota.',
+    inputSchema: plain(QueryArguments),
+    outputSchema: plain(QueryAnswer),
+    annotations: { title: 'Read rows', ...annotations },
+  },
+] as const
+
+export type ToolName = (typeof tools)[number]['name']

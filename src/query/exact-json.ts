@@ -1,0 +1,55 @@
+import { badRequest } from '../errors.js'
+
+const digitsMax = 15
+/** The smallest double that keeps its digits has 308 zeros in front of them. */
+const numberLengthMax = 400
+/** Below it a double has fewer digits than these. */
+const smallestNormal = 2 ** -1022
+
+/** The strings of a JSON text, to be passed over, and its numbers. */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs
+
+/**
+ * Reads a JSON text that a caller sent. `what` names it in messages.
+ * @throws bad_request for broken JSON, or a number that JSON readers round
+ */
+export function parseExactJson(text: string, what: string): unknown {
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch {
+    throw badRequest(`${what} is not valid JSON.`)
+  }
+  requireExactNumbers(text)
+  return content
+}
+
+/**
+ * A JSON number beyond ±(2^53−1), or of more than 15 significant digits, may already be another
+ * number than the one that was written: it is refused, not guessed.
+ * @throws bad_request
+ */
+export function requireExactNumbers(text: string): void {
+  for (const [token] of text.matchAll(tokens)) {
+    if (token.startsWith('"') || !isInexact(token)) continue
+    const start = token.slice(0, 40)
+    throw badRequest(`The number ${start} can't be kept exactly in JSON: send it as a string.`)
+  }
+}
+
+/** Reads a JSON text of our own; a number that JSON readers round becomes a string of its digits. */
+export function parseKeepingDigits(text: string): unknown {
+  return JSON.parse(
+    text.replace(tokens, (token) =>
+      token.startsWith('"') || !isInexact(token) ? token : `"${token}"`,
+    ),
+  )
+}
+
+function isInexact(token: string): boolean {
+  if (token.length > numberLengthMax) return true
+  const digits = (token.split(/[eE]/)[0] ?? '').replace(/[-.]/g, '').replace(/^0+|0+$/g, '')
+  const size = Math.abs(Number(token))
+  const isTooSmall = digits !== '' && size < smallestNormal
+  return digits.length > digitsMax || size > Number.MAX_SAFE_INTEGER || isTooSmall
+}

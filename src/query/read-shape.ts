@@ -1,0 +1,20 @@
+import type Type from 'typebox'
+import { Compile } from 'typebox/compile'
+import { shapeProblems } from '../catalog/shape.js'
+import { badRequest } from '../errors.js'
+
+/**
+ * A reader of values that must have this shape; `name` is the whole value's in messages. What the
+ * reader refuses it names with the nearest right key, or with the schema's own description.
+ */
+export function shapeReader<T extends Type.TSchema>(
+  schema: T,
+  name: string,
+): (content: unknown) => Type.Static<T> {
+  const validator = Compile(schema)
+  return (content) => {
+    if (validator.Check(content)) return content
+    const [problem] = shapeProblems(schema, content, name)
+    throw badRequest(`${problem?.name ?? name}: ${problem?.message ?? 'is malformed.'}`)
+  }
+}

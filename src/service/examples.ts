@@ -1,0 +1,161 @@
+import type { Access } from '../access/access.js'
+import { columnOperators } from '../catalog/column.js'
+import { typeOperators } from '../catalog/column-types.js'
+import type { ShownType } from '../catalog/column-types.js'
+import type { Column } from '../catalog/column.js'
+import { operatorNames, operators } from '../catalog/operators.js'
+import type { Operator } from '../catalog/operators.js'
+import { filterPredicates } from '../catalog/predicate.js'
+import type { Engine, ReadOptions } from '../engine/engine.js'
+import { fastColumns } from './descriptions.js'
+
+/** A row by column, for people and agents to look at. */
+export type SampleRow = Readonly<Record<string, unknown>>
+
+type FilterValue = string | number | boolean
+
+/** A filter as JSON carries it. */
+interface ExampleFilter {
+  readonly column: string
+  readonly op: Operator
+  readonly value?: FilterValue | readonly FilterValue[]
+}
+
+export interface OperatorExample {
+  readonly op: Operator
+  readonly meaning: string
+  /** Types of columns that have it. */
+  readonly types: readonly ShownType[]
+  readonly example: ExampleFilter
+}
+
+/** A question that was asked, and had an answer. */
+export interface ExampleCall {
+  readonly purpose: string
+  readonly filters: readonly ExampleFilter[]
+  readonly select: readonly string[]
+  readonly limit: number
+  /** Rows that it gave. */
+  readonly row_count: number
+}
+
+const exampleLimit = 10
+const exampleColumns = 6
+const keyColumns = 3
+
+/** One filter for each operator that any column has, made of values that are there. */
+export function operatorExamples(
+  access: Access,
+  sample: readonly SampleRow[],
+): readonly OperatorExample[] {
+  const columns = [...new Set([...fastColumns(access), ...access.columns])]
+  return operatorNames.flatMap((op) => {
+    const example = firstOf(columns, (column) =>
+      columnOperators(column).includes(op) ? exampleFilter(column, op, sample) : undefined,
+    )
+    return example ? [{ op, meaning: operators[op].meaning, types: typesWith(op), example }] : []
+  })
+}
+
+function typesWith(op: Operator): readonly ShownType[] {
+  const types = Object.keys(typeOperators) as readonly ShownType[]
+  return types.filter((type) => typeOperators[type].includes(op))
+}
+
+function firstOf<T, R>(list: readonly T[], find: (item: T) => R | undefined): R | undefined {
+  for (const item of list) {
+    const found = find(item)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** Undefined where the sample has no value for it. */
+function exampleFilter(
+  { name }: Column,
+  op: Operator,
+  sample: readonly SampleRow[],
+): ExampleFilter | undefined {
+  const values = valuesOf(name, sample)
+  const [value] = values
+  const { form } = operators[op]
+  if (form === 'none') return { column: name, op }
+  if (value === undefined) return undefined
+  if (form === 'list') return { column: name, op, value: values }
+  if (form === 'pattern') {
+    return typeof value === 'string'
+      ? { column: name, op, value: `${prefixOf(value)}*` }
+      : undefined
+  }
+  return { column: name, op, value }
+}
+
+function prefixOf(text: string): string {
+  return [...text].slice(0, 2).join('')
+}
+
+/** The distinct values that a filter can take as they are; none where the column is empty. */
+function valuesOf(name: string, sample: readonly SampleRow[]): readonly FilterValue[] {
+  const isValue = (value: unknown): value is FilterValue =>
+    ['string', 'number', 'boolean'].includes(typeof value)
+  return [...new Set(sample.map((row) => row[name]).filter(isValue))]
+}
+
+/**
+ * Two calls made of the dataset's own values, each asked before it is shown: a look-up, and a list
+ * with a bound. None where the caller sees no row.
+ */
+export async function exampleCalls(
+  engine: Engine,
+  access: Access,
+  sample: readonly SampleRow[],
+  options: ReadOptions,
+): Promise<readonly ExampleCall[]> {
+  const { version } = access
+  const columns = [...new Set([...fastColumns(access), ...access.columns])].filter(
+    (column) => columnOperators(column).includes('in') && valuesOf(column.name, sample).length > 0,
+  )
+  const [main, other] = columns
+  if (!main) return []
+  const select = exampleSelect(access, columns)
+  const lists = [main, other].flatMap((column, index) => {
+    const filter = column && exampleFilter(column, index === 0 ? 'in' : boundOf(column), sample)
+    return filter ? [filter] : []
+  })
+  const [value] = valuesOf(main.name, sample)
+  const questions = [
+    { purpose: `the rows of one ${main.name}`, filters: [{ column: main.name, op: 'eq', value }] },
+    {
+      purpose: `several values of ${main.name}${other ? `, with a bound on ${other.name}` : ''}`,
+      filters: lists,
+    },
+  ] as readonly { purpose: string; filters: readonly ExampleFilter[] }[]
+  const calls: ExampleCall[] = []
+  for (const { purpose, filters } of questions) {
+    const predicates = [
+      ...access.predicates,
+      ...filters.flatMap((each) => predicatesOf(access, each)),
+    ]
+    const question = { version, predicates, columns: [main], after: null, limit: exampleLimit }
+    const { rows } = await engine.read(question, options)
+    calls.push({ purpose, filters, select, limit: exampleLimit, row_count: rows.length })
+  }
+  return calls
+}
+
+function boundOf(column: Column): Operator {
+  return columnOperators(column).includes('gte') ? 'gte' : 'not_null'
+}
+
+function predicatesOf(access: Access, { column, op, value }: ExampleFilter) {
+  const found = access.columns.find(({ name }) => name === column)
+  const texts = value === undefined ? [] : [value].flat().map(String)
+  return found ? filterPredicates(found, op, texts) : []
+}
+
+/** What says which row it is, then the first numbers. */
+function exampleSelect(access: Access, keys: readonly Column[]): readonly string[] {
+  const numbers = access.columns.filter(({ rules }) => ['number', 'integer'].includes(rules.shown))
+  const chosen = new Set([...keys.slice(0, keyColumns), ...numbers, ...access.columns])
+  return [...chosen].slice(0, exampleColumns).map(({ name }) => name)
+}
