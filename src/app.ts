@@ -22,6 +22,8 @@ import { createService } from './service.js'
 export interface App {
   readonly server: FastifyInstance
   readonly catalog: Catalog
+  /** Readies what first callers would wait for; what fails is logged. Ends early at a stop. */
+  readonly prepare: () => Promise<void>
   /**
    * Stops taking requests, waits for those in flight, ten seconds at most, interrupts the rest,
    * then stops the engine and the store.
@@ -106,8 +108,14 @@ async function openApp(
     doors: [(app, visitOf) => addMcp(app, { service, version, hosts: hostNames(config), visitOf })],
     isReady: () => isOpen && [...catalog.datasets.values()].some((dataset) => dataset.version),
   })
+  const stopping = new AbortController()
+  const prepare = () =>
+    service.prepare(stopping.signal, ({ dataset, cause }) => {
+      logger.warn({ dataset, err: cause }, 'no guide for agents yet')
+    })
   const close = async () => {
     isOpen = false
+    stopping.abort(new Error('the service is stopping'))
     const closed = server.close()
     await settledWithin(closed, finishMs)
     await engine.close()
@@ -117,7 +125,7 @@ async function openApp(
     lastUsed.close()
     control.close()
   }
-  return { server, catalog, close }
+  return { server, catalog, prepare, close }
 }
 
 /** The names that this server is called by, as far as its settings know. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { accessibleDatasets, authorize } from './access/access.js'
+import { accessibleDatasets, authorize, possibleAccesses } from './access/access.js'
 import type { Access } from './access/access.js'
 import { chargeRows, quotaStatus, requireQuota } from './access/allowance.js'
 import type { QuotaStatus } from './access/allowance.js'
@@ -100,6 +100,16 @@ export interface Service {
   /** The description with what an agent needs besides: values, ranges, rows, calls that work. */
   readonly guideDataset: (guest: Guest, name: string) => Promise<DatasetGuide>
   readonly account: (guest: Guest) => Promise<AccountDescription>
+  /**
+   * Makes the guides of all datasets for every plan, which runs their example calls, ahead of the
+   * first caller. One that fails is told to `report` and made when it is asked for.
+   */
+  readonly prepare: (signal: AbortSignal, report: (failure: GuideFailure) => void) => Promise<void>
+}
+
+export interface GuideFailure {
+  readonly dataset: string
+  readonly cause: unknown
 }
 
 export interface ServiceParts {
@@ -212,7 +222,27 @@ export function createService(parts: ServiceParts): Service {
     return describeAccount(control, principal, catalog, visit.rate, now())
   }
 
-  return Object.freeze({ admit, readPage, listDatasets, describeDataset, guideDataset, account })
+  const prepare: Service['prepare'] = async (signal, report) => {
+    for (const access of possibleAccesses(parts.catalog())) {
+      const options = { signal, client: 'preparation' }
+      try {
+        await guides.guide(access, options)
+      } catch (cause) {
+        if (signal.aborted) return
+        report({ dataset: access.dataset.name, cause })
+      }
+    }
+  }
+
+  return Object.freeze({
+    admit,
+    readPage,
+    listDatasets,
+    describeDataset,
+    guideDataset,
+    account,
+    prepare,
+  })
 }
 
 /** Work of a guest on a dataset, in the time that the dataset allows. */

@@ -41,13 +41,28 @@ export function authorize(principal: Principal, catalog: Catalog, name: string):
       retryAfterSeconds: 60,
     })
   }
-  const predicates = grant.plan ? planWindow(grant.plan, dataset.version) : (dataset.demo ?? [])
+  return accessTo(dataset, dataset.version, grant.plan)
+}
+
+/** Every access that a token could have: the demo's and each plan's, one of those that see the same. */
+export function possibleAccesses(catalog: Catalog): readonly Access[] {
+  return [...catalog.datasets.values()].flatMap((dataset) => {
+    const { version } = dataset
+    if (!version) return []
+    const plans = [...(dataset.demo ? [null] : []), ...dataset.plans.values()]
+    const accesses = plans.map((plan) => accessTo(dataset, version, plan))
+    return [...new Map(accesses.map((access) => [access.key, access])).values()]
+  })
+}
+
+function accessTo(dataset: Dataset, version: Version, plan: Plan | null): Access {
+  const predicates = plan ? planWindow(plan, version) : (dataset.demo ?? [])
   return Object.freeze({
     dataset,
-    version: dataset.version,
-    plan: grant.plan,
+    version,
+    plan,
     predicates,
-    columns: dataset.version.columns.filter((column) => !column.hidden),
+    columns: version.columns.filter((column) => !column.hidden),
     key: predicates.map(predicateKey).sort().join(),
   })
 }

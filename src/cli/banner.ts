@@ -1,7 +1,7 @@
 import type { Catalog } from '../catalog/catalog.js'
 import type { Dataset } from '../catalog/dataset.js'
 import type { Registry } from '../catalog/registry.js'
-import { curlCommand, examplePath } from './example.js'
+import { curlCommand, examplePath, mcpConfiguration } from './example.js'
 import type { Output } from './parts.js'
 import { count } from './print.js'
 
@@ -27,6 +27,10 @@ export function bannerText(facts: BannerFacts): string {
           'Try it with the public demo token:',
           '',
           `  ${curlCommand(base + examplePath(registry, first.name, first.version?.columns ?? []), catalog.demo.token)}`,
+          '',
+          'Connect an AI agent by MCP with this configuration:',
+          '',
+          `  ${mcpConfiguration(base, catalog.demo.token)}`,
         ]
       : [
           'There is no demo token with a demo subset to try it with. Make a subscription:',

@@ -23,6 +23,12 @@ export function curlCommand(url: string, token: string): string {
   return `curl -H ${shellQuoted(`Authorization: Bearer ${token}`)} ${shellQuoted(url)}`
 }
 
+/** What MCP clients that send headers take as the configuration of a server. */
+export function mcpConfiguration(base: string, token: string): string {
+  const server = { url: `${base}/mcp/`, headers: { Authorization: `Bearer ${token}` } }
+  return JSON.stringify({ mcpServers: { datasets: server } })
+}
+
 /**
  * A first question to a dataset, path and query: some rows of its demo subset, with the key columns
  * and, where the files' columns are known, a text and an amount beside them. A dataset without a

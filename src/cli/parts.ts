@@ -17,6 +17,8 @@ export interface ServingApp {
     readonly listen: (options: { host: string; port: number }) => Promise<unknown>
     readonly addresses: () => readonly (string | { readonly port: number })[]
   }
+  /** Readies what first callers would wait for. */
+  readonly prepare: () => Promise<void>
   readonly close: () => Promise<void>
 }
 

@@ -38,6 +38,7 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
       try {
         await listen(app, config)
         if (!flags.json && isWatched(parts)) await printBanner(app, config, parts)
+        void app.prepare()
       } catch (cause) {
         await app.close()
         throw cause

@@ -41,7 +41,7 @@ export interface ColumnProfile {
   /** Null where there is no value, or the column has no order worth telling, as text. */
   readonly min: string | null
   readonly max: string | null
-  /** Every distinct value, ascending; null where they are too many, or not of a kind to be listed. */
+  /** Every distinct value, ascending; null where they are too many, or of no kind to be listed. */
   readonly values: readonly string[] | null
 }
 

@@ -5,7 +5,7 @@ import { usualLimit } from './tools.js'
 /** Clients put longer answers aside, where their model has to search in them. */
 const lettersMax = 50_000
 
-/** What a description of very many columns, or of very long values, can do without, in this order. */
+/** What a description of very many columns or long values can do without, in this order. */
 const spared = ['sample_rows', 'operators', 'values', 'min', 'max', 'null_share', 'description']
 
 /** The answer of `describe_resource`: the guide, with example rows and calls in this door's form. */

@@ -37,7 +37,7 @@ export function requireExactNumbers(text: string): void {
   }
 }
 
-/** Reads a JSON text of our own; a number that JSON readers round becomes a string of its digits. */
+/** Reads a JSON text of our own; a number that JSON readers round becomes a text of its digits. */
 export function parseKeepingDigits(text: string): unknown {
   return JSON.parse(
     text.replace(tokens, (token) =>

@@ -2,7 +2,7 @@ import type { Access } from '../access/access.js'
 
 const entriesMax = 256
 
-/** What was derived from the rows that an access sees, as long as version and window are the same. */
+/** What was derived from the rows that an access sees, while version and window are the same. */
 export class AccessCache<T> {
   readonly #entries = new Map<string, T>()
 

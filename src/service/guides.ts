@@ -44,7 +44,7 @@ const rowsPerValueMin = 4
 const profileRowsMax = 100_000
 const profileTimeoutMs = 3000
 
-/** Makes guides as one access sees a dataset, and keeps them while version and window are the same. */
+/** Makes guides as one access sees a dataset; kept while version and window are the same. */
 export class Guides {
   readonly #engine: Engine
   readonly #descriptions: Descriptions

@@ -38,7 +38,12 @@ await t.test('the banner names address and datasets, and its curl returns demo r
   t.match(stderr, /^\nDataset Access Service 1\.2\.3 at http:\/\/127\.0\.0\.1:\d+\n/)
   t.match(stderr, '\n  financials   40 rows  Statements\n')
   t.match(stderr, '\n  procurement  unavailable: data/procurement.parquet is empty (0 bytes)\n')
-  t.notMatch(stderr, /mcp/i)
+  const base = /at (\S+)\n/.exec(stderr)?.[1] ?? ''
+  t.same(JSON.parse(/^ *(\{"mcpServers".*\})$/m.exec(stderr)?.[1] ?? '{}'), {
+    mcpServers: {
+      datasets: { url: `${base}/mcp/`, headers: { Authorization: 'Bearer das_demo_test1' } },
+    },
+  })
   for (const line of stdout.trim().split('\n')) t.type(JSON.parse(line), 'object')
   t.match(stdout, /"msg":"stopped"\}\n$/)
 })

@@ -225,6 +225,7 @@ await t.test('a fault of our own is 500 without a word of what it was', async (t
     describeDataset: fail,
     guideDataset: fail,
     account: fail,
+    prepare: fail,
   }
   const server = buildServer({ service, logger, trustProxy: [], doors: [], isReady: () => false })
   t.teardown(() => server.close())
