@@ -6,6 +6,7 @@ import type { Dictionary } from './dictionary.js'
 import { columnFinder } from './find-column.js'
 import type { FindColumn } from './find-column.js'
 import { quoted } from './nearest.js'
+import { plainText, plainTextOrNull } from './plain-text.js'
 import type { Predicate } from './predicate.js'
 import type { Problem } from './problem.js'
 import { listOf, plansOf } from './registry.js'
@@ -43,9 +44,9 @@ export function registryDataset(name: string, entry: DatasetEntry): Dataset {
   const max = entry.limit?.max ?? Math.max(defaultLimitMax, entry.limit?.default ?? 0)
   return Object.freeze({
     name,
-    title: entry.title,
-    description: entry.description ?? null,
-    source: entry.source ?? null,
+    title: plainText(entry.title),
+    description: plainTextOrNull(entry.description),
+    source: plainTextOrNull(entry.source),
     listed: entry.listed ?? false,
     limit: Object.freeze({ default: entry.limit?.default ?? Math.min(defaultLimit, max), max }),
     requireFilter: entry.require_filter === true,

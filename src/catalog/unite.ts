@@ -7,6 +7,7 @@ import type { DataType } from './data-type.js'
 import type { Dictionary } from './dictionary.js'
 import { quoted } from './nearest.js'
 import type { FileColumn } from './opener.js'
+import { plainTextOrNull } from './plain-text.js'
 import type { Problem } from './problem.js'
 import type { DatasetEntry } from './registry-schema.js'
 
@@ -83,8 +84,8 @@ function describeColumn(
     ...plainColumn(said?.name ?? source, united.type),
     source,
     nullable: !isPromised || united.files < files,
-    unit: said?.unit ?? known?.unit ?? null,
-    description: said?.description ?? known?.description ?? null,
+    unit: plainTextOrNull(said?.unit ?? known?.unit),
+    description: plainTextOrNull(said?.description ?? known?.description),
     asText: said?.json === 'string',
     hidden: said?.hidden ?? false,
   })

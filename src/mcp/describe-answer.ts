@@ -10,18 +10,19 @@ const spared = ['sample_rows', 'operators', 'values', 'min', 'max', 'null_share'
 
 /** The answer of `describe_resource`: the guide, with example rows and calls in this door's form. */
 export function describeAnswer(guide: DatasetGuide) {
-  const { limit, columns, sample_rows: rows, examples, ...others } = guide
+  const { limit, columns, operators, sample_rows: rows, examples, ...head } = guide
   const names = columns.map(({ name }) => name)
   const answer = {
-    ...others,
+    ...head,
     limit: { default: Math.min(usualLimit, limit.max), max: limit.max },
-    columns: columns.map(withoutNulls),
-    sample_rows: columnValues(names, rows),
     examples: examples.map(({ purpose, row_count: rowCount, ...question }) => ({
       purpose,
       arguments: { resource: guide.name, ...question },
       row_count: rowCount,
     })),
+    columns: columns.map(withoutNulls),
+    operators,
+    sample_rows: columnValues(names, rows),
   }
   return shortened(answer)
 }

@@ -1,0 +1,95 @@
+import type { World } from './world.js'
+
+/** What `query` answers, as far as tests look at it. */
+export interface QueryResult {
+  readonly columns: readonly string[]
+  readonly data: Readonly<Record<string, readonly unknown[]>>
+  readonly row_count: number
+  readonly next_cursor: string | null
+  readonly truncated: boolean
+  readonly version: string
+  readonly quota: { readonly rows_remaining: number; readonly scope: string } | null
+  readonly hint?: string
+}
+
+export interface ToolAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly isError: boolean
+  /** The first content block. */
+  readonly text: string
+  /** Undefined for errors. */
+  readonly structured: unknown
+}
+
+/** Calls a tool over the MCP door as a client of 2025 does, without a client in between. */
+export async function callTool(
+  world: World,
+  token: string,
+  name: string,
+  args: unknown,
+): Promise<ToolAnswer> {
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
+  const { status, headers, body } = await world.post('/mcp', token, message)
+  const result = (body['result'] ?? {}) as {
+    content?: { text: string }[]
+    structuredContent?: unknown
+    isError?: boolean
+  }
+  return {
+    status,
+    headers,
+    isError: result.isError ?? false,
+    text: result.content?.[0]?.text ?? '',
+    structured: result.structuredContent,
+  }
+}
+
+/** The answer of a query that is no error. */
+export async function query(world: World, token: string, args: object): Promise<QueryResult> {
+  const { structured, text } = await callTool(world, token, 'query', args)
+  if (structured === undefined) throw new Error(`no answer: ${text}`)
+  return structured as QueryResult
+}
+
+/** Rows again from an answer's columns, each a list of values in the order of the columns. */
+export function rowsOf({ columns, data, row_count: count }: QueryResult): readonly unknown[][] {
+  return Array.from({ length: count }, (_, row) => columns.map((name) => data[name]?.[row]))
+}
+
+/**
+ * Rows of a REST answer, values in the order of the columns; every number is the text that stands
+ * in the body, behind a `#`, so that no reader rounds it.
+ */
+export function restRows(text: string, columns: readonly string[]): readonly unknown[][] {
+  const marked = text.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
+    token.startsWith('"') ? token.replace(/^"#/, '"##') : `"#${token}"`,
+  )
+  const { data } = JSON.parse(marked) as { data: Readonly<Record<string, unknown>>[] }
+  return data.map((row) => columns.map((name) => row[name]))
+}
+
+/**
+ * True where a cell of an answer is the cell of the REST answer: a number where every JSON reader
+ * keeps it, else the very digits as a string.
+ */
+export function sameCell(cell: unknown, rest: unknown): boolean {
+  if (typeof rest === 'string' && rest.startsWith('#') && !rest.startsWith('##')) {
+    const digits = rest.slice(1)
+    const significant = digits
+      .replace(/e.*$/i, '')
+      .replace(/[-.]/g, '')
+      .replace(/^0+|0+$/g, '')
+    const isKept = significant.length <= 15 && Math.abs(Number(digits)) <= 9_007_199_254_740_991
+    return isKept && !isTiny(Number(digits)) ? cell === Number(digits) : cell === digits
+  }
+  if (Array.isArray(rest) && Array.isArray(cell)) {
+    return rest.length === cell.length && rest.every((each, index) => sameCell(cell[index], each))
+  }
+  return cell === (typeof rest === 'string' ? rest.replace(/^##/, '#') : rest)
+}
+
+/** Numbers that doubles hold with fewer digits than usual. */
+function isTiny(value: number): boolean {
+  return value !== 0 && Math.abs(value) < 2.2250738585072014e-308
+}
