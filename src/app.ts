@@ -17,6 +17,7 @@ import { DuckDbEngine } from './engine/duckdb/duckdb-engine.js'
 import { duckDbOpener } from './engine/duckdb/opener.js'
 import { buildServer } from './http/server.js'
 import { addMcp } from './mcp/door.js'
+import { protocolServer } from './mcp/server.js'
 import { createService } from './service.js'
 
 export interface App {
@@ -105,7 +106,15 @@ async function openApp(
     service,
     logger,
     trustProxy: config.trustProxy,
-    doors: [(app, visitOf) => addMcp(app, { service, version, hosts: hostNames(config), visitOf })],
+    doors: [
+      (app, visitOf) =>
+        addMcp(app, {
+          service,
+          serverFor: (call, logFault) => protocolServer({ service, version, logFault }, call),
+          hosts: hostNames(config),
+          visitOf,
+        }),
+    ],
     isReady: () => isOpen && [...catalog.datasets.values()].some((dataset) => dataset.version),
   })
   const stopping = new AbortController()

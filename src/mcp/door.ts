@@ -1,15 +1,16 @@
+import type { Server } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { ServiceError, badRequest } from '../errors.js'
 import { recordOf } from '../catalog/shape.js'
 import type { Guest, Service, Visit } from '../service.js'
+import type { Call } from './call-tool.js'
 import { createExchange } from './exchange.js'
 import { allowedHosts, requireAllowed } from './hosts.js'
-import { protocolServer } from './server.js'
 
 export interface McpParts {
   readonly service: Service
-  /** The product's version. */
-  readonly version: string
+  /** Makes the server that answers one request; `logFault` takes what somebody has to look at. */
+  readonly serverFor: (call: Call, logFault: (error: ServiceError) => void) => Server
   /** Host names that clients may use, besides those of this machine. */
   readonly hosts: readonly string[]
   /** A request as the service sees it. */
@@ -37,7 +38,8 @@ const oauthPaths = [
  * The MCP door: POST at /mcp and /mcp/ alike, without a redirect, which would cost clients their
  * header. Checks come in the order host, method, size, token, rate.
  */
-export function addMcp(app: FastifyInstance, { service, version, hosts, visitOf }: McpParts): void {
+export function addMcp(app: FastifyInstance, parts: McpParts): void {
+  const { service, serverFor, hosts, visitOf } = parts
   const exchange = createExchange()
   const allowed = allowedHosts(hosts)
   app.addHook('onClose', () => exchange.close())
@@ -57,7 +59,7 @@ export function addMcp(app: FastifyInstance, { service, version, hosts, visitOf 
         request.log.error({ err: error.cause ?? error }, error.code)
       const answer = await exchange.answer(
         { url: `http://localhost${path}`, headers: request.headers, body, content },
-        () => protocolServer({ service, version, logFault }, call),
+        () => serverFor(call, logFault),
       )
       if (answer.type !== null) reply.type(answer.type)
       return reply.code(answer.status).send(answer.body)
