@@ -1,10 +1,11 @@
+import { stripVTControlCharacters } from 'node:util'
+
 /**
- * Text for people and agents without what would act on its reader: control characters, terminal
- * escapes, and marks that turn the direction of writing.
+ * Text for people and agents without what would act on its reader: terminal escapes, control
+ * characters, and marks that turn the direction of writing.
  */
 export function plainText(text: string): string {
-  return text
-    .replace(/\u001b\[[0-?]*[ -/]*[@-~]/g, '')
+  return stripVTControlCharacters(text)
     .replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ')
     .trim()
 }

@@ -53,6 +53,7 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
       const body = decode(request.body)
       const content = parse(body)
       if (Array.isArray(content)) throw badRequest('Send one message a request, not an array.')
+      request.log = request.log.child({ rpc: shownName(content) })
       const guest = admit(service, visitOf(request, reply), content)
       const call = { guest, bodyText: body }
       const logFault = (error: ServiceError) =>
@@ -81,6 +82,13 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
 
 function admit(service: Service, visit: Visit, content: unknown): Guest {
   return service.admit(visit, countedMethods.includes(recordOf(content)['method']) ? 1 : 0)
+}
+
+/** The method, and the tool that it calls, for the log: names only, since all else is data. */
+function shownName(content: unknown): string {
+  const { method, params } = recordOf(content)
+  const names = [method, method === 'tools/call' ? recordOf(params)['name'] : undefined]
+  return names.filter((name) => typeof name === 'string' && /^[\w/]{1,40}$/.test(name)).join(' ')
 }
 
 /** @throws bad_request for a body that is not UTF-8 */
