@@ -97,8 +97,9 @@ await t.test('200 random questions have the same answer through both doors', asy
         }
       }
       const left = Number(rest.headers['x-quota-rows-remaining'])
-      if (answer.quota?.rows_remaining !== left - answer.row_count)
+      if (answer.quota?.rows_remaining !== left - answer.row_count) {
         throw new Error('another charge')
+      }
     },
   )
   await fc.assert(property, { numRuns: 200 })
