@@ -1,7 +1,7 @@
 import { recordOf } from '../catalog/shape.js'
 import type { ServiceError } from '../errors.js'
 import { asServiceError, isFault } from '../errors.js'
-import { requireExactNumbers } from '../query/exact-json.js'
+import { parseKeepingDigits, requireExactPart } from '../query/exact-json.js'
 import { rawQuestion, withReadTexts } from '../query/parse-json.js'
 import { shapeReader } from '../query/read-shape.js'
 import type { Guest, Service } from '../service.js'
@@ -46,7 +46,7 @@ export async function callTool(
 ): Promise<ToolResult> {
   let given = args
   try {
-    requireExactNumbers(bodyText)
+    requireExactPart(args, writtenArguments(bodyText))
     if (name === 'query') given = withReadTexts(withoutNulls(args))
     const answer = await run(service, guest, name, given)
     return {
@@ -86,6 +86,11 @@ async function run(service: Service, guest: Guest, name: ToolName, args: unknown
       return queryAnswer(page, guest.visit.quota)
     }
   }
+}
+
+/** The arguments with every digit: ids and other parts of the message are no numbers of ours. */
+function writtenArguments(bodyText: string): unknown {
+  return recordOf(recordOf(parseKeepingDigits(bodyText))['params'])['arguments']
 }
 
 /** Models write null for what they leave out: `cursor: null`, `{op: "is_null", value: null}`. */

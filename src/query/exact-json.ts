@@ -1,8 +1,11 @@
+import { recordOf } from '../catalog/shape.js'
 import { badRequest } from '../errors.js'
 
 const digitsMax = 15
 /** The smallest double that keeps its digits has 308 zeros in front of them. */
 const numberLengthMax = 400
+/** No question is nested so deeply: what is, its shape refuses. */
+const depthMax = 8
 /** Below it a double has fewer digits than these. */
 const smallestNormal = 2 ** -1022
 
@@ -27,14 +30,28 @@ export function parseExactJson(text: string, what: string): unknown {
 /**
  * A JSON number beyond ±(2^53−1), or of more than 15 significant digits, may already be another
  * number than the one that was written: it is refused, not guessed.
+ */
+function requireExactNumbers(text: string): void {
+  for (const [token] of text.matchAll(tokens)) {
+    if (!token.startsWith('"') && isInexact(token)) throw inexactNumber(token)
+  }
+}
+
+/**
+ * The same for a part of a larger text: `read` as JSON readers give it, and `kept` as
+ * `parseKeepingDigits` does.
  * @throws bad_request
  */
-export function requireExactNumbers(text: string): void {
-  for (const [token] of text.matchAll(tokens)) {
-    if (token.startsWith('"') || !isInexact(token)) continue
-    const start = token.slice(0, 40)
-    throw badRequest(`The number ${start} can't be kept exactly in JSON: send it as a string.`)
-  }
+export function requireExactPart(read: unknown, kept: unknown, depth = 0): void {
+  if (typeof read === 'number' && typeof kept === 'string') throw inexactNumber(kept)
+  if (typeof read !== 'object' || read === null || depth > depthMax) return
+  const keptParts = recordOf(kept)
+  for (const [key, part] of Object.entries(read)) requireExactPart(part, keptParts[key], depth + 1)
+}
+
+function inexactNumber(digits: string): Error {
+  const start = digits.slice(0, 40)
+  return badRequest(`The number ${start} can't be kept exactly in JSON: send it as a string.`)
 }
 
 /** Reads a JSON text of our own; a number that JSON readers round becomes a text of its digits. */
