@@ -1,5 +1,5 @@
 import t from 'tap'
-import { nodeParties } from '../support/mcp.js'
+import { nodeParties, signInParties } from '../support/mcp.js'
 import { comeWithoutToken, converse, startStage } from '../support/mcp-scenario.js'
 
 await t.test('one conversation, the same through every client in Node', async (t) => {
@@ -11,7 +11,7 @@ await t.test('one conversation, the same through every client in Node', async (t
 
 await t.test('a client without a token is told so, and finds no OAuth', async (t) => {
   const stage = await startStage(t)
-  for (const party of nodeParties) {
+  for (const party of [...nodeParties, ...signInParties]) {
     await t.test(party.name, (t) => comeWithoutToken(t, party, stage))
   }
 })

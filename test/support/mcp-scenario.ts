@@ -62,7 +62,11 @@ export async function converse(t: Test, party: Party, stage: Stage): Promise<voi
 }
 
 /** Without a token a client is refused, and finds no OAuth to go on with. */
-export async function comeWithoutToken(t: Test, party: Party, stage: Stage): Promise<void> {
+export async function comeWithoutToken(
+  t: Test,
+  party: Pick<Party, 'connect' | 'tokenless'>,
+  stage: Stage,
+): Promise<void> {
   const { world, url } = stage
   const folder = join(world.folder, 'client', 'none')
   await isTurnedAway(t, world, party.tokenless, async () => {

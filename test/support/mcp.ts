@@ -4,6 +4,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 
 /** What a scenario asks of a client, whichever it is; real clients have these methods as they are. */
@@ -67,7 +68,7 @@ export const nodeParties: readonly Party[] = [
   },
   {
     name: 'the 1.x client',
-    connect: connectOld,
+    connect: (place) => connectOld(place),
     revision: '2025-11-25',
     revoked: refusal,
     tokenless: refusal,
@@ -75,6 +76,43 @@ export const nodeParties: readonly Party[] = [
   bridgeParty('mcp-remote', '2025-11-25', []),
   bridgeParty('mcp-remote in the modern era', '2026-07-28', ['--protocol', 'auto']),
 ]
+
+/** Clients that would sign in by OAuth if they found any. */
+export const signInParties: readonly Pick<Party, 'name' | 'connect' | 'tokenless'>[] = [
+  {
+    name: 'the 2.x client, ready to sign in',
+    connect: (place) => connectModern(place, 'auto', noSignIn),
+    tokenless: noOAuth,
+  },
+  {
+    name: 'the 2.x client in the legacy era, ready to sign in',
+    connect: (place) => connectModern(place, 'legacy', noSignIn),
+    tokenless: noOAuth,
+  },
+  {
+    name: 'the 1.x client, ready to sign in',
+    connect: (place) => connectOld(place, noSignIn),
+    // It shows only the `error_description` of OAuth's own errors, which ours is not.
+    tokenless: /^$/,
+  },
+]
+
+/** Starts from nothing, and never gets as far as to keep something. */
+const noSignIn: OAuthClientProvider = {
+  redirectUrl: 'http://127.0.0.1/callback',
+  clientMetadata: { redirect_uris: ['http://127.0.0.1/callback'] },
+  clientInformation: () => undefined,
+  saveClientInformation: neverReached,
+  tokens: () => undefined,
+  saveTokens: neverReached,
+  redirectToAuthorization: neverReached,
+  saveCodeVerifier: neverReached,
+  codeVerifier: neverReached,
+}
+
+function neverReached(): never {
+  throw new Error('this server has no OAuth')
+}
 
 type Mode = 'legacy' | 'auto' | { pin: string }
 
@@ -88,18 +126,29 @@ function modernParty(name: string, mode: Mode): Party {
   }
 }
 
-async function connectModern({ url, token }: Place, mode: Mode): Promise<McpClient> {
+async function connectModern(
+  { url, token }: Place,
+  mode: Mode,
+  authProvider?: OAuthClientProvider,
+): Promise<McpClient> {
   const client = new Client(clientInfo, { versionNegotiation: { mode } })
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: bearer(token) },
+    ...(authProvider && { authProvider }),
   })
   await client.connect(transport)
   return client
 }
 
-async function connectOld({ url, token }: Place): Promise<McpClient> {
+async function connectOld(
+  { url, token }: Place,
+  authProvider?: OAuthClientProvider,
+): Promise<McpClient> {
   const client = new OldClient(clientInfo)
-  const transport = new OldTransport(new URL(url), { requestInit: { headers: bearer(token) } })
+  const transport = new OldTransport(new URL(url), {
+    requestInit: { headers: bearer(token) },
+    ...(authProvider && { authProvider }),
+  })
   // Its own class does not meet its own interface under exactOptionalPropertyTypes.
   await client.connect(transport as Transport)
   return client
