@@ -1,8 +1,4 @@
-import {
-  ProtocolError,
-  ProtocolErrorCode,
-  ResourceNotFoundError,
-} from '@modelcontextprotocol/server'
+import { ResourceNotFoundError } from '@modelcontextprotocol/server'
 import { ServiceError } from '../errors.js'
 import type { Guest, Service } from '../service.js'
 
@@ -43,8 +39,7 @@ export async function readResource(service: Service, guest: Guest, uri: string) 
     const text = JSON.stringify(await service.describeDataset(guest, uri.slice(scheme.length)))
     return { contents: [{ uri, mimeType, text }] }
   } catch (cause) {
-    if (!(cause instanceof ServiceError)) throw cause
-    if (cause.code === 'not_found') throw new ResourceNotFoundError(uri)
-    throw new ProtocolError(ProtocolErrorCode.InternalError, `${cause.code}: ${cause.detail}`)
+    const isMissing = cause instanceof ServiceError && cause.code === 'not_found'
+    throw isMissing ? new ResourceNotFoundError(uri) : cause
   }
 }

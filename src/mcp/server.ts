@@ -1,4 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import { asServiceError, isFault } from '../errors.js'
 import type { ServiceError } from '../errors.js'
 import { quoted } from '../catalog/nearest.js'
 import type { Service } from '../service.js'
@@ -41,14 +42,31 @@ export function protocolServer(parts: ProtocolParts, call: Call): Server {
     if (!tool) throw unknownTool(params.name)
     return { ...(await callTool(service, tool.name, params.arguments ?? {}, call, logFault)) }
   })
-  server.setRequestHandler('resources/list', () => listResources(service, call.guest))
+  server.setRequestHandler('resources/list', () =>
+    inOurWords(logFault, () => listResources(service, call.guest)),
+  )
   server.setRequestHandler('resources/templates/list', () => resourceTemplates)
   server.setRequestHandler('resources/read', ({ params }) =>
-    readResource(service, call.guest, params.uri),
+    inOurWords(logFault, () => readResource(service, call.guest, params.uri)),
   )
   server.setRequestHandler('prompts/list', () => promptList)
   server.setRequestHandler('prompts/get', ({ params }) => getPrompt(params.name, params.arguments))
   return server
+}
+
+/** The SDK sends whatever an error says: it may only say what a caller may see. */
+async function inOurWords<T>(
+  logFault: ProtocolParts['logFault'],
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (cause instanceof ProtocolError) throw cause
+    const error = asServiceError(cause)
+    if (isFault(error)) logFault(error)
+    throw new ProtocolError(ProtocolErrorCode.InternalError, `${error.code}: ${error.detail}`)
+  }
 }
 
 function unknownTool(name: string): ProtocolError {
