@@ -123,6 +123,9 @@ export interface ServiceParts {
   readonly now: () => number
 }
 
+/** Nobody waits for what is made ahead. */
+const preparePatienceMs = 30_000
+
 /** The whole story of a request, a line a stage; `README.md` says what each stage may refuse. */
 export function createService(parts: ServiceParts): Service {
   const { control, engine, cursorKey, now } = parts
@@ -226,7 +229,7 @@ export function createService(parts: ServiceParts): Service {
     for (const access of possibleAccesses(parts.catalog())) {
       const options = { signal, client: 'preparation' }
       try {
-        await guides.guide(access, options)
+        await guides.guide(access, options, preparePatienceMs)
       } catch (cause) {
         if (signal.aborted) return
         report({ dataset: access.dataset.name, cause })

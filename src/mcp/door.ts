@@ -73,7 +73,7 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
       handler: () => {
         throw new ServiceError(
           'not_found',
-          'This service has static API tokens, not OAuth: send "Authorization: Bearer <token>".',
+          'This service has static API tokens, not OAuth: send a valid one as "Authorization: Bearer <token>".',
         )
       },
     })

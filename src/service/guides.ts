@@ -42,7 +42,8 @@ const valuesMax = 20
 const rowsPerValueMin = 4
 /** In larger windows the columns' facts come from a sample of this size. */
 const profileRowsMax = 100_000
-const profileTimeoutMs = 3000
+/** For a caller who waits for the guide. */
+const usualPatienceMs = 3000
 
 /** Makes guides as one access sees a dataset; kept while version and window are the same. */
 export class Guides {
@@ -55,21 +56,22 @@ export class Guides {
     this.#descriptions = descriptions
   }
 
-  guide(access: Access, options: ReadOptions): Promise<DatasetGuide> {
+  /** The facts of columns may take `patienceMs`; without them a guide is not kept. */
+  guide(access: Access, options: ReadOptions, patienceMs = usualPatienceMs): Promise<DatasetGuide> {
     return this.#guides.get(
       access,
-      () => this.#make(access, options),
+      () => this.#make(access, options, patienceMs),
       (guide) => guide.profiled_rows !== null,
     )
   }
 
-  async #make(access: Access, options: ReadOptions): Promise<DatasetGuide> {
+  async #make(access: Access, options: ReadOptions, patienceMs: number): Promise<DatasetGuide> {
     const { columns, examples, ...head } = await this.#descriptions.description(access, options)
     const { version, predicates } = access
     const first = { version, predicates, columns: access.columns, after: null, limit: sampleRows }
     const { rows } = await this.#engine.read(first, options)
     const sample = rows.map(({ json }) => parseKeepingDigits(json) as SampleRow)
-    const profile = await this.#profile(access, head.rows, options)
+    const profile = await this.#profile(access, head.rows, options, patienceMs)
     return Object.freeze({
       ...head,
       visible_rows: visibleRows(access),
@@ -86,12 +88,17 @@ export class Guides {
   }
 
   /** Null where the time for it is not enough: the rest of the guide is worth having without. */
-  async #profile(access: Access, rows: number, options: ReadOptions): Promise<Profile | null> {
+  async #profile(
+    access: Access,
+    rows: number,
+    options: ReadOptions,
+    patienceMs: number,
+  ): Promise<Profile | null> {
     const { version, predicates, columns } = access
     const rowsMax = rows > profileRowsMax ? profileRowsMax : null
     const question = { version, predicates, columns, valuesMax, rowsMax }
     try {
-      return await withDeadline(profileTimeoutMs, options.signal, (signal) =>
+      return await withDeadline(patienceMs, options.signal, (signal) =>
         this.#engine.profile(question, { ...options, signal }),
       )
     } catch (cause) {

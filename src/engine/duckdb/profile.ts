@@ -12,8 +12,8 @@ type Run = (statement: Statement) => Promise<unknown[][]>
 interface Cell {
   readonly column: Column
   readonly name: string
-  /** SQL: the value is served as null. */
-  readonly empty: string
+  /** SQL for the value, NULL where null is served. */
+  readonly value: string
 }
 
 /** An estimate may be some percent too high for a column that is just within the limit. */
@@ -29,7 +29,9 @@ export async function profileColumns(question: ProfileQuestion, run: Run): Promi
   const cells = columns.map((column, index): Cell => {
     const name = `c${index}`
     const isEmpty = condition({ kind: 'is_null', column }, () => name, new Parameters())
-    return { column, name, empty: isEmpty }
+    const value =
+      isEmpty === `${name} IS NULL` ? name : `CASE WHEN NOT (${isEmpty}) THEN ${name} END`
+    return { column, name, value }
   })
   const [[rows] = [], ...facts] = await run(compileFacts(question, cells))
   const estimates = cells.map((_, index) => Number(facts[index * columnFacts + 3]?.[0] ?? Infinity))
@@ -51,23 +53,20 @@ export async function profileColumns(question: ProfileQuestion, run: Run): Promi
   }
 }
 
+/** Never with FILTER, for which DuckDB copies every column of a chunk for every aggregate. */
 function compileFacts(question: ProfileQuestion, cells: readonly Cell[]): Statement {
-  const facts = cells.flatMap(({ column, name, empty }) => {
-    const full = `FILTER (WHERE NOT (${empty}))`
-    const end = (pick: string) => encodeCell(column, `(${pick}(${name}) ${full})`)
-    return [
-      `count(*) FILTER (WHERE ${empty})`,
-      isOrdered(column) ? end('min') : 'NULL',
-      isOrdered(column) ? end('max') : 'NULL',
-      isListed(column) ? `approx_count_distinct(${name}) ${full}` : 'NULL',
-    ]
-  })
+  const facts = cells.flatMap(({ column, value }) => [
+    `count(*) - count(${value})`,
+    isOrdered(column) ? encodeCell(column, `min(${value})`) : 'NULL',
+    isOrdered(column) ? encodeCell(column, `max(${value})`) : 'NULL',
+    isListed(column) ? `approx_count_distinct(${value})` : 'NULL',
+  ])
   return compileOver(question, cells, ['count(*)', ...facts])
 }
 
 function compileValues(question: ProfileQuestion, cells: readonly Cell[]): Statement {
-  const lists = cells.map(({ column, name, empty }) => {
-    const values = `list_sort(list(DISTINCT ${name}) FILTER (WHERE NOT (${empty})))`
+  const lists = cells.map(({ column, value }) => {
+    const values = `list_filter(list_sort(list(DISTINCT ${value})), lambda v: v IS NOT NULL)`
     return `to_json(list_transform(${values}, lambda v: ${encodeCell(column, 'v')}))`
   })
   return compileOver(question, cells, lists)
