@@ -1,0 +1,136 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { startConformanceApp } from '../test/mcp/fixtures/conformance-app.js'
+import { readBaseline, suiteBaseline } from './conformance/baseline.js'
+import type { OnStart } from './conformance/child.js'
+import { startProduct } from './conformance/product.js'
+import { startProxy } from './conformance/proxy.js'
+import { complaintsOf, conformancePage, rowsOf, totals } from './conformance/report.js'
+import type { Judged } from './conformance/report.js'
+import { runSuite, suites } from './conformance/suite.js'
+import type { Revision } from './conformance/suite.js'
+
+const help = `Usage: npm run conformance [-- --check]
+
+Runs the official MCP conformance suite against the built product, and against a test server with
+the suite's fixtures behind the same door, in two revisions of the protocol each. Writes
+docs/conformance.md. Exit code 1 when anything failed that the lists in test/mcp/conformance do not
+name, or passed that they do. Needs npm run build first, and npm's registry for the suite.
+
+  --check  compare docs/conformance.md instead of writing it
+  --help   this text
+`
+
+const pagePath = 'docs/conformance.md'
+const token = 'das_demo_opendata'
+/** More than the suite asks for. */
+const demoRatePerMinute = 100_000
+
+/** What has to be ended, the last one first, however the run goes. */
+type Closers = (() => Promise<void>)[]
+
+async function conformance(folder: string, closers: Closers): Promise<readonly Judged[]> {
+  say('starting the product')
+  const onStart: OnStart = (child) => closers.push(child.stop)
+  const product = await startProduct(await subfolder(folder, 'product'), demoRatePerMinute, onStart)
+  const fixtures = await startConformanceApp(await subfolder(folder, 'fixtures'), {
+    token,
+    ratePerMinute: demoRatePerMinute,
+  })
+  closers.push(fixtures.close)
+  const runs: Judged[] = []
+  for (const [server, port] of [
+    ['product', product],
+    ['fixtures', fixtures.port],
+  ] as const) {
+    const proxy = await startProxy(port, token)
+    closers.push(proxy.close)
+    for (const revision of Object.keys(suites) as Revision[]) {
+      const runFolder = await subfolder(folder, `${server}-${revision}`)
+      runs.push(await judge(server, revision, proxy.port, runFolder, onStart))
+    }
+  }
+  return runs
+}
+
+/** @throws Error naming every scenario that did not end as the lists say */
+async function judge(
+  server: Judged['server'],
+  revision: Revision,
+  port: number,
+  folder: string,
+  onStart: OnStart,
+): Promise<Judged> {
+  const name = `${server}, MCP ${revision}, suite ${suites[revision].version}`
+  const baseline = await readBaseline(server, revision)
+  const { outcomes, isAsExpected, output } = await runSuite({
+    revision,
+    url: `http://localhost:${port}/mcp/`,
+    baseline: suiteBaseline(baseline),
+    folder,
+    onStart,
+  })
+  const complaints = complaintsOf(outcomes, baseline)
+  if (complaints.length > 0) throw new Error(`${name}:\n  ${complaints.join('\n  ')}`)
+  if (!isAsExpected) throw new Error(`${name}: the suite disagrees with us:\n${output}`)
+  const rows = rowsOf(outcomes, baseline)
+  const counts = Object.entries(totals(rows)).map(([result, count]) => `${count} ${result}`)
+  say(`${name}: ${counts.join(', ')}`)
+  return { server, revision, rows }
+}
+
+async function subfolder(folder: string, name: string): Promise<string> {
+  const path = join(folder, name)
+  await mkdir(path)
+  return path
+}
+
+async function keepPage(page: string, isCheck: boolean): Promise<void> {
+  if (!isCheck) {
+    await mkdir('docs', { recursive: true })
+    await writeFile(pagePath, page)
+    say(`wrote ${pagePath}`)
+    return
+  }
+  const kept = await readFile(pagePath, 'utf8').catch(() => '')
+  if (kept === page) return say(`${pagePath} says the same`)
+  throw new Error(
+    `${pagePath} does not say what the suite found. Run npm run conformance and commit the page.`,
+  )
+}
+
+async function run(isCheck: boolean): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'das-conformance-'))
+  const closers: Closers = [() => rm(folder, { recursive: true, force: true })]
+  const closeAll = async () => {
+    for (let close = closers.pop(); close; close = closers.pop()) await close()
+  }
+  const onSignal = () => {
+    say('stopping')
+    void closeAll().finally(() => process.exit(130))
+  }
+  process.once('SIGINT', onSignal)
+  process.once('SIGTERM', onSignal)
+  try {
+    await keepPage(await conformancePage(await conformance(folder, closers)), isCheck)
+  } finally {
+    await closeAll()
+  }
+}
+
+function say(words: string): void {
+  process.stderr.write(`conformance: ${words}\n`)
+}
+
+try {
+  const { values } = parseArgs({
+    options: { check: { type: 'boolean' }, help: { type: 'boolean' } },
+  })
+  if (values.help) process.stdout.write(help)
+  else await run(values.check ?? false)
+} catch (cause) {
+  say((cause as Error).message)
+  process.exitCode = 1
+}

@@ -1,0 +1,107 @@
+import { format } from 'prettier'
+import type { Baseline } from './baseline.js'
+import { suites } from './suite.js'
+import type { Outcome, Revision } from './suite.js'
+
+/** One run of the suite against one server, judged. */
+export interface Judged {
+  readonly server: 'product' | 'fixtures'
+  readonly revision: Revision
+  readonly rows: readonly Row[]
+}
+
+interface Row {
+  readonly scenario: string
+  readonly result: Result
+}
+
+type Result = (typeof results)[number]
+
+const results = ['passed', 'needs a fixture', 'does not apply', 'not scored'] as const
+
+const titles = { product: 'The product', fixtures: 'Fixtures behind the same door' }
+
+/** What is wrong with a run: failures that nobody expected, and expectations that did not come true. */
+export function complaintsOf(outcomes: readonly Outcome[], baseline: Baseline): readonly string[] {
+  const expected = [...baseline.needsFixture, ...baseline.doesNotApply]
+  const scored = outcomes.filter(({ isScored }) => isScored)
+  const unexpected = scored
+    .filter(({ scenario, faults }) => faults.length > 0 && !expected.includes(scenario))
+    .map(({ scenario, faults }) => `${scenario} failed:\n    ${faults.join('\n    ')}`)
+  const stale = expected
+    .filter((name) => scored.some(({ scenario, faults }) => scenario === name && !faults.length))
+    .map((name) => `${name} passed: take it off the list`)
+  const unknown = expected
+    .filter((name) => !scored.some(({ scenario }) => scenario === name))
+    .map((name) => `${name} did not run: take it off the list`)
+  const twice = expected
+    .filter((name, index) => expected.indexOf(name) !== index)
+    .map((name) => `${name} is on both lists`)
+  return [...unexpected, ...stale, ...unknown, ...twice]
+}
+
+/** The rows of a run without complaints. */
+export function rowsOf(outcomes: readonly Outcome[], baseline: Baseline): readonly Row[] {
+  return outcomes.map(({ scenario, isScored }) => {
+    if (!isScored) return { scenario, result: 'not scored' }
+    if (baseline.needsFixture.includes(scenario)) return { scenario, result: 'needs a fixture' }
+    if (baseline.doesNotApply.includes(scenario)) return { scenario, result: 'does not apply' }
+    return { scenario, result: 'passed' }
+  })
+}
+
+/** How many scenarios came to what. */
+export function totals(rows: readonly Row[]): Readonly<Record<Result, number>> {
+  const count = (wanted: Result) => rows.filter(({ result }) => result === wanted).length
+  return Object.fromEntries(results.map((result) => [result, count(result)])) as Record<
+    Result,
+    number
+  >
+}
+
+/** The whole page, from nothing but what the suite found: two equal runs make the same page. */
+export function conformancePage(runs: readonly Judged[]): Promise<string> {
+  const parts = [
+    '# MCP conformance',
+    'What the official suite, `@modelcontextprotocol/conformance`, says of `/mcp`. ' +
+      '`npm run conformance` (after `npm run build`) writes this page; with `-- --check` it ' +
+      'compares, and fails where the page and the suite disagree.',
+    'The suite asks for tools, resources and prompts by name (`test_simple_text`, …), which the ' +
+      'product does not have. So it runs twice in each revision: against the product, and against ' +
+      'a test server that has them behind the same door, with the same transport, tokens and host ' +
+      'checks.',
+    [
+      '- **passed**: every check of the scenario holds.',
+      '- **needs a fixture**: it asks the product for what only the test server has ' +
+        '(`test/mcp/conformance/product.yml`).',
+      '- **does not apply**: it asks for what a stateless server that never streams does not do ' +
+        '(`test/mcp/conformance/fixtures.yml` says why, one by one).',
+      '- **not scored**: an extension, or a scenario that the suite itself holds for unfinished; ' +
+        'the revision does not ask for it.',
+    ].join('\n'),
+    '## Totals',
+    table(
+      ['server', 'protocol', 'suite', ...results],
+      runs.map(({ server, revision, rows }) => [
+        titles[server],
+        revision,
+        suites[revision].version,
+        ...Object.values(totals(rows)).map(String),
+      ]),
+    ),
+    ...runs.flatMap(({ server, revision, rows }) => [
+      `## ${titles[server]}, MCP ${revision}`,
+      `Suite ${suites[revision].version}, \`${suites[revision].flags.join(' ')}\`.`,
+      table(
+        ['scenario', 'result'],
+        rows.map(({ scenario, result }) => [`\`${scenario}\``, result]),
+      ),
+    ]),
+  ]
+  return format(parts.join('\n\n'), { parser: 'markdown' })
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, head.map(() => '---'), ...rows]
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}

@@ -1,0 +1,127 @@
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import { startChild } from './child.js'
+import type { OnStart } from './child.js'
+
+export type Revision = keyof typeof suites
+
+/** One scenario of a run. */
+export interface Outcome {
+  readonly scenario: string
+  /** What failed or was warned of; none = passed. */
+  readonly faults: readonly string[]
+  /** Run for information: the revision does not ask for it. */
+  readonly isScored: boolean
+}
+
+export interface SuiteRun {
+  readonly outcomes: readonly Outcome[]
+  /** The suite's own verdict: nothing failed but what the baseline names, and all of that did. */
+  readonly isAsExpected: boolean
+  readonly output: string
+}
+
+export interface RunParts {
+  readonly revision: Revision
+  readonly url: string
+  /** What may fail, as the suite reads it. */
+  readonly baseline: string
+  /** An empty folder for what the suite leaves behind. */
+  readonly folder: string
+  readonly onStart: OnStart
+}
+
+interface Check {
+  readonly id: string
+  readonly status: string
+  readonly errorMessage?: string
+}
+
+/** Which version asks what of a server. */
+export const suites = {
+  '2025-11-25': { version: '0.1.16', flags: ['--suite', 'active'] },
+  '2026-07-28': { version: '0.2.0-alpha.12', flags: ['--requirements', '2026-07-28'] },
+} as const
+
+/** The suite reads files with what Node has from 22 on, whatever the product runs on. */
+const nodeVersion = '22.23.3'
+const suiteMs = 300_000
+
+/** Runs the official suite against a server, once. */
+export async function runSuite(parts: RunParts): Promise<SuiteRun> {
+  const { revision, url, folder } = parts
+  const baselinePath = join(folder, 'baseline.yml')
+  const resultsFolder = join(folder, 'results')
+  await mkdir(resultsFolder)
+  await writeFile(baselinePath, parts.baseline)
+  await requireNode(parts)
+  const { code, output } = await npmExec(parts, [
+    'conformance',
+    'server',
+    ...['--url', url],
+    ...suites[revision].flags,
+    ...['--expected-failures', baselinePath],
+    ...['--output-dir', resultsFolder],
+  ])
+  const outcomes = await readOutcomes(resultsFolder, await unscored(parts))
+  if (outcomes.length === 0) throw new Error(`the suite ran no scenario:\n${output}`)
+  return { outcomes, isAsExpected: code === 0, output }
+}
+
+async function requireNode(parts: RunParts): Promise<void> {
+  const { output } = await npmExec(parts, ['node', '--version'])
+  if (output.split('\n').includes(`v${nodeVersion}`)) return
+  throw new Error(`the suite needs Node ${nodeVersion} and would run under another one:\n${output}`)
+}
+
+async function npmExec({ revision, folder, onStart }: RunParts, argv: readonly string[]) {
+  const packages = [
+    `--package=node@${nodeVersion}`,
+    `--package=@modelcontextprotocol/conformance@${suites[revision].version}`,
+  ]
+  const child = startChild('npm', ['exec', '--yes', ...packages, '--', ...argv], { folder })
+  onStart(child)
+  const limit = setTimeout(() => {
+    void child.stop()
+  }, suiteMs)
+  const code = await child.ended
+  clearTimeout(limit)
+  return { code, output: stripVTControlCharacters(child.output()) }
+}
+
+/** The scenarios that the suite runs, and says itself that they don't count. */
+async function unscored(parts: RunParts): Promise<ReadonlySet<string>> {
+  const { flags } = suites[parts.revision]
+  if (flags[0] !== '--requirements') return new Set()
+  const { output } = await npmExec(parts, ['conformance', 'list', ...flags])
+  const names = [...output.matchAll(/^ +- (\S+) \[server\]$/gm)].map(([, name = '']) => name)
+  if (names.length === 0) throw new Error(`the suite lists nothing as not scored:\n${output}`)
+  return new Set(names)
+}
+
+/** The suite leaves a folder for each scenario, named `server-<scenario>-<time>`. */
+async function readOutcomes(
+  folder: string,
+  optional: ReadonlySet<string>,
+): Promise<readonly Outcome[]> {
+  const names = (await readdir(folder)).flatMap((name) => {
+    const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(name)?.[1]
+    return scenario === undefined ? [] : [{ name, scenario }]
+  })
+  const outcomes = await Promise.all(
+    names.map(async ({ name, scenario }) => {
+      const checks = JSON.parse(
+        await readFile(join(folder, name, 'checks.json'), 'utf8'),
+      ) as readonly Check[]
+      return { scenario, faults: faultsOf(checks), isScored: !optional.has(scenario) }
+    }),
+  )
+  return outcomes.sort((a, b) => (a.scenario < b.scenario ? -1 : 1))
+}
+
+function faultsOf(checks: readonly Check[]): readonly string[] {
+  return checks
+    .filter(({ status }) => status === 'FAILURE' || status === 'WARNING')
+    .map(({ id, errorMessage }) => (errorMessage === undefined ? id : `${id}: ${errorMessage}`))
+}
