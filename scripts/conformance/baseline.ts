@@ -2,7 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
 import type { Revision } from './suite.js'
 
-/** Scenarios that are known to fail, by what keeps them from passing. */
+/**
+ * What is known to fail, by the reason: scenarios, and single checks as `scenario:check`. The other
+ * checks of such a scenario must pass.
+ */
 export interface Baseline {
   readonly needsFixture: readonly string[]
   readonly doesNotApply: readonly string[]

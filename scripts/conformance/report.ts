@@ -13,6 +13,7 @@ export interface Judged {
 interface Row {
   readonly scenario: string
   readonly result: Result
+  readonly note: string | null
 }
 
 type Result = (typeof results)[number]
@@ -24,30 +25,46 @@ const titles = { product: 'The product', fixtures: 'Fixtures behind the same doo
 /** What is wrong with a run: failures that nobody expected, and expectations that did not come true. */
 export function complaintsOf(outcomes: readonly Outcome[], baseline: Baseline): readonly string[] {
   const expected = [...baseline.needsFixture, ...baseline.doesNotApply]
-  const scored = outcomes.filter(({ isScored }) => isScored)
-  const unexpected = scored
-    .filter(({ scenario, faults }) => faults.length > 0 && !expected.includes(scenario))
-    .map(({ scenario, faults }) => `${scenario} failed:\n    ${faults.join('\n    ')}`)
+  const faults = outcomes
+    .filter(({ isScored }) => isScored)
+    .flatMap(({ scenario, faults }) =>
+      faults.map(({ check, message }) => ({ names: [scenario, `${scenario}:${check}`], message })),
+    )
+  const unexpected = faults
+    .filter(({ names }) => !names.some((name) => expected.includes(name)))
+    .map(({ names, message }) => `${names.at(-1)} failed: ${message}`)
+  const failed = new Set(faults.flatMap(({ names }) => names))
   const stale = expected
-    .filter((name) => scored.some(({ scenario, faults }) => scenario === name && !faults.length))
-    .map((name) => `${name} passed: take it off the list`)
-  const unknown = expected
-    .filter((name) => !scored.some(({ scenario }) => scenario === name))
-    .map((name) => `${name} did not run: take it off the list`)
+    .filter((entry) => !failed.has(entry))
+    .map((entry) => `${entry} passed, or did not run: take it off its list`)
   const twice = expected
-    .filter((name, index) => expected.indexOf(name) !== index)
-    .map((name) => `${name} is on both lists`)
-  return [...unexpected, ...stale, ...unknown, ...twice]
+    .filter((entry, index) => expected.indexOf(entry) !== index)
+    .map((entry) => `${entry} is listed twice`)
+  return [...unexpected, ...stale, ...twice]
 }
 
 /** The rows of a run without complaints. */
 export function rowsOf(outcomes: readonly Outcome[], baseline: Baseline): readonly Row[] {
-  return outcomes.map(({ scenario, isScored }) => {
-    if (!isScored) return { scenario, result: 'not scored' }
-    if (baseline.needsFixture.includes(scenario)) return { scenario, result: 'needs a fixture' }
-    if (baseline.doesNotApply.includes(scenario)) return { scenario, result: 'does not apply' }
-    return { scenario, result: 'passed' }
-  })
+  return outcomes.map((outcome) => ({ scenario: outcome.scenario, ...resultOf(outcome, baseline) }))
+}
+
+function resultOf(outcome: Outcome, baseline: Baseline): Omit<Row, 'scenario'> {
+  const { scenario, faults, checksPassed, isScored } = outcome
+  if (!isScored) {
+    const note = faults.length > 0 ? 'failed' : checksPassed > 0 ? 'passed' : 'nothing checked'
+    return { result: 'not scored', note }
+  }
+  if (faults.length === 0) return { result: 'passed', note: null }
+  const checksOf = `${scenario}:`
+  const names = (list: readonly string[]) =>
+    list.some((entry) => entry === scenario || entry.startsWith(checksOf))
+  const isPart = Object.values(baseline)
+    .flat()
+    .some((entry) => entry.startsWith(checksOf))
+  return {
+    result: names(baseline.needsFixture) ? 'needs a fixture' : 'does not apply',
+    note: isPart ? `${faults.length} of its checks` : null,
+  }
 }
 
 /** How many scenarios came to what. */
@@ -94,7 +111,10 @@ export function conformancePage(runs: readonly Judged[]): Promise<string> {
       `Suite ${suites[revision].version}, \`${suites[revision].flags.join(' ')}\`.`,
       table(
         ['scenario', 'result'],
-        rows.map(({ scenario, result }) => [`\`${scenario}\``, result]),
+        rows.map(({ scenario, result, note }) => [
+          `\`${scenario}\``,
+          note === null ? result : `${result} (${note})`,
+        ]),
       ),
     ]),
   ]

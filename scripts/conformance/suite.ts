@@ -9,10 +9,16 @@ export type Revision = keyof typeof suites
 /** One scenario of a run. */
 export interface Outcome {
   readonly scenario: string
-  /** What failed or was warned of; none = passed. */
-  readonly faults: readonly string[]
+  /** Checks that failed or warn, none = passed. */
+  readonly faults: readonly Fault[]
+  readonly checksPassed: number
   /** Run for information: the revision does not ask for it. */
   readonly isScored: boolean
+}
+
+interface Fault {
+  readonly check: string
+  readonly message: string
 }
 
 export interface SuiteRun {
@@ -114,14 +120,16 @@ async function readOutcomes(
       const checks = JSON.parse(
         await readFile(join(folder, name, 'checks.json'), 'utf8'),
       ) as readonly Check[]
-      return { scenario, faults: faultsOf(checks), isScored: !optional.has(scenario) }
+      const checksPassed = checks.filter(({ status }) => status === 'SUCCESS').length
+      const isScored = !optional.has(scenario)
+      return { scenario, faults: faultsOf(checks), checksPassed, isScored }
     }),
   )
   return outcomes.sort((a, b) => (a.scenario < b.scenario ? -1 : 1))
 }
 
-function faultsOf(checks: readonly Check[]): readonly string[] {
+function faultsOf(checks: readonly Check[]): readonly Fault[] {
   return checks
     .filter(({ status }) => status === 'FAILURE' || status === 'WARNING')
-    .map(({ id, errorMessage }) => (errorMessage === undefined ? id : `${id}: ${errorMessage}`))
+    .map(({ id, errorMessage = 'no reason given' }) => ({ check: id, message: errorMessage }))
 }
