@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { startConformanceApp } from '../test/mcp/fixtures/conformance-app.js'
 import { readBaseline, suiteBaseline } from './conformance/baseline.js'
 import type { OnStart } from './conformance/child.js'
+import { Ends } from './conformance/ends.js'
 import { startProduct } from './conformance/product.js'
 import { startProxy } from './conformance/proxy.js'
 import { complaintsOf, conformancePage, rowsOf, totals } from './conformance/report.js'
@@ -28,25 +29,22 @@ const token = 'das_demo_opendata'
 /** More than the suite asks for. */
 const demoRatePerMinute = 100_000
 
-/** What has to be ended, the last one first, however the run goes. */
-type Closers = (() => Promise<void>)[]
-
-async function conformance(folder: string, closers: Closers): Promise<readonly Judged[]> {
+async function conformance(folder: string, ends: Ends): Promise<readonly Judged[]> {
   say('starting the product')
-  const onStart: OnStart = (child) => closers.push(child.stop)
+  const onStart: OnStart = (child) => ends.addChild(child)
   const product = await startProduct(await subfolder(folder, 'product'), demoRatePerMinute, onStart)
   const fixtures = await startConformanceApp(await subfolder(folder, 'fixtures'), {
     token,
     ratePerMinute: demoRatePerMinute,
   })
-  closers.push(fixtures.close)
+  ends.add(fixtures.close)
   const runs: Judged[] = []
   for (const [server, port] of [
     ['product', product],
     ['fixtures', fixtures.port],
   ] as const) {
     const proxy = await startProxy(port, token)
-    closers.push(proxy.close)
+    ends.add(proxy.close)
     for (const revision of Object.keys(suites) as Revision[]) {
       const runFolder = await subfolder(folder, `${server}-${revision}`)
       runs.push(await judge(server, revision, proxy.port, runFolder, onStart))
@@ -103,20 +101,17 @@ async function keepPage(page: string, isCheck: boolean): Promise<void> {
 
 async function run(isCheck: boolean): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'das-conformance-'))
-  const closers: Closers = [() => rm(folder, { recursive: true, force: true })]
-  const closeAll = async () => {
-    for (let close = closers.pop(); close; close = closers.pop()) await close()
-  }
-  const onSignal = () => {
-    say('stopping')
-    void closeAll().finally(() => process.exit(130))
-  }
-  process.once('SIGINT', onSignal)
-  process.once('SIGTERM', onSignal)
+  const ends = new Ends()
+  ends.add(() => rm(folder, { recursive: true, force: true }))
+  const onSignal = () => ends.stopChildren()
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
   try {
-    await keepPage(await conformancePage(await conformance(folder, closers)), isCheck)
+    await keepPage(await conformancePage(await conformance(folder, ends)), isCheck)
+  } catch (cause) {
+    throw ends.isStopping ? new Error('stopped') : cause
   } finally {
-    await closeAll()
+    await ends.closeAll()
   }
 }
 

@@ -37,14 +37,20 @@ export function startChild(command: string, argv: readonly string[], start: Star
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => parts.push(text))
   }
+  let hasEnded = false
   const ended = new Promise<number | null>((resolve) => {
+    const end = (code: number | null) => {
+      hasEnded = true
+      resolve(code)
+    }
     child.once('error', (error) => {
       parts.push(String(error))
-      resolve(null)
+      end(null)
     })
-    child.once('close', resolve)
+    child.once('close', end)
   })
   const stop = async () => {
+    if (hasEnded) return
     signalGroup(child.pid, 'SIGTERM')
     const late = new AbortController()
     const kill = setTimeout(stopMs, undefined, { signal: late.signal }).then(
