@@ -1,9 +1,13 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
 import t from 'tap'
+import { listen } from '../support/answers.js'
+import { mcpExample } from '../support/readme.js'
+import { startShipped } from '../support/shipped.js'
 import { recordOf } from '../../src/catalog/shape.js'
 import type { McpClient, Party } from '../support/mcp.js'
 import { comeWithoutToken, converse, startStage } from '../support/mcp-scenario.js'
@@ -34,6 +38,16 @@ await t.test('a Python client without a token is refused, and finds no OAuth', a
   for (const each of [...parties, signsIn]) {
     await t.test(each.name, (t) => comeWithoutToken(t, each, stage))
   }
+})
+
+await t.test("the README's Python program lists the shipped datasets", async (t) => {
+  const world = await startShipped(t)
+  const base = `http://127.0.0.1:${await listen(world)}`
+  const { stdout } = await promisify(execFile)(python, [
+    '-c',
+    mcpExample('**Python**', 'python', base),
+  ])
+  t.match(stdout, "'name': 'financials'")
 })
 
 function party(name: string, revision: string, ...how: readonly string[]): Party {

@@ -1,28 +1,19 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import t from 'tap'
 import { listen } from '../support/answers.js'
+import { mcpExample, mcpSection } from '../support/readme.js'
 import { startShipped } from '../support/shipped.js'
 import { callTool } from '../support/tool-call.js'
 
 /** What the README shows of MCP is what a reader gets who pastes it. */
 
-const readme = readFileSync('README.md', 'utf8')
-const section = readme.slice(readme.indexOf('\n## MCP\n'), readme.indexOf('\n## registry.yaml\n'))
 const demo = 'das_demo_opendata'
 const run = promisify(execFile)
-
-/** The code block of this language that follows a sentence. */
-function blockAfter(sentence: string, language: string): string {
-  const rest = section.slice(section.indexOf(sentence))
-  const block = new RegExp(`\`\`\`${language}\n(.*?)\n\`\`\``, 's').exec(rest)?.[1]
-  if (block === undefined) throw new Error(`no ${language} block after ${sentence}`)
-  return block
-}
 
 interface ServerEntry {
   readonly url: string
@@ -33,7 +24,7 @@ interface ServerEntry {
 }
 
 function entryAfter(sentence: string, base: string): ServerEntry {
-  const text = blockAfter(sentence, 'json').replaceAll('http://127.0.0.1:8080', base)
+  const text = mcpExample(sentence, 'json', base)
   return (JSON.parse(text) as { mcpServers: { datasets: ServerEntry } }).mcpServers.datasets
 }
 
@@ -63,16 +54,13 @@ await t.test('the configurations of the README connect', async (t) => {
     new StdioClientTransport({ command, args, env: { ...home, ...env }, stderr: 'ignore' }),
   )
   const program = join(folder, 'example.mjs')
-  writeFileSync(
-    program,
-    blockAfter('**TypeScript**', 'ts').replaceAll('http://127.0.0.1:8080', base),
-  )
+  writeFileSync(program, mcpExample('**TypeScript**', 'ts', base))
   t.match((await run(process.execPath, [program])).stdout, "name: 'financials'")
 })
 
 await t.test('the transcript of the README is a run of the shipped data', async (t) => {
   const world = await startShipped(t)
-  const calls = [...section.matchAll(/^→ (\w+) (\{.*\})\n← (.*(?:\n {2}.*)*)/gm)]
+  const calls = [...mcpSection.matchAll(/^→ (\w+) (\{.*\})\n← (.*(?:\n {2}.*)*)/gm)]
   t.equal(calls.length, 5)
   for (const [, tool = '', args = '', shown = ''] of calls) {
     const { text } = await callTool(world, demo, tool, JSON.parse(args))
