@@ -107,7 +107,7 @@ export interface Service {
   readonly prepare: (signal: AbortSignal, report: (failure: GuideFailure) => void) => Promise<void>
 }
 
-export interface GuideFailure {
+interface GuideFailure {
   readonly dataset: string
   readonly cause: unknown
 }
