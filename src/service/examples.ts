@@ -40,6 +40,8 @@ export interface ExampleCall {
 }
 
 const exampleLimit = 10
+/** A longer value makes no example: a description repeats it many times. */
+const valueLettersMax = 100
 const exampleColumns = 6
 const keyColumns = 3
 
@@ -94,10 +96,12 @@ function prefixOf(text: string): string {
   return [...text].slice(0, 2).join('')
 }
 
-/** The distinct values that a filter can take as they are; none where the column is empty. */
+/** The distinct values that a filter can take as they are, and that are short enough to show. */
 function valuesOf(name: string, sample: readonly SampleRow[]): readonly FilterValue[] {
   const isValue = (value: unknown): value is FilterValue =>
-    ['string', 'number', 'boolean'].includes(typeof value)
+    typeof value === 'string'
+      ? value.length <= valueLettersMax
+      : ['number', 'boolean'].includes(typeof value)
   return [...new Set(sample.map((row) => row[name]).filter(isValue))]
 }
 

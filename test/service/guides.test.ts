@@ -1,0 +1,283 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import { openControl, usageOf } from '../support/control.js'
+import { callTool } from '../support/mcp.js'
+import { demoToken, startThings } from '../support/things.js'
+import { startTyped } from '../support/typed.js'
+import { startWorld } from '../support/world.js'
+import type { World } from '../support/world.js'
+
+interface GuideColumn {
+  readonly name: string
+  readonly type: string
+  readonly values?: readonly unknown[]
+  readonly min?: unknown
+  readonly max?: unknown
+  readonly null_share?: number
+}
+
+interface Guide {
+  readonly rows: number
+  readonly visible_rows: string
+  readonly fast_filters: readonly string[]
+  readonly profiled_rows: number | null
+  readonly columns: readonly GuideColumn[]
+  readonly operators: readonly { op: string; types: readonly string[]; example: Filter }[]
+  readonly sample_rows: Readonly<Record<string, readonly unknown[]>>
+  readonly examples: readonly { arguments: Question; row_count: number }[]
+  readonly hint?: string
+}
+
+type Filter = Readonly<Record<string, unknown>>
+type Question = Readonly<Record<string, unknown>>
+
+async function guideOf(world: World, token: string, resource: string): Promise<Guide> {
+  const { isError, text, content } = await callTool(world, token, 'describe_resource', { resource })
+  if (isError) throw new Error(text)
+  return content as unknown as Guide
+}
+
+/** What is told of each column, but for what its type alone says. */
+function factsOf({ columns }: Guide): Readonly<Record<string, object>> {
+  return Object.fromEntries(
+    columns.map(({ name, values, min, max, null_share: empty }) => [
+      name,
+      {
+        ...(values && { values }),
+        ...(min !== undefined && { min }),
+        ...(max !== undefined && { max }),
+        empty,
+      },
+    ]),
+  )
+}
+
+/** Every example call gives as many rows as the guide says, and every operator's example is taken. */
+async function examplesHold(t: Test, world: World, token: string, guide: Guide, resource: string) {
+  for (const { arguments: args, row_count: count } of guide.examples) {
+    const { isError, text, content } = await callTool(world, token, 'query', args)
+    t.notOk(isError, text.slice(0, 300))
+    t.equal(content['row_count'], count, JSON.stringify(args))
+    t.ok(count > 0, 'an example that finds nothing teaches nothing')
+  }
+  for (const { op, example } of guide.operators) {
+    const args = { resource, filters: [example], limit: 1 }
+    const { isError, text } = await callTool(world, token, 'query', args)
+    t.notOk(isError, `${op}: ${text.slice(0, 300)}`)
+    t.equal(example['op'], op)
+  }
+}
+
+await t.test('a guide tells what the caller can see, to the value', async (t) => {
+  const world = await startThings(t)
+  const { token, subscriptionId } = world.subscribe(['things:pro', 'days:two'])
+  const control = openControl(t, world)
+  const guide = await guideOf(world, token, 'things')
+  t.match(guide, {
+    rows: 15,
+    profiled_rows: 15,
+    visible_rows: 'all rows',
+    fast_filters: ['id', 'year'],
+    limit: { default: 50, max: 1000 },
+    sample_rows: {
+      year: [2022, 2022, 2022],
+      id: ['a0', 'a1', 'a2'],
+      2110: [0, 1, 2],
+      note: ['even', null, 'even'],
+    },
+  })
+  t.same(factsOf(guide), {
+    year: { values: [2022, 2023, 2024], empty: 0 },
+    id: { empty: 0 },
+    2110: { min: 0, max: 4, empty: 0 },
+    note: { values: ['even'], empty: 0.4 },
+  })
+  t.equal(usageOf(control, world, subscriptionId).total, 0, 'sample rows are free')
+  await examplesHold(t, world, token, guide, 'things')
+  t.ok(usageOf(control, world, subscriptionId).total > 0, 'the calls themselves are not')
+})
+
+// Guarantee: nothing that a plan or the demo does not show can be read off a description.
+await t.test('windows of one version have facts of their own, in any order', async (t) => {
+  const world = await startThings(t)
+  const tokens = {
+    last: world.subscribe(['things:last']).token,
+    pro: world.subscribe(['things:pro']).token,
+    two: world.subscribe(['things:two']).token,
+    demo: demoToken,
+  }
+  const expected = {
+    last: [5, 'the latest year by year', [2024]],
+    pro: [15, 'all rows', [2022, 2023, 2024]],
+    two: [10, 'the latest 2 years by year', [2023, 2024]],
+    demo: [6, 'the demo subset of the dataset', undefined],
+  } as const
+  const order = ['pro', 'last', 'demo', 'two', 'last', 'demo', 'pro', 'two'] as const
+  for (const who of order) {
+    const guide = await guideOf(world, tokens[who], 'things')
+    const [rows, seen, years] = expected[who]
+    t.match(guide, { rows, profiled_rows: rows, visible_rows: seen }, who)
+    const shown = factsOf(guide)['year'] as GuideColumn
+    if (years && rows >= 4 * years.length) t.same(shown.values, years, who)
+    t.same(shown.values ?? [shown.min, shown.max], years ?? [2022, 2024], who)
+    const text = JSON.stringify(guide)
+    if (who === 'demo') t.notMatch(text, /"a[034]"/, 'keys outside the demo')
+    if (who === 'last') t.notMatch(text, /2022|2023/, 'years outside the plan')
+    if (who === 'two') t.notMatch(text, /2022/, 'years outside the plan')
+    await examplesHold(t, world, tokens[who], guide, 'things')
+  }
+  const other = world.subscribe(['things:last']).token
+  t.same(await guideOf(world, other, 'things'), await guideOf(world, tokens.last, 'things'))
+})
+
+await t.test('a hidden column is nowhere in a guide', async (t) => {
+  const world = await startThings(t)
+  const { token } = world.subscribe(['days:pro'])
+  const told = await callTool(world, token, 'describe_resource', { resource: 'days' })
+  t.notMatch(told.text, /internal_note|note \d/)
+  t.match(told.content, {
+    columns: [{ name: 'id' }, { name: 'day' }, { name: 'half', min: 0, max: 1 }].map(
+      ({ name }) => ({
+        name,
+      }),
+    ),
+  })
+  const listed = await callTool(world, token, 'query', { resource: 'days', select: ['id'] })
+  t.notOk(listed.isError)
+  await examplesHold(t, world, token, told.content as unknown as Guide, 'days')
+})
+
+await t.test('a column of every kind has the facts that its kind can have', async (t) => {
+  const world = await startTyped(t)
+  const { token } = world.subscribe(['typed:pro'])
+  const guide = await guideOf(world, token, 'typed')
+  t.match(guide, { rows: 6, profiled_rows: 6 })
+  const facts = factsOf(guide)
+  t.same(facts['int'], { min: -5, max: 2147483647, empty: 0.167 })
+  t.same(
+    facts['big'],
+    { min: '-9007199254740993', max: '9223372036854775807', empty: 0.167 },
+    'numbers that JSON readers round are texts',
+  )
+  t.same(facts['dec'], { min: -0.01, max: '9999999999999999.99', empty: 0.167 })
+  t.same(facts['dbl'], { min: -1e300, max: 0.1, empty: 0.333 }, 'NaN is served as null')
+  t.match(facts['flt'], { min: -0.5, empty: 0.333 })
+  t.same(facts['day'], { min: '1969-12-31', max: '9999-12-31', empty: 0.167 })
+  t.match(facts['zoned'], { min: /^1969-12-31T23:59:59Z$/, max: /^2024-03-01T12:00:00Z$/ })
+  for (const name of ['list', 'bytes', 'uuid', 'text', 'flag']) {
+    t.same(Object.keys(facts[name] ?? {}), ['empty'], name)
+  }
+  t.same(Object.keys(guide.sample_rows).sort(), guide.columns.map(({ name }) => name).sort())
+  const operators = guide.operators.map(({ op }) => op).sort()
+  const all = 'eq gt gte in is_null isdistinct like lt lte ne not_in not_null'.split(' ')
+  t.same(operators, all)
+  await examplesHold(t, world, token, guide, 'typed')
+})
+
+await t.test('values are listed where they are classes, up to twenty', async (t) => {
+  const world = await startWorld(t, {
+    files: {
+      'data/a.parquet': `SELECT i AS id, i % 20 AS twenty, i % 21 AS more, 'one' AS one,
+        CASE i % 2 WHEN 0 THEN 'zwei' ELSE 'eins' END AS two, (i % 3 = 0) AS flag,
+        DATE '2024-01-01' + (i % 3)::INT AS day, (i % 2)::DOUBLE AS amount,
+        NULL::INTEGER AS nothing, CASE WHEN i = 7 THEN 1 END AS seldom,
+        CASE WHEN i <> 7 THEN 1 END AS often, CASE WHEN i % 100 < 3 THEN i END AS sparse,
+        ('e' || i % 2)::ENUM('e0', 'e1') AS kind FROM range(5000) t(i)`,
+    },
+    registry: `
+datasets:
+  rows:
+    title: Rows
+    files: data/*.parquet
+    key: id
+    plans: {pro: {rows_per_month: 100000, history: all, price_rub: 0}}
+`,
+  })
+  const { token } = world.subscribe(['rows:pro'])
+  const facts = factsOf(await guideOf(world, token, 'rows'))
+  const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
+  t.same(facts, {
+    id: { min: 0, max: 4999, empty: 0 },
+    twenty: { values: upTo(20), empty: 0 },
+    more: { min: 0, max: 20, empty: 0 },
+    one: { values: ['one'], empty: 0 },
+    two: { values: ['eins', 'zwei'], empty: 0 },
+    flag: { values: [false, true], empty: 0 },
+    day: { values: ['2024-01-01', '2024-01-02', '2024-01-03'], empty: 0 },
+    amount: { min: 0, max: 1, empty: 0 },
+    nothing: { empty: 1 },
+    seldom: { min: 1, max: 1, empty: 0.999 },
+    often: { values: [1], empty: 0.001 },
+    sparse: { min: 0, max: 4902, empty: 0.97 },
+    kind: { values: ['e0', 'e1'], empty: 0 },
+  })
+})
+
+await t.test('a window without rows has a guide that invents nothing', async (t) => {
+  const world = await startWorld(t, {
+    files: { 'data/a.parquet': "SELECT 1 AS id, 'secret' AS name FROM range(10) t(i)" },
+    registry: `
+demo: {token: das_demo_rows, rate_per_minute: 1000}
+datasets:
+  rows:
+    title: Rows
+    files: data/*.parquet
+    key: id
+    demo: {id: [99]}
+    plans: {pro: {rows_per_month: 100, history: all, price_rub: 0}}
+`,
+  })
+  const told = await callTool(world, 'das_demo_rows', 'describe_resource', { resource: 'rows' })
+  t.notOk(told.isError, told.text)
+  t.notMatch(told.text, /secret/)
+  t.match(told.content, {
+    rows: 0,
+    profiled_rows: 0,
+    sample_rows: { id: [], name: [] },
+    examples: [],
+  })
+  const guide = told.content as unknown as Guide
+  t.same(factsOf(guide), { id: { empty: undefined }, name: { empty: undefined } })
+  await examplesHold(t, world, 'das_demo_rows', guide, 'rows')
+})
+
+const plans = 'plans: {pro: {rows_per_month: 100000, history: all, price_rub: 0}}'
+const charactersMax = 50_000
+
+await t.test('a description of very many columns or very long cells stays short', async (t) => {
+  const wide = Array.from({ length: 400 }, (_, index) => `i * ${index} + i AS "column ${index}"`)
+  const described = Array.from(
+    { length: 400 },
+    (_, index) => `      "column ${index}": {description: "${'what it is '.repeat(20)}"}\n`,
+  )
+  const world = await startWorld(t, {
+    files: {
+      'data/wide.parquet': `SELECT ${wide.join(', ')} FROM range(100) t(i)`,
+      'data/long.parquet': `SELECT i % 5 AS id, repeat('long ' || i % 5, 20000) AS text,
+          repeat('x', 60000) AS same FROM range(40) t(i)`,
+      'data/keys.parquet': `SELECT repeat('key' || i % 5, 25000) AS id, i FROM range(40) t(i)`,
+    },
+    registry: `
+datasets:
+  wide: {title: Wide, files: data/wide.parquet, ${plans}}
+  told:
+    title: Told
+    files: data/wide.parquet
+    columns:
+${described.join('')}    ${plans}
+  long: {title: Long, files: data/long.parquet, key: id, ${plans}}
+  keys: {title: Keys, files: data/keys.parquet, key: id, ${plans}}
+`,
+  })
+  const names = ['wide', 'told', 'long', 'keys']
+  const { token } = world.subscribe(names.map((name) => `${name}:pro`))
+  for (const resource of names) {
+    const told = await callTool(world, token, 'describe_resource', { resource })
+    t.notOk(told.isError, `${resource}: ${told.text.slice(0, 300)}`)
+    const { length } = JSON.stringify(told.content)
+    t.ok(length <= charactersMax, `${resource}: ${length} characters`)
+    const guide = told.content as unknown as Guide
+    t.match(guide.hint, /Left out.+sample_rows/, resource)
+    t.equal(guide.columns.length, { wide: 400, told: 400, long: 3, keys: 2 }[resource], resource)
+  }
+})
