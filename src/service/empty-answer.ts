@@ -98,8 +98,9 @@ async function nearValues(puzzle: Puzzle, filter: Filter): Promise<readonly stri
   const columns = [column]
   const question = { version, predicates, columns, valuesMax: codesMax, rowsMax: null }
   const profile = await engine.profile(question, options)
-  const values = profile.columns[0]?.values ?? []
-  const areCodes = isHistory || profile.rows >= values.length * rowsPerCodeMin
+  const { values, emptyRows = 0 } = profile.columns[0] ?? {}
+  if (!values) return []
+  const areCodes = isHistory || profile.rows - emptyRows >= values.length * rowsPerCodeMin
   return areCodes ? nearest(column, wanted, values) : []
 }
 
@@ -114,6 +115,7 @@ function nearest(
     if (texts.includes(wanted)) return []
     return nearestTexts(wanted.replace(/\*$/, ''), texts, nearestMax).map(quoted)
   }
+  if (rules.shown === 'boolean') return ascending.includes(wanted) ? [] : ascending
   const size = (json: string) => {
     const text = json.replaceAll('"', '')
     return rules.shown === 'date' ? Date.parse(text) : Number(text)
