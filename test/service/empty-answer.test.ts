@@ -1,0 +1,257 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import { openControl, usageOf } from '../support/control.js'
+import { callTool } from '../support/mcp.js'
+import { startWorld } from '../support/world.js'
+import type { World } from '../support/world.js'
+
+type Filter = readonly [column: string, op: string, value?: unknown]
+
+/** Companies by year: a key, codes, amounts; each has accounts in some of the years only. */
+const files = {
+  'data/2022.parquet': accountsOf(2022, 'i < 40'),
+  'data/2023.parquet': accountsOf(2023, 'i < 20'),
+  'data/2024.parquet': accountsOf(2024, 'i % 2 = 0'),
+  'data/days.parquet': `SELECT i AS id, DATE '2024-01-01' + (i * 10)::INT AS day,
+      DATE '2020-01-01' + (i % 3)::INT AS class_day, 'w' || i AS word FROM range(30) t(i)`,
+}
+
+function accountsOf(year: number, which: string): string {
+  return `SELECT 'inn' || lpad(i::VARCHAR, 3, '0') AS inn, ${year} AS year,
+      ['62.01', '62.02', '47.11', '01.11'][1 + i % 4] AS okved, i % 3 AS region,
+      (i % 2 = 0) AS audited, ${year * 1000} + i * 7 AS revenue,
+      CASE WHEN i % 16 = 0 THEN ${year * 1000} + i END AS fine, (i * 1.5)::DECIMAL(9,2) AS share,
+      'hidden' || i AS secret FROM range(40) t(i) WHERE ${which}`
+}
+
+const registry = `
+demo: {token: das_demo_accounts, rate_per_minute: 10000}
+datasets:
+  accounts:
+    title: Accounts
+    files: data/20*.parquet
+    key: [inn, year]
+    history: year
+    demo: {inn: ["inn001", "inn002"]}
+    columns: {secret: {hidden: true}}
+    plans:
+      last: {rows_per_month: 1000, history: 1, price_rub: 0, rate_per_minute: 100000}
+      pro: {rows_per_month: 1000, history: all, price_rub: 0, rate_per_minute: 100000}
+  days:
+    title: Days
+    files: data/days.parquet
+    key: id
+    history: day
+    plans: {pro: {rows_per_month: 1000, history: all, price_rub: 0, rate_per_minute: 100000}}
+`
+
+const startAccounts = (t: Test): Promise<World> => startWorld(t, { files, registry })
+const demoToken = 'das_demo_accounts'
+
+/** The hint of a question that no row meets; undefined where there is none. */
+async function hintOf(
+  world: World,
+  token: string,
+  filters: readonly Filter[],
+  resource = 'accounts',
+): Promise<string | undefined> {
+  const { isError, text, content } = await callTool(world, token, 'query', {
+    resource,
+    filters: filters.map(([column, op, value]) => ({ column, op, value })),
+  })
+  if (isError || content['row_count'] !== 0) throw new Error(`no empty answer: ${text}`)
+  return content['hint'] as string | undefined
+}
+
+await t.test('the one filter that leaves nothing is named', async (t) => {
+  const world = await startAccounts(t)
+  const { token, subscriptionId } = world.subscribe(['accounts:pro'])
+  const hint = (...filters: Filter[]) => hintOf(world, token, filters)
+  t.match(
+    await hint(['inn', 'eq', 'inn999'], ['year', 'eq', 2024]),
+    /^The filter inn eq "inn999" leaves no row; without it there are rows\./,
+  )
+  t.match(
+    await hint(['okved', 'in', ['x', 'y', 'z']]),
+    /^The filter okved in 3 values leaves no row/,
+  )
+  t.match(await hint(['inn', 'is_null']), /^The filter inn is_null leaves no row/)
+  t.match(
+    await hint(['year', 'gte', 2030], ['region', 'eq', 1], ['okved', 'like', '62*']),
+    /^The filter year gte "2030" leaves no row; without it there are rows\./,
+  )
+  t.equal(usageOf(openControl(t, world), world, subscriptionId).total, 0, 'nothing is charged')
+})
+
+await t.test(
+  'several filters, each of which would be enough to leave out, are all named',
+  async (t) => {
+    const world = await startAccounts(t)
+    const { token } = world.subscribe(['accounts:pro'])
+    const several = await hintOf(world, token, [
+      ['inn', 'eq', 'inn021'],
+      ['year', 'eq', 2023],
+      ['region', 'eq', 0],
+    ])
+    t.match(
+      several,
+      /^Together the filters leave no row; without any one of these there are rows: /,
+    )
+    t.match(several, /rows: inn eq "inn021", year eq "2023"\./, 'not the region, which is right')
+    t.match(several, /Values of year near it: 2022\.$/)
+  },
+)
+
+await t.test('where no single filter is the cause, that is said', async (t) => {
+  const world = await startAccounts(t)
+  const { token } = world.subscribe(['accounts:pro'])
+  const none = await hintOf(world, token, [
+    ['inn', 'eq', 'inn999'],
+    ['okved', 'eq', '99.99'],
+  ])
+  t.match(none, /^No single filter is the cause/)
+  t.notMatch(none, /near/)
+})
+
+await t.test('near values are those of codes in the window, in order', async (t) => {
+  const world = await startAccounts(t)
+  const { token } = world.subscribe(['accounts:pro', 'days:pro'])
+  const near = async (filters: readonly Filter[], resource?: string) => {
+    const hint = await hintOf(world, token, filters, resource)
+    return /Values of .+ near it: (.+)\.$/.exec(hint ?? '')?.[1]
+  }
+  t.equal(await near([['okved', 'eq', '62.09']]), '"62.01", "62.02", "01.11", "47.11"')
+  t.match(await near([['okved', 'like', '47.9*']]), /^"47\.11", /)
+  t.equal(await near([['region', 'eq', 7]]), '0, 1, 2')
+  t.equal(await near([['year', 'eq', 2020]]), '2022, 2023, 2024')
+  t.equal(
+    await near([['day', 'eq', '2024-03-02']], 'days'), // the five nearest of thirty
+    '"2024-02-10", "2024-02-20", "2024-03-01", "2024-03-11", "2024-03-21"',
+  )
+  t.equal(
+    await near([['class_day', 'gt', '2021-01-01']], 'days'),
+    '"2020-01-01", "2020-01-02", "2020-01-03"',
+  )
+  t.match(await near([['okved', 'like', '63*']]), /^"62\.0/)
+})
+
+await t.test('a value that is there has no values near it', async (t) => {
+  const world = await startAccounts(t)
+  const { token } = world.subscribe(['accounts:pro'])
+  const hint = await hintOf(world, token, [
+    ['inn', 'eq', 'inn000'],
+    ['okved', 'eq', '47.11'],
+    ['audited', 'eq', true],
+  ])
+  t.match(hint, /okved eq "47\.11"/)
+  t.notMatch(hint, /Values of/)
+  const flag = await hintOf(world, token, [
+    ['inn', 'eq', 'inn000'],
+    ['audited', 'eq', false],
+  ])
+  t.match(flag, /audited eq "false"/)
+  t.notMatch(flag, /Values of/)
+  const last = world.subscribe(['accounts:last']).token
+  const only = await hintOf(world, last, [['audited', 'eq', false]])
+  t.match(only, /^The filter audited eq "false" leaves no row.+Values of audited near it: true\.$/)
+})
+
+// Guarantee: hints are free, so they tell no cell of a row. Only of the history column, which says
+// which rows there are, do they tell what the other filters leave.
+await t.test('a key and a nonsense value read nothing of its row', async (t) => {
+  const world = await startAccounts(t)
+  const { token } = world.subscribe(['accounts:pro'])
+  for (const column of ['revenue', 'fine', 'share']) {
+    const hints = new Set<string | undefined>()
+    for (const inn of ['inn000', 'inn016', 'inn003', 'inn020']) {
+      const nonsense = [
+        [column, 'eq', 123456],
+        [column, 'lt', -5],
+      ] as const
+      for (const filter of nonsense) {
+        const hint = await hintOf(world, token, [['inn', 'eq', inn], filter])
+        t.notMatch(hint, /Values of/, `${inn} ${filter.join(' ')}: ${hint}`)
+        hints.add(hint?.replace(inn, '').replace(/"[-\d]+"|eq|lt/g, ''))
+      }
+    }
+    t.equal(hints.size, 1, `${column}: every row has the same answer`)
+  }
+  const codes = new Set<string | undefined>()
+  for (const inn of ['inn000', 'inn001', 'inn002', 'inn003']) {
+    const hint = await hintOf(world, token, [
+      ['inn', 'eq', inn],
+      ['okved', 'eq', '99.99'],
+    ])
+    codes.add(/Values of okved.+/.exec(hint ?? '')?.[0])
+  }
+  t.equal(codes.size, 1, 'codes are told of the whole window, not of the row')
+  t.match([...codes][0], /"01\.11", "47\.11"|"47\.11"/)
+  const years = async (inn: string) =>
+    hintOf(world, token, [
+      ['inn', 'eq', inn],
+      ['year', 'eq', 2030],
+    ])
+  t.match(await years('inn002'), /Values of year near it: 2022, 2023, 2024\.$/)
+  t.match(await years('inn021'), /Values of year near it: 2022\.$/)
+})
+
+// Guarantee: what a plan or the demo does not show is not told by a hint either.
+await t.test('hints stay within the window, the demo subset and the shown columns', async (t) => {
+  const world = await startAccounts(t)
+  const { token } = world.subscribe(['accounts:last'])
+  const last = await hintOf(world, token, [['year', 'eq', 2022]])
+  t.match(last, /Values of year near it: 2024\.$/)
+  const odd = await hintOf(world, token, [['inn', 'eq', 'inn001']])
+  t.equal(odd, 'The filter inn eq "inn001" leaves no row; without it there are rows.')
+  const absent = await hintOf(world, token, [['inn', 'eq', 'inn777']])
+  t.equal(
+    absent,
+    odd?.replace('inn001', 'inn777'),
+    'a key outside the window is like one of nobody',
+  )
+  const region = await hintOf(world, demoToken, [['region', 'eq', 0]])
+  t.match(region, /region eq "0" leaves no row/)
+  t.notMatch(region, /near it:.*0/)
+  const outside = await hintOf(world, demoToken, [['inn', 'eq', 'inn003']])
+  t.notMatch(outside, /inn00[04-9]|inn01/)
+  const secret = await callTool(world, token, 'query', {
+    resource: 'accounts',
+    filters: [{ column: 'secret', op: 'eq', value: 'x' }],
+  })
+  t.ok(secret.isError)
+  t.match(secret.text, /no column or parameter "secret"/)
+  t.notMatch(secret.text, /hidden\d/)
+})
+
+await t.test('a window without any row is said to be empty', async (t) => {
+  const world = await startWorld(t, {
+    files: { 'data/a.parquet': 'SELECT i AS id FROM range(5) t(i)' },
+    registry: `
+demo: {token: das_demo_none, rate_per_minute: 10000}
+datasets:
+  rows:
+    title: Rows
+    files: data/a.parquet
+    demo: {id: [99]}
+    plans: {pro: {rows_per_month: 1000, history: all, price_rub: 0}}
+`,
+  })
+  for (const filters of [[], [['id', 'eq', 1]]] as readonly (readonly Filter[])[]) {
+    const hint = await hintOf(world, 'das_demo_none', filters, 'rows')
+    t.equal(hint, 'There is no row that this token can see.')
+  }
+})
+
+await t.test('hints are for first pages of up to eight filters', async (t) => {
+  const world = await startAccounts(t)
+  const { token } = world.subscribe(['accounts:pro'])
+  const year: Filter = ['year', 'eq', 2030]
+  const rest = (count: number) => Array<Filter>(count).fill(['region', 'gte', 0])
+  t.match(
+    await hintOf(world, token, [year, ...rest(7)]),
+    /^The filter year eq "2030" leaves no row/,
+  )
+  t.equal(await hintOf(world, token, [year, ...rest(8)]), undefined)
+  const byUrl = await world.get('/v1/accounts?year=eq.2030', token)
+  t.same(byUrl.body, { data: [], next_cursor: null }, 'REST has its own two keys, and no hint')
+})
