@@ -9,7 +9,7 @@ import { listen } from '../support/answers.js'
 import { mcpExample } from '../support/readme.js'
 import { startShipped } from '../support/shipped.js'
 import { recordOf } from '../../src/catalog/shape.js'
-import type { McpClient, Party } from '../support/mcp.js'
+import type { McpClient, Party } from '../support/mcp-clients.js'
 import { comeWithoutToken, converse, startStage } from '../support/mcp-scenario.js'
 
 const program = join('test', 'clients', 'client.py')

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { openControl, usageOf } from '../support/control.js'
 import { startShipped } from '../support/shipped.js'
-import { query, restRows, rowsOf, sameCell } from '../support/tool-call.js'
+import { query, restRows, rowsOf, sameCell } from '../support/query-results.js'
 
 /**
  * An agent's answer is never longer than 30,000 characters. What does not fit is held back, not

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { nodeParties, signInParties } from '../support/mcp.js'
+import { nodeParties, signInParties } from '../support/mcp-clients.js'
 import { comeWithoutToken, converse, startStage } from '../support/mcp-scenario.js'
 
 await t.test('one conversation, the same through every client in Node', async (t) => {

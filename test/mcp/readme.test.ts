@@ -8,7 +8,7 @@ import t from 'tap'
 import { listen } from '../support/answers.js'
 import { mcpExample, mcpSection } from '../support/readme.js'
 import { startShipped } from '../support/shipped.js'
-import { callTool } from '../support/tool-call.js'
+import { callTool } from '../support/mcp-messages.js'
 
 /** What the README shows of MCP is what a reader gets who pastes it. */
 

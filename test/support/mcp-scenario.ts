@@ -7,7 +7,7 @@ import { revokeToken } from '../../src/control/tokens.js'
 import { tools } from '../../src/mcp/tools.js'
 import { listen } from './answers.js'
 import { openControl } from './control.js'
-import type { McpClient, Party } from './mcp.js'
+import type { McpClient, Party } from './mcp-clients.js'
 import { startThings } from './things.js'
 import type { World } from './world.js'
 

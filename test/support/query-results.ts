@@ -1,3 +1,4 @@
+import { callTool } from './mcp-messages.js'
 import type { World } from './world.js'
 
 /** What `query` answers, as far as tests look at it. */
@@ -12,44 +13,11 @@ export interface QueryResult {
   readonly hint?: string
 }
 
-export interface ToolAnswer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, unknown>>
-  readonly isError: boolean
-  /** The first content block. */
-  readonly text: string
-  /** Undefined for errors. */
-  readonly structured: unknown
-}
-
-/** Calls a tool over the MCP door as a client of 2025 does, without a client in between. */
-export async function callTool(
-  world: World,
-  token: string,
-  name: string,
-  args: unknown,
-): Promise<ToolAnswer> {
-  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
-  const { status, headers, body } = await world.post('/mcp', token, message)
-  const result = (body['result'] ?? {}) as {
-    content?: { text: string }[]
-    structuredContent?: unknown
-    isError?: boolean
-  }
-  return {
-    status,
-    headers,
-    isError: result.isError ?? false,
-    text: result.content?.[0]?.text ?? '',
-    structured: result.structuredContent,
-  }
-}
-
 /** The answer of a query that is no error. */
 export async function query(world: World, token: string, args: object): Promise<QueryResult> {
-  const { structured, text } = await callTool(world, token, 'query', args)
-  if (structured === undefined) throw new Error(`no answer: ${text}`)
-  return structured as QueryResult
+  const { content, isError, text } = await callTool(world, token, 'query', args)
+  if (isError) throw new Error(`no answer: ${text}`)
+  return content as unknown as QueryResult
 }
 
 /** Rows again from an answer's columns, each a list of values in the order of the columns. */
