@@ -56,13 +56,18 @@ export interface PageRequest {
   readonly checkOnly?: boolean
   /** Rows of a page when the question does not say; left out = as the dataset does. */
   readonly usualLimit?: number
-  /**
-   * How many of these rows, from the first on, the door can send: only they are charged, and the
-   * cursor goes on after them. It may refuse a page of which not even one can be sent.
-   */
-  readonly rowsThatFit?: (rows: readonly string[], columns: readonly string[]) => number
+  /** How much the door can send; left out = any page. */
+  readonly room?: Room
   /** An empty first page says what left it empty. */
   readonly explainEmpty?: boolean
+}
+
+/** What fits in one answer of a door. Rows beyond are neither charged nor passed by the cursor. */
+export interface Room {
+  /** No more rows of so many columns can fit: more are not even read. */
+  readonly rowsMax: (columns: number) => number
+  /** How many of these rows fit, from the first on; it may refuse a page that not even one fits. */
+  readonly rowsThatFit: (rows: readonly string[], columns: readonly string[]) => number
 }
 
 /** What was read, to the day and the byte. */
@@ -165,12 +170,14 @@ export function createService(parts: ServiceParts): Service {
     if (matchesTag(request.knownTags, tag)) return { kind: 'unchanged', version, tag }
     requireQuota(visit.quota)
     if (request.checkOnly) return { kind: 'checked', version, tag }
-    const { rows, hasMore } = await within(guest, access, (options) =>
-      engine.read(asked.question, options),
-    )
+    const { room } = request
     const columns = asked.question.columns.map(({ name }) => name)
+    const limit = Math.min(asked.question.limit, room?.rowsMax(columns.length) ?? Infinity)
+    const { rows, hasMore } = await within(guest, access, (options) =>
+      engine.read({ ...asked.question, limit }, options),
+    )
     const texts = rows.map((row) => row.json)
-    const fitting = request.rowsThatFit?.(texts, columns) ?? rows.length
+    const fitting = room?.rowsThatFit(texts, columns) ?? rows.length
     const paid = await pay(guest, access, fitting)
     const last = hasMore || paid < rows.length ? rows[paid - 1] : undefined
     const isEmpty = rows.length === 0 && asked.question.after === null

@@ -7,7 +7,7 @@ import { shapeReader } from '../query/read-shape.js'
 import type { Guest, Service } from '../service.js'
 import { correctedCall } from './corrected-call.js'
 import { describeAnswer } from './describe-answer.js'
-import { queryAnswer, rowsThatFit } from './query-answer.js'
+import { answerRoom, queryAnswer } from './query-answer.js'
 import { DescribeArguments, ListArguments, QueryArguments, usualLimit } from './tools.js'
 import type { ToolName } from './tools.js'
 
@@ -79,7 +79,7 @@ async function run(service: Service, guest: Guest, name: ToolName, args: unknown
         dataset: resource,
         question: () => rawQuestion(question),
         usualLimit,
-        rowsThatFit,
+        room: answerRoom,
         explainEmpty: true,
       })
       if (page.kind !== 'page') throw new TypeError('a query without tags has a page')

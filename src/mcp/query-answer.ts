@@ -1,7 +1,7 @@
 import type { QuotaStatus } from '../access/allowance.js'
 import { badRequest } from '../errors.js'
 import { parseKeepingDigits } from '../query/exact-json.js'
-import type { PageAnswer } from '../service.js'
+import type { PageAnswer, Room } from '../service.js'
 
 /** Letters of an answer at most, as serialised (contract 2). */
 const lettersMax = 30_000
@@ -26,11 +26,19 @@ export interface QueryAnswer {
   readonly hint?: string
 }
 
+/** The room that an answer has for rows. */
+export const answerRoom: Room = { rowsMax, rowsThatFit }
+
+/** A value takes a letter and a comma at least; the row too many tells that the page was cut. */
+function rowsMax(columns: number): number {
+  return Math.floor(lettersMax / (2 * columns)) + 1
+}
+
 /**
  * How many of the rows, from the first on, an answer can hold. A page of none fits always.
  * @throws bad_request when not even the first row fits
  */
-export function rowsThatFit(rows: readonly string[], columns: readonly string[]): number {
+function rowsThatFit(rows: readonly string[], columns: readonly string[]): number {
   let letters = JSON.stringify(columns).length * 2 + columns.length * 4 + restLetters
   const fitting = rows.findIndex((text) => {
     const row = parseRow(text)

@@ -141,8 +141,9 @@ await t.test(
       const full = served.filter((json) => json !== 'null')
       const { emptyRows, min, max, values } = columns[index] ?? facts(0, {})
       t.equal(emptyRows, served.length - full.length, `${name}: what is served as null`)
-      for (const end of [min, max])
-        {t.ok(end === null || full.includes(end), `${name}: ${end} is served`)}
+      for (const end of [min, max]) {
+        t.ok(end === null || full.includes(end), `${name}: ${end} is served`)
+      }
       if (values) t.strictSame([...values].sort(), [...new Set(full)].sort(), `${name}: all values`)
     }
   },

@@ -36,7 +36,7 @@ const select = fc.oneof(
 )
 const limit = fc.oneof(
   { weight: 4, arbitrary: fc.integer({ min: 1, max: 100 }) },
-  { weight: 1, arbitrary: fc.integer({ min: 1, max: 500 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 200 }) },
 )
 
 await t.test('500 random questions: short answers, no row lost, none charged twice', async (t) => {
