@@ -27,8 +27,16 @@ export interface FilterText {
 
 /** How the caller's own question becomes a right one, for answers that can show it corrected. */
 export type Correction =
-  /** `written`, a name or a value in the question, is to be `meant`. */
-  | { readonly kind: 'replace'; readonly written: string | number; readonly meant: string | number }
+  /** A column's name, in filters and select. */
+  | { readonly kind: 'column'; readonly written: string; readonly meant: string }
+  /** In the filters on this column alone. */
+  | {
+      readonly kind: 'operator' | 'value'
+      readonly column: string
+      readonly written: string | number
+      readonly meant: string | number
+    }
+  | { readonly kind: 'limit'; readonly meant: number }
   | { readonly kind: 'add-filter'; readonly filter: FilterText }
   | { readonly kind: 'drop-cursor' }
 

@@ -1,42 +1,67 @@
+import { recordOf } from '../catalog/shape.js'
 import type { Correction } from '../errors.js'
 
 /** A corrected call that is longer than this helps nobody. */
 const lettersMax = 500
 
+type Arguments = Readonly<Record<string, unknown>>
+
 /** The caller's own call, put right, as `query {…}`; null where it can't be told. */
 export function correctedCall(
   tool: string,
-  args: Readonly<Record<string, unknown>>,
+  args: Arguments,
   correction: Correction,
 ): string | null {
   const text = JSON.stringify(correct(args, correction))
   return text.length > lettersMax ? null : `${tool} ${text}`
 }
 
-function correct(args: Readonly<Record<string, unknown>>, correction: Correction) {
-  const { cursor, ...others } = args
+function correct(args: Arguments, correction: Correction): Arguments {
   switch (correction.kind) {
-    case 'drop-cursor':
+    case 'drop-cursor': {
+      const { cursor, ...others } = args
       return others
+    }
     case 'add-filter': {
       const filters: unknown[] = Array.isArray(args['filters']) ? args['filters'] : []
       return { ...args, filters: [...filters, correction.filter] }
     }
-    case 'replace':
-      return { ...replaced(others, correction), ...(cursor !== undefined && { cursor }) }
+    case 'limit':
+      return { ...args, limit: correction.meant }
+    case 'column': {
+      const { select } = args
+      const renamed = withFilters(args, (filter) => replaced(filter, 'column', correction))
+      if (!Array.isArray(select)) return renamed
+      return { ...renamed, select: select.map((name: unknown) => mended(name, correction)) }
+    }
+    case 'operator':
+    case 'value':
+      return withFilters(args, (filter) =>
+        filter['column'] === correction.column
+          ? replaced(filter, correction.kind === 'value' ? 'value' : 'op', correction)
+          : filter,
+      )
   }
 }
 
-type Replacement = Correction & { readonly kind: 'replace' }
+function withFilters(args: Arguments, change: (filter: Arguments) => Arguments): Arguments {
+  const { filters } = args
+  if (!Array.isArray(filters)) return args
+  return { ...args, filters: filters.map((filter: unknown) => change(recordOf(filter))) }
+}
 
-/** Every value that reads as what was written is replaced, wherever it stands; keys are ours. */
-function replaced<T>(value: T, replacement: Replacement): T
-function replaced(value: unknown, replacement: Replacement): unknown {
-  if (Array.isArray(value)) return value.map((each) => replaced(each, replacement))
-  if (typeof value === 'object' && value !== null) {
-    const entries = Object.entries(value)
-    return Object.fromEntries(entries.map(([key, each]) => [key, replaced(each, replacement)]))
-  }
+interface Replacement {
+  readonly written: string | number
+  readonly meant: string | number
+}
+
+function replaced(filter: Arguments, key: string, replacement: Replacement): Arguments {
+  return { ...filter, [key]: mended(filter[key], replacement) }
+}
+
+/** A value, or each of a list, that reads as what was written becomes what was meant. */
+function mended(value: unknown, { written, meant }: Replacement): unknown {
+  if (Array.isArray(value)) return value.map((each) => mended(each, { written, meant }))
   const isWritten = typeof value === 'string' || typeof value === 'number'
-  return isWritten && String(value) === String(replacement.written) ? replacement.meant : value
+  return isWritten && String(value) === String(written) ? meant : value
 }

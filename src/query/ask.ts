@@ -65,7 +65,7 @@ function findColumn(access: Access, name: string): Column {
   throw badRequest(
     `There is no column or parameter ${quoted(name)}.${didYouMean(name, names)} ` +
       `GET /v1/${access.dataset.name}/schema lists the columns.`,
-    meant === undefined ? undefined : { kind: 'replace', written: name, meant },
+    meant === undefined ? undefined : { kind: 'column', written: name, meant },
   )
 }
 
@@ -85,8 +85,7 @@ function checkLimit(access: Access, limit: number | null, usualLimit: number | n
   if (limit === null) return usualLimit === null ? ownUsual : Math.min(usualLimit, max)
   if (limit >= 1 && limit <= max) return limit
   throw badRequest(`limit goes from 1 to ${max} for this dataset; ${limit} is outside.`, {
-    kind: 'replace',
-    written: limit,
+    kind: 'limit',
     meant: limit < 1 ? 1 : max,
   })
 }

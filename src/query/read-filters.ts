@@ -47,7 +47,9 @@ function checkOperator(column: Column, { operator }: RawFilter): Operator {
   throw badRequest(
     `Column ${quoted(column.name)}: there is no operator ${quoted(operator)}.${advice} ` +
       `It has: ${allowed.join(', ')}.`,
-    meant === undefined ? undefined : { kind: 'replace', written: operator, meant },
+    meant === undefined
+      ? undefined
+      : { kind: 'operator', column: column.name, written: operator, meant },
   )
 }
 
@@ -88,7 +90,7 @@ function textOf(column: Column, value: RawValue): string {
   throw badRequest(
     `Column ${quoted(column.name)} is ${article(shown)}: send the value as a string.`,
     typeof value === 'number'
-      ? { kind: 'replace', written: value, meant: plainNumber(value) }
+      ? { kind: 'value', column: column.name, written: value, meant: plainNumber(value) }
       : undefined,
   )
 }

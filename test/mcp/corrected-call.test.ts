@@ -1,0 +1,116 @@
+import t from 'tap'
+import type { Correction } from '../../src/errors.js'
+import { correctedCall } from '../../src/mcp/corrected-call.js'
+
+/** The arguments of the corrected call. */
+function corrected(args: Readonly<Record<string, unknown>>, correction: Correction): unknown {
+  const [, text = ''] = /^query (.+)$/s.exec(correctedCall('query', args, correction) ?? '') ?? []
+  return JSON.parse(text)
+}
+
+await t.test('a name is corrected in filters and select, and nowhere else', (t) => {
+  const wrong = {
+    resource: 'yaer',
+    filters: [
+      { column: 'yaer', op: 'eq', value: 'yaer' },
+      { column: 'name', op: 'in', value: ['yaer', 'x'] },
+    ],
+    select: ['yaer', 'name', 'yaers'],
+    cursor: 'yaer',
+    limit: 3,
+  }
+  t.strictSame(corrected(wrong, { kind: 'column', written: 'yaer', meant: 'year' }), {
+    ...wrong,
+    filters: [
+      { column: 'year', op: 'eq', value: 'yaer' },
+      { column: 'name', op: 'in', value: ['yaer', 'x'] },
+    ],
+    select: ['year', 'name', 'yaers'],
+  })
+  const digits = { resource: '2111', select: ['2111'], limit: 2111 }
+  t.strictSame(corrected(digits, { kind: 'column', written: '2111', meant: '2110' }), {
+    ...digits,
+    select: ['2110'],
+  })
+  t.end()
+})
+
+await t.test('an operator and a value are corrected in the filters on their column alone', (t) => {
+  const operator = {
+    kind: 'operator',
+    column: 'year',
+    written: 'like',
+    meant: 'lte',
+  } as const
+  const like = {
+    resource: 'like',
+    filters: [
+      { column: 'name', op: 'like', value: 'like' },
+      { column: 'year', op: 'like', value: 'like' },
+    ],
+  }
+  t.strictSame(corrected(like, operator), {
+    resource: 'like',
+    filters: [
+      { column: 'name', op: 'like', value: 'like' },
+      { column: 'year', op: 'lte', value: 'like' },
+    ],
+  })
+  const value = { kind: 'value', column: 'inn', written: 7708004767, meant: '7708004767' } as const
+  const numbers = {
+    resource: 'x',
+    filters: [
+      { column: 'inn', op: 'in', value: [7708004767, 1, '7708004767'] },
+      { column: 'inn', op: 'eq', value: 7708004767 },
+      { column: 'sum', op: 'eq', value: 7708004767 },
+      { column: 'inn', op: 'is_null' },
+    ],
+    limit: 7708004767,
+  }
+  t.match(corrected(numbers, value), {
+    filters: [
+      { column: 'inn', op: 'in', value: ['7708004767', 1, '7708004767'] },
+      { column: 'inn', op: 'eq', value: '7708004767' },
+      { column: 'sum', op: 'eq', value: 7708004767 },
+      { column: 'inn', op: 'is_null' },
+    ],
+    limit: 7708004767,
+  })
+  t.end()
+})
+
+await t.test('a limit, a filter and a cursor are changed without touching the rest', (t) => {
+  const args = {
+    resource: 'x',
+    filters: [{ column: 'sum', op: 'gt', value: 5000 }],
+    cursor: 'old',
+    limit: 5000,
+  }
+  t.strictSame(corrected(args, { kind: 'limit', meant: 1000 }), { ...args, limit: 1000 })
+  const { cursor, ...fresh } = args
+  t.strictSame(corrected(args, { kind: 'drop-cursor' }), fresh)
+  t.equal(cursor, 'old')
+  const filter = { column: 'year', op: 'eq', value: 2024 }
+  t.strictSame(corrected(args, { kind: 'add-filter', filter }), {
+    ...args,
+    filters: [...args.filters, filter],
+  })
+  t.strictSame(corrected({ resource: 'x' }, { kind: 'add-filter', filter }), {
+    resource: 'x',
+    filters: [filter],
+  })
+  t.end()
+})
+
+await t.test('the own call is left as it was, and a long one is not repeated', (t) => {
+  const args = Object.freeze({
+    resource: 'x',
+    filters: Object.freeze([Object.freeze({ column: 'a', op: 'eq', value: 'x'.repeat(400) })]),
+  })
+  const correction = { kind: 'column', written: 'a', meant: 'b' } as const
+  t.match(correctedCall('query', args, correction), /^query \{"resource":"x",.+"column":"b"/)
+  t.equal(args.filters[0]?.column, 'a')
+  const long = { resource: 'x', select: ['a'.repeat(480)] }
+  t.equal(correctedCall('query', long, correction), null)
+  t.end()
+})
