@@ -4,6 +4,8 @@ import type { Guest, Service } from '../service.js'
 
 const scheme = 'dataset://'
 const mimeType = 'application/json'
+/** An error repeats no more of an address. */
+const uriLettersMax = 200
 
 /** The datasets once more, as resources of the protocol: `dataset://<name>` is its schema. */
 export async function listResources(service: Service, guest: Guest) {
@@ -34,12 +36,16 @@ export const resourceTemplates = {
 
 /** Reads `dataset://<name>`; one that does not exist and one without a grant are not found alike. */
 export async function readResource(service: Service, guest: Guest, uri: string) {
-  if (!uri.startsWith(scheme)) throw new ResourceNotFoundError(uri)
+  if (!uri.startsWith(scheme)) throw notFound(uri)
   try {
     const text = JSON.stringify(await service.describeDataset(guest, uri.slice(scheme.length)))
     return { contents: [{ uri, mimeType, text }] }
   } catch (cause) {
     const isMissing = cause instanceof ServiceError && cause.code === 'not_found'
-    throw isMissing ? new ResourceNotFoundError(uri) : cause
+    throw isMissing ? notFound(uri) : cause
   }
+}
+
+function notFound(uri: string): ResourceNotFoundError {
+  return new ResourceNotFoundError(uri.slice(0, uriLettersMax))
 }
