@@ -2,8 +2,8 @@ import { pino } from 'pino'
 import t from 'tap'
 import type { Test } from 'tap'
 import { buildServer } from '../../src/http/server.js'
-import type { Service } from '../../src/service.js'
 import { holdsNoSecret, isError } from '../support/answers.js'
+import { faultyService } from '../support/faulty-service.js'
 import { startSlow, slowQuestion } from '../support/slow.js'
 import { demoToken, startThings } from '../support/things.js'
 import type { Answer } from '../support/world.js'
@@ -213,21 +213,13 @@ await t.test('a fault of our own is 500 without a word of what it was', async (t
     lines.push(line)
   }
   const logger = pino({ level: 'info' }, { write })
-  const fail = () => Promise.reject(new Error('SELECT secret FROM read_parquet("/tmp/x.parquet")'))
-  const service: Service = {
-    admit: (visit) => ({
-      visit,
-      principal: { kind: 'demo', id: 'demo' },
-      catalog: { datasets: new Map(), demo: null },
-    }),
-    readPage: fail,
-    listDatasets: fail,
-    describeDataset: fail,
-    guideDataset: fail,
-    account: fail,
-    prepare: fail,
-  }
-  const server = buildServer({ service, logger, trustProxy: [], doors: [], isReady: () => false })
+  const server = buildServer({
+    service: faultyService,
+    logger,
+    trustProxy: [],
+    doors: [],
+    isReady: () => false,
+  })
   t.teardown(() => server.close())
   for (const url of ['/v1/', '/v1/account', '/v1/things', '/v1/things/schema']) {
     const { statusCode, headers, body } = await server.inject(url)

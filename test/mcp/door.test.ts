@@ -214,6 +214,10 @@ await t.test("the protocol's own refusals have its codes, in both eras", async (
       isRpcError(t, answer, 200, -32602, /not found/, uri)
       t.same(answer.rpcError?.data, { uri }, 'which tells it from other wrong parameters')
     }
+    const long = await callRpc(world, token, 'resources/read', { uri: 'x'.repeat(100_000) })
+    t.ok(long.text.length < 1200, `${long.text.length} characters`)
+    const longName = await callRpc(world, token, 'tools/call', { name: 'x'.repeat(100_000) })
+    t.ok(longName.text.length < 1200, `${longName.text.length} characters`)
     const prompt = await call(world, token, 'prompts/get', { name: 'nope' })
     isRpcError(t, prompt, 200, -32602, /check_counterparty/)
     const wrong = { name: 'check_counterparty', arguments: { inn: 'x' } }

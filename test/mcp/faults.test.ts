@@ -1,28 +1,18 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { pino } from 'pino'
 import t from 'tap'
 import { buildServer } from '../../src/http/server.js'
 import { addMcp } from '../../src/mcp/door.js'
 import { protocolServer } from '../../src/mcp/server.js'
-import type { Service } from '../../src/service.js'
 import { holdsNoSecret } from '../support/answers.js'
+import { openControl, usageOf } from '../support/control.js'
+import { faultyService } from '../support/faulty-service.js'
+import { callRpc, callTool } from '../support/mcp-messages.js'
+import { slowQuestion, startSlow } from '../support/slow.js'
+import { startThings } from '../support/things.js'
 
 /** A fault of our own is told to the log, with its cause, and to nobody else. */
-
-const fail = () => Promise.reject(new Error('SELECT secret FROM read_parquet("/tmp/x.parquet")'))
-
-const service: Service = {
-  admit: (visit) => ({
-    visit,
-    principal: { kind: 'demo', id: 'demo' },
-    catalog: { datasets: new Map(), demo: null },
-  }),
-  readPage: fail,
-  listDatasets: fail,
-  describeDataset: fail,
-  guideDataset: fail,
-  account: fail,
-  prepare: fail,
-}
 
 const calls = [
   ['tools/call', { name: 'list_resources', arguments: {} }],
@@ -38,15 +28,16 @@ await t.test('a fault is an error without a word of what it was', async (t) => {
     lines.push(line)
   }
   const server = buildServer({
-    service,
+    service: faultyService,
     logger: pino({ level: 'info' }, { write }),
     trustProxy: [],
     doors: [
       (app, visitOf) => {
         const version = '0.0.0-test'
         addMcp(app, {
-          service,
-          serverFor: (call, logFault) => protocolServer({ service, version, logFault }, call),
+          service: faultyService,
+          serverFor: (call, logFault) =>
+            protocolServer({ service: faultyService, version, logFault }, call),
           hosts: [],
           visitOf,
         })
@@ -68,4 +59,46 @@ await t.test('a fault is an error without a word of what it was', async (t) => {
     const line = lines.find((each) => each.includes(String(answer.headers['x-request-id'])))
     t.match(line, /SELECT secret/, 'the log has the cause, under the request id of the answer')
   }
+})
+
+await t.test('a query over its time is an error that says so, and costs nothing', async (t) => {
+  const world = await startSlow(t, 0.1)
+  const { token, subscriptionId } = world.subscribe(['slow:pro'])
+  const told = await callTool(world, token, 'query', { resource: 'slow', ...slowQuestion })
+  t.ok(told.isError)
+  t.match(told.text, /^timeout: The request did not finish in 0\.1 s\. Add filters/)
+  t.equal(told.answer.status, 200)
+  t.equal(told.answer.headers['x-quota-rows-remaining'], '1000')
+  t.equal(usageOf(openControl(t, world), world, subscriptionId).total, 0)
+  t.notMatch(world.log.join(''), /"level":50/, 'nobody has to look at it')
+})
+
+// Guarantee: what is wrong with a file is told to the log, and to no caller.
+await t.test('a file that can not be read is told without its name', async (t) => {
+  const world = await startThings(t)
+  const { token, subscriptionId } = world.subscribe(['things:pro', 'days:pro'])
+  const folder = join(world.folder, 'var')
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const served = paths.filter((path) => path.endsWith('.parquet'))
+  t.ok(served.length >= 3)
+  for (const path of served) writeFileSync(join(folder, path), 'PAR1 garbage')
+  const calls = [
+    ['query', { resource: 'things' }],
+    ['describe_resource', { resource: 'things' }],
+    ['list_resources', {}],
+  ] as const
+  for (const [name, args] of calls) {
+    const told = await callTool(world, token, name, args)
+    t.ok(told.isError, name)
+    t.match(told.text, /^service_unavailable: .+\nTry again in \d+ s\.$/s, name)
+    t.equal(told.answer.status, 200, name)
+    holdsNoSecret(t, told.answer.text, name)
+    const id = String(told.answer.headers['x-request-id'])
+    const fault = world.log.find((line) => line.includes(id) && line.includes('"level":50'))
+    t.match(fault, /service_unavailable/, `${name}: its cause is in the log`)
+  }
+  const read = await callRpc(world, token, 'resources/read', { uri: 'dataset://things' })
+  t.match(read.rpcError, { code: -32603, message: /^service_unavailable: / })
+  holdsNoSecret(t, read.text, 'resources/read')
+  t.equal(usageOf(openControl(t, world), world, subscriptionId).total, 0, 'nothing is charged')
 })

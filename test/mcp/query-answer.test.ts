@@ -237,6 +237,8 @@ await t.test(
 await t.test('a page of no rows fits always', (t) => {
   t.equal(answerRoom.rowsThatFit([], ['x'.repeat(40_000)]), 0)
   t.equal(answerRoom.rowsThatFit(['{"a":1}'], ['a']), 1)
-  t.throws(() => answerRoom.rowsThatFit([`{"a":"${'x'.repeat(30_000)}"}`], ['a']), { code: 'bad_request' })
+  t.throws(() => answerRoom.rowsThatFit([`{"a":"${'x'.repeat(30_000)}"}`], ['a']), {
+    code: 'bad_request',
+  })
   t.end()
 })

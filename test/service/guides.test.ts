@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import { openControl, usageOf } from '../support/control.js'
 import { callTool } from '../support/mcp-messages.js'
 import { demoToken, startThings } from '../support/things.js'
+import { startShipped } from '../support/shipped.js'
 import { startTyped } from '../support/typed.js'
 import { startWorld } from '../support/world.js'
 import type { World } from '../support/world.js'
@@ -279,5 +280,22 @@ ${described.join('')}    ${plans}
     const guide = told.content as unknown as Guide
     t.match(guide.hint, /Left out.+sample_rows/, resource)
     t.equal(guide.columns.length, { wide: 400, told: 400, long: 3, keys: 2 }[resource], resource)
+  }
+})
+
+await t.test('the shipped datasets are described whole, with calls that work', async (t) => {
+  const world = await startShipped(t)
+  const { datasets, demo } = world.app.catalog
+  for (const { name, plans } of datasets.values()) {
+    const tokens = [...plans.keys()].map((plan) => world.subscribe([`${name}:${plan}`]).token)
+    for (const token of [demo?.token ?? '', ...tokens]) {
+      const guide = await guideOf(world, token, name)
+      const { length } = JSON.stringify(guide)
+      t.ok(length <= charactersMax, `${name}: ${length} characters`)
+      t.equal(guide.hint, undefined, `${name}: nothing left out of ${length} characters`)
+      t.equal(guide.profiled_rows, guide.rows, name)
+      t.equal(guide.examples.length, 2, name)
+      await examplesHold(t, world, token, guide, name)
+    }
   }
 })

@@ -1,0 +1,18 @@
+import type { Service } from '../../src/service.js'
+
+const fail = () => Promise.reject(new Error('SELECT secret FROM read_parquet("/tmp/x.parquet")'))
+
+/** A service that lets everybody in, and then fails with words that nobody may see. */
+export const faultyService: Service = {
+  admit: (visit) => ({
+    visit,
+    principal: { kind: 'demo', id: 'demo' },
+    catalog: { datasets: new Map(), demo: null },
+  }),
+  readPage: fail,
+  listDatasets: fail,
+  describeDataset: fail,
+  guideDataset: fail,
+  account: fail,
+  prepare: fail,
+}
