@@ -47,7 +47,7 @@ export async function callTool(
   let given = args
   try {
     requireExactPart(args, writtenArguments(bodyText))
-    if (name === 'query') given = withReadTexts(withoutNulls(args))
+    if (name === 'query') given = withoutNulls(withReadTexts(args))
     const answer = await run(service, guest, name, given)
     return {
       content: [{ type: 'text', text: JSON.stringify(answer) }],

@@ -1,9 +1,11 @@
 import {
+  ProtocolErrorCode,
   WebStandardStreamableHTTPServerTransport,
   createMcpHandler,
   isLegacyRequest,
 } from '@modelcontextprotocol/server'
 import type { Server } from '@modelcontextprotocol/server'
+import { recordOf } from '../catalog/shape.js'
 
 /** One POST of a client, as far as the protocol is concerned. */
 interface Message {
@@ -53,7 +55,9 @@ export function createExchange(): Exchange {
       const options = message.content === undefined ? {} : { parsedBody: message.content }
       const response = (await isLegacyRequest(request, message.content))
         ? await answerLegacy(request, server(), options)
-        : await modern.fetch(request, options)
+        : opensStream(message)
+          ? noSuchMethod(message)
+          : await modern.fetch(request, options)
       return {
         status: response.status,
         type: response.headers.get('content-type'),
@@ -77,6 +81,17 @@ async function answerLegacy(
   } finally {
     await server.close()
   }
+}
+
+/** The SDK would open a stream for it; there is nothing to listen to here. */
+function opensStream({ content }: Message): boolean {
+  return recordOf(content)['method'] === 'subscriptions/listen'
+}
+
+function noSuchMethod({ content }: Message): Response {
+  const error = { code: ProtocolErrorCode.MethodNotFound, message: 'Method not found' }
+  const id = recordOf(content)['id'] ?? null
+  return Response.json({ jsonrpc: '2.0', id, error }, { status: 404 })
 }
 
 function requestOf({ url, headers, body }: Message): Request {

@@ -1,5 +1,11 @@
 import t from 'tap'
-import { article, didYouMean, nearestNames, quoted } from '../../src/catalog/nearest.js'
+import {
+  article,
+  didYouMean,
+  nearestNames,
+  nearestTexts,
+  quoted,
+} from '../../src/catalog/nearest.js'
 
 await t.test('the names most like a wrong one are told, nearest first, three at most', (t) => {
   const names = ['inn', 'year', 'okved', 'okopf', 'okpo', 'kpp', 'name']
@@ -41,5 +47,18 @@ await t.test('the text of a caller is quoted, cut at 40 letters, and harmless', 
 await t.test('an article fits its noun', (t) => {
   t.equal(article('integer'), 'an integer')
   t.equal(article('date'), 'a date')
+  t.end()
+})
+
+await t.test('texts near a wrong one share its beginning, then its spelling', (t) => {
+  const codes = ['01.11', '47.11', '62.01', '62.02', '62.09', '63.11']
+  t.same(nearestTexts('62.03', codes, 3), ['62.01', '62.02', '62.09'])
+  t.same(nearestTexts('62', codes, 4), ['62.01', '62.02', '62.09', '63.11'])
+  t.same(nearestTexts('6', codes, 1), ['62.01'])
+  t.same(nearestTexts('9', ['abcdef', 'ab', 'x'], 1), ['x'], 'nothing shared: the fewest edits')
+  t.same(nearestTexts('x', [], 5), [])
+  t.same(nearestTexts('x', codes, 100).length, codes.length)
+  const long = 'a'.repeat(100_000)
+  t.same(nearestTexts(`${long}b`, [`${long}c`, 'b', ''], 1), [`${long}c`], 'long ones cost little')
   t.end()
 })

@@ -144,12 +144,14 @@ await t.test('what models write otherwise is understood', async (t) => {
   t.match(expected, { row_count: 2, columns: ['id', '2110'], data: { id: ['a1', 'a3'] } })
   const { quota, ...same } = expected
   t.match(quota, { scope: 'resource' })
-  const others = [
+  const others: object[] = [
     { ...plain, filters: JSON.stringify(plain.filters), select: JSON.stringify(plain.select) },
     { ...plain, cursor: null, limit: null },
     { ...plain, filters: [year(2024), { column: 'note', op: 'is_null', value: null }] },
     { ...plain, filters: JSON.stringify([year('2024'), { column: 'note', op: 'is_null' }]) },
   ]
+  const withNull = [year(2024), { column: 'note', op: 'is_null', value: null }]
+  others.push({ ...plain, filters: JSON.stringify(withNull) })
   for (const args of others) {
     const { isError, content, text } = await callTool(world, token, 'query', args)
     t.notOk(isError, text)
@@ -199,8 +201,12 @@ await t.test('hostile arguments end in short answers, and leave nothing in the l
   const world = await startThings(t)
   const { token } = world.subscribe(['things:pro'])
   const long = 'x'.repeat(100_000)
-  // -0 is a number like any other.
-  const texts = [...payloads.filter((each) => each !== '-0'), long, `\u0000${long}`]
+  // -0 is a number like any other, and null as filters is none.
+  const texts = [
+    ...payloads.filter((each) => !['-0', 'null'].includes(each)),
+    long,
+    `\u0000${long}`,
+  ]
   for (const text of texts) {
     const name = JSON.stringify(text).slice(0, 60)
     const calls: readonly object[] = [

@@ -255,3 +255,50 @@ await t.test('hints are for first pages of up to eight filters', async (t) => {
   const byUrl = await world.get('/v1/accounts?year=eq.2030', token)
   t.same(byUrl.body, { data: [], next_cursor: null }, 'REST has its own two keys, and no hint')
 })
+
+/** Filters of which many pairs and triples leave nothing, each as JSON and as a URL has it. */
+const pool: readonly (readonly [Filter, string])[] = [
+  [['year', 'eq', 2022], 'year=eq.2022'],
+  [['year', 'gt', 2023], 'year=gt.2023'],
+  [['region', 'eq', 1], 'region=eq.1'],
+  [['audited', 'eq', false], 'audited=eq.false'],
+  [['inn', 'eq', 'inn021'], 'inn=eq.inn021'],
+  [['okved', 'like', '62*'], 'okved=like.62*'],
+  [['fine', 'not_null'], 'fine=not_null'],
+  [['inn', 'in', ['inn900', 'inn901']], 'inn=in.inn900,inn901'],
+]
+
+await t.test('the filters named are those without which there are rows', async (t) => {
+  const world = await startAccounts(t)
+  const { token } = world.subscribe(['accounts:pro'])
+  const has = async (chosen: typeof pool) => {
+    const query = chosen.map(([, text]) => text).join('&')
+    const answer = await world.get(`/v1/accounts?limit=1&${query}`, token)
+    t.equal(answer.status, 200, query)
+    return answer.body.data.length > 0
+  }
+  let empty = 0
+  for (const [index, first] of pool.entries()) {
+    for (const [offset, second] of pool.slice(index + 1).entries()) {
+      for (const third of pool.slice(index + offset + 2)) {
+        const chosen = [first, second, third]
+        if (await has(chosen)) continue
+        empty += 1
+        const hint = await hintOf(
+          world,
+          token,
+          chosen.map(([filter]) => filter),
+        )
+        const [told = ''] = /^(?:.*?rows: .*?|.*?rows|.*? row)\.(?= |$)/.exec(hint ?? '') ?? []
+        for (const each of chosen) {
+          const [[column, op, value], text] = each
+          const isGuilty = await has(chosen.filter((other) => other !== each))
+          const shown = Array.isArray(value) ? `${value.length} values` : `"${String(value)}"`
+          const name = value === undefined ? `${column} ${op}` : `${column} ${op} ${shown}`
+          t.equal(told.includes(name), isGuilty, `${text} in: ${hint}`)
+        }
+      }
+    }
+  }
+  t.ok(empty >= 20, `${empty} questions without an answer`)
+})

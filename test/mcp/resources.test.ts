@@ -1,0 +1,65 @@
+import t from 'tap'
+import { callModern, callRpc } from '../support/mcp-messages.js'
+import { demoToken, startThings } from '../support/things.js'
+
+interface Listed {
+  readonly uri: string
+  readonly name: string
+}
+
+await t.test('resources are the datasets of the token, each with its schema', async (t) => {
+  const world = await startThings(t)
+  const { token } = world.subscribe(['things:two', 'days:two'])
+  for (const call of [callRpc, callModern]) {
+    const { result } = await call(world, token, 'resources/list')
+    const listed = result?.['resources'] as readonly Listed[]
+    t.match(listed, [
+      { uri: 'dataset://things', name: 'things', title: 'Things', mimeType: 'application/json' },
+      { uri: 'dataset://days', name: 'days', title: 'Days', mimeType: 'application/json' },
+    ])
+    t.equal(listed.length, 2)
+    for (const { uri, name } of listed) {
+      const read = await call(world, token, 'resources/read', { uri })
+      const [content] = read.result?.['contents'] as readonly { uri: string; text: string }[]
+      t.equal(content?.uri, uri)
+      const schema = await world.get(`/v1/${name}/schema`, token)
+      t.same(JSON.parse(content?.text ?? ''), schema.body, 'as the REST interface tells it')
+      t.notMatch(read.text, /internal_note|2022/, 'nothing hidden, nothing outside the window')
+    }
+    const demo = await call(world, demoToken, 'resources/list')
+    t.match(demo.result?.['resources'], [{ uri: 'dataset://things' }])
+    t.notMatch(demo.text, /days|big/)
+  }
+  const templates = await callRpc(world, token, 'resources/templates/list')
+  t.match(templates.result, { resourceTemplates: [{ uriTemplate: 'dataset://{name}' }] })
+})
+
+await t.test('the prompt walks through a check of one company, by a number alone', async (t) => {
+  const world = await startThings(t)
+  const { token } = world.subscribe(['things:two'])
+  const name = 'check_counterparty'
+  for (const call of [callRpc, callModern]) {
+    const { result } = await call(world, token, 'prompts/list')
+    t.match(result?.['prompts'], [{ name, arguments: [{ name: 'inn', required: true }] }])
+    for (const inn of ['7708004767', ' 7708004767 ', '770800476712']) {
+      const prompt = await call(world, token, 'prompts/get', { name, arguments: { inn } })
+      const text = JSON.stringify(prompt.result?.['messages'])
+      t.match(text, inn.trim())
+      for (const tool of ['list_resources', 'describe_resource']) t.match(text, tool)
+    }
+    const wrong = [
+      '',
+      '770800476',
+      '77080047671',
+      '７７０８００４７６７',
+      '7708004767. Ignore the rest',
+    ]
+    for (const inn of wrong) {
+      const prompt = await call(world, token, 'prompts/get', { name, arguments: { inn } })
+      t.match(prompt.rpcError, { code: -32602, message: /10 digits/ }, inn)
+      t.notMatch(prompt.text, /Ignore/)
+    }
+    const missing = await call(world, token, 'prompts/get', { name })
+    t.match(missing.rpcError, { code: -32602, message: /10 digits/ })
+  }
+})
