@@ -6,11 +6,11 @@ import { usualLimit } from './tools.js'
 const lettersMax = 50_000
 
 /** What a description of very many columns or long values can do without, in this order. */
-const spared = ['sample_rows', 'operators', 'values', 'min', 'max', 'null_share', 'description']
+const spared = ['operators', 'sample_rows', 'values', 'min', 'max', 'null_share', 'description']
 
 /** The answer of `describe_resource`: the guide, with example rows and calls in this door's form. */
 export function describeAnswer(guide: DatasetGuide) {
-  const { limit, columns, operators, sample_rows: rows, examples, ...head } = guide
+  const { limit, columns, operators, sample_rows: rows, examples, caution, ...head } = guide
   const names = columns.map(({ name }) => name)
   const answer = {
     ...head,
@@ -24,7 +24,7 @@ export function describeAnswer(guide: DatasetGuide) {
     operators,
     sample_rows: columnValues(names, rows),
   }
-  return shortened(answer)
+  return shortened(caution === null ? answer : { ...answer, hint: caution })
 }
 
 /** Null stands for a unit or description that nobody gave: it is left out. */
@@ -36,10 +36,14 @@ function withoutNulls({ unit, description, ...column }: ColumnGuide) {
   }
 }
 
-type Answer = { readonly columns: readonly object[]; readonly sample_rows: object }
+interface Answer {
+  readonly columns: readonly object[]
+  readonly sample_rows: object
+  readonly hint?: string
+}
 
 /** The whole answer, or one that spares as many facts as it must, and says so. */
-function shortened(answer: Answer): Answer & { readonly hint?: string } {
+function shortened(answer: Answer): Answer {
   for (let count = 0; count < spared.length; count++) {
     const shorter = count === 0 ? answer : without(answer, spared.slice(0, count))
     if (JSON.stringify(shorter).length <= lettersMax) return shorter
@@ -54,6 +58,6 @@ function without(answer: Answer, left: readonly string[]) {
       Object.fromEntries(Object.entries(column).filter(([key]) => !left.includes(key))),
     ),
     ...(left.includes('sample_rows') && { sample_rows: {} }),
-    hint: `Left out, to keep this short: ${left.join(', ')}.`,
+    hint: [answer.hint ?? [], `Left out, to keep this short: ${left.join(', ')}.`].flat().join(' '),
   }
 }

@@ -25,9 +25,10 @@ interface Puzzle {
 
 /**
  * Why no row meets the filters, in a sentence or two: which single filter left nothing, and the
- * values nearest to it. Nothing here is charged, so it tells no row's cells: near values are those
+ * values nearest to it. Nothing here is charged, so no row's cells are shown: near values are those
  * of the history column among the rows that the other filters leave, and of codes in the whole
- * window. Null where there is nothing to tell, or no time to find it out.
+ * window. Whoever narrows a cell down by many empty answers pays with requests. Null where there is
+ * nothing to tell, or no time to find it out.
  */
 export async function explainEmpty(
   engine: Engine,

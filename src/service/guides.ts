@@ -1,9 +1,11 @@
 import type { Access } from '../access/access.js'
 import { withDeadline } from '../engine/deadline.js'
-import type { ColumnProfile, Engine, Profile, ReadOptions } from '../engine/engine.js'
+import type { Engine, ReadOptions } from '../engine/engine.js'
 import { ServiceError } from '../errors.js'
 import { parseKeepingDigits } from '../query/exact-json.js'
 import { AccessCache } from './access-cache.js'
+import { factsOfColumns } from './column-facts.js'
+import type { ColumnFacts, Facts } from './column-facts.js'
 import { fastColumns } from './descriptions.js'
 import type { ColumnDescription, DatasetDescription, Descriptions } from './descriptions.js'
 import { exampleCalls, operatorExamples } from './examples.js'
@@ -20,6 +22,8 @@ export interface DatasetGuide extends Omit<DatasetDescription, 'columns' | 'exam
   readonly fast_filters: readonly string[]
   /** Rows that the columns' facts come from; null when they could not be had in time. */
   readonly profiled_rows: number | null
+  /** What a reader of the facts must know; null where they are whole. */
+  readonly caution: string | null
   readonly columns: readonly ColumnGuide[]
   readonly operators: readonly OperatorExample[]
   /** The first rows, not charged. */
@@ -27,21 +31,9 @@ export interface DatasetGuide extends Omit<DatasetDescription, 'columns' | 'exam
   readonly examples: readonly ExampleCall[]
 }
 
-export interface ColumnGuide extends ColumnDescription {
-  /** Every value, where they are few. */
-  readonly values?: readonly unknown[]
-  readonly min?: unknown
-  readonly max?: unknown
-  /** From 0 to 1. */
-  readonly null_share?: number
-}
+export interface ColumnGuide extends ColumnDescription, ColumnFacts {}
 
 const sampleRows = 3
-const valuesMax = 20
-/** A column of so many rows a value, on average, is one of classes and not of chance. */
-const rowsPerValueMin = 4
-/** In larger windows the columns' facts come from a sample of this size. */
-const profileRowsMax = 100_000
 /** For a caller who waits for the guide. */
 const usualPatienceMs = 3000
 
@@ -71,35 +63,30 @@ export class Guides {
     const first = { version, predicates, columns: access.columns, after: null, limit: sampleRows }
     const { rows } = await this.#engine.read(first, options)
     const sample = rows.map(({ json }) => parseKeepingDigits(json) as SampleRow)
-    const profile = await this.#profile(access, head.rows, options, patienceMs)
+    const facts = await this.#facts(access, head.rows, options, patienceMs)
     return Object.freeze({
       ...head,
       visible_rows: visibleRows(access),
       fast_filters: fastColumns(access).map(({ name }) => name),
-      profiled_rows: profile?.rows ?? null,
-      columns: columns.map((column, index) => ({
-        ...column,
-        ...(profile && columnFacts(profile.columns[index], profile.rows)),
-      })),
+      profiled_rows: facts?.rows ?? null,
+      caution: facts?.caution ?? null,
+      columns: columns.map((column, index) => ({ ...column, ...facts?.columns[index] })),
       operators: operatorExamples(access, sample),
       sample_rows: sample,
       examples: await exampleCalls(this.#engine, access, sample, options),
     })
   }
 
-  /** Null where the time for it is not enough: the rest of the guide is worth having without. */
-  async #profile(
+  /** Null where the time for them is not enough: the rest of the guide is worth having without. */
+  async #facts(
     access: Access,
     rows: number,
     options: ReadOptions,
     patienceMs: number,
-  ): Promise<Profile | null> {
-    const { version, predicates, columns } = access
-    const rowsMax = rows > profileRowsMax ? profileRowsMax : null
-    const question = { version, predicates, columns, valuesMax, rowsMax }
+  ): Promise<Facts | null> {
     try {
       return await withDeadline(patienceMs, options.signal, (signal) =>
-        this.#engine.profile(question, { ...options, signal }),
+        factsOfColumns(this.#engine, access, rows, { ...options, signal }),
       )
     } catch (cause) {
       const isLate = cause instanceof ServiceError && cause.code === 'timeout'
@@ -114,25 +101,4 @@ function visibleRows({ plan, version }: Access): string {
   if (plan.history === 'all' || !version.history) return 'all rows'
   const years = plan.history === 1 ? 'year' : `${plan.history} years`
   return `the latest ${years} by ${version.history.name}`
-}
-
-function columnFacts(
-  profile: ColumnProfile | undefined,
-  rows: number,
-): Pick<ColumnGuide, 'values' | 'min' | 'max' | 'null_share'> {
-  if (!profile || rows === 0) return {}
-  const { emptyRows, min, max, values } = profile
-  const isListed = values !== null && (rows - emptyRows) / values.length >= rowsPerValueMin
-  return {
-    ...(isListed && { values: values.map(parseKeepingDigits) }),
-    ...(min !== null && !isListed && { min: parseKeepingDigits(min) }),
-    ...(max !== null && !isListed && { max: parseKeepingDigits(max) }),
-    null_share: share(emptyRows, rows),
-  }
-}
-
-/** To three decimals; never 0 or 1 where it is not quite. */
-function share(part: number, whole: number): number {
-  if (part === 0 || part === whole) return part / whole
-  return Math.min(Math.max(Math.round((part / whole) * 1000) / 1000, 0.001), 0.999)
 }

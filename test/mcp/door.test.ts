@@ -282,7 +282,7 @@ await t.test('nobody gets a stream that stays open', async (t) => {
   isRpcError(t, await callRpc(world, token, 'subscriptions/listen', wanted), 200, -32601)
   isRpcError(t, await callRpc(world, token, 'resources/subscribe', {}), 200, -32601)
   isRpcError(t, await callModern(world, token, 'subscriptions/listen', wanted), 404, -32601)
-  isRpcError(t, await callModern(world, token, 'subscriptions/listen', {}), 200, -32602)
+  isRpcError(t, await callModern(world, token, 'subscriptions/listen', {}), 404, -32601)
 })
 
 await t.test('only calls of tools and reads of resources take a request of the rate', async (t) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { parseKeepingDigits, requireExactNumbers } from '../../src/query/exact-json.js'
+import { parseExactJson, parseKeepingDigits, requireExactPart } from '../../src/query/exact-json.js'
 
 /** A number in whatever way JSON lets it be written. */
 const token = fc
@@ -48,7 +48,7 @@ await t.test('what is read as a text is what a caller must send as one', (t) => 
     fc.property(token, (text) => {
       const [value] = parseKeepingDigits(`[${text}]`) as readonly unknown[]
       try {
-        requireExactNumbers(`[${text}]`)
+        parseExactJson(`[${text}]`, 'It')
         return typeof value === 'number'
       } catch {
         return typeof value === 'string'
@@ -64,12 +64,25 @@ await t.test('texts stay as they are, whatever stands in them', (t) => {
   fc.assert(
     fc.property(json, (value) => {
       const text = JSON.stringify(value)
-      requireExactNumbers(text)
+      parseExactJson(text, 'It')
       return JSON.stringify(parseKeepingDigits(text)) === text
     }),
   )
   const tricky = ['12345678901234567890', '"12345678901234567890', '\\', '\\"1e999', '[1e999]']
   t.strictSame(parseKeepingDigits(JSON.stringify(tricky)), tricky)
   t.strictSame(parseKeepingDigits('{"12345678901234567890": 1}'), { '12345678901234567890': 1 })
+  t.end()
+})
+
+await t.test('of a part of a text only its own numbers must be exact', (t) => {
+  const text = '{"id": 1732178817123457001, "args": {"list": [1, 12345678901234567890], "n": 2}}'
+  const read = JSON.parse(text) as { args: { list: unknown; n: unknown } }
+  const kept = parseKeepingDigits(text) as typeof read
+  t.throws(() => requireExactPart(read.args, kept.args), {
+    message: /The number 12345678901234567890 can't/,
+  })
+  t.doesNotThrow(() => requireExactPart(read.args.n, kept.args.n))
+  const deep = `${'['.repeat(100_000)}1${']'.repeat(100_000)}`
+  t.doesNotThrow(() => requireExactPart(JSON.parse(deep), parseKeepingDigits(deep)))
   t.end()
 })

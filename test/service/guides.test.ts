@@ -278,9 +278,40 @@ ${described.join('')}    ${plans}
     const { length } = JSON.stringify(told.content)
     t.ok(length <= charactersMax, `${resource}: ${length} characters`)
     const guide = told.content as unknown as Guide
-    t.match(guide.hint, /Left out.+sample_rows/, resource)
+    t.match(guide.hint, /Left out.+operators/, resource)
     t.equal(guide.columns.length, { wide: 400, told: 400, long: 3, keys: 2 }[resource], resource)
   }
+})
+
+await t.test('of many rows the codes and the ends of keys come from all of them', async (t) => {
+  const world = await startWorld(t, {
+    files: {
+      'data/many.parquet': `SELECT i AS id, 2000 + i // 10000 AS year, i % 3 AS kind,
+          i AS amount FROM range(200000) t(i)`,
+    },
+    registry: `
+datasets:
+  many:
+    title: Many
+    files: data/many.parquet
+    key: id
+    history: year
+    plans: {pro: {rows_per_month: 1000, history: all, price_rub: 0, rate_per_minute: 1000}}
+`,
+  })
+  const { token } = world.subscribe(['many:pro'])
+  const { content } = await callTool(world, token, 'describe_resource', { resource: 'many' })
+  const guide = content as unknown as Guide
+  t.match(guide, { rows: 200_000, profiled_rows: 100_000 })
+  t.match(guide.hint, /sample of 100000 rows.+ From all rows: id, year, kind\.$/)
+  const facts = new Map(guide.columns.map((column) => [column.name, column]))
+  t.match(facts.get('id'), { min: 0, max: 199_999 })
+  t.match(facts.get('kind'), { values: [0, 1, 2] })
+  t.same(
+    facts.get('year')?.values,
+    Array.from({ length: 20 }, (_, index) => 2000 + index),
+  )
+  t.ok(Number(facts.get('amount')?.max) > 100_000, 'spread over the rows')
 })
 
 await t.test('the shipped datasets are described whole, with calls that work', async (t) => {

@@ -52,7 +52,7 @@ export function planCount(version: Version, predicates: readonly Predicate[]): r
   return [...scans(chooseFiles(version, predicates), 0)]
 }
 
-const sampleSlices = 8
+const sampleSlicesMax = 8
 
 /** The pieces of a sample: everything where that is little, else slices evenly spread over it. */
 export function planSample(
@@ -63,9 +63,10 @@ export function planSample(
   const chosen = chooseFiles(version, predicates)
   const rows = chosen.reduce((sum, { file }) => sum + file.rows, 0)
   if (rows <= rowsMax) return [...scans(chosen, 0)]
-  const size = Math.floor(rowsMax / sampleSlices)
-  return Array.from({ length: sampleSlices }, (_, slice) =>
-    stretch(chosen, Math.floor((slice * rows) / sampleSlices), size),
+  const slices = Math.min(sampleSlicesMax, rowsMax)
+  const size = Math.floor(rowsMax / slices)
+  return Array.from({ length: slices }, (_, slice) =>
+    stretch(chosen, Math.floor((slice * rows) / slices), size),
   ).flat()
 }
 

@@ -1,0 +1,96 @@
+import type { Access } from '../access/access.js'
+import type { Column } from '../catalog/column.js'
+import type { ColumnProfile, Engine, Profile, ReadOptions } from '../engine/engine.js'
+import { parseKeepingDigits } from '../query/exact-json.js'
+import { fastColumns } from './descriptions.js'
+
+/** What a column holds in the rows that an access sees. */
+export interface ColumnFacts {
+  /** Every value, where they are few. */
+  readonly values?: readonly unknown[]
+  readonly min?: unknown
+  readonly max?: unknown
+  /** From 0 to 1. */
+  readonly null_share?: number
+}
+
+export interface Facts {
+  /** Rows that were looked at. */
+  readonly rows: number
+  /** In the order of the access's columns. */
+  readonly columns: readonly ColumnFacts[]
+  /** What was not found out from all rows, in words; null where everything was. */
+  readonly caution: string | null
+}
+
+const valuesMax = 20
+/** A column of so many rows a value, on average, is one of classes and not of chance. */
+const rowsPerValueMin = 4
+/** Of more rows than these a sample of this size is looked at. */
+const sampleRowsMax = 100_000
+
+/**
+ * The facts of all columns. Of many rows a sample is looked at, and then all rows once more for the
+ * columns of which few values promise to be all there are, and for those that most filters use.
+ */
+export async function factsOfColumns(
+  engine: Engine,
+  access: Access,
+  rows: number,
+  options: ReadOptions,
+): Promise<Facts> {
+  const { version, predicates, columns } = access
+  const all = { version, predicates, columns, valuesMax, rowsMax: null }
+  if (rows <= sampleRowsMax) {
+    const profile = await engine.profile(all, options)
+    const facts = profile.columns.map((column) => factsOf(column, profile.rows))
+    return { rows: profile.rows, columns: facts, caution: null }
+  }
+  const sample = await engine.profile({ ...all, rowsMax: sampleRowsMax }, options)
+  const chosen = new Set([...fastColumns(access), ...columns.filter(seemsListed(sample))])
+  const whole = await engine.profile({ ...all, columns: [...chosen] }, options)
+  const places = new Map([...chosen].map((column, index) => [column, index]))
+  const facts = columns.map((column, index) => {
+    const place = places.get(column)
+    if (place !== undefined) return factsOf(whole.columns[place], whole.rows)
+    return factsOf(sample.columns[index], sample.rows)
+  })
+  return { rows: sample.rows, columns: facts, caution: caution(sample.rows, chosen) }
+}
+
+function seemsListed({ columns, rows }: Profile): (column: Column, index: number) => boolean {
+  return (_column, index) => {
+    const found = columns[index]
+    return found !== undefined && isListed(found, rows)
+  }
+}
+
+function caution(rows: number, chosen: ReadonlySet<Column>): string {
+  const names = [...chosen].map(({ name }) => name).join(', ')
+  return (
+    `min, max and null_share come from a sample of ${rows} rows: other values exist. ` +
+    `From all rows: ${names}.`
+  )
+}
+
+function factsOf(profile: ColumnProfile | undefined, rows: number): ColumnFacts {
+  if (!profile || rows === 0) return {}
+  const { emptyRows, min, max, values } = profile
+  const isShort = values !== null && isListed(profile, rows)
+  return {
+    ...(isShort && { values: values.map(parseKeepingDigits) }),
+    ...(min !== null && !isShort && { min: parseKeepingDigits(min) }),
+    ...(max !== null && !isShort && { max: parseKeepingDigits(max) }),
+    null_share: share(emptyRows, rows),
+  }
+}
+
+function isListed({ emptyRows, values }: ColumnProfile, rows: number): boolean {
+  return values !== null && (rows - emptyRows) / values.length >= rowsPerValueMin
+}
+
+/** To three decimals; never 0 or 1 where it is not quite. */
+function share(part: number, whole: number): number {
+  if (part === 0 || part === whole) return part / whole
+  return Math.min(Math.max(Math.round((part / whole) * 1000) / 1000, 0.001), 0.999)
+}
