@@ -29,14 +29,15 @@ export interface FilterText {
 export type Correction =
   /** A column's name, in filters and select. */
   | { readonly kind: 'column'; readonly written: string; readonly meant: string }
-  /** In the filters on this column alone. */
+  /** In the filters on this column alone; an `example` stands in for what can't be guessed. */
   | {
-      readonly kind: 'operator' | 'value'
+      readonly kind: 'operator' | 'value' | 'example'
       readonly column: string
       readonly written: string | number
       readonly meant: string | number
     }
   | { readonly kind: 'limit'; readonly meant: number }
+  /** An example too: any filter does. */
   | { readonly kind: 'add-filter'; readonly filter: FilterText }
   | { readonly kind: 'drop-cursor' }
 

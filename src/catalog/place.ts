@@ -69,6 +69,6 @@ function malformed(column: Column, text: string): Error {
   return badRequest(
     `Column ${quoted(column.name)} is ${article(shown)}; ${quoted(text)} is no value for it. ` +
       `Example: ${column.name}=${columnOperators(column)[0]}.${example}`,
-    { kind: 'value', column: column.name, written: text, meant: example },
+    { kind: 'example', column: column.name, written: text, meant: example },
   )
 }

@@ -120,7 +120,7 @@ function adviceFor(error: ServiceError, tool: ToolName, args: Arguments): string
   if (error.retryAfterSeconds !== undefined) return `Try again in ${error.retryAfterSeconds} s.`
   if (error.code !== 'bad_request') return null
   const call = error.correction && correctedCall(tool, args, error.correction)
-  if (call) return `Corrected call: ${call}`
+  if (call) return call
   const { resource } = args
   if (tool === 'list_resources') return null
   if (typeof resource !== 'string') return 'Call list_resources {} for the names of resources.'

@@ -6,14 +6,19 @@ const lettersMax = 500
 
 type Arguments = Readonly<Record<string, unknown>>
 
-/** The caller's own call, put right, as `query {…}`; null where it can't be told. */
+/**
+ * The caller's own call, put right, as `Corrected call: query {…}`, or with an example in the place
+ * of what only they know; null where it is too long to be told.
+ */
 export function correctedCall(
   tool: string,
   args: Arguments,
   correction: Correction,
 ): string | null {
   const text = JSON.stringify(correct(args, correction))
-  return text.length > lettersMax ? null : `${tool} ${text}`
+  if (text.length > lettersMax) return null
+  const isExample = correction.kind === 'example' || correction.kind === 'add-filter'
+  return `${isExample ? 'A call of the right form' : 'Corrected call'}: ${tool} ${text}`
 }
 
 function correct(args: Arguments, correction: Correction): Arguments {
@@ -36,11 +41,12 @@ function correct(args: Arguments, correction: Correction): Arguments {
     }
     case 'operator':
     case 'value':
+    case 'example': {
+      const key = correction.kind === 'operator' ? 'op' : 'value'
       return withFilters(args, (filter) =>
-        filter['column'] === correction.column
-          ? replaced(filter, correction.kind === 'value' ? 'value' : 'op', correction)
-          : filter,
+        filter['column'] === correction.column ? replaced(filter, key, correction) : filter,
       )
+    }
   }
 }
 

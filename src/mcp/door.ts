@@ -52,9 +52,9 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
     handler: async (request, reply) => {
       const body = decode(request.body)
       const content = parse(body)
-      if (Array.isArray(content)) throw badRequest('Send one message a request, not an array.')
       request.log = request.log.child({ rpc: shownName(content) })
       const guest = admit(service, visitOf(request, reply), content)
+      if (Array.isArray(content)) throw badRequest('Send one message a request, not an array.')
       const call = { guest, bodyText: body }
       const logFault = (error: ServiceError) =>
         request.log.error({ err: error.cause ?? error }, error.code)

@@ -1,7 +1,7 @@
 import { badRequest } from '../errors.js'
 import { columnOperators } from '../catalog/column.js'
 import type { Column } from '../catalog/column.js'
-import { article, didYouMean, nearestNames, quoted } from '../catalog/nearest.js'
+import { article, didYouMean, quoted } from '../catalog/nearest.js'
 import { isOperator, operatorNames, operators } from '../catalog/operators.js'
 import type { Operator } from '../catalog/operators.js'
 import { filterPredicates } from '../catalog/predicate.js'
@@ -42,16 +42,40 @@ function checkOperator(column: Column, { operator }: RawFilter): Operator {
   if (isOperator(operator)) return operator
   const allowed = columnOperators(column)
   const isWord = /^[a-z_]{1,20}$/.test(operator)
-  const advice = isWord ? didYouMean(operator, operatorNames) : ` Write ${usage(column)}.`
-  const [meant = allowed[0]] = nearestNames(operator, allowed)
+  const lower = operator.toLowerCase()
+  const known = isOperator(lower) ? lower : otherNames.get(lower)
+  const guess = isWord ? didYouMean(operator, operatorNames) : ` Write ${usage(column)}.`
+  const advice = known === undefined ? guess : ` Did you mean "${known}"?`
   throw badRequest(
     `Column ${quoted(column.name)}: there is no operator ${quoted(operator)}.${advice} ` +
       `It has: ${allowed.join(', ')}.`,
-    meant === undefined
-      ? undefined
-      : { kind: 'operator', column: column.name, written: operator, meant },
+    known !== undefined && allowed.includes(known)
+      ? { kind: 'operator', column: column.name, written: operator, meant: known }
+      : undefined,
   )
 }
+
+/** What other languages call our operators. */
+const otherNames: ReadonlyMap<string, Operator> = new Map([
+  ['=', 'eq'],
+  ['==', 'eq'],
+  ['equal', 'eq'],
+  ['equals', 'eq'],
+  ['!=', 'ne'],
+  ['<>', 'ne'],
+  ['neq', 'ne'],
+  ['>', 'gt'],
+  ['>=', 'gte'],
+  ['ge', 'gte'],
+  ['<', 'lt'],
+  ['<=', 'lte'],
+  ['le', 'lte'],
+  ['nin', 'not_in'],
+  ['notin', 'not_in'],
+  ['starts_with', 'like'],
+  ['startswith', 'like'],
+  ['is_not_null', 'not_null'],
+])
 
 /** `inn=eq.value`, `tags=is_null`. */
 function usage(column: Column): string {

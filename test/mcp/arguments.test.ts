@@ -65,6 +65,21 @@ await t.test('a mistake says what is wrong, what there is, and what to call next
       /\nCorrected call: query .+"op":"eq"/,
     ],
     [
+      { resource: 'things', filters: [{ column: 'year', op: '>=', value: 2024 }] },
+      /no operator ">="\. Did you mean "gte"\?/,
+      /\nCorrected call: query .+"op":"gte","value":2024\}/,
+    ],
+    [
+      { resource: 'things', filters: [{ column: 'id', op: 'contains', value: 'a' }] },
+      /no operator "contains".+It has: eq, ne/s,
+      describe,
+    ],
+    [
+      { resource: 'things', filters: [{ column: 'year', op: 'eq', value: 'last' }] },
+      /"last" is no value for it/,
+      /\nA call of the right form: query .+"value":"2024"/,
+    ],
+    [
       { resource: 'things', filters: [{ column: 'id', op: 'eq', value: 12 }] },
       /Column "id" is a string: send the value as a string/,
       /\nCorrected call: query .+"value":"12"/,
@@ -77,7 +92,7 @@ await t.test('a mistake says what is wrong, what there is, and what to call next
     [
       { resource: 'big', select: ['name'] },
       /This dataset is large/,
-      /\nCorrected call: query .+"filters":\[\{"column":"id","op":"eq",/,
+      /\nA call of the right form: query .+"filters":\[\{"column":"id","op":"eq",/,
     ],
     [{}, /resource: is missing/, /Call list_resources \{\}/],
     [{ resource: 5 }, /resource: must be the name of a dataset/, /Call list_resources \{\}/],
@@ -123,7 +138,9 @@ await t.test('the corrected calls of mistakes have answers', async (t) => {
     t.ok(told.isError, JSON.stringify(wrong))
     // Each answer mends one mistake.
     for (let mended = 0; told.isError && mended < 2; mended++) {
-      const call = /\nCorrected call: query (\{.*\})$/.exec(told.text)?.[1]
+      const call = /\n(?:Corrected call|A call of the right form): query (\{.*\})$/.exec(
+        told.text,
+      )?.[1]
       if (call === undefined) break
       args = JSON.parse(call) as object
       told = await callTool(world, token, 'query', args)
