@@ -108,7 +108,10 @@ await t.test('the own call is left as it was, and a long one is not repeated', (
     filters: Object.freeze([Object.freeze({ column: 'a', op: 'eq', value: 'x'.repeat(400) })]),
   })
   const correction = { kind: 'column', written: 'a', meant: 'b' } as const
-  t.match(correctedCall('query', args, correction), /^Corrected call: query \{"resource":"x",.+"column":"b"/)
+  t.match(
+    correctedCall('query', args, correction),
+    /^Corrected call: query \{"resource":"x",.+"column":"b"/,
+  )
   t.equal(args.filters[0]?.column, 'a')
   const long = { resource: 'x', select: ['a'.repeat(480)] }
   t.equal(correctedCall('query', long, correction), null)
