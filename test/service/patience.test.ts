@@ -1,0 +1,61 @@
+import t from 'tap'
+import type { Access } from '../../src/access/access.js'
+import { registryDataset } from '../../src/catalog/dataset.js'
+import type { Engine } from '../../src/engine/engine.js'
+import type { Filter } from '../../src/query/read-filters.js'
+import { Descriptions } from '../../src/service/descriptions.js'
+import { explainEmpty } from '../../src/service/empty-answer.js'
+import { Guides } from '../../src/service/guides.js'
+import { never, openEngine } from '../engine/fixtures/open-engine.js'
+import type { EngineWorld } from '../engine/fixtures/open-engine.js'
+
+/** Help must not make anybody wait: what is not ready in its time is left out. */
+
+const options = { signal: never, client: 'a client' }
+
+function accessTo({ version }: EngineWorld): Access {
+  const dataset = registryDataset('rows', { title: 'Rows', files: 'data/*.parquet' })
+  const { columns } = version
+  return { dataset: { ...dataset, version }, version, plan: null, predicates: [], columns, key: '' }
+}
+
+await t.test('a guide goes without facts that are late, and has them the next time', async (t) => {
+  const world = await openEngine(t, {
+    files: { 'a.parquet': 'SELECT i AS id, i % 3 AS kind FROM range(300000) t(i)' },
+  })
+  const guides = new Guides(world.engine, new Descriptions(world.engine))
+  const access = accessTo(world)
+  const hurried = await guides.guide(access, options, 0)
+  t.equal(hurried.profiled_rows, null)
+  t.same(
+    hurried.columns.map((column) => Object.keys(column).filter((key) => key === 'values')),
+    [[], []],
+  )
+  t.equal(hurried.sample_rows.length, 3, 'the rest is there')
+  t.equal(hurried.examples[0]?.row_count, 1)
+  const patient = await guides.guide(access, options)
+  t.equal(patient.profiled_rows, 100_000)
+  t.same(patient.columns[1]?.values, [0, 1, 2])
+  t.equal(await guides.guide(access, options, 0), patient, 'and is kept')
+})
+
+await t.test('a hint that is late is left out; a client that is gone is no hint', async (t) => {
+  const world = await openEngine(t, { files: { 'a.parquet': 'SELECT 1 AS id' } })
+  const [column] = world.version.columns
+  if (!column) throw new Error('no column')
+  const predicates = world.filter('id', 'eq', '2')
+  const filter: Filter = { column, operator: 'eq', texts: ['2'], predicates }
+  /** The engine, busy until whoever asks has given up. */
+  const busy = {
+    read: (_question: unknown, { signal }: { signal: AbortSignal }) =>
+      new Promise<never>((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason))
+      }),
+  } satisfies Pick<Engine, 'read'> as unknown as Engine
+  const access = accessTo(world)
+  t.equal(await explainEmpty(busy, access, [filter], options), null)
+  const gone = new AbortController()
+  const asked = explainEmpty(busy, access, [filter], { ...options, signal: gone.signal })
+  gone.abort(new Error('the client is gone'))
+  await t.rejects(asked, { message: 'the client is gone' })
+})
