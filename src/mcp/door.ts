@@ -58,9 +58,8 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
       const call = { guest, bodyText: body }
       const logFault = (error: ServiceError) =>
         request.log.error({ err: error.cause ?? error }, error.code)
-      const answer = await exchange.answer(
-        { url: `http://localhost${path}`, headers: request.headers, body, content },
-        () => serverFor(call, logFault),
+      const answer = await exchange.answer({ headers: request.headers, body, content }, () =>
+        serverFor(call, logFault),
       )
       if (answer.type !== null) reply.type(answer.type)
       return reply.code(answer.status).send(answer.body)

@@ -9,8 +9,6 @@ import { recordOf } from '../catalog/shape.js'
 
 /** One POST of a client, as far as the protocol is concerned. */
 interface Message {
-  /** The request's own URL; its path means nothing here. */
-  readonly url: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: string
   /** The body read; undefined where it is no JSON, which the protocol has its own error for. */
@@ -53,19 +51,19 @@ export function createExchange(): Exchange {
       const request = requestOf(message)
       servers.set(request, server)
       const options = message.content === undefined ? {} : { parsedBody: message.content }
-      const response = (await isLegacyRequest(request, message.content))
-        ? await answerLegacy(request, server(), options)
-        : opensStream(message)
-          ? noSuchMethod(message)
-          : await modern.fetch(request, options)
-      return {
-        status: response.status,
-        type: response.headers.get('content-type'),
-        body: await response.text(),
+      if (await isLegacyRequest(request, message.content)) {
+        return replyOf(await answerLegacy(request, server(), options))
       }
+      if (opensStream(message)) return replyOf(noSuchMethod(message))
+      return replyOf(await modern.fetch(request, options))
     },
     close: () => modern.close(),
   }
+}
+
+async function replyOf(response: Response): Promise<Reply> {
+  const type = response.headers.get('content-type')
+  return { status: response.status, type, body: await response.text() }
 }
 
 /** The server lives on until its answer is there, also when nobody waits for it any more. */
@@ -94,7 +92,7 @@ function noSuchMethod({ content }: Message): Response {
   return Response.json({ jsonrpc: '2.0', id, error }, { status: 404 })
 }
 
-function requestOf({ url, headers, body }: Message): Request {
+function requestOf({ headers, body }: Message): Request {
   const kept = new Headers({
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
@@ -103,5 +101,6 @@ function requestOf({ url, headers, body }: Message): Request {
     const value = headers[name]
     if (typeof value === 'string') kept.set(name, value)
   }
-  return new Request(url, { method: 'POST', headers: kept, body })
+  // Its address means nothing: hosts and paths are checked before.
+  return new Request('http://localhost/', { method: 'POST', headers: kept, body })
 }

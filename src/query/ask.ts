@@ -24,7 +24,7 @@ export interface Asked {
 
 /**
  * Turns what the caller wrote into a question within their access. After this nothing can fail for
- * the caller's sake. `usualLimit` is for a question without one; null = the dataset's own.
+ * the caller's sake. `usualLimit` is for a question without one.
  * @throws bad_request naming the column, its type, what it takes and the nearest right name
  */
 export function ask(
@@ -32,7 +32,7 @@ export function ask(
   principal: string,
   cursorKey: Uint8Array,
   raw: RawQuestion,
-  usualLimit: number | null = null,
+  usualLimit = access.dataset.limit.default,
 ): Asked {
   const filters = readFilters(raw.filters, (name) => findColumn(access, name))
   const asked = filters.flatMap(({ predicates }) => predicates)
@@ -80,9 +80,9 @@ function selectColumns(access: Access, names: readonly string[]): readonly Colum
   return [...chosen]
 }
 
-function checkLimit(access: Access, limit: number | null, usualLimit: number | null): number {
-  const { default: ownUsual, max } = access.dataset.limit
-  if (limit === null) return usualLimit === null ? ownUsual : Math.min(usualLimit, max)
+function checkLimit(access: Access, limit: number | null, usualLimit: number): number {
+  const { max } = access.dataset.limit
+  if (limit === null) return Math.min(usualLimit, max)
   if (limit >= 1 && limit <= max) return limit
   throw badRequest(`limit goes from 1 to ${max} for this dataset; ${limit} is outside.`, {
     kind: 'limit',

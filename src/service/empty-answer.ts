@@ -53,7 +53,8 @@ async function explain(puzzle: Puzzle): Promise<string> {
   if (!(await hasRows(puzzle, []))) return 'There is no row that this token can see.'
   const guilty: Filter[] = []
   for (const filter of puzzle.filters) {
-    if (await hasRows(puzzle, without(puzzle, filter))) guilty.push(filter)
+    const others = without(puzzle, filter)
+    if (others.length === 0 || (await hasRows(puzzle, others))) guilty.push(filter)
   }
   if (guilty.length === 0) {
     return 'No single filter is the cause: without any one of them there is still no row. Take away two or more.'

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { TestFilter, TestQuestion } from '../support/carriers.js'
 import { jsonBody } from '../support/carriers.js'
+import type { QueryAnswer } from '../../src/mcp/query-answer.js'
 import { callTool } from '../support/mcp-messages.js'
 import { restRows, rowsOf, sameCell } from '../support/query-results.js'
-import type { QueryResult } from '../support/query-results.js'
 import { startTyped } from '../support/typed.js'
 
 /**
@@ -82,7 +82,7 @@ await t.test('200 random questions have the same answer through both doors', asy
         }
         return
       }
-      const answer = mcp.content as unknown as QueryResult
+      const answer = mcp.content as unknown as QueryAnswer
       seen.answers += 1
       seen.rows += answer.row_count
       t.same(JSON.parse(mcp.text), answer)

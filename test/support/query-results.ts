@@ -1,27 +1,16 @@
+import type { QueryAnswer } from '../../src/mcp/query-answer.js'
 import { callTool } from './mcp-messages.js'
 import type { World } from './world.js'
 
-/** What `query` answers, as far as tests look at it. */
-export interface QueryResult {
-  readonly columns: readonly string[]
-  readonly data: Readonly<Record<string, readonly unknown[]>>
-  readonly row_count: number
-  readonly next_cursor: string | null
-  readonly truncated: boolean
-  readonly version: string
-  readonly quota: { readonly rows_remaining: number; readonly scope: string } | null
-  readonly hint?: string
-}
-
 /** The answer of a query that is no error. */
-export async function query(world: World, token: string, args: object): Promise<QueryResult> {
+export async function query(world: World, token: string, args: object): Promise<QueryAnswer> {
   const { content, isError, text } = await callTool(world, token, 'query', args)
   if (isError) throw new Error(`no answer: ${text}`)
-  return content as unknown as QueryResult
+  return content as unknown as QueryAnswer
 }
 
 /** Rows again from an answer's columns, each a list of values in the order of the columns. */
-export function rowsOf({ columns, data, row_count: count }: QueryResult): readonly unknown[][] {
+export function rowsOf({ columns, data, row_count: count }: QueryAnswer): readonly unknown[][] {
   return Array.from({ length: count }, (_, row) => columns.map((name) => data[name]?.[row]))
 }
 
