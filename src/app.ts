@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { availableParallelism, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -10,6 +9,7 @@ import type { OpenFiles } from './catalog/opener.js'
 import type { Registry } from './catalog/registry.js'
 import type { Config } from './config.js'
 import { saveDatasetStates } from './control/dataset-state.js'
+import { readKey } from './control/key-file.js'
 import { LastUsed } from './control/last-used.js'
 import { ServerLock } from './control/server-lock.js'
 import { ControlStore } from './control/store.js'
@@ -98,7 +98,7 @@ async function openApp(
     control,
     lastUsed,
     engine,
-    cursorKey: await cursorKey(state.folder),
+    cursorKey: readKey(join(state.folder, 'cursor.key')),
     now,
   })
   let isOpen = true
@@ -171,23 +171,6 @@ async function prepareState(folder: string) {
   await mkdir(state.temp, { mode: 0o700 })
   await mkdir(state.versions, { recursive: true, mode: 0o700 })
   return state
-}
-
-/** The key that signs cursors: made once, kept, so that walks go on after a restart. */
-async function cursorKey(stateFolder: string): Promise<Uint8Array> {
-  const path = join(stateFolder, 'cursor.key')
-  try {
-    await using file = await open(path, 'wx', 0o600)
-    const key = randomBytes(32)
-    await file.write(key)
-    await file.sync()
-    return key
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
-    const key = await readFile(path)
-    if (key.length === 32) return key
-    throw new Error('cursor.key in the state folder is damaged; remove it to start with a new one')
-  }
 }
 
 /** What became of each dataset goes to the log, and to the store where `das dataset list` reads. */

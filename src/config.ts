@@ -1,9 +1,13 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import { badRequest } from './errors.js'
 
+/** What a subscriber can be written to in. */
+export type Language = 'en' | 'ru'
+
 /** One setting: where it comes from, what it is when nobody says, and how its text is read. */
 interface Setting<T, Default extends string | null> {
-  readonly flag: string
+  /** Null for a secret: other users of the machine can read command lines. */
+  readonly flag: string | null
   readonly variable: string
   /** As the owner would write it; null = worked out at start. */
   readonly default: Default
@@ -19,6 +23,10 @@ function setting<T, Default extends string | null>(
 ): Setting<T, Default> {
   const variable = `DAS_${flag.toUpperCase().replaceAll('-', '_')}`
   return { flag: `--${flag}`, variable, default: value, help, parse }
+}
+
+function secret<T>(name: string, help: string, parse: (text: string) => T): Setting<T, null> {
+  return { ...setting(name, null, help, parse), flag: null }
 }
 
 /** The one list of settings: it feeds the reader, `--help` and the documentation's test. */
@@ -57,6 +65,23 @@ export const settings = {
     'queries that run at once, 1 to 32; as many as cores when not set',
     parseSlots,
   ),
+  smtpUrl: secret(
+    'smtp-url',
+    'the mail server, as smtp://user:password@host:587 or smtps://…; no mail when not set',
+    parseSmtpUrl,
+  ),
+  mailFrom: setting(
+    'mail-from',
+    null,
+    'the sender of letters, as data@example.org or Data <data@example.org>',
+    parseText,
+  ),
+  mailLanguage: setting(
+    'mail-language',
+    'en',
+    'the language of letters to new subscribers: en or ru',
+    parseLanguage,
+  ),
   logLevel: setting('log-level', 'info', 'trace, debug, info, warn, error or silent', parseLevel),
 } as const
 
@@ -70,7 +95,8 @@ export type Config = {
 
 /**
  * Reads the settings: flags, then `DAS_*` variables, then defaults.
- * @throws bad_request naming the flag and the variable of a value that can't be read
+ * @throws bad_request naming the flag and the variable of a value that can't be read; a secret value
+ *   is not repeated
  */
 export function readConfig(
   flags: Readonly<Record<string, unknown>>,
@@ -82,7 +108,8 @@ export function readConfig(
     try {
       return [key, each.parse(String(given))]
     } catch (cause) {
-      throw badRequest(`${each.flag} (${each.variable}): ${(cause as Error).message}`)
+      const name = each.flag === null ? each.variable : `${each.flag} (${each.variable})`
+      throw badRequest(`${name}: ${(cause as Error).message}`)
     }
   })
   return Object.freeze(Object.fromEntries(entries)) as Config
@@ -148,6 +175,18 @@ function parseBytes(text: string): number {
   const bytes = Math.floor(Number(match?.[1]) * (unit ?? NaN))
   if (bytes >= memoryBytesMin && Number.isSafeInteger(bytes)) return bytes
   throw new Error(`"${text}" is no size of at least 64MB, as 2GB or 512MB`)
+}
+
+/** Never repeats the text: it holds a password. */
+function parseSmtpUrl(text: string): URL {
+  const url = /^smtps?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null
+  if (url?.hostname && !url.search && !url.hash && /^\/?$/.test(url.pathname)) return url
+  throw new Error('is no address like smtp://user:password@host:587 or smtps://host')
+}
+
+function parseLanguage(text: string): Language {
+  if (text === 'en' || text === 'ru') return text
+  throw new Error(`"${text}" is neither en nor ru`)
 }
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'silent']

@@ -31,6 +31,9 @@ await t.test('without a word the settings are the defaults', (t) => {
     trustProxy: [],
     memoryLimit: null,
     querySlots: null,
+    smtpUrl: null,
+    mailFrom: null,
+    mailLanguage: 'en',
     logLevel: 'info',
   })
   t.ok(Object.isFrozen(config))
@@ -47,15 +50,18 @@ await t.test('a flag goes before a variable, a variable before the default', (t)
   t.end()
 })
 
-await t.test('each setting has a flag, and a variable of the same name', (t) => {
-  for (const [key, { flag, variable, help }] of Object.entries(settings)) {
-    const words = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-    t.equal(flag, `--${words}`)
-    t.equal(variable, `DAS_${words.toUpperCase().replaceAll('-', '_')}`)
-    t.match(help, /\S/)
-  }
-  t.end()
-})
+await t.test(
+  'each setting but the secret has a flag, and each a variable of the same name',
+  (t) => {
+    for (const [key, { flag, variable, help }] of Object.entries(settings)) {
+      const words = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+      t.equal(flag, key === 'smtpUrl' ? null : `--${words}`)
+      t.equal(variable, `DAS_${words.toUpperCase().replaceAll('-', '_')}`)
+      t.match(help, /\S/)
+    }
+    t.end()
+  },
+)
 
 await t.test('each setting is read in its own form', (t) => {
   const read = <Key extends keyof typeof settings>(key: Key, text: string) =>
@@ -93,6 +99,8 @@ await t.test('a bad value is told with its flag, its variable and what would be 
   const network = (text: string) => `"${text}" is no address or network, as 10.0.0.0/8`
   const size = (text: string) => `"${text}" is no size of at least 64MB, as 2GB or 512MB`
   const slots = (text: string) => `"${text}" is no number from 1 to 32`
+  const server = () => 'is no address like smtp://user:password@host:587 or smtps://host'
+  const language = (text: string) => `"${text}" is neither en nor ru`
   const level = (text: string) => `"${text}" is none of trace, debug, info, warn, error, silent`
   const cases: readonly (readonly [
     keyof typeof settings,
@@ -139,13 +147,20 @@ await t.test('a bad value is told with its flag, its variable and what would be 
       ['', '2', '2G', '63MB', '-2GB', '2 000MB', '1e3MB', `${'9'.repeat(400)}TB`],
     ],
     ['querySlots', slots, ['', '0', '33', '1.5', 'all', '100']],
+    [
+      'smtpUrl',
+      server,
+      ['', 'mail.example.org', 'http://a', 'smtp://', 'smtp://u:p@h/x', 'smtp://h?a=b'],
+    ],
+    ['mailFrom', () => 'is empty', ['']],
+    ['mailLanguage', language, ['', 'EN', 'de']],
     ['logLevel', level, ['', 'INFO', 'verbose', 'fatal']],
   ]
   t.same([...new Set(cases.map(([key]) => key))].sort(), Object.keys(settings).sort())
   for (const [key, words, texts] of cases) {
     const { flag, variable } = settings[key]
     for (const text of texts) {
-      const detail = `${flag} (${variable}): ${words(text)}`
+      const detail = `${flag === null ? variable : `${flag} (${variable})`}: ${words(text)}`
       t.same(refusals(key, text), [detail, detail])
     }
   }

@@ -69,7 +69,7 @@ await t.test('the README lists every key of a dataset in the registry, and no ot
 await t.test('the README lists every setting with its default, and no other', (t) => {
   t.same(
     tableAfter('## Settings').map(([flag, variable, value, help]) => [
-      codes(flag)[0],
+      codes(flag)[0] ?? null,
       codes(variable)[0],
       codes(value)[0] ?? '',
       help,

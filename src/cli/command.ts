@@ -25,13 +25,26 @@ export function addCommand(parent: Command, definition: CommandDefinition): Comm
   const command = parent.command(definition.usage).description(definition.description)
   definition.options?.(command)
   for (const name of definition.settings) {
+    if (settings[name].flag === null) continue
     const { flag, variable, default: value, help } = settings[name]
     const origin = value ? `${variable}, default ${value}` : variable
     command.option(`${flag} <value>`, `${help} (${origin})`)
   }
   command.option('--json', definition.json)
+  command.addHelpText('after', secretText(definition.settings))
   command.addHelpText('after', exampleText(definition.examples))
   return command
+}
+
+/** Settings that come from the environment only. */
+function secretText(names: readonly SettingName[]): string {
+  const secrets = names.map((name) => settings[name]).filter(({ flag }) => flag === null)
+  if (secrets.length === 0) return ''
+  return [
+    '',
+    'Environment:',
+    ...secrets.map(({ variable, help }) => `  ${variable}  ${help}`),
+  ].join('\n')
 }
 
 /** The part of a help page that shows whole command lines. */

@@ -33,7 +33,7 @@ interface Order {
   readonly globalRows: number | null
 }
 
-const settingNames = ['registry', 'state', 'host', 'port', 'publicUrl'] as const
+const settingNames = ['registry', 'state', 'host', 'port', 'publicUrl', 'mailLanguage'] as const
 
 /** `das subscription create`: sells access and prints the token, the one time that it is shown. */
 export function addSubscriptionCreate(group: Command, parts: CliParts): void {
@@ -65,12 +65,18 @@ async function create(parts: CliParts, flags: CreateFlags): Promise<void> {
   const registry = await readRegistry(config.registry)
   const order = readOrder(registry, flags)
   const grants = order.grants.map(({ dataset, plan }) => ({ dataset, plan: plan.name }))
-  const made = withStore(config.state, (store) =>
-    createSubscription(store, { ...order, grants, now: parts.now }),
-  )
   const price = priceRub(
     order.grants.map(({ plan }) => plan),
     order.months,
+  )
+  const made = withStore(config.state, (store) =>
+    createSubscription(store, {
+      ...order,
+      grants,
+      priceRub: price,
+      language: config.mailLanguage,
+      now: parts.now,
+    }),
   )
   if (flags.json) {
     printJson(parts, {

@@ -31,7 +31,7 @@ export function checkGrants(grants: readonly Grant[]): void {
   }
 }
 
-/** Stores checked grants of a new subscription; the caller's transaction makes them durable. */
+/** Stores checked grants of a subscription that has none; the caller's transaction keeps them. */
 export function insertGrants(
   store: ControlStore,
   subscriptionId: string,

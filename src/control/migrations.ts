@@ -62,32 +62,87 @@ export const controlMigrations: readonly string[] = [
     updated_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- The day of the month on which paid time ends, in months that have it.
+  ALTER TABLE subscriptions ADD COLUMN anchor_day INTEGER NOT NULL DEFAULT 1
+    CHECK (anchor_day BETWEEN 1 AND 31);
+  UPDATE subscriptions
+    SET anchor_day = CAST(strftime('%d', created_at / 1000, 'unixepoch') AS INTEGER);
+
+  ALTER TABLE subscriptions ADD COLUMN language TEXT NOT NULL DEFAULT 'en'
+    CHECK (language IN ('en', 'ru'));
+
+  -- What was sold and changed, and what the subscription was after it; never edited.
+  CREATE TABLE orders (
+    id INTEGER PRIMARY KEY,
+    subscription_id TEXT NOT NULL REFERENCES subscriptions (id),
+    ordered_at INTEGER NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('create', 'extend', 'change', 'cancel')),
+    months INTEGER,
+    price_rub INTEGER,
+    grants TEXT NOT NULL CHECK (json_valid(grants)),
+    global_rows INTEGER,
+    expires_at INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE INDEX orders_of_subscription ON orders (subscription_id, id);
+
+  INSERT INTO orders (subscription_id, ordered_at, kind, grants, global_rows, expires_at)
+  SELECT id, created_at, 'create',
+    (SELECT json_group_array(json_object('dataset', dataset, 'plan', plan)) FROM grants
+     WHERE subscription_id = subscriptions.id),
+    global_rows, expires_at
+  FROM subscriptions ORDER BY created_at, id;
+
+  CREATE TABLE letters (
+    id INTEGER PRIMARY KEY,
+    subscription_id TEXT NOT NULL REFERENCES subscriptions (id),
+    kind TEXT NOT NULL CHECK (kind IN ('new-token', 'reissued-token', 'reminder')),
+    -- Of a letter with a token; sealed_token is NULL again as soon as nobody waits for it.
+    token_id TEXT REFERENCES tokens (id),
+    sealed_token BLOB,
+    -- Of a reminder: the end that it reminds of.
+    expires_at INTEGER,
+    state TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'failed', 'dropped')),
+    created_at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    next_attempt_at INTEGER NOT NULL,
+    -- While somebody is sending it: until then nobody else does.
+    held_until INTEGER,
+    last_error TEXT,
+    done_at INTEGER
+  ) STRICT;
+
+  CREATE INDEX letters_waiting ON letters (next_attempt_at) WHERE state = 'waiting';
+  CREATE UNIQUE INDEX one_reminder_an_end ON letters (subscription_id, expires_at)
+    WHERE kind = 'reminder';
+  `,
 ]
 
 /**
- * Brings the database to the last of `migrations`, one IMMEDIATE transaction a step: a step that
- * fails leaves no trace, and of two processes that start together one applies it and the other
- * finds it done. A database that holds anything is first copied beside itself, durably and
- * readable by its owner only, as `<path>.before-v<N>`; an older copy of that name is replaced.
+ * Brings the database to the last of `migrations` in one IMMEDIATE transaction: an upgrade that
+ * fails leaves no trace, and of two processes that start together one makes it and the other finds
+ * it done. A database that holds anything is first copied beside itself, durably and readable by
+ * its owner only, as `<path>.before-v<N>`; an older copy of that name is replaced.
  *
  * @throws Error when the database is newer than `migrations`; SQLite's error when a step fails.
  */
 export function migrate(db: Database.Database, migrations: readonly string[]): void {
-  migrations.forEach((sql, index) => {
-    if (versionOf(db) <= index) applyStep(db, sql, index + 1)
-  })
+  if (versionOf(db) < migrations.length) {
+    db.transaction(() => {
+      upgrade(db, migrations)
+    }).immediate()
+  }
   refuseNewer(db, migrations.length)
 }
 
-function applyStep(db: Database.Database, sql: string, version: number): void {
-  const step = db.transaction(() => {
-    // Read again under the lock: another process may have been quicker.
-    if (versionOf(db) >= version) return
-    if (!isEmpty(db)) backUp(db.name, `${db.name}.before-v${version}`)
-    db.exec(sql)
-    db.pragma(`user_version = ${version}`)
-  })
-  step.immediate()
+function upgrade(db: Database.Database, migrations: readonly string[]): void {
+  // Read again under the lock: another process may have been quicker.
+  const version = versionOf(db)
+  if (version >= migrations.length) return
+  if (!isEmpty(db)) backUp(db.name, `${db.name}.before-v${migrations.length}`)
+  for (const sql of migrations.slice(version)) db.exec(sql)
+  db.pragma(`user_version = ${migrations.length}`)
 }
 
 function refuseNewer(db: Database.Database, versionMax: number): void {

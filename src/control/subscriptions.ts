@@ -1,7 +1,9 @@
+import type { Language } from '../config.js'
 import { badRequest, ServiceError } from '../errors.js'
 import { checkGrants, grantsIn, insertGrants } from './grants.js'
 import type { Grant, GrantColumns } from './grants.js'
 import { createSubscriptionId } from './ids.js'
+import { recordOrder } from './orders.js'
 import type { ControlStore } from './store.js'
 import { issueToken } from './tokens.js'
 
@@ -20,6 +22,10 @@ export interface SubscriptionOrder {
   readonly months: number
   /** Rows a month over all datasets; null = no such cap. */
   readonly globalRows: number | null
+  /** What all of it costs, in whole roubles; kept with the order. */
+  readonly priceRub: number
+  /** Of letters to the subscriber. */
+  readonly language: Language
   readonly now: () => number
 }
 
@@ -41,6 +47,9 @@ export interface Subscription {
   /** Its tokens are refused from this instant on. */
   readonly expiresAt: number
   readonly cancelledAt: number | null
+  /** The day of the month, 1 to 31, on which paid time ends where the month has it. */
+  readonly anchorDay: number
+  readonly language: Language
   readonly globalRows: number | null
   /** By dataset name. */
   readonly grants: readonly Grant[]
@@ -62,6 +71,7 @@ export function createSubscription(store: ControlStore, order: SubscriptionOrder
     const expiresAt = addMonths(createdAt, order.months)
     insertSubscription(store, order, { subscriptionId, createdAt, expiresAt })
     insertGrants(store, subscriptionId, order.grants)
+    recordOrder(store, subscriptionId, { ...order, kind: 'create', orderedAt: createdAt })
     const issued = issueToken(store, subscriptionId, { now: () => createdAt })
     return { subscriptionId, ...issued, expiresAt, grants: order.grants }
   })
@@ -83,34 +93,48 @@ export function showSubscription(store: ControlStore, subscriptionId: string): S
   throw new ServiceError('not_found', `There is no subscription '${subscriptionId}'.`)
 }
 
+/** The day of the month of an instant, UTC, 1 to 31. */
+export function dayOfMonth(ms: number): number {
+  return new Date(ms).getUTCDate()
+}
+
 /**
- * The same day and time of day, UTC, `months` calendar months later; where that month has no such
- * day, its last one (31 January + 1 = 28 or 29 February). Times in ms since the epoch.
+ * The same time of day, UTC, `months` calendar months later, on `day` of that month, or on its
+ * last one where it has no such day: 31 January + 1 = 28 or 29 February, and + 2, by the same
+ * `day`, 31 March. Times in ms since the epoch.
  */
-export function addMonths(ms: number, months: number): number {
+export function addMonths(ms: number, months: number, day: number = dayOfMonth(ms)): number {
   const date = new Date(ms)
   const year = date.getUTCFullYear()
   const month = date.getUTCMonth() + months
-  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
-  return date.setUTCFullYear(year, month, Math.min(date.getUTCDate(), lastDay))
+  const lastDay = dayOfMonth(Date.UTC(year, month + 1, 0))
+  return date.setUTCFullYear(year, month, Math.min(day, lastDay))
+}
+
+/** @throws bad_request unless this is a number of months that can be bought at once */
+export function checkMonths(months: number): void {
+  if (Number.isInteger(months) && months >= 1 && months <= monthsMax) return
+  throw badRequest(`Give a whole number of months from 1 to ${monthsMax}.`)
+}
+
+/** @throws bad_request unless this is a cap over all datasets, or null for none */
+export function checkGlobalRows(globalRows: number | null): void {
+  if (globalRows === null || (Number.isSafeInteger(globalRows) && globalRows >= 1)) return
+  throw badRequest('Give the rows a month over all datasets as a whole number, 1 or more.')
 }
 
 function checkOrder({ email, grants, months, globalRows }: SubscriptionOrder): void {
   if (email.length > emailLengthMax || !emailPattern.test(email)) {
     throw badRequest(`Give one plain e-mail address of at most ${emailLengthMax} characters.`)
   }
-  if (!Number.isInteger(months) || months < 1 || months > monthsMax) {
-    throw badRequest(`Give a whole number of months from 1 to ${monthsMax}.`)
-  }
-  if (globalRows !== null && (!Number.isSafeInteger(globalRows) || globalRows < 1)) {
-    throw badRequest('Give the rows a month over all datasets as a whole number, 1 or more.')
-  }
+  checkMonths(months)
+  checkGlobalRows(globalRows)
   checkGrants(grants)
 }
 
 function insertSubscription(
   store: ControlStore,
-  { email, globalRows }: SubscriptionOrder,
+  { email, globalRows, language }: SubscriptionOrder,
   made: { subscriptionId: string; createdAt: number; expiresAt: number },
 ): void {
   store.run(
@@ -119,17 +143,19 @@ function insertSubscription(
     { email, createdAt: made.createdAt },
   )
   store.run(
-    `INSERT INTO subscriptions (id, subscriber_id, created_at, expires_at, global_rows)
-     SELECT @subscriptionId, id, @createdAt, @expiresAt, @globalRows
+    `INSERT INTO subscriptions
+       (id, subscriber_id, created_at, expires_at, anchor_day, language, global_rows)
+     SELECT @subscriptionId, id, @createdAt, @expiresAt, @anchorDay, @language, @globalRows
      FROM subscribers WHERE email = @email`,
-    { ...made, email, globalRows },
+    { ...made, anchorDay: dayOfMonth(made.createdAt), email, language, globalRows },
   )
 }
 
 function readSubscriptions(store: ControlStore, subscriptionId: string | null): Subscription[] {
   const rows = store.all<SubscriptionRow>(
     `SELECT s.id AS subscriptionId, p.email, s.created_at AS createdAt, s.expires_at AS expiresAt,
-       s.cancelled_at AS cancelledAt, s.global_rows AS globalRows, g.dataset, g.plan
+       s.cancelled_at AS cancelledAt, s.anchor_day AS anchorDay, s.language,
+       s.global_rows AS globalRows, g.dataset, g.plan
      FROM subscriptions s
      JOIN subscribers p ON p.id = s.subscriber_id
      LEFT JOIN grants g ON g.subscription_id = s.id

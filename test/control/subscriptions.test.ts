@@ -12,6 +12,8 @@ const order = {
   grants: [{ dataset: 'financials', plan: 'start' }],
   months: 1,
   globalRows: null,
+  priceRub: 990,
+  language: 'en' as const,
   now: clockAt(noon),
 }
 
@@ -35,6 +37,8 @@ await t.test(
       createdAt: noon,
       expiresAt: made.expiresAt,
       cancelledAt: null,
+      anchorDay: 15,
+      language: 'en',
       globalRows: 1000,
       grants: [grants[1], grants[0]],
     })

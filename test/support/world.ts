@@ -110,6 +110,8 @@ export async function startWorld(t: Test, options: WorldOptions): Promise<World>
         }),
         months,
         globalRows,
+        priceRub: 0,
+        language: 'en',
         now: () => clock.ms,
       }),
   }

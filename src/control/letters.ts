@@ -1,0 +1,140 @@
+import type { ControlStore } from './store.js'
+
+export type LetterKind = 'new-token' | 'reissued-token' | 'reminder'
+
+/** Waiting to be sent, sent, given up, or no longer true. */
+export type LetterState = 'waiting' | 'sent' | 'failed' | 'dropped'
+
+/**
+ * A letter to a subscriber, as facts; its text is made when it is sent. Times in ms since the
+ * epoch, UTC.
+ */
+export interface Letter {
+  readonly letterId: number
+  readonly subscriptionId: string
+  readonly kind: LetterKind
+  /** Of a letter with a token. */
+  readonly tokenId: string | null
+  /** The token under a key that is kept elsewhere; null as soon as nobody waits for it. */
+  readonly sealedToken: Buffer | null
+  /** Of a reminder: the end of the subscription that it reminds of. */
+  readonly expiresAt: number | null
+  readonly state: LetterState
+  readonly createdAt: number
+  /** Those begun, the one under way too. */
+  readonly attempts: number
+  readonly nextAttemptAt: number
+  /** What the last attempt ended with, or why it was given up; null = nothing to say. */
+  readonly lastError: string | null
+  /** When it was sent or given up. */
+  readonly doneAt: number | null
+}
+
+/** Times that decide which letter may be taken now; in ms. */
+export interface TakeOptions {
+  readonly now: number
+  /** How long the letter is this taker's alone: longer than an attempt can take. */
+  readonly holdMs: number
+  /** The longest wait between attempts: one further ahead was set by a clock that was wrong. */
+  readonly waitMaxMs: number
+  /** Take letters whose next attempt is still to come, too. */
+  readonly isEarly?: boolean
+  /** This letter and no other. */
+  readonly letterId?: number
+}
+
+const columns = `id AS letterId, subscription_id AS subscriptionId, kind, token_id AS tokenId,
+  sealed_token AS sealedToken, expires_at AS expiresAt, state, created_at AS createdAt, attempts,
+  next_attempt_at AS nextAttemptAt, last_error AS lastError, done_at AS doneAt`
+
+/** Queues a letter with a token, due at once; returns its id. */
+export function queueTokenLetter(
+  store: ControlStore,
+  letter: Pick<Letter, 'subscriptionId'> & {
+    readonly kind: 'new-token' | 'reissued-token'
+    readonly tokenId: string
+    readonly sealedToken: Uint8Array
+    readonly now: number
+  },
+): number {
+  const [made] = store.all<{ letterId: number }>(
+    `INSERT INTO letters
+       (subscription_id, kind, token_id, sealed_token, state, created_at, next_attempt_at)
+     VALUES (@subscriptionId, @kind, @tokenId, @sealedToken, 'waiting', @now, @now)
+     RETURNING id AS letterId`,
+    { ...letter },
+  )
+  if (made) return made.letterId
+  throw new Error('a letter was not queued')
+}
+
+/**
+ * Queues a reminder for every subscription that lives and ends within `aheadMs`, once for each end
+ * that it has; returns how many.
+ */
+export function queueReminders(
+  store: ControlStore,
+  { now, aheadMs }: { readonly now: number; readonly aheadMs: number },
+): number {
+  return store.run(
+    `INSERT INTO letters (subscription_id, kind, expires_at, state, created_at, next_attempt_at)
+     SELECT id, 'reminder', expires_at, 'waiting', @now, @now FROM subscriptions
+     WHERE cancelled_at IS NULL AND expires_at > @now AND expires_at <= @now + @aheadMs
+     ON CONFLICT DO NOTHING`,
+    { now, aheadMs },
+  )
+}
+
+/**
+ * The waiting letter that is due longest, held for the taker; `undefined` when there is none. What
+ * was taken by a process that ended is free again when its hold is over.
+ */
+export function takeLetter(
+  store: ControlStore,
+  { now, holdMs, waitMaxMs, isEarly = false, letterId }: TakeOptions,
+): Letter | undefined {
+  const [letter] = store.all<Letter>(
+    `UPDATE letters SET attempts = attempts + 1, held_until = @now + @holdMs
+     WHERE id = (
+       SELECT id FROM letters
+       WHERE state = 'waiting' AND (@letterId IS NULL OR id = @letterId)
+         AND (held_until IS NULL OR held_until <= @now OR held_until > @now + @holdMs)
+         AND (@isEarly OR next_attempt_at <= @now OR next_attempt_at > @now + @waitMaxMs)
+       ORDER BY next_attempt_at, id LIMIT 1)
+     RETURNING ${columns}`,
+    { now, holdMs, waitMaxMs, isEarly: Number(isEarly), letterId: letterId ?? null },
+  )
+  return letter
+}
+
+/** How an attempt ended: `nextAttemptAt` makes it wait again, every other end is for good. */
+export type LetterEnd =
+  | { readonly state: 'sent'; readonly now: number }
+  | { readonly state: 'failed' | 'dropped'; readonly reason: string; readonly now: number }
+  | { readonly state: 'waiting'; readonly reason: string; readonly nextAttemptAt: number }
+
+/** Writes down how an attempt ended, and frees the letter. A letter that is done keeps no token. */
+export function endAttempt(store: ControlStore, letterId: number, end: LetterEnd): void {
+  store.run(
+    `UPDATE letters SET state = @state, held_until = NULL, last_error = @reason,
+       next_attempt_at = coalesce(@nextAttemptAt, next_attempt_at), done_at = @doneAt,
+       sealed_token = CASE WHEN @state = 'waiting' THEN sealed_token END
+     WHERE id = @letterId`,
+    {
+      letterId,
+      state: end.state,
+      reason: end.state === 'sent' ? null : end.reason,
+      nextAttemptAt: end.state === 'waiting' ? end.nextAttemptAt : null,
+      doneAt: end.state === 'waiting' ? null : end.now,
+    },
+  )
+}
+
+/** Letters in these states, oldest first. */
+export function listLetters(store: ControlStore, states: readonly LetterState[]): Letter[] {
+  return store.all<Letter>(
+    `SELECT ${columns} FROM letters
+     WHERE state IN (SELECT value FROM json_each(@states)) ORDER BY id`,
+    { states: JSON.stringify(states) },
+  )
+}

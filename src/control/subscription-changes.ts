@@ -1,0 +1,152 @@
+import { badRequest } from '../errors.js'
+import { checkGrants, insertGrants } from './grants.js'
+import type { Grant } from './grants.js'
+import { recordOrder } from './orders.js'
+import type { ControlStore } from './store.js'
+import {
+  addMonths,
+  checkGlobalRows,
+  checkMonths,
+  dayOfMonth,
+  showSubscription,
+} from './subscriptions.js'
+import type { Subscription } from './subscriptions.js'
+
+const monthsAheadMax = 120
+
+export interface Extension {
+  /** 1 to 120. */
+  readonly months: number
+  /** What the months cost under these grants, in whole roubles. */
+  readonly priceRub: (grants: readonly Grant[]) => number
+  readonly now: () => number
+}
+
+export interface ExtendedSubscription extends Subscription {
+  readonly priceRub: number
+}
+
+/**
+ * Adds paid months: to the end of a subscription that lives, from now on for one that expired,
+ * whose tokens work again at once. Time that was paid is never shortened by short months: one that
+ * ends on the 31st ends on the 31st again where the month has it.
+ *
+ * @throws not_found; bad_request for a cancelled one, or more than 120 months ahead.
+ */
+export function extendSubscription(
+  store: ControlStore,
+  subscriptionId: string,
+  { months, priceRub: priceOf, now }: Extension,
+): ExtendedSubscription {
+  checkMonths(months)
+  return store.write(() => {
+    const before = uncancelled(store, subscriptionId)
+    const orderedAt = now()
+    const isLive = before.expiresAt > orderedAt
+    const start = isLive ? before.expiresAt : orderedAt
+    const anchorDay = isLive ? before.anchorDay : dayOfMonth(orderedAt)
+    const expiresAt = addMonths(start, months, anchorDay)
+    if (expiresAt > addMonths(orderedAt, monthsAheadMax)) {
+      throw badRequest(`A subscription ends at most ${monthsAheadMax} months ahead.`)
+    }
+    store.run(
+      `UPDATE subscriptions SET expires_at = @expiresAt, anchor_day = @anchorDay
+       WHERE id = @subscriptionId`,
+      { subscriptionId, expiresAt, anchorDay },
+    )
+    const priceRub = priceOf(before.grants)
+    recordOrder(store, subscriptionId, { kind: 'extend', orderedAt, months, priceRub })
+    return { ...showSubscription(store, subscriptionId), priceRub }
+  })
+}
+
+export interface SubscriptionChange {
+  /** Datasets that get this plan, whether they had another or none. */
+  readonly grants: readonly Grant[]
+  /** Datasets that are taken out. */
+  readonly withdrawn: readonly string[]
+  /** A new cap over all datasets, null for none; left out = as it was. */
+  readonly globalRows?: number | null
+  readonly now: () => number
+}
+
+/**
+ * Changes plans, datasets or the common cap, from the next request on. The end stays, and so does
+ * what was used this month: a change opens no quota anew.
+ *
+ * @throws not_found; bad_request for a cancelled one, or a change that can't be.
+ */
+export function changeSubscription(
+  store: ControlStore,
+  subscriptionId: string,
+  change: SubscriptionChange,
+): Subscription {
+  if (change.globalRows !== undefined) checkGlobalRows(change.globalRows)
+  return store.write(() => {
+    const before = uncancelled(store, subscriptionId)
+    const grants = changedGrants(before, change)
+    const { globalRows = before.globalRows } = change
+    store.run('UPDATE subscriptions SET global_rows = @globalRows WHERE id = @subscriptionId', {
+      subscriptionId,
+      globalRows,
+    })
+    store.run('DELETE FROM grants WHERE subscription_id = @subscriptionId', { subscriptionId })
+    insertGrants(store, subscriptionId, grants)
+    recordOrder(store, subscriptionId, { kind: 'change', orderedAt: change.now() })
+    return showSubscription(store, subscriptionId)
+  })
+}
+
+/**
+ * Ends a subscription for good: its tokens are refused from the next request on. Cancelling it
+ * again keeps the first time.
+ *
+ * @throws not_found when there is no such subscription.
+ */
+export function cancelSubscription(
+  store: ControlStore,
+  subscriptionId: string,
+  now: () => number,
+): Subscription {
+  return store.write(() => {
+    const before = showSubscription(store, subscriptionId)
+    if (before.cancelledAt !== null) return before
+    const cancelledAt = now()
+    store.run('UPDATE subscriptions SET cancelled_at = @cancelledAt WHERE id = @subscriptionId', {
+      subscriptionId,
+      cancelledAt,
+    })
+    recordOrder(store, subscriptionId, { kind: 'cancel', orderedAt: cancelledAt })
+    return showSubscription(store, subscriptionId)
+  })
+}
+
+function uncancelled(store: ControlStore, subscriptionId: string): Subscription {
+  const subscription = showSubscription(store, subscriptionId)
+  if (subscription.cancelledAt === null) return subscription
+  throw badRequest(`Subscription '${subscriptionId}' is cancelled, for good. Make a new one.`)
+}
+
+function changedGrants(
+  before: Subscription,
+  { grants, withdrawn }: SubscriptionChange,
+): readonly Grant[] {
+  const plans = new Map(before.grants.map(({ dataset, plan }) => [dataset, plan]))
+  for (const dataset of withdrawn) {
+    if (!plans.delete(dataset)) {
+      throw badRequest(`The subscription has no dataset '${dataset}' to withdraw.`)
+    }
+  }
+  checkOnce(grants, withdrawn)
+  for (const { dataset, plan } of grants) plans.set(dataset, plan)
+  const after = [...plans].map(([dataset, plan]) => ({ dataset, plan }))
+  checkGrants(after)
+  return after
+}
+
+/** A dataset is given one plan, or withdrawn, not both: the caller meant something else. */
+function checkOnce(grants: readonly Grant[], withdrawn: readonly string[]): void {
+  const named = [...grants.map(({ dataset }) => dataset), ...withdrawn]
+  const twice = named.find((dataset, at) => named.indexOf(dataset) !== at)
+  if (twice !== undefined) throw badRequest(`Name the dataset '${twice}' only once.`)
+}
