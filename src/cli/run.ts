@@ -6,6 +6,7 @@ import type { CliParts, Output } from './parts.js'
 import { addServe } from './serve.js'
 import { addSubscription } from './subscription.js'
 import { addToken } from './token.js'
+import { addUsage } from './usage.js'
 
 /**
  * Runs one command line and returns the process's exit code: 0, 1 (failed) or 2 (wrong usage).
@@ -31,6 +32,7 @@ export function buildProgram(parts: CliParts): Command {
     .version(parts.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help, of a command its own')
     .helpCommand('help [command]', 'print the help of a command')
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => parts.stdout.write(text),
@@ -39,6 +41,7 @@ export function buildProgram(parts: CliParts): Command {
   addServe(program, parts)
   addSubscription(program, parts)
   addToken(program, parts)
+  addUsage(program, parts)
   addDataset(program, parts)
   program.addHelpText('after', tour)
   return program

@@ -1,8 +1,10 @@
 import type { Command } from 'commander'
 import { resolve } from 'node:path'
 import { rowBudget } from '../access/allowance.js'
-import { plansOf } from '../catalog/registry.js'
 import type { Registry } from '../catalog/registry.js'
+import type { Grant } from '../control/grants.js'
+import { listOrders } from '../control/orders.js'
+import type { Order } from '../control/orders.js'
 import { listSubscriptions, showSubscription } from '../control/subscriptions.js'
 import type { Subscription } from '../control/subscriptions.js'
 import { listTokens } from '../control/tokens.js'
@@ -11,10 +13,13 @@ import type { Usage } from '../control/usage.js'
 import { addCommand, addGroup, readSettings } from './command.js'
 import type { Flags } from './command.js'
 import type { CliParts } from './parts.js'
-import { day, isoTime, isoTimeOrNull, printJson, printLines, tableLines } from './print.js'
+import { planOf } from './plan-options.js'
+import { day, isoTime, printJson, printLines, tableLines } from './print.js'
 import { registryIfReadable } from './registry.js'
 import { withExistingStore, withFilledStore } from './state.js'
+import { addSubscriptionChanges } from './subscription-changes.js'
 import { addSubscriptionCreate } from './subscription-create.js'
+import { orderJson, subscriptionJson } from './subscription-json.js'
 import { stateOf, tokenJson, tokenTable } from './token-table.js'
 
 /** `das subscription …`: what was sold to whom. */
@@ -37,11 +42,12 @@ export function addSubscription(program: Command, parts: CliParts): void {
   })
   addCommand(group, {
     usage: 'show <subscription>',
-    description: "Show a subscription's grants, this month's usage, and tokens.",
+    description: "Show a subscription's grants, this month's usage, orders and tokens.",
     settings: ['registry', 'state'],
-    json: 'print {subscription, email, …, grants: [{dataset, plan, rows}], tokens}',
+    json: 'print {subscription, email, …, grants: [{dataset, plan, rows}], orders, tokens}',
     examples: ['das subscription show sub_0123456789abcdef'],
   }).action((id: string, flags: Flags) => show(parts, id, flags))
+  addSubscriptionChanges(group, parts)
 }
 
 function list(parts: CliParts, flags: Flags): void {
@@ -66,7 +72,7 @@ function list(parts: CliParts, flags: Flags): void {
     stateOf(each, parts.now()),
     day(each.createdAt),
     day(each.expiresAt),
-    each.grants.map(({ dataset, plan }) => `${dataset}:${plan}`).join(' '),
+    grantsText(each.grants),
   ])
   printLines(parts, ...tableLines(parts.stdout, titles, rows))
 }
@@ -74,9 +80,10 @@ function list(parts: CliParts, flags: Flags): void {
 async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
   const config = readSettings(['registry', 'state'], flags, parts.environment)
   const now = parts.now()
-  const { subscription, usage, tokens } = withFilledStore(config.state, (store) => ({
+  const { subscription, usage, orders, tokens } = withFilledStore(config.state, (store) => ({
     subscription: showSubscription(store, id),
     usage: readUsage(store, id, periodOf(now)),
+    orders: listOrders(store, id),
     tokens: listTokens(store, id),
   }))
   const budgets = budgetsOf(subscription, usage, await registryIfReadable(parts, config.registry))
@@ -87,6 +94,7 @@ async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
       resets_at: isoTime(periodEnd(usage.period)),
       global: budgets.global,
       grants: budgets.grants,
+      orders: orders.map(orderJson),
       tokens: tokens.map(tokenJson),
     })
     return
@@ -114,20 +122,28 @@ async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
     ),
     `Used in ${usage.period}; the count starts anew on ${day(periodEnd(usage.period))} (UTC).`,
     '',
+    ...orderLines(parts, orders),
+    '',
     ...tokenTable(parts, tokens, [subscription]),
   )
 }
 
-function subscriptionJson(subscription: Subscription) {
-  return {
-    subscription: subscription.subscriptionId,
-    email: subscription.email,
-    created_at: isoTime(subscription.createdAt),
-    expires_at: isoTime(subscription.expiresAt),
-    cancelled_at: isoTimeOrNull(subscription.cancelledAt),
-    global_rows: subscription.globalRows,
-    grants: subscription.grants.map(({ dataset, plan }) => ({ dataset, plan })),
-  }
+/** `financials:pro procurement:start` */
+function grantsText(grants: readonly Grant[]): string {
+  return grants.map(({ dataset, plan }) => `${dataset}:${plan}`).join(' ')
+}
+
+function orderLines(parts: CliParts, orders: readonly Order[]): readonly string[] {
+  const titles = ['ORDERED', 'WHAT', 'MONTHS', 'RUB', 'EXPIRES', 'GRANTS']
+  const rows = orders.map((order) => [
+    day(order.orderedAt),
+    order.kind,
+    order.months,
+    order.priceRub,
+    day(order.expiresAt),
+    grantsText(order.grants),
+  ])
+  return tableLines(parts.stdout, titles, rows)
 }
 
 /** Null limits where the registry, or the plan in it, can't be found. */
@@ -135,8 +151,7 @@ function budgetsOf({ grants, globalRows }: Subscription, usage: Usage, registry:
   return {
     global: globalRows === null ? null : rowBudget(globalRows, usage.total),
     grants: grants.map(({ dataset, plan }) => {
-      const entry = registry?.datasets.get(dataset)
-      const limit = entry && plansOf(entry).get(plan)?.rowsPerMonth
+      const limit = planOf(registry, { dataset, plan })?.rowsPerMonth
       const used = usage.datasets.get(dataset) ?? 0
       const rows =
         limit === undefined ? { limit: null, used, remaining: null } : rowBudget(limit, used)

@@ -73,6 +73,31 @@ export function periodEnd(period: string): number {
   return Date.UTC(Number(period.slice(0, 'YYYY'.length)), Number(period.slice('YYYY-'.length)))
 }
 
+/** A month's rows that were counted in a month that has not come yet. */
+export interface LaterUsage {
+  readonly subscriptionId: string
+  readonly period: string
+  readonly dataset: string
+  readonly rows: number
+}
+
+/**
+ * Counts what was charged in months after `period` in `period` instead: the repair after a clock
+ * that ran ahead, which would hold subscriptions in that month. Rows are moved, none is forgotten.
+ * Returns what was moved.
+ */
+export function moveLaterUsage(store: ControlStore, period: string): readonly LaterUsage[] {
+  return store.write(() => {
+    const later = store.all<LaterUsage>(
+      `DELETE FROM usage WHERE period > @period
+       RETURNING subscription_id AS subscriptionId, period, dataset, rows`,
+      { period },
+    )
+    for (const usage of later) addUsage(store, { ...usage, period })
+    return later
+  })
+}
+
 function chargeOne(store: ControlStore, charge: Charge): ChargeResult {
   const { period, datasets, total } = readUsage(store, charge.subscriptionId, charge.period)
   const used = datasets.get(charge.dataset) ?? 0
@@ -85,8 +110,10 @@ function chargeOne(store: ControlStore, charge: Charge): ChargeResult {
   return { granted, period, datasetUsed: used + granted, globalUsed: total + granted }
 }
 
-function addUsage(store: ControlStore, charge: Charge): void {
-  const { subscriptionId, period, dataset, rows } = charge
+function addUsage(
+  store: ControlStore,
+  { subscriptionId, period, dataset, rows }: LaterUsage,
+): void {
   store.run(
     `INSERT INTO usage (subscription_id, period, dataset, rows)
      VALUES (@subscriptionId, @period, @dataset, @rows)

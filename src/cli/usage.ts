@@ -1,0 +1,180 @@
+import type { Command } from 'commander'
+import { resolve } from 'node:path'
+import type { Registry } from '../catalog/registry.js'
+import { moveLaterUsage, periodOf } from '../control/usage.js'
+import { periodsBetween, usageReport } from '../control/usage-report.js'
+import type { UsageLine } from '../control/usage-report.js'
+import { badRequest } from '../errors.js'
+import { addCommand, readSettings } from './command.js'
+import type { Flags } from './command.js'
+import { csvLines } from './csv.js'
+import type { CliParts } from './parts.js'
+import { planOf } from './plan-options.js'
+import { count, printJson, printLines, tableLines } from './print.js'
+import { registryIfReadable } from './registry.js'
+import { withExistingStore, withFilledStore } from './state.js'
+
+type UsageFlags = Flags & {
+  readonly subscription?: string
+  readonly month?: string
+  readonly since?: string
+  readonly csv?: boolean
+}
+
+interface PricedLine extends UsageLine {
+  /** Of the plan as the registry has it now; null where it has no such plan. */
+  readonly rowsPerMonth: number | null
+  readonly priceRub: number | null
+}
+
+const monthsMax = 120
+
+/** `das usage`: rows by month, subscription and dataset, to look at and to invoice by. */
+export function addUsage(program: Command, parts: CliParts): void {
+  const command = addCommand(program, {
+    usage: 'usage',
+    description: 'Show the rows that were used, by month, subscription and dataset.',
+    options: (each) =>
+      each
+        .option('--subscription <id>', 'this one only')
+        .option('--month <YYYY-MM>', 'this month (UTC); the current one when not given')
+        .option('--since <YYYY-MM>', 'all months from this one to the current one')
+        .option('--csv', 'print CSV, a line for each month, subscription and dataset'),
+    settings: ['registry', 'state'],
+    json: 'print [{month, subscription, email, dataset, plan, rows, rows_per_month, price_rub}]',
+    examples: [
+      'das usage',
+      'das usage --month 2026-10 --csv > october.csv',
+      'das usage --since 2026-01 --subscription sub_0123456789abcdef',
+    ],
+  }).action((flags: UsageFlags) => show(parts, flags))
+  addCommand(command, {
+    usage: 'repair',
+    description:
+      'After a clock that ran ahead: count what was used in months to come in this month instead.',
+    settings: ['state'],
+    json: 'print [{subscription, month, dataset, rows}], what was moved',
+    examples: ['das usage repair'],
+  }).action((flags: Flags) => {
+    repair(parts, flags)
+  })
+}
+
+async function show(parts: CliParts, flags: UsageFlags): Promise<void> {
+  const config = readSettings(['registry', 'state'], flags, parts.environment)
+  if (flags.csv && flags.json) throw badRequest('Take --csv or --json, not both.')
+  const periods = readPeriods(flags, periodOf(parts.now()))
+  const registry = await registryIfReadable(parts, config.registry)
+  const read = flags.subscription === undefined ? withExistingStore : withFilledStore
+  const lines = read(config.state, (store) => usageReport(store, periods, flags.subscription)) ?? []
+  const priced = lines.map((line) => withPrice(registry, line))
+  if (flags.json) printJson(parts, priced.map(usageJson))
+  else if (flags.csv) printLines(parts, ...csvLines(csvTitles, priced.map(csvRow)))
+  else printLines(parts, ...usageLines(parts, priced, config.state))
+}
+
+/** @throws bad_request for what is no month, or too many of them */
+function readPeriods({ month, since }: UsageFlags, current: string): readonly string[] {
+  if (month !== undefined && since !== undefined) {
+    throw badRequest('Take --month or --since, not both.')
+  }
+  if (month !== undefined) return [readPeriod(month, '--month')]
+  if (since === undefined) return [current]
+  const periods = periodsBetween(readPeriod(since, '--since'), current)
+  if (periods.length === 0) throw badRequest(`--since: ${since} is still to come.`)
+  if (periods.length <= monthsMax) return periods
+  throw badRequest(`--since: at most ${monthsMax} months at once.`)
+}
+
+function readPeriod(text: string, option: string): string {
+  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text
+  throw badRequest(`${option}: "${text}" is no month, as 2026-11.`)
+}
+
+function withPrice(registry: Registry | null, line: UsageLine): PricedLine {
+  const { dataset, plan } = line
+  const found = plan === null ? undefined : planOf(registry, { dataset, plan })
+  return {
+    ...line,
+    rowsPerMonth: found?.rowsPerMonth ?? null,
+    priceRub: found?.priceRub ?? null,
+  }
+}
+
+const csvTitles = [
+  'month',
+  'subscription',
+  'email',
+  'dataset',
+  'plan',
+  'rows',
+  'rows_per_month',
+  'price_rub',
+]
+
+function csvRow(line: PricedLine) {
+  return Object.values(usageJson(line))
+}
+
+/** In the order of `csvTitles`. */
+function usageJson(line: PricedLine) {
+  return {
+    month: line.period,
+    subscription: line.subscriptionId,
+    email: line.email,
+    dataset: line.dataset,
+    plan: line.plan,
+    rows: line.rows,
+    rows_per_month: line.rowsPerMonth,
+    price_rub: line.priceRub,
+  }
+}
+
+function usageLines(
+  parts: CliParts,
+  lines: readonly PricedLine[],
+  state: string,
+): readonly string[] {
+  if (lines.length === 0) return [`Nothing was granted or used then in ${resolve(state)}.`]
+  const titles = ['MONTH', 'SUBSCRIPTION', 'E-MAIL', 'DATASET', 'PLAN', 'USED', 'OF', 'USED %']
+  const rows = lines.map((line) => [
+    line.period,
+    line.subscriptionId,
+    line.email,
+    line.dataset,
+    line.plan,
+    line.rows,
+    line.rowsPerMonth,
+    line.rowsPerMonth === null ? null : Math.floor((line.rows / line.rowsPerMonth) * 100),
+  ])
+  const total = lines.reduce((sum, { rows: used }) => sum + used, 0)
+  return [
+    ...tableLines(parts.stdout, titles, rows),
+    ...(parts.stdout.isTTY ? [`Together ${count(parts.stdout, total)} rows.`] : []),
+  ]
+}
+
+function repair(parts: CliParts, flags: Flags): void {
+  const { state } = readSettings(['state'], flags, parts.environment)
+  const period = periodOf(parts.now())
+  const moved = withFilledStore(state, (store) => moveLaterUsage(store, period))
+  if (flags.json) {
+    const json = moved.map(({ subscriptionId, period: month, ...rest }) => ({
+      subscription: subscriptionId,
+      month,
+      ...rest,
+    }))
+    printJson(parts, json)
+    return
+  }
+  if (moved.length === 0) {
+    printLines(parts, `Nothing to repair: no usage is counted after ${period}.`)
+    return
+  }
+  const rows = moved.map((each) => [each.subscriptionId, each.period, each.dataset, each.rows])
+  printLines(
+    parts,
+    `Now counted in ${period}:`,
+    ...tableLines(parts.stdout, ['SUBSCRIPTION', 'MONTH', 'DATASET', 'ROWS'], rows),
+  )
+}

@@ -1,0 +1,103 @@
+import type { Grant } from './grants.js'
+import { listOrders } from './orders.js'
+import type { Order } from './orders.js'
+import type { ControlStore } from './store.js'
+import { listSubscriptions, showSubscription } from './subscriptions.js'
+import { periodEnd } from './usage.js'
+
+/** What one subscription used of one dataset in one month, and under which plan. */
+export interface UsageLine {
+  /** `YYYY-MM`, UTC. */
+  readonly period: string
+  readonly subscriptionId: string
+  readonly email: string
+  readonly dataset: string
+  /** The plan at the month's end, or at the subscription's; null for a dataset taken out by then. */
+  readonly plan: string | null
+  readonly rows: number
+}
+
+interface UsageRow {
+  readonly period: string
+  readonly dataset: string
+  readonly rows: number
+}
+
+/**
+ * A line for every month, subscription and dataset: those that were granted in the month, used or
+ * not, and those that were used. Months in order, then subscriptions by age, then datasets by name.
+ *
+ * @throws not_found for an unknown `subscriptionId`.
+ */
+export function usageReport(
+  store: ControlStore,
+  periods: readonly string[],
+  subscriptionId?: string,
+): readonly UsageLine[] {
+  const subscriptions =
+    subscriptionId === undefined
+      ? listSubscriptions(store)
+      : [showSubscription(store, subscriptionId)]
+  const lines = subscriptions.flatMap((subscription) => {
+    const orders = listOrders(store, subscription.subscriptionId)
+    const used = usedRows(store, subscription.subscriptionId)
+    return periods.flatMap((period) =>
+      monthLines(grantsIn(orders, period), used, period).map((line) => ({
+        period,
+        subscriptionId: subscription.subscriptionId,
+        email: subscription.email,
+        ...line,
+      })),
+    )
+  })
+  const months = new Map(periods.map((period, at) => [period, at]))
+  return lines.sort(
+    (left, right) => (months.get(left.period) ?? 0) - (months.get(right.period) ?? 0),
+  )
+}
+
+/** All months from one to another, both included. */
+export function periodsBetween(from: string, to: string): readonly string[] {
+  const periods: string[] = []
+  for (let period = from; period <= to; period = periodAfter(period)) periods.push(period)
+  return periods
+}
+
+function periodAfter(period: string): string {
+  return new Date(periodEnd(period)).toISOString().slice(0, 'YYYY-MM'.length)
+}
+
+/** What was granted last in a month; nothing in a month in which the subscription did not live. */
+function grantsIn(orders: readonly Order[], period: string): readonly Grant[] {
+  const start = Date.parse(`${period}-01T00:00:00Z`)
+  const end = periodEnd(period)
+  const living = orders.filter((order, at) => {
+    const next = orders[at + 1]?.orderedAt ?? Infinity
+    const over = order.kind === 'cancel' ? order.orderedAt : Math.min(order.expiresAt, next)
+    return order.orderedAt < end && over > start
+  })
+  return living.at(-1)?.grants ?? []
+}
+
+function monthLines(
+  grants: readonly Grant[],
+  used: readonly UsageRow[],
+  period: string,
+): readonly Pick<UsageLine, 'dataset' | 'plan' | 'rows'>[] {
+  const plans = new Map(grants.map(({ dataset, plan }) => [dataset, plan]))
+  const rows = new Map(
+    used.filter((row) => row.period === period).map((row) => [row.dataset, row.rows]),
+  )
+  return [...new Set([...plans.keys(), ...rows.keys()])].sort().map((dataset) => ({
+    dataset,
+    plan: plans.get(dataset) ?? null,
+    rows: rows.get(dataset) ?? 0,
+  }))
+}
+
+function usedRows(store: ControlStore, subscriptionId: string): readonly UsageRow[] {
+  return store.all<UsageRow>(
+    'SELECT period, dataset, rows FROM usage WHERE subscription_id = @subscriptionId',
+    { subscriptionId },
+  )
+}
