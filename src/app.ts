@@ -1,12 +1,13 @@
-import { mkdir, rm } from 'node:fs/promises'
-import { availableParallelism, totalmem } from 'node:os'
-import { join, resolve } from 'node:path'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { availableParallelism, tmpdir, totalmem } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openCatalog, readRegistry, versionsFolderOf } from './catalog/catalog.js'
 import type { Catalog } from './catalog/catalog.js'
 import type { OpenFiles } from './catalog/opener.js'
 import type { Registry } from './catalog/registry.js'
+import type { Reader } from './cli/parts.js'
 import type { Config } from './config.js'
 import { saveDatasetStates } from './control/dataset-state.js'
 import { readKey } from './control/key-file.js'
@@ -146,6 +147,35 @@ function hostNames({ host, publicUrl, allowedHosts }: Config): readonly string[]
 /** Opens Parquet files beside an engine of this much memory; null = as much as by default. */
 export function openerFor(memoryLimitBytes: number | null): OpenFiles {
   return duckDbOpener(Math.floor((memoryLimitBytes ?? defaultMemory()) * openerMemoryShare))
+}
+
+/**
+ * Opens one dataset where its files lie, to read it beside the server; where that can't be, it has
+ * a reason. Of the others the catalog knows what the registry says.
+ */
+export async function openReader(
+  registry: Registry,
+  dataset: string,
+  memoryLimitBytes: number | null,
+): Promise<Reader> {
+  const options = { openFiles: openerFor(memoryLimitBytes), versionsFolder: null }
+  const catalog = await openCatalog(registry, options, dataset)
+  const files = catalog.datasets.get(dataset)?.version?.files ?? []
+  const temp = await mkdtemp(join(tmpdir(), 'das-read-'))
+  const engine = await DuckDbEngine.open({
+    folders: [...new Set(files.map(({ path }) => dirname(path)))],
+    tempFolder: temp,
+    memoryLimitBytes: Math.floor((memoryLimitBytes ?? defaultMemory()) * openerMemoryShare),
+    threads: availableParallelism(),
+    slots: 1,
+    queueMax,
+    waitMaxMs,
+  })
+  const close = async () => {
+    await engine.close()
+    await rm(temp, { recursive: true, force: true })
+  }
+  return { catalog, engine, close }
 }
 
 /** A share of what this process may use: the cgroup's limit where there is one, else the machine's. */

@@ -71,11 +71,14 @@ process.stderr.on('error', ignoreClosedPipe)
 process.exitCode = await runCli(process.argv.slice(2), {
   version: readVersion(),
   environment: process.env,
+  stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
   now: () => Date.now(),
   buildApp: async (config, parts) => (await loadApp()).buildApp(config, parts),
   openFiles: (memory) => async (paths, bounds) =>
     (await loadApp()).openerFor(memory)(paths, bounds),
+  openReader: async (registry, dataset, memory) =>
+    (await loadApp()).openReader(registry, dataset, memory),
   untilStopped,
 })

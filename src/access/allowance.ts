@@ -4,7 +4,7 @@ import type { Charge, Usage } from '../control/usage.js'
 import type { ControlStore } from '../control/store.js'
 import type { Access } from './access.js'
 import type { ChargeQueue } from './charge-queue.js'
-import type { Principal } from './principal.js'
+import type { Principal, Subscriber } from './principal.js'
 
 /** Rows of this month under one cap. */
 export interface RowBudget {
@@ -19,8 +19,6 @@ export interface QuotaStatus extends RowBudget {
   /** Seconds until the month ends, UTC. */
   readonly resetSeconds: number
 }
-
-type Subscriber = Principal & { readonly kind: 'subscriber' }
 
 /** A budget that is never negative: a cap lowered below what was used leaves nothing. */
 export function rowBudget(limit: number, used: number): RowBudget {

@@ -2,23 +2,24 @@ import { timingSafeEqual } from 'node:crypto'
 import { ServiceError } from '../errors.js'
 import type { ControlStore } from '../control/store.js'
 import { hashToken, parseToken } from '../control/token-format.js'
+import type { Subscription } from '../control/subscriptions.js'
 import { findToken } from '../control/tokens.js'
 import type { TokenRecord } from '../control/tokens.js'
 
 /** Who asks. Rate, quota and cursors belong to `id`, the subscription, whichever token is used. */
-export type Principal =
-  | {
-      readonly kind: 'subscriber'
-      readonly id: string
-      readonly tokenId: string
-      /** Milliseconds since 1970. */
-      readonly expiresAt: number
-      /** Rows a month over all datasets; null = no such cap. */
-      readonly globalRows: number | null
-      /** Dataset → plan. */
-      readonly grants: ReadonlyMap<string, string>
-    }
-  | { readonly kind: 'demo'; readonly id: 'demo' }
+export type Principal = Subscriber | { readonly kind: 'demo'; readonly id: 'demo' }
+
+export interface Subscriber {
+  readonly kind: 'subscriber'
+  readonly id: string
+  readonly tokenId: string
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number
+  /** Rows a month over all datasets; null = no such cap. */
+  readonly globalRows: number | null
+  /** Dataset → plan. */
+  readonly grants: ReadonlyMap<string, string>
+}
 
 export interface Authentication {
   readonly control: ControlStore
@@ -61,13 +62,23 @@ function subscriberPrincipal(
   now: number,
 ): Principal | undefined {
   if (!record || !timingSafeEqual(record.hash, hash) || !isLive(record, now)) return undefined
+  const { tokenId, tokenExpiresAt, subscriptionExpiresAt } = record
+  const expiresAt = Math.min(subscriptionExpiresAt, tokenExpiresAt ?? Infinity)
+  return principalOf({ ...record, expiresAt }, tokenId)
+}
+
+/** Who asks with this token of a subscription. */
+export function principalOf(
+  subscription: Pick<Subscription, 'subscriptionId' | 'expiresAt' | 'globalRows' | 'grants'>,
+  tokenId: string,
+): Subscriber {
   return Object.freeze({
     kind: 'subscriber',
-    id: record.subscriptionId,
-    tokenId: record.tokenId,
-    expiresAt: Math.min(record.subscriptionExpiresAt, record.tokenExpiresAt ?? Infinity),
-    globalRows: record.globalRows,
-    grants: new Map(record.grants.map(({ dataset, plan }) => [dataset, plan])),
+    id: subscription.subscriptionId,
+    tokenId,
+    expiresAt: subscription.expiresAt,
+    globalRows: subscription.globalRows,
+    grants: new Map(subscription.grants.map(({ dataset, plan }) => [dataset, plan])),
   })
 }
 

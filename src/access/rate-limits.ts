@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Catalog } from '../catalog/catalog.js'
-import type { Principal } from './principal.js'
+import type { Principal, Subscriber } from './principal.js'
 
 /** Requests of one client in the current window of a minute. */
 export interface RateStatus {
@@ -89,8 +89,8 @@ export class RateLimits {
   }
 }
 
-/** A token with several plans has the highest of their rates. */
-function planRate(principal: Principal & { kind: 'subscriber' }, catalog: Catalog): number {
+/** Requests a minute: a token with several plans has the highest of their rates. */
+export function planRate(principal: Subscriber, catalog: Catalog): number {
   const rates = [...principal.grants].flatMap(([dataset, plan]) => {
     const found = catalog.datasets.get(dataset)?.plans.get(plan)
     return found ? [found.ratePerMinute] : []

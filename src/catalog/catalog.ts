@@ -1,5 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
+import { registryDataset } from './dataset.js'
 import type { Dataset } from './dataset.js'
 import { openDataset } from './open-dataset.js'
 import type { OpenOptions } from './open-dataset.js'
@@ -30,16 +31,24 @@ export async function readRegistry(path: string): Promise<Registry> {
 }
 
 /**
- * Opens every dataset of the registry, one after another. A dataset that can't be opened has no
- * version and a reason; the others are served all the same. What was published of datasets that
- * the registry does not name is removed.
+ * Opens every dataset of the registry, one after another, or the one named `only`. A dataset that
+ * can't be opened has no version and a reason; the others are served all the same. What was
+ * published of datasets that the registry does not name is removed.
  */
-export async function openCatalog(registry: Registry, options: OpenOptions): Promise<Catalog> {
+export async function openCatalog(
+  registry: Registry,
+  options: OpenOptions,
+  only?: string,
+): Promise<Catalog> {
   const { versionsFolder } = options
   if (versionsFolder !== null) await mkdir(versionsFolder, { recursive: true, mode: 0o700 })
   const datasets = new Map<string, Dataset>()
   for (const [name, entry] of registry.datasets) {
-    datasets.set(name, await openDataset(name, entry, registry, options))
+    const isWanted = only === undefined || only === name
+    const dataset = isWanted
+      ? await openDataset(name, entry, registry, options)
+      : registryDataset(name, entry)
+    datasets.set(name, dataset)
   }
   if (versionsFolder !== null) await removeOtherDatasets(versionsFolder, registry.datasets)
   return Object.freeze({ datasets, demo: registry.demo })

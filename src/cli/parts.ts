@@ -1,7 +1,9 @@
 import type { Logger } from 'pino'
 import type { Catalog } from '../catalog/catalog.js'
 import type { OpenFiles } from '../catalog/opener.js'
+import type { Registry } from '../catalog/registry.js'
 import type { Config } from '../config.js'
+import type { Engine } from '../engine/engine.js'
 
 /** Where a command writes: a stream of the process, or a test's list. */
 export interface Output {
@@ -22,6 +24,13 @@ export interface ServingApp {
   readonly close: () => Promise<void>
 }
 
+/** A dataset that can be read without being served. */
+export interface Reader {
+  readonly catalog: Catalog
+  readonly engine: Engine
+  readonly close: () => Promise<void>
+}
+
 /** Something that runs until the process is told to stop. */
 export interface Run {
   readonly start: () => Promise<void>
@@ -33,6 +42,7 @@ export interface Run {
 export interface CliParts {
   readonly version: string
   readonly environment: Readonly<Record<string, string | undefined>>
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined }
   readonly stdout: Output
   readonly stderr: Output
   /** Milliseconds since 1970. */
@@ -43,6 +53,12 @@ export interface CliParts {
   ) => Promise<ServingApp>
   /** Opens Parquet files to look at them, with this memory at most; null = its own choice. */
   readonly openFiles: (memoryLimitBytes: number | null) => OpenFiles
+  /** Opens a dataset where its files lie, to read it in this process. */
+  readonly openReader: (
+    registry: Registry,
+    dataset: string,
+    memoryLimitBytes: number | null,
+  ) => Promise<Reader>
   /** Starts, waits for the process to be told to stop, stops, and ends. */
   readonly untilStopped: (run: Run) => Promise<void>
 }

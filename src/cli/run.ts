@@ -1,8 +1,10 @@
 import { Command } from 'commander'
+import { addBackup } from './backup.js'
 import { exampleText } from './command.js'
 import { addDataset } from './dataset.js'
 import { failureOf } from './failure.js'
 import type { CliParts, Output } from './parts.js'
+import { addExplain } from './explain.js'
 import { addServe } from './serve.js'
 import { addSubscription } from './subscription.js'
 import { addToken } from './token.js'
@@ -42,6 +44,8 @@ export function buildProgram(parts: CliParts): Command {
   addSubscription(program, parts)
   addToken(program, parts)
   addUsage(program, parts)
+  addExplain(program, parts)
+  addBackup(program, parts)
   addDataset(program, parts)
   program.addHelpText('after', tour)
   return program

@@ -28,11 +28,22 @@ export function withExistingStore<T>(
  * @throws Error for the operator where there is no control.db
  */
 export function withFilledStore<T>(stateFolder: string, work: (store: ControlStore) => T): T {
-  if (existsSync(controlPath(stateFolder))) return withStore(stateFolder, work)
-  throw new Error(
-    `There is no control.db in ${resolve(stateFolder)}: nothing was sold there yet. Another ` +
-      'state folder is named with --state or DAS_STATE.',
-  )
+  requireStore(stateFolder)
+  return withStore(stateFolder, work)
+}
+
+/** The same for work that takes its time. */
+export async function withFilledStoreAsync<T>(
+  stateFolder: string,
+  work: (store: ControlStore) => Promise<T>,
+): Promise<T> {
+  requireStore(stateFolder)
+  const store = openStore(stateFolder)
+  try {
+    return await work(store)
+  } finally {
+    store.close()
+  }
 }
 
 /** The system's or SQLite's refusal, said of the state folder; every other error as it is. */
@@ -44,6 +55,14 @@ export function stateFailure(stateFolder: string, cause: unknown): unknown {
     `The state folder ${resolve(stateFolder)} can't be used: ${why}. Another is named with ` +
       '--state or DAS_STATE.',
     { cause },
+  )
+}
+
+function requireStore(stateFolder: string): void {
+  if (existsSync(controlPath(stateFolder))) return
+  throw new Error(
+    `There is no control.db in ${resolve(stateFolder)}: nothing was sold there yet. Another ` +
+      'state folder is named with --state or DAS_STATE.',
   )
 }
 

@@ -9,7 +9,7 @@ import {
 import type { SubscriptionChange } from '../control/subscription-changes.js'
 import { showSubscription } from '../control/subscriptions.js'
 import type { Subscription } from '../control/subscriptions.js'
-import { listTokens } from '../control/tokens.js'
+import { isAlive, listTokens } from '../control/tokens.js'
 import { periodEnd, periodOf, readUsage } from '../control/usage.js'
 import type { Usage } from '../control/usage.js'
 import { badRequest } from '../errors.js'
@@ -29,7 +29,6 @@ import {
 import { count, day, printJson, printLines } from './print.js'
 import { withFilledStore } from './state.js'
 import { subscriptionJson } from './subscription-json.js'
-import { isAlive } from './token-table.js'
 
 type ExtendFlags = Flags & { readonly months: string }
 

@@ -48,14 +48,6 @@ export function tokenTable(
   return tableLines(parts.stdout, titles, rows)
 }
 
-/** Whether a token works, as far as it is the token's own affair. */
-export function isAlive(
-  { revokedAt, expiresAt }: Pick<TokenSummary, 'revokedAt' | 'expiresAt'>,
-  now: number,
-): boolean {
-  return revokedAt === null && (expiresAt === null || expiresAt > now)
-}
-
 function tokenState(
   { revokedAt, expiresAt }: TokenSummary,
   subscription: Subscription | undefined,

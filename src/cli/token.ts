@@ -10,6 +10,7 @@ import { parseDuration } from './duration.js'
 import type { CliParts } from './parts.js'
 import { isoTimeOrNull, minute, printJson, printLines } from './print.js'
 import { withExistingStore, withFilledStore } from './state.js'
+import { addTokenCheck } from './token-check.js'
 import { stateOf, tokenJson, tokenTable } from './token-table.js'
 
 type ReissueFlags = Flags & { readonly grace: string }
@@ -49,6 +50,7 @@ export function addToken(program: Command, parts: CliParts): void {
   }).action((subscription: string | undefined, flags: Flags) => {
     list(parts, subscription, flags)
   })
+  addTokenCheck(group, parts)
 }
 
 function reissue(parts: CliParts, id: string, flags: ReissueFlags): void {

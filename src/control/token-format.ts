@@ -34,7 +34,7 @@ export function createToken(): NewToken {
   const secret = BigInt(`0x${randomBytes(secretBytes).toString('hex')}`)
   const unchecked = livePrefix + base62(secret, secretLength)
   const token = unchecked + checksum(unchecked)
-  return { token, hash: hashToken(token), hint: `${livePrefix}…${token.slice(-hintLength)}` }
+  return { token, hash: hashToken(token), hint: tokenHint(token) }
 }
 
 /**
@@ -48,6 +48,16 @@ export function parseToken(text: string): ParsedToken | undefined {
   const unchecked = text.slice(0, -checksumLength)
   if (checksum(unchecked) !== text.slice(-checksumLength)) return undefined
   return { kind: 'live', hash: hashToken(text) }
+}
+
+/** What looks like a token in a text, each once, in order; whether it is one, `parseToken` says. */
+export function tokensIn(text: string): readonly string[] {
+  return [...new Set(text.match(/das_(?:live|demo)_[0-9A-Za-z]*/g))]
+}
+
+/** What may be shown of a token: its prefix and the last 4 characters. */
+export function tokenHint(token: string): string {
+  return `${token.slice(0, livePrefix.length)}…${token.slice(livePrefix.length).slice(-hintLength)}`
 }
 
 /**

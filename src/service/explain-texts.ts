@@ -1,0 +1,96 @@
+import type { Access } from '../access/access.js'
+import type { QuotaStatus } from '../access/allowance.js'
+import type { Subscriber } from '../access/principal.js'
+import type { Catalog } from '../catalog/catalog.js'
+import { didYouMean, quoted } from '../catalog/nearest.js'
+import type { Subscription } from '../control/subscriptions.js'
+import type { Asked } from '../query/ask.js'
+import { isoTime } from './account.js'
+
+const valuesShown = 3
+
+/** Why a subscription's tokens are refused, whatever they are; null while it lives. */
+export function endedText(
+  { cancelledAt, expiresAt }: Pick<Subscription, 'cancelledAt' | 'expiresAt'>,
+  now: number,
+): string | null {
+  if (cancelledAt !== null) return `the subscription was cancelled at ${isoTime(cancelledAt)}`
+  return expiresAt > now ? null : `the subscription expired at ${isoTime(expiresAt)}`
+}
+
+/** Why a subscriber can't read a dataset: what the one public 404 keeps to itself. */
+export function refusalText(principal: Subscriber, catalog: Catalog, name: string): string {
+  const dataset = catalog.datasets.get(name)
+  const granted = principal.grants.get(name)
+  if (!dataset) {
+    return `the registry has no dataset ${quoted(name)}.${didYouMean(name, catalog.datasets.keys())}`
+  }
+  if (granted === undefined) {
+    return `the subscription has no grant for it; it has ${grantsText(principal)}`
+  }
+  if (!dataset.plans.has(granted)) {
+    return `its plan ${quoted(granted)} is not in the registry: give it another with das subscription change`
+  }
+  return `the dataset can't be served: ${dataset.reason ?? 'it has no version'}`
+}
+
+function grantsText({ grants }: Subscriber): string {
+  return [...grants].map(([dataset, plan]) => `${dataset}:${plan}`).join(' ')
+}
+
+/** Which part of a dataset is seen. */
+export function accessText({ dataset, version, plan }: Access): string {
+  const rows = `${dataset.name}, version ${version.id}, ${version.rows} rows`
+  if (!plan) return rows
+  return `${rows}; plan ${plan.name} sees ${windowText(plan.history, version)}`
+}
+
+function windowText(
+  history: number | 'all',
+  { history: column, newestHistory }: Access['version'],
+) {
+  if (history === 'all' || !column) return 'all of them'
+  const years = history === 1 ? 'the latest year' : `the latest ${history} years`
+  if (column.rules.shown !== 'integer' || newestHistory === undefined) {
+    return `${years} of ${column.name}`
+  }
+  const first = newestHistory - BigInt(history) + 1n
+  return `${years}, ${column.name} from ${first} to ${newestHistory}`
+}
+
+/** A question as it was understood. */
+export function questionText({ filters, question: { columns, limit, after } }: Asked): string {
+  const asked = filters.map(({ column, operator, texts }) =>
+    [column.name, operator, listText(texts)].filter((word) => word !== '').join(' '),
+  )
+  const where = asked.length === 0 ? 'no filter' : asked.join(', ')
+  const many = columns.length === 1 ? '1 column' : `${columns.length} columns`
+  return `${where}; ${many}; limit ${limit}; from ${after ? 'a cursor on' : 'the first row'}`
+}
+
+function listText(texts: readonly string[]): string {
+  const shown = texts.slice(0, valuesShown).map((text) => quoted(text))
+  const more = texts.length - shown.length
+  return more > 0 ? `${shown.join(' ')} and ${more} more` : shown.join(' ')
+}
+
+/** What is left of the quota that is nearer to its end. */
+export function quotaText(quota: QuotaStatus | undefined): string {
+  if (!quota) return 'nothing is counted'
+  const { remaining, limit, scope } = quota
+  const what = scope === 'global' ? 'over all datasets' : 'of this dataset'
+  return `${remaining} of ${limit} rows ${what} are left this month`
+}
+
+/** What the engine found. */
+export function rowsText(rows: number, hasMore: boolean): string {
+  return `${rows === 1 ? '1 row' : `${rows} rows`}, ${hasMore ? 'and more follow' : 'the last ones'}`
+}
+
+/** What would be paid for a page of so many rows. */
+export function chargeText(rows: number, paid: number, quota: QuotaStatus | undefined): string {
+  if (rows === 0) return 'an empty page costs nothing'
+  const left = quota ? `; ${quota.remaining - paid} would be left` : ''
+  const cut = paid < rows ? `, the page cut to what is left` : ''
+  return `${paid} would be charged${cut}${left}`
+}
