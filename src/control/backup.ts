@@ -27,6 +27,7 @@ export function backUp(store: ControlStore, path: string): Backup {
   if (existsSync(path)) {
     throw new Error(`${path} is there already: name a new file, or remove that one.`)
   }
+  if (!existsSync(dirname(path))) throw new Error(`There is no folder ${dirname(path)}.`)
   const draft = `${path}.${process.pid}.partial`
   rmSync(draft, { force: true })
   try {

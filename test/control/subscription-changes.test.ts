@@ -1,0 +1,204 @@
+import t from 'tap'
+import { listOrders } from '../../src/control/orders.js'
+import {
+  cancelSubscription,
+  changeSubscription,
+  extendSubscription,
+} from '../../src/control/subscription-changes.js'
+import { showSubscription } from '../../src/control/subscriptions.js'
+import { chargeAll, readUsage } from '../../src/control/usage.js'
+import { clockAt, noon, openStore, subscribe } from './fixtures/store.js'
+
+const dayMs = 24 * 3_600_000
+const at = (text: string) => Date.parse(`${text}T12:00:00Z`)
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+const free = { priceRub: () => 0 }
+
+await t.test('an extension of a living subscription is added to its end', async (t) => {
+  const store = openStore(t)
+  const { subscriptionId } = subscribe(store, { months: 1 })
+  const now = clockAt(noon + 10 * dayMs)
+  const after = extendSubscription(store, subscriptionId, {
+    months: 12,
+    priceRub: (grants) => grants.length * 9900,
+    now,
+  })
+  t.equal(dayOf(after.expiresAt), '2027-07-15')
+  t.equal(after.priceRub, 9900)
+  t.same(showSubscription(store, subscriptionId).expiresAt, after.expiresAt)
+})
+
+await t.test('an expired one lives again from now on, also at the very instant', async (t) => {
+  const store = openStore(t)
+  const { subscriptionId, expiresAt } = subscribe(store, { months: 1 })
+  const atEnd = extendSubscription(store, subscriptionId, {
+    ...free,
+    months: 1,
+    now: clockAt(expiresAt),
+  })
+  t.equal(dayOf(atEnd.expiresAt), '2026-08-15')
+  const late = extendSubscription(store, subscriptionId, {
+    ...free,
+    months: 1,
+    now: clockAt(at('2027-01-31')),
+  })
+  t.equal(dayOf(late.expiresAt), '2027-02-28')
+})
+
+await t.test('months bought one by one end on the day of those bought together', async (t) => {
+  const store = openStore(t)
+  const now = clockAt(at('2027-01-31'))
+  const single = subscribe(store, { months: 1, now })
+  const ends = [dayOf(single.expiresAt)]
+  for (let month = 0; month < 5; month += 1) {
+    const { expiresAt } = extendSubscription(store, single.subscriptionId, {
+      ...free,
+      months: 1,
+      now,
+    })
+    ends.push(dayOf(expiresAt))
+  }
+  t.same(ends, ['2027-02-28', '2027-03-31', '2027-04-30', '2027-05-31', '2027-06-30', '2027-07-31'])
+  t.equal(dayOf(subscribe(store, { months: 6, now }).expiresAt), '2027-07-31')
+})
+
+await t.test('what can not be extended says why, and stays as it was', async (t) => {
+  const store = openStore(t)
+  const { subscriptionId, expiresAt } = subscribe(store)
+  const extension = { ...free, now: clockAt(noon) }
+  for (const months of [0, -1, 1.5, 121, NaN]) {
+    t.throws(() => extendSubscription(store, subscriptionId, { ...extension, months }), {
+      code: 'bad_request',
+      detail: 'Give a whole number of months from 1 to 120.',
+    })
+  }
+  t.throws(() => extendSubscription(store, subscriptionId, { ...extension, months: 120 }), {
+    code: 'bad_request',
+    detail: 'A subscription ends at most 120 months ahead.',
+  })
+  t.throws(() => extendSubscription(store, 'sub_none', { ...extension, months: 1 }), {
+    code: 'not_found',
+  })
+  const broken = {
+    ...extension,
+    months: 1,
+    priceRub: () => {
+      throw new Error('no such plan')
+    },
+  }
+  t.throws(() => extendSubscription(store, subscriptionId, broken), { message: 'no such plan' })
+  cancelSubscription(store, subscriptionId, clockAt(noon))
+  t.throws(() => extendSubscription(store, subscriptionId, { ...extension, months: 1 }), {
+    code: 'bad_request',
+    detail: `Subscription '${subscriptionId}' is cancelled, for good. Make a new one.`,
+  })
+  t.equal(showSubscription(store, subscriptionId).expiresAt, expiresAt)
+})
+
+// Guarantee: a change of plan opens no quota anew.
+await t.test('a change sets plans and datasets, and keeps the end and the usage', async (t) => {
+  const store = openStore(t)
+  const { subscriptionId, expiresAt } = subscribe(store)
+  const charge = { subscriptionId, dataset: 'financials', period: '2026-06', rows: 7 }
+  chargeAll(store, [{ ...charge, datasetRowsMax: null, globalRowsMax: null }])
+  const now = clockAt(noon + dayMs)
+  const after = changeSubscription(store, subscriptionId, {
+    grants: [
+      { dataset: 'procurement', plan: 'pro' },
+      { dataset: 'financials', plan: 'pro' },
+    ],
+    withdrawn: [],
+    globalRows: 500,
+    now,
+  })
+  t.match(after, { expiresAt, globalRows: 500 })
+  t.same(after.grants, [
+    { dataset: 'financials', plan: 'pro' },
+    { dataset: 'procurement', plan: 'pro' },
+  ])
+  t.equal(readUsage(store, subscriptionId, '2026-06').total, 7)
+  const less = changeSubscription(store, subscriptionId, {
+    grants: [],
+    withdrawn: ['procurement'],
+    now,
+  })
+  t.same(less.grants, [{ dataset: 'financials', plan: 'pro' }])
+  t.equal(less.globalRows, 500, 'a cap that is not named stays')
+  const uncapped = { grants: [], withdrawn: [], globalRows: null, now }
+  t.equal(changeSubscription(store, subscriptionId, uncapped).globalRows, null)
+})
+
+await t.test('a change that can not be says why, and changes nothing', async (t) => {
+  const store = openStore(t)
+  const { subscriptionId } = subscribe(store)
+  const grant = { dataset: 'financials', plan: 'pro' }
+  const nothing = { grants: [], withdrawn: [], now: clockAt(noon) }
+  const mistakes = [
+    [{ withdrawn: ['procurement'] }, "The subscription has no dataset 'procurement' to withdraw."],
+    [{ withdrawn: ['financials'] }, 'Name at least one dataset with its plan.'],
+    [{ grants: [grant, grant] }, "Name the dataset 'financials' only once."],
+    [{ grants: [grant], withdrawn: ['financials'] }, "Name the dataset 'financials' only once."],
+    [{ globalRows: 0 }, 'Give the rows a month over all datasets as a whole number, 1 or more.'],
+  ] as const
+  for (const [mistake, detail] of mistakes) {
+    t.throws(() => changeSubscription(store, subscriptionId, { ...nothing, ...mistake }), {
+      code: 'bad_request',
+      detail,
+    })
+  }
+  t.same(showSubscription(store, subscriptionId).grants, [{ dataset: 'financials', plan: 'start' }])
+  t.equal(listOrders(store, subscriptionId).length, 1)
+})
+
+await t.test('cancelling is for good, and twice is once', async (t) => {
+  const store = openStore(t)
+  const { subscriptionId } = subscribe(store)
+  t.equal(cancelSubscription(store, subscriptionId, clockAt(noon + 1)).cancelledAt, noon + 1)
+  t.equal(cancelSubscription(store, subscriptionId, clockAt(noon + 2)).cancelledAt, noon + 1)
+  t.throws(() => cancelSubscription(store, 'sub_none', clockAt(noon)), { code: 'not_found' })
+  t.throws(
+    () =>
+      changeSubscription(store, subscriptionId, {
+        grants: [{ dataset: 'financials', plan: 'pro' }],
+        withdrawn: [],
+        now: clockAt(noon),
+      }),
+    { code: 'bad_request', detail: /is cancelled, for good/ },
+  )
+})
+
+await t.test('every order is written down with what the subscription was after it', async (t) => {
+  const store = openStore(t)
+  const { subscriptionId, expiresAt } = subscribe(store, { months: 1, priceRub: 990 })
+  const now = clockAt(noon + dayMs)
+  changeSubscription(store, subscriptionId, {
+    grants: [{ dataset: 'financials', plan: 'pro' }],
+    withdrawn: [],
+    globalRows: 10,
+    now,
+  })
+  const extended = extendSubscription(store, subscriptionId, {
+    months: 1,
+    priceRub: () => 3900,
+    now,
+  })
+  cancelSubscription(store, subscriptionId, now)
+  const start = [{ dataset: 'financials', plan: 'start' }]
+  const pro = [{ dataset: 'financials', plan: 'pro' }]
+  const unpriced = { months: null, priceRub: null }
+  const later = { orderedAt: noon + dayMs, grants: pro, globalRows: 10 }
+  t.same(listOrders(store, subscriptionId), [
+    {
+      orderedAt: noon,
+      kind: 'create',
+      months: 1,
+      priceRub: 990,
+      grants: start,
+      globalRows: null,
+      expiresAt,
+    },
+    { ...later, ...unpriced, kind: 'change', expiresAt },
+    { ...later, kind: 'extend', months: 1, priceRub: 3900, expiresAt: extended.expiresAt },
+    { ...later, ...unpriced, kind: 'cancel', expiresAt: extended.expiresAt },
+  ])
+})
