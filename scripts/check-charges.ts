@@ -1,0 +1,129 @@
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { addLarge, addLimited, buildHouse, launcher } from './check-charges/house.js'
+import type { House, Subscriber } from './check-charges/house.js'
+import { help, readOptions, UsageError } from './check-charges/options.js'
+import type { Options } from './check-charges/options.js'
+import { runPhase } from './check-charges/phase.js'
+import type { PhasePlan } from './check-charges/phase.js'
+import { startProgress } from './check-charges/progress.js'
+import type { Progress } from './check-charges/progress.js'
+import { randomOf } from './check-charges/random.js'
+import {
+  addFinding,
+  counterExampleText,
+  emptySummary,
+  summaryText,
+} from './check-charges/report.js'
+import type { CounterExample, Summary } from './check-charges/report.js'
+import type { Charged } from './check-charges/rule.js'
+
+/** How a run ended. */
+type Verdict =
+  | { readonly kind: 'passed'; readonly summary: Summary }
+  | { readonly kind: 'failed'; readonly summary: Summary; readonly example: CounterExample }
+
+const killMsMin = 5
+const killMsMax = 500
+const cleanMs = 1000
+/** About twice as many as use up what the limited subscriptions may have. */
+const cyclesOfLimited = 20
+
+/** Runs the phases in their order, up to the first fault. */
+async function check(
+  house: House,
+  { cycles, clients, seed }: Options,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const beganMs = performance.now()
+  const large = [await addLarge(house), await addLarge(house)]
+  const everybody: Subscriber[] = [...large]
+  let limited: readonly Subscriber[] = []
+  let books: readonly Charged[] = []
+  let summary = emptySummary(seed)
+  for (let cycle = 0; cycle <= cycles + 1; cycle++) {
+    const isCycle = cycle > 0 && cycle <= cycles
+    if (cycle % cyclesOfLimited === 0) {
+      limited = await addLimited(house)
+      everybody.push(...limited)
+    }
+    const plan = planOf(cycle, isCycle, seed, [...large, ...limited])
+    const scene = { house, clients, seed, everybody, signal }
+    const finding = await runPhase(scene, plan, books)
+    books = finding.books
+    const wallSeconds = (performance.now() - beganMs) / 1000
+    summary = { ...addFinding(summary, finding, isCycle), wall_seconds: wallSeconds }
+    if (finding.fault) {
+      const { signal, afterMs } = plan
+      const example = { seed, cycle, signal, after_ms: afterMs, fault: finding.fault }
+      return { kind: 'failed', summary, example }
+    }
+    if (isCycle) progress.step(cycle)
+  }
+  return { kind: 'passed', summary }
+}
+
+function planOf(
+  cycle: number,
+  isCycle: boolean,
+  seed: number,
+  subscribers: readonly Subscriber[],
+): PhasePlan {
+  const delay = randomOf(seed, cycle).whole(killMsMin, killMsMax)
+  return isCycle
+    ? { number: cycle, signal: 'SIGKILL', afterMs: delay, subscribers }
+    : { number: cycle, signal: 'SIGTERM', afterMs: cleanMs, subscribers }
+}
+
+/** Keeps the folder where something went wrong, and says where it is. */
+async function run(options: Options): Promise<void> {
+  if (!existsSync(launcher)) throw new Error('dist/das.cjs is missing: npm run build')
+  const stopping = new AbortController()
+  const onSignal = () => stopping.abort(new Error('stopped'))
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
+  const house = await buildHouse()
+  const progress = startProgress(process.stderr, options.cycles)
+  let isKept = true
+  try {
+    const verdict = await check(house, options, progress, stopping.signal)
+    progress.end()
+    tell(verdict, options)
+    isKept = verdict.kind === 'failed'
+  } catch (cause) {
+    progress.end()
+    isKept = !stopping.signal.aborted
+    throw stopping.signal.aborted ? new Error('stopped') : cause
+  } finally {
+    if (isKept) say(`the folder is kept: ${house.folder}`)
+    else await rm(house.folder, { recursive: true, force: true })
+  }
+}
+
+function tell(verdict: Verdict, { isJson }: Options): void {
+  const isPassed = verdict.kind === 'passed'
+  if (!isPassed) process.exitCode = 1
+  const example = isPassed ? null : verdict.example
+  if (isJson) {
+    const answer = { passed: isPassed, ...verdict.summary, counter_example: example }
+    process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`)
+    return
+  }
+  if (example) process.stdout.write(counterExampleText(example))
+  process.stdout.write(summaryText(verdict.summary))
+  if (isPassed) process.stdout.write('delivered ≤ charged ≤ attempted, always\n')
+}
+
+function say(words: string): void {
+  process.stderr.write(`check-charges: ${words}\n`)
+}
+
+try {
+  const options = readOptions(process.argv.slice(2))
+  if (options) await run(options)
+  else process.stdout.write(help)
+} catch (cause) {
+  say(cause instanceof Error ? cause.message : String(cause))
+  process.exitCode = cause instanceof UsageError ? 2 : 1
+}

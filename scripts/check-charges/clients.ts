@@ -1,0 +1,51 @@
+import { Agent } from 'node:http'
+import { ask } from './ask.js'
+import type { Subscriber } from './house.js'
+import type { Ledger } from './ledger.js'
+import { drawQuestion } from './question.js'
+import { randomOf } from './random.js'
+
+/** Clients at work. */
+export interface Crowd {
+  /** No new request is begun from here on. */
+  readonly stop: () => void
+  /** Resolves when every request has come to something. */
+  readonly done: Promise<void>
+}
+
+interface CrowdOptions {
+  readonly base: string
+  readonly subscribers: readonly Subscriber[]
+  readonly clients: number
+  readonly ledger: Ledger
+  /** Tells this crowd's questions from those of all others. */
+  readonly seed: number
+  readonly phase: number
+}
+
+/** Lets clients ask for page after page, each over a connection of its own, until told to stop. */
+export function startCrowd(options: CrowdOptions): Crowd {
+  const { base, subscribers, clients, ledger, seed, phase } = options
+  const agent = new Agent({ keepAlive: true, maxSockets: clients })
+  let isOpen = true
+  const stop = () => {
+    isOpen = false
+  }
+  const work = async (client: number) => {
+    const random = randomOf(seed, phase, client)
+    while (isOpen) {
+      const question = drawQuestion(random, subscribers)
+      ledger.note(question, await ask({ base, agent }, question))
+    }
+  }
+  const all = Array.from({ length: clients }, (_, client) => work(client))
+  const done = Promise.all(all).then(
+    () => agent.destroy(),
+    (cause: unknown) => {
+      stop()
+      agent.destroy()
+      throw cause
+    },
+  )
+  return { stop, done }
+}

@@ -1,0 +1,54 @@
+import type { Question } from './question.js'
+import type { Outcome } from './ask.js'
+import type { Seen } from './rule.js'
+
+/** What the clients of one phase saw. */
+export interface Ledger {
+  readonly note: (question: Question, outcome: Outcome) => void
+  readonly seen: () => readonly Seen[]
+  readonly counts: () => Counts
+}
+
+/** Requests, by how they ended. */
+export interface Counts {
+  /** Answered whole, with rows or none. */
+  readonly whole: number
+  /** Answered in full that there is nothing. */
+  readonly refused: number
+  /** Sent, and not answered to the end. */
+  readonly broken: number
+  /** Never sent: nobody listened any more. */
+  readonly unsent: number
+}
+
+/** An empty ledger; what it holds grows with subscriptions and datasets, not with requests. */
+export function openLedger(): Ledger {
+  const seen = new Map<string, Seen>()
+  const counts = { whole: 0, refused: 0, broken: 0, unsent: 0 }
+  const note = ({ subscriber, dataset, limit }: Question, outcome: Outcome) => {
+    counts[outcome.kind] += 1
+    const key = `${subscriber.id} ${dataset}`
+    const { delivered, attempted } = seen.get(key) ?? { delivered: 0, attempted: 0 }
+    const { least, most } = bounds(outcome, limit)
+    seen.set(key, {
+      subscription: subscriber.id,
+      dataset,
+      delivered: delivered + least,
+      attempted: attempted + most,
+    })
+  }
+  return { note, seen: () => [...seen.values()], counts: () => ({ ...counts }) }
+}
+
+/** The rows that a request cost at least and at most, by what came of it. */
+function bounds(outcome: Outcome, limit: number): { least: number; most: number } {
+  switch (outcome.kind) {
+    case 'whole':
+      return { least: outcome.rows, most: outcome.rows }
+    case 'broken':
+      return { least: outcome.rows, most: limit }
+    case 'refused':
+    case 'unsent':
+      return { least: 0, most: 0 }
+  }
+}

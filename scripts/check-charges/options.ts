@@ -1,0 +1,71 @@
+import { randomInt } from 'node:crypto'
+import { parseArgs } from 'node:util'
+
+/** What the command line asks for. */
+export interface Options {
+  readonly cycles: number
+  readonly clients: number
+  readonly seed: number
+  readonly isJson: boolean
+}
+
+/** The command line can't be understood. */
+export class UsageError extends Error {}
+
+const cyclesMax = 100_000
+const clientsMax = 256
+const seedMax = 2 ** 32 - 1
+
+/** The text of --help. */
+export const help = `Usage: npm run check:charges -- [options]
+
+Kills the built server again and again while clients read, and checks after every kill that
+  delivered ≤ charged ≤ attempted
+for each subscription and dataset, that no quota is passed, that no charge is lost and that the
+database is whole; and, in a phase without a crash before and after, that charged = delivered.
+A row of an answer that a kill cut off counts as delivered when it arrived.
+Exit code 1 with the counter-example when the rule is broken; its folder is kept.
+
+  --cycles N   kills (default 500)
+  --clients N  clients that ask at the same time (default 16)
+  --seed N     repeats a run's questions and delays (default: any)
+  --json       the summary as JSON
+  --help       this text
+
+Example: npm run check:charges -- --cycles 20 --seed 7
+`
+
+/** @throws UsageError for what it can't understand; null stands for --help */
+export function readOptions(argv: readonly string[]): Options | null {
+  const { values } = parse(argv)
+  if (values.help) return null
+  return {
+    cycles: wholeNumber('--cycles', values.cycles ?? '500', 1, cyclesMax),
+    clients: wholeNumber('--clients', values.clients ?? '16', 1, clientsMax),
+    seed: wholeNumber('--seed', values.seed ?? String(randomInt(seedMax)), 0, seedMax),
+    isJson: values.json ?? false,
+  }
+}
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      options: {
+        cycles: { type: 'string' },
+        clients: { type: 'string' },
+        seed: { type: 'string' },
+        json: { type: 'boolean' },
+        help: { type: 'boolean' },
+      },
+    })
+  } catch (cause) {
+    throw new UsageError(cause instanceof Error ? cause.message : String(cause))
+  }
+}
+
+function wholeNumber(name: string, text: string, min: number, max: number): number {
+  const number = Number(text)
+  if (/^\d+$/.test(text) && number >= min && number <= max) return number
+  throw new UsageError(`${name} is a whole number from ${min} to ${max}, not "${text}"`)
+}

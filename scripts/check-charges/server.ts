@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { bareEnvironment, launcher, placeOptions } from './house.js'
+import type { House } from './house.js'
+
+/** The built server, as a process of its own. */
+export interface Server {
+  /** `http://127.0.0.1:port` */
+  readonly base: string
+  /** Sends a signal; resolves with its exit code, or the signal that ended it. */
+  readonly end: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals>
+}
+
+const startMsMax = 60_000
+/** What is kept of its log, for the case that it does not start. */
+const lettersMax = 4000
+
+/**
+ * Starts the server over the house; resolves when it listens. It is killed when `signal` aborts.
+ * @throws Error with the end of its log when it does not come to listen
+ */
+export async function startServer(house: House, signal: AbortSignal): Promise<Server> {
+  const argv = ['serve', '--host', '127.0.0.1', '--port', '0', '--log-level', 'info']
+  const child = spawn(process.execPath, [launcher, ...argv, ...placeOptions(house)], {
+    env: bareEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal,
+    killSignal: 'SIGKILL',
+  })
+  const ended = endOf(child)
+  const base = await addressOf(child, ended)
+  const end = (name: NodeJS.Signals) => {
+    child.kill(name)
+    return ended
+  }
+  return { base, end }
+}
+
+function endOf(child: ChildProcess): Promise<number | NodeJS.Signals> {
+  return new Promise((resolve) => {
+    child.once('error', () => undefined)
+    child.once('close', (code, signal) => resolve(signal ?? code ?? 1))
+  })
+}
+
+/** Reads the log until it tells the address, and lets the rest of it pass. */
+function addressOf(child: ChildProcess, ended: Promise<number | NodeJS.Signals>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let log = ''
+    const fail = (reason: string) => {
+      clearTimeout(limit)
+      reject(new Error(`${reason}:\n${log}`))
+    }
+    const limit = setTimeout(() => {
+      child.kill('SIGKILL')
+      fail('the server does not listen')
+    }, startMsMax)
+    const look = (text: string) => {
+      log = (log + text).slice(-lettersMax)
+      const base = /Server listening at (http:\/\/[\d.]+:\d+)/.exec(log)?.[1]
+      if (base === undefined) return
+      clearTimeout(limit)
+      resolve(base)
+    }
+    child.stdout?.setEncoding('utf8').on('data', look)
+    child.stderr?.setEncoding('utf8').on('data', look)
+    void ended.then((how) => fail(`the server ended (${how}); is it built? npm run build`))
+  })
+}
