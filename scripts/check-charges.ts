@@ -70,10 +70,11 @@ function planOf(
   seed: number,
   subscribers: readonly Subscriber[],
 ): PhasePlan {
-  const delay = randomOf(seed, cycle).whole(killMsMin, killMsMax)
-  return isCycle
-    ? { number: cycle, signal: 'SIGKILL', afterMs: delay, subscribers }
-    : { number: cycle, signal: 'SIGTERM', afterMs: cleanMs, subscribers }
+  const random = randomOf(seed, cycle)
+  const always = { number: cycle, subscribers }
+  if (!isCycle) return { ...always, signal: 'SIGTERM', afterMs: cleanMs, isAtRows: false }
+  const afterMs = random.whole(killMsMin, killMsMax)
+  return { ...always, signal: 'SIGKILL', afterMs, isAtRows: random.oneOf([true, false]) }
 }
 
 /** Keeps the folder where something went wrong, and says where it is. */

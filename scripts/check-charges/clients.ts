@@ -9,6 +9,8 @@ import { randomOf } from './random.js'
 export interface Crowd {
   /** No new request is begun from here on. */
   readonly stop: () => void
+  /** Resolves when the next rows begin to arrive at any client. */
+  readonly nextRows: () => Promise<void>
   /** Resolves when every request has come to something. */
   readonly done: Promise<void>
 }
@@ -28,6 +30,12 @@ export function startCrowd(options: CrowdOptions): Crowd {
   const { base, subscribers, clients, ledger, seed, phase } = options
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
   let isOpen = true
+  let onRows = () => {}
+  const target = { base, agent, onRows: () => onRows() }
+  const nextRows = () =>
+    new Promise<void>((resolve) => {
+      onRows = resolve
+    })
   const stop = () => {
     isOpen = false
   }
@@ -35,7 +43,7 @@ export function startCrowd(options: CrowdOptions): Crowd {
     const random = randomOf(seed, phase, client)
     while (isOpen) {
       const question = drawQuestion(random, subscribers)
-      ledger.note(question, await ask({ base, agent }, question))
+      ledger.note(question, await ask(target, question))
     }
   }
   const all = Array.from({ length: clients }, (_, client) => work(client))
@@ -47,5 +55,5 @@ export function startCrowd(options: CrowdOptions): Crowd {
       throw cause
     },
   )
-  return { stop, done }
+  return { stop, nextRows, done }
 }

@@ -22,13 +22,15 @@ export interface Subscriber {
 }
 
 /** Names of the datasets, all of one shape. */
-export const datasets = ['left', 'right'] as const
+export const datasets = ['short', 'long'] as const
+/** Letters of a row's label. */
+const labelLetters = { short: 100, long: 2000 } as const
 /** Ids from 0 on. */
 export const rowsOfDataset = 2000
 
 /** Rows a month: far above any run, and about what ten cycles ask for. */
-const planRows = { large: 1_000_000_000, small: 8000 } as const
-const globalRows = 15_000
+const planRows = { large: 1_000_000_000, small: 4000 } as const
+const globalRows = 8000
 
 const run = promisify(execFile)
 const Created = Type.Object({ subscription: Type.String(), token: Type.String() })
@@ -36,14 +38,14 @@ const Created = Type.Object({ subscription: Type.String(), token: Type.String() 
 /** The built command line. */
 export const launcher = resolve('dist', 'das.cjs')
 
-/** Makes the folder, with datasets whose rows are long enough that a kill can cut an answer. */
+/** Makes the folder, with a dataset of short rows and one of rows so long that a kill cuts answers. */
 export async function buildHouse(): Promise<House> {
   const folder = await mkdtemp(join(tmpdir(), 'das-check-charges-'))
   await mkdir(join(folder, 'data'))
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
   for (const name of datasets) {
-    const rows = `SELECT i AS id, repeat('${name} ', 30) AS label FROM range(${rowsOfDataset}) t(i)`
+    const rows = `SELECT i AS id, repeat('x', ${labelLetters[name]}) AS label FROM range(${rowsOfDataset}) t(i)`
     await connection.run(`COPY (${rows}) TO '${join(folder, 'data', name)}.parquet'`)
   }
   connection.closeSync()

@@ -17,6 +17,8 @@ export interface PhasePlan {
   readonly signal: 'SIGTERM' | 'SIGKILL'
   /** From the clients' beginning to the signal. */
   readonly afterMs: number
+  /** The signal waits, after that, for the next rows that arrive: then they must be paid for. */
+  readonly isAtRows: boolean
   /** Those who ask; all that there are have caps. */
   readonly subscribers: readonly Subscriber[]
 }
@@ -86,7 +88,7 @@ export async function runPhase(
 
 async function letClientsAsk(
   { house, clients, seed, signal }: Scene,
-  { number, signal: name, afterMs, subscribers }: PhasePlan,
+  { number, signal: name, afterMs, isAtRows, subscribers }: PhasePlan,
   ledger: ReturnType<typeof openLedger>,
 ): Promise<void> {
   const server = await startServer(house, signal)
@@ -94,6 +96,7 @@ async function letClientsAsk(
     const { base } = server
     const crowd = startCrowd({ base, subscribers, clients, ledger, seed, phase: number })
     await Promise.race([sleep(afterMs, undefined, { signal }), crowd.done])
+    if (isAtRows) await Promise.race([crowd.nextRows(), crowd.done])
     crowd.stop()
     if (name === 'SIGTERM') await crowd.done
     const [how] = await Promise.all([server.end(name), crowd.done])
