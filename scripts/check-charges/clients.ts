@@ -20,28 +20,26 @@ interface CrowdOptions {
   readonly subscribers: readonly Subscriber[]
   readonly clients: number
   readonly ledger: Ledger
-  /** Tells this crowd's questions from those of all others. */
+  /** They tell this crowd's questions from those of all others. */
   readonly seed: number
-  readonly phase: number
+  readonly number: number
 }
 
 /** Lets clients ask for page after page, each over a connection of its own, until told to stop. */
 export function startCrowd(options: CrowdOptions): Crowd {
-  const { base, subscribers, clients, ledger, seed, phase } = options
+  const { base, subscribers, clients, ledger, seed, number } = options
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
-  let isOpen = true
+  const closing = new AbortController()
   let onRows = () => {}
   const target = { base, agent, onRows: () => onRows() }
   const nextRows = () =>
     new Promise<void>((resolve) => {
       onRows = resolve
     })
-  const stop = () => {
-    isOpen = false
-  }
+  const stop = () => closing.abort()
   const work = async (client: number) => {
-    const random = randomOf(seed, phase, client)
-    while (isOpen) {
+    const random = randomOf(seed, number, client)
+    while (!closing.signal.aborted) {
       const question = drawQuestion(random, subscribers)
       ledger.note(question, await ask(target, question))
     }

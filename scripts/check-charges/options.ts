@@ -10,7 +10,9 @@ export interface Options {
 }
 
 /** The command line can't be understood. */
-export class UsageError extends Error {}
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
 
 const cyclesMax = 100_000
 const clientsMax = 256

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { periodOf } from '../../src/control/usage.js'
 import { readBooks } from './books.js'
 import { startCrowd } from './clients.js'
+import type { Crowd } from './clients.js'
 import type { House, Subscriber } from './house.js'
 import { openLedger } from './ledger.js'
-import type { Counts } from './ledger.js'
+import type { Counts, Ledger } from './ledger.js'
 import { findViolation, growthOf } from './rule.js'
 import type { Charged, Phase, Violation } from './rule.js'
 import { startServer } from './server.js'
@@ -86,26 +87,30 @@ export async function runPhase(
   }
 }
 
-async function letClientsAsk(
-  { house, clients, seed, signal }: Scene,
-  { number, signal: name, afterMs, isAtRows, subscribers }: PhasePlan,
-  ledger: ReturnType<typeof openLedger>,
-): Promise<void> {
-  const server = await startServer(house, signal)
+/** @throws Error when the server ends in another way than the plan's */
+async function letClientsAsk(scene: Scene, plan: PhasePlan, ledger: Ledger): Promise<void> {
+  const server = await startServer(scene.house, scene.signal)
+  const crowd = startCrowd({ ...scene, ...plan, base: server.base, ledger })
   try {
-    const { base } = server
-    const crowd = startCrowd({ base, subscribers, clients, ledger, seed, phase: number })
-    await Promise.race([sleep(afterMs, undefined, { signal }), crowd.done])
-    if (isAtRows) await Promise.race([crowd.nextRows(), crowd.done])
+    await Promise.race([momentOf(plan, crowd, scene.signal), crowd.done, server.ended])
     crowd.stop()
-    if (name === 'SIGTERM') await crowd.done
-    const [how] = await Promise.all([server.end(name), crowd.done])
-    signal.throwIfAborted()
-    const due = name === 'SIGTERM' ? 0 : name
-    if (how !== due) throw new Error(`the server ended with ${how}, not with ${due}`)
+    if (plan.signal === 'SIGTERM') await crowd.done
+    const [how] = await Promise.all([server.end(plan.signal), crowd.done])
+    scene.signal.throwIfAborted()
+    const due = plan.signal === 'SIGTERM' ? 0 : plan.signal
+    if (how !== due) throw new Error(`the server ended with ${how}, not ${due}:\n${server.log()}`)
   } finally {
+    crowd.stop()
     await server.end('SIGKILL')
+    // Where it failed, that is thrown already.
+    await crowd.done.catch(() => undefined)
   }
+}
+
+/** Resolves when the signal is due. */
+async function momentOf(plan: PhasePlan, crowd: Crowd, signal: AbortSignal): Promise<void> {
+  await sleep(plan.afterMs, undefined, { signal })
+  if (plan.isAtRows) await crowd.nextRows()
 }
 
 function faultOf(phase: Phase, damage: string | null): Fault | null {

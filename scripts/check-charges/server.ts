@@ -7,7 +7,11 @@ import type { House } from './house.js'
 export interface Server {
   /** `http://127.0.0.1:port` */
   readonly base: string
-  /** Sends a signal; resolves with its exit code, or the signal that ended it. */
+  /** Resolves with its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>
+  /** The end of its log. */
+  readonly log: () => string
+  /** Sends a signal; resolves when it has ended. */
   readonly end: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals>
 }
 
@@ -28,12 +32,13 @@ export async function startServer(house: House, signal: AbortSignal): Promise<Se
     killSignal: 'SIGKILL',
   })
   const ended = endOf(child)
-  const base = await addressOf(child, ended)
+  const log = tailOf(child)
+  const base = await addressOf(child, log, ended)
   const end = (name: NodeJS.Signals) => {
     child.kill(name)
     return ended
   }
-  return { base, end }
+  return { base, ended, log, end }
 }
 
 function endOf(child: ChildProcess): Promise<number | NodeJS.Signals> {
@@ -43,27 +48,39 @@ function endOf(child: ChildProcess): Promise<number | NodeJS.Signals> {
   })
 }
 
-/** Reads the log until it tells the address, and lets the rest of it pass. */
-function addressOf(child: ChildProcess, ended: Promise<number | NodeJS.Signals>): Promise<string> {
+/** Reads all that it writes, and keeps the end. */
+function tailOf(child: ChildProcess): () => string {
+  let tail = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      tail = (tail + text).slice(-lettersMax)
+    })
+  }
+  return () => tail
+}
+
+/** Waits until the log tells the address. */
+function addressOf(
+  child: ChildProcess,
+  log: () => string,
+  ended: Promise<number | NodeJS.Signals>,
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    let log = ''
     const fail = (reason: string) => {
       clearTimeout(limit)
-      reject(new Error(`${reason}:\n${log}`))
+      reject(new Error(`${reason}:\n${log()}`))
     }
     const limit = setTimeout(() => {
       child.kill('SIGKILL')
       fail('the server does not listen')
     }, startMsMax)
-    const look = (text: string) => {
-      log = (log + text).slice(-lettersMax)
-      const base = /Server listening at (http:\/\/[\d.]+:\d+)/.exec(log)?.[1]
+    const look = () => {
+      const base = /Server listening at (http:\/\/[\d.]+:\d+)/.exec(log())?.[1]
       if (base === undefined) return
       clearTimeout(limit)
       resolve(base)
     }
-    child.stdout?.setEncoding('utf8').on('data', look)
-    child.stderr?.setEncoding('utf8').on('data', look)
+    child.stdout?.on('data', look)
     void ended.then((how) => fail(`the server ended (${how}); is it built? npm run build`))
   })
 }
