@@ -5,7 +5,7 @@ import type { House, Subscriber } from './check-charges/house.js'
 import { help, readOptions, UsageError } from './check-charges/options.js'
 import type { Options } from './check-charges/options.js'
 import { runPhase } from './check-charges/phase.js'
-import type { PhasePlan } from './check-charges/phase.js'
+import type { Fault, PhasePlan } from './check-charges/phase.js'
 import { startProgress } from './check-charges/progress.js'
 import type { Progress } from './check-charges/progress.js'
 import { randomOf } from './check-charges/random.js'
@@ -29,52 +29,60 @@ const cleanMs = 1000
 /** About twice as many as use up what the limited subscriptions may have. */
 const cyclesOfLimited = 20
 
+/** Who has subscriptions. */
+interface Cast {
+  readonly large: readonly Subscriber[]
+  /** Those of now; used up before long. */
+  readonly limited: readonly Subscriber[]
+  readonly everybody: readonly Subscriber[]
+}
+
 /** Runs the phases in their order, up to the first fault. */
 async function check(
   house: House,
-  { cycles, clients, seed }: Options,
+  options: Options,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<Verdict> {
   const beganMs = performance.now()
   const large = [await addLarge(house), await addLarge(house)]
-  const everybody: Subscriber[] = [...large]
-  let limited: readonly Subscriber[] = []
+  let cast: Cast = { large, limited: [], everybody: large }
   let books: readonly Charged[] = []
-  let summary = emptySummary(seed)
-  for (let cycle = 0; cycle <= cycles + 1; cycle++) {
-    const isCycle = cycle > 0 && cycle <= cycles
-    if (cycle % cyclesOfLimited === 0) {
-      limited = await addLimited(house)
-      everybody.push(...limited)
-    }
-    const plan = planOf(cycle, isCycle, seed, [...large, ...limited])
-    const scene = { house, clients, seed, everybody, signal }
+  let summary = emptySummary(options.seed)
+  for (let cycle = 0; cycle <= options.cycles + 1; cycle++) {
+    if (cycle % cyclesOfLimited === 0) cast = await withNewLimited(house, cast)
+    const plan = planOf(cycle, options, cast)
+    const isCycle = plan.signal === 'SIGKILL'
+    const scene = { ...options, house, everybody: cast.everybody, signal }
     const finding = await runPhase(scene, plan, books)
     books = finding.books
-    const wallSeconds = (performance.now() - beganMs) / 1000
-    summary = { ...addFinding(summary, finding, isCycle), wall_seconds: wallSeconds }
-    if (finding.fault) {
-      const { signal, afterMs } = plan
-      const example = { seed, cycle, signal, after_ms: afterMs, fault: finding.fault }
-      return { kind: 'failed', summary, example }
-    }
+    summary = addFinding(summary, finding, isCycle, (performance.now() - beganMs) / 1000)
+    if (finding.fault) return failed(summary, plan, finding.fault)
     if (isCycle) progress.step(cycle)
   }
+  if (summary.rows_delivered === 0) throw new Error('not one row was delivered: nothing is shown')
   return { kind: 'passed', summary }
 }
 
-function planOf(
-  cycle: number,
-  isCycle: boolean,
-  seed: number,
-  subscribers: readonly Subscriber[],
-): PhasePlan {
+async function withNewLimited(house: House, { large, everybody }: Cast): Promise<Cast> {
+  const limited = await addLimited(house)
+  return { large, limited, everybody: [...everybody, ...limited] }
+}
+
+/** The first phase and the last are clean; those between them are the cycles. */
+function planOf(cycle: number, { cycles, seed }: Options, { large, limited }: Cast): PhasePlan {
+  const always = { number: cycle, subscribers: [...large, ...limited] }
+  if (cycle === 0 || cycle > cycles) {
+    return { ...always, signal: 'SIGTERM', afterMs: cleanMs, isAtAnswer: false }
+  }
   const random = randomOf(seed, cycle)
-  const always = { number: cycle, subscribers }
-  if (!isCycle) return { ...always, signal: 'SIGTERM', afterMs: cleanMs, isAtRows: false }
   const afterMs = random.whole(killMsMin, killMsMax)
-  return { ...always, signal: 'SIGKILL', afterMs, isAtRows: random.oneOf([true, false]) }
+  return { ...always, signal: 'SIGKILL', afterMs, isAtAnswer: random.oneOf([true, false]) }
+}
+
+function failed(summary: Summary, { number, signal, afterMs }: PhasePlan, fault: Fault): Verdict {
+  const example = { seed: summary.seed, cycle: number, signal, after_ms: afterMs, fault }
+  return { kind: 'failed', summary, example }
 }
 
 /** Keeps the folder where something went wrong, and says where it is. */

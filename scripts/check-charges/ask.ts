@@ -17,8 +17,8 @@ export interface Target {
   /** `http://127.0.0.1:port` */
   readonly base: string
   readonly agent: Agent
-  /** Called at once when rows begin to arrive. */
-  readonly onRows: () => void
+  /** Called at once when an answer other than a refusal begins to arrive. */
+  readonly onAnswer: () => void
 }
 
 interface Message {
@@ -52,7 +52,7 @@ const ToolAnswer = Type.Object({
  * Asks, and tells what came of it.
  * @throws Error when the answer is none that the question can have, or never ends
  */
-export function ask({ base, agent, onRows }: Target, question: Question): Promise<Outcome> {
+export function ask({ base, agent, onAnswer }: Target, question: Question): Promise<Outcome> {
   const { method, path, body } = messageOf(question)
   const headers = {
     authorization: `Bearer ${question.subscriber.token}`,
@@ -72,7 +72,7 @@ export function ask({ base, agent, onRows }: Target, question: Question): Promis
       resolve(error.code === 'ECONNREFUSED' ? { kind: 'unsent' } : { kind: 'broken', rows: 0 })
     })
     sent.once('response', (answer) => {
-      if (answer.statusCode === 200) onRows()
+      if (answer.statusCode === 200) onAnswer()
       gather(answer, (text) => outcomeOf(question, answer, text)).then(resolve, reject)
     })
     sent.end(body ?? undefined)

@@ -9,8 +9,8 @@ export interface Books {
 }
 
 /**
- * Reads the database as a crash left it, its write-ahead log included, and leaves it so for the next
- * start: a connection that only reads folds nothing.
+ * Reads the database as a crash left it, its write-ahead log included, and leaves it so for the
+ * next start: a connection that only reads folds nothing.
  */
 export function readBooks(path: string): Books {
   const db = new Database(path, { readonly: true, fileMustExist: true })

@@ -9,8 +9,8 @@ import { randomOf } from './random.js'
 export interface Crowd {
   /** No new request is begun from here on. */
   readonly stop: () => void
-  /** Resolves when the next rows begin to arrive at any client. */
-  readonly nextRows: () => Promise<void>
+  /** Resolves when the next answer begins to arrive, at any client. */
+  readonly nextAnswer: () => Promise<void>
   /** Resolves when every request has come to something. */
   readonly done: Promise<void>
 }
@@ -30,11 +30,11 @@ export function startCrowd(options: CrowdOptions): Crowd {
   const { base, subscribers, clients, ledger, seed, number } = options
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
   const closing = new AbortController()
-  let onRows = () => {}
-  const target = { base, agent, onRows: () => onRows() }
-  const nextRows = () =>
+  let onAnswer = () => {}
+  const target = { base, agent, onAnswer: () => onAnswer() }
+  const nextAnswer = () =>
     new Promise<void>((resolve) => {
-      onRows = resolve
+      onAnswer = resolve
     })
   const stop = () => closing.abort()
   const work = async (client: number) => {
@@ -53,5 +53,5 @@ export function startCrowd(options: CrowdOptions): Crowd {
       throw cause
     },
   )
-  return { stop, nextRows, done }
+  return { stop, nextAnswer, done }
 }

@@ -38,14 +38,15 @@ const Created = Type.Object({ subscription: Type.String(), token: Type.String() 
 /** The built command line. */
 export const launcher = resolve('dist', 'das.cjs')
 
-/** Makes the folder, with a dataset of short rows and one of rows so long that a kill cuts answers. */
+/** Makes the folder; rows of one dataset are so long that a kill cuts answers in the middle. */
 export async function buildHouse(): Promise<House> {
   const folder = await mkdtemp(join(tmpdir(), 'das-check-charges-'))
   await mkdir(join(folder, 'data'))
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
   for (const name of datasets) {
-    const rows = `SELECT i AS id, repeat('x', ${labelLetters[name]}) AS label FROM range(${rowsOfDataset}) t(i)`
+    const label = `repeat('x', ${labelLetters[name]}) AS label`
+    const rows = `SELECT i AS id, ${label} FROM range(${rowsOfDataset}) t(i)`
     await connection.run(`COPY (${rows}) TO '${join(folder, 'data', name)}.parquet'`)
   }
   connection.closeSync()

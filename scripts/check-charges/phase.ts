@@ -18,8 +18,8 @@ export interface PhasePlan {
   readonly signal: 'SIGTERM' | 'SIGKILL'
   /** From the clients' beginning to the signal. */
   readonly afterMs: number
-  /** The signal waits, after that, for the next rows that arrive: then they must be paid for. */
-  readonly isAtRows: boolean
+  /** The signal waits, after that, for the next answer to begin: what it holds must be paid for. */
+  readonly isAtAnswer: boolean
   /** Those who ask; all that there are have caps. */
   readonly subscribers: readonly Subscriber[]
 }
@@ -110,7 +110,7 @@ async function letClientsAsk(scene: Scene, plan: PhasePlan, ledger: Ledger): Pro
 /** Resolves when the signal is due. */
 async function momentOf(plan: PhasePlan, crowd: Crowd, signal: AbortSignal): Promise<void> {
   await sleep(plan.afterMs, undefined, { signal })
-  if (plan.isAtRows) await crowd.nextRows()
+  if (plan.isAtAnswer) await crowd.nextAnswer()
 }
 
 function faultOf(phase: Phase, damage: string | null): Fault | null {

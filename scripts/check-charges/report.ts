@@ -50,11 +50,12 @@ export function emptySummary(seed: number): Summary {
   }
 }
 
-/** The summary with one phase more. */
+/** The summary with one phase more, which ended so many seconds after the run began. */
 export function addFinding(
   soFar: Summary,
   { counts, delivered, charged, attempted, fault }: Finding,
   isCycle: boolean,
+  wallSeconds: number,
 ): Summary {
   const overcharge = { rows: charged - delivered, pages: counts.broken }
   const { largest_overcharge: largest } = soFar
@@ -71,6 +72,7 @@ export function addFinding(
     largest_overcharge: overcharge.rows > largest.rows ? overcharge : largest,
     cycles_with_overcharge: soFar.cycles_with_overcharge + (overcharge.rows > 0 ? 1 : 0),
     integrity_checks: soFar.integrity_checks + (fault?.kind === 'database' ? 0 : 1),
+    wall_seconds: wallSeconds,
   }
 }
 

@@ -13,7 +13,7 @@ export interface Seen {
   readonly dataset: string
   /** Rows that arrived for certain, of whole answers and broken ones. */
   readonly delivered: number
-  /** Rows that may have been charged: those of whole answers, and all that a broken one could hold. */
+  /** Rows that may have been charged: those of whole answers, and the limit of a broken one. */
   readonly attempted: number
 }
 
@@ -58,15 +58,15 @@ export interface Violation {
 
 /**
  * The first thing in a phase that breaks the counter's rule, or null. It judges each phase by
- * itself, so that rows charged in vain by one crash hide nothing of the next; when every phase keeps
- * to delivered ≤ charged ≤ attempted, the whole run does.
+ * itself, so that rows charged in vain by one crash hide nothing of the next; when every phase
+ * keeps to delivered ≤ charged ≤ attempted, the whole run does.
  */
 export function findViolation(phase: Phase): Violation | null {
   const [violation] = [lost(phase), misdated(phase), aboveCap(phase), unbalanced(phase)].flat()
   return violation ?? null
 }
 
-/** The rows charged in this phase, which are none or fewer than none where nothing is right. */
+/** The rows charged in this phase; fewer than none where some that were charged are gone. */
 export function growthOf({ before, after }: Phase): readonly Charged[] {
   const earlier = new Map(before.map((charged) => [keyOf(charged), charged.rows]))
   const grown = after.map((charged) => {
