@@ -72,7 +72,7 @@ export function addFinding(
     largest_overcharge: overcharge.rows > largest.rows ? overcharge : largest,
     cycles_with_overcharge: soFar.cycles_with_overcharge + (overcharge.rows > 0 ? 1 : 0),
     integrity_checks: soFar.integrity_checks + (fault?.kind === 'database' ? 0 : 1),
-    wall_seconds: wallSeconds,
+    wall_seconds: Math.round(wallSeconds * 10) / 10,
   }
 }
 
