@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { ControlStore } from '../../src/control/store.js'
@@ -176,16 +177,15 @@ await t.test('what is wrong with a change is said, with the nearest right word',
 await t.test('a plan that left the registry can not be extended, only changed', async (t) => {
   const house = await buildHouse(t)
   const id = await sell(house, 'financials:start')
-  const other = await buildHouse(
-    t,
+  writeFileSync(
+    join(house.folder, 'registry.yaml'),
     'datasets: {financials: {title: T, files: data/procurement.parquet, plans: ' +
       '{new: {rows_per_month: 1, history: all, price_rub: 5}}}}',
   )
-  const registry = ['--registry', join(other.folder, 'registry.yaml')]
-  const extended = await house.das(['subscription', 'extend', id, ...registry])
+  const extended = await house.das(['subscription', 'extend', id])
   t.equal(extended.code, 2)
   t.match(extended.stderr, 'Dataset "financials" has no plan "start".')
-  const argv = ['subscription', 'change', id, '--plan', 'financials:new', ...registry]
+  const argv = ['subscription', 'change', id, '--plan', 'financials:new']
   const changed = await json<{ price_rub_per_month: unknown }>(house, ...argv)
   t.same(changed.price_rub_per_month, { before: null, after: 5 })
 })

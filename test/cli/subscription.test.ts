@@ -131,6 +131,7 @@ await t.test('list shows who has what, and what to do when nobody has', async (t
       created_at: '2026-11-15T12:00:00Z',
       expires_at: '2026-12-15T12:00:00Z',
       cancelled_at: null,
+      language: 'en',
       global_rows: null,
       grants: [{ dataset: 'financials', plan: 'pro' }],
     },
