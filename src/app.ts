@@ -3,6 +3,7 @@ import { availableParallelism, tmpdir, totalmem } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { ChargeQueue } from './access/charge-queue.js'
 import { openCatalog, readRegistry, versionsFolderOf } from './catalog/catalog.js'
 import type { Catalog } from './catalog/catalog.js'
 import type { OpenFiles } from './catalog/opener.js'
@@ -14,6 +15,7 @@ import { readKey } from './control/key-file.js'
 import { LastUsed } from './control/last-used.js'
 import { ServerLock } from './control/server-lock.js'
 import { ControlStore } from './control/store.js'
+import { WriteHealth } from './control/write-health.js'
 import { DuckDbEngine } from './engine/duckdb/duckdb-engine.js'
 import { duckDbOpener } from './engine/duckdb/opener.js'
 import { buildServer } from './http/server.js'
@@ -50,6 +52,8 @@ const openerMemoryShare = 0.25
 const queueMax = 256
 /** Half of the usual time for a request: who has waited so long is told to come again. */
 const waitMaxMs = 5000
+/** How long a lock on control.db may hold up the whole server; charges wait longer in between. */
+const busyTimeoutMs = 50
 
 /**
  * Wires the house together: registry and files, control store, engine, service, doors.
@@ -93,10 +97,16 @@ async function openApp(
     queueMax,
     waitMaxMs,
   })
-  const lastUsed = new LastUsed(control, now)
+  control.setBusyTimeout(busyTimeoutMs)
+  const charges = new ChargeQueue(control)
+  const lastUsed = new LastUsed(control, now, (cause) => {
+    logger.warn({ err: cause }, 'the last uses of tokens are not noted for now')
+  })
+  const health = writeHealth(control, logger)
   const service = createService({
     catalog: () => catalog,
     control,
+    charges,
     lastUsed,
     engine,
     cursorKey: readKey(join(state.folder, 'cursor.key')),
@@ -116,7 +126,10 @@ async function openApp(
           visitOf,
         }),
     ],
-    isReady: () => isOpen && [...catalog.datasets.values()].some((dataset) => dataset.version),
+    isReady: () =>
+      isOpen &&
+      [...catalog.datasets.values()].some((dataset) => dataset.version) &&
+      health.isWritable(),
   })
   const stopping = new AbortController()
   const prepare = () =>
@@ -132,10 +145,22 @@ async function openApp(
     await settledWithin(closed, answerMs)
     server.server.closeAllConnections()
     await closed
+    charges.close()
     lastUsed.close()
     control.close()
   }
   return { server, catalog, prepare, close }
+}
+
+/** Whether control.db takes writes; the log says once when it no longer does, and when it does. */
+function writeHealth(control: ControlStore, logger: FastifyBaseLogger): WriteHealth {
+  return new WriteHealth(control, {
+    now: () => performance.now(),
+    report: (failure) => {
+      if (failure) logger.error({ err: failure.cause }, 'control.db takes no writes')
+      else logger.info('control.db takes writes again')
+    },
+  })
 }
 
 /** The names that this server is called by, as far as its settings know. */

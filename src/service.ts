@@ -3,7 +3,7 @@ import { accessibleDatasets, authorize, possibleAccesses } from './access/access
 import type { Access } from './access/access.js'
 import { chargeRows, quotaStatus, requireQuota } from './access/allowance.js'
 import type { QuotaStatus } from './access/allowance.js'
-import { ChargeQueue } from './access/charge-queue.js'
+import type { Charges } from './access/charge-queue.js'
 import { authenticate, unauthorized } from './access/principal.js'
 import type { Principal } from './access/principal.js'
 import { RateLimits } from './access/rate-limits.js'
@@ -121,6 +121,7 @@ export interface ServiceParts {
   /** The catalog of this moment; taken once a request. */
   readonly catalog: () => Catalog
   readonly control: ControlStore
+  readonly charges: Charges
   readonly lastUsed: LastUsed
   readonly engine: Engine
   readonly cursorKey: Uint8Array
@@ -133,9 +134,8 @@ const preparePatienceMs = 30_000
 
 /** The whole story of a request, a line a stage; `README.md` says what each stage may refuse. */
 export function createService(parts: ServiceParts): Service {
-  const { control, engine, cursorKey, now } = parts
+  const { control, charges, engine, cursorKey, now } = parts
   const rates = new RateLimits(() => performance.now())
-  const charges = new ChargeQueue(control)
   const descriptions = new Descriptions(engine)
   const guides = new Guides(engine, descriptions)
 
@@ -197,8 +197,9 @@ export function createService(parts: ServiceParts): Service {
   /** How many of the rows are paid for and may be sent. */
   async function pay({ visit, principal }: Guest, access: Access, rows: number): Promise<number> {
     if (rows === 0) return 0
-    visit.signal.throwIfAborted()
-    const paid = await chargeRows(charges, principal, access, rows, now())
+    const { signal } = visit
+    signal.throwIfAborted()
+    const paid = await chargeRows(charges, principal, access, rows, { now: now(), signal })
     visit.quota = paid.quota
     if (paid.rows === 0) requireQuota(paid.quota)
     return paid.rows

@@ -3,6 +3,7 @@ import Database from 'better-sqlite3'
 import { pino } from 'pino'
 import t from 'tap'
 import type { Test } from 'tap'
+import { ChargeQueue } from '../src/access/charge-queue.js'
 import { ControlStore } from '../src/control/store.js'
 import { LastUsed } from '../src/control/last-used.js'
 import type { Engine } from '../src/engine/engine.js'
@@ -40,7 +41,8 @@ function impatientDoor(t: Test, world: World, engine: Engine) {
   const service = createService({
     catalog: () => world.app.catalog,
     control,
-    lastUsed: new LastUsed(control, now),
+    charges: new ChargeQueue(control, 0),
+    lastUsed: new LastUsed(control, now, () => undefined),
     engine,
     cursorKey: Buffer.alloc(32),
     now,

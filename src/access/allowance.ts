@@ -3,7 +3,7 @@ import { periodEnd, periodOf, readUsage } from '../control/usage.js'
 import type { Charge, Usage } from '../control/usage.js'
 import type { ControlStore } from '../control/store.js'
 import type { Access } from './access.js'
-import type { ChargeQueue } from './charge-queue.js'
+import type { Charges } from './charge-queue.js'
 import type { Principal, Subscriber } from './principal.js'
 
 /** Rows of this month under one cap. */
@@ -91,17 +91,23 @@ export interface Paid {
   readonly quota: QuotaStatus | undefined
 }
 
+interface ChargeMoment {
+  readonly now: number
+  /** Aborts when nobody waits for the rows any more. */
+  readonly signal: AbortSignal
+}
+
 /**
  * Charges rows durably before they are sent: a page that would pass a cap is cut to what is left,
  * down to none when another request took the last rows meanwhile.
  * @throws service_unavailable when the charge can't be made durable: nothing may be sent then
  */
 export async function chargeRows(
-  queue: ChargeQueue,
+  charges: Charges,
   principal: Principal,
   access: Access,
   rows: number,
-  now: number,
+  { now, signal }: ChargeMoment,
 ): Promise<Paid> {
   if (principal.kind === 'demo' || !access.plan) return { rows, quota: undefined }
   const charge: Charge = {
@@ -112,6 +118,6 @@ export async function chargeRows(
     datasetRowsMax: access.plan.rowsPerMonth,
     globalRowsMax: principal.globalRows,
   }
-  const result = await queue.charge(charge)
+  const result = await charges.charge(charge, signal)
   return { rows: result.granted, quota: nearestEnd(principal, access, result, now) }
 }

@@ -1,49 +1,112 @@
 import { ServiceError } from '../errors.js'
+import { isLocked } from '../control/failures.js'
 import { chargeAll } from '../control/usage.js'
 import type { Charge, ChargeResult } from '../control/usage.js'
 import type { ControlStore } from '../control/store.js'
 
+/** How long a charge waits for another process's lock; then its rows are not sent. */
+const lockWaitMsDefault = 5000
+const retryPauseMs = 150
+
+/** Charges wait only while the database is locked, each with the rows of a page in memory. */
+const waitingMax = 256
+const retryAfterSeconds = 5
+
+/** What rows are paid with. */
+export interface Charges {
+  /**
+   * Resolves when the charge is on disk; nothing is charged when it rejects. A charge whose signal
+   * aborts before it is written is dropped, and rejects with the signal's reason.
+   * @throws service_unavailable
+   */
+  readonly charge: (charge: Charge, signal: AbortSignal) => Promise<ChargeResult>
+}
+
 interface Waiting {
   readonly charge: Charge
+  readonly signal: AbortSignal
+  readonly waitsUntil: number
   readonly resolve: (result: ChargeResult) => void
   readonly reject: (cause: unknown) => void
 }
 
 /**
  * Group commit: the charges that arrive in one turn of the event loop are written in one durable
- * transaction, one fsync for all. A failed write fails each of them: nothing is sent unpaid.
+ * transaction, one fsync for all, in the order in which they came. A failed write fails each of
+ * them: nothing is sent unpaid. Only where another process holds the lock they are tried again,
+ * together with those that came meanwhile, until each has waited long enough.
  */
-export class ChargeQueue {
+export class ChargeQueue implements Charges {
   readonly #control: ControlStore
+  readonly #lockWaitMs: number
   #waiting: Waiting[] = []
+  #retry: NodeJS.Timeout | undefined
+  #isClosed = false
 
-  constructor(control: ControlStore) {
+  constructor(control: ControlStore, lockWaitMs = lockWaitMsDefault) {
     this.#control = control
+    this.#lockWaitMs = lockWaitMs
   }
 
-  /** Resolves when the charge is on disk. */
-  charge(charge: Charge): Promise<ChargeResult> {
+  charge(charge: Charge, signal: AbortSignal): Promise<ChargeResult> {
     return new Promise((resolve, reject) => {
+      if (this.#isClosed || this.#waiting.length >= waitingMax) return reject(tooMany())
       if (this.#waiting.length === 0) setImmediate(() => this.#flush())
-      this.#waiting.push({ charge, resolve, reject })
+      const waitsUntil = performance.now() + this.#lockWaitMs
+      this.#waiting.push({ charge, signal, waitsUntil, resolve, reject })
     })
   }
 
+  /** Writes what still waits, or fails it; call it before the store is closed. */
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#retry)
+    this.#flush()
+  }
+
   #flush(): void {
-    const batch = this.#waiting
-    this.#waiting = []
+    const batch = this.#takeWanted()
+    if (batch.length === 0) return
+    let results: ChargeResult[]
     try {
-      const results = chargeAll(
+      results = chargeAll(
         this.#control,
         batch.map(({ charge }) => charge),
       )
-      for (const [index, { resolve, reject }] of batch.entries()) {
-        const result = results[index]
-        if (result) resolve(result)
-        else reject(new ServiceError('internal_error', 'The charge was not recorded.'))
-      }
     } catch (cause) {
-      for (const { reject } of batch) reject(cause)
+      return this.#fail(batch, cause)
+    }
+    for (const [index, { resolve, reject }] of batch.entries()) {
+      const result = results[index]
+      if (result) resolve(result)
+      else reject(new ServiceError('internal_error', 'The charge was not recorded.'))
     }
   }
+
+  /** All that wait, but for those whose client is gone: they are not charged. */
+  #takeWanted(): readonly Waiting[] {
+    const batch = this.#waiting
+    this.#waiting = []
+    for (const { signal, reject } of batch) if (signal.aborted) reject(signal.reason)
+    return batch.filter(({ signal }) => !signal.aborted)
+  }
+
+  /** Nothing came in between: a batch is written in one go, without a turn of the event loop. */
+  #fail(batch: readonly Waiting[], cause: unknown): void {
+    const now = performance.now()
+    const canWait = isLocked(cause) && !this.#isClosed
+    for (const each of batch) {
+      if (canWait && now < each.waitsUntil) this.#waiting.push(each)
+      else each.reject(cause)
+    }
+    if (this.#waiting.length > 0) this.#retry = setTimeout(() => this.#flush(), retryPauseMs)
+  }
+}
+
+function tooMany(): ServiceError {
+  return new ServiceError(
+    'service_unavailable',
+    'Too many requests wait for their rows to be counted. Try again shortly.',
+    { retryAfterSeconds },
+  )
 }

@@ -27,6 +27,12 @@ export function failClosed<T>(work: () => T): T {
   }
 }
 
+/** A lock of another process outlasted the busy timeout: trying again later may help. */
+export function isLocked(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : undefined
+  return cause instanceof Database.SqliteError && cause.code.startsWith('SQLITE_BUSY')
+}
+
 function isUndurable(error: unknown): boolean {
   return error instanceof Database.SqliteError && undurableCode.test(error.code)
 }

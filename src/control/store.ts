@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3'
+import { ServiceError } from '../errors.js'
 import { failClosed } from './failures.js'
 import { controlMigrations, migrate } from './migrations.js'
 import { setPragmas } from './pragmas.js'
@@ -17,6 +18,9 @@ interface StoreOptions {
   readonly busyTimeoutMs?: number
 }
 
+/** Is told how each transaction ended: durable, or with what stood in its way. */
+type WriteWatch = (failure: ServiceError | undefined) => void
+
 /**
  * The control database: who subscribed, with which tokens and grants, and what was used. A
  * transaction that returned survives a power cut (WAL, `synchronous=FULL`). Several processes may
@@ -27,6 +31,7 @@ interface StoreOptions {
 export class ControlStore {
   readonly db: Database.Database
   readonly #statements = new Map<string, Database.Statement<[Values]>>()
+  #watch: WriteWatch | undefined
 
   private constructor(db: Database.Database) {
     this.db = db
@@ -68,7 +73,28 @@ export class ControlStore {
    * throws, and no other connection writes in between. Inside another `write` it joins that one.
    */
   write<T>(work: () => T): T {
-    return failClosed(() => this.db.transaction(work).immediate())
+    if (this.db.inTransaction) return this.#transact(work)
+    try {
+      const result = this.#transact(work)
+      this.#watch?.(undefined)
+      return result
+    } catch (cause) {
+      if (isUnavailable(cause)) this.#watch?.(cause)
+      throw cause
+    }
+  }
+
+  /** From now on `watch` is told the end of every `write`; a bug in its work says nothing of us. */
+  watchWrites(watch: WriteWatch): void {
+    this.#watch = watch
+  }
+
+  /**
+   * From now on a statement blocks no longer than this for another process's lock. To open a store
+   * may take long; whoever serves with it must not stand still.
+   */
+  setBusyTimeout(busyTimeoutMs: number): void {
+    this.db.pragma(`busy_timeout = ${busyTimeoutMs}`)
   }
 
   /** All rows of a statement; `Row` is what its author says the columns are. */
@@ -82,6 +108,10 @@ export class ControlStore {
     return failClosed(() => this.#prepared(sql).run(values).changes)
   }
 
+  #transact<T>(work: () => T): T {
+    return failClosed(() => this.db.transaction(work).immediate())
+  }
+
   #prepared(sql: string): Database.Statement<[Values]> {
     const known = this.#statements.get(sql)
     if (known !== undefined) return known
@@ -92,4 +122,8 @@ export class ControlStore {
     this.#statements.set(sql, statement)
     return statement
   }
+}
+
+function isUnavailable(cause: unknown): cause is ServiceError {
+  return cause instanceof ServiceError && cause.code === 'service_unavailable'
 }

@@ -1,0 +1,141 @@
+import Database from 'better-sqlite3'
+import t from 'tap'
+import { ChargeQueue } from '../../src/access/charge-queue.js'
+import { ControlStore } from '../../src/control/store.js'
+import { readUsage } from '../../src/control/usage.js'
+import { storePath, subscribe } from '../control/fixtures/store.js'
+
+// Guarantee: what is answered is charged, and what is refused or abandoned is not.
+
+const period = '2026-06'
+const stays = new AbortController().signal
+
+/** A queue over a store that gives up on locks at once, and a second connection that locks it. */
+function openQueue(t: Parameters<typeof storePath>[0], lockWaitMs?: number) {
+  const path = storePath(t)
+  const store = ControlStore.open(path)
+  store.setBusyTimeout(1)
+  const { subscriptionId } = subscribe(store)
+  const holder = new Database(path)
+  t.teardown(() => [store, holder].map((each) => each.close()))
+  const queue = new ChargeQueue(store, lockWaitMs)
+  const charge = (rows: number, signal: AbortSignal = stays) =>
+    queue.charge(
+      {
+        subscriptionId,
+        dataset: 'financials',
+        period,
+        rows,
+        datasetRowsMax: 100,
+        globalRowsMax: null,
+      },
+      signal,
+    )
+  const used = () => readUsage(store, subscriptionId, period).total
+  return { store, queue, holder, charge, used }
+}
+
+/** Resolves at the next write that is tried, however it ends. */
+function nextWrite(store: ControlStore): Promise<unknown> {
+  return new Promise((resolve) => {
+    store.watchWrites((failure) => resolve(failure?.cause))
+  })
+}
+
+await t.test('charges of one turn are one transaction, in the order of their coming', async (t) => {
+  const { store, charge, used } = openQueue(t)
+  let writes = 0
+  store.watchWrites(() => {
+    writes += 1
+  })
+  const results = await Promise.all([60, 30, 20, 5].map((rows) => charge(rows)))
+  t.same(
+    results.map(({ granted }) => granted),
+    [60, 30, 10, 0],
+  )
+  t.equal(writes, 1)
+  t.equal(used(), 100)
+})
+
+await t.test('a lock is waited for, and who comes meanwhile waits behind', async (t) => {
+  const { store, holder, charge, used } = openQueue(t)
+  holder.exec('BEGIN IMMEDIATE')
+  const first = charge(80)
+  t.match(await nextWrite(store), { code: 'SQLITE_BUSY' })
+  const second = charge(80)
+  t.match(await nextWrite(store), { code: 'SQLITE_BUSY' })
+  holder.exec('ROLLBACK')
+  t.match(await Promise.all([first, second]), [{ granted: 80 }, { granted: 20 }])
+  t.equal(used(), 100)
+})
+
+await t.test('a lock that stays is a 503, and nothing is charged', async (t) => {
+  const { holder, charge, used } = openQueue(t, 300)
+  holder.exec('BEGIN IMMEDIATE')
+  await t.rejects(charge(80), {
+    code: 'service_unavailable',
+    retryAfterSeconds: 5,
+    cause: { code: 'SQLITE_BUSY' },
+  })
+  holder.exec('ROLLBACK')
+  t.equal(used(), 0)
+  t.match(await charge(80), { granted: 80 })
+})
+
+await t.test('what is no lock is not tried again', async (t) => {
+  const { store, charge, used } = openQueue(t)
+  let writes = 0
+  store.watchWrites(() => {
+    writes += 1
+  })
+  store.db.pragma('query_only = ON')
+  await t.rejects(charge(80), { code: 'service_unavailable', cause: { code: 'SQLITE_READONLY' } })
+  t.equal(writes, 1)
+  store.db.pragma('query_only = OFF')
+  t.equal(used(), 0)
+})
+
+await t.test('who hangs up while waiting is not charged', async (t) => {
+  const { store, holder, charge, used } = openQueue(t)
+  const gone = new AbortController()
+  holder.exec('BEGIN IMMEDIATE')
+  const abandoned = charge(80, gone.signal)
+  const other = charge(30)
+  t.match(await nextWrite(store), { code: 'SQLITE_BUSY' })
+  const reason = new Error('the client is gone')
+  gone.abort(reason)
+  holder.exec('ROLLBACK')
+  await t.rejects(abandoned, reason)
+  t.match(await other, { granted: 30 })
+  t.equal(used(), 30)
+})
+
+await t.test('no more than 256 wait; the next is a 503 at once', async (t) => {
+  const { store, holder, charge, used } = openQueue(t)
+  holder.exec('BEGIN IMMEDIATE')
+  const waiting = Array.from({ length: 256 }, () => charge(0))
+  await t.rejects(charge(1), { code: 'service_unavailable', retryAfterSeconds: 5 })
+  t.match(await nextWrite(store), { code: 'SQLITE_BUSY' })
+  await t.rejects(charge(1), { code: 'service_unavailable', cause: undefined })
+  holder.exec('ROLLBACK')
+  t.equal((await Promise.all(waiting)).length, 256)
+  t.match(await charge(1), { granted: 1 })
+  t.equal(used(), 1)
+})
+
+await t.test('closing writes what waits, or fails it, and takes nothing more', async (t) => {
+  const open = openQueue(t)
+  const written = open.charge(10)
+  open.queue.close()
+  t.match(await written, { granted: 10 })
+  t.equal(open.used(), 10)
+
+  const locked = openQueue(t)
+  locked.holder.exec('BEGIN IMMEDIATE')
+  const unpaid = locked.charge(10)
+  t.match(await nextWrite(locked.store), { code: 'SQLITE_BUSY' })
+  locked.queue.close()
+  await t.rejects(unpaid, { code: 'service_unavailable' })
+  await t.rejects(locked.charge(10), { code: 'service_unavailable' })
+  t.equal(locked.used(), 0)
+})

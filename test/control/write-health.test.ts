@@ -1,0 +1,108 @@
+import Database from 'better-sqlite3'
+import t from 'tap'
+import { ControlStore } from '../../src/control/store.js'
+import { WriteHealth } from '../../src/control/write-health.js'
+import { openStore, storePath, subscribe, thrownBy } from './fixtures/store.js'
+
+// Guarantee: readiness is not claimed while nothing can be recorded.
+
+/** The health of a store that gives up on locks at once, under a clock that the test sets. */
+function observe(t: Parameters<typeof openStore>[0]) {
+  const path = storePath(t)
+  const store = ControlStore.open(path)
+  store.setBusyTimeout(1)
+  const holder = new Database(path)
+  t.teardown(() => [store, holder].map((each) => each.close()))
+  const clock = { ms: 0 }
+  const reports: unknown[] = []
+  const health = new WriteHealth(store, {
+    now: () => clock.ms,
+    report: (failure) => reports.push(failure?.cause),
+  })
+  const isWritableAt = (ms: number) => {
+    clock.ms = ms
+    return health.isWritable()
+  }
+  const frames = () => {
+    const [state] = holder.pragma('wal_checkpoint(NOOP)') as { log: number }[]
+    return state?.log ?? -1
+  }
+  return { store, holder, health, reports, isWritableAt, frames }
+}
+
+await t.test('a probe is a write that reaches the disk, at most one in two seconds', async (t) => {
+  const { isWritableAt, frames } = observe(t)
+  const before = frames()
+  t.ok(isWritableAt(1999))
+  t.equal(frames(), before)
+  t.ok(isWritableAt(2000))
+  t.equal(frames(), before + 1)
+  t.ok(isWritableAt(3999))
+  t.equal(frames(), before + 1)
+})
+
+await t.test('what the service writes itself is probe enough', async (t) => {
+  const { store, isWritableAt, frames } = observe(t)
+  isWritableAt(1000)
+  subscribe(store)
+  const before = frames()
+  t.ok(isWritableAt(1999))
+  t.equal(frames(), before)
+})
+
+await t.test('a probe changes nothing that anybody reads', async (t) => {
+  const { store, holder, isWritableAt } = observe(t)
+  const read = () => [
+    holder.pragma('user_version', { simple: true }),
+    holder.prepare('SELECT * FROM sqlite_schema').all(),
+  ]
+  subscribe(store)
+  const before = read()
+  isWritableAt(5000)
+  t.same(read(), before)
+})
+
+await t.test('one failure is enough, one success too; each is told once', async (t) => {
+  const { store, reports, isWritableAt } = observe(t)
+  store.db.pragma('query_only = ON')
+  t.notOk(isWritableAt(2000))
+  t.notOk(isWritableAt(4000))
+  t.match(reports, [{ code: 'SQLITE_READONLY' }])
+  store.db.pragma('query_only = OFF')
+  t.notOk(isWritableAt(4001), 'nobody has tried since')
+  subscribe(store)
+  t.ok(isWritableAt(4002))
+  t.match(reports, [{ code: 'SQLITE_READONLY' }, undefined])
+  t.equal(reports.length, 2)
+})
+
+await t.test('a lock fails it only when it stays', async (t) => {
+  const { holder, reports, isWritableAt } = observe(t)
+  holder.exec('BEGIN IMMEDIATE')
+  t.ok(isWritableAt(2000))
+  t.ok(isWritableAt(4000))
+  holder.exec('ROLLBACK')
+  t.ok(isWritableAt(6000))
+  holder.exec('BEGIN IMMEDIATE')
+  t.ok(isWritableAt(8000))
+  t.notOk(isWritableAt(12_000))
+  t.match(reports, [{ code: 'SQLITE_BUSY' }])
+  holder.exec('ROLLBACK')
+  t.ok(isWritableAt(14_000))
+  t.equal(reports.length, 2)
+})
+
+await t.test('a refusal or a bug in the work of a write says nothing of the store', async (t) => {
+  const { store, reports, isWritableAt } = observe(t)
+  const bug = new TypeError('not of SQLite')
+  t.equal(
+    thrownBy(() =>
+      store.write(() => {
+        throw bug
+      }),
+    ),
+    bug,
+  )
+  t.ok(isWritableAt(0))
+  t.equal(reports.length, 0)
+})
