@@ -83,7 +83,10 @@ function countOf(name: keyof Load, text: string): number {
 
 async function run(): Promise<void> {
   const { values } = parseArgs({ options })
-  if (values.help) return void process.stdout.write(help)
+  if (values.help) {
+    process.stdout.write(help)
+    return
+  }
   const load = {
     clients: countOf('clients', values.clients),
     rounds: countOf('rounds', values.rounds),

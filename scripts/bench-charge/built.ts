@@ -1,18 +1,28 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type * as ChargeQueue from '../../src/access/charge-queue.js'
+import type * as App from '../../src/app.js'
+import type * as Catalog from '../../src/catalog/catalog.js'
+import type * as LastUsed from '../../src/control/last-used.js'
+import type * as Store from '../../src/control/store.js'
+import type * as Subscriptions from '../../src/control/subscriptions.js'
+import type * as Usage from '../../src/control/usage.js'
+import type * as DuckdbEngine from '../../src/engine/duckdb/duckdb-engine.js'
+import type * as Server from '../../src/http/server.js'
+import type * as Service from '../../src/service.js'
 
 /** What a benchmark measures is what is shipped: the modules of dist, with the types of src. */
 interface Modules {
-  readonly 'access/charge-queue': typeof import('../../src/access/charge-queue.js')
-  readonly app: typeof import('../../src/app.js')
-  readonly 'catalog/catalog': typeof import('../../src/catalog/catalog.js')
-  readonly 'control/last-used': typeof import('../../src/control/last-used.js')
-  readonly 'control/store': typeof import('../../src/control/store.js')
-  readonly 'control/subscriptions': typeof import('../../src/control/subscriptions.js')
-  readonly 'control/usage': typeof import('../../src/control/usage.js')
-  readonly 'engine/duckdb/duckdb-engine': typeof import('../../src/engine/duckdb/duckdb-engine.js')
-  readonly 'http/server': typeof import('../../src/http/server.js')
-  readonly service: typeof import('../../src/service.js')
+  readonly 'access/charge-queue': typeof ChargeQueue
+  readonly app: typeof App
+  readonly 'catalog/catalog': typeof Catalog
+  readonly 'control/last-used': typeof LastUsed
+  readonly 'control/store': typeof Store
+  readonly 'control/subscriptions': typeof Subscriptions
+  readonly 'control/usage': typeof Usage
+  readonly 'engine/duckdb/duckdb-engine': typeof DuckdbEngine
+  readonly 'http/server': typeof Server
+  readonly service: typeof Service
 }
 
 /** A module as `npm run build` left it. */

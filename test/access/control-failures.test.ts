@@ -86,7 +86,7 @@ async function isExact(t: Test, sold: Sold, rows: number): Promise<void> {
 /** Every write of the process to a file fails from now on (EFBIG), as on a full disk; or no more. */
 function setFull({ server }: Sold, isFull: boolean): void {
   const size = isFull ? '0:unlimited' : 'unlimited:unlimited'
-  execFileSync('prlimit', ['--pid', String(server.pid), `--fsize=${size}`])
+  execFileSync('/usr/bin/env', ['prlimit', '--pid', String(server.pid), `--fsize=${size}`])
 }
 
 await t.test(
@@ -134,7 +134,9 @@ function lock(t: Test, { path }: Sold): () => void {
   const holder = new Database(path)
   t.teardown(() => holder.close())
   holder.exec('BEGIN EXCLUSIVE')
-  return () => void holder.exec('ROLLBACK')
+  return () => {
+    holder.exec('ROLLBACK')
+  }
 }
 
 await t.test('a lock that stays: 503 in the end, and meanwhile the rest works', async (t) => {

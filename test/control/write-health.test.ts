@@ -2,12 +2,12 @@ import Database from 'better-sqlite3'
 import t from 'tap'
 import { ControlStore } from '../../src/control/store.js'
 import { WriteHealth } from '../../src/control/write-health.js'
-import { openStore, storePath, subscribe, thrownBy } from './fixtures/store.js'
+import { storePath, subscribe, thrownBy } from './fixtures/store.js'
 
 // Guarantee: readiness is not claimed while nothing can be recorded.
 
 /** The health of a store that gives up on locks at once, under a clock that the test sets. */
-function observe(t: Parameters<typeof openStore>[0]) {
+function observe(t: Parameters<typeof storePath>[0]) {
   const path = storePath(t)
   const store = ControlStore.open(path)
   store.setBusyTimeout(1)
