@@ -10,6 +10,7 @@ import type { OpenFiles } from './catalog/opener.js'
 import type { Registry } from './catalog/registry.js'
 import type { Reader } from './cli/parts.js'
 import type { Config } from './config.js'
+import { ChargeStore } from './control/charge-store.js'
 import { saveDatasetStates } from './control/dataset-state.js'
 import { readKey } from './control/key-file.js'
 import { LastUsed } from './control/last-used.js'
@@ -98,11 +99,12 @@ async function openApp(
     waitMaxMs,
   })
   control.setBusyTimeout(busyTimeoutMs)
-  const charges = new ChargeQueue(control)
+  const chargeStore = ChargeStore.open(join(state.folder, 'control.db'), { busyTimeoutMs })
+  const charges = new ChargeQueue(chargeStore)
   const lastUsed = new LastUsed(control, now, (cause) => {
     logger.warn({ err: cause }, 'the last uses of tokens are not noted for now')
   })
-  const health = writeHealth(control, logger)
+  const health = writeHealth(control, chargeStore, logger)
   const service = createService({
     catalog: () => catalog,
     control,
@@ -145,7 +147,7 @@ async function openApp(
     await settledWithin(closed, answerMs)
     server.server.closeAllConnections()
     await closed
-    charges.close()
+    await charges.close()
     lastUsed.close()
     control.close()
   }
@@ -153,8 +155,12 @@ async function openApp(
 }
 
 /** Whether control.db takes writes; the log says once when it no longer does, and when it does. */
-function writeHealth(control: ControlStore, logger: FastifyBaseLogger): WriteHealth {
-  return new WriteHealth(control, {
+function writeHealth(
+  control: ControlStore,
+  charges: ChargeStore,
+  logger: FastifyBaseLogger,
+): WriteHealth {
+  return new WriteHealth([control, charges], {
     now: () => performance.now(),
     report: (failure) => {
       if (failure) logger.error({ err: failure.cause }, 'control.db takes no writes')

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import t from 'tap'
 import type { Test } from 'tap'
 import { ChargeQueue } from '../src/access/charge-queue.js'
+import { ChargeStore } from '../src/control/charge-store.js'
 import { ControlStore } from '../src/control/store.js'
 import { LastUsed } from '../src/control/last-used.js'
 import type { Engine } from '../src/engine/engine.js'
@@ -36,12 +37,14 @@ function countingEngine() {
 
 /** A door of its own onto the world's catalog and database, which gives up on locks at once. */
 function impatientDoor(t: Test, world: World, engine: Engine) {
-  const control = ControlStore.open(join(world.folder, 'var/control.db'), { busyTimeoutMs: 20 })
+  const path = join(world.folder, 'var/control.db')
+  const control = ControlStore.open(path, { busyTimeoutMs: 20 })
+  const charges = new ChargeQueue(ChargeStore.open(path, { busyTimeoutMs: 20 }), 0)
   const now = () => world.clock.ms
   const service = createService({
     catalog: () => world.app.catalog,
     control,
-    charges: new ChargeQueue(control, 0),
+    charges,
     lastUsed: new LastUsed(control, now, () => undefined),
     engine,
     cursorKey: Buffer.alloc(32),
@@ -51,6 +54,7 @@ function impatientDoor(t: Test, world: World, engine: Engine) {
   const server = buildServer({ service, logger, trustProxy: [], doors: [], isReady: () => true })
   t.teardown(async () => {
     await server.close()
+    await charges.close()
     control.close()
   })
   return async (url: string, token: string): Promise<Answer> => {

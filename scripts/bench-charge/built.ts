@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url'
 import type * as ChargeQueue from '../../src/access/charge-queue.js'
 import type * as App from '../../src/app.js'
 import type * as Catalog from '../../src/catalog/catalog.js'
+import type * as ChargeStore from '../../src/control/charge-store.js'
 import type * as LastUsed from '../../src/control/last-used.js'
 import type * as Store from '../../src/control/store.js'
 import type * as Subscriptions from '../../src/control/subscriptions.js'
@@ -16,6 +17,7 @@ interface Modules {
   readonly 'access/charge-queue': typeof ChargeQueue
   readonly app: typeof App
   readonly 'catalog/catalog': typeof Catalog
+  readonly 'control/charge-store': typeof ChargeStore
   readonly 'control/last-used': typeof LastUsed
   readonly 'control/store': typeof Store
   readonly 'control/subscriptions': typeof Subscriptions

@@ -27,6 +27,8 @@ export async function measureDisk(folder: string, batch: number): Promise<DiskTi
     grants: [{ dataset: 'financials', plan: 'bench' }],
     months: 1,
     globalRows: null,
+    priceRub: 0,
+    language: 'en',
     now: Date.now,
   })
   const charge = {

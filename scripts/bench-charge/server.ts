@@ -9,7 +9,6 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Charges } from '../../src/access/charge-queue.js'
-import type { ControlStore } from '../../src/control/store.js'
 import { built } from './built.js'
 
 const [kind = '', registryPath = '', folder = ''] = process.argv.slice(2)
@@ -23,11 +22,13 @@ const unrecorded: Charges = {
     Promise.resolve({ granted: rows, period, datasetUsed: rows, globalUsed: rows }),
 }
 
-async function chargesOf(control: ControlStore): Promise<Charges> {
+async function chargesOf(path: string): Promise<Charges> {
   if (kind === 'none') return unrecorded
   const { ChargeQueue } = await built('access/charge-queue')
-  const queue = new ChargeQueue(control)
-  control.watchWrites(() => {
+  const { ChargeStore } = await built('control/charge-store')
+  const store = ChargeStore.open(path, { busyTimeoutMs: 50 })
+  const queue = new ChargeQueue(store)
+  store.watchWrites(() => {
     counts.writes += 1
   })
   return {
@@ -63,13 +64,16 @@ async function start() {
     versionsFolder,
   })
   const { ControlStore } = await built('control/store')
-  const control = ControlStore.open(join(folder, 'control.db'))
+  const path = join(folder, 'control.db')
+  const control = ControlStore.open(path)
   const { createSubscription } = await built('control/subscriptions')
   const { token } = createSubscription(control, {
     email: 'bench@example.org',
     grants: [{ dataset: 'financials', plan: 'bench' }],
     months: 1,
     globalRows: null,
+    priceRub: 0,
+    language: 'en',
     now: Date.now,
   })
   const { LastUsed } = await built('control/last-used')
@@ -78,7 +82,7 @@ async function start() {
   const service = createService({
     catalog: () => catalog,
     control,
-    charges: await chargesOf(control),
+    charges: await chargesOf(path),
     lastUsed: new LastUsed(control, Date.now, () => undefined),
     engine,
     cursorKey: randomBytes(32),

@@ -1,8 +1,7 @@
 import { ServiceError } from '../errors.js'
 import { isLocked } from '../control/failures.js'
-import { chargeAll } from '../control/usage.js'
+import type { ChargeStore } from '../control/charge-store.js'
 import type { Charge, ChargeResult } from '../control/usage.js'
-import type { ControlStore } from '../control/store.js'
 
 /** How long a charge waits for another process's lock; then its rows are not sent. */
 const lockWaitMsDefault = 5000
@@ -31,50 +30,60 @@ interface Waiting {
 }
 
 /**
- * Group commit: the charges that arrive in one turn of the event loop are written in one durable
- * transaction, one fsync for all, in the order in which they came. A failed write fails each of
- * them: nothing is sent unpaid. Only where another process holds the lock they are tried again,
- * together with those that came meanwhile, until each has waited long enough.
+ * Group commit: the charges that arrive in one turn of the event loop are one transaction, in the
+ * order in which they came, and all transactions that end while the disk is busy share one sync.
+ * A failure fails each of them: nothing is sent unpaid. Only where another process holds the lock
+ * they are tried again, together with those that came meanwhile, until each has waited long enough.
  */
 export class ChargeQueue implements Charges {
-  readonly #control: ControlStore
+  readonly #store: ChargeStore
   readonly #lockWaitMs: number
   #waiting: Waiting[] = []
   #retry: NodeJS.Timeout | undefined
   #isClosed = false
 
-  constructor(control: ControlStore, lockWaitMs = lockWaitMsDefault) {
-    this.#control = control
+  constructor(store: ChargeStore, lockWaitMs = lockWaitMsDefault) {
+    this.#store = store
     this.#lockWaitMs = lockWaitMs
+  }
+
+  readonly #write = (): void => {
+    void this.#flush()
   }
 
   charge(charge: Charge, signal: AbortSignal): Promise<ChargeResult> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed || this.#waiting.length >= waitingMax) return reject(tooMany())
-      if (this.#waiting.length === 0) setImmediate(() => this.#flush())
+      if (this.#waiting.length === 0) setImmediate(this.#write)
       const waitsUntil = performance.now() + this.#lockWaitMs
       this.#waiting.push({ charge, signal, waitsUntil, resolve, reject })
     })
   }
 
-  /** Writes what still waits, or fails it; call it before the store is closed. */
-  close(): void {
+  /** Writes what still waits, or fails it, waits for the disk, and closes the store. */
+  async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#retry)
-    this.#flush()
+    await this.#flush()
+    await Promise.allSettled([this.#store.synced()])
+    this.#store.close()
   }
 
-  #flush(): void {
+  async #flush(): Promise<void> {
     const batch = this.#takeWanted()
     if (batch.length === 0) return
     let results: ChargeResult[]
     try {
-      results = chargeAll(
-        this.#control,
-        batch.map(({ charge }) => charge),
-      )
+      results = this.#store.chargeAll(batch.map(({ charge }) => charge))
     } catch (cause) {
-      return this.#fail(batch, cause)
+      this.#fail(batch, cause)
+      return
+    }
+    try {
+      await this.#store.synced()
+    } catch (cause) {
+      for (const { reject } of batch) reject(cause)
+      return
     }
     for (const [index, { resolve, reject }] of batch.entries()) {
       const result = results[index]
@@ -99,7 +108,7 @@ export class ChargeQueue implements Charges {
       if (canWait && now < each.waitsUntil) this.#waiting.push(each)
       else each.reject(cause)
     }
-    if (this.#waiting.length > 0) this.#retry = setTimeout(() => this.#flush(), retryPauseMs)
+    if (this.#waiting.length > 0) this.#retry = setTimeout(this.#write, retryPauseMs)
   }
 }
 

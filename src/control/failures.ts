@@ -18,13 +18,17 @@ export function failClosed<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (!isUndurable(error)) throw error
-    throw new ServiceError(
-      'service_unavailable',
-      "The service can't keep its records right now. Try again shortly.",
-      { cause: error, retryAfterSeconds },
-    )
+    throw isUndurable(error) ? unavailable(error) : error
   }
+}
+
+/** What a caller may see of records that can't be kept; what stood in the way is for the log. */
+export function unavailable(cause: unknown): ServiceError {
+  return new ServiceError(
+    'service_unavailable',
+    "The service can't keep its records right now. Try again shortly.",
+    { cause, retryAfterSeconds },
+  )
 }
 
 /** A lock of another process outlasted the busy timeout: trying again later may help. */

@@ -3,17 +3,26 @@ import Database from 'better-sqlite3'
 const retryPauseMs = 10
 
 /**
- * Makes this connection durable and strict: write-ahead log, an fsync at every commit
- * (better-sqlite3 compiles in NORMAL, which a power cut can roll back), foreign keys enforced.
+ * When a commit is made durable: `commit` = by SQLite, before it returns (better-sqlite3 compiles in
+ * NORMAL, which a power cut can roll back); `later` = by whoever committed, who syncs the
+ * write-ahead log and waits for it.
+ */
+export type Syncs = 'commit' | 'later'
+
+const synchronous: Readonly<Record<Syncs, string>> = { commit: 'FULL', later: 'NORMAL' }
+
+/**
+ * Makes this connection durable and strict: write-ahead log, synced as `syncs` says, foreign keys
+ * enforced.
  *
  * @throws Error when the file's place allows no write-ahead log; SQLite's error otherwise.
  */
-export function setPragmas(db: Database.Database, busyTimeoutMs: number): void {
+export function setPragmas(db: Database.Database, busyTimeoutMs: number, syncs: Syncs): void {
   const journalMode = switchToWriteAheadLog(db, performance.now() + busyTimeoutMs)
   if (journalMode !== 'wal') {
     throw new Error(`${db.name} can't have a write-ahead log here (mode ${String(journalMode)})`)
   }
-  db.pragma('synchronous = FULL')
+  db.pragma(`synchronous = ${synchronous[syncs]}`)
   db.pragma('foreign_keys = ON')
 }
 

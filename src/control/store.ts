@@ -1,8 +1,9 @@
 import Database from 'better-sqlite3'
 import { ServiceError } from '../errors.js'
-import { failClosed } from './failures.js'
+import { failClosed, unavailable } from './failures.js'
 import { controlMigrations, migrate } from './migrations.js'
 import { setPragmas } from './pragmas.js'
+import type { Syncs } from './pragmas.js'
 import { ensurePrivateFile } from './private-file.js'
 
 const busyTimeoutMsDefault = 5000
@@ -16,15 +17,22 @@ export type Values = Readonly<Record<string, string | number | null | Uint8Array
 interface StoreOptions {
   /** How long a statement waits for another process's lock, blocking; then service_unavailable. */
   readonly busyTimeoutMs?: number
+  /** `commit` when left out; with `later`, a write is durable once `sync` has resolved. */
+  readonly syncs?: Syncs
+}
+
+/** What SQLite says of a checkpoint. */
+interface Checkpoint {
+  readonly busy: number
 }
 
 /** Is told how each transaction ended: durable, or with what stood in its way. */
-type WriteWatch = (failure: ServiceError | undefined) => void
+export type WriteWatch = (failure: ServiceError | undefined) => void
 
 /**
  * The control database: who subscribed, with which tokens and grants, and what was used. A
- * transaction that returned survives a power cut (WAL, `synchronous=FULL`). Several processes may
- * hold the same file open.
+ * transaction that returned survives a power cut (WAL, `synchronous=FULL`), unless the store was
+ * opened to be synced later. Several processes may hold the same file open.
  *
  * Reads and writes throw service_unavailable when SQLite can't be relied on (`failures.ts`).
  */
@@ -49,7 +57,7 @@ export class ControlStore {
     const busyTimeoutMs = options.busyTimeoutMs ?? busyTimeoutMsDefault
     const db = new Database(path, { timeout: busyTimeoutMs })
     try {
-      setPragmas(db, busyTimeoutMs)
+      setPragmas(db, busyTimeoutMs, options.syncs ?? 'commit')
       migrate(db, controlMigrations)
     } catch (error) {
       db.close()
@@ -95,6 +103,16 @@ export class ControlStore {
    */
   setBusyTimeout(busyTimeoutMs: number): void {
     this.db.pragma(`busy_timeout = ${busyTimeoutMs}`)
+  }
+
+  /**
+   * Moves the write-ahead log into the database, durably, and begins it anew.
+   *
+   * @throws service_unavailable when somebody still reads or writes it, or the disk fails.
+   */
+  checkpoint(): void {
+    const [result] = failClosed(() => this.db.pragma('wal_checkpoint(TRUNCATE)')) as Checkpoint[]
+    if (result?.busy !== 0) throw unavailable(new Error('the write-ahead log is in use'))
   }
 
   /** All rows of a statement; `Row` is what its author says the columns are. */

@@ -8,6 +8,8 @@ const probeIntervalMs = 2000
 /** Less than charges wait for a lock (`access/charge-queue.ts`): readiness goes before they fail. */
 const lockPatienceMs = 4000
 
+type Watched = Pick<ControlStore, 'watchWrites'>
+
 interface WriteHealthOptions {
   /** Milliseconds of a clock that never steps back. */
   readonly now: () => number
@@ -26,11 +28,12 @@ export class WriteHealth {
   #lockedSince: number | undefined
   #isFailing = false
 
-  constructor(store: ControlStore, options: WriteHealthOptions) {
-    this.#store = store
+  /** Watches both of the server's connections; the first one is what it tries writes with. */
+  constructor(stores: readonly [ControlStore, ...Watched[]], options: WriteHealthOptions) {
+    this.#store = stores[0]
     this.#options = options
     this.#triedAt = options.now()
-    store.watchWrites((failure) => this.#note(failure))
+    for (const store of stores) store.watchWrites((failure) => this.#note(failure))
   }
 
   /** Tries a small durable write first when none was tried in the last two seconds. */

@@ -15,7 +15,7 @@ function observe(t: Parameters<typeof storePath>[0]) {
   t.teardown(() => [store, holder].map((each) => each.close()))
   const clock = { ms: 0 }
   const reports: unknown[] = []
-  const health = new WriteHealth(store, {
+  const health = new WriteHealth([store], {
     now: () => clock.ms,
     report: (failure) => reports.push(failure?.cause),
   })

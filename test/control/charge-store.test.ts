@@ -1,0 +1,140 @@
+import { statSync } from 'node:fs'
+import t from 'tap'
+import type { Test } from 'tap'
+import { ChargeStore } from '../../src/control/charge-store.js'
+import { ControlStore } from '../../src/control/store.js'
+import { readUsage } from '../../src/control/usage.js'
+import { storePath, subscribe } from './fixtures/store.js'
+
+// Guarantee: a charge is on disk before anybody hears that it was made.
+
+const period = '2026-06'
+
+interface Sync {
+  readonly finish: () => void
+  readonly fail: (cause: Error) => void
+}
+
+/** A charge store whose syncs end when the test says so. */
+function openCharges(t: Test) {
+  const path = storePath(t)
+  const control = ControlStore.open(path)
+  const { subscriptionId } = subscribe(control)
+  const syncs: Sync[] = []
+  const charges = ChargeStore.open(path, {
+    busyTimeoutMs: 1,
+    sync: () =>
+      new Promise((resolve, reject) => {
+        syncs.push({ finish: resolve, fail: reject })
+      }),
+  })
+  t.teardown(() => {
+    charges.close()
+    control.close()
+  })
+  const caps = { datasetRowsMax: null, globalRowsMax: null }
+  const charge = (rows: number) =>
+    charges.chargeAll([{ subscriptionId, dataset: 'financials', period, rows, ...caps }])
+  const used = () => readUsage(control, subscriptionId, period).total
+  return { path, charges, charge, used, syncs }
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+await t.test('a charge counts for everybody at once, and is durable after the sync', async (t) => {
+  const { charges, charge, used, syncs } = openCharges(t)
+  t.match(charge(7), [{ granted: 7, datasetUsed: 7 }])
+  t.equal(used(), 7, 'another connection sees it')
+  let isDurable = false
+  const synced = charges.synced().then(() => {
+    isDurable = true
+  })
+  await turn()
+  t.equal(syncs.length, 1)
+  t.notOk(isDurable)
+  syncs[0]?.finish()
+  await synced
+  t.ok(isDurable)
+})
+
+await t.test('whoever commits during a sync waits for the next one, all together', async (t) => {
+  const { charges, charge, syncs } = openCharges(t)
+  const ended: string[] = []
+  const commit = (name: string) => {
+    charge(1)
+    void charges.synced().then(() => ended.push(name))
+  }
+  commit('a')
+  commit('b')
+  await turn()
+  t.equal(syncs.length, 1, 'one sync for both')
+  commit('c')
+  commit('d')
+  await turn()
+  t.equal(syncs.length, 1, 'c and d may have come too late for it')
+  syncs[0]?.finish()
+  await turn()
+  t.same(ended, ['a', 'b'])
+  t.equal(syncs.length, 2)
+  syncs[1]?.finish()
+  await turn()
+  t.same(ended, ['a', 'b', 'c', 'd'])
+})
+
+await t.test('a sync that fails is a 503; what was committed stays charged', async (t) => {
+  const { path, charges, charge, used, syncs } = openCharges(t)
+  const ends: unknown[] = []
+  charges.watchWrites((failure) => ends.push(failure?.cause))
+  charge(7)
+  const failed = charges.synced()
+  await turn()
+  const cause = new Error('EIO: i/o error, fdatasync')
+  syncs[0]?.fail(cause)
+  await t.rejects(failed, { code: 'service_unavailable', retryAfterSeconds: 5, cause })
+  t.same(ends, [undefined, cause], 'and readiness hears of it')
+  t.equal(used(), 7)
+  const before = statSync(`${path}-wal`).size
+  t.match(charge(1), [{ datasetUsed: 8 }])
+  t.ok(statSync(`${path}-wal`).size < before, 'the log, which may have a hole, is begun anew')
+  const synced = charges.synced()
+  await turn()
+  syncs[1]?.finish()
+  await synced
+})
+
+await t.test('while a log with a hole is in use by a reader, nothing is charged', async (t) => {
+  const { path, charges, charge, used, syncs } = openCharges(t)
+  charge(7)
+  const failed = charges.synced()
+  await turn()
+  syncs[0]?.fail(new Error('EIO'))
+  await t.rejects(failed, { code: 'service_unavailable' })
+  const reader = ControlStore.open(path)
+  t.teardown(() => {
+    reader.close()
+  })
+  reader.db.exec('BEGIN')
+  t.equal(reader.all('SELECT * FROM usage').length, 1)
+  t.throws(() => charge(1), {
+    code: 'service_unavailable',
+    cause: { message: 'the write-ahead log is in use' },
+  })
+  reader.db.exec('COMMIT')
+  t.match(charge(1), [{ datasetUsed: 8 }])
+  t.equal(used(), 8)
+})
+
+await t.test('without a word it syncs the log itself', async (t) => {
+  const path = storePath(t)
+  const control = ControlStore.open(path)
+  const { subscriptionId } = subscribe(control)
+  const charges = ChargeStore.open(path, { busyTimeoutMs: 1 })
+  const caps = { datasetRowsMax: null, globalRowsMax: null }
+  charges.chargeAll([{ subscriptionId, dataset: 'financials', period, rows: 5, ...caps }])
+  await charges.synced()
+  charges.close()
+  charges.close()
+  t.equal(readUsage(control, subscriptionId, period).total, 5)
+  control.close()
+})
