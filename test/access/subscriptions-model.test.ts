@@ -61,7 +61,7 @@ await t.test('a subscription lives as the contract says, command by command', as
   const seen = new Map<string, number>()
   const note = (event: string) => seen.set(event, (seen.get(event) ?? 0) + 1)
   let run = 0
-  await fc.assert(
+  const result = await fc.check(
     fc.asyncProperty(life, async ({ start, commands }) => {
       const path = join(ground.folder, 'runs', String(run++))
       const one = new Life(ground, path, Date.parse(start), note)
@@ -73,6 +73,12 @@ await t.test('a subscription lives as the contract says, command by command', as
     }),
     { numRuns: runs, seed },
   )
+  if (result.failed) {
+    const report = await fc.asyncDefaultReportMessage(result)
+    // Line by line: in one text a reporter would hide where a command ends.
+    t.fail('a life was other than the model says', { report: report?.split('\n') })
+    throw result.errorInstance
+  }
   t.comment(`${runs} runs, seed ${seed}`, Object.fromEntries([...seen].sort()))
   t.same(
     events.filter((event) => runs >= everydayRuns && !seen.has(event)),
