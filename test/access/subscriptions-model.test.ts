@@ -9,7 +9,7 @@ import { openGround } from './fixtures/subscription-product.js'
 // clock, the product does what a model in plain JavaScript says: who is let in, which rows they
 // get, what is left to them.
 
-const everydayRuns = 200
+const everydayRuns = 150
 const everydaySeed = 20261115
 const { DAS_MODEL_RUNS, DAS_MODEL_SEED } = process.env
 const runs = Number(DAS_MODEL_RUNS ?? everydayRuns)
