@@ -1,4 +1,5 @@
 import t from 'tap'
+import { changeSubscription } from '../../src/control/subscription-changes.js'
 import { column, isError } from '../support/answers.js'
 import { openControl, usageOf } from '../support/control.js'
 import { startThings } from '../support/things.js'
@@ -142,14 +143,16 @@ await t.test('a change of plan keeps what the month has used', async (t) => {
   const control = openControl(t, world)
   const { token, subscriptionId } = world.subscribe(['things:pro'])
   await rows(world, token, 10)
-  control.run("UPDATE grants SET plan = 'tiny' WHERE subscription_id = @subscriptionId", {
-    subscriptionId,
-  })
+  const change = (plan: string) =>
+    changeSubscription(control, subscriptionId, {
+      grants: [{ dataset: 'things', plan }],
+      withdrawn: [],
+      now: () => world.clock.ms,
+    })
+  change('tiny')
   const answer = await rows(world, token, 1)
   isError(t, answer, 'row_quota_exceeded', /7 rows/)
   t.same(quota(answer), ['7', '0', 'resource'], 'never negative')
-  control.run("UPDATE grants SET plan = 'two' WHERE subscription_id = @subscriptionId", {
-    subscriptionId,
-  })
+  change('two')
   t.same(quota(await rows(world, token, 1)), ['1000', '989', 'resource'])
 })

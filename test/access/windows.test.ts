@@ -1,7 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
+import type { Test } from 'tap'
+import { ControlStore } from '../../src/control/store.js'
+import { subscribe } from '../control/fixtures/store.js'
 import { column, isError } from '../support/answers.js'
 import { demoToken, startThings } from '../support/things.js'
-import { startWorld } from '../support/world.js'
+import { startOfTest, startWorld, writeParquet } from '../support/world.js'
 import type { World } from '../support/world.js'
 
 async function allRows(world: World, token: string, dataset: string, field: string) {
@@ -104,6 +109,35 @@ datasets:
     t.same(await ids('empty:last'), [], 'no year, no window')
   },
 )
+
+await t.test('a new year that is dropped in moves the windows of tokens sold before', async (t) => {
+  const folder = t.testdir({})
+  const year = (value: number) => ({
+    [`data/${value}.parquet`]: `SELECT ${value} AS year, i AS id FROM range(3) t(i)`,
+  })
+  await writeParquet(folder, { ...year(2023), ...year(2024) })
+  const plan = '{rows_per_month: 100, history: 2, price_rub: 0}'
+  writeFileSync(
+    join(folder, 'registry.yaml'),
+    `datasets: {rows: {title: T, files: data/*.parquet, history: year, plans: {two: ${plan}}}}`,
+  )
+  const settings = { registry: join(folder, 'registry.yaml'), state: join(folder, 'var') }
+  const control = ControlStore.open(join(folder, 'var', 'control.db'))
+  const grants = [{ dataset: 'rows', plan: 'two' }]
+  const { token } = subscribe(control, { grants, now: () => startOfTest })
+  control.close()
+  const years = async (t: Test) => {
+    const world = await startWorld(t, { files: {}, registry: '', settings })
+    return new Set(await allRows(world, token, 'rows', 'year'))
+  }
+  await t.test('before', async (t) => {
+    t.same(await years(t), new Set([2023, 2024]))
+  })
+  await writeParquet(folder, year(2025))
+  await t.test('after', async (t) => {
+    t.same(await years(t), new Set([2024, 2025]))
+  })
+})
 
 // Guarantee: the demo token sees the demo subset, of all years, and nothing besides.
 await t.test('the demo token sees its subset; outside it rows are simply not there', async (t) => {
