@@ -9,6 +9,7 @@ import type { Catalog } from './catalog/catalog.js'
 import type { OpenFiles } from './catalog/opener.js'
 import type { Registry } from './catalog/registry.js'
 import type { Reader } from './cli/parts.js'
+import { baseUrl } from './cli/example.js'
 import type { Config } from './config.js'
 import { ChargeStore } from './control/charge-store.js'
 import { saveDatasetStates } from './control/dataset-state.js'
@@ -20,6 +21,10 @@ import { WriteHealth } from './control/write-health.js'
 import { DuckDbEngine } from './engine/duckdb/duckdb-engine.js'
 import { duckDbOpener } from './engine/duckdb/opener.js'
 import { buildServer } from './http/server.js'
+import { readMailSettings } from './mail/mail-settings.js'
+import type { MailSettings } from './mail/mail-settings.js'
+import { Postman } from './mail/postman.js'
+import { smtpMailer } from './mail/smtp.js'
 import { addMcp } from './mcp/door.js'
 import { protocolServer } from './mcp/server.js'
 import { createService } from './service.js'
@@ -27,7 +32,10 @@ import { createService } from './service.js'
 export interface App {
   readonly server: FastifyInstance
   readonly catalog: Catalog
-  /** Readies what first callers would wait for; what fails is logged. Ends early at a stop. */
+  /**
+   * Readies what first callers would wait for, and begins to send mail; what fails is logged. Ends
+   * early at a stop.
+   */
   readonly prepare: () => Promise<void>
   /**
    * Stops taking requests, waits for those in flight, ten seconds at most, interrupts the rest,
@@ -58,13 +66,15 @@ const busyTimeoutMs = 50
 
 /**
  * Wires the house together: registry and files, control store, engine, service, doors.
- * @throws RegistryError when registry.yaml can't be read; a dataset that can't be is only reported
+ * @throws RegistryError when registry.yaml can't be read; a dataset that can't be is only reported.
+ *   bad_request when mail has a server and no sender.
  */
 export async function buildApp(config: Config, parts: AppParts): Promise<App> {
+  const mail = readMailSettings(config)
   const registry = await readRegistry(config.registry)
   const lock = ServerLock.take(join(resolve(config.state), 'server.lock'))
   try {
-    const app = await openApp(config, registry, parts)
+    const app = await openApp(config, registry, mail, parts)
     const close = async () => {
       await app.close()
       lock.release()
@@ -79,6 +89,7 @@ export async function buildApp(config: Config, parts: AppParts): Promise<App> {
 async function openApp(
   config: Config,
   registry: Registry,
+  mail: MailSettings | null,
   { logger, now, version }: AppParts,
 ): Promise<App> {
   const state = await prepareState(config.state)
@@ -133,14 +144,31 @@ async function openApp(
       [...catalog.datasets.values()].some((dataset) => dataset.version) &&
       health.isWritable(),
   })
+  const postman =
+    mail &&
+    new Postman({
+      store: control,
+      mailer: smtpMailer(mail.smtp, mail.sender),
+      key: readKey(join(state.folder, 'mail.key')),
+      registry: () => registry,
+      base: baseUrl(config),
+      now,
+      logger,
+    })
+  if (mail && config.publicUrl === null) {
+    logger.warn({ address: baseUrl(config) }, 'letters point to this address: set DAS_PUBLIC_URL')
+  }
   const stopping = new AbortController()
-  const prepare = () =>
-    service.prepare(stopping.signal, ({ dataset, cause }) => {
+  const prepare = () => {
+    postman?.start()
+    return service.prepare(stopping.signal, ({ dataset, cause }) => {
       logger.warn({ dataset, err: cause }, 'no guide for agents yet')
     })
+  }
   const close = async () => {
     isOpen = false
     stopping.abort(new Error('the service is stopping'))
+    const mailed = postman?.close()
     const closed = server.close()
     await settledWithin(closed, finishMs)
     await engine.close()
@@ -148,6 +176,7 @@ async function openApp(
     server.server.closeAllConnections()
     await closed
     await charges.close()
+    await mailed
     lastUsed.close()
     control.close()
   }

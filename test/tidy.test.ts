@@ -8,7 +8,7 @@ const floors = [
   ['config'],
   ['catalog'],
   ['control'],
-  ['access'],
+  ['access', 'mail'],
   ['query'],
   ['engine'],
   ['service'],
@@ -95,13 +95,14 @@ await t.test('no file imports itself by a detour', (t) => {
   t.end()
 })
 
-await t.test('DuckDB, SQLite, Fastify, MCP and the command line stay in their rooms', (t) => {
+await t.test('DuckDB, SQLite, Fastify, MCP, mail and the command line stay in their rooms', (t) => {
   const homes: Readonly<Record<string, readonly string[]>> = {
     '@duckdb/node-api': ['engine/duckdb/'],
     '@modelcontextprotocol/server': ['mcp/'],
     'better-sqlite3': ['control/'],
     commander: ['cli/'],
     fastify: ['http/', 'mcp/'],
+    nodemailer: ['mail/'],
   }
   const strangers = linesThat((line, _index, { path }) => {
     const own = homes[/^(?:import|export|\}) ?.* from '([^']+)'/.exec(line)?.[1] ?? '']

@@ -3,6 +3,7 @@ import { addBackup } from './backup.js'
 import { exampleText } from './command.js'
 import { addDataset } from './dataset.js'
 import { failureOf } from './failure.js'
+import { addMail } from './mail.js'
 import type { CliParts, Output } from './parts.js'
 import { addExplain } from './explain.js'
 import { addServe } from './serve.js'
@@ -46,6 +47,7 @@ export function buildProgram(parts: CliParts): Command {
   addUsage(program, parts)
   addExplain(program, parts)
   addBackup(program, parts)
+  addMail(program, parts)
   addDataset(program, parts)
   program.addHelpText('after', tour)
   return program

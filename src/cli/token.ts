@@ -7,31 +7,33 @@ import { badRequest } from '../errors.js'
 import { addCommand, addGroup, readSettings } from './command.js'
 import type { Flags } from './command.js'
 import { parseDuration } from './duration.js'
+import { issueWithLetter, mailSettingNames, mailToken, noMailFlag, readMailing } from './mailing.js'
+import type { MailFlags } from './mailing.js'
 import type { CliParts } from './parts.js'
 import { isoTimeOrNull, minute, printJson, printLines } from './print.js'
 import { withExistingStore, withFilledStore } from './state.js'
 import { addTokenCheck } from './token-check.js'
 import { stateOf, tokenJson, tokenTable } from './token-table.js'
 
-type ReissueFlags = Flags & { readonly grace: string }
+type ReissueFlags = MailFlags & { readonly grace: string }
 
 /** `das token …`: the secrets of subscriptions, and their ends. */
 export function addToken(program: Command, parts: CliParts): void {
   const group = addGroup(program, 'token', 'Replace, revoke and list tokens.', 'das token list')
   addCommand(group, {
     usage: 'reissue <subscription>',
-    description: 'Make a new token and end the earlier ones after a grace.',
+    description: 'Make a new token, mail it, and end the earlier ones after a grace.',
     options: (command) =>
-      command.option('--grace <time>', 'how long earlier tokens go on: 30m, 24h, 7d, 0', '24h'),
-    settings: ['state'],
-    json: 'print {subscription, token_id, token, previous_valid_until}',
+      command
+        .option('--grace <time>', 'how long earlier tokens go on: 30m, 24h, 7d, 0', '24h')
+        .option(...noMailFlag),
+    settings: mailSettingNames,
+    json: 'print {subscription, token_id, token, previous_valid_until, mailed}',
     examples: [
       'das token reissue sub_0123456789abcdef --grace 24h',
       'das token reissue sub_0123456789abcdef --grace 0',
     ],
-  }).action((subscription: string, flags: ReissueFlags) => {
-    reissue(parts, subscription, flags)
-  })
+  }).action((subscription: string, flags: ReissueFlags) => reissue(parts, subscription, flags))
   addCommand(group, {
     usage: 'revoke <id>',
     description: 'End a token for good, from the next request on.',
@@ -53,31 +55,47 @@ export function addToken(program: Command, parts: CliParts): void {
   addTokenCheck(group, parts)
 }
 
-function reissue(parts: CliParts, id: string, flags: ReissueFlags): void {
-  const { state } = readSettings(['state'], flags, parts.environment)
+async function reissue(parts: CliParts, id: string, flags: ReissueFlags): Promise<void> {
+  const config = readSettings(mailSettingNames, flags, parts.environment)
+  const mailing = readMailing(config, flags)
   const graceMs = parseDuration(flags.grace, '--grace')
-  const { issued, subscription } = withFilledStore(state, (store) => ({
-    issued: reissueToken(store, id, { graceMs, now: parts.now }),
-    subscription: showSubscription(store, id),
-  }))
-  if (flags.json) {
-    printJson(parts, {
-      subscription: id,
-      token_id: issued.tokenId,
-      token: issued.token,
-      previous_valid_until: isoTimeOrNull(issued.previousValidUntil),
-    })
-    return
-  }
-  printLines(
-    parts,
-    `New token ${issued.tokenId} of ${id}; copy it now, it is shown once:`,
+  const { state: stateFolder } = config
+  const { now } = parts
+  const { issued, subscription } = withFilledStore(stateFolder, (store) => {
+    const issue = () => ({ ...reissueToken(store, id, { graceMs, now }), subscriptionId: id })
+    return {
+      issued: issueWithLetter(store, { mailing, stateFolder, kind: 'reissued-token', now, issue }),
+      subscription: showSubscription(store, id),
+    }
+  })
+  if (!flags.json) printLines(parts, ...reissuedLines(issued, subscription, now()))
+  const { letter, previousValidUntil } = issued
+  const { email } = subscription
+  const isJson = flags.json ?? false
+  const mailed = await mailToken(parts, config, { mailing, letter, email, isJson })
+  if (!flags.json) return
+  printJson(parts, {
+    subscription: id,
+    token_id: issued.tokenId,
+    token: issued.token,
+    previous_valid_until: isoTimeOrNull(previousValidUntil),
+    mailed,
+  })
+}
+
+function reissuedLines(
+  issued: ReissuedToken,
+  subscription: Subscription,
+  now: number,
+): readonly string[] {
+  return [
+    `New token ${issued.tokenId} of ${subscription.subscriptionId}; copy it now, it is shown once:`,
     '',
     issued.token,
     '',
-    previousText(issued, parts.now()),
-    ...endedText(subscription, parts.now()),
-  )
+    previousText(issued, now),
+    ...endedText(subscription, now),
+  ]
 }
 
 function previousText({ previousValidUntil }: ReissuedToken, now: number): string {

@@ -113,13 +113,16 @@ export type LetterEnd =
   | { readonly state: 'failed' | 'dropped'; readonly reason: string; readonly now: number }
   | { readonly state: 'waiting'; readonly reason: string; readonly nextAttemptAt: number }
 
-/** Writes down how an attempt ended, and frees the letter. A letter that is done keeps no token. */
+/**
+ * Writes down how an attempt ended, and frees the letter. A letter that is done keeps no token, and
+ * stays done: an attempt that outlived its hold changes nothing any more.
+ */
 export function endAttempt(store: ControlStore, letterId: number, end: LetterEnd): void {
   store.run(
     `UPDATE letters SET state = @state, held_until = NULL, last_error = @reason,
        next_attempt_at = coalesce(@nextAttemptAt, next_attempt_at), done_at = @doneAt,
        sealed_token = CASE WHEN @state = 'waiting' THEN sealed_token END
-     WHERE id = @letterId`,
+     WHERE id = @letterId AND state = 'waiting'`,
     {
       letterId,
       state: end.state,

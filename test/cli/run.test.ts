@@ -23,6 +23,8 @@ await t.test('every command has a help page with an example, and --json', async 
     'dataset check',
     'dataset list',
     'explain',
+    'mail list',
+    'mail send',
     'serve',
     'subscription cancel',
     'subscription change',

@@ -38,6 +38,7 @@ await t.test('reissue --json has the shape that scripts rely on', async (t) => {
     token_id: made.token_id,
     token: made.token,
     previous_valid_until: '2026-11-15T12:30:00Z',
+    mailed: false,
   })
   t.match(made.token_id, /^tok_\w{16}$/)
   t.match(made.token, /^das_live_\w{49}$/)

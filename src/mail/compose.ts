@@ -1,0 +1,105 @@
+import { plansOf } from '../catalog/registry.js'
+import type { Registry } from '../catalog/registry.js'
+import type { Grant } from '../control/grants.js'
+import type { Letter } from '../control/letters.js'
+import type { ControlStore } from '../control/store.js'
+import { showSubscription } from '../control/subscriptions.js'
+import type { Subscription } from '../control/subscriptions.js'
+import { listTokens } from '../control/tokens.js'
+import { writeLetter } from './letter.js'
+import type { MailMessage } from './mailer.js'
+import { renderHtml, renderText } from './render.js'
+import { openToken } from './seal.js'
+import type { LetterGrant, LetterTopic } from './topic.js'
+
+/** What letters are made from, besides the control store. */
+export interface LetterSource {
+  /** Of sealed tokens. */
+  readonly key: Uint8Array
+  /** Titles and plans; null where it can't be read: a letter does without them. */
+  readonly registry: () => Registry | null
+  /** The server's address as subscribers see it. */
+  readonly base: string
+}
+
+/** A message, or why the letter is no longer true. */
+export type Composed = { readonly message: MailMessage } | { readonly dropped: string }
+
+type Topic = { readonly topic: LetterTopic } | { readonly dropped: string }
+
+const dayMs = 24 * 3_600_000
+
+/** Writes a letter as things stand at `now`; nothing that is over is written about. */
+export function composeLetter(
+  store: ControlStore,
+  letter: Letter,
+  source: LetterSource,
+  now: number,
+): Composed {
+  const subscription = showSubscription(store, letter.subscriptionId)
+  if (subscription.cancelledAt !== null) return { dropped: 'the subscription was cancelled' }
+  if (subscription.expiresAt <= now) return { dropped: 'the subscription is over' }
+  const read = letter.kind === 'reminder' ? reminderTopic : tokenTopic
+  const made = read({ store, letter, subscription, source, now })
+  if ('dropped' in made) return made
+  const { email, language, grants } = subscription
+  const registry = source.registry()
+  const named = { ...subscription, grants: grants.map((grant) => nameGrant(registry, grant)) }
+  const text = writeLetter(language, named, made.topic)
+  return {
+    message: {
+      id: messageId(letter),
+      to: email,
+      language,
+      subject: text.subject,
+      text: renderText(text),
+      html: renderHtml(text, language),
+      writtenAt: now,
+    },
+  }
+}
+
+interface Facts {
+  readonly store: ControlStore
+  readonly letter: Letter
+  readonly subscription: Subscription
+  readonly source: LetterSource
+  readonly now: number
+}
+
+function reminderTopic({ letter, subscription, now }: Facts): Topic {
+  if (letter.expiresAt !== subscription.expiresAt) {
+    return { dropped: 'the subscription was extended' }
+  }
+  const daysLeft = Math.ceil((subscription.expiresAt - now) / dayMs)
+  return { topic: { kind: 'reminder', daysLeft } }
+}
+
+function tokenTopic({ store, letter, source, now }: Facts): Topic {
+  const tokens = listTokens(store, letter.subscriptionId)
+  const own = tokens.find(({ tokenId }) => tokenId === letter.tokenId)
+  if (own === undefined || own.revokedAt !== null) return { dropped: 'the token was revoked' }
+  if (own.expiresAt !== null) return { dropped: 'a newer token replaced the token' }
+  const token = openToken(source.key, own.tokenId, letter.sealedToken ?? Buffer.alloc(0))
+  if (token === undefined) {
+    return { dropped: "the token can't be opened: mail.key is not the one that it was sealed with" }
+  }
+  const { base } = source
+  if (letter.kind !== 'reissued-token') return { topic: { kind: 'new-token', token, base } }
+  const ends = tokens.flatMap(({ expiresAt, revokedAt }) =>
+    expiresAt !== null && expiresAt > now && revokedAt === null ? [expiresAt] : [],
+  )
+  const previousValidUntil = ends.length === 0 ? null : Math.max(...ends)
+  return { topic: { kind: 'reissued-token', token, base, previousValidUntil } }
+}
+
+function nameGrant(registry: Registry | null, { dataset, plan }: Grant): LetterGrant {
+  const entry = registry?.datasets.get(dataset)
+  const offer = entry && plansOf(entry).get(plan)
+  return { title: entry?.title ?? dataset, dataset, plan, offer: offer ?? null }
+}
+
+/** The time tells letters of the same number apart, where a control.db was made anew. */
+function messageId({ letterId, createdAt }: Letter): string {
+  return `letter-${letterId}-${createdAt}`
+}

@@ -1,0 +1,58 @@
+import type { Language } from '../config.js'
+import type { LetterSubscription, LetterTopic, Words } from './topic.js'
+import { englishWords } from './words-en.js'
+import { russianWords } from './words-ru.js'
+
+/** A piece of a letter, the same in text and in HTML. */
+export type Block =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'list'; readonly items: readonly string[] }
+  /** To be copied as it is. */
+  | { readonly kind: 'code'; readonly text: string }
+
+export interface LetterText {
+  /** Never holds a token. */
+  readonly subject: string
+  readonly blocks: readonly Block[]
+}
+
+const words: Readonly<Record<Language, Words>> = { en: englishWords, ru: russianWords }
+
+/** The subject and the blocks of a letter, in its language. */
+export function writeLetter(
+  language: Language,
+  subscription: LetterSubscription,
+  topic: LetterTopic,
+): LetterText {
+  const say = words[language]
+  const cap = subscription.globalRows === null ? [] : [say.globalRows(subscription.globalRows)]
+  return {
+    subject: say.subject(topic, subscription.grants),
+    blocks: [
+      { kind: 'text', text: say.opening(topic, subscription) },
+      { kind: 'list', items: [...subscription.grants.map(say.grant), ...cap] },
+      ...(topic.kind === 'reminder' ? [textBlock(say.goOn)] : tokenBlocks(say, topic)),
+      textBlock(say.signature(subscription.subscriptionId)),
+    ],
+  }
+}
+
+function tokenBlocks(
+  say: Words,
+  { token, base }: { readonly token: string; readonly base: string },
+): readonly Block[] {
+  const header = `Authorization: Bearer ${token}`
+  return [
+    textBlock(say.yourToken),
+    { kind: 'code', text: token },
+    textBlock(say.useToken),
+    { kind: 'code', text: `curl -H '${header}' '${base.replaceAll("'", '%27')}/v1/'` },
+    textBlock(say.useMcp),
+    { kind: 'code', text: `${base}/mcp/` },
+    textBlock(say.keepSecret),
+  ]
+}
+
+function textBlock(text: string): Block {
+  return { kind: 'text', text }
+}

@@ -1,0 +1,78 @@
+import { settings } from '../config.js'
+import type { Config } from '../config.js'
+import { badRequest } from '../errors.js'
+
+/** The mail server, as DAS_SMTP_URL names it. */
+export interface SmtpServer {
+  /** A name or address, without brackets. */
+  readonly host: string
+  readonly port: number
+  /** TLS from the first byte. */
+  readonly isSecure: boolean
+  /** Null where the server asks for no login. */
+  readonly login: { readonly user: string; readonly password: string } | null
+}
+
+/** Who writes; the name may be empty. */
+export interface Sender {
+  readonly name: string
+  readonly address: string
+}
+
+export interface MailSettings {
+  readonly smtp: SmtpServer
+  readonly sender: Sender
+}
+
+const securePort = 465
+const submissionPort = 587
+const addressPattern = /^[^\s\p{Cc}@,;:<>()[\]"\\]+@[^\s\p{Cc}@,;:<>()[\]"\\]+$/u
+const namedPattern = /^(?<name>[^<>\p{Cc}]*)<(?<address>[^<>]+)>$/u
+
+/**
+ * The mail server and the sender; null when mail is off, for want of DAS_SMTP_URL.
+ * @throws bad_request naming the setting that is missing or wrong; the password is not repeated
+ */
+export function readMailSettings({
+  smtpUrl,
+  mailFrom,
+}: Pick<Config, 'smtpUrl' | 'mailFrom'>): MailSettings | null {
+  if (smtpUrl === null) return null
+  const name = `${settings.mailFrom.flag} (${settings.mailFrom.variable})`
+  if (mailFrom === null) {
+    throw badRequest(`${name}: ${settings.smtpUrl.variable} is set, so letters need a sender.`)
+  }
+  const sender = readSender(mailFrom)
+  if (sender !== undefined) return { smtp: readServer(smtpUrl), sender }
+  throw badRequest(
+    `${name}: "${mailFrom}" is no sender like data@example.org or Data <data@example.org>`,
+  )
+}
+
+function readSender(text: string): Sender | undefined {
+  const { name, address } = namedPattern.exec(text.trim())?.groups ?? { name: '', address: text }
+  const sender = { name: unquoted(name ?? ''), address: (address ?? '').trim() }
+  return addressPattern.test(sender.address) ? sender : undefined
+}
+
+function unquoted(name: string): string {
+  return name.trim().replace(/^"(.*)"$/, '$1')
+}
+
+function readServer(url: URL): SmtpServer {
+  const isSecure = url.protocol === 'smtps:'
+  const port = url.port === '' ? (isSecure ? securePort : submissionPort) : Number(url.port)
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+  return { host, port, isSecure, login: readLogin(url) }
+}
+
+function readLogin({ username, password }: URL): SmtpServer['login'] {
+  if (username === '') return null
+  try {
+    return { user: decodeURIComponent(username), password: decodeURIComponent(password) }
+  } catch {
+    throw badRequest(
+      `${settings.smtpUrl.variable}: user and password have to be percent-encoded: % is %25`,
+    )
+  }
+}

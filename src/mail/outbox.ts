@@ -1,0 +1,108 @@
+import { endAttempt, takeLetter } from '../control/letters.js'
+import type { Letter, LetterEnd, LetterKind } from '../control/letters.js'
+import type { ControlStore } from '../control/store.js'
+import { composeLetter } from './compose.js'
+import type { LetterSource } from './compose.js'
+import { MailError } from './mailer.js'
+import type { Mailer } from './mailer.js'
+
+export interface OutboxParts extends LetterSource {
+  readonly store: ControlStore
+  readonly mailer: Mailer
+  /** Ms since the epoch. */
+  readonly now: () => number
+}
+
+/** One attempt at one letter, and its end. */
+export interface Delivery {
+  readonly letterId: number
+  readonly kind: LetterKind
+  readonly subscriptionId: string
+  readonly end: LetterEnd
+}
+
+const minuteMs = 60_000
+/** Longer than an attempt takes (`smtp.ts`): who holds a letter for longer has died. */
+const holdMs = 2 * minuteMs
+const waitMaxMs = 60 * minuteMs
+/** More than this doubling reaches. */
+const doublingsMax = 10
+const lettersMax = 1000
+
+/** A letter is given up when it was tried for so long. */
+export const letterLifeMs = 3 * 24 * 60 * minuteMs
+
+interface DeliverOptions {
+  /** Ends the attempt under way; its letter is tried again later. */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Sends every letter that is due, one after another, 1000 at most, and yields how each attempt
+ * ended. What failed is due again in 1, 2, 4 … minutes, an hour at most, for three days.
+ *
+ * Each letter is sent at least once: its attempt is written down after the mail server has said
+ * yes, so a process that ends in between leaves it to be sent a second time, under the same
+ * Message-ID. Two deliverers at once send a letter once, each holding what it sends.
+ */
+export async function* deliverDue(
+  parts: OutboxParts,
+  options: DeliverOptions = {},
+): AsyncGenerator<Delivery> {
+  for (let count = 0; count < lettersMax && options.signal?.aborted !== true; count += 1) {
+    const letter = holdLetter(parts, {})
+    if (letter === undefined) return
+    yield await deliverHeld(parts, letter, options)
+  }
+}
+
+/**
+ * Takes a letter to deliver it, due or not, for two minutes; `undefined` when it does not wait or
+ * somebody else has it. Without an id: the one that is due longest.
+ */
+export function holdLetter(
+  { store, now }: Pick<OutboxParts, 'store' | 'now'>,
+  { letterId }: { readonly letterId?: number },
+): Letter | undefined {
+  const choice = letterId === undefined ? {} : { letterId, isEarly: true }
+  // The clock is read under the write lock: takers' times are in the order of their turns.
+  return store.write(() => takeLetter(store, { now: now(), holdMs, waitMaxMs, ...choice }))
+}
+
+/** Makes one attempt at a letter that was taken, and writes its end down. */
+export async function deliverHeld(
+  parts: OutboxParts,
+  letter: Letter,
+  { signal }: DeliverOptions = {},
+): Promise<Delivery> {
+  const end = await attempt(parts, letter, signal)
+  endAttempt(parts.store, letter.letterId, end)
+  const { letterId, kind, subscriptionId } = letter
+  return { letterId, kind, subscriptionId, end }
+}
+
+async function attempt(
+  parts: OutboxParts,
+  letter: Letter,
+  signal: AbortSignal | undefined,
+): Promise<LetterEnd> {
+  const composed = composeLetter(parts.store, letter, parts, parts.now())
+  if ('dropped' in composed) return { state: 'dropped', reason: composed.dropped, now: parts.now() }
+  try {
+    await parts.mailer.send(composed.message, signal)
+    return { state: 'sent', now: parts.now() }
+  } catch (cause) {
+    if (!(cause instanceof MailError)) throw cause
+    return afterFailure(letter, cause, parts.now())
+  }
+}
+
+function afterFailure(letter: Letter, { message, isPermanent }: MailError, now: number): LetterEnd {
+  if (isPermanent) return { state: 'failed', reason: message, now }
+  const waitMs = Math.min(minuteMs * 2 ** Math.min(letter.attempts - 1, doublingsMax), waitMaxMs)
+  const nextAttemptAt = now + waitMs
+  if (nextAttemptAt <= letter.createdAt + letterLifeMs) {
+    return { state: 'waiting', reason: message, nextAttemptAt }
+  }
+  return { state: 'failed', reason: `given up after three days: ${message}`, now }
+}

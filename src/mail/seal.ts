@@ -1,0 +1,37 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+
+const algorithm = 'aes-256-gcm'
+const nonceBytes = 12
+const tagBytes = 16
+
+/**
+ * A token that only the holder of this 256-bit key can read, and only as the token of this id: a
+ * random nonce, the authentication tag, and the encrypted text.
+ */
+export function sealToken(key: Uint8Array, tokenId: string, token: string): Buffer {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes })
+  cipher.setAAD(Buffer.from(tokenId))
+  const text = Buffer.concat([cipher.update(token, 'utf8'), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), text])
+}
+
+/** The sealed token; `undefined` for another key, another token's id, or damaged bytes. */
+export function openToken(
+  key: Uint8Array,
+  tokenId: string,
+  sealed: Uint8Array,
+): string | undefined {
+  if (sealed.length < nonceBytes + tagBytes) return undefined
+  const nonce = sealed.subarray(0, nonceBytes)
+  const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes })
+  decipher.setAAD(Buffer.from(tokenId))
+  decipher.setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes))
+  try {
+    const text = decipher.update(sealed.subarray(nonceBytes + tagBytes))
+    return Buffer.concat([text, decipher.final()]).toString('utf8')
+  } catch {
+    // Node says no more than that the tag is wrong: nothing in it can be believed.
+    return undefined
+  }
+}

@@ -1,0 +1,19 @@
+/** The longest waits for a mail server, in ms. */
+export interface SmtpLimits {
+  readonly dnsMs: number
+  readonly connectMs: number
+  /** For the greeting, and for TLS to begin. */
+  readonly greetingMs: number
+  /** Between two signs of life. */
+  readonly silenceMs: number
+  /** For all of one letter. */
+  readonly attemptMs: number
+}
+
+export const smtpLimits: SmtpLimits = {
+  dnsMs: 10_000,
+  connectMs: 15_000,
+  greetingMs: 15_000,
+  silenceMs: 30_000,
+  attemptMs: 60_000,
+}

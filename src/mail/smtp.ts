@@ -1,0 +1,76 @@
+import { createTransport } from 'nodemailer'
+import type { SMTPTransportOptions } from 'nodemailer'
+import type { Mailer, MailMessage } from './mailer.js'
+import type { Sender, SmtpServer } from './mail-settings.js'
+import { asMailError } from './smtp-failure.js'
+import { smtpLimits } from './smtp-limits.js'
+import type { SmtpLimits } from './smtp-limits.js'
+
+/** Nothing that is sent to these leaves the machine. */
+const loopbackHosts: readonly string[] = ['127.0.0.1', '::1', 'localhost']
+
+/**
+ * Sends each letter over a connection of its own, and gives up after `attemptMs` at the latest.
+ * A letter leaves the machine only over TLS with a certificate that was checked.
+ */
+export function smtpMailer(
+  server: SmtpServer,
+  sender: Sender,
+  limits: SmtpLimits = smtpLimits,
+): Mailer {
+  const transport = createTransport(transportOptions(server, limits))
+  const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1)
+  return {
+    send: async (message, signal) => {
+      const late = AbortSignal.timeout(limits.attemptMs)
+      try {
+        await transport.sendMail({
+          ...mailOf(message, sender, domain),
+          signal: signal === undefined ? late : AbortSignal.any([late, signal]),
+        })
+      } catch (cause) {
+        throw asMailError(cause, { server, limits, isLate: late.aborted })
+      }
+    },
+  }
+}
+
+/**
+ * How nodemailer has to speak to this server. `smtps` is TLS from the start; otherwise STARTTLS is
+ * demanded: a letter holds a token and crosses no network in clear. On loopback it is used where
+ * it is offered, with the certificate that a mail server made for itself, as Debian's do.
+ */
+export function transportOptions(server: SmtpServer, limits: SmtpLimits): SMTPTransportOptions {
+  const { host, port, isSecure, login } = server
+  const isLocal = !isSecure && loopbackHosts.includes(host)
+  return {
+    host,
+    port,
+    secure: isSecure,
+    requireTLS: !isSecure && !isLocal,
+    tls: { rejectUnauthorized: !isLocal },
+    ...(login && { auth: { user: login.user, pass: login.password }, forceAuth: true }),
+    dnsTimeout: limits.dnsMs,
+    connectionTimeout: limits.connectMs,
+    greetingTimeout: limits.greetingMs,
+    socketTimeout: limits.silenceMs,
+    allowInternalNetworkInterfaces: true,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  }
+}
+
+function mailOf(message: MailMessage, sender: Sender, domain: string) {
+  return {
+    from: sender,
+    to: { name: '', address: message.to },
+    subject: message.subject,
+    text: message.text,
+    html: message.html,
+    messageId: `<${message.id}@${domain}>`,
+    date: new Date(message.writtenAt),
+    // No vacation notice answers it (RFC 3834).
+    headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': message.language },
+    xMailer: false,
+  } as const
+}

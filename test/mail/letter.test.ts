@@ -1,0 +1,166 @@
+import t from 'tap'
+import type { Language } from '../../src/config.js'
+import { writeLetter } from '../../src/mail/letter.js'
+import { renderHtml, renderText } from '../../src/mail/render.js'
+import type { LetterGrant, LetterSubscription, LetterTopic } from '../../src/mail/topic.js'
+
+const token = `das_live_${'Ab3'.repeat(16)}x`
+const base = 'https://data.example.org'
+const space = '\u00a0'
+
+const pro: LetterGrant = {
+  title: 'Statements',
+  dataset: 'financials',
+  plan: 'pro',
+  offer: { rowsPerMonth: 500_000, history: 'all' },
+}
+
+const subscription: LetterSubscription = {
+  subscriptionId: 'sub_0123456789abcdef',
+  expiresAt: Date.UTC(2026, 11, 15, 12),
+  grants: [pro],
+  globalRows: null,
+}
+
+const bought: LetterTopic = { kind: 'new-token', token, base }
+const reissued: LetterTopic = { kind: 'reissued-token', token, base, previousValidUntil: null }
+
+function textOf(topic: LetterTopic, language: Language, changed: Partial<LetterSubscription> = {}) {
+  return renderText(writeLetter(language, { ...subscription, ...changed }, topic))
+}
+
+function withOffer(rowsPerMonth: number, history: number | 'all' = 'all'): LetterSubscription {
+  return { ...subscription, grants: [{ ...pro, offer: { rowsPerMonth, history } }] }
+}
+
+await t.test('the letter of a new token says what was bought and how to use it', (t) => {
+  t.equal(
+    textOf(bought, 'en', { globalRows: 1000 }),
+    `Thank you for your order. Until 15 December 2026, 12:00 UTC you have access to:
+
+- Statements (financials), plan pro: 500,000 rows a month, the whole history
+- Over all datasets together: 1,000 rows a month
+
+Your token:
+
+    ${token}
+
+Send it with every request, in the header Authorization. To try it, run:
+
+    curl -H 'Authorization: Bearer ${token}' '${base}/v1/'
+
+AI assistants that speak MCP connect with the same header; the address of the server is:
+
+    ${base}/mcp/
+
+Keep the token secret: whoever has it reads the data in your place. If it was lost, or somebody else may have seen it, answer this letter and ask for a new one.
+
+Subscription sub_0123456789abcdef. This letter was written by a program.
+`,
+  )
+  const russian = textOf(bought, 'ru')
+  t.match(russian, 'До 15 декабря 2026 г., 12:00 UTC вам открыты:')
+  t.match(
+    russian,
+    `- Statements (financials), тариф pro: 500${space}000 строк в месяц, вся история\n`,
+  )
+  t.match(russian, `    curl -H 'Authorization: Bearer ${token}' '${base}/v1/'\n`)
+  t.match(russian, `    ${base}/mcp/\n`)
+  t.end()
+})
+
+await t.test('a new token says what becomes of the earlier ones', (t) => {
+  const later = { ...reissued, previousValidUntil: Date.UTC(2026, 10, 16, 9, 30) }
+  t.match(textOf(later, 'en'), 'Earlier tokens work until 16 November 2026, 09:30 UTC.')
+  t.match(textOf(later, 'ru'), 'Прежние токены действуют до 16 ноября 2026 г., 09:30 UTC.')
+  t.match(textOf(reissued, 'en'), 'Earlier tokens work no more.')
+  t.match(textOf(reissued, 'ru'), 'Прежние токены больше не действуют.')
+  t.end()
+})
+
+await t.test('a reminder says when it ends, what is lost, and how to go on', (t) => {
+  const week: LetterTopic = { kind: 'reminder', daysLeft: 7 }
+  const english = textOf(week, 'en')
+  t.match(english, 'Your subscription ends on 15 December 2026, 12:00 UTC, in 7 days. It holds:')
+  t.match(english, 'answer this letter. After that date the tokens')
+  t.match(english, 'an extension makes them work again')
+  t.match(textOf(week, 'ru'), 'закончится 15 декабря 2026 г., 12:00 UTC, через 7 дней.')
+  t.notMatch(english, /das_live/)
+  t.end()
+})
+
+await t.test('numbers and words agree in both languages', (t) => {
+  const cases: [count: number, english: string, russian: string][] = [
+    [1, '1 row a', '1 строка в'],
+    [2, '2 rows a', '2 строки в'],
+    [5, '5 rows a', '5 строк в'],
+    [11, '11 rows a', '11 строк в'],
+    [21, '21 rows a', '21 строка в'],
+    [1234, '1,234 rows a', `1${space}234 строки в`],
+    [3_000_000, '3,000,000 rows a', `3${space}000${space}000 строк в`],
+  ]
+  for (const [count, english, russian] of cases) {
+    t.match(textOf(bought, 'en', withOffer(count)), english)
+    t.match(textOf(bought, 'ru', withOffer(count)), russian)
+  }
+  const years: [years: number, english: string, russian: string][] = [
+    [1, 'the latest year\n', 'последний год\n'],
+    [2, 'the latest 2 years\n', 'последние 2 года\n'],
+    [5, 'the latest 5 years\n', 'последние 5 лет\n'],
+    [21, 'the latest 21 years\n', 'последний 21 год\n'],
+  ]
+  for (const [count, english, russian] of years) {
+    t.match(textOf(bought, 'en', withOffer(1, count)), english)
+    t.match(textOf(bought, 'ru', withOffer(1, count)), russian)
+  }
+  for (const [daysLeft, english, russian] of [
+    [1, 'in 1 day.', 'через 1 день.'],
+    [3, 'in 3 days.', 'через 3 дня.'],
+    [7, 'in 7 days.', 'через 7 дней.'],
+  ] as const) {
+    t.match(textOf({ kind: 'reminder', daysLeft }, 'en'), english)
+    t.match(textOf({ kind: 'reminder', daysLeft }, 'ru'), russian)
+  }
+  t.end()
+})
+
+await t.test('a subject is one short line, and never holds the token', (t) => {
+  const subjectOf = (topic: LetterTopic, language: Language, grants: readonly LetterGrant[]) =>
+    writeLetter(language, { ...subscription, grants }, topic).subject
+  const reminder: LetterTopic = { kind: 'reminder', daysLeft: 2 }
+  t.equal(subjectOf(bought, 'en', [pro]), 'Your access to Statements')
+  t.equal(subjectOf(bought, 'ru', [pro]), 'Ваш доступ: Statements')
+  t.equal(subjectOf(reissued, 'en', [pro, pro]), 'A new token for 2 datasets')
+  t.equal(subjectOf(reissued, 'ru', [pro, pro]), 'Новый токен для доступа к 2 наборам данных')
+  t.equal(subjectOf(reminder, 'en', [pro]), 'Access to Statements ends in 2 days')
+  t.equal(subjectOf(reminder, 'ru', [pro]), 'Через 2 дня закончится доступ: Statements')
+  const long = [{ ...pro, title: `Ы\n${'x'.repeat(500)}` }]
+  for (const topic of [bought, reissued, reminder]) {
+    for (const language of ['en', 'ru'] as const) {
+      const subject = subjectOf(topic, language, long)
+      t.ok(subject.length < 110)
+      t.notMatch(subject, /\n|das_live/)
+    }
+  }
+  t.end()
+})
+
+await t.test('a plan that the registry has no more is named and not described', (t) => {
+  const grants = [{ ...pro, title: 'financials', offer: null }]
+  t.match(textOf(bought, 'en', { grants }), '- financials (financials), plan pro\n')
+  t.match(textOf(bought, 'ru', { grants }), '- financials (financials), тариф pro\n')
+  t.end()
+})
+
+await t.test('HTML holds what the text holds, escaped, and loads nothing', (t) => {
+  const grants = [{ ...pro, title: `<b onload="x">&'` }]
+  const letter = writeLetter('ru', { ...subscription, grants }, bought)
+  const html = renderHtml(letter, 'ru')
+  t.match(html, '<html lang="ru">')
+  t.match(html, '&#60;b onload=&#34;x&#34;&#62;&#38;&#39; (financials)')
+  t.notMatch(html, '<b ')
+  t.match(html, `>${token}</pre>`)
+  t.match(html, '<meta name="color-scheme" content="light dark">')
+  t.notMatch(html, /src=|href=|url\(|@import|<img|<link|<script|color: /)
+  t.end()
+})
