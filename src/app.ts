@@ -1,33 +1,25 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { availableParallelism, tmpdir, totalmem } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { ChargeQueue } from './access/charge-queue.js'
-import { openCatalog, readRegistry, versionsFolderOf } from './catalog/catalog.js'
+import { openPostman } from './app/mail.js'
+import { defaultMemory, openEngine, openerFor } from './app/reading.js'
+import { openRecords } from './app/records.js'
+import { prepareState, reportDatasets } from './app/state-folder.js'
+import { openCatalog, readRegistry } from './catalog/catalog.js'
 import type { Catalog } from './catalog/catalog.js'
-import type { OpenFiles } from './catalog/opener.js'
 import type { Registry } from './catalog/registry.js'
-import type { Reader } from './cli/parts.js'
-import { baseUrl } from './cli/example.js'
 import type { Config } from './config.js'
-import { ChargeStore } from './control/charge-store.js'
-import { saveDatasetStates } from './control/dataset-state.js'
 import { readKey } from './control/key-file.js'
-import { LastUsed } from './control/last-used.js'
 import { ServerLock } from './control/server-lock.js'
-import { ControlStore } from './control/store.js'
-import { WriteHealth } from './control/write-health.js'
-import { DuckDbEngine } from './engine/duckdb/duckdb-engine.js'
-import { duckDbOpener } from './engine/duckdb/opener.js'
+import type { Engine } from './engine/engine.js'
 import { buildServer } from './http/server.js'
+import type { Door } from './http/server.js'
 import { readMailSettings } from './mail/mail-settings.js'
 import type { MailSettings } from './mail/mail-settings.js'
-import { Postman } from './mail/postman.js'
-import { smtpMailer } from './mail/smtp.js'
 import { addMcp } from './mcp/door.js'
 import { protocolServer } from './mcp/server.js'
 import { createService } from './service.js'
+import type { Service } from './service.js'
 
 export interface App {
   readonly server: FastifyInstance
@@ -56,13 +48,6 @@ export interface AppParts {
 const finishMs = 10_000
 /** For answers to what was interrupted; then their connections are cut. */
 const answerMs = 1000
-const memoryShare = 0.6
-const openerMemoryShare = 0.25
-const queueMax = 256
-/** Half of the usual time for a request: who has waited so long is told to come again. */
-const waitMaxMs = 5000
-/** How long a lock on control.db may hold up the whole server; charges wait longer in between. */
-const busyTimeoutMs = 50
 
 /**
  * Wires the house together: registry and files, control store, engine, service, doors.
@@ -98,66 +83,36 @@ async function openApp(
     openFiles: openerFor(memoryLimitBytes),
     versionsFolder: state.versions,
   })
-  const control = ControlStore.open(join(state.folder, 'control.db'))
-  reportDatasets(catalog, control, logger, now())
-  const engine = await DuckDbEngine.open({
+  const records = openRecords(state.folder, { logger, now }, (control) => {
+    reportDatasets(catalog, control, logger, now())
+  })
+  const { control, health } = records
+  const engine = await openEngine({
     folders: [state.versions],
     tempFolder: state.temp,
     memoryLimitBytes,
-    threads: availableParallelism(),
-    slots: config.querySlots ?? availableParallelism(),
-    queueMax,
-    waitMaxMs,
+    slots: config.querySlots,
   })
-  control.setBusyTimeout(busyTimeoutMs)
-  const chargeStore = ChargeStore.open(join(state.folder, 'control.db'), { busyTimeoutMs })
-  const charges = new ChargeQueue(chargeStore)
-  const lastUsed = new LastUsed(control, now, (cause) => {
-    logger.warn({ err: cause }, 'the last uses of tokens are not noted for now')
-  })
-  const health = writeHealth(control, chargeStore, logger)
-  const service = createService({
-    catalog: () => catalog,
-    control,
-    charges,
-    lastUsed,
-    engine,
-    cursorKey: readKey(join(state.folder, 'cursor.key')),
-    now,
-  })
+  const cursorKey = readKey(join(state.folder, 'cursor.key'))
+  const service = createService({ ...records, catalog: () => catalog, engine, cursorKey, now })
   let isOpen = true
+  const hasData = [...catalog.datasets.values()].some((dataset) => dataset.version)
   const server = buildServer({
     service,
     logger,
     trustProxy: config.trustProxy,
-    doors: [
-      (app, visitOf) =>
-        addMcp(app, {
-          service,
-          serverFor: (call, logFault) => protocolServer({ service, version, logFault }, call),
-          hosts: hostNames(config),
-          visitOf,
-        }),
-    ],
-    isReady: () =>
-      isOpen &&
-      [...catalog.datasets.values()].some((dataset) => dataset.version) &&
-      health.isWritable(),
+    doors: [mcpDoor(service, config, version)],
+    isReady: () => isOpen && hasData && health.isWritable(),
   })
-  const postman =
-    mail &&
-    new Postman({
-      store: control,
-      mailer: smtpMailer(mail.smtp, mail.sender),
-      key: readKey(join(state.folder, 'mail.key')),
-      registry: () => registry,
-      base: baseUrl(config),
-      now,
-      logger,
-    })
-  if (mail && config.publicUrl === null) {
-    logger.warn({ address: baseUrl(config) }, 'letters point to this address: set DAS_PUBLIC_URL')
-  }
+  const postman = openPostman({
+    config,
+    settings: mail,
+    folder: state.folder,
+    store: control,
+    registry: () => registry,
+    now,
+    logger,
+  })
   const stopping = new AbortController()
   const prepare = () => {
     postman?.start()
@@ -169,79 +124,38 @@ async function openApp(
     isOpen = false
     stopping.abort(new Error('the service is stopping'))
     const mailed = postman?.close()
-    const closed = server.close()
-    await settledWithin(closed, finishMs)
-    await engine.close()
-    await settledWithin(closed, answerMs)
-    server.server.closeAllConnections()
-    await closed
-    await charges.close()
+    await closeServer(server, engine)
     await mailed
-    lastUsed.close()
-    control.close()
+    await records.close()
   }
   return { server, catalog, prepare, close }
 }
 
-/** Whether control.db takes writes; the log says once when it no longer does, and when it does. */
-function writeHealth(
-  control: ControlStore,
-  charges: ChargeStore,
-  logger: FastifyBaseLogger,
-): WriteHealth {
-  return new WriteHealth([control, charges], {
-    now: () => performance.now(),
-    report: (failure) => {
-      if (failure) logger.error({ err: failure.cause }, 'control.db takes no writes')
-      else logger.info('control.db takes writes again')
-    },
-  })
+/** Finishes what is in flight, interrupts what takes too long, and cuts who does not take it. */
+async function closeServer(server: FastifyInstance, engine: Engine): Promise<void> {
+  const closed = server.close()
+  await settledWithin(closed, finishMs)
+  await engine.close()
+  await settledWithin(closed, answerMs)
+  server.server.closeAllConnections()
+  await closed
+}
+
+function mcpDoor(service: Service, config: Config, version: string): Door {
+  return (app, visitOf) => {
+    addMcp(app, {
+      service,
+      serverFor: (call, logFault) => protocolServer({ service, version, logFault }, call),
+      hosts: hostNames(config),
+      visitOf,
+    })
+  }
 }
 
 /** The names that this server is called by, as far as its settings know. */
 function hostNames({ host, publicUrl, allowedHosts }: Config): readonly string[] {
   const own = host.includes(':') ? `[${host}]` : host
   return [own, ...(publicUrl === null ? [] : [new URL(publicUrl).hostname]), ...allowedHosts]
-}
-
-/** Opens Parquet files beside an engine of this much memory; null = as much as by default. */
-export function openerFor(memoryLimitBytes: number | null): OpenFiles {
-  return duckDbOpener(Math.floor((memoryLimitBytes ?? defaultMemory()) * openerMemoryShare))
-}
-
-/**
- * Opens one dataset where its files lie, to read it beside the server; where that can't be, it has
- * a reason. Of the others the catalog knows what the registry says.
- */
-export async function openReader(
-  registry: Registry,
-  dataset: string,
-  memoryLimitBytes: number | null,
-): Promise<Reader> {
-  const options = { openFiles: openerFor(memoryLimitBytes), versionsFolder: null }
-  const catalog = await openCatalog(registry, options, dataset)
-  const files = catalog.datasets.get(dataset)?.version?.files ?? []
-  const temp = await mkdtemp(join(tmpdir(), 'das-read-'))
-  const engine = await DuckDbEngine.open({
-    folders: [...new Set(files.map(({ path }) => dirname(path)))],
-    tempFolder: temp,
-    memoryLimitBytes: Math.floor((memoryLimitBytes ?? defaultMemory()) * openerMemoryShare),
-    threads: availableParallelism(),
-    slots: 1,
-    queueMax,
-    waitMaxMs,
-  })
-  const close = async () => {
-    await engine.close()
-    await rm(temp, { recursive: true, force: true })
-  }
-  return { catalog, engine, close }
-}
-
-/** A share of what this process may use: the cgroup's limit where there is one, else the machine's. */
-function defaultMemory(): number {
-  const limit = process.constrainedMemory()
-  return Math.floor((limit > 0 && limit < totalmem() ? limit : totalmem()) * memoryShare)
 }
 
 /** Waits for `work` to end, in whatever way, and no longer than this. */
@@ -251,39 +165,4 @@ async function settledWithin(work: PromiseLike<unknown>, ms: number): Promise<vo
   await Promise.allSettled([Promise.race([work, late])])
   limit.abort()
   await Promise.allSettled([late])
-}
-
-async function prepareState(folder: string) {
-  const state = { folder: resolve(folder), versions: versionsFolderOf(folder), temp: '' }
-  state.temp = join(state.folder, 'tmp')
-  await mkdir(state.folder, { recursive: true, mode: 0o700 })
-  await rm(state.temp, { recursive: true, force: true })
-  await mkdir(state.temp, { mode: 0o700 })
-  await mkdir(state.versions, { recursive: true, mode: 0o700 })
-  return state
-}
-
-/** What became of each dataset goes to the log, and to the store where `das dataset list` reads. */
-function reportDatasets(
-  catalog: Catalog,
-  control: ControlStore,
-  logger: FastifyBaseLogger,
-  updatedAt: number,
-): void {
-  const datasets = [...catalog.datasets.values()]
-  for (const { name, version, reason } of datasets) {
-    if (version) logger.info({ dataset: name, version: version.id, rows: version.rows }, 'serving')
-    else logger.error({ dataset: name, reason }, 'dataset unavailable')
-  }
-  saveDatasetStates(
-    control,
-    datasets.map(({ name, version, reason }) => ({
-      dataset: name,
-      version: version?.id ?? null,
-      status: version ? 'serving' : 'unavailable',
-      reason,
-      rows: version?.rows ?? null,
-      updatedAt,
-    })),
-  )
 }

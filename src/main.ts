@@ -60,6 +60,10 @@ function loadApp() {
   return import('./app.js')
 }
 
+function loadReading() {
+  return import('./app/reading.js')
+}
+
 function readVersion(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
   return (JSON.parse(text) as { version: string }).version
@@ -77,8 +81,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
   now: () => Date.now(),
   buildApp: async (config, parts) => (await loadApp()).buildApp(config, parts),
   openFiles: (memory) => async (paths, bounds) =>
-    (await loadApp()).openerFor(memory)(paths, bounds),
+    (await loadReading()).openerFor(memory)(paths, bounds),
   openReader: async (registry, dataset, memory) =>
-    (await loadApp()).openReader(registry, dataset, memory),
+    (await loadReading()).openReader(registry, dataset, memory),
   untilStopped,
 })

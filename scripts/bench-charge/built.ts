@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as ChargeQueue from '../../src/access/charge-queue.js'
-import type * as App from '../../src/app.js'
+import type * as Reading from '../../src/app/reading.js'
 import type * as Catalog from '../../src/catalog/catalog.js'
 import type * as ChargeStore from '../../src/control/charge-store.js'
 import type * as LastUsed from '../../src/control/last-used.js'
@@ -15,7 +15,7 @@ import type * as Service from '../../src/service.js'
 /** What a benchmark measures is what is shipped: the modules of dist, with the types of src. */
 interface Modules {
   readonly 'access/charge-queue': typeof ChargeQueue
-  readonly app: typeof App
+  readonly 'app/reading': typeof Reading
   readonly 'catalog/catalog': typeof Catalog
   readonly 'control/charge-store': typeof ChargeStore
   readonly 'control/last-used': typeof LastUsed

@@ -58,7 +58,7 @@ async function start() {
   const { openCatalog, readRegistry, versionsFolderOf } = await built('catalog/catalog')
   const versionsFolder = versionsFolderOf(folder)
   await mkdir(versionsFolder, { recursive: true })
-  const { openerFor } = await built('app')
+  const { openerFor } = await built('app/reading')
   const catalog = await openCatalog(await readRegistry(registryPath), {
     openFiles: openerFor(memoryLimitBytes),
     versionsFolder,

@@ -1,7 +1,7 @@
 import type { Grant } from './grants.js'
 import type { ControlStore } from './store.js'
 
-export type OrderKind = 'create' | 'extend' | 'change' | 'cancel'
+type OrderKind = 'create' | 'extend' | 'change' | 'cancel'
 
 /** What was ordered, and what the subscription was after it; times in ms since the epoch, UTC. */
 export interface Order {

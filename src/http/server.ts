@@ -18,7 +18,7 @@ export interface ServerParts extends RouteParts {
 }
 
 /** Adds routes whose requests become visits by way of `visitOf`. */
-type Door = (app: FastifyInstance, visit: typeof visitOf) => void
+export type Door = (app: FastifyInstance, visit: typeof visitOf) => void
 
 const bodyBytesMax = 1024 * 1024
 const headerBytesMax = 32 * 1024

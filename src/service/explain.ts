@@ -31,7 +31,7 @@ import {
 const stageNames = ['token', 'rate', 'dataset', 'question', 'quota', 'read', 'charge'] as const
 
 /** One stage of the decision, in words for the owner: they may hold what a caller never hears. */
-export interface ExplainedStage {
+interface ExplainedStage {
   readonly stage: (typeof stageNames)[number]
   readonly verdict: 'passed' | 'refused'
   readonly detail: string

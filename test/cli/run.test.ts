@@ -13,7 +13,7 @@ function commandLines(command: Command, path: readonly string[] = []): (readonly
 
 const program = buildProgram({ version: '0', stdout: {}, stderr: {} } as unknown as CliParts)
 const lines = commandLines(program)
-const groups = ['', 'dataset', 'subscription', 'token']
+const groups = ['', 'dataset', 'mail', 'subscription', 'token']
 const leaves = lines.filter((path) => !groups.includes(path.join(' ')))
 
 await t.test('every command has a help page with an example, and --json', async (t) => {

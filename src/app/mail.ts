@@ -1,0 +1,33 @@
+import { join } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Registry } from '../catalog/registry.js'
+import { baseUrl } from '../cli/example.js'
+import type { Config } from '../config.js'
+import { readKey } from '../control/key-file.js'
+import type { ControlStore } from '../control/store.js'
+import type { MailSettings } from '../mail/mail-settings.js'
+import { Postman } from '../mail/postman.js'
+import { smtpMailer } from '../mail/smtp.js'
+
+interface MailParts {
+  readonly config: Config
+  /** Null where mail is off. */
+  readonly settings: MailSettings | null
+  readonly folder: string
+  readonly store: ControlStore
+  readonly registry: () => Registry
+  readonly now: () => number
+  readonly logger: FastifyBaseLogger
+}
+
+/** The postman of a server, still at rest; null where mail is off. */
+export function openPostman(parts: MailParts): Postman | null {
+  const { config, settings, folder, ...rest } = parts
+  if (settings === null) return null
+  const base = baseUrl(config)
+  if (config.publicUrl === null) {
+    parts.logger.warn({ address: base }, 'letters point to this address: set DAS_PUBLIC_URL')
+  }
+  const mailer = smtpMailer(settings.smtp, settings.sender)
+  return new Postman({ ...rest, mailer, key: readKey(join(folder, 'mail.key')), base })
+}

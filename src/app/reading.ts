@@ -1,0 +1,68 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { availableParallelism, tmpdir, totalmem } from 'node:os'
+import { dirname, join } from 'node:path'
+import { openCatalog } from '../catalog/catalog.js'
+import type { OpenFiles } from '../catalog/opener.js'
+import type { Registry } from '../catalog/registry.js'
+import type { Reader } from '../cli/parts.js'
+import { DuckDbEngine } from '../engine/duckdb/duckdb-engine.js'
+import { duckDbOpener } from '../engine/duckdb/opener.js'
+
+const memoryShare = 0.6
+const openerMemoryShare = 0.25
+const queueMax = 256
+/** Half of the usual time for a request: who has waited so long is told to come again. */
+const waitMaxMs = 5000
+
+export interface EngineRoom {
+  /** The only folders that are read. */
+  readonly folders: readonly string[]
+  /** For what does not fit in memory. */
+  readonly tempFolder: string
+  readonly memoryLimitBytes: number
+  /** Queries at once; null = as many as cores. */
+  readonly slots: number | null
+}
+
+/** The engine over these folders, with a bounded queue before it. */
+export function openEngine({ slots, ...room }: EngineRoom): Promise<DuckDbEngine> {
+  const cores = availableParallelism()
+  return DuckDbEngine.open({ ...room, threads: cores, slots: slots ?? cores, queueMax, waitMaxMs })
+}
+
+/** Opens Parquet files beside an engine of this much memory; null = as much as by default. */
+export function openerFor(memoryLimitBytes: number | null): OpenFiles {
+  return duckDbOpener(Math.floor((memoryLimitBytes ?? defaultMemory()) * openerMemoryShare))
+}
+
+/**
+ * Opens one dataset where its files lie, to read it beside the server; where that can't be, it has
+ * a reason. Of the others the catalog knows what the registry says.
+ */
+export async function openReader(
+  registry: Registry,
+  dataset: string,
+  memoryLimitBytes: number | null,
+): Promise<Reader> {
+  const options = { openFiles: openerFor(memoryLimitBytes), versionsFolder: null }
+  const catalog = await openCatalog(registry, options, dataset)
+  const files = catalog.datasets.get(dataset)?.version?.files ?? []
+  const temp = await mkdtemp(join(tmpdir(), 'das-read-'))
+  const engine = await openEngine({
+    folders: [...new Set(files.map(({ path }) => dirname(path)))],
+    tempFolder: temp,
+    memoryLimitBytes: Math.floor((memoryLimitBytes ?? defaultMemory()) * openerMemoryShare),
+    slots: 1,
+  })
+  const close = async () => {
+    await engine.close()
+    await rm(temp, { recursive: true, force: true })
+  }
+  return { catalog, engine, close }
+}
+
+/** Bytes of memory for the engine: a share of what this process may use, the cgroup's limit where there is one, else the machine's. */
+export function defaultMemory(): number {
+  const limit = process.constrainedMemory()
+  return Math.floor((limit > 0 && limit < totalmem() ? limit : totalmem()) * memoryShare)
+}
