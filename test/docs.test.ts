@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
 import t from 'tap'
 import { operators } from '../src/catalog/operators.js'
 import { typeOperators } from '../src/catalog/column-types.js'
 import { DatasetSchema } from '../src/catalog/registry-schema.js'
+import type { CliParts } from '../src/cli/parts.js'
+import { buildProgram } from '../src/cli/run.js'
 import { settings } from '../src/config.js'
 import { errorStatus } from '../src/errors.js'
 
@@ -63,6 +66,28 @@ await t.test('the README lists every key of a dataset in the registry, and no ot
     codes(cell).map((code) => code.split(':')[0]),
   )
   t.same([...keys].sort(), Object.keys(DatasetSchema.properties).sort())
+  t.end()
+})
+
+/** `usage`, `usage repair`, `token`, `token list` … */
+function commandNames(command: Command, path: readonly string[] = []): readonly string[] {
+  return command.commands.flatMap((each) => {
+    const name = [...path, each.name()]
+    return [name.join(' '), ...commandNames(each, name)]
+  })
+}
+
+await t.test('the README lists every command, and no other', (t) => {
+  const program = buildProgram({ version: '0', stdout: {}, stderr: {} } as unknown as CliParts)
+  const groups = ['dataset', 'mail', 'subscription', 'token']
+  const names = commandNames(program).filter((name) => !groups.includes(name))
+  const listed = tableAfter('## Command line').map(([cell]) =>
+    codes(cell)
+      .join()
+      .replace(/^das /, '')
+      .replace(/ \[?[A-Z].*$/, ''),
+  )
+  t.same([...listed].sort(), [...names].sort())
   t.end()
 })
 
