@@ -1,7 +1,7 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import { ensurePrivateFile } from './private-file.js'
+import { ensurePrivateFile, syncPath } from './private-file.js'
 import type { ControlStore } from './store.js'
 
 /** What a backup holds, counted in the backup itself. */
@@ -33,10 +33,10 @@ export function backUp(store: ControlStore, path: string): Backup {
   try {
     ensurePrivateFile(draft)
     store.db.prepare('VACUUM INTO ?').run(draft)
-    sync(draft)
+    syncPath(draft)
     const backup = verify(draft, store.db.pragma('user_version', { simple: true }))
     renameSync(draft, path)
-    sync(dirname(path))
+    syncPath(dirname(path))
     return backup
   } finally {
     rmSync(draft, { force: true })
@@ -65,14 +65,5 @@ function verify(path: string, version: unknown): Backup {
     }
   } finally {
     db.close()
-  }
-}
-
-function sync(path: string): void {
-  const file = openSync(path, 'r')
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
   }
 }

@@ -1,6 +1,8 @@
 import { closeSync, fdatasync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { unavailable } from './failures.js'
+import { syncPath } from './private-file.js'
 import { ControlStore } from './store.js'
 import type { WriteWatch } from './store.js'
 import { chargeAll } from './usage.js'
@@ -81,8 +83,7 @@ export class ChargeStore {
     this.#running = this.#next
     this.#next = undefined
     try {
-      // SQLite keeps its locks on other files: closing this one later drops none of them.
-      this.#log ??= openSync(`${this.#path}-wal`, 'r+')
+      this.#log ??= openLog(this.#path)
       await this.#sync(this.#log)
     } catch (cause) {
       this.#isSuspect = true
@@ -97,4 +98,12 @@ export class ChargeStore {
     this.#store.checkpoint()
     this.#isSuspect = false
   }
+}
+
+/** SQLite keeps its locks on other files: closing this one later drops none of them. */
+function openLog(path: string): number {
+  const log = openSync(`${path}-wal`, 'r+')
+  // A file that was just made is lost in a power cut unless its folder is synced, too.
+  syncPath(dirname(path))
+  return log
 }

@@ -9,7 +9,8 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
+import { syncPath } from './private-file.js'
 
 const keyBytes = 32
 
@@ -42,6 +43,7 @@ function makeKey(path: string): void {
     closeSync(file)
     rmSync(draft, { force: true })
   }
+  syncPath(dirname(path))
 }
 
 function isExisting(cause: unknown): boolean {

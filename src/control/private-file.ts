@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 const folderMode = 0o700
@@ -22,6 +22,16 @@ export function ensurePrivateFile(path: string): void {
     if (!isExisting(error)) throw error
   }
   chmodSync(path, fileMode)
+}
+
+/** Makes a file, or the names in a folder, durable. */
+export function syncPath(path: string): void {
+  const file = openSync(path, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
 }
 
 function isExisting(error: unknown): boolean {
