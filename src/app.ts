@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { Closers } from './app/closers.js'
 import { openPostman } from './app/mail.js'
 import { defaultMemory, openEngine, openerFor } from './app/reading.js'
 import { openRecords } from './app/records.js'
@@ -57,76 +58,70 @@ const answerMs = 1000
 export async function buildApp(config: Config, parts: AppParts): Promise<App> {
   const mail = readMailSettings(config)
   const registry = await readRegistry(config.registry)
-  const lock = ServerLock.take(join(resolve(config.state), 'server.lock'))
+  const closers = new Closers()
   try {
-    const app = await openApp(config, registry, mail, parts)
-    const close = async () => {
-      await app.close()
-      lock.release()
-    }
-    return { ...app, close }
+    return await openApp({ config, registry, mail, closers, ...parts })
   } catch (cause) {
-    lock.release()
+    await closers.close()
     throw cause
   }
 }
 
-async function openApp(
-  config: Config,
-  registry: Registry,
-  mail: MailSettings | null,
-  { logger, now, version }: AppParts,
-): Promise<App> {
+interface OpenParts extends AppParts {
+  readonly config: Config
+  readonly registry: Registry
+  readonly mail: MailSettings | null
+  readonly closers: Closers
+}
+
+async function openApp(parts: OpenParts): Promise<App> {
+  const { config, registry, closers, logger, now } = parts
+  closers.add(ServerLock.take(join(resolve(config.state), 'server.lock')), (lock) => {
+    lock.release()
+  })
   const state = await prepareState(config.state)
   const memoryLimitBytes = config.memoryLimit ?? defaultMemory()
   const catalog = await openCatalog(registry, {
     openFiles: openerFor(memoryLimitBytes),
     versionsFolder: state.versions,
   })
-  const records = openRecords(state.folder, { logger, now }, (control) => {
+  const records = openRecords(state.folder, parts, (control) => {
     reportDatasets(catalog, control, logger, now())
   })
-  const { control, health } = records
-  const engine = await openEngine({
-    folders: [state.versions],
-    tempFolder: state.temp,
-    memoryLimitBytes,
-    slots: config.querySlots,
-  })
+  const engine = closers.add(
+    await openEngine({
+      folders: [state.versions],
+      tempFolder: state.temp,
+      memoryLimitBytes,
+      slots: config.querySlots,
+    }),
+    (each) => each.close(),
+  )
   const cursorKey = readKey(join(state.folder, 'cursor.key'))
   const service = createService({ ...records, catalog: () => catalog, engine, cursorKey, now })
-  let isOpen = true
+  const postman = openPostman({ ...parts, folder: state.folder, store: records.control })
+  if (postman) closers.add(postman, (each) => each.close())
   const hasData = [...catalog.datasets.values()].some((dataset) => dataset.version)
+  const stopping = new AbortController()
   const server = buildServer({
     service,
     logger,
     trustProxy: config.trustProxy,
-    doors: [mcpDoor(service, config, version)],
-    isReady: () => isOpen && hasData && health.isWritable(),
+    doors: [mcpDoor(service, parts)],
+    isReady: () => !stopping.signal.aborted && hasData && records.health.isWritable(),
   })
-  const postman = openPostman({
-    config,
-    settings: mail,
-    folder: state.folder,
-    store: control,
-    registry: () => registry,
-    now,
-    logger,
-  })
-  const stopping = new AbortController()
+  closers.add(server, () => closeServer(server, engine))
   const prepare = () => {
     postman?.start()
     return service.prepare(stopping.signal, ({ dataset, cause }) => {
       logger.warn({ dataset, err: cause }, 'no guide for agents yet')
     })
   }
-  const close = async () => {
-    isOpen = false
+  const close = () => {
     stopping.abort(new Error('the service is stopping'))
-    const mailed = postman?.close()
-    await closeServer(server, engine)
-    await mailed
-    await records.close()
+    // A letter under way is finished while requests are.
+    void postman?.close()
+    return closers.close()
   }
   return { server, catalog, prepare, close }
 }
@@ -141,7 +136,7 @@ async function closeServer(server: FastifyInstance, engine: Engine): Promise<voi
   await closed
 }
 
-function mcpDoor(service: Service, config: Config, version: string): Door {
+function mcpDoor(service: Service, { config, version }: OpenParts): Door {
   return (app, visitOf) => {
     addMcp(app, {
       service,

@@ -9,6 +9,7 @@ const querySlotsMax = 32
 /** For files, DNS and the command line's own needs. */
 const spareThreads = 4
 
-process.env['UV_THREADPOOL_SIZE'] ??= String(querySlotsMax + spareThreads)
+const threads = Number(process.env['UV_THREADPOOL_SIZE'] ?? 0)
+process.env['UV_THREADPOOL_SIZE'] = String(Math.max(threads || 0, querySlotsMax + spareThreads))
 
 void import('./main.js')

@@ -7,15 +7,16 @@ import type { Charge, ChargeResult } from '../control/usage.js'
 const lockWaitMsDefault = 5000
 const retryPauseMs = 150
 
-/** Charges wait only while the database is locked, each with the rows of a page in memory. */
+/** Charges that wait for a lock or for the disk, each with the rows of a page in memory. */
 const waitingMax = 256
 const retryAfterSeconds = 5
 
 /** What rows are paid with. */
 export interface Charges {
   /**
-   * Resolves when the charge is on disk; nothing is charged when it rejects. A charge whose signal
-   * aborts before it is written is dropped, and rejects with the signal's reason.
+   * Resolves when the charge is on disk; when it rejects, nothing may be sent, and nothing is
+   * charged unless the disk failed in the middle. A charge whose signal aborts before it is
+   * written is dropped, and rejects with the signal's reason.
    * @throws service_unavailable
    */
   readonly charge: (charge: Charge, signal: AbortSignal) => Promise<ChargeResult>
@@ -39,6 +40,8 @@ export class ChargeQueue implements Charges {
   readonly #store: ChargeStore
   readonly #lockWaitMs: number
   #waiting: Waiting[] = []
+  /** Committed, and not yet on disk. */
+  #unsynced = 0
   #retry: NodeJS.Timeout | undefined
   #isClosed = false
 
@@ -53,7 +56,8 @@ export class ChargeQueue implements Charges {
 
   charge(charge: Charge, signal: AbortSignal): Promise<ChargeResult> {
     return new Promise((resolve, reject) => {
-      if (this.#isClosed || this.#waiting.length >= waitingMax) return reject(tooMany())
+      const waiting = this.#waiting.length + this.#unsynced
+      if (this.#isClosed || waiting >= waitingMax) return reject(tooMany())
       if (this.#waiting.length === 0) setImmediate(this.#write)
       const waitsUntil = performance.now() + this.#lockWaitMs
       this.#waiting.push({ charge, signal, waitsUntil, resolve, reject })
@@ -79,11 +83,14 @@ export class ChargeQueue implements Charges {
       this.#fail(batch, cause)
       return
     }
+    this.#unsynced += batch.length
     try {
       await this.#store.synced()
     } catch (cause) {
       for (const { reject } of batch) reject(cause)
       return
+    } finally {
+      this.#unsynced -= batch.length
     }
     for (const [index, { resolve, reject }] of batch.entries()) {
       const result = results[index]

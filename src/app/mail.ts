@@ -12,22 +12,23 @@ import { smtpMailer } from '../mail/smtp.js'
 interface MailParts {
   readonly config: Config
   /** Null where mail is off. */
-  readonly settings: MailSettings | null
+  readonly mail: MailSettings | null
   readonly folder: string
   readonly store: ControlStore
-  readonly registry: () => Registry
+  readonly registry: Registry
   readonly now: () => number
   readonly logger: FastifyBaseLogger
 }
 
 /** The postman of a server, still at rest; null where mail is off. */
 export function openPostman(parts: MailParts): Postman | null {
-  const { config, settings, folder, ...rest } = parts
-  if (settings === null) return null
+  const { config, mail, folder, store, now, logger } = parts
+  if (mail === null) return null
   const base = baseUrl(config)
   if (config.publicUrl === null) {
-    parts.logger.warn({ address: base }, 'letters point to this address: set DAS_PUBLIC_URL')
+    logger.warn({ address: base }, 'letters point to this address: set DAS_PUBLIC_URL')
   }
-  const mailer = smtpMailer(settings.smtp, settings.sender)
-  return new Postman({ ...rest, mailer, key: readKey(join(folder, 'mail.key')), base })
+  const mailer = smtpMailer(mail.smtp, mail.sender)
+  const key = readKey(join(folder, 'mail.key'))
+  return new Postman({ store, now, logger, base, mailer, key, registry: () => parts.registry })
 }

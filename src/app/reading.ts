@@ -7,6 +7,7 @@ import type { Registry } from '../catalog/registry.js'
 import type { Reader } from '../cli/parts.js'
 import { DuckDbEngine } from '../engine/duckdb/duckdb-engine.js'
 import { duckDbOpener } from '../engine/duckdb/opener.js'
+import { Closers } from './closers.js'
 
 const memoryShare = 0.6
 const openerMemoryShare = 0.25
@@ -47,18 +48,23 @@ export async function openReader(
   const options = { openFiles: openerFor(memoryLimitBytes), versionsFolder: null }
   const catalog = await openCatalog(registry, options, dataset)
   const files = catalog.datasets.get(dataset)?.version?.files ?? []
-  const temp = await mkdtemp(join(tmpdir(), 'das-read-'))
-  const engine = await openEngine({
-    folders: [...new Set(files.map(({ path }) => dirname(path)))],
-    tempFolder: temp,
-    memoryLimitBytes: Math.floor((memoryLimitBytes ?? defaultMemory()) * openerMemoryShare),
-    slots: 1,
-  })
-  const close = async () => {
-    await engine.close()
-    await rm(temp, { recursive: true, force: true })
+  const closers = new Closers()
+  const temp = closers.add(await mkdtemp(join(tmpdir(), 'das-read-')), (path) =>
+    rm(path, { recursive: true, force: true }),
+  )
+  try {
+    const engine = await openEngine({
+      folders: [...new Set(files.map(({ path }) => dirname(path)))],
+      tempFolder: temp,
+      memoryLimitBytes: Math.floor((memoryLimitBytes ?? defaultMemory()) * openerMemoryShare),
+      slots: 1,
+    })
+    closers.add(engine, (each) => each.close())
+    return { catalog, engine, close: () => closers.close() }
+  } catch (cause) {
+    await closers.close()
+    throw cause
   }
-  return { catalog, engine, close }
 }
 
 /** Bytes of memory for the engine: a share of what this process may use, the cgroup's limit where there is one, else the machine's. */

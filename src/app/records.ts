@@ -5,6 +5,7 @@ import { ChargeStore } from '../control/charge-store.js'
 import { LastUsed } from '../control/last-used.js'
 import { ControlStore } from '../control/store.js'
 import { WriteHealth } from '../control/write-health.js'
+import type { Closers } from './closers.js'
 
 /** Everything of a server that is written to control.db. */
 export interface Records {
@@ -12,39 +13,41 @@ export interface Records {
   readonly charges: ChargeQueue
   readonly lastUsed: LastUsed
   readonly health: WriteHealth
-  /** Writes what still waits, and closes the store. */
-  readonly close: () => Promise<void>
 }
 
 /** How long a lock on control.db may hold up the whole server; charges wait longer in between. */
 const busyTimeoutMs = 50
 
 /**
- * Opens control.db for a server; `announce` writes to it before it has to be quick.
+ * Opens control.db for a server; `announce` writes to it before it has to be quick, `closers` write
+ * what still waits, and close it.
  * @throws Error, for the operator, when it can't be opened
  */
 export function openRecords(
   folder: string,
-  parts: { readonly logger: FastifyBaseLogger; readonly now: () => number },
+  parts: {
+    readonly logger: FastifyBaseLogger
+    readonly now: () => number
+    readonly closers: Closers
+  },
   announce: (control: ControlStore) => void,
 ): Records {
-  const { logger, now } = parts
+  const { logger, now, closers } = parts
   const path = join(folder, 'control.db')
-  const control = ControlStore.open(path)
+  const control = closers.add(ControlStore.open(path), (each) => {
+    each.close()
+  })
   announce(control)
   control.setBusyTimeout(busyTimeoutMs)
-  const chargeStore = ChargeStore.open(path, { busyTimeoutMs })
-  const charges = new ChargeQueue(chargeStore)
-  const lastUsed = new LastUsed(control, now, (cause) => {
+  const report = (cause: unknown) => {
     logger.warn({ err: cause }, 'the last uses of tokens are not noted for now')
-  })
-  const health = writeHealth(control, chargeStore, logger)
-  const close = async () => {
-    await charges.close()
-    lastUsed.close()
-    control.close()
   }
-  return { control, charges, lastUsed, health, close }
+  const lastUsed = closers.add(new LastUsed(control, now, report), (each) => {
+    each.close()
+  })
+  const chargeStore = ChargeStore.open(path, { busyTimeoutMs })
+  const charges = closers.add(new ChargeQueue(chargeStore), (each) => each.close())
+  return { control, charges, lastUsed, health: writeHealth(control, chargeStore, logger) }
 }
 
 /** Whether control.db takes writes; the log says once when it no longer does, and when it does. */
@@ -53,7 +56,7 @@ function writeHealth(
   charges: ChargeStore,
   logger: FastifyBaseLogger,
 ): WriteHealth {
-  return new WriteHealth([control, charges], {
+  return new WriteHealth(control, charges, {
     now: () => performance.now(),
     report: (failure) => {
       if (failure) logger.error({ err: failure.cause }, 'control.db takes no writes')

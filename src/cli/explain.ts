@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { readRegistry } from '../catalog/catalog.js'
@@ -33,7 +35,7 @@ async function explain(parts: CliParts, id: string, url: string, flags: Flags): 
   const explanation = await withFilledStoreAsync(config.state, async (control) => {
     const reader = await parts.openReader(registry, path.dataset, config.memoryLimit)
     try {
-      const cursorKey = readKey(join(config.state, 'cursor.key'))
+      const cursorKey = cursorKeyOf(config.state)
       return await explainAnswer({ ...reader, control, cursorKey, now: parts.now }, id, path)
     } finally {
       await reader.close()
@@ -41,6 +43,12 @@ async function explain(parts: CliParts, id: string, url: string, flags: Flags): 
   })
   if (flags.json) printJson(parts, explanationJson(explanation))
   else printLines(parts, ...explanationLines(explanation))
+}
+
+/** Where no server has made one, no cursor was signed with it: any key refuses them all. */
+function cursorKeyOf(stateFolder: string): Uint8Array {
+  const path = join(stateFolder, 'cursor.key')
+  return existsSync(path) ? readKey(path) : randomBytes(32)
 }
 
 function explanationJson({ stages, answer: { hasMore, ...answer } }: Explanation) {

@@ -14,6 +14,8 @@ import { deliverHeld, holdLetter, letterLifeMs } from '../mail/outbox.js'
 import type { OutboxParts } from '../mail/outbox.js'
 import { sealToken } from '../mail/seal.js'
 import { smtpMailer } from '../mail/smtp.js'
+import { commandLimits } from '../mail/smtp-limits.js'
+import type { SmtpLimits } from '../mail/smtp-limits.js'
 import type { Flags } from './command.js'
 import { baseUrl } from './example.js'
 import type { CliParts } from './parts.js'
@@ -50,8 +52,8 @@ export const noMailFlag = ['--no-mail', 'mail no letter: pass the token on yours
  * @throws bad_request when there is a mail server and no sender
  */
 export function readMailing(config: MailConfig, { mail }: MailFlags): Mailing {
-  const settings = readMailSettings(config)
   if (!mail) return { kind: 'declined' }
+  const settings = readMailSettings(config)
   return settings === null ? { kind: 'off' } : { kind: 'on', settings }
 }
 
@@ -107,6 +109,7 @@ export async function mailToken(
 ): Promise<boolean> {
   if (mailing.kind === 'off' && !isJson) printLines(parts, '', offText)
   if (mailing.kind !== 'on' || letter === undefined) return false
+  if (config.publicUrl === null) parts.stderr.write(`${privateText(config)}\n`)
   const unsent = await mailNow(parts, config, mailing.settings, letter)
   if (unsent !== null) parts.stderr.write(`${unsent}\n`)
   else if (!isJson) printLines(parts, '', `Mailed to ${email}.`)
@@ -121,7 +124,8 @@ async function mailNow(
   letter: Letter,
 ): Promise<string | null> {
   try {
-    const { end } = await withOutbox(parts, config, settings, (outbox) =>
+    const options = { ...settings, limits: commandLimits }
+    const { end } = await withOutbox(parts, config, options, (outbox) =>
       deliverHeld(outbox, letter),
     )
     return end.state === 'sent' ? null : unsentText(end, letter)
@@ -129,6 +133,10 @@ async function mailNow(
     const reason = cause instanceof Error ? cause.message : String(cause)
     return unsentText({ state: 'waiting', reason }, letter)
   }
+}
+
+function privateText(config: MailConfig): string {
+  return `warning: the letter points to ${baseUrl(config)}: DAS_PUBLIC_URL is the address that users see.`
 }
 
 const offText = 'Not mailed: mail is off until DAS_SMTP_URL names a mail server.'
@@ -139,14 +147,14 @@ function unsentText(
 ): string {
   if (state !== 'waiting') return `Not mailed: ${reason}; pass the token on yourself.`
   const end = minute(createdAt + letterLifeMs)
-  return `Not mailed yet: ${reason}. The server tries again until ${end}; das mail list shows what waits.`
+  return `Not mailed yet: ${reason}. A server with these mail settings tries again until ${end}; das mail list shows what waits.`
 }
 
 /** Opens the store once more, to send: the one of the sale is closed, whatever the network does. */
 export async function withOutbox<T>(
   parts: CliParts,
   config: MailConfig,
-  { smtp, sender }: MailSettings,
+  { smtp, sender, limits }: MailSettings & { readonly limits?: SmtpLimits },
   work: (outbox: OutboxParts) => Promise<T>,
 ): Promise<T> {
   const registry = await registryOrNull(config.registry)
@@ -154,7 +162,7 @@ export async function withOutbox<T>(
   try {
     return await work({
       store,
-      mailer: smtpMailer(smtp, sender),
+      mailer: smtpMailer(smtp, sender, limits),
       key: readKey(keyPath(config.state)),
       registry: () => registry,
       base: baseUrl(config),

@@ -35,7 +35,6 @@ export function buildProgram(parts: CliParts): Command {
     .version(parts.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help, of a command its own')
     .helpCommand('help [command]', 'print the help of a command')
-    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => parts.stdout.write(text),

@@ -7,6 +7,8 @@ import {
   extendSubscription,
 } from '../control/subscription-changes.js'
 import type { SubscriptionChange } from '../control/subscription-changes.js'
+import type { Language } from '../config.js'
+import type { Grant } from '../control/grants.js'
 import { showSubscription } from '../control/subscriptions.js'
 import type { Subscription } from '../control/subscriptions.js'
 import { isAlive, listTokens } from '../control/tokens.js'
@@ -36,6 +38,8 @@ type ChangeFlags = Flags & {
   readonly plan?: readonly string[]
   readonly withdraw?: readonly string[]
   readonly globalRows?: string
+  readonly email?: string
+  readonly language?: string
 }
 
 /** `das subscription extend|change|cancel`: what becomes of a subscription after it was sold. */
@@ -50,17 +54,21 @@ export function addSubscriptionChanges(group: Command, parts: CliParts): void {
   }).action((id: string, flags: ExtendFlags) => extend(parts, id, flags))
   addCommand(group, {
     usage: 'change <subscription>',
-    description: "Change plans, datasets or the common cap, at once; this month's usage stays.",
+    description:
+      "Change plans, datasets, the common cap or the subscriber, at once; this month's usage stays.",
     options: (command) =>
       command
         .option('--plan <dataset:plan>', 'give a dataset this plan; may be repeated', collect)
         .option('--withdraw <dataset>', 'take a dataset out; may be repeated', collect)
-        .option('--global-rows <number>', 'rows a month over all datasets together, or none'),
+        .option('--global-rows <number>', 'rows a month over all datasets together, or none')
+        .option('--email <address>', 'the subscriber, from now on')
+        .option('--language <en|ru>', 'of letters to the subscriber'),
     settings: ['registry', 'state'],
     json: 'print {subscription, grants, …, price_rub_per_month: {before, after}}',
     examples: [
       'das subscription change sub_0123456789abcdef --plan financials:pro',
       'das subscription change sub_0123456789abcdef --withdraw procurement --global-rows none',
+      'das subscription change sub_0123456789abcdef --email new@example.org',
     ],
   }).action((id: string, flags: ChangeFlags) => change(parts, id, flags))
   addCommand(group, {
@@ -79,15 +87,14 @@ async function extend(parts: CliParts, id: string, flags: ExtendFlags): Promise<
   const registry = await readRegistry(config.registry)
   const months = readWhole(flags.months, '--months')
   const now = parts.now()
-  const { before, after, hasToken } = withFilledStore(config.state, (store) => ({
-    before: showSubscription(store, id),
-    after: extendSubscription(store, id, {
-      months,
-      priceRub: (grants) => priceOf(plansOfGrants(registry, grants), months),
-      now: () => now,
-    }),
-    hasToken: listTokens(store, id).some((token) => isAlive(token, now)),
-  }))
+  const priceRub = (grants: readonly Grant[]) => priceOf(plansOfGrants(registry, grants), months)
+  const { before, after, hasToken } = withFilledStore(config.state, (store) =>
+    store.write(() => ({
+      before: showSubscription(store, id),
+      after: extendSubscription(store, id, { months, priceRub, now: parts.now }),
+      hasToken: listTokens(store, id).some((token) => isAlive(token, now)),
+    })),
+  )
   if (flags.json) {
     printJson(parts, { ...subscriptionJson(after), price_rub: after.priceRub })
     return
@@ -107,12 +114,13 @@ async function change(parts: CliParts, id: string, flags: ChangeFlags): Promise<
   const config = readSettings(['registry', 'state'], flags, parts.environment)
   const registry = await readRegistry(config.registry)
   const wanted = readChange(registry, flags)
-  const now = parts.now()
-  const { before, after, usage } = withFilledStore(config.state, (store) => ({
-    before: showSubscription(store, id),
-    after: changeSubscription(store, id, { ...wanted, now: () => now }),
-    usage: readUsage(store, id, periodOf(now)),
-  }))
+  const { before, after, usage } = withFilledStore(config.state, (store) =>
+    store.write(() => ({
+      before: showSubscription(store, id),
+      after: changeSubscription(store, id, { ...wanted, now: parts.now }),
+      usage: readUsage(store, id, periodOf(parts.now())),
+    })),
+  )
   const prices = { before: monthly(registry, before), after: monthly(registry, after) }
   if (flags.json) {
     printJson(parts, { ...subscriptionJson(after), price_rub_per_month: prices })
@@ -126,24 +134,42 @@ async function change(parts: CliParts, id: string, flags: ChangeFlags): Promise<
     '',
     ...planLines(parts, knownGrants(registry, after), after.globalRows),
     `A month costs ${rub(prices.after)}; before: ${rub(prices.before)}.`,
+    ...(prices.after === prices.before ? [] : [settleText]),
     ...usedUpLines(parts, registry, after, usage),
   )
 }
 
+const settleText =
+  'What was paid ahead was paid at the earlier price: the difference is yours to settle.'
+
 /** @throws bad_request for a change that says nothing, or can't be read */
 function readChange(registry: Registry, flags: ChangeFlags): Omit<SubscriptionChange, 'now'> {
-  const { plan = [], withdraw = [], globalRows } = flags
-  if (plan.length + withdraw.length === 0 && globalRows === undefined) {
+  const { plan = [], withdraw = [], globalRows, email, language } = flags
+  if (plan.length + withdraw.length === 0 && !(globalRows ?? email ?? language)) {
     throw badRequest(
-      'Say what to change: --plan DATASET:PLAN, --withdraw DATASET, --global-rows N.',
+      'Say what to change: --plan DATASET:PLAN, --withdraw DATASET, --global-rows N, --email A, ' +
+        '--language L.',
     )
   }
   const grants = plan
     .map((text) => readGrant(registry, text))
     .map(({ dataset, plan: { name } }) => ({ dataset, plan: name }))
-  if (globalRows === undefined) return { grants, withdrawn: withdraw }
-  const cap = globalRows === 'none' ? null : readWhole(globalRows, '--global-rows')
-  return { grants, withdrawn: withdraw, globalRows: cap }
+  return {
+    grants,
+    withdrawn: withdraw,
+    ...(globalRows !== undefined && { globalRows: readCap(globalRows) }),
+    ...(email !== undefined && { email }),
+    ...(language !== undefined && { language: readLanguage(language) }),
+  }
+}
+
+function readCap(text: string): number | null {
+  return text === 'none' ? null : readWhole(text, '--global-rows')
+}
+
+function readLanguage(text: string): Language {
+  if (text === 'en' || text === 'ru') return text
+  throw badRequest(`--language: "${text}" is neither en nor ru.`)
 }
 
 /** Null where a plan is not in the registry any more. */

@@ -1,3 +1,4 @@
+import type { Grant } from '../control/grants.js'
 import type { Order } from '../control/orders.js'
 import type { Subscription } from '../control/subscriptions.js'
 import { isoTime, isoTimeOrNull } from './print.js'
@@ -27,4 +28,9 @@ export function orderJson(order: Order) {
     global_rows: order.globalRows,
     grants: order.grants,
   }
+}
+
+/** `financials:pro procurement:start` */
+export function grantsText(grants: readonly Grant[]): string {
+  return grants.map(({ dataset, plan }) => `${dataset}:${plan}`).join(' ')
 }

@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import { resolve } from 'node:path'
 import { rowBudget } from '../access/allowance.js'
 import type { Registry } from '../catalog/registry.js'
-import type { Grant } from '../control/grants.js'
 import { listOrders } from '../control/orders.js'
 import type { Order } from '../control/orders.js'
 import { listSubscriptions, showSubscription } from '../control/subscriptions.js'
@@ -19,7 +18,8 @@ import { registryIfReadable } from './registry.js'
 import { withExistingStore, withFilledStore } from './state.js'
 import { addSubscriptionChanges } from './subscription-changes.js'
 import { addSubscriptionCreate } from './subscription-create.js'
-import { orderJson, subscriptionJson } from './subscription-json.js'
+import { addSubscriptionOrders } from './subscription-orders.js'
+import { grantsText, orderJson, subscriptionJson } from './subscription-json.js'
 import { stateOf, tokenJson, tokenTable } from './token-table.js'
 
 /** `das subscription …`: what was sold to whom. */
@@ -48,6 +48,7 @@ export function addSubscription(program: Command, parts: CliParts): void {
     examples: ['das subscription show sub_0123456789abcdef'],
   }).action((id: string, flags: Flags) => show(parts, id, flags))
   addSubscriptionChanges(group, parts)
+  addSubscriptionOrders(group, parts)
 }
 
 function list(parts: CliParts, flags: Flags): void {
@@ -128,13 +129,8 @@ async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
   )
 }
 
-/** `financials:pro procurement:start` */
-function grantsText(grants: readonly Grant[]): string {
-  return grants.map(({ dataset, plan }) => `${dataset}:${plan}`).join(' ')
-}
-
 function orderLines(parts: CliParts, orders: readonly Order[]): readonly string[] {
-  const titles = ['ORDERED', 'WHAT', 'MONTHS', 'RUB', 'EXPIRES', 'GRANTS']
+  const titles = ['ORDERED', 'WHAT', 'MONTHS', 'RUB', 'EXPIRES', 'GRANTS', 'ROWS OVER ALL']
   const rows = orders.map((order) => [
     day(order.orderedAt),
     order.kind,
@@ -142,6 +138,7 @@ function orderLines(parts: CliParts, orders: readonly Order[]): readonly string[
     order.priceRub,
     day(order.expiresAt),
     grantsText(order.grants),
+    order.globalRows,
   ])
   return tableLines(parts.stdout, titles, rows)
 }

@@ -62,6 +62,10 @@ async function reissue(parts: CliParts, id: string, flags: ReissueFlags): Promis
   const { state: stateFolder } = config
   const { now } = parts
   const { issued, subscription } = withFilledStore(stateFolder, (store) => {
+    const { cancelledAt } = showSubscription(store, id)
+    if (cancelledAt !== null) {
+      throw badRequest(`Subscription '${id}' is cancelled, for good: no token of it would work.`)
+    }
     const issue = () => ({ ...reissueToken(store, id, { graceMs, now }), subscriptionId: id })
     return {
       issued: issueWithLetter(store, { mailing, stateFolder, kind: 'reissued-token', now, issue }),

@@ -12,26 +12,26 @@ import type { CliParts } from './parts.js'
 import { planOf } from './plan-options.js'
 import { count, printJson, printLines, tableLines } from './print.js'
 import { registryIfReadable } from './registry.js'
-import { withExistingStore, withFilledStore } from './state.js'
+import { withFilledStore } from './state.js'
 
 type UsageFlags = Flags & {
   readonly subscription?: string
   readonly month?: string
   readonly since?: string
   readonly csv?: boolean
+  readonly repair?: boolean
 }
 
-interface PricedLine extends UsageLine {
+interface PlannedLine extends UsageLine {
   /** Of the plan as the registry has it now; null where it has no such plan. */
   readonly rowsPerMonth: number | null
-  readonly priceRub: number | null
 }
 
 const monthsMax = 120
 
 /** `das usage`: rows by month, subscription and dataset, to look at and to invoice by. */
 export function addUsage(program: Command, parts: CliParts): void {
-  const command = addCommand(program, {
+  addCommand(program, {
     usage: 'usage',
     description: 'Show the rows that were used, by month, subscription and dataset.',
     options: (each) =>
@@ -39,25 +39,20 @@ export function addUsage(program: Command, parts: CliParts): void {
         .option('--subscription <id>', 'this one only')
         .option('--month <YYYY-MM>', 'this month (UTC); the current one when not given')
         .option('--since <YYYY-MM>', 'all months from this one to the current one')
-        .option('--csv', 'print CSV, a line for each month, subscription and dataset'),
+        .option('--csv', 'print CSV, a line for each month, subscription and dataset')
+        .option(
+          '--repair',
+          'after a clock that ran ahead: count rows of months to come in the current one instead',
+        ),
     settings: ['registry', 'state'],
-    json: 'print [{month, subscription, email, dataset, plan, rows, rows_per_month, price_rub}]',
+    json: 'print [{month, subscription, email, dataset, plan, rows, rows_per_month}]',
     examples: [
       'das usage',
       'das usage --month 2026-10 --csv > october.csv',
       'das usage --since 2026-01 --subscription sub_0123456789abcdef',
+      'das usage --repair',
     ],
-  }).action((flags: UsageFlags) => show(parts, flags))
-  addCommand(command, {
-    usage: 'repair',
-    description:
-      'After a clock that ran ahead: count what was used in months to come in this month instead.',
-    settings: ['state'],
-    json: 'print [{subscription, month, dataset, rows}], what was moved',
-    examples: ['das usage repair'],
-  }).action((flags: Flags) => {
-    repair(parts, flags)
-  })
+  }).action((flags: UsageFlags) => (flags.repair ? repair(parts, flags) : show(parts, flags)))
 }
 
 async function show(parts: CliParts, flags: UsageFlags): Promise<void> {
@@ -65,12 +60,13 @@ async function show(parts: CliParts, flags: UsageFlags): Promise<void> {
   if (flags.csv && flags.json) throw badRequest('Take --csv or --json, not both.')
   const periods = readPeriods(flags, periodOf(parts.now()))
   const registry = await registryIfReadable(parts, config.registry)
-  const read = flags.subscription === undefined ? withExistingStore : withFilledStore
-  const lines = read(config.state, (store) => usageReport(store, periods, flags.subscription)) ?? []
-  const priced = lines.map((line) => withPrice(registry, line))
-  if (flags.json) printJson(parts, priced.map(usageJson))
-  else if (flags.csv) printLines(parts, ...csvLines(csvTitles, priced.map(csvRow)))
-  else printLines(parts, ...usageLines(parts, priced, config.state))
+  const lines = withFilledStore(config.state, (store) =>
+    usageReport(store, periods, flags.subscription),
+  )
+  const planned = lines.map((line) => withPlan(registry, line))
+  if (flags.json) printJson(parts, planned.map(usageJson))
+  else if (flags.csv) printLines(parts, ...csvLines(csvTitles, planned.map(csvRow)))
+  else printLines(parts, ...usageLines(parts, planned, config.state))
 }
 
 /** @throws bad_request for what is no month, or too many of them */
@@ -91,33 +87,23 @@ function readPeriod(text: string, option: string): string {
   throw badRequest(`${option}: "${text}" is no month, as 2026-11.`)
 }
 
-function withPrice(registry: Registry | null, line: UsageLine): PricedLine {
+function withPlan(registry: Registry | null, line: UsageLine): PlannedLine {
   const { dataset, plan } = line
   const found = plan === null ? undefined : planOf(registry, { dataset, plan })
   return {
     ...line,
     rowsPerMonth: found?.rowsPerMonth ?? null,
-    priceRub: found?.priceRub ?? null,
   }
 }
 
-const csvTitles = [
-  'month',
-  'subscription',
-  'email',
-  'dataset',
-  'plan',
-  'rows',
-  'rows_per_month',
-  'price_rub',
-]
+const csvTitles = ['month', 'subscription', 'email', 'dataset', 'plan', 'rows', 'rows_per_month']
 
-function csvRow(line: PricedLine) {
+function csvRow(line: PlannedLine) {
   return Object.values(usageJson(line))
 }
 
 /** In the order of `csvTitles`. */
-function usageJson(line: PricedLine) {
+function usageJson(line: PlannedLine) {
   return {
     month: line.period,
     subscription: line.subscriptionId,
@@ -126,13 +112,12 @@ function usageJson(line: PricedLine) {
     plan: line.plan,
     rows: line.rows,
     rows_per_month: line.rowsPerMonth,
-    price_rub: line.priceRub,
   }
 }
 
 function usageLines(
   parts: CliParts,
-  lines: readonly PricedLine[],
+  lines: readonly PlannedLine[],
   state: string,
 ): readonly string[] {
   if (lines.length === 0) return [`Nothing was granted or used then in ${resolve(state)}.`]
@@ -154,8 +139,12 @@ function usageLines(
   ]
 }
 
-function repair(parts: CliParts, flags: Flags): void {
+/** @throws bad_request together with options that choose what to show */
+function repair(parts: CliParts, flags: UsageFlags): void {
   const { state } = readSettings(['state'], flags, parts.environment)
+  if (flags.subscription ?? flags.month ?? flags.since ?? flags.csv) {
+    throw badRequest('--repair is for all subscriptions and months: take it alone.')
+  }
   const period = periodOf(parts.now())
   const moved = withFilledStore(state, (store) => moveLaterUsage(store, period))
   if (flags.json) {

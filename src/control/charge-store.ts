@@ -1,6 +1,8 @@
 import { closeSync, fdatasync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { ServiceError } from '../errors.js'
 import { unavailable } from './failures.js'
 import { syncPath } from './private-file.js'
 import { ControlStore } from './store.js'
@@ -11,32 +13,37 @@ import type { Charge, ChargeResult } from './usage.js'
 export interface ChargeStoreOptions {
   /** How long a charge blocks the event loop for another process's lock. */
   readonly busyTimeoutMs: number
+  /** How long the disk may take; then nobody waits for it any more. */
+  readonly syncTimeoutMs?: number
   /** Makes what was written to a file durable, off the event loop. */
   readonly sync?: (file: number) => Promise<void>
 }
 
+const syncTimeoutMsDefault = 5000
+
 /**
  * The store's connection for charges. They are committed at once, so that everybody counts them,
  * and durable when `synced` has resolved: the write-ahead log is synced on the thread pool, while
- * the event loop and the queries go on, and one sync serves all that was committed before it. This
- * is what `synchronous=FULL` does, but nobody stands still for the disk.
+ * the event loop and the queries go on, and one sync serves all that was committed before it. It is
+ * what `synchronous=FULL` does within each commit.
  */
 export class ChargeStore {
   readonly #store: ControlStore
   readonly #path: string
   readonly #sync: (file: number) => Promise<void>
+  readonly #syncTimeoutMs: number
   #watch: WriteWatch = () => undefined
   #log: number | undefined
   /** The sync under way, and the one after it, which new commits wait for. */
   #running: Promise<void> | undefined
   #next: Promise<void> | undefined
-  /** A sync failed: the log may have a hole, and what follows a hole is lost in a power cut. */
   #isSuspect = false
 
-  private constructor(store: ControlStore, path: string, { sync }: ChargeStoreOptions) {
+  private constructor(store: ControlStore, path: string, options: ChargeStoreOptions) {
     this.#store = store
     this.#path = path
-    this.#sync = sync ?? promisify(fdatasync)
+    this.#sync = options.sync ?? promisify(fdatasync)
+    this.#syncTimeoutMs = options.syncTimeoutMs ?? syncTimeoutMsDefault
   }
 
   /** @throws Error, for the operator, when the database can't be opened */
@@ -46,10 +53,14 @@ export class ChargeStore {
     return new ChargeStore(store, path, options)
   }
 
-  /** From now on `watch` is told how each batch and each sync ended. */
+  /** A sync failed: the log may have a hole, and what follows a hole is lost in a power cut. */
+  get isSuspect(): boolean {
+    return this.#isSuspect
+  }
+
+  /** From now on `watch` is told when charges are durable, and what stood in the way of others. */
   watchWrites(watch: WriteWatch): void {
     this.#watch = watch
-    this.#store.watchWrites(watch)
   }
 
   /**
@@ -57,8 +68,10 @@ export class ChargeStore {
    * @throws service_unavailable; then nothing is charged
    */
   chargeAll(charges: readonly Charge[]): ChargeResult[] {
-    if (this.#isSuspect) this.#rewriteLog()
-    return chargeAll(this.#store, charges)
+    return this.#watched(() => {
+      this.mend()
+      return chargeAll(this.#store, charges)
+    })
   }
 
   /**
@@ -67,7 +80,16 @@ export class ChargeStore {
    */
   synced(): Promise<void> {
     this.#next ??= this.#syncAfter(this.#running)
-    return this.#next
+    return this.#inTime(this.#next)
+  }
+
+  /**
+   * After a failed sync: moves what the log holds into the database, durably, and begins it anew.
+   * @throws service_unavailable while that can't be
+   */
+  mend(): void {
+    if (this.#isSuspect) this.#store.checkpoint()
+    this.#isSuspect = false
   }
 
   /** Call it when nobody waits for `synced`. */
@@ -82,21 +104,47 @@ export class ChargeStore {
     await Promise.allSettled([running])
     this.#running = this.#next
     this.#next = undefined
+    // What was committed after a hole is mended along with it, which is as good as a sync.
+    if (this.#isSuspect) this.#watched(() => this.mend())
+    else await this.#syncLog()
+    this.#watch(undefined)
+  }
+
+  async #syncLog(): Promise<void> {
     try {
       this.#log ??= openLog(this.#path)
       await this.#sync(this.#log)
     } catch (cause) {
       this.#isSuspect = true
-      const failure = unavailable(cause)
-      this.#watch(failure)
-      throw failure
+      this.#watched(() => {
+        throw unavailable(cause)
+      })
     }
   }
 
-  /** Moves what the log holds into the database, durably, and begins the log anew. */
-  #rewriteLog(): void {
-    this.#store.checkpoint()
-    this.#isSuspect = false
+  /** A disk that says nothing must not hold answers, and their rows, for ever. */
+  async #inTime(sync: Promise<void>): Promise<void> {
+    const limit = new AbortController()
+    const late = setTimeout(this.#syncTimeoutMs, undefined, { signal: limit.signal }).then(() =>
+      this.#watched(() => {
+        throw unavailable(new Error(`the disk took longer than ${this.#syncTimeoutMs} ms`))
+      }),
+    )
+    try {
+      await Promise.race([sync, late])
+    } finally {
+      limit.abort()
+      await Promise.allSettled([late])
+    }
+  }
+
+  #watched<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (cause) {
+      if (cause instanceof ServiceError) this.#watch(cause)
+      throw cause
+    }
   }
 }
 

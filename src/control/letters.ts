@@ -76,12 +76,14 @@ export function queueReminders(
   store: ControlStore,
   { now, aheadMs }: { readonly now: number; readonly aheadMs: number },
 ): number {
-  return store.run(
-    `INSERT INTO letters (subscription_id, kind, expires_at, state, created_at, next_attempt_at)
+  return store.write(() =>
+    store.run(
+      `INSERT INTO letters (subscription_id, kind, expires_at, state, created_at, next_attempt_at)
      SELECT id, 'reminder', expires_at, 'waiting', @now, @now FROM subscriptions
      WHERE cancelled_at IS NULL AND expires_at > @now AND expires_at <= @now + @aheadMs
      ON CONFLICT DO NOTHING`,
-    { now, aheadMs },
+      { now, aheadMs },
+    ),
   )
 }
 
@@ -98,7 +100,7 @@ export function takeLetter(
      WHERE id = (
        SELECT id FROM letters
        WHERE state = 'waiting' AND (@letterId IS NULL OR id = @letterId)
-         AND (held_until IS NULL OR held_until <= @now OR held_until > @now + @holdMs)
+         AND (held_until IS NULL OR held_until <= @now OR held_until > @now + 2 * @holdMs)
          AND (@isEarly OR next_attempt_at <= @now OR next_attempt_at > @now + @waitMaxMs)
        ORDER BY next_attempt_at, id LIMIT 1)
      RETURNING ${columns}`,
@@ -115,21 +117,29 @@ export type LetterEnd =
 
 /**
  * Writes down how an attempt ended, and frees the letter. A letter that is done keeps no token, and
- * stays done: an attempt that outlived its hold changes nothing any more.
+ * stays done: an attempt that outlived its hold, so that somebody else took the letter, changes
+ * nothing any more.
  */
-export function endAttempt(store: ControlStore, letterId: number, end: LetterEnd): void {
-  store.run(
-    `UPDATE letters SET state = @state, held_until = NULL, last_error = @reason,
+export function endAttempt(
+  store: ControlStore,
+  { letterId, attempts }: Pick<Letter, 'letterId' | 'attempts'>,
+  end: LetterEnd,
+): void {
+  store.write(() =>
+    store.run(
+      `UPDATE letters SET state = @state, held_until = NULL, last_error = @reason,
        next_attempt_at = coalesce(@nextAttemptAt, next_attempt_at), done_at = @doneAt,
        sealed_token = CASE WHEN @state = 'waiting' THEN sealed_token END
-     WHERE id = @letterId AND state = 'waiting'`,
-    {
-      letterId,
-      state: end.state,
-      reason: end.state === 'sent' ? null : end.reason,
-      nextAttemptAt: end.state === 'waiting' ? end.nextAttemptAt : null,
-      doneAt: end.state === 'waiting' ? null : end.now,
-    },
+     WHERE id = @letterId AND attempts = @attempts AND state = 'waiting'`,
+      {
+        letterId,
+        attempts,
+        state: end.state,
+        reason: end.state === 'sent' ? null : end.reason,
+        nextAttemptAt: end.state === 'waiting' ? end.nextAttemptAt : null,
+        doneAt: end.state === 'waiting' ? null : end.now,
+      },
+    ),
   )
 }
 

@@ -66,14 +66,18 @@ export class ControlStore {
     return new ControlStore(db)
   }
 
-  /** Folds the write-ahead log into the database file and closes it; a second call does nothing. */
+  /**
+   * Folds the write-ahead log into the database file, where that can be, and closes it; a second
+   * call does nothing.
+   */
   close(): void {
     if (!this.db.open) return
     try {
       this.db.pragma('wal_checkpoint(TRUNCATE)')
-    } finally {
-      this.db.close()
+    } catch {
+      // What was committed is durable in the log; the next one to open the file finds it there.
     }
+    this.db.close()
   }
 
   /**
@@ -112,7 +116,8 @@ export class ControlStore {
    */
   checkpoint(): void {
     const [result] = failClosed(() => this.db.pragma('wal_checkpoint(TRUNCATE)')) as Checkpoint[]
-    if (result?.busy !== 0) throw unavailable(new Error('the write-ahead log is in use'))
+    if (result?.busy === 0) return
+    throw unavailable(new Database.SqliteError('the write-ahead log is in use', 'SQLITE_BUSY'))
   }
 
   /** All rows of a statement; `Row` is what its author says the columns are. */

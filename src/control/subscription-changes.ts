@@ -1,3 +1,4 @@
+import type { Language } from '../config.js'
 import { badRequest } from '../errors.js'
 import { checkGrants, insertGrants } from './grants.js'
 import type { Grant } from './grants.js'
@@ -5,9 +6,11 @@ import { recordOrder } from './orders.js'
 import type { ControlStore } from './store.js'
 import {
   addMonths,
+  checkEmail,
   checkGlobalRows,
   checkMonths,
   dayOfMonth,
+  ensureSubscriber,
   showSubscription,
 } from './subscriptions.js'
 import type { Subscription } from './subscriptions.js'
@@ -67,12 +70,16 @@ export interface SubscriptionChange {
   readonly withdrawn: readonly string[]
   /** A new cap over all datasets, null for none; left out = as it was. */
   readonly globalRows?: number | null
+  /** Who it belongs to from now on; left out = as it was. */
+  readonly email?: string
+  /** Of letters; left out = as it was. */
+  readonly language?: Language
   readonly now: () => number
 }
 
 /**
- * Changes plans, datasets or the common cap, from the next request on. The end stays, and so does
- * what was used this month: a change opens no quota anew.
+ * Changes plans, datasets, the common cap or the subscriber, from the next request on.
+ * The end stays, and so does what was used this month: a change opens no quota anew.
  *
  * @throws not_found; bad_request for a cancelled one, or a change that can't be.
  */
@@ -82,17 +89,23 @@ export function changeSubscription(
   change: SubscriptionChange,
 ): Subscription {
   if (change.globalRows !== undefined) checkGlobalRows(change.globalRows)
+  if (change.email !== undefined) checkEmail(change.email)
   return store.write(() => {
     const before = uncancelled(store, subscriptionId)
+    const orderedAt = change.now()
     const grants = changedGrants(before, change)
-    const { globalRows = before.globalRows } = change
-    store.run('UPDATE subscriptions SET global_rows = @globalRows WHERE id = @subscriptionId', {
-      subscriptionId,
-      globalRows,
-    })
+    const { globalRows = before.globalRows, email = before.email } = change
+    const { language = before.language } = change
+    ensureSubscriber(store, email, orderedAt)
+    store.run(
+      `UPDATE subscriptions SET global_rows = @globalRows, language = @language,
+         subscriber_id = (SELECT id FROM subscribers WHERE email = @email)
+       WHERE id = @subscriptionId`,
+      { subscriptionId, globalRows, language, email },
+    )
     store.run('DELETE FROM grants WHERE subscription_id = @subscriptionId', { subscriptionId })
     insertGrants(store, subscriptionId, grants)
-    recordOrder(store, subscriptionId, { kind: 'change', orderedAt: change.now() })
+    recordOrder(store, subscriptionId, { kind: 'change', orderedAt })
     return showSubscription(store, subscriptionId)
   })
 }
@@ -139,6 +152,7 @@ function changedGrants(
   }
   checkOnce(grants, withdrawn)
   for (const { dataset, plan } of grants) plans.set(dataset, plan)
+  if (plans.size === 0) throw badRequest('No dataset would be left. To end it, cancel it.')
   const after = [...plans].map(([dataset, plan]) => ({ dataset, plan }))
   checkGrants(after)
   return after

@@ -11,7 +11,7 @@ const emailLengthMax = 254
 const monthsMax = 120
 
 /** One `@`; no space, control character or RFC 5322 special: no mailer reads two addresses in it. */
-const emailPattern = /^[^\s\p{Cc}@,;:<>()[\]"\\]+@[^\s\p{Cc}@,;:<>()[\]"\\]+$/u
+export const emailPattern = /^[^\s\p{Cc}@,;:<>()[\]"\\]+@[^\s\p{Cc}@,;:<>()[\]"\\]+$/u
 
 /** What is ordered. */
 export interface SubscriptionOrder {
@@ -111,6 +111,21 @@ export function addMonths(ms: number, months: number, day: number = dayOfMonth(m
   return date.setUTCFullYear(year, month, Math.min(day, lastDay))
 }
 
+/** @throws bad_request unless this is one address, in which no mailer reads two */
+export function checkEmail(email: string): void {
+  if (email.length <= emailLengthMax && emailPattern.test(email)) return
+  throw badRequest(`Give one plain e-mail address of at most ${emailLengthMax} characters.`)
+}
+
+/** Stores who is not known yet; the caller's transaction keeps them. */
+export function ensureSubscriber(store: ControlStore, email: string, createdAt: number): void {
+  store.run(
+    `INSERT INTO subscribers (email, created_at) VALUES (@email, @createdAt)
+     ON CONFLICT (email) DO NOTHING`,
+    { email, createdAt },
+  )
+}
+
 /** @throws bad_request unless this is a number of months that can be bought at once */
 export function checkMonths(months: number): void {
   if (Number.isInteger(months) && months >= 1 && months <= monthsMax) return
@@ -124,9 +139,7 @@ export function checkGlobalRows(globalRows: number | null): void {
 }
 
 function checkOrder({ email, grants, months, globalRows }: SubscriptionOrder): void {
-  if (email.length > emailLengthMax || !emailPattern.test(email)) {
-    throw badRequest(`Give one plain e-mail address of at most ${emailLengthMax} characters.`)
-  }
+  checkEmail(email)
   checkMonths(months)
   checkGlobalRows(globalRows)
   checkGrants(grants)
@@ -137,11 +150,7 @@ function insertSubscription(
   { email, globalRows, language }: SubscriptionOrder,
   made: { subscriptionId: string; createdAt: number; expiresAt: number },
 ): void {
-  store.run(
-    `INSERT INTO subscribers (email, created_at) VALUES (@email, @createdAt)
-     ON CONFLICT (email) DO NOTHING`,
-    { email, createdAt: made.createdAt },
-  )
+  ensureSubscriber(store, email, made.createdAt)
   store.run(
     `INSERT INTO subscriptions
        (id, subscriber_id, created_at, expires_at, anchor_day, language, global_rows)

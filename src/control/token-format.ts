@@ -50,15 +50,31 @@ export function parseToken(text: string): ParsedToken | undefined {
   return { kind: 'live', hash: hashToken(text) }
 }
 
-/** What looks like a token in a text, each once, in order; whether it is one, `parseToken` says. */
+/**
+ * What looks like a token in a text, or like most of one, each once, in order; whether it is one,
+ * `parseToken` says. A prefix alone, as code and documents have it, is none.
+ */
 export function tokensIn(text: string): readonly string[] {
-  return [...new Set(text.match(/das_(?:live|demo)_[0-9A-Za-z]*/g))]
+  return [...new Set(text.match(/das_(?:live_[0-9A-Za-z]{8,}|demo_[0-9A-Za-z]{4,})/g))]
 }
 
 /** What may be shown of a token: its prefix and the last 4 characters. */
 export function tokenHint(token: string): string {
   return `${token.slice(0, livePrefix.length)}…${token.slice(livePrefix.length).slice(-hintLength)}`
 }
+
+/** Whether a URL holds a token, also in percent-encoding: `%64as_live_` is `das_live_`. */
+export function holdsToken(url: string): boolean {
+  const text = url.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  return /das_(?:live|demo)_/i.test(text)
+}
+
+/** What whoever does so is told. */
+export const tokenInUrlText =
+  'A token does not belong in a URL, where logs keep it: send it in the header ' +
+  '"Authorization: Bearer <token>".'
 
 /**
  * SHA-256 of the token's text, 32 bytes. Neither salt nor pepper: 256 random bits can't be guessed

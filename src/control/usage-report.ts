@@ -3,7 +3,7 @@ import { listOrders } from './orders.js'
 import type { Order } from './orders.js'
 import type { ControlStore } from './store.js'
 import { listSubscriptions, showSubscription } from './subscriptions.js'
-import { periodEnd } from './usage.js'
+import { periodEnd, periodOf } from './usage.js'
 
 /** What one subscription used of one dataset in one month, and under which plan. */
 export interface UsageLine {
@@ -59,12 +59,8 @@ export function usageReport(
 /** All months from one to another, both included. */
 export function periodsBetween(from: string, to: string): readonly string[] {
   const periods: string[] = []
-  for (let period = from; period <= to; period = periodAfter(period)) periods.push(period)
+  for (let period = from; period <= to; period = periodOf(periodEnd(period))) periods.push(period)
   return periods
-}
-
-function periodAfter(period: string): string {
-  return new Date(periodEnd(period)).toISOString().slice(0, 'YYYY-MM'.length)
 }
 
 /** What was granted last in a month; nothing in a month in which the subscription did not live. */
@@ -73,8 +69,8 @@ function grantsIn(orders: readonly Order[], period: string): readonly Grant[] {
   const end = periodEnd(period)
   const living = orders.filter((order, at) => {
     const next = orders[at + 1]?.orderedAt ?? Infinity
-    const over = order.kind === 'cancel' ? order.orderedAt : Math.min(order.expiresAt, next)
-    return order.orderedAt < end && over > start
+    const over = order.kind === 'cancel' ? order.orderedAt : next
+    return order.orderedAt < end && Math.min(order.expiresAt, over) > start
   })
   return living.at(-1)?.grants ?? []
 }

@@ -33,8 +33,8 @@ export interface Usage {
 }
 
 /**
- * Charges a batch in one IMMEDIATE transaction, one fsync; on return it survives a power cut, and
- * if it throws nothing is charged and nothing may be sent. Each charge gets what both caps leave,
+ * Charges a batch in one IMMEDIATE transaction, durable when the store's transactions are; if it
+ * throws nothing is charged and nothing may be sent. Each charge gets what both caps leave,
  * in the batch's order; all that was ever granted never passes a cap, however many processes
  * charge. A cap below what is used already grants 0. Results stand in the order of the charges.
  *

@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.js'
+import type { ChargeStore } from './charge-store.js'
 import { isLocked } from './failures.js'
 import type { ControlStore } from './store.js'
 
@@ -8,7 +9,7 @@ const probeIntervalMs = 2000
 /** Less than charges wait for a lock (`access/charge-queue.ts`): readiness goes before they fail. */
 const lockPatienceMs = 4000
 
-type Watched = Pick<ControlStore, 'watchWrites'>
+type Charging = Pick<ChargeStore, 'watchWrites' | 'isSuspect' | 'mend'>
 
 interface WriteHealthOptions {
   /** Milliseconds of a clock that never steps back. */
@@ -23,17 +24,19 @@ interface WriteHealthOptions {
  */
 export class WriteHealth {
   readonly #store: ControlStore
+  readonly #charges: Charging
   readonly #options: WriteHealthOptions
   #triedAt: number
   #lockedSince: number | undefined
   #isFailing = false
 
-  /** Watches both of the server's connections; the first one is what it tries writes with. */
-  constructor(stores: readonly [ControlStore, ...Watched[]], options: WriteHealthOptions) {
-    this.#store = stores[0]
+  /** Watches both of the server's connections. */
+  constructor(store: ControlStore, charges: Charging, options: WriteHealthOptions) {
+    this.#store = store
+    this.#charges = charges
     this.#options = options
     this.#triedAt = options.now()
-    for (const store of stores) store.watchWrites((failure) => this.#note(failure))
+    for (const each of [store, charges]) each.watchWrites((failure) => this.#note(failure))
   }
 
   /** Tries a small durable write first when none was tried in the last two seconds. */
@@ -44,6 +47,7 @@ export class WriteHealth {
 
   #probe(): void {
     try {
+      this.#charges.mend()
       rewriteFirstPage(this.#store)
     } catch (cause) {
       // What the store could not do is noted already.
@@ -54,6 +58,8 @@ export class WriteHealth {
   #note(failure: ServiceError | undefined): void {
     const now = this.#options.now()
     this.#triedAt = now
+    // Another connection's success says nothing of a log with a hole in it.
+    if (failure === undefined && this.#charges.isSuspect) return
     if (isLocked(failure)) {
       this.#lockedSince ??= now
       if (now - this.#lockedSince < lockPatienceMs) return

@@ -3,6 +3,7 @@ import { METHODS } from 'node:http'
 import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { HTTPMethods } from 'fastify'
+import { holdsToken, tokenInUrlText } from '../control/token-format.js'
 import { ServiceError, badRequest } from '../errors.js'
 import { answerBrokenRequest, nothingHere, sendError } from './error-answers.js'
 import { addRoutes } from './routes.js'
@@ -117,10 +118,7 @@ function addHooks(app: FastifyInstance): void {
       throw new ServiceError('unsupported_media_type', 'Send the body uncompressed.')
     }
     if (holdsToken(request.raw.url ?? '')) {
-      throw badRequest(
-        'A token does not belong in a URL, where logs keep it: send it in the header ' +
-          '"Authorization: Bearer <token>".',
-      )
+      throw badRequest(tokenInUrlText)
     }
   })
   let isClosing = false
@@ -152,14 +150,6 @@ function logAnswer(
     },
     'request',
   )
-}
-
-/** Sees through percent-encoding: `%64as_live_` is `das_live_`. */
-function holdsToken(url: string): boolean {
-  const text = url.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  )
-  return /das_(?:live|demo)_/i.test(text)
 }
 
 /** Path and parameter names: values may be anybody's data. */

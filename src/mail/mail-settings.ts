@@ -1,5 +1,7 @@
+import { domainToASCII } from 'node:url'
 import { settings } from '../config.js'
 import type { Config } from '../config.js'
+import { emailPattern } from '../control/subscriptions.js'
 import { badRequest } from '../errors.js'
 
 /** The mail server, as DAS_SMTP_URL names it. */
@@ -26,7 +28,6 @@ export interface MailSettings {
 
 const securePort = 465
 const submissionPort = 587
-const addressPattern = /^[^\s\p{Cc}@,;:<>()[\]"\\]+@[^\s\p{Cc}@,;:<>()[\]"\\]+$/u
 const namedPattern = /^(?<name>[^<>\p{Cc}]*)<(?<address>[^<>]+)>$/u
 
 /**
@@ -52,7 +53,7 @@ export function readMailSettings({
 function readSender(text: string): Sender | undefined {
   const { name, address } = namedPattern.exec(text.trim())?.groups ?? { name: '', address: text }
   const sender = { name: unquoted(name ?? ''), address: (address ?? '').trim() }
-  return addressPattern.test(sender.address) ? sender : undefined
+  return emailPattern.test(sender.address) ? sender : undefined
 }
 
 function unquoted(name: string): string {
@@ -62,7 +63,7 @@ function unquoted(name: string): string {
 function readServer(url: URL): SmtpServer {
   const isSecure = url.protocol === 'smtps:'
   const port = url.port === '' ? (isSecure ? securePort : submissionPort) : Number(url.port)
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+  const host = domainToASCII(decodeURIComponent(url.hostname)).replace(/^\[(.*)\]$/, '$1')
   return { host, port, isSecure, login: readLogin(url) }
 }
 

@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises'
+import { isLocked } from '../control/failures.js'
 import { endAttempt, takeLetter } from '../control/letters.js'
 import type { Letter, LetterEnd, LetterKind } from '../control/letters.js'
 import type { ControlStore } from '../control/store.js'
@@ -25,9 +27,10 @@ const minuteMs = 60_000
 /** Longer than an attempt takes (`smtp.ts`): who holds a letter for longer has died. */
 const holdMs = 2 * minuteMs
 const waitMaxMs = 60 * minuteMs
-/** More than this doubling reaches. */
-const doublingsMax = 10
 const lettersMax = 1000
+/** Together less than a hold has left after an attempt. */
+const triesMax = 100
+const retryPauseMs = 250
 
 /** A letter is given up when it was tried for so long. */
 export const letterLifeMs = 3 * 24 * 60 * minuteMs
@@ -76,9 +79,22 @@ export async function deliverHeld(
   { signal }: DeliverOptions = {},
 ): Promise<Delivery> {
   const end = await attempt(parts, letter, signal)
-  endAttempt(parts.store, letter.letterId, end)
+  await patiently(() => endAttempt(parts.store, letter, end))
   const { letterId, kind, subscriptionId } = letter
   return { letterId, kind, subscriptionId, end }
+}
+
+/** Writes in spite of another process's lock: what is not written down is sent again. */
+async function patiently(write: () => void): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      write()
+      return
+    } catch (cause) {
+      if (!isLocked(cause) || tries === triesMax) throw cause
+    }
+    await setTimeout(retryPauseMs)
+  }
 }
 
 async function attempt(
@@ -99,7 +115,9 @@ async function attempt(
 
 function afterFailure(letter: Letter, { message, isPermanent }: MailError, now: number): LetterEnd {
   if (isPermanent) return { state: 'failed', reason: message, now }
-  const waitMs = Math.min(minuteMs * 2 ** Math.min(letter.attempts - 1, doublingsMax), waitMaxMs)
+  // By its age, which doubles from attempt to attempt, however often somebody tries by hand.
+  const ageMs = Math.max(now - letter.createdAt, 0)
+  const waitMs = Math.min(ageMs + minuteMs, waitMaxMs)
   const nextAttemptAt = now + waitMs
   if (nextAttemptAt <= letter.createdAt + letterLifeMs) {
     return { state: 'waiting', reason: message, nextAttemptAt }

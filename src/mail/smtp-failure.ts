@@ -30,6 +30,8 @@ const messageLengthMax = 300
 const letterCommands: readonly string[] = ['RCPT TO', 'DATA']
 /** A wrong state of the session, or a login that is missing or wrong: the operator mends these. */
 const mendedStatus: readonly (number | null)[] = [503, 530, 534, 535, 538]
+/** A server's policy (RFC 3463, x.7), such as "relay access denied": so are these. */
+const policyAnswer = /\b5\.7\.\d+\b|\brelay/i
 
 /** A failure of nodemailer in plain words: one line, without the password or a token in it. */
 export function asMailError(cause: unknown, attempt: Attempt): MailError {
@@ -40,10 +42,11 @@ export function asMailError(cause: unknown, attempt: Attempt): MailError {
 }
 
 /** A refusal (5xx) of the recipient or of the letter; all else may be over at the next attempt. */
-function isPermanent({ status, command, code }: Fault): boolean {
+function isPermanent({ status, command, code, response }: Fault): boolean {
   if (code === 'EENVELOPE' && command === 'API') return true
   const isRefusal = status !== null && status >= 500 && !mendedStatus.includes(status)
-  return isRefusal && letterCommands.includes(command)
+  const isPolicy = command === 'RCPT TO' && policyAnswer.test(response)
+  return isRefusal && letterCommands.includes(command) && !isPolicy
 }
 
 function explain(fault: Fault, { server, limits, isLate }: Attempt): string {

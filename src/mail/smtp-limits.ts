@@ -10,6 +10,15 @@ export interface SmtpLimits {
   readonly attemptMs: number
 }
 
+/** For somebody who waits at a terminal: the server has more patience, and goes on. */
+export const commandLimits: SmtpLimits = {
+  dnsMs: 5000,
+  connectMs: 5000,
+  greetingMs: 5000,
+  silenceMs: 5000,
+  attemptMs: 10_000,
+}
+
 export const smtpLimits: SmtpLimits = {
   dnsMs: 10_000,
   connectMs: 15_000,

@@ -23,12 +23,12 @@ export const englishWords: Words = {
   useMcp:
     'AI assistants that speak MCP connect with the same header; the address of the server is:',
   keepSecret:
-    'Keep the token secret: whoever has it reads the data in your place. If it was lost, or ' +
-    'somebody else may have seen it, answer this letter and ask for a new one.',
+    'Keep the token secret: whoever has it can read the data as you. If it was lost, or somebody ' +
+    'else may have seen it, reply to this e-mail and ask for a new one.',
   goOn:
-    'To go on, answer this letter. After that date the tokens of the subscription are refused; ' +
+    'To go on, reply to this e-mail. After that date the tokens of the subscription are refused; ' +
     'an extension makes them work again.',
-  signature: (id) => `Subscription ${id}. This letter was written by a program.`,
+  signature: (id) => `Subscription ${id}. This e-mail was sent automatically.`,
 }
 
 function subject(topic: LetterTopic, grants: readonly LetterGrant[]): string {
@@ -48,16 +48,16 @@ function opening(topic: LetterTopic, { expiresAt }: { readonly expiresAt: number
   const end = date(expiresAt)
   switch (topic.kind) {
     case 'new-token':
-      return `Thank you for your order. Until ${end} you have access to:`
+      return `Thank you for your order. Until ${end}, you have access to:`
     case 'reissued-token':
-      return `Here is a new token. ${previousText(topic.previousValidUntil)} Until ${end} you have access to:`
+      return `Here is a new token. ${previousText(topic.previousValidUntil)} Until ${end}, you have access to:`
     case 'reminder':
       return `Your subscription ends on ${end}, in ${days(topic.daysLeft)}. It holds:`
   }
 }
 
 function previousText(validUntil: number | null): string {
-  if (validUntil === null) return 'Earlier tokens work no more.'
+  if (validUntil === null) return 'Earlier tokens no longer work.'
   return `Earlier tokens work until ${date(validUntil)}.`
 }
 

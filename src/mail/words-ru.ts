@@ -27,12 +27,12 @@ export const russianWords: Words = {
   useToken: 'Передавайте его с каждым запросом в заголовке Authorization. Проверить можно так:',
   useMcp: 'ИИ-ассистенты с поддержкой MCP подключаются с тем же заголовком; адрес сервера:',
   keepSecret:
-    'Храните токен в секрете: любой, у кого он есть, читает данные от вашего имени. Если он ' +
+    'Храните токен в секрете: любой, у кого он есть, сможет читать данные от вашего имени. Если он ' +
     'потерян или его мог увидеть кто-то другой, ответьте на это письмо и попросите новый.',
   goOn:
     'Чтобы продлить подписку, ответьте на это письмо. После этой даты токены подписки не ' +
-    'принимаются; после продления они заработают снова.',
-  signature: (id) => `Подписка ${id}. Это письмо составлено программой.`,
+    'будут приниматься; после продления они заработают снова.',
+  signature: (id) => `Подписка ${id}. Это письмо отправлено автоматически.`,
 }
 
 function subject(topic: LetterTopic, grants: readonly LetterGrant[]): string {
@@ -55,11 +55,11 @@ function opening(topic: LetterTopic, { expiresAt }: { readonly expiresAt: number
   const end = date(expiresAt)
   switch (topic.kind) {
     case 'new-token':
-      return `Спасибо за заказ. До ${end} вам открыты:`
+      return `Спасибо за заказ. До ${end} вам открыт доступ:`
     case 'reissued-token':
-      return `Высылаем новый токен. ${previousText(topic.previousValidUntil)} До ${end} вам открыты:`
+      return `Высылаем новый токен. ${previousText(topic.previousValidUntil)} До ${end} вам открыт доступ:`
     case 'reminder':
-      return `Ваша подписка закончится ${end}, через ${days(topic.daysLeft)}. В неё входят:`
+      return `Ваша подписка закончится ${end}, через ${days(topic.daysLeft)}. В подписку входит:`
   }
 }
 

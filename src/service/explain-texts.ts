@@ -40,7 +40,7 @@ function grantsText({ grants }: Subscriber): string {
 
 /** Which part of a dataset is seen. */
 export function accessText({ dataset, version, plan }: Access): string {
-  const rows = `${dataset.name}, version ${version.id}, ${version.rows} rows`
+  const rows = `${dataset.name} as its files are now, version ${version.id}, ${version.rows} rows`
   if (!plan) return rows
   return `${rows}; plan ${plan.name} sees ${windowText(plan.history, version)}`
 }

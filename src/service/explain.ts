@@ -8,7 +8,9 @@ import type { Catalog } from '../catalog/catalog.js'
 import type { ControlStore } from '../control/store.js'
 import { showSubscription } from '../control/subscriptions.js'
 import type { Subscription } from '../control/subscriptions.js'
+import { holdsToken, tokenInUrlText } from '../control/token-format.js'
 import { isAlive, listTokens } from '../control/tokens.js'
+import type { TokenSummary } from '../control/tokens.js'
 import { withDeadline } from '../engine/deadline.js'
 import type { Engine } from '../engine/engine.js'
 import { ServiceError, asServiceError, badRequest, errorStatus } from '../errors.js'
@@ -103,12 +105,23 @@ export interface QuestionPath {
  * @throws bad_request for anything but a question for rows
  */
 export function readQuestionPath(url: string): QuestionPath {
+  if (holdsToken(url)) throw badRequest(tokenInUrlText)
   const found = /^(?:https?:\/\/[^/?#]*)?\/v1\/([^/?#]+)\/?(?:\?([^#]*))?$/.exec(url)
-  const [, dataset, query = ''] = found ?? []
-  if (dataset !== undefined && dataset !== 'account') return { dataset, query }
+  const [, segment = '', query = ''] = found ?? []
+  const dataset = decodedSegment(segment)
+  if (dataset !== '' && dataset !== 'account') return { dataset, query }
   throw badRequest(
     'Give the URL of a question for rows, as /v1/DATASET?COLUMN=eq.VALUE, in quotes.',
   )
+}
+
+/** Empty where it is no percent-encoding. */
+function decodedSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return ''
+  }
 }
 
 /** The stages of `service.ts`, in its order, each told to `pass` once it is passed. */
@@ -139,12 +152,17 @@ async function replay(
   return { rows: paid, hasMore: hasMore || paid < rows.length }
 }
 
-/** The subscriber by any token that works. @throws unauthorized, its cause the owner's reason */
+/** The subscriber by the token that works longest. @throws unauthorized, its cause the owner's reason */
 function admit(control: ControlStore, subscription: Subscription, now: number): Subscriber {
   const tokens = listTokens(control, subscription.subscriptionId)
-  const alive = tokens.find((token) => isAlive(token, now))
+  const endOf = (token: TokenSummary) =>
+    Math.min(token.expiresAt ?? Infinity, subscription.expiresAt)
+  const alive = tokens.filter((token) => isAlive(token, now))
+  const [longest] = alive.sort((left, right) => endOf(right) - endOf(left))
   const reason = endedText(subscription, now)
-  if (alive && reason === null) return principalOf(subscription, alive.tokenId)
+  if (longest && reason === null) {
+    return principalOf({ ...subscription, expiresAt: endOf(longest) }, longest.tokenId)
+  }
   throw because(
     unauthorized(),
     reason ?? `none of its ${tokens.length} tokens works: das token list`,
@@ -166,16 +184,22 @@ function because({ code, detail }: ServiceError, reason: string): ServiceError {
 }
 
 /** What emptied the page, and whether it was the plan's window. */
-async function whyEmpty(parts: ExplainParts, access: Access, asked: Asked): Promise<string> {
+async function whyEmpty(
+  { engine }: ExplainParts,
+  access: Access,
+  { question, filters }: Asked,
+): Promise<string> {
   const { signal } = new AbortController()
   const options = { signal, client: 'explain' }
-  const { predicates, version } = asked.question
+  const { predicates, version } = question
   const own = predicates.filter((predicate) => !access.predicates.includes(predicate))
-  const beyond = await parts.engine.count(version, own, options)
+  const beyond = await withDeadline(access.dataset.timeoutMs, signal, (limited) =>
+    engine.count(version, own, { ...options, signal: limited }),
+  )
   const window =
     beyond === 0
       ? 'the dataset holds no such row, whatever the plan'
       : `rows that meet the filters: ${beyond}, all of them outside the plan's window`
-  const hint = await explainEmpty(parts.engine, access, asked.filters, options)
+  const hint = await explainEmpty(engine, access, filters, options)
   return `no row; ${window}${hint === null ? '' : `. An agent is told: ${hint}`}`
 }

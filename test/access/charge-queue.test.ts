@@ -2,6 +2,7 @@ import Database from 'better-sqlite3'
 import t from 'tap'
 import { ChargeQueue } from '../../src/access/charge-queue.js'
 import { ChargeStore } from '../../src/control/charge-store.js'
+import type { ChargeStoreOptions } from '../../src/control/charge-store.js'
 import { ControlStore } from '../../src/control/store.js'
 import { readUsage } from '../../src/control/usage.js'
 import { storePath, subscribe } from '../control/fixtures/store.js'
@@ -12,10 +13,14 @@ const period = '2026-06'
 const stays = new AbortController().signal
 
 /** A queue over a store that gives up on locks at once, and a second connection that locks it. */
-function openQueue(t: Parameters<typeof storePath>[0], lockWaitMs?: number) {
+function openQueue(
+  t: Parameters<typeof storePath>[0],
+  lockWaitMs?: number,
+  sync?: ChargeStoreOptions['sync'],
+) {
   const path = storePath(t)
   const store = ControlStore.open(path)
-  const charges = ChargeStore.open(path, { busyTimeoutMs: 1 })
+  const charges = ChargeStore.open(path, { busyTimeoutMs: 1, ...(sync && { sync }) })
   const { subscriptionId } = subscribe(store)
   const holder = new Database(path)
   const queue = new ChargeQueue(charges, lockWaitMs)
@@ -121,6 +126,27 @@ await t.test('no more than 256 wait; the next is a 503 at once', async (t) => {
   t.equal((await Promise.all(waiting)).length, 256)
   t.match(await charge(1), { granted: 1 })
   t.equal(used(), 1)
+})
+
+await t.test('those that wait for the disk are counted, too', async (t) => {
+  const disk: (() => void)[] = []
+  const { charge, used } = openQueue(
+    t,
+    undefined,
+    () => new Promise((resolve) => disk.push(resolve)),
+  )
+  const committed = Array.from({ length: 256 }, () => charge(0))
+  await new Promise((resolve) => setImmediate(resolve))
+  await t.rejects(charge(1), { code: 'service_unavailable', retryAfterSeconds: 5 })
+  disk[0]?.()
+  t.equal((await Promise.all(committed)).length, 256)
+  const next = charge(1)
+  await new Promise((resolve) => setImmediate(resolve))
+  await new Promise((resolve) => setImmediate(resolve))
+  disk[1]?.()
+  t.match(await next, { granted: 1 })
+  t.equal(used(), 1)
+  disk.push = () => 0
 })
 
 await t.test('closing writes what waits, or fails it, and takes nothing more', async (t) => {

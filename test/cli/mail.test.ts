@@ -84,7 +84,7 @@ await t.test(
     t.match(stdout, /^das_live_\w{49}$/m)
     t.match(
       stderr,
-      /^Not mailed yet: 127\.0\.0\.1:\d+ answered: 421 "busy"\. The server tries again until 2026-11-18 12:00 UTC; das mail list shows what waits\.\n$/,
+      /^Not mailed yet: 127\.0\.0\.1:\d+ answered: 421 "busy"\. A server with these mail settings tries again until 2026-11-18 12:00 UTC; das mail list shows what waits\.\n$/,
     )
     const made = await das(...create, '--json')
     t.equal(made.code, 0)
@@ -94,7 +94,7 @@ await t.test(
     const { subscription, token } = jsonOf<Made>(made)
     t.match(
       (await das('token', 'reissue', subscription, '--json')).stderr,
-      /^Not mailed yet: 127\.0\.0\.1:\d+ refused the connection\. The server tries again until /,
+      /^Not mailed yet: 127\.0\.0\.1:\d+ refused the connection\. A server with these mail settings tries again until /,
     )
     t.match((await das('token', 'list', subscription)).stdout, `…${token.slice(-4)}`)
     const kept = readdirSync(join(folder, 'var')).map((name) => join(folder, 'var', name))
@@ -172,7 +172,7 @@ await t.test('mail send tries all that waits now, a line a letter', async (t) =>
   t.equal(failed.stderr, 'error: Letters that still wait: 2.\n')
   const json = await das('mail', 'send', '--json')
   t.equal(json.code, 1)
-  t.match(jsonOf(json), [{ id: 1, state: 'waiting', next_attempt: '2026-11-15T12:04:00Z' }, {}])
+  t.match(jsonOf(json), [{ id: 1, state: 'waiting', next_attempt: '2026-11-15T12:01:00Z' }, {}])
   server.manners.current = {}
   const sent = await das('mail', 'send')
   t.same([sent.code, sent.stderr], [0, ''])

@@ -31,13 +31,13 @@ await t.test('every command has a help page with an example, and --json', async 
     'subscription create',
     'subscription extend',
     'subscription list',
+    'subscription orders',
     'subscription show',
     'token check',
     'token list',
     'token reissue',
     'token revoke',
     'usage',
-    'usage repair',
   ])
   for (const path of lines) {
     const name = ['das', ...path].join(' ')

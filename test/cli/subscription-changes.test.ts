@@ -141,7 +141,7 @@ await t.test('cancel is for good, and show tells the whole story', async (t) => 
     { kind: 'cancel', months: null, price_rub: null, ordered_at: '2026-11-15T12:00:00Z' },
   ])
   const text = await house.das(['subscription', 'show', id])
-  t.match(text.stdout, '2026-11-15\textend\t2\t1980\t2027-02-15\tfinancials:start\n')
+  t.match(text.stdout, '2026-11-15\textend\t2\t1980\t2027-02-15\tfinancials:start\t\n')
 })
 
 await t.test('what is wrong with a change is said, with the nearest right word', async (t) => {
@@ -152,7 +152,8 @@ await t.test('what is wrong with a change is said, with the nearest right word',
     [['extend', id, '--months', '0'], 'Give a whole number of months from 1 to 120.'],
     [
       ['change', id],
-      'Say what to change: --plan DATASET:PLAN, --withdraw DATASET, --global-rows N.',
+      'Say what to change: --plan DATASET:PLAN, --withdraw DATASET, --global-rows N, --email A, ' +
+        '--language L.',
     ],
     [
       ['change', id, '--plan', 'financials:prp'],
@@ -188,4 +189,48 @@ await t.test('a plan that left the registry can not be extended, only changed', 
   const argv = ['subscription', 'change', id, '--plan', 'financials:new']
   const changed = await json<{ price_rub_per_month: unknown }>(house, ...argv)
   t.same(changed.price_rub_per_month, { before: null, after: 5 })
+})
+
+await t.test('orders list what was agreed, whatever the registry says later', async (t) => {
+  const house = await buildHouse(t)
+  const id = await sell(house, 'financials:start')
+  house.clock.ms += dayMs
+  await json(house, 'subscription', 'extend', id, '--months', '12')
+  await json(house, 'subscription', 'change', id, '--plan', 'procurement:pro')
+  const all = await json<unknown[]>(house, 'subscription', 'orders')
+  t.match(all, [
+    { subscription: id, email: 'buyer@example.org', kind: 'create', months: 1, price_rub: 990 },
+    { kind: 'extend', months: 12, price_rub: 9900, ordered_at: '2026-11-16T12:00:00Z' },
+    { kind: 'change', price_rub: null, grants: [{ plan: 'start' }, { plan: 'pro' }] },
+  ])
+  const csv = await house.das(['subscription', 'orders', id, '--csv'])
+  t.equal(
+    csv.stdout.split('\n')[2],
+    `2026-11-16T12:00:00Z,${id},buyer@example.org,extend,12,9900,2027-12-15T12:00:00Z,` +
+      'financials:start,',
+  )
+  const table = await house.das(['subscription', 'orders'])
+  t.match(table.stdout, `2026-11-15\t${id}\tbuyer@example.org\tcreate\t1\t990\t2026-12-15\t`)
+  const both = await house.das(['subscription', 'orders', '--csv', '--json'])
+  t.same([both.code, both.stderr], [2, 'error: Take --csv or --json, not both.\n'])
+})
+
+await t.test('a misspelled address is put right, and letters go there from then on', async (t) => {
+  const house = await buildHouse(t)
+  const id = await sell(house, 'financials:start')
+  const argv = ['--email', 'right@example.org', '--language', 'ru']
+  const changed = await json(house, 'subscription', 'change', id, ...argv)
+  t.match(changed, {
+    email: 'right@example.org',
+    language: 'ru',
+    expires_at: '2026-12-15T12:00:00Z',
+  })
+  t.match(await json(house, 'subscription', 'show', id), { email: 'right@example.org' })
+  for (const [wrong, message] of [
+    [['--email', 'a b@c'], 'Give one plain e-mail address of at most 254 characters.'],
+    [['--language', 'de'], '--language: "de" is neither en nor ru.'],
+  ] as const) {
+    const { code, stderr } = await house.das(['subscription', 'change', id, ...wrong])
+    t.same({ code, stderr }, { code: 2, stderr: `error: ${message}\n` })
+  }
 })

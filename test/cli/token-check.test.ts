@@ -79,14 +79,14 @@ await t.test('a whole log is searched for leaked tokens, each told once', async 
   const house = await buildHouse(t)
   const { token } = await sell(house)
   const log = `+ TOKEN=${token}\n- "Bearer ${token}",das_demo_test1;\nnothing here\n`
-  const { code, stdout, stderr } = await check(house, `${log}das_live_x`)
+  const { code, stdout, stderr } = await check(house, `${log}das_live_ das_live_0123456789`)
   t.equal(stdout.split('\n').length, 5, 'a title, three tokens, an end')
   t.same({ code, stderr }, { code: 1, stderr: "error: 1 of 3 can't be used.\n" })
 })
 
 await t.test('text without a token, and no text at all, are wrong usage', async (t) => {
   const house = await buildHouse(t)
-  for (const stdin of ['', 'hello', 'das_dead_abc']) {
+  for (const stdin of ['', 'hello', 'das_dead_abc', 'das_live_']) {
     const { code, stderr } = await check(house, stdin)
     t.same(
       { code, stderr },

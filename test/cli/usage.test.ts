@@ -31,8 +31,9 @@ async function sellAndUse(house: House, email: string, used: Used): Promise<stri
 
 await t.test('the table shows the current month, and what part of each plan is used', async (t) => {
   const house = await buildHouse(t)
-  const empty = await house.das(['usage'])
-  t.match(empty.stdout, /^Nothing was granted or used then in .*var\.\n$/)
+  const none = await house.das(['usage', '--csv'])
+  t.equal(none.code, 1, 'an empty invoice would be a lie')
+  t.match(none.stderr, /^error: There is no control\.db in .*var: nothing was sold there yet\./)
   const id = await sellAndUse(house, 'buyer@example.org', [['2026-11', 'financials', 12_345]])
   const { code, stdout } = await house.das(['usage'])
   t.equal(code, 0)
@@ -75,11 +76,12 @@ await t.test(
       plan: 'start',
       rows: '7',
       rows_per_month: '50000',
-      price_rub: '990',
     })
+    const nothing = await house.das(['usage', '--month', '2026-01'])
+    t.match(nothing.stdout, /^Nothing was granted or used then in .*var\.\n$/)
     const json = await house.das(['usage', '--month', '2026-12', '--subscription', id, '--json'])
     t.match(JSON.parse(json.stdout), [
-      { month: '2026-12', email: "=o'neil+das@example.org", rows: 8, price_rub: 990 },
+      { month: '2026-12', email: "=o'neil+das@example.org", rows: 8 },
       { month: '2026-12', dataset: 'procurement', rows: 0 },
     ])
   },
@@ -95,6 +97,10 @@ await t.test('what is no month, and what does not go together, is wrong usage', 
     [['--since', '1900-01'], '--since: at most 120 months at once.'],
     [['--month', '2026-11', '--since', '2026-11'], 'Take --month or --since, not both.'],
     [['--csv', '--json'], 'Take --csv or --json, not both.'],
+    [
+      ['--repair', '--month', '2026-11'],
+      '--repair is for all subscriptions and months: take it alone.',
+    ],
   ] as const
   for (const [argv, message] of mistakes) {
     const { code, stderr } = await house.das(['usage', ...argv])
@@ -118,13 +124,13 @@ await t.test('a clock that ran ahead is repaired, and no row is forgotten', asyn
     return JSON.parse(stdout) as unknown
   }
   t.match(await show(), { period: '2030-01', resets_at: '2030-02-01T00:00:00Z' })
-  const { stdout } = await house.das(['usage', 'repair'])
+  const { stdout } = await house.das(['usage', '--repair'])
   t.equal(
     stdout,
     `Now counted in 2026-11:\nSUBSCRIPTION\tMONTH\tDATASET\tROWS\n${id}\t2030-01\tfinancials\t5\n`,
   )
   t.match(await show(), { period: '2026-11', grants: [{ rows: { used: 15 } }, {}] })
-  const again = await house.das(['usage', 'repair'])
+  const again = await house.das(['usage', '--repair'])
   t.equal(again.stdout, 'Nothing to repair: no usage is counted after 2026-11.\n')
-  t.equal((await house.das(['usage', 'repair', '--json'])).stdout, '[]\n')
+  t.equal((await house.das(['usage', '--repair', '--json'])).stdout, '[]\n')
 })

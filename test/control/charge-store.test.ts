@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import t from 'tap'
 import type { Test } from 'tap'
+import type * as ChargeStoreModule from '../../src/control/charge-store.js'
 import { ChargeStore } from '../../src/control/charge-store.js'
 import { ControlStore } from '../../src/control/store.js'
 import { readUsage } from '../../src/control/usage.js'
@@ -16,13 +17,14 @@ interface Sync {
 }
 
 /** A charge store whose syncs end when the test says so. */
-function openCharges(t: Test) {
+function openCharges(t: Test, options: { readonly syncTimeoutMs?: number } = {}) {
   const path = storePath(t)
   const control = ControlStore.open(path)
   const { subscriptionId } = subscribe(control)
   const syncs: Sync[] = []
   const charges = ChargeStore.open(path, {
     busyTimeoutMs: 1,
+    ...options,
     sync: () =>
       new Promise((resolve, reject) => {
         syncs.push({ finish: resolve, fail: reject })
@@ -92,7 +94,7 @@ await t.test('a sync that fails is a 503; what was committed stays charged', asy
   const cause = new Error('EIO: i/o error, fdatasync')
   syncs[0]?.fail(cause)
   await t.rejects(failed, { code: 'service_unavailable', retryAfterSeconds: 5, cause })
-  t.same(ends, [undefined, cause], 'and readiness hears of it')
+  t.same(ends, [cause], 'and readiness hears of it')
   t.equal(used(), 7)
   const before = statSync(`${path}-wal`).size
   t.match(charge(1), [{ datasetUsed: 8 }])
@@ -125,14 +127,67 @@ await t.test('while a log with a hole is in use by a reader, nothing is charged'
   t.equal(used(), 8)
 })
 
-await t.test('without a word it syncs the log itself', async (t) => {
+await t.test('what was committed behind a failed sync is mended, not believed', async (t) => {
+  const { path, charges, charge, syncs } = openCharges(t)
+  charge(1)
+  const first = charges.synced()
+  await turn()
+  charge(1)
+  const second = charges.synced()
+  const before = statSync(`${path}-wal`).size
+  syncs[0]?.fail(new Error('EIO'))
+  await t.rejects(first, { code: 'service_unavailable' })
+  await second
+  t.equal(syncs.length, 1, 'Linux tells of a failure once: the next sync would prove nothing')
+  t.equal(statSync(`${path}-wal`).size, 0, 'all of it is in the database, durably')
+  t.ok(before > 0)
+})
+
+await t.test('a disk that says nothing is waited for no longer than was said', async (t) => {
+  const { charges, charge, syncs, used } = openCharges(t, { syncTimeoutMs: 20 })
+  const ends: unknown[] = []
+  charges.watchWrites((failure) => ends.push(failure?.cause))
+  charge(7)
+  const message = 'the disk took longer than 20 ms'
+  await t.rejects(charges.synced(), { code: 'service_unavailable', cause: { message } })
+  t.match(ends, [{ message }])
+  charge(1)
+  const later = charges.synced()
+  syncs[0]?.finish()
+  await turn()
+  syncs[1]?.finish()
+  await later
+  t.equal(used(), 8)
+})
+
+// Guarantee: it is the log that is synced, and by the system's own call.
+await t.test('without a word the log is given to fdatasync, after it was written', async (t) => {
+  const synced: [string, number][] = []
+  const real = await import('node:fs')
+  const { ChargeStore: Spied } = await t.mockImport<typeof ChargeStoreModule>(
+    '../../src/control/charge-store.js',
+    {
+      'node:fs': {
+        ...real,
+        fdatasync: (file: number, done: (cause: Error | null) => void) => {
+          synced.push([real.readlinkSync(`/proc/self/fd/${file}`), real.fstatSync(file).size])
+          real.fdatasync(file, done)
+        },
+      },
+    },
+  )
   const path = storePath(t)
   const control = ControlStore.open(path)
   const { subscriptionId } = subscribe(control)
-  const charges = ChargeStore.open(path, { busyTimeoutMs: 1 })
+  const charges = Spied.open(path, { busyTimeoutMs: 1 })
+  const before = statSync(`${path}-wal`).size
   const caps = { datasetRowsMax: null, globalRowsMax: null }
   charges.chargeAll([{ subscriptionId, dataset: 'financials', period, rows: 5, ...caps }])
   await charges.synced()
+  t.equal(synced.length, 1)
+  const [[file = '', size = 0] = []] = synced
+  t.equal(file, `${path}-wal`)
+  t.ok(size > before, 'the charge is in it')
   charges.close()
   charges.close()
   t.equal(readUsage(control, subscriptionId, period).total, 5)

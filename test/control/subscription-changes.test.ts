@@ -135,7 +135,7 @@ await t.test('a change that can not be says why, and changes nothing', async (t)
   const nothing = { grants: [], withdrawn: [], now: clockAt(noon) }
   const mistakes = [
     [{ withdrawn: ['procurement'] }, "The subscription has no dataset 'procurement' to withdraw."],
-    [{ withdrawn: ['financials'] }, 'Name at least one dataset with its plan.'],
+    [{ withdrawn: ['financials'] }, 'No dataset would be left. To end it, cancel it.'],
     [{ grants: [grant, grant] }, "Name the dataset 'financials' only once."],
     [{ grants: [grant], withdrawn: ['financials'] }, "Name the dataset 'financials' only once."],
     [{ globalRows: 0 }, 'Give the rows a month over all datasets as a whole number, 1 or more.'],

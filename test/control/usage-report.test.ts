@@ -75,6 +75,16 @@ await t.test('months between an end and an extension are not there', async (t) =
   ])
 })
 
+await t.test('cancelling what had expired long ago makes no month of it', async (t) => {
+  const store = openStore(t)
+  const { subscriptionId } = subscribe(store, { months: 1 })
+  cancelSubscription(store, subscriptionId, clockAt(at('2026-10-25')))
+  t.same(linesOf(store, periodsBetween('2026-06', '2026-12')), [
+    '2026-06 financials start 0',
+    '2026-07 financials start 0',
+  ])
+})
+
 await t.test('what was used of a dataset that was taken out stays, without a plan', async (t) => {
   const store = openStore(t)
   const { subscriptionId } = subscribe(store)

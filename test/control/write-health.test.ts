@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3'
 import t from 'tap'
+import { ChargeStore } from '../../src/control/charge-store.js'
 import { ControlStore } from '../../src/control/store.js'
 import { WriteHealth } from '../../src/control/write-health.js'
 import { storePath, subscribe, thrownBy } from './fixtures/store.js'
@@ -11,11 +12,16 @@ function observe(t: Parameters<typeof storePath>[0]) {
   const path = storePath(t)
   const store = ControlStore.open(path)
   store.setBusyTimeout(1)
+  const disk: { failure: Error | null } = { failure: null }
+  const charges = ChargeStore.open(path, {
+    busyTimeoutMs: 1,
+    sync: () => (disk.failure ? Promise.reject(disk.failure) : Promise.resolve()),
+  })
   const holder = new Database(path)
-  t.teardown(() => [store, holder].map((each) => each.close()))
+  t.teardown(() => [store, charges, holder].map((each) => each.close()))
   const clock = { ms: 0 }
   const reports: unknown[] = []
-  const health = new WriteHealth([store], {
+  const health = new WriteHealth(store, charges, {
     now: () => clock.ms,
     report: (failure) => reports.push(failure?.cause),
   })
@@ -27,7 +33,7 @@ function observe(t: Parameters<typeof storePath>[0]) {
     const [state] = holder.pragma('wal_checkpoint(NOOP)') as { log: number }[]
     return state?.log ?? -1
   }
-  return { store, holder, health, reports, isWritableAt, frames }
+  return { store, charges, disk, holder, health, reports, isWritableAt, frames }
 }
 
 await t.test('a probe is a write that reaches the disk, at most one in two seconds', async (t) => {
@@ -105,4 +111,31 @@ await t.test('a refusal or a bug in the work of a write says nothing of the stor
   )
   t.ok(isWritableAt(0))
   t.equal(reports.length, 0)
+})
+
+// Guarantee: readiness is not claimed while every charge fails.
+await t.test('a log with a hole keeps readiness red until it is mended', async (t) => {
+  const { store, charges, disk, holder, reports, isWritableAt } = observe(t)
+  const { subscriptionId } = subscribe(store)
+  const caps = { datasetRowsMax: null, globalRowsMax: null }
+  const charge = () =>
+    charges.chargeAll([{ subscriptionId, dataset: 'a', period: '2026-06', rows: 1, ...caps }])
+  charge()
+  disk.failure = new Error('EIO')
+  await t.rejects(charges.synced(), { code: 'service_unavailable' })
+  disk.failure = null
+  holder.exec('BEGIN')
+  t.equal(holder.prepare('SELECT * FROM usage').all().length, 1)
+  t.notOk(isWritableAt(0))
+  t.notOk(isWritableAt(2000), 'the probe can not mend it while somebody reads')
+  subscribe(store)
+  t.notOk(isWritableAt(2001), 'and what another connection can write is no comfort')
+  t.throws(charge, { code: 'service_unavailable', cause: { code: 'SQLITE_BUSY' } })
+  t.equal(reports.length, 1, 'told once')
+  holder.exec('COMMIT')
+  t.ok(isWritableAt(9000))
+  t.match(reports, [{ message: 'EIO' }, undefined])
+  charge()
+  await charges.synced()
+  t.equal(reports.length, 2)
 })

@@ -36,7 +36,7 @@ function withOffer(rowsPerMonth: number, history: number | 'all' = 'all'): Lette
 await t.test('the letter of a new token says what was bought and how to use it', (t) => {
   t.equal(
     textOf(bought, 'en', { globalRows: 1000 }),
-    `Thank you for your order. Until 15 December 2026, 12:00 UTC you have access to:
+    `Thank you for your order. Until 15 December 2026, 12:00 UTC, you have access to:
 
 - Statements (financials), plan pro: 500,000 rows a month, the whole history
 - Over all datasets together: 1,000 rows a month
@@ -53,13 +53,13 @@ AI assistants that speak MCP connect with the same header; the address of the se
 
     ${base}/mcp/
 
-Keep the token secret: whoever has it reads the data in your place. If it was lost, or somebody else may have seen it, answer this letter and ask for a new one.
+Keep the token secret: whoever has it can read the data as you. If it was lost, or somebody else may have seen it, reply to this e-mail and ask for a new one.
 
-Subscription sub_0123456789abcdef. This letter was written by a program.
+Subscription sub_0123456789abcdef. This e-mail was sent automatically.
 `,
   )
   const russian = textOf(bought, 'ru')
-  t.match(russian, 'До 15 декабря 2026 г., 12:00 UTC вам открыты:')
+  t.match(russian, 'До 15 декабря 2026 г., 12:00 UTC вам открыт доступ:')
   t.match(
     russian,
     `- Statements (financials), тариф pro: 500${space}000 строк в месяц, вся история\n`,
@@ -73,7 +73,7 @@ await t.test('a new token says what becomes of the earlier ones', (t) => {
   const later = { ...reissued, previousValidUntil: Date.UTC(2026, 10, 16, 9, 30) }
   t.match(textOf(later, 'en'), 'Earlier tokens work until 16 November 2026, 09:30 UTC.')
   t.match(textOf(later, 'ru'), 'Прежние токены действуют до 16 ноября 2026 г., 09:30 UTC.')
-  t.match(textOf(reissued, 'en'), 'Earlier tokens work no more.')
+  t.match(textOf(reissued, 'en'), 'Earlier tokens no longer work.')
   t.match(textOf(reissued, 'ru'), 'Прежние токены больше не действуют.')
   t.end()
 })
@@ -82,7 +82,7 @@ await t.test('a reminder says when it ends, what is lost, and how to go on', (t)
   const week: LetterTopic = { kind: 'reminder', daysLeft: 7 }
   const english = textOf(week, 'en')
   t.match(english, 'Your subscription ends on 15 December 2026, 12:00 UTC, in 7 days. It holds:')
-  t.match(english, 'answer this letter. After that date the tokens')
+  t.match(english, 'reply to this e-mail. After that date the tokens')
   t.match(english, 'an extension makes them work again')
   t.match(textOf(week, 'ru'), 'закончится 15 декабря 2026 г., 12:00 UTC, через 7 дней.')
   t.notMatch(english, /das_live/)

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
 import t from 'tap'
 import { queueReminders } from '../../src/control/letters.js'
 import { ControlStore } from '../../src/control/store.js'
@@ -10,6 +11,7 @@ import {
   extendSubscription,
 } from '../../src/control/subscription-changes.js'
 import { reissueToken, revokeToken } from '../../src/control/tokens.js'
+import { MailError } from '../../src/mail/mailer.js'
 import type { Mailer } from '../../src/mail/mailer.js'
 import { holdLetter } from '../../src/mail/outbox.js'
 import { dayMs, minuteMs, openPostOffice, round } from './fixtures/post-office.js'
@@ -220,5 +222,44 @@ await t.test('an attempt that outlived its hold revives no letter that was sent'
   }
   t.match(await round({ ...parts, mailer: { send } }), [{ end: { state: 'waiting' } }])
   t.match(letters(), [{ state: 'sent', sealedToken: null }])
+  t.equal(server.letters.length, 1)
+})
+
+await t.test('nor does it free the letter that somebody else has taken meanwhile', async (t) => {
+  const { parts, sell, clock, letters } = await openPostOffice(t)
+  sell()
+  const send: Mailer['send'] = async () => {
+    clock.ms += 3 * minuteMs
+    t.match(holdLetter(parts, {}), { attempts: 2 })
+    throw new MailError('too late', { isPermanent: false })
+  }
+  t.match(await round({ ...parts, mailer: { send } }), [{ end: { state: 'waiting' } }])
+  t.match(letters(), [{ state: 'waiting', attempts: 2, lastError: null }])
+  t.equal(holdLetter(parts, { letterId: 1 }), undefined)
+})
+
+await t.test('a clock that steps back a little frees no letter that is being sent', async (t) => {
+  const { parts, sell, clock } = await openPostOffice(t)
+  sell()
+  t.ok(holdLetter(parts, {}))
+  clock.ms -= 1000
+  t.equal(holdLetter(parts, { letterId: 1 }), undefined)
+})
+
+await t.test('a letter that was sent is written down in spite of a lock', async (t) => {
+  const { path, parts, sell, server, letters } = await openPostOffice(t)
+  sell()
+  parts.store.setBusyTimeout(1)
+  const holder = new Database(path)
+  t.teardown(() => holder.close())
+  const send: Mailer['send'] = async (message) => {
+    await parts.mailer.send(message)
+    holder.exec('BEGIN IMMEDIATE')
+    parts.store.watchWrites((failure) => {
+      if (failure) setImmediate(() => holder.inTransaction && holder.exec('ROLLBACK'))
+    })
+  }
+  t.match(await round({ ...parts, mailer: { send } }), [{ end: { state: 'sent' } }])
+  t.match(letters(), [{ state: 'sent' }])
   t.equal(server.letters.length, 1)
 })

@@ -1,0 +1,23 @@
+import t from 'tap'
+import { Closers } from '../../src/app/closers.js'
+
+await t.test('what was opened is closed in reverse, once, whatever fails', async (t) => {
+  const closers = new Closers()
+  const closed: string[] = []
+  const broken = new Error('b is stuck')
+  t.equal(
+    closers.add('a', (name) => closed.push(name)),
+    'a',
+  )
+  closers.add('b', () => {
+    throw broken
+  })
+  closers.add('c', async (name) => {
+    await Promise.resolve()
+    closed.push(name)
+  })
+  const first = closers.close()
+  await t.rejects(first, broken)
+  await t.rejects(closers.close(), broken)
+  t.same(closed, ['c', 'a'])
+})

@@ -1,0 +1,44 @@
+import { readdirSync, readlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import t from 'tap'
+import { buildApp } from '../../src/app.js'
+import { readConfig } from '../../src/config.js'
+import { startWorld } from '../support/world.js'
+
+const registry = 'datasets: {a: {title: A, files: data/a.parquet}}'
+const files = { 'data/a.parquet': 'SELECT 1 AS id' }
+
+/** The files of a folder that this process holds open. */
+function openFiles(folder: string): readonly string[] {
+  return readdirSync('/proc/self/fd').flatMap((name) => {
+    try {
+      const path = readlinkSync(`/proc/self/fd/${name}`)
+      return path.startsWith(folder) ? [path] : []
+    } catch {
+      // The descriptor that listed the folder is closed by now.
+      return []
+    }
+  })
+}
+
+// Guarantee: a start that fails leaves nothing behind that the next one trips over.
+await t.test('a start that fails half-way closes what it had opened', async (t) => {
+  const world = await startWorld(t, { files, registry })
+  await world.app.close()
+  const state = join(world.folder, 'var')
+  const config = readConfig({ registry: join(world.folder, 'registry.yaml'), state }, {})
+  const parts = { logger: pino({ level: 'silent' }), now: Date.now, version: '0' }
+  const key = join(state, 'cursor.key')
+  writeFileSync(key, 'damaged')
+  // The world itself holds one connection, to sell over.
+  const before = openFiles(state).length
+  await t.rejects(buildApp(config, parts), {
+    message: /^cursor\.key in the state folder is damaged/,
+  })
+  t.equal(openFiles(state).length, before)
+  writeFileSync(key, Buffer.alloc(32))
+  const app = await buildApp(config, parts)
+  await app.close()
+  await app.close()
+})
