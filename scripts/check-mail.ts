@@ -50,9 +50,10 @@ async function checkMail(folder: string, ends: Ends): Promise<void> {
   }
   const base = await startProduct(environment, ends)
   say(`the product serves ${base}`)
-  await sellAndRead({ ...environment, DAS_PUBLIC_URL: base }, running.maildir)
-  await sellToNobody(environment)
-  await sellWithoutTrust(environment)
+  const selling = { ...environment, DAS_PUBLIC_URL: base }
+  await sellAndRead(selling, running.maildir)
+  await sellToNobody(selling)
+  await sellWithoutTrust(selling)
 }
 
 /** Sells, waits for the letter, and does what it says. */
