@@ -104,3 +104,12 @@ export function plansOf(entry: DatasetEntry): ReadonlyMap<string, Plan> {
 export function listOf(value: string | readonly string[] | undefined): readonly string[] {
   return value === undefined ? [] : typeof value === 'string' ? [value] : value
 }
+
+/** The plan that a grant names; undefined where registry, dataset or plan is not there. */
+export function planOf(
+  registry: Registry | null,
+  { dataset, plan }: { readonly dataset: string; readonly plan: string },
+): Plan | undefined {
+  const entry = registry?.datasets.get(dataset)
+  return entry && plansOf(entry).get(plan)
+}

@@ -6,7 +6,7 @@ import type { Config } from '../config.js'
 import { readKey } from '../control/key-file.js'
 import { queueTokenLetter } from '../control/letters.js'
 import type { Letter, LetterState } from '../control/letters.js'
-import { ControlStore } from '../control/store.js'
+import type { ControlStore } from '../control/store.js'
 import type { IssuedToken } from '../control/tokens.js'
 import { readMailSettings } from '../mail/mail-settings.js'
 import type { MailSettings } from '../mail/mail-settings.js'
@@ -20,6 +20,7 @@ import type { Flags } from './command.js'
 import { baseUrl } from './example.js'
 import type { CliParts } from './parts.js'
 import { minute, printLines } from './print.js'
+import { withFilledStoreAsync } from './state.js'
 
 /** The settings of commands that mail. */
 export const mailSettingNames = [
@@ -158,19 +159,16 @@ export async function withOutbox<T>(
   work: (outbox: OutboxParts) => Promise<T>,
 ): Promise<T> {
   const registry = await registryOrNull(config.registry)
-  const store = ControlStore.open(join(resolve(config.state), 'control.db'))
-  try {
-    return await work({
+  return withFilledStoreAsync(config.state, (store) =>
+    work({
       store,
       mailer: smtpMailer(smtp, sender, limits),
       key: readKey(keyPath(config.state)),
       registry: () => registry,
       base: baseUrl(config),
       now: parts.now,
-    })
-  } finally {
-    store.close()
-  }
+    }),
+  )
 }
 
 /** A letter does without titles and plans; the registry's mistakes are told by other commands. */

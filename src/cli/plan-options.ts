@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { quoted } from '../catalog/nearest.js'
 import { priceRub } from '../catalog/price.js'
-import { plansOf } from '../catalog/registry.js'
 import type { Plan, Registry } from '../catalog/registry.js'
 import type { Grant } from '../control/grants.js'
 import { badRequest } from '../errors.js'
@@ -46,12 +45,6 @@ export function plansOfGrants(
   grants: readonly Grant[],
 ): readonly PlannedGrant[] {
   return grants.map(({ dataset, plan }) => ({ dataset, plan: findPlan(registry, dataset, plan) }))
-}
-
-/** The plan of a stored grant; undefined where registry, dataset or plan is not there. */
-export function planOf(registry: Registry | null, { dataset, plan }: Grant): Plan | undefined {
-  const entry = registry?.datasets.get(dataset)
-  return entry && plansOf(entry).get(plan)
 }
 
 /** What grants cost together for these months, in whole roubles. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { readRegistry } from '../catalog/catalog.js'
+import { planOf } from '../catalog/registry.js'
 import type { Registry } from '../catalog/registry.js'
 import {
   cancelSubscription,
@@ -21,7 +22,6 @@ import type { CliParts } from './parts.js'
 import {
   addMonthsOption,
   planLines,
-  planOf,
   plansOfGrants,
   priceLine,
   priceOf,

@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { syncPath } from './private-file.js'
+import { isExisting, syncPath } from './private-file.js'
 
 const keyBytes = 32
 
@@ -44,8 +44,4 @@ function makeKey(path: string): void {
     rmSync(draft, { force: true })
   }
   syncPath(dirname(path))
-}
-
-function isExisting(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === 'EEXIST'
 }

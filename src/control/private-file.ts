@@ -34,6 +34,7 @@ export function syncPath(path: string): void {
   }
 }
 
-function isExisting(error: unknown): boolean {
+/** Whether the system refused to make a file because there is one of that name. */
+export function isExisting(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EEXIST'
 }

@@ -1,4 +1,4 @@
-import { plansOf } from '../catalog/registry.js'
+import { planOf } from '../catalog/registry.js'
 import type { Registry } from '../catalog/registry.js'
 import type { Grant } from '../control/grants.js'
 import type { Letter } from '../control/letters.js'
@@ -95,8 +95,8 @@ function tokenTopic({ store, letter, source, now }: Facts): Topic {
 
 function nameGrant(registry: Registry | null, { dataset, plan }: Grant): LetterGrant {
   const entry = registry?.datasets.get(dataset)
-  const offer = entry && plansOf(entry).get(plan)
-  return { title: entry?.title ?? dataset, dataset, plan, offer: offer ?? null }
+  const offer = planOf(registry, { dataset, plan }) ?? null
+  return { title: entry?.title ?? dataset, dataset, plan, offer }
 }
 
 /** The time tells letters of the same number apart, where a control.db was made anew. */
