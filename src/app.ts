@@ -2,14 +2,17 @@ import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { Closers } from './app/closers.js'
+import { GuidesAhead } from './app/guides-ahead.js'
 import { openPostman } from './app/mail.js'
 import { defaultMemory, openEngine, openerFor } from './app/reading.js'
 import { openRecords } from './app/records.js'
-import { prepareState, reportDatasets } from './app/state-folder.js'
-import { openCatalog, readRegistry } from './catalog/catalog.js'
+import { Reloader } from './app/reloader.js'
+import { prepareState } from './app/state-folder.js'
 import type { Catalog } from './catalog/catalog.js'
+import { LiveCatalog } from './catalog/live-catalog.js'
 import type { Registry } from './catalog/registry.js'
 import type { Config } from './config.js'
+import { liveGrants } from './control/grants.js'
 import { readKey } from './control/key-file.js'
 import { ServerLock } from './control/server-lock.js'
 import type { Engine } from './engine/engine.js'
@@ -24,12 +27,16 @@ import type { Service } from './service.js'
 
 export interface App {
   readonly server: FastifyInstance
-  readonly catalog: Catalog
+  /** What is served at the moment, and the registry that is followed. */
+  readonly catalog: () => Catalog
+  readonly registry: () => Registry
   /**
-   * Readies what first callers would wait for, and begins to send mail; what fails is logged. Ends
-   * early at a stop.
+   * Begins to watch registry and files and to send mail, and readies what first callers would wait
+   * for; what fails is logged. Ends early at a stop.
    */
   readonly prepare: () => Promise<void>
+  /** Takes what changed of registry and files now, and waits for what is being written. */
+  readonly reload: () => Promise<void>
   /**
    * Stops taking requests, waits for those in flight, ten seconds at most, interrupts the rest,
    * then stops the engine and the store.
@@ -57,10 +64,9 @@ const answerMs = 1000
  */
 export async function buildApp(config: Config, parts: AppParts): Promise<App> {
   const mail = readMailSettings(config)
-  const registry = await readRegistry(config.registry)
   const closers = new Closers()
   try {
-    return await openApp({ config, registry, mail, closers, ...parts })
+    return await openApp({ config, mail, closers, ...parts })
   } catch (cause) {
     await closers.close()
     throw cause
@@ -69,61 +75,89 @@ export async function buildApp(config: Config, parts: AppParts): Promise<App> {
 
 interface OpenParts extends AppParts {
   readonly config: Config
-  readonly registry: Registry
   readonly mail: MailSettings | null
   readonly closers: Closers
 }
 
 async function openApp(parts: OpenParts): Promise<App> {
-  const { config, registry, closers, logger, now } = parts
+  const { config, closers, logger, now } = parts
   closers.add(ServerLock.take(join(resolve(config.state), 'server.lock')), (lock) => {
     lock.release()
   })
   const state = await prepareState(config.state)
   const memoryLimitBytes = config.memoryLimit ?? defaultMemory()
-  const catalog = await openCatalog(registry, {
+  const records = openRecords(state.folder, parts)
+  const live = await LiveCatalog.open({
+    registryPath: config.registry,
     openFiles: openerFor(memoryLimitBytes),
     versionsFolder: state.versions,
+    now,
+    sold: () => liveGrants(records.control, now()),
   })
-  const records = openRecords(state.folder, parts, (control) => {
-    reportDatasets(catalog, control, logger, now())
-  })
+  const reloader = closers.add(
+    new Reloader({
+      live,
+      control: records.control,
+      logger,
+      now,
+      changed: () => {
+        void ahead.begin()
+      },
+    }),
+    (each) => each.close(),
+  )
   const engine = closers.add(
     await openEngine({
       folders: [state.versions],
       tempFolder: state.temp,
       memoryLimitBytes,
       slots: config.querySlots,
+      withdraw: (version, reason, isBroken) => {
+        live.withdraw(version, reason, isBroken)
+        reloader.trigger()
+      },
     }),
     (each) => each.close(),
   )
   const cursorKey = readKey(join(state.folder, 'cursor.key'))
-  const service = createService({ ...records, catalog: () => catalog, engine, cursorKey, now })
-  const postman = openPostman({ ...parts, folder: state.folder, store: records.control })
+  const catalog = () => live.serving.catalog
+  const service = createService({ ...records, catalog, engine, cursorKey, now })
+  const ahead = new GuidesAhead(service, logger)
+  const postman = openPostman({
+    ...parts,
+    folder: state.folder,
+    store: records.control,
+    registry: () => live.serving.registry,
+  })
   if (postman) closers.add(postman, (each) => each.close())
-  const hasData = [...catalog.datasets.values()].some((dataset) => dataset.version)
   const stopping = new AbortController()
   const server = buildServer({
     service,
     logger,
     trustProxy: config.trustProxy,
     doors: [mcpDoor(service, parts)],
-    isReady: () => !stopping.signal.aborted && hasData && records.health.isWritable(),
+    isReady: () => !stopping.signal.aborted && hasData(catalog()) && records.health.isWritable(),
   })
   closers.add(server, () => closeServer(server, engine))
+  await reloader.report()
   const prepare = () => {
     postman?.start()
-    return service.prepare(stopping.signal, ({ dataset, cause }) => {
-      logger.warn({ dataset, err: cause }, 'no guide for agents yet')
-    })
+    reloader.start()
+    return ahead.begin()
   }
   const close = () => {
     stopping.abort(new Error('the service is stopping'))
+    ahead.close()
     // A letter under way is finished while requests are.
     void postman?.close()
     return closers.close()
   }
-  return { server, catalog, prepare, close }
+  const reload = () => reloader.reload()
+  return { server, catalog, registry: () => live.serving.registry, prepare, reload, close }
+}
+
+function hasData({ datasets }: Catalog): boolean {
+  return [...datasets.values()].some((dataset) => dataset.version)
 }
 
 /** Finishes what is in flight, interrupts what takes too long, and cuts who does not take it. */

@@ -13,7 +13,9 @@ const sameSignalMs = 500
  * process: code 0, or 1 after an error. A second signal ends it at once. Signals are heard before
  * anything is started, so that none finds a listening server without its manners.
  */
-async function untilStopped({ start, stop }: Run): Promise<never> {
+async function untilStopped({ start, stop, reload }: Run): Promise<never> {
+  // Of a terminal it says that the window is closed; of a service manager, to read the registry.
+  const isTerminal = process.stdin.isTTY
   const grace = closeWithGrace(
     {
       delay: stopMsMax,
@@ -24,6 +26,7 @@ async function untilStopped({ start, stop }: Run): Promise<never> {
         // Counted here, so that one Ctrl-C is not taken for two.
         'SIGINT',
         'SIGTERM',
+        ...(isTerminal ? [] : (['SIGHUP'] as const)),
         // Real ones come from native code, after which no JavaScript may run: let them kill.
         'SIGILL',
         'SIGTRAP',
@@ -46,6 +49,7 @@ async function untilStopped({ start, stop }: Run): Promise<never> {
   }
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
+  if (!isTerminal) process.on('SIGHUP', () => void reload())
   await start()
   return new Promise(() => undefined)
 }

@@ -163,8 +163,9 @@ export function createService(parts: ServiceParts): Service {
 
   async function readPage(guest: Guest, request: PageRequest): Promise<PageAnswer> {
     const { visit, principal } = guest
-    const access = enter(guest, request.dataset)
-    const asked = ask(access, principal.id, cursorKey, request.question(), request.usualLimit)
+    const newest = enter(guest, request.dataset)
+    const asked = ask(newest, principal.id, cursorKey, request.question(), request.usualLimit)
+    const { access } = asked
     const { version } = access
     const tag = entityTag(version, access, asked.key, principal)
     if (matchesTag(request.knownTags, tag)) return { kind: 'unchanged', version, tag }

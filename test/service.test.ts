@@ -42,7 +42,7 @@ function impatientDoor(t: Test, world: World, engine: Engine) {
   const charges = new ChargeQueue(ChargeStore.open(path, { busyTimeoutMs: 20 }), 0)
   const now = () => world.clock.ms
   const service = createService({
-    catalog: () => world.app.catalog,
+    catalog: world.app.catalog,
     control,
     charges,
     lastUsed: new LastUsed(control, now, () => undefined),

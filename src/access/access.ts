@@ -41,7 +41,24 @@ export function authorize(principal: Principal, catalog: Catalog, name: string):
       retryAfterSeconds: 60,
     })
   }
-  return accessTo(dataset, dataset.version, grant.plan)
+  return accessTo(dataset, dataset.version, grant.plan, dataset.demo)
+}
+
+/**
+ * The same access to an earlier version, on which a walk began: under today's plan, subset and
+ * hidden columns. Undefined where that version is not kept any more, or can't be narrowed as
+ * today's registry asks.
+ */
+export function accessAt(access: Access, versionId: string): Access | undefined {
+  const { dataset, version, plan } = access
+  if (versionId === version.id) return access
+  const found = dataset.earlier.find((each) => each.version.id === versionId)
+  if (!found) return undefined
+  const isCounted = plan !== null && plan.history !== 'all'
+  const isFit = isCounted
+    ? found.version.history?.source === version.history?.source
+    : plan !== null || found.demo !== null
+  return isFit ? accessTo(dataset, found.version, plan, found.demo) : undefined
 }
 
 /** Every access that a token could have: the demo's and each plan's, one of those that see the same. */
@@ -50,13 +67,18 @@ export function possibleAccesses(catalog: Catalog): readonly Access[] {
     const { version } = dataset
     if (!version) return []
     const plans = [...(dataset.demo ? [null] : []), ...dataset.plans.values()]
-    const accesses = plans.map((plan) => accessTo(dataset, version, plan))
+    const accesses = plans.map((plan) => accessTo(dataset, version, plan, dataset.demo))
     return [...new Map(accesses.map((access) => [access.key, access])).values()]
   })
 }
 
-function accessTo(dataset: Dataset, version: Version, plan: Plan | null): Access {
-  const predicates = plan ? planWindow(plan, version) : (dataset.demo ?? [])
+function accessTo(
+  dataset: Dataset,
+  version: Version,
+  plan: Plan | null,
+  demo: readonly Predicate[] | null,
+): Access {
+  const predicates = plan ? planWindow(plan, version) : (demo ?? [])
   return Object.freeze({
     dataset,
     version,

@@ -15,14 +15,15 @@ interface MailParts {
   readonly mail: MailSettings | null
   readonly folder: string
   readonly store: ControlStore
-  readonly registry: Registry
+  /** The one that is followed at the moment. */
+  readonly registry: () => Registry
   readonly now: () => number
   readonly logger: FastifyBaseLogger
 }
 
 /** The postman of a server, still at rest; null where mail is off. */
 export function openPostman(parts: MailParts): Postman | null {
-  const { config, mail, folder, store, now, logger } = parts
+  const { config, mail, folder, store, registry, now, logger } = parts
   if (mail === null) return null
   const base = baseUrl(config)
   if (config.publicUrl === null) {
@@ -30,5 +31,5 @@ export function openPostman(parts: MailParts): Postman | null {
   }
   const mailer = smtpMailer(mail.smtp, mail.sender)
   const key = readKey(join(folder, 'mail.key'))
-  return new Postman({ store, now, logger, base, mailer, key, registry: () => parts.registry })
+  return new Postman({ store, now, logger, base, mailer, key, registry })
 }

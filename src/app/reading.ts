@@ -6,6 +6,7 @@ import type { OpenFiles } from '../catalog/opener.js'
 import type { Registry } from '../catalog/registry.js'
 import type { Reader } from '../cli/parts.js'
 import { DuckDbEngine } from '../engine/duckdb/duckdb-engine.js'
+import type { EngineOptions } from '../engine/duckdb/duckdb-engine.js'
 import { duckDbOpener } from '../engine/duckdb/opener.js'
 import { Closers } from './closers.js'
 
@@ -23,6 +24,8 @@ export interface EngineRoom {
   readonly memoryLimitBytes: number
   /** Queries at once; null = as many as cores. */
   readonly slots: number | null
+  /** Told of versions that must not be read any more. */
+  readonly withdraw?: NonNullable<EngineOptions['withdraw']>
 }
 
 /** The engine over these folders, with a bounded queue before it. */

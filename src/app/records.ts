@@ -19,8 +19,7 @@ export interface Records {
 const busyTimeoutMs = 50
 
 /**
- * Opens control.db for a server; `announce` writes to it before it has to be quick, `closers` write
- * what still waits, and close it.
+ * Opens control.db for a server; `closers` write what still waits, and close it.
  * @throws Error, for the operator, when it can't be opened
  */
 export function openRecords(
@@ -30,14 +29,12 @@ export function openRecords(
     readonly now: () => number
     readonly closers: Closers
   },
-  announce: (control: ControlStore) => void,
 ): Records {
   const { logger, now, closers } = parts
   const path = join(folder, 'control.db')
   const control = closers.add(ControlStore.open(path), (each) => {
     each.close()
   })
-  announce(control)
   control.setBusyTimeout(busyTimeoutMs)
   const report = (cause: unknown) => {
     logger.warn({ err: cause }, 'the last uses of tokens are not noted for now')

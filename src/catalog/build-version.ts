@@ -13,6 +13,8 @@ import type { Bounds, DataFile, Version } from './version.js'
 export interface ReadFile {
   readonly source: SourceFile
   readonly path: string
+  /** The identity that the file at `path` must keep; null where only this server writes to it. */
+  readonly guard: string | null
   readonly opened: OpenedFile
 }
 
@@ -65,8 +67,8 @@ function dataFile(file: ReadFile, bounded: readonly Column[], layouts: Layouts):
     const parsed = found && parseBounds(found, column)
     if (parsed !== undefined) bounds.set(column.name, parsed)
   }
-  const { path, source, opened } = file
-  return Object.freeze({ path, name: source.name, rows: opened.rows, types, layout, bounds })
+  const { path, guard, source, opened } = file
+  return Object.freeze({ path, guard, name: source.name, rows: opened.rows, types, layout, bounds })
 }
 
 type Layout = Pick<DataFile, 'types' | 'layout'>

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { registryDataset } from './dataset.js'
 import type { Dataset } from './dataset.js'
@@ -32,8 +32,7 @@ export async function readRegistry(path: string): Promise<Registry> {
 
 /**
  * Opens every dataset of the registry, one after another, or the one named `only`. A dataset that
- * can't be opened has no version and a reason; the others are served all the same. What was
- * published of datasets that the registry does not name is removed.
+ * can't be opened has no version and a reason.
  */
 export async function openCatalog(
   registry: Registry,
@@ -46,21 +45,11 @@ export async function openCatalog(
   for (const [name, entry] of registry.datasets) {
     const isWanted = only === undefined || only === name
     const dataset = isWanted
-      ? await openDataset(name, entry, registry, options)
+      ? (await openDataset(name, entry, registry, options)).dataset
       : registryDataset(name, entry)
     datasets.set(name, dataset)
   }
-  if (versionsFolder !== null) await removeOtherDatasets(versionsFolder, registry.datasets)
   return Object.freeze({ datasets, demo: registry.demo })
-}
-
-async function removeOtherDatasets(
-  versionsFolder: string,
-  datasets: ReadonlyMap<string, unknown>,
-): Promise<void> {
-  for (const name of await readdir(versionsFolder)) {
-    if (!datasets.has(name)) await rm(join(versionsFolder, name), { recursive: true, force: true })
-  }
 }
 
 /** Where published versions live in the state folder. */

@@ -29,8 +29,17 @@ export interface Dataset {
   /** The demo subset; null where the demo token has no grant. */
   readonly demo: readonly Predicate[] | null
   readonly version: Version | null
-  /** Why there is no version; for the owner, never for a caller. */
+  /** Superseded versions that walks may still be on, the newest last. */
+  readonly earlier: readonly EarlierVersion[]
+  /** Why there is no version, or not the newest; for the owner, never for a caller. */
   readonly reason: string | null
+}
+
+/** A superseded version, seen through today's registry. */
+export interface EarlierVersion {
+  readonly version: Version
+  /** The demo subset in its columns; null where it has none there. */
+  readonly demo: readonly Predicate[] | null
 }
 
 const defaultLimit = 100
@@ -54,6 +63,7 @@ export function registryDataset(name: string, entry: DatasetEntry): Dataset {
     plans: plansOf(entry),
     demo: null,
     version: null,
+    earlier: [],
     reason: null,
   })
 }
@@ -87,6 +97,35 @@ export function buildDataset(
       ({ path, message }) => `${registry.locate(['datasets', name, ...path])}: ${message}`,
     ),
   }
+}
+
+/**
+ * A superseded version with what the registry says today: what is hidden now was never there, and
+ * the demo subset is today's.
+ */
+export function earlierVersion(
+  version: Version,
+  name: string,
+  registry: Registry,
+  entry: DatasetEntry,
+): EarlierVersion {
+  const today = (column: Column) => {
+    const said = Object.hasOwn(entry.columns ?? {}, column.source) && entry.columns?.[column.source]
+    return said && said.hidden === true ? { ...column, hidden: true } : column
+  }
+  const columns = version.columns.map(today)
+  const problems: Problem[] = []
+  const written = (path: Problem['path']) => registry.written(['datasets', name, ...path])
+  const demo = demoSubset(entry, columnFinder(columns, problems), written, problems)
+  return Object.freeze({
+    version: Object.freeze({
+      ...version,
+      columns,
+      key: version.key.map(today),
+      history: version.history && today(version.history),
+    }),
+    demo: problems.length > 0 ? null : demo,
+  })
 }
 
 const yearTypes: readonly string[] = ['integer', 'date', 'timestamp']

@@ -1,13 +1,17 @@
-import { relative, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import type { ReadFile } from './build-version.js'
 import { buildDataset, registryDataset } from './dataset.js'
 import type { Dataset } from './dataset.js'
 import { parseDictionary } from './dictionary.js'
 import type { Dictionary } from './dictionary.js'
-import { readKnownHashes } from './known-hashes.js'
+import { KnownFiles } from './known-files.js'
+import { isIntact, readManifest } from './manifest.js'
+import type { Origin } from './manifest.js'
 import { FileError } from './opener.js'
-import type { OpenFiles } from './opener.js'
-import { publishFiles, removeOtherVersions } from './publish.js'
+import type { OpenFiles, OpenedFile } from './opener.js'
+import { packedFolder } from './packed.js'
+import { publishFiles } from './publish.js'
+import type { PublishedFile } from './publish.js'
 import { readText } from './read-text.js'
 import { RegistryError, listOf } from './registry.js'
 import type { Registry } from './registry.js'
@@ -19,9 +23,30 @@ export interface OpenOptions {
   readonly openFiles: OpenFiles
   /** Where versions are linked; null opens the sources in place, to check and not to serve. */
   readonly versionsFolder: string | null
+  /** What is known of the dataset's files; what is found is added to it. */
+  readonly known?: KnownFiles
 }
 
-const noHashes: ReadonlyMap<string, string> = new Map()
+/** The files of a dataset, found, read and ready to be served. */
+export interface Content {
+  /** Where they are published; null where they are read in place. */
+  readonly folder: string | null
+  readonly files: readonly ReadFile[]
+  /** The columns whose bounds the files were asked for. */
+  readonly boundsOf: readonly string[]
+  /** Of packed files, those that they were made from; else null. */
+  readonly origins: readonly Origin[] | null
+}
+
+export type OpenedDataset =
+  | { readonly dataset: Dataset; readonly content: Content }
+  | {
+      /** Without a version, with a reason. */
+      readonly dataset: Dataset
+      readonly content: null
+      /** The next attempt may end otherwise though nothing was changed. */
+      readonly mayPass: boolean
+    }
 
 /**
  * Opens one dataset: finds its files, publishes them, has the engine read them and joins what it
@@ -32,22 +57,101 @@ export async function openDataset(
   entry: DatasetEntry,
   registry: Registry,
   options: OpenOptions,
-): Promise<Dataset> {
-  const { versionsFolder, openFiles } = options
+): Promise<OpenedDataset> {
   try {
-    const dictionary = await readDictionary(name, entry, registry)
-    const known = versionsFolder === null ? noHashes : await readKnownHashes(versionsFolder, name)
-    const sources = await findSourceFiles(registry.folder, listOf(entry.files), known)
-    const published = versionsFolder && (await publishFiles(versionsFolder, name, sources))
-    const paths = published ? published.paths : sources.map(({ realPath }) => realPath)
-    const files = await readFiles(sources, paths, boundedColumns(entry), openFiles)
-    const { dataset, problems } = buildDataset(name, registry, entry, files, dictionary)
-    if (problems.length > 0) throw new RegistryError(problems)
-    if (published) await removeOtherVersions(versionsFolder, name, published.folder)
-    return dataset
+    const content = await openContent(name, entry, registry, options)
+    return { dataset: await joinDataset(name, entry, registry, content.files), content }
   } catch (cause) {
     const reason = reasonOf(cause, registry.folder)
-    return Object.freeze({ ...registryDataset(name, entry), reason })
+    const dataset = Object.freeze({ ...registryDataset(name, entry), reason })
+    return { dataset, content: null, mayPass: !(cause instanceof RegistryError) }
+  }
+}
+
+/**
+ * Joins files that were read with the registry's words and those of the dictionary.
+ * @throws RegistryError with every mistake
+ */
+export async function joinDataset(
+  name: string,
+  entry: DatasetEntry,
+  registry: Registry,
+  files: readonly ReadFile[],
+): Promise<Dataset> {
+  const dictionary = await readDictionary(name, entry, registry)
+  const { dataset, problems } = buildDataset(name, registry, entry, files, dictionary)
+  if (problems.length > 0) throw new RegistryError(problems)
+  return dataset
+}
+
+async function openContent(
+  name: string,
+  entry: DatasetEntry,
+  registry: Registry,
+  options: OpenOptions,
+): Promise<Content> {
+  const { versionsFolder, known = new KnownFiles(), openFiles } = options
+  const boundsOf = boundedColumns(entry)
+  const sources = await findSourceFiles(registry.folder, listOf(entry.files), known.hashes)
+  known.addHashes(sources)
+  const open = async (facts: readonly SourceFile[], places: readonly PublishedFile[]) => {
+    const files = await openAll(facts, places, boundsOf, known, openFiles)
+    known.addFiles(files, boundsOf)
+    return files
+  }
+  if (versionsFolder === null) {
+    const places = sources.map(({ realPath, identity }) => ({ path: realPath, guard: identity }))
+    return { folder: null, files: await open(sources, places), boundsOf, origins: null }
+  }
+  if (entry.pack === 'auto') {
+    const folder = packedFolder(join(versionsFolder, name), sources, keyColumns(entry))
+    const packed = await readManifest(folder)
+    if (packed && (await isIntact(packed))) {
+      const facts = packed.files.map(({ source }) => source)
+      return { folder, files: await open(facts, packed.files), boundsOf, origins: packed.origins }
+    }
+  }
+  const { folder, files } = await publishFiles(versionsFolder, name, sources)
+  return { folder, files: await open(sources, files), boundsOf, origins: null }
+}
+
+/** Files whose content was opened before are not opened again. */
+async function openAll(
+  sources: readonly SourceFile[],
+  places: readonly PublishedFile[],
+  boundsOf: readonly string[],
+  known: KnownFiles,
+  openFiles: OpenFiles,
+): Promise<readonly ReadFile[]> {
+  const isNew = (source: SourceFile) => !known.opened(source.contentHash, boundsOf)
+  const paths = places.flatMap(({ path }, index) => {
+    const source = sources[index]
+    return source && isNew(source) ? [path] : []
+  })
+  const opened = await openNew(sources, places, paths, boundsOf, openFiles)
+  return sources.map((source, index) => {
+    const place = places[index]
+    const found = place && (opened.get(place.path) ?? known.opened(source.contentHash, boundsOf))
+    if (!place || !found) throw new Error('the engine left out a file')
+    return { source, ...place, opened: found }
+  })
+}
+
+async function openNew(
+  sources: readonly SourceFile[],
+  places: readonly PublishedFile[],
+  paths: readonly string[],
+  boundsOf: readonly string[],
+  openFiles: OpenFiles,
+): Promise<ReadonlyMap<string, OpenedFile>> {
+  if (paths.length === 0) return new Map()
+  try {
+    const opened = await openFiles(paths, boundsOf)
+    return new Map(opened.map((file, index) => [paths[index] ?? '', file]))
+  } catch (cause) {
+    if (!(cause instanceof FileError)) throw cause
+    const source = sources[places.findIndex(({ path }) => path === cause.path)]
+    throw new FileError(source?.path ?? cause.path, cause.reason, cause)
   }
 }
 
@@ -66,33 +170,21 @@ async function readDictionary(
   }
 }
 
-async function readFiles(
-  sources: readonly SourceFile[],
-  paths: readonly string[],
-  boundsOf: readonly string[],
-  openFiles: OpenFiles,
-): Promise<readonly ReadFile[]> {
-  try {
-    const opened = await openFiles(paths, boundsOf)
-    return sources.map((source, index) => {
-      const [path, file] = [paths[index], opened[index]]
-      if (path === undefined || !file) throw new Error('the engine left out a file')
-      return { source, path, opened: file }
-    })
-  } catch (cause) {
-    if (!(cause instanceof FileError)) throw cause
-    const source = sources[paths.indexOf(cause.path)]
-    throw new FileError(source?.path ?? cause.path, cause.reason, cause)
-  }
-}
-
 /** Key and history columns by the files' own names: the registry speaks of shown ones. */
 function boundedColumns(entry: DatasetEntry): readonly string[] {
+  return [...new Set([...keyColumns(entry), ...sourceNames(entry, listOf(entry.history))])]
+}
+
+/** The key's columns by the files' own names. */
+export function keyColumns(entry: DatasetEntry): readonly string[] {
+  return sourceNames(entry, listOf(entry.key))
+}
+
+function sourceNames(entry: DatasetEntry, shown: readonly string[]): readonly string[] {
   const renamed = new Map(
     Object.entries(entry.columns ?? {}).map(([source, { name }]) => [name ?? source, source]),
   )
-  const shown = new Set([...listOf(entry.key), ...listOf(entry.history)])
-  return [...shown].map((name) => renamed.get(name) ?? name)
+  return shown.map((name) => renamed.get(name) ?? name)
 }
 
 /** In words that hold no absolute path: a reason may stand in a log or an owner's terminal. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { constants, copyFile, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { constants, copyFile, link, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { rememberHashes } from './known-hashes.js'
+import { isIntact, readManifest } from './manifest.js'
 import { FileError } from './opener.js'
 import { identityOf } from './source-files.js'
 import type { SourceFile } from './source-files.js'
@@ -10,7 +10,16 @@ import type { SourceFile } from './source-files.js'
 export interface PublishedFiles {
   readonly folder: string
   /** In the order of the source files. */
-  readonly paths: readonly string[]
+  readonly files: readonly PublishedFile[]
+}
+
+export interface PublishedFile {
+  readonly path: string
+  /**
+   * The identity that the file has as long as nobody overwrites its source in place; null for a
+   * copy, which only this server could write to.
+   */
+  readonly guard: string | null
 }
 
 /** Why a file system refuses a hard link though it would take a copy. */
@@ -28,36 +37,26 @@ export async function publishFiles(
   files: readonly SourceFile[],
 ): Promise<PublishedFiles> {
   const parent = join(versionsFolder, dataset)
-  const folder = join(parent, contentId(files))
-  const paths = files.map((_, index) => join(folder, publishedName(index)))
+  const folder = join(parent, contentIdOf(files))
   await mkdir(parent, { recursive: true, mode: 0o700 })
-  if (!(await holdsAll(paths, files))) {
-    const draft = `${folder}.draft`
-    await rm(draft, { recursive: true, force: true })
-    await mkdir(draft, { mode: 0o700 })
-    for (const [index, file] of files.entries()) {
-      await publishFile(file, join(draft, publishedName(index)))
-    }
-    await rm(folder, { recursive: true, force: true })
-    await rename(draft, folder)
+  const known = await readManifest(folder)
+  if (known && (await isIntact(known))) return { folder, files: known.files }
+  const draft = `${folder}.draft`
+  await rm(draft, { recursive: true, force: true })
+  await mkdir(draft, { mode: 0o700 })
+  const published: PublishedFile[] = []
+  for (const [index, file] of files.entries()) {
+    const name = publishedName(index)
+    const isLink = await publishFile(file, join(draft, name))
+    published.push({ path: join(folder, name), guard: isLink ? file.identity : null })
   }
-  await rememberHashes(folder, files)
-  return { folder, paths }
+  await rm(folder, { recursive: true, force: true })
+  await rename(draft, folder)
+  return { folder, files: published }
 }
 
-/** Removes every published folder of a dataset but the one in use. */
-export async function removeOtherVersions(
-  versionsFolder: string,
-  dataset: string,
-  keep: string,
-): Promise<void> {
-  const parent = join(versionsFolder, dataset)
-  for (const name of await readdir(parent)) {
-    if (join(parent, name) !== keep) await rm(join(parent, name), { recursive: true, force: true })
-  }
-}
-
-function contentId(files: readonly SourceFile[]): string {
+/** What these files hold, in this order, wherever they lie and whenever they were written. */
+export function contentIdOf(files: readonly Pick<SourceFile, 'contentHash'>[]): string {
   const hash = createHash('sha256')
   for (const { contentHash } of files) hash.update(contentHash)
   return hash.digest('hex').slice(0, 16)
@@ -67,16 +66,8 @@ function publishedName(index: number): string {
   return `${String(index).padStart(6, '0')}.parquet`
 }
 
-/** The sizes tell a copy that a power cut left short. */
-async function holdsAll(paths: readonly string[], files: readonly SourceFile[]): Promise<boolean> {
-  for (const [index, path] of paths.entries()) {
-    const found = await stat(path).catch(() => undefined)
-    if (found?.size !== files[index]?.sizeBytes) return false
-  }
-  return true
-}
-
-async function publishFile(file: SourceFile, to: string): Promise<void> {
+/** True for a link. */
+async function publishFile(file: SourceFile, to: string): Promise<boolean> {
   let linked: boolean
   try {
     linked = await linkOrCopy(file.realPath, to)
@@ -88,6 +79,7 @@ async function publishFile(file: SourceFile, to: string): Promise<void> {
   if (identityOf(now) !== file.identity) {
     throw new FileError(file.path, 'was replaced while it was read')
   }
+  return linked
 }
 
 /** True for a link; a copy is on the disk before this ends. */

@@ -18,6 +18,7 @@ const anyName = Type.String({ pattern: '^[^]*$' })
 const pageRowsMax = 100_000
 const historyYearsMax = 1000
 const demoValuesMax = 1000
+const keepHoursMax = 8760
 
 function wholeNumber(minimum: number, maximum: number, description: string) {
   return Type.Integer({ minimum, maximum, description })
@@ -85,7 +86,11 @@ export const DatasetSchema = Type.Object(
     ),
     listed: Type.Optional(flag),
     pack: Type.Optional(
-      Type.Literal('off', { description: '"off": this version of the server does not pack yet' }),
+      Type.Union([Type.Literal('off'), Type.Literal('auto')], { description: 'off or auto' }),
+    ),
+    allow_breaking: Type.Optional(flag),
+    keep_versions_hours: Type.Optional(
+      wholeNumber(0, keepHoursMax, `a whole number of hours, 0 to ${keepHoursMax}`),
     ),
     dictionary: Type.Optional(text),
     columns: Type.Optional(

@@ -6,23 +6,28 @@ import { relative, resolve, sep } from 'node:path'
 import { glob, isDynamicPattern } from 'tinyglobby'
 import { FileError } from './opener.js'
 
-/** A file at its source, with the facts that tell one content from another. */
-export interface SourceFile {
+/** What tells one file from another without reading it. */
+export interface FoundFile {
   /** Where the registry's patterns find it. */
   readonly path: string
   /** The same relative to the registry, for people. */
   readonly name: string
+  /** Device, inode, size and time of writing: as long as these are the same, so is the content. */
+  readonly identity: string
+}
+
+/** A file at its source, read once from end to end. */
+export interface SourceFile extends FoundFile {
   /** Where it really is, if `path` is a symbolic link. */
   readonly realPath: string
   readonly sizeBytes: number
   readonly modifiedMs: number
-  /** Device, inode, size and time of writing: as long as these are the same, so is the content. */
-  readonly identity: string
   /** SHA-256 of the whole content, in hexadecimal digits. */
   readonly contentHash: string
 }
 
 const filesMax = 100_000
+const statsAtOnce = 64
 const readBytesMax = 1024 * 1024
 /** A Parquet file begins and ends with these letters; before the last four stands the footer's size. */
 const mark = 'PAR1'
@@ -32,14 +37,13 @@ const wholeBytesMin = 12
 
 /**
  * The files that a dataset's patterns name, in stored order: patterns as listed, the matches of
- * each by name. `knownHashes`, by identity, spares reading files that were read before.
- * @throws FileError for a pattern that matches nothing and for a file that is no whole Parquet file
+ * each by name. Nothing is read but the folders.
+ * @throws FileError for a pattern that matches nothing
  */
-export async function findSourceFiles(
+export async function findFiles(
   folder: string,
   patterns: readonly string[],
-  knownHashes: ReadonlyMap<string, string>,
-): Promise<readonly SourceFile[]> {
+): Promise<readonly FoundFile[]> {
   const paths = new Set<string>()
   for (const pattern of patterns) {
     for (const path of await expand(folder, pattern)) paths.add(path)
@@ -47,9 +51,33 @@ export async function findSourceFiles(
       throw new FileError(resolve(folder, pattern), `matches more than ${filesMax} files`)
     }
   }
+  const found: FoundFile[] = []
+  const all = [...paths]
+  for (let first = 0; first < all.length; first += statsAtOnce) {
+    found.push(
+      ...(await Promise.all(
+        all.slice(first, first + statsAtOnce).map(async (path) => {
+          const name = relative(folder, path).split(sep).join('/')
+          return { path, name, identity: await statIdentity(path) }
+        }),
+      )),
+    )
+  }
+  return found
+}
+
+/**
+ * Reads the files that patterns name. `knownHashes`, by identity, spares reading those that were
+ * read before.
+ * @throws FileError for a pattern that matches nothing and for a file that is no whole Parquet file
+ */
+export async function findSourceFiles(
+  folder: string,
+  patterns: readonly string[],
+  knownHashes: ReadonlyMap<string, string>,
+): Promise<readonly SourceFile[]> {
   const files: SourceFile[] = []
-  for (const path of paths) {
-    const name = relative(folder, path).split(sep).join('/')
+  for (const { path, name } of await findFiles(folder, patterns)) {
     files.push(await readSourceFile(path, name, knownHashes))
   }
   return files
@@ -89,6 +117,14 @@ async function readSourceFile(
     }
   } catch (cause) {
     if (cause instanceof FileError) throw cause
+    throw new FileError(path, `can't be read (${(cause as NodeJS.ErrnoException).code})`, cause)
+  }
+}
+
+async function statIdentity(path: string): Promise<string> {
+  try {
+    return identityOf(await stat(path, { bigint: true }))
+  } catch (cause) {
     throw new FileError(path, `can't be read (${(cause as NodeJS.ErrnoException).code})`, cause)
   }
 }

@@ -13,6 +13,8 @@ export interface Bounds {
 export interface DataFile {
   /** Inside the versions folder, the only one that the engine sees. */
   readonly path: string
+  /** The file's identity as long as nobody writes to it; null where nobody else can. */
+  readonly guard: string | null
   /** Relative to the registry, for people. */
   readonly name: string
   readonly rows: number

@@ -14,13 +14,16 @@ export interface Output {
 
 /** A service that was built and can be put on the network; `app.ts` builds it. */
 export interface ServingApp {
-  readonly catalog: Catalog
+  readonly catalog: () => Catalog
+  readonly registry: () => Registry
   readonly server: {
     readonly listen: (options: { host: string; port: number }) => Promise<unknown>
     readonly addresses: () => readonly (string | { readonly port: number })[]
   }
   /** Readies what first callers would wait for. */
   readonly prepare: () => Promise<void>
+  /** Takes what changed of registry and files now. */
+  readonly reload: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -36,6 +39,8 @@ export interface Run {
   readonly start: () => Promise<void>
   /** An error says that it is not by the owner's wish. May come while `start` is still at work. */
   readonly stop: (error?: Error) => Promise<void>
+  /** On SIGHUP. */
+  readonly reload: () => Promise<void>
 }
 
 /** All that commands need from the process; `main.ts` wires it, tests bring their own. */

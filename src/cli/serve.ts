@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { pino } from 'pino'
 import type { Logger } from 'pino'
-import { readRegistry } from '../catalog/catalog.js'
 import { settings } from '../config.js'
 import type { Config } from '../config.js'
 import { bannerText } from './banner.js'
@@ -37,7 +36,7 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
     start: async () => {
       try {
         await listen(app, config)
-        if (!flags.json && isWatched(parts)) await printBanner(app, config, parts)
+        if (!flags.json && isWatched(parts)) printBanner(app, config, parts)
         void app.prepare()
       } catch (cause) {
         await app.close()
@@ -49,6 +48,10 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
       else logger.info('stopping: requests in flight are finished first')
       await app.close()
       logger.info('stopped')
+    },
+    reload: async () => {
+      logger.info('taking what changed: SIGHUP')
+      await app.reload()
     },
   })
 }
@@ -94,15 +97,15 @@ function listenFailure(cause: unknown, host: string, port: number): string {
   }
 }
 
-async function printBanner(app: ServingApp, config: Config, parts: CliParts): Promise<void> {
+function printBanner(app: ServingApp, config: Config, parts: CliParts): void {
   const [bound] = app.server.addresses()
   const port = typeof bound === 'object' ? bound.port : config.port
   const text = bannerText({
     version: parts.version,
     base: baseUrl({ ...config, port }),
     program: parts.environment['npm_lifecycle_event'] === 'start' ? 'npx das' : 'das',
-    catalog: app.catalog,
-    registry: await readRegistry(config.registry),
+    catalog: app.catalog(),
+    registry: app.registry(),
     output: parts.stderr,
   })
   parts.stderr.write(text)

@@ -54,3 +54,12 @@ export function grantsIn(rows: readonly GrantColumns[]): readonly Grant[] {
     ),
   )
 }
+
+/** Every grant of a subscription that is paid for now, one a subscription and dataset. */
+export function liveGrants(store: ControlStore, now: number): readonly Grant[] {
+  return store.all<Grant>(
+    `SELECT dataset, plan FROM grants JOIN subscriptions ON id = subscription_id
+     WHERE cancelled_at IS NULL AND expires_at > @now`,
+    { now },
+  )
+}

@@ -117,6 +117,38 @@ export const controlMigrations: readonly string[] = [
   CREATE UNIQUE INDEX one_reminder_an_end ON letters (subscription_id, expires_at)
     WHERE kind = 'reminder';
   `,
+  `
+  -- What a server last made of registry and files: it writes all of it anew when it starts.
+  DROP TABLE dataset_state;
+  CREATE TABLE dataset_state (
+    dataset TEXT NOT NULL PRIMARY KEY,
+    version TEXT,
+    status TEXT NOT NULL CHECK (status IN ('serving', 'stale', 'unavailable')),
+    reason TEXT,
+    rows INTEGER,
+    files INTEGER,
+    stored TEXT,
+    packing TEXT,
+    disk_bytes INTEGER NOT NULL,
+    earlier INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE registry_state (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    reason TEXT,
+    updated_at INTEGER NOT NULL
+  ) STRICT;
+
+  -- Wishes of the command line for the server: das dataset reload.
+  CREATE TABLE reloads (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    force INTEGER NOT NULL CHECK (force IN (0, 1)),
+    requested_at INTEGER NOT NULL,
+    taken_at INTEGER,
+    finished_at INTEGER
+  ) STRICT;
+  `,
 ]
 
 /**

@@ -1,11 +1,12 @@
 import { badRequest } from '../errors.js'
 import type { FilterText } from '../errors.js'
+import { accessAt } from '../access/access.js'
 import type { Access } from '../access/access.js'
 import { columnOperators } from '../catalog/column.js'
 import type { Column } from '../catalog/column.js'
 import { didYouMean, nearestNames, quoted } from '../catalog/nearest.js'
 import { predicateKey } from '../catalog/predicate.js'
-import { readCursor, writeCursor } from './cursor.js'
+import { cursorVersion, readCursor, writeCursor } from './cursor.js'
 import type { CursorScope } from './cursor.js'
 import type { Position, Question } from './question.js'
 import type { RawQuestion } from './raw-question.js'
@@ -14,6 +15,8 @@ import type { Filter } from './read-filters.js'
 
 /** A question, and how to go on after any of its rows. */
 export interface Asked {
+  /** To the version that is read: the cursor's, where it is still kept, else the newest. */
+  readonly access: Access
   readonly question: Question
   /** The caller's own, without those that their access adds. */
   readonly filters: readonly Filter[]
@@ -23,17 +26,18 @@ export interface Asked {
 }
 
 /**
- * Turns what the caller wrote into a question within their access. After this nothing can fail for
- * the caller's sake. `usualLimit` is for a question without one.
+ * Turns what the caller wrote into a question within their access; with a cursor, to the version on
+ * which the walk began. After this nothing can fail for the caller's sake. `usualLimit` is for a question without one.
  * @throws bad_request naming the column, its type, what it takes and the nearest right name
  */
 export function ask(
-  access: Access,
+  newest: Access,
   principal: string,
   cursorKey: Uint8Array,
   raw: RawQuestion,
-  usualLimit = access.dataset.limit.default,
+  usualLimit = newest.dataset.limit.default,
 ): Asked {
+  const access = accessOf(newest, raw.cursor)
   const filters = readFilters(raw.filters, (name) => findColumn(access, name))
   const asked = filters.flatMap(({ predicates }) => predicates)
   const columns = raw.select === null ? access.columns : selectColumns(access, raw.select)
@@ -49,11 +53,18 @@ export function ask(
   if (after === null && raw.filters.length === 0) requireSomeFilter(access)
   const predicates = [...access.predicates, ...asked]
   return {
+    access,
     filters,
     question: Object.freeze({ version: access.version, predicates, columns, after, limit }),
     cursorAfter: (position) => writeCursor(cursorKey, scope, position),
     key: JSON.stringify([filterKey, columns.map((column) => column.name), limit, after]),
   }
+}
+
+/** A cursor of a version that is gone is refused like any other that is not valid. */
+function accessOf(newest: Access, cursor: string | null): Access {
+  const version = cursor === null ? null : cursorVersion(cursor)
+  return (version === null ? undefined : accessAt(newest, version)) ?? newest
 }
 
 /** A hidden column is an unknown one. */

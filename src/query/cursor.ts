@@ -29,6 +29,12 @@ export function writeCursor(key: Uint8Array, scope: CursorScope, position: Posit
   return Buffer.concat([head, signature(key, scope, head)]).toString('base64url')
 }
 
+/** The version that a cursor says it belongs to, not yet believed; null where it says nothing. */
+export function cursorVersion(text: string): string | null {
+  const head = Buffer.from(text, 'base64url').subarray(0, headBytes)
+  return head.length === headBytes && head[0] === format ? head.toString('hex', 1, 9) : null
+}
+
 /**
  * The position that a cursor names.
  * @throws bad_request, in one text for whatever is wrong with it

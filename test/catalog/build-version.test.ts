@@ -97,6 +97,7 @@ await t.test('a history column whose newest value can not be told is refused', (
         {
           source: { ...source, identity: '', contentHash: '' },
           path: '/a',
+          guard: null,
           opened: {
             rows,
             columns: [{ name: 'year', type: history.type, required: false }],

@@ -98,6 +98,7 @@ await t.test('as many files as a dataset may have are joined in one pass', (t) =
         contentHash: name,
       },
       path: name,
+      guard: null,
       opened: {
         rows: 1,
         columns: ['id', 'year'].map((column) => ({ name: column, type, required: false })),

@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
+import { writeManifest } from '../../src/catalog/manifest.js'
 import { publishFiles } from '../../src/catalog/publish.js'
 import { findSourceFiles } from '../../src/catalog/source-files.js'
 import type { Version } from '../../src/catalog/version.js'
@@ -142,24 +143,28 @@ await t.test('publishing the same content again leaves the links as they are', a
   t.equal(statSync(folderOf(after)).ino, folderInode)
 })
 
-await t.test('superseded versions, drafts and datasets that are gone are removed', async (t) => {
-  const home = await makeHome(t, { files })
-  const first = versionOf(await home.open())
-  const list = (...path: readonly string[]) => readdirSync(join(home.versionsFolder, ...path))
-  t.same(list(), ['things'])
-  mkdirSync(join(home.versionsFolder, 'things', 'ffff.draft'))
-  mkdirSync(join(home.versionsFolder, 'gone', 'abcd'), { recursive: true })
-  await home.writeFiles({ 'data/2.parquet': 'SELECT 30 AS x, 40 AS y' })
-  const second = versionOf(await home.open())
-  t.not(second.id, first.id)
-  t.same(list(), ['things'])
-  t.same(list('things'), [basename(folderOf(second))])
-  t.same(list('things', basename(folderOf(second))).sort(), [
-    '000000.parquet',
-    '000001.parquet',
-    'hashes.json',
-  ])
-})
+await t.test(
+  'drafts and datasets that are gone are removed, superseded versions kept',
+  async (t) => {
+    const home = await makeHome(t, { files })
+    const first = versionOf(await home.open())
+    const list = (...path: readonly string[]) => readdirSync(join(home.versionsFolder, ...path))
+    t.same(list(), ['things'])
+    mkdirSync(join(home.versionsFolder, 'things', 'ffff.draft'))
+    mkdirSync(join(home.versionsFolder, 'gone', 'abcd'), { recursive: true })
+    await home.writeFiles({ 'data/2.parquet': 'SELECT 30 AS x, 40 AS y' })
+    const second = versionOf(await home.open())
+    t.not(second.id, first.id)
+    t.same(list(), ['things'])
+    const kept = [first, second].map((version) => basename(folderOf(version)))
+    t.same(list('things').sort(), kept.sort())
+    t.same(list('things', basename(folderOf(second))).sort(), [
+      '000000.parquet',
+      '000001.parquet',
+      'manifest.json',
+    ])
+  },
+)
 
 await t.test('a version that is refused leaves the last good one where it is', async (t) => {
   const home = await makeHome(t, { files })
@@ -198,7 +203,7 @@ await t.test(
     const { id } = versionOf(await home.open())
     for (const text of ['', 'no JSON', 'null', '[1]', '{"a": "b"}', '"x"']) {
       const folder = folderOf(versionOf(await home.open()))
-      writeFileSync(join(folder, 'hashes.json'), text)
+      writeFileSync(join(folder, 'manifest.json'), text)
       t.equal(versionOf(await home.open()).id, id, text)
     }
     writeFileSync(join(home.versionsFolder, 'things', 'stray'), 'a file where folders are')
@@ -231,10 +236,19 @@ await t.test('a file that is replaced between reading and linking is refused', a
 await t.test('where a link is refused the file is copied, whole', async (t) => {
   const { source, versionsFolder } = await refusedLink(t)
   const sources = await sourcesIn(dirname(source), basename(source))
-  const { paths } = await publishFiles(versionsFolder, 'things', sources)
-  const [copy = ''] = paths
+  const published = await publishFiles(versionsFolder, 'things', sources)
+  const copy = published.files[0]?.path ?? ''
+  t.equal(published.files[0]?.guard, null, 'only the server writes to it')
   t.not(statSync(copy).ino, statSync(source).ino)
   t.same(readFileSync(copy), readFileSync(source))
+  const opened = { rows: 1, columns: [], bounds: new Map() }
+  const read = sources.map((each) => ({ source: each, path: copy, guard: null, opened }))
+  await writeManifest(published.folder, {
+    publishedAt: 0,
+    files: read,
+    boundsOf: [],
+    origins: null,
+  })
   const written = statSync(copy).mtimeMs
   await publishFiles(versionsFolder, 'things', sources)
   t.equal(statSync(copy).mtimeMs, written, 'and not copied again')

@@ -90,6 +90,7 @@ await t.test('a column that no file lets be empty is never empty', (t) => {
   const file = (name: string, required: boolean): ReadFile => ({
     source: { ...source, name },
     path: name,
+    guard: null,
     opened: { rows: 1, columns: [{ name: 'x', type, required }], bounds: new Map() },
   })
   const nullable = (...required: readonly boolean[]) => {

@@ -149,6 +149,7 @@ function versionOver(
 ): Version {
   const files = bounds.map((each, index): DataFile => ({
     path: `/${index}`,
+    guard: null,
     name: String(index),
     rows: rows[index] ?? 0,
     types: new Map(columns.map(({ source, type }) => [source, type])),

@@ -1,5 +1,9 @@
 import t from 'tap'
-import { listDatasetStates, saveDatasetStates } from '../../src/control/dataset-state.js'
+import {
+  listDatasetStates,
+  readRegistryState,
+  saveDatasetStates,
+} from '../../src/control/dataset-state.js'
 import { noon, openStore, storePath } from './fixtures/store.js'
 
 const financials = {
@@ -8,40 +12,53 @@ const financials = {
   status: 'serving',
   reason: null,
   rows: 15_750_000,
+  files: 7,
+  stored: 'linked',
+  packing: null,
+  diskBytes: 0,
+  earlier: 2,
   updatedAt: noon,
-}
+} as const
 const procurement = {
   dataset: 'procurement',
   version: null,
-  status: 'refused',
+  status: 'unavailable',
   reason: 'procurement.parquet: no columns',
   rows: null,
+  files: null,
+  stored: null,
+  packing: null,
+  diskBytes: 1,
+  earlier: 0,
   updatedAt: noon,
-}
+} as const
+
+const registry = { reason: null, updatedAt: noon }
 
 await t.test('the states that the server saved are read by another process, by name', async (t) => {
   const path = storePath(t)
   const server = openStore(t, path)
   const commandLine = openStore(t, path)
   t.same(listDatasetStates(commandLine), [])
-  saveDatasetStates(server, [procurement, financials])
+  saveDatasetStates(server, [procurement, financials], registry)
   t.same(listDatasetStates(commandLine), [financials, procurement])
+  t.same(readRegistryState(commandLine), registry)
 })
 
 await t.test(
   'a later save replaces the list: a dataset that left the registry is gone',
   async (t) => {
     const store = openStore(t)
-    saveDatasetStates(store, [financials, procurement])
+    saveDatasetStates(store, [financials, procurement], registry)
     const refreshed = { ...financials, version: 'v8', updatedAt: noon + 1 }
-    saveDatasetStates(store, [refreshed])
+    saveDatasetStates(store, [refreshed], registry)
     t.same(listDatasetStates(store), [refreshed])
   },
 )
 
 await t.test('a save that fails leaves the last list standing', async (t) => {
   const store = openStore(t)
-  saveDatasetStates(store, [financials])
-  t.throws(() => saveDatasetStates(store, [procurement, procurement]))
+  saveDatasetStates(store, [financials], registry)
+  t.throws(() => saveDatasetStates(store, [procurement, procurement], registry))
   t.same(listDatasetStates(store), [financials])
 })

@@ -23,7 +23,7 @@ async function openPoisoned(
   t: Test,
   engine: EngineWorldOptions['engine'] = {},
 ): Promise<EngineWorld> {
-  const world = await openEngine(t, { files, entry: '    key: id\n', engine })
+  const world = await openEngine(t, { files, entry: '    key: id\n', engine, unguarded: true })
   const path = world.version.files[0]?.path ?? ''
   const bytes = readFileSync(path, 'latin1')
   writeFileSync(path, bytes.replaceAll('value', 'valux'), 'latin1')

@@ -316,7 +316,7 @@ datasets:
 
 await t.test('the shipped datasets are described whole, with calls that work', async (t) => {
   const world = await startShipped(t)
-  const { datasets, demo } = world.app.catalog
+  const { datasets, demo } = world.app.catalog()
   for (const { name, plans } of datasets.values()) {
     const tokens = [...plans.keys()].map((plan) => world.subscribe([`${name}:${plan}`]).token)
     for (const token of [demo?.token ?? '', ...tokens]) {

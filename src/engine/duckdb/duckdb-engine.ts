@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Predicate } from '../../catalog/predicate.js'
-import type { Version } from '../../catalog/version.js'
+import type { DataFile, Version } from '../../catalog/version.js'
 import { ServiceError } from '../../errors.js'
 import type { Question } from '../../query/question.js'
 import type { Engine, Profile, ProfileQuestion, ReadOptions, Row, Rows } from '../engine.js'
@@ -14,8 +14,12 @@ import { runStatement } from './run.js'
 import { ServingInstance } from './serving.js'
 import { Turns } from './turns.js'
 import type { TurnsOptions } from './turns.js'
+import { ChangedFileError, requireUnchanged } from './unchanged.js'
 
-export interface EngineOptions extends InstanceOptions, TurnsOptions {}
+export interface EngineOptions extends InstanceOptions, TurnsOptions {
+  /** Told of a version that must not be read any more, and why, for the owner. */
+  readonly withdraw?: (version: Version, reason: string, isBroken: boolean) => void
+}
 
 /** Runs of a query whose instance dies of another one's fatal error. */
 const runsMax = 2
@@ -55,9 +59,10 @@ export class DuckDbEngine implements Engine {
       const missing = () => limit + 1 - rows.length
       for (const piece of planPage(version, predicates, { after, missing })) {
         const statement = compileRead(piece, predicates, columns, missing())
-        for (const row of rowsOf(piece, await runStatement(connection, statement, signal))) {
-          rows.push(row)
-        }
+        const found = rowsOf(piece, await runStatement(connection, statement, signal))
+        for (const row of found) rows.push(row)
+        const lastFile = missing() === 0 ? rows.at(-1)?.position.file : undefined
+        await requireUnchanged(filesUpTo(piece, lastFile))
         if (missing() === 0) break
       }
       return { rows: rows.slice(0, limit), hasMore: rows.length > limit }
@@ -70,15 +75,20 @@ export class DuckDbEngine implements Engine {
       for (const piece of planCount(version, predicates)) {
         const statement = compileCount(piece, predicates)
         rows += Number((await runStatement(connection, statement, signal))[0]?.[0])
+        await requireUnchanged(filesUpTo(piece))
       }
       return rows
     })
   }
 
   profile(question: ProfileQuestion, options: ReadOptions): Promise<Profile> {
-    return this.#query(question.version, options, (connection, signal) =>
-      profileColumns(question, (statement) => runStatement(connection, statement, signal)),
-    )
+    return this.#query(question.version, options, async (connection, signal) => {
+      const profile = await profileColumns(question, (statement) =>
+        runStatement(connection, statement, signal),
+      )
+      await requireUnchanged(question.version.files)
+      return profile
+    })
   }
 
   async close(): Promise<void> {
@@ -100,10 +110,22 @@ export class DuckDbEngine implements Engine {
     try {
       return await result
     } catch (cause) {
-      throw ends.aborted ? ends.reason : serviceErrorOf(cause, this.#options.folders)
+      throw ends.aborted ? ends.reason : await this.#failure(version, cause)
     } finally {
       running.delete(stop)
     }
+  }
+
+  /** A file that was overwritten may be the reason of any failure. */
+  async #failure(version: Version, cause: unknown): Promise<unknown> {
+    const changed = await requireUnchanged(version.files).then(
+      () => cause,
+      (found: unknown) => found,
+    )
+    if (!(changed instanceof ChangedFileError)) return serviceErrorOf(cause, this.#options.folders)
+    this.#options.withdraw?.(version, changed.message, false)
+    const detail = 'This dataset is being replaced. Try again shortly.'
+    return new ServiceError('service_unavailable', detail, { cause: changed, retryAfterSeconds: 1 })
   }
 
   async #run<T>(version: Version, work: Work<T>, signal: AbortSignal): Promise<T> {
@@ -114,11 +136,22 @@ export class DuckDbEngine implements Engine {
         return await this.#serving.run((connection) => work(connection, signal))
       } catch (cause) {
         const { type } = readFailure(cause)
-        if (type === 'INTERNAL') this.#breaks.set(version, breaks + 1)
+        if (type === 'INTERNAL') this.#noteBreak(version, breaks + 1)
         if (type !== 'FATAL' || runs === runsMax) throw cause
       }
     }
   }
+
+  #noteBreak(version: Version, breaks: number): void {
+    this.#breaks.set(version, breaks)
+    const reason = `reading it broke the query engine ${breaks} times`
+    if (breaks === breaksMax) this.#options.withdraw?.(version, reason, true)
+  }
+}
+
+/** The files of a piece, in the version's order, up to the one with this index. */
+function filesUpTo({ files }: Piece, last = Infinity): readonly DataFile[] {
+  return files.filter(({ index }) => index <= last).map(({ file }) => file)
 }
 
 function quarantined(): ServiceError {

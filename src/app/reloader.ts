@@ -1,0 +1,178 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Dataset } from '../catalog/dataset.js'
+import type { LiveCatalog, Serving } from '../catalog/live-catalog.js'
+import { Watcher } from '../catalog/watcher.js'
+import { saveDatasetStates } from '../control/dataset-state.js'
+import type { DatasetState } from '../control/dataset-state.js'
+import { finishReload, takeReload } from '../control/reloads.js'
+import type { ControlStore } from '../control/store.js'
+
+interface ReloaderParts {
+  readonly live: LiveCatalog
+  readonly control: ControlStore
+  readonly logger: FastifyBaseLogger
+  readonly now: () => number
+  /** Something else is served than before. */
+  readonly changed: () => void
+}
+
+const wishEveryMs = 500
+const expireEveryMs = 60_000
+/** Between two looks at something that is being written. */
+const settleMs = 250
+const settleLooksMax = 200
+
+/**
+ * Keeps a server's catalog up to date: watches the disk, hears the command line's wishes, and tells
+ * the log and control.db what became of each dataset.
+ */
+export class Reloader {
+  readonly #parts: ReloaderParts
+  #reported: Serving | null = null
+  /** What control.db does not say yet. */
+  #isUnsaved = false
+  #watcher: Watcher | null = null
+  #wishes: NodeJS.Timeout | undefined
+  #wish: Promise<void> | null = null
+  #expiredAt = 0
+  #isClosed = false
+
+  constructor(parts: ReloaderParts) {
+    this.#parts = parts
+  }
+
+  /** Begins to watch. */
+  start(): void {
+    const { live, logger } = this.#parts
+    this.#watcher = new Watcher({
+      look: () => this.#look(),
+      folders: () => live.places,
+      report: (cause) => {
+        logger.error({ err: cause }, 'looking for changed files failed')
+      },
+    })
+    this.#wishes = setInterval(() => {
+      this.#wish ??= this.#hear().finally(() => {
+        this.#wish = null
+      })
+    }, wishEveryMs)
+    this.#wishes.unref()
+  }
+
+  /** Looks soon: something has happened that no event tells. */
+  trigger(): void {
+    this.#watcher?.trigger()
+  }
+
+  /** Takes what lies on the disk now; waits while something is being written, for a while. */
+  async reload(force = false): Promise<void> {
+    for (let looks = 0; looks < settleLooksMax && !this.#isClosed; looks++) {
+      const result = await this.#parts.live.update(force)
+      await this.report()
+      if (result !== 'unsettled') return
+      await sleep(settleMs)
+    }
+  }
+
+  /** Tells log and control.db what is served, where that is news. */
+  async report(): Promise<void> {
+    const { live, logger, changed } = this.#parts
+    const { serving } = live
+    const before = this.#reported
+    if (serving !== before) {
+      this.#reported = serving
+      this.#isUnsaved = true
+      logChanges(logger, before, serving)
+      if (before) changed()
+    }
+    if (!this.#isUnsaved) return
+    try {
+      await this.#save(serving)
+      this.#isUnsaved = false
+    } catch (cause) {
+      logger.warn({ err: cause }, 'control.db does not say yet what is served')
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#wishes)
+    await Promise.all([this.#watcher?.close(), this.#wish])
+    await this.#parts.live.close()
+  }
+
+  async #look(): Promise<boolean> {
+    const { live, now } = this.#parts
+    const result = await live.update()
+    if (now() - this.#expiredAt >= expireEveryMs) {
+      this.#expiredAt = now()
+      await live.expire()
+    }
+    await this.report()
+    return result === 'unsettled'
+  }
+
+  /** A wish that comes while control.db can't be read is heard later. */
+  async #hear(): Promise<void> {
+    const { control, now, logger } = this.#parts
+    try {
+      const wish = takeReload(control, now())
+      if (!wish) return
+      await this.reload(wish.force)
+      finishReload(control, wish.id, now())
+    } catch (cause) {
+      logger.warn({ err: cause }, 'a wish to reload was not heard')
+    }
+  }
+
+  async #save({ catalog, registryReason }: Serving): Promise<void> {
+    const { live, control, now } = this.#parts
+    const updatedAt = now()
+    const states: DatasetState[] = []
+    for (const dataset of catalog.datasets.values()) {
+      const storage = await live.storage(dataset.name)
+      states.push({
+        ...stateOf(dataset),
+        stored: storage?.stored ?? null,
+        packing: null,
+        diskBytes: storage?.diskBytes ?? 0,
+        updatedAt,
+      })
+    }
+    saveDatasetStates(control, states, { reason: registryReason, updatedAt })
+  }
+}
+
+function stateOf({ name, version, reason, earlier }: Dataset) {
+  const status = !version ? 'unavailable' : reason === null ? 'serving' : 'stale'
+  return {
+    dataset: name,
+    version: version?.id ?? null,
+    status,
+    reason,
+    rows: version?.rows ?? null,
+    files: version?.files.length ?? null,
+    earlier: earlier.length,
+  } as const
+}
+
+function logChanges(logger: FastifyBaseLogger, before: Serving | null, now: Serving): void {
+  if (now.registryReason !== null && now.registryReason !== before?.registryReason) {
+    logger.error({ reason: now.registryReason }, 'registry refused, the last good one goes on')
+  }
+  for (const [name, { version, reason }] of now.catalog.datasets) {
+    const known = before?.catalog.datasets.get(name)
+    if (version && version.id !== known?.version?.id) {
+      const { id, rows, files } = version
+      const replaced = known?.version?.id
+      logger.info({ dataset: name, version: id, rows, files: files.length, replaced }, 'serving')
+    }
+    if (reason === null || reason === known?.reason) continue
+    if (version) logger.error({ dataset: name, reason }, 'refused, the last good version goes on')
+    else logger.error({ dataset: name, reason }, 'dataset unavailable')
+  }
+  for (const name of before?.catalog.datasets.keys() ?? []) {
+    if (!now.catalog.datasets.has(name)) logger.info({ dataset: name }, 'no longer served')
+  }
+}

@@ -1,0 +1,221 @@
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readRegistry } from './catalog.js'
+import type { Catalog } from './catalog.js'
+import { LiveDataset } from './live-dataset.js'
+import type { LiveDatasetOptions, Storage, UpdateResult, Words } from './live-dataset.js'
+import { identityOrNull } from './look.js'
+import { quoted } from './nearest.js'
+import { RegistryError, plansOf } from './registry.js'
+import type { Registry } from './registry.js'
+import type { Version } from './version.js'
+
+/** A dataset and plan that somebody has paid for. */
+export interface SoldPlan {
+  readonly dataset: string
+  readonly plan: string
+}
+
+export interface LiveCatalogOptions extends LiveDatasetOptions {
+  readonly registryPath: string
+  /** What live subscriptions use: a registry that drops any of it is refused. */
+  readonly sold: () => readonly SoldPlan[]
+}
+
+/** Everything that is served at one moment. */
+export interface Serving {
+  readonly catalog: Catalog
+  readonly registry: Registry
+  /** Why registry.yaml as it stands is not followed; null where it is. */
+  readonly registryReason: string | null
+}
+
+/**
+ * The catalog of a running server. It follows registry.yaml and the files: what changed is opened,
+ * checked and probed aside, then swapped in whole; what can't be served is refused, and the last
+ * good state goes on. One thing happens at a time; requests only ever take `serving`.
+ */
+export class LiveCatalog {
+  readonly #options: LiveCatalogOptions
+  readonly #datasets = new Map<string, LiveDataset>()
+  /** No longer in the registry; requests that began before may still read them. */
+  readonly #dropped = new Map<string, LiveDataset>()
+  #serving: Serving
+  #registryIdentity: string | null
+  #registrySeen: string | null = null
+  #queue: Promise<unknown> = Promise.resolve()
+
+  private constructor(options: LiveCatalogOptions, registry: Registry, identity: string | null) {
+    this.#options = options
+    this.#registryIdentity = identity
+    this.#serving = this.#picture(registry, null)
+  }
+
+  /**
+   * Opens every dataset of the registry. One that can't be opened has a reason; the others are
+   * served all the same.
+   * @throws RegistryError when registry.yaml can't be read
+   */
+  static async open(options: LiveCatalogOptions): Promise<LiveCatalog> {
+    const identity = await identityOrNull(options.registryPath)
+    const registry = await readRegistry(options.registryPath)
+    await mkdir(options.versionsFolder, { recursive: true, mode: 0o700 })
+    const live = new LiveCatalog(options, registry, identity)
+    await live.#updateAll(registry, true)
+    live.#serving = live.#picture(registry, null)
+    await live.#removeOthers()
+    return live
+  }
+
+  /** Frozen; a request takes it once. */
+  get serving(): Serving {
+    return this.#serving
+  }
+
+  /** How a dataset's files are kept; undefined for one that is not served. */
+  async storage(name: string): Promise<Storage | undefined> {
+    return this.#datasets.get(name)?.storage()
+  }
+
+  /** The folders in which a change may come, that of the registry among them. */
+  get places(): readonly string[] {
+    const places = [...this.#datasets.values()].flatMap((dataset) => dataset.places)
+    return [...new Set([this.#serving.registry.folder, ...places])]
+  }
+
+  /**
+   * Takes what lies on the disk now. With `force` a registry is followed though it drops what
+   * live subscriptions use. A failure is a reason in what is served, never thrown.
+   */
+  update(force = false): Promise<UpdateResult> {
+    return this.#inTurn(() => this.#update(force))
+  }
+
+  /** Ends a version that can't be read whole any more; what replaces it is taken by `update`. */
+  withdraw(version: Version, reason: string, isBroken: boolean): void {
+    const dataset = this.#datasets.get(version.dataset)
+    if (dataset?.withdraw(version, reason, isBroken)) this.#show()
+  }
+
+  /** Forgets superseded versions whose time is over. */
+  expire(): Promise<void> {
+    return this.#inTurn(async () => {
+      for (const dataset of this.#datasets.values()) {
+        if (await dataset.expire()) this.#show()
+      }
+      for (const [name, dataset] of this.#dropped) {
+        if (await dataset.discard()) this.#dropped.delete(name)
+      }
+    })
+  }
+
+  /** Waits for what is under way. */
+  async close(): Promise<void> {
+    await this.#queue
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#queue.then(work)
+    this.#queue = result.catch(() => undefined)
+    return result
+  }
+
+  async #update(force: boolean): Promise<UpdateResult> {
+    const followed = await this.#followRegistry(force)
+    const updated = await this.#updateAll(this.#serving.registry, false)
+    return strongest([followed, updated])
+  }
+
+  /** Reads registry.yaml again where it changed, or where force may change the verdict. */
+  async #followRegistry(force: boolean): Promise<UpdateResult> {
+    const { registryPath } = this.#options
+    const identity = await identityOrNull(registryPath)
+    const isForced = force && this.#serving.registryReason !== null
+    if (identity === this.#registryIdentity && !isForced) return 'unchanged'
+    const isSettled = identity === this.#registrySeen || isForced
+    this.#registrySeen = identity
+    if (!isSettled) return 'unsettled'
+    this.#registryIdentity = identity
+    try {
+      const registry = await readRegistry(registryPath)
+      if (!force) this.#requireSold(registry)
+      this.#serving = this.#picture(registry, null)
+    } catch (cause) {
+      if (!(cause instanceof RegistryError)) throw cause
+      this.#serving = { ...this.#serving, registryReason: cause.message }
+    }
+    return 'changed'
+  }
+
+  /** @throws RegistryError naming what live subscriptions would lose */
+  #requireSold(registry: Registry): void {
+    const lost = new Map<string, number>()
+    for (const { dataset, plan } of this.#options.sold()) {
+      const before = this.#serving.registry.datasets.get(dataset)
+      if (!before || !plansOf(before).has(plan)) continue
+      const entry = registry.datasets.get(dataset)
+      const what = !entry
+        ? `dataset ${quoted(dataset)}`
+        : `plan ${quoted(plan)} of dataset ${quoted(dataset)}`
+      if (!entry || !plansOf(entry).has(plan)) lost.set(what, (lost.get(what) ?? 0) + 1)
+    }
+    if (lost.size === 0) return
+    const lines = [...lost].map(([what, count]) => {
+      const users = count === 1 ? '1 live subscription uses' : `${count} live subscriptions use`
+      return `${what} is gone, which ${users}; put it back, or: das dataset reload --force`
+    })
+    throw new RegistryError(lines)
+  }
+
+  async #updateAll(registry: Registry, isFirst: boolean): Promise<UpdateResult> {
+    const results: UpdateResult[] = []
+    for (const [name, entry] of registry.datasets) {
+      const words = { registry, entry }
+      const dataset = this.#datasets.get(name) ?? (await this.#addDataset(name, words))
+      results.push(await dataset.update(words, isFirst))
+      if (results.at(-1) === 'changed' && !isFirst) this.#show()
+    }
+    for (const [name, dataset] of this.#datasets) {
+      if (registry.datasets.has(name)) continue
+      this.#datasets.delete(name)
+      this.#dropped.set(name, dataset)
+    }
+    return strongest(results)
+  }
+
+  async #addDataset(name: string, words: Words): Promise<LiveDataset> {
+    const dataset = this.#dropped.get(name) ?? new LiveDataset(name, words, this.#options)
+    if (!this.#dropped.delete(name)) await dataset.restore()
+    this.#datasets.set(name, dataset)
+    return dataset
+  }
+
+  #show(): void {
+    const { registry, registryReason } = this.#serving
+    this.#serving = this.#picture(registry, registryReason)
+  }
+
+  #picture(registry: Registry, registryReason: string | null): Serving {
+    const datasets = [...registry.datasets.keys()].flatMap((name) => {
+      const dataset = this.#datasets.get(name)?.dataset
+      // One that was just listed is not there before it was opened once.
+      return dataset?.version || dataset?.reason ? [[name, dataset] as const] : []
+    })
+    const catalog = Object.freeze({ datasets: new Map(datasets), demo: registry.demo })
+    return Object.freeze({ catalog, registry, registryReason })
+  }
+
+  /** What an earlier server published of datasets that the registry does not name. */
+  async #removeOthers(): Promise<void> {
+    const { versionsFolder } = this.#options
+    for (const name of await readdir(versionsFolder)) {
+      if (this.#datasets.has(name)) continue
+      await rm(join(versionsFolder, name), { recursive: true, force: true })
+    }
+  }
+}
+
+function strongest(results: readonly UpdateResult[]): UpdateResult {
+  if (results.includes('unsettled')) return 'unsettled'
+  return results.includes('changed') ? 'changed' : 'unchanged'
+}

@@ -1,0 +1,260 @@
+import { join } from 'node:path'
+import { breakingChanges } from './breaking.js'
+import { earlierVersion, registryDataset } from './dataset.js'
+import type { Dataset } from './dataset.js'
+import { diskUse } from './disk-use.js'
+import { KnownFiles } from './known-files.js'
+import { lookAt } from './look.js'
+import { writeManifest } from './manifest.js'
+import { joinDataset, openDataset } from './open-dataset.js'
+import type { Content } from './open-dataset.js'
+import type { OpenFiles } from './opener.js'
+import type { Registry } from './registry.js'
+import type { DatasetEntry } from './registry-schema.js'
+import type { Version } from './version.js'
+import { VersionFolders } from './version-folders.js'
+
+export interface LiveDatasetOptions {
+  readonly openFiles: OpenFiles
+  readonly versionsFolder: string
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** `unsettled`: something is being written; look again soon. */
+export type UpdateResult = 'unchanged' | 'unsettled' | 'changed'
+
+/** What a dataset's versions take beside its sources. */
+export interface Storage {
+  /** `copied` where the file system refused a link to any file; null = nothing is served. */
+  readonly stored: 'linked' | 'copied' | 'packed' | null
+  readonly diskBytes: number
+}
+
+interface Superseded {
+  readonly version: Version
+  readonly folder: string | null
+  readonly supersededAt: number
+}
+
+/** The registry, and what it says of one dataset. */
+export interface Words {
+  readonly registry: Registry
+  readonly entry: DatasetEntry
+}
+
+const keepHours = 24
+const earlierMax = 1000
+/** Files that keep changing are opened all the same after this long. */
+const settleMsMax = 10_000
+/** A failure that may pass by itself is tried again after this long. */
+const retryMs = 60_000
+
+/**
+ * One dataset of a running server: the version that is served, those that walks may still be on,
+ * and how the next one comes about. What can't be served changes nothing but the reason.
+ */
+export class LiveDataset {
+  readonly #name: string
+  readonly #options: LiveDatasetOptions
+  readonly #folders: VersionFolders
+  readonly #known = new KnownFiles()
+  #words: Words
+  #dataset: Dataset
+  #content: Content | null = null
+  #earlier: readonly Superseded[] = []
+  /** Folders whose files broke the engine. */
+  readonly #broken = new Set<string>()
+  /** The look that was opened last, and when it is worth another try. */
+  #tried: { readonly key: string; readonly retryAt: number } | null = null
+  /** Where its files lie, as the last look found. */
+  #places: readonly string[] = []
+  #seen: { readonly key: string; readonly since: number } | null = null
+
+  constructor(name: string, words: Words, options: LiveDatasetOptions) {
+    this.#name = name
+    this.#options = options
+    this.#folders = new VersionFolders(join(options.versionsFolder, name))
+    this.#words = words
+    this.#dataset = registryDataset(name, words.entry)
+  }
+
+  /** As requests see it. */
+  get dataset(): Dataset {
+    return this.#dataset
+  }
+
+  /** How the served files lie, and what all kept versions cost on the disk. */
+  async storage(): Promise<Storage> {
+    return { stored: storedText(this.#content), diskBytes: await diskUse(this.#folders.parent) }
+  }
+
+  /** The folders in which a change of its files may come. */
+  get places(): readonly string[] {
+    return this.#places
+  }
+
+  /** Serves what an earlier server left, so that walks go on and a bad file changes nothing. */
+  async restore(): Promise<void> {
+    const { now } = this.#options
+    const found = await this.#folders.readAll()
+    for (const { manifest } of found) this.#known.addManifest(manifest)
+    const current = found.findLast(({ supersededAt }) => supersededAt === null)
+    // Kept even where the registry does not fit it now: it may again.
+    if (current) this.#content = { folder: current.folder, ...current.manifest }
+    for (const each of found) {
+      const dataset = await this.#join(each.manifest.files)
+      if (!dataset?.version) continue
+      if (each === current) {
+        this.#dataset = dataset
+      } else {
+        const supersededAt = each.supersededAt ?? now()
+        this.#earlier = [...this.#earlier, { ...each, version: dataset.version, supersededAt }]
+      }
+    }
+    this.#dataset = this.#withEarlier(this.#dataset)
+    await this.#sweep(true)
+  }
+
+  /** Takes what registry and files say now. `isFirst` opens files that may still be written to. */
+  async update(words: Words, isFirst: boolean): Promise<UpdateResult> {
+    const { now } = this.#options
+    const look = await lookAt(words.registry, words.entry)
+    this.#places = look.folders
+    const tried = this.#tried
+    if (tried && look.key === tried.key && now() < tried.retryAt) return 'unchanged'
+    if (!isFirst && !this.#isSettled(look.key)) return 'unsettled'
+    this.#words = words
+    const opened = await openDataset(this.#name, words.entry, words.registry, {
+      ...this.#options,
+      known: this.#known,
+    })
+    const mayPass = !opened.content && opened.mayPass
+    this.#tried = { key: look.key, retryAt: mayPass ? now() + retryMs : Infinity }
+    if (opened.content) await this.#offer(opened.dataset, opened.content)
+    else await this.#refuse(opened.dataset.reason ?? '')
+    await this.#sweep(false)
+    return 'changed'
+  }
+
+  /** Ends a version that can't be read whole any more. False where it is not served. */
+  withdraw(version: Version, reason: string, isBroken: boolean): boolean {
+    const isCurrent = this.#dataset.version?.id === version.id
+    const earlier = this.#earlier.filter((each) => each.version.id !== version.id)
+    if (!isCurrent && earlier.length === this.#earlier.length) return false
+    this.#earlier = earlier
+    if (isCurrent) {
+      if (isBroken && this.#content?.folder) this.#broken.add(this.#content.folder)
+      this.#content = null
+      this.#tried = null
+      this.#dataset = { ...this.#dataset, version: null, reason }
+    }
+    this.#dataset = this.#withEarlier(this.#dataset)
+    return true
+  }
+
+  /** Forgets versions whose time is over. True where there were any. */
+  async expire(): Promise<boolean> {
+    const keepMs = (this.#words.entry.keep_versions_hours ?? keepHours) * 3_600_000
+    const oldest = this.#options.now() - keepMs
+    const earlier = this.#earlier
+      .filter(({ supersededAt }) => supersededAt > oldest)
+      .slice(-earlierMax)
+    const isLess = earlier.length < this.#earlier.length
+    if (isLess) {
+      this.#earlier = earlier
+      this.#dataset = this.#withEarlier(this.#dataset)
+    }
+    await this.#sweep(false)
+    return isLess
+  }
+
+  /** Removes what was published, once nobody can be reading it. True when it is gone. */
+  async discard(): Promise<boolean> {
+    return this.#folders.sweep(new Set(), this.#options.now(), false)
+  }
+
+  /** Two looks that see the same, or patience at its end. */
+  #isSettled(key: string): boolean {
+    const now = this.#options.now()
+    const seen = this.#seen
+    const since = seen?.since ?? now
+    const isSettled = seen?.key === key || now - since > settleMsMax
+    this.#seen = isSettled ? null : { key, since }
+    return isSettled
+  }
+
+  /** A version that was opened is served unless it would break callers' programs. */
+  async #offer(dataset: Dataset, content: Content): Promise<void> {
+    if (content.folder !== null && this.#broken.has(content.folder)) {
+      return this.#refuse('these files break the query engine; others are needed')
+    }
+    const served = this.#dataset.version
+    const { allow_breaking: isAllowed = false } = this.#words.entry
+    if (served && dataset.version && !isAllowed) {
+      const changes = breakingChanges(served, dataset.version)
+      if (changes.length > 0) return this.#refuse(breakingText(changes))
+    }
+    await this.#serve(dataset, content)
+  }
+
+  /** The files served so far stay, under the registry's new words where they fit. */
+  async #refuse(reason: string): Promise<void> {
+    const content = this.#content
+    const dataset = content && (await this.#join(content.files))
+    if (content && dataset) await this.#serve({ ...dataset, reason }, content)
+    else if (content) this.#dataset = Object.freeze({ ...this.#dataset, reason })
+    else this.#dataset = this.#withEarlier({ ...this.#registryDataset(), reason })
+  }
+
+  async #serve(dataset: Dataset, content: Content): Promise<void> {
+    const { version: served } = this.#dataset
+    const folder = this.#content?.folder ?? null
+    const supersededAt = this.#options.now()
+    if (content.folder !== null) {
+      await writeManifest(content.folder, { publishedAt: supersededAt, ...content })
+      await this.#folders.unmark(content.folder)
+    }
+    const others = this.#earlier.filter(({ version }) => version.id !== dataset.version?.id)
+    const isReplaced = served && served.id !== dataset.version?.id
+    this.#earlier = isReplaced ? [...others, { version: served, folder, supersededAt }] : others
+    if (folder !== null && folder !== content.folder) {
+      await this.#folders.mark(folder, supersededAt)
+    }
+    this.#content = content
+    this.#dataset = this.#withEarlier(dataset)
+  }
+
+  async #join(files: Content['files']): Promise<Dataset | null> {
+    const { entry, registry } = this.#words
+    return joinDataset(this.#name, entry, registry, files).catch(() => null)
+  }
+
+  #registryDataset(): Dataset {
+    return registryDataset(this.#name, this.#words.entry)
+  }
+
+  #withEarlier(dataset: Dataset): Dataset {
+    const { registry, entry } = this.#words
+    const earlier = this.#earlier.map(({ version }) =>
+      earlierVersion(version, this.#name, registry, entry),
+    )
+    return Object.freeze({ ...dataset, earlier })
+  }
+
+  async #sweep(atOnce: boolean): Promise<void> {
+    const folders = [this.#content, ...this.#earlier].flatMap((each) => each?.folder ?? [])
+    await this.#folders.sweep(new Set(folders), this.#options.now(), atOnce)
+  }
+}
+
+function storedText(content: Content | null): Storage['stored'] {
+  if (!content) return null
+  if (content.origins) return 'packed'
+  return content.files.some(({ guard }) => guard === null) ? 'copied' : 'linked'
+}
+
+function breakingText(changes: readonly string[]): string {
+  const advice = 'say allow_breaking: true in the registry to serve the new files all the same'
+  return `the new files would break callers: ${changes.join('; ')}; ${advice}`
+}

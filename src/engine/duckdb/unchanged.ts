@@ -1,0 +1,30 @@
+import { stat } from 'node:fs/promises'
+import { identityOf } from '../../catalog/source-files.js'
+import type { DataFile } from '../../catalog/version.js'
+
+/** A file that was written to after its version was published: what was read of it may be torn. */
+export class ChangedFileError extends Error {
+  constructor({ name }: DataFile) {
+    super(`${name} was overwritten in place; write files whole, then rename them`)
+    this.name = 'ChangedFileError'
+  }
+}
+
+const statsAtOnce = 64
+
+/**
+ * Asked after each read: files that are still what was published were so during the read, too.
+ * Files that only this server can write to are not looked at.
+ * @throws ChangedFileError for the first that is not, or is gone
+ */
+export async function requireUnchanged(files: readonly DataFile[]): Promise<void> {
+  const guarded = files.filter(({ guard }) => guard !== null)
+  for (let first = 0; first < guarded.length; first += statsAtOnce) {
+    await Promise.all(guarded.slice(first, first + statsAtOnce).map(requireSame))
+  }
+}
+
+async function requireSame(file: DataFile): Promise<void> {
+  const found = await stat(file.path, { bigint: true }).catch(() => undefined)
+  if (!found || identityOf(found) !== file.guard) throw new ChangedFileError(file)
+}
