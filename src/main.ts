@@ -49,7 +49,11 @@ async function untilStopped({ start, stop, reload }: Run): Promise<never> {
   }
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
-  if (!isTerminal) process.on('SIGHUP', () => void reload())
+  if (!isTerminal) {
+    process.on('SIGHUP', () => {
+      void reload()
+    })
+  }
   await start()
   return new Promise(() => undefined)
 }

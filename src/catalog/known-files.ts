@@ -18,7 +18,7 @@ export class KnownFiles {
     return this.#hashes
   }
 
-  /** What the engine found in this content, with the bounds of these columns; undefined = not known. */
+  /** What the engine found in this content, with these columns' bounds; undefined = not known. */
   opened(contentHash: string, boundsOf: readonly string[]): OpenedFile | undefined {
     return this.#opened.get(openedKey(contentHash, boundsOf))
   }

@@ -123,6 +123,8 @@ export class LiveCatalog {
   async #update(force: boolean): Promise<UpdateResult> {
     const followed = await this.#followRegistry(force)
     const updated = await this.#updateAll(this.#serving.registry, false)
+    // A dataset that came back was not opened anew, so nothing else says so.
+    if (followed === 'changed') this.#show()
     return strongest([followed, updated])
   }
 

@@ -54,7 +54,7 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   await rename(`${path}.draft`, path)
 }
 
-/** The manifest of a folder; undefined where there is none, or it is damaged or of another format. */
+/** The manifest of a folder; undefined where there is none that can be understood. */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
   const text = await readFile(join(folder, fileName), 'utf8').catch(() => '')
   const end = text.indexOf('\n')

@@ -31,6 +31,17 @@ export function count(output: Output, value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, narrowSpace)
 }
 
+const sizeUnits = ['B', 'kB', 'MB', 'GB', 'TB']
+
+/** Bytes; on a terminal to three digits with a decimal unit: 2.15 GB. */
+export function size(output: Output, bytes: number): string {
+  if (!output.isTTY) return String(bytes)
+  let [value, unit] = [bytes, 0]
+  while (value >= 1000 && unit < sizeUnits.length - 1) [value, unit] = [value / 1000, unit + 1]
+  const digits = unit === 0 || value >= 100 ? 0 : value >= 10 ? 1 : 2
+  return `${value.toFixed(digits)} ${sizeUnits[unit]}`
+}
+
 /** Writes lines to a command's standard output. */
 export function printLines(parts: CliParts, ...lines: readonly string[]): void {
   parts.stdout.write(`${lines.join('\n')}\n`)
