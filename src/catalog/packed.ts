@@ -13,7 +13,7 @@ const layoutName = 'packed-1'
  */
 export function packedFolder(
   parent: string,
-  sources: readonly Pick<SourceFile, 'contentHash'>[],
+  sources: readonly Pick<SourceFile, 'contentHash' | 'name'>[],
   key: readonly string[],
 ): string {
   return join(parent, idOf(layoutName, contentIdOf(sources), ...key))

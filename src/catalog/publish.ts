@@ -55,10 +55,16 @@ export async function publishFiles(
   return { folder, files: published }
 }
 
-/** What these files hold, in this order, wherever they lie and whenever they were written. */
-export function contentIdOf(files: readonly Pick<SourceFile, 'contentHash'>[]): string {
+/**
+ * What these files hold, in this order, wherever they lie and whenever they were written; what
+ * folders named `key=value` say of them is part of it.
+ */
+export function contentIdOf(files: readonly Pick<SourceFile, 'contentHash' | 'name'>[]): string {
   const hash = createHash('sha256')
-  for (const { contentHash } of files) hash.update(contentHash)
+  for (const { contentHash, name } of files) {
+    hash.update(contentHash)
+    for (const folder of name.split('/').slice(0, -1)) if (folder.includes('=')) hash.update(folder)
+  }
   return hash.digest('hex').slice(0, 16)
 }
 
