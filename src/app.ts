@@ -102,6 +102,19 @@ async function openApp(parts: OpenParts): Promise<App> {
       now,
       changed: () => {
         void ahead.begin()
+        packer.begin()
+      },
+      packingOf: (dataset) => packer.textOf(dataset),
+    }),
+    (each) => each.close(),
+  )
+  const packer = closers.add(
+    new AutoPacker({
+      live,
+      packFiles: packAside,
+      logger,
+      changed: () => {
+        void reloader.report(true)
       },
     }),
     (each) => each.close(),
@@ -143,6 +156,7 @@ async function openApp(parts: OpenParts): Promise<App> {
   const prepare = () => {
     postman?.start()
     reloader.start()
+    packer.begin()
     return ahead.begin()
   }
   const close = () => {

@@ -15,6 +15,8 @@ interface ReloaderParts {
   readonly now: () => number
   /** Something else is served than before. */
   readonly changed: () => void
+  /** What packing is at for a dataset; null where there is nothing to say. */
+  readonly packingOf: (dataset: string) => string | null
 }
 
 const wishEveryMs = 500
@@ -75,8 +77,8 @@ export class Reloader {
     }
   }
 
-  /** Tells log and control.db what is served, where that is news. */
-  async report(): Promise<void> {
+  /** Tells log and control.db what is served, where that is news; `isNews` where it looks the same. */
+  async report(isNews = false): Promise<void> {
     const { live, logger, changed } = this.#parts
     const { serving } = live
     const before = this.#reported
@@ -86,6 +88,7 @@ export class Reloader {
       logChanges(logger, before, serving)
       if (before) changed()
     }
+    this.#isUnsaved ||= isNews
     if (!this.#isUnsaved) return
     try {
       await this.#save(serving)
@@ -127,7 +130,7 @@ export class Reloader {
   }
 
   async #save({ catalog, registryReason }: Serving): Promise<void> {
-    const { live, control, now } = this.#parts
+    const { live, control, now, packingOf } = this.#parts
     const updatedAt = now()
     const states: DatasetState[] = []
     for (const dataset of catalog.datasets.values()) {
@@ -135,7 +138,7 @@ export class Reloader {
       states.push({
         ...stateOf(dataset),
         stored: storage?.stored ?? null,
-        packing: null,
+        packing: packingOf(dataset.name),
         diskBytes: storage?.diskBytes ?? 0,
         updatedAt,
       })

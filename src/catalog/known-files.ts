@@ -36,7 +36,7 @@ export class KnownFiles {
     }
   }
 
-  addHashes(files: readonly Pick<Origin, 'identity' | 'contentHash'>[]): void {
+  addHashes(files: readonly Origin[]): void {
     for (const { identity, contentHash } of files) add(this.#hashes, identity, contentHash)
   }
 }

@@ -6,6 +6,7 @@ import { LiveDataset } from './live-dataset.js'
 import type { LiveDatasetOptions, Storage, UpdateResult, Words } from './live-dataset.js'
 import { identityOrNull } from './look.js'
 import { quoted } from './nearest.js'
+import type { PackOrder, PackedFile } from './packer.js'
 import { RegistryError, plansOf } from './registry.js'
 import type { Registry } from './registry.js'
 import type { Version } from './version.js'
@@ -95,6 +96,35 @@ export class LiveCatalog {
   withdraw(version: Version, reason: string, isBroken: boolean): void {
     const dataset = this.#datasets.get(version.dataset)
     if (dataset?.withdraw(version, reason, isBroken)) this.#show()
+  }
+
+  /** A version that waits to be packed; null where none does. */
+  get toPack(): PackOrder | null {
+    for (const { wish } of this.#datasets.values()) if (wish.order) return wish.order
+    return null
+  }
+
+  /** Whether an order is still wanted: its files are what is served. */
+  isWanted(order: PackOrder): boolean {
+    return this.#datasets.get(order.dataset)?.wish.order === order
+  }
+
+  /** Serves what was packed, where it is still wanted. What speaks against it is remembered. */
+  takePacked(order: PackOrder, packed: readonly PackedFile[]): Promise<void> {
+    return this.#inTurn(async () => {
+      const dataset = this.#datasets.get(order.dataset)
+      if (await dataset?.takePacked(order, packed)) this.#show()
+    })
+  }
+
+  /** Remembers why an order can't be fulfilled: it is not tried again for the same files. */
+  notPacked(order: PackOrder, reason: string): void {
+    this.#datasets.get(order.dataset)?.wish.fail(order, reason)
+  }
+
+  /** Why a dataset is not packed though it should be; null where nothing is wrong. */
+  packFailure(name: string): string | null {
+    return this.#datasets.get(name)?.wish.failure ?? null
   }
 
   /** Forgets superseded versions whose time is over. */

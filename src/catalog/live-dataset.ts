@@ -9,6 +9,9 @@ import { writeManifest } from './manifest.js'
 import { joinDataset, openDataset } from './open-dataset.js'
 import type { Content } from './open-dataset.js'
 import type { OpenFiles } from './opener.js'
+import { PackWish } from './pack-wish.js'
+import type { PackOrder, PackedFile } from './packer.js'
+import { openPacked } from './packed.js'
 import type { Registry } from './registry.js'
 import type { DatasetEntry } from './registry-schema.js'
 import type { Version } from './version.js'
@@ -69,6 +72,7 @@ export class LiveDataset {
   #tried: { readonly key: string; readonly retryAt: number } | null = null
   /** Where its files lie, as the last look found. */
   #places: readonly string[] = []
+  readonly #wish = new PackWish()
   #seen: { readonly key: string; readonly since: number } | null = null
 
   constructor(name: string, words: Words, options: LiveDatasetOptions) {
@@ -113,7 +117,6 @@ export class LiveDataset {
       }
     }
     this.#dataset = this.#withEarlier(this.#dataset)
-    await this.#sweep(true)
   }
 
   /** Takes what registry and files say now. `isFirst` opens files that may still be written to. */
@@ -133,8 +136,26 @@ export class LiveDataset {
     this.#tried = { key: look.key, retryAt: mayPass ? now() + retryMs : Infinity }
     if (opened.content) await this.#offer(opened.dataset, opened.content)
     else await this.#refuse(opened.dataset.reason ?? '')
-    await this.#sweep(false)
+    await this.#sweep(isFirst)
     return 'changed'
+  }
+
+  /** What `pack: auto` is about. */
+  get wish(): PackWish {
+    return this.#wish
+  }
+
+  /** Serves what was packed, if it is still what was asked for. False where it is not. */
+  async takePacked(order: PackOrder, packed: readonly PackedFile[]): Promise<boolean> {
+    const { version } = this.#dataset
+    const content = this.#content
+    if (this.#wish.order !== order || !version || !content) return false
+    const { reason } = this.#dataset
+    const opened = await openPacked(order.target, packed, content, version, this.#options.openFiles)
+    const dataset = await this.#join(opened.files)
+    if (!dataset) throw new Error('the registry does not fit the packed files')
+    await this.#serve({ ...dataset, reason }, opened)
+    return true
   }
 
   /** Ends a version that can't be read whole any more. False where it is not served. */
@@ -223,6 +244,7 @@ export class LiveDataset {
     }
     this.#content = content
     this.#dataset = this.#withEarlier(dataset)
+    this.#wish.look(this.#folders.parent, this.#words.entry, content, dataset.version)
   }
 
   async #join(files: Content['files']): Promise<Dataset | null> {
@@ -244,7 +266,8 @@ export class LiveDataset {
 
   async #sweep(atOnce: boolean): Promise<void> {
     const folders = [this.#content, ...this.#earlier].flatMap((each) => each?.folder ?? [])
-    await this.#folders.sweep(new Set(folders), this.#options.now(), atOnce)
+    const keep = new Set([...folders, ...this.#wish.folders])
+    await this.#folders.sweep(keep, this.#options.now(), atOnce)
   }
 }
 

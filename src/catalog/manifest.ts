@@ -20,7 +20,7 @@ export interface Manifest {
 }
 
 /** A source file that need not be read again as long as it is the same. */
-export type Origin = Pick<SourceFile, 'identity' | 'contentHash' | 'sizeBytes' | 'modifiedMs'>
+export type Origin = Pick<SourceFile, 'identity' | 'contentHash'>
 
 interface StoredFile {
   readonly source: Omit<SourceFile, 'path' | 'realPath'>
@@ -94,7 +94,14 @@ function storedManifest(manifest: Manifest): StoredManifest {
       bounds: Object.fromEntries(opened.bounds),
     }
   })
-  return { ...manifest, layouts: [...layouts.values()].map(({ columns }) => columns), files }
+  const origins =
+    manifest.origins?.map(({ identity, contentHash }) => ({ identity, contentHash })) ?? null
+  return {
+    ...manifest,
+    origins,
+    layouts: [...layouts.values()].map(({ columns }) => columns),
+    files,
+  }
 }
 
 function layoutKey({ columns }: OpenedFile): string {

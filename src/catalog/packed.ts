@@ -1,9 +1,16 @@
 import { createHash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import type { ReadFile } from './build-version.js'
+import type { Content } from './open-dataset.js'
+import type { OpenFiles } from './opener.js'
+import type { PackedFile } from './packer.js'
 import { contentIdOf } from './publish.js'
+import { identityOf } from './source-files.js'
 import type { SourceFile } from './source-files.js'
+import type { Version } from './version.js'
 
-/** Another text when `pack` lays files out anew: then every version is packed again. */
+/** Another text when packing lays files out anew: then every version is packed again. */
 const layoutName = 'packed-1'
 
 /**
@@ -19,9 +26,49 @@ export function packedFolder(
   return join(parent, idOf(layoutName, contentIdOf(sources), ...key))
 }
 
-/** What a packed file is known by: its place among those made from this content. */
-export function packedHash(folder: string, index: number): string {
-  return idOf(basename(folder), String(index))
+/**
+ * Opens what was packed of a version, as the content that takes its place.
+ * @throws FileError for a file that can't be read
+ */
+export async function openPacked(
+  folder: string,
+  packed: readonly PackedFile[],
+  from: Content,
+  version: Version,
+  openFiles: OpenFiles,
+): Promise<Content> {
+  const paths = packed.map(({ path }) => path)
+  const opened = await openFiles(paths, from.boundsOf)
+  const required = new Set(version.columns.filter((c) => !c.nullable).map((c) => c.source))
+  const files = await Promise.all(
+    opened.map(async ({ columns, ...facts }, index): Promise<ReadFile> => {
+      const path = paths[index] ?? ''
+      // Parquet as it is packed says of every column that it may be empty.
+      const kept = columns.map((column) => ({ ...column, required: required.has(column.name) }))
+      const source = await packedSource(folder, path, index, version)
+      return { source, path, guard: null, opened: { ...facts, columns: kept } }
+    }),
+  )
+  return { folder, files, boundsOf: from.boundsOf, origins: from.files.map(({ source }) => source) }
+}
+
+/** Known by its place among what was made from this content; as new as the newest of its sources. */
+async function packedSource(
+  folder: string,
+  path: string,
+  index: number,
+  { modifiedMs }: Version,
+): Promise<SourceFile> {
+  const found = await stat(path, { bigint: true })
+  return {
+    path,
+    name: `packed/${basename(path)}`,
+    realPath: path,
+    identity: identityOf(found),
+    sizeBytes: Number(found.size),
+    modifiedMs,
+    contentHash: idOf(basename(folder), String(index)),
+  }
 }
 
 function idOf(...parts: readonly string[]): string {

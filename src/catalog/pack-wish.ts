@@ -1,0 +1,46 @@
+import type { Content } from './open-dataset.js'
+import { keyColumns } from './open-dataset.js'
+import { packOrder } from './pack-order.js'
+import { packedFolder } from './packed.js'
+import { draftOf } from './packer.js'
+import type { PackOrder } from './packer.js'
+import type { DatasetEntry } from './registry-schema.js'
+import type { Version } from './version.js'
+
+/** Whether the version that is served is to be packed, and what became of that. */
+export class PackWish {
+  #order: PackOrder | null = null
+  /** An order that can't be fulfilled is not tried again for the same files. */
+  #failed: { readonly target: string; readonly reason: string } | null = null
+
+  /** The order that waits to be fulfilled; null where none does. */
+  get order(): PackOrder | null {
+    return this.failure === null ? this.#order : null
+  }
+
+  /** Why the order can't be fulfilled; null where nothing speaks against it. */
+  get failure(): string | null {
+    return this.#failed && this.#failed.target === this.#order?.target ? this.#failed.reason : null
+  }
+
+  /** The folders that packing works in. */
+  get folders(): readonly string[] {
+    return this.#order ? [this.#order.target, draftOf(this.#order.target)] : []
+  }
+
+  /** What is served now. The order stays the same one for the same files: it may be under way. */
+  look(parent: string, entry: DatasetEntry, content: Content, version: Version | null): void {
+    const isWanted = entry.pack === 'auto' && content.origins === null
+    if (!isWanted || !version || version.rows === 0) {
+      this.#order = null
+      return
+    }
+    const sources = content.files.map(({ source }) => source)
+    const target = packedFolder(parent, sources, keyColumns(entry))
+    if (this.#order?.target !== target) this.#order = packOrder(version, target, null)
+  }
+
+  fail({ target }: PackOrder, reason: string): void {
+    this.#failed = { target, reason }
+  }
+}
