@@ -6,23 +6,32 @@ export interface StoredColumn {
   readonly type: DataType
 }
 
+/** A file to pack. */
+export interface SourceToPack {
+  readonly path: string
+  readonly rows: number
+  readonly columns: readonly StoredColumn[]
+  /** Columns that stand in the file's path instead of in the file (hive), as text. */
+  readonly partition: Readonly<Record<string, string | null>>
+}
+
 /** Plain data, so that an order can be handed to another process. */
 export interface PackOrder {
+  /** Its name in the registry: a folder packed for one dataset is never another one's. */
+  readonly dataset: string
   /** In stored order. */
-  readonly files: readonly {
-    readonly path: string
-    readonly rows: number
-    readonly columns: readonly StoredColumn[]
-    /** Columns that stand in the file's path instead of in the file (hive), as text. */
-    readonly partition: Readonly<Record<string, string | null>>
-  }[]
+  readonly files: readonly SourceToPack[]
   /** The dataset's columns; files may lack some, or hold them in a narrower type. */
   readonly columns: readonly StoredColumn[]
   /** The columns to sort by; rows with equal keys keep their stored order. */
   readonly key: readonly string[]
-  /** The folder to make: whole or not there. What an earlier try left beside it is gone on with. */
+  /**
+   * The folder to make: whole or not there; an earlier pack of the dataset is replaced. What an
+   * earlier try left beside it is gone on with.
+   */
   readonly target: string
-  readonly memoryLimitBytes: number
+  /** Null = as much as packing does well with, and no more than a part of the machine's. */
+  readonly memoryLimitBytes: number | null
 }
 
 export interface PackProgress {
@@ -39,9 +48,9 @@ export interface PackedFile {
 
 /**
  * Writes a dataset anew in the layout that is quickest to look rows up in. The engine implements
- * it; `app.ts` passes it in.
+ * it; `app.ts` passes it in. `report` is called at least once a second.
  * @throws FileError for a file that can't be read; PackError when the data can't be packed without
- *   loss
+ *   loss, or the target can't be written; the signal's reason, and then the next call goes on
  */
 export type PackFiles = (
   order: PackOrder,
@@ -50,3 +59,11 @@ export type PackFiles = (
     readonly report: (progress: PackProgress) => void
   },
 ) => Promise<readonly PackedFile[]>
+
+/** Why a dataset is not packed, in words for its owner that hold no absolute path. */
+export class PackError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'PackError'
+  }
+}
