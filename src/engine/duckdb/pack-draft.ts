@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readFile, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import Type from 'typebox'
-import { Check } from 'typebox/value'
 import { typeText } from '../../catalog/data-type.js'
 import { FileError } from '../../catalog/opener.js'
+import { packPageName, readPackPage } from '../../catalog/pack-page.js'
+import type { FinishedFile, PackPage } from '../../catalog/pack-page.js'
 import { PackError } from '../../catalog/packer.js'
 import type { PackOrder, PackedFile, StoredColumn } from '../../catalog/packer.js'
 import { identityOf } from '../../catalog/source-files.js'
@@ -12,25 +12,6 @@ import type { PackLayout } from './pack-layout.js'
 
 /** Raised when the layout of drafts changes, so that old ones are made anew. */
 const format = 1
-const pageName = 'pack.json'
-
-/** A packed file as it was found after it was written. */
-export interface FinishedFile {
-  readonly name: string
-  readonly rows: number
-  /** Of its cells, as decimal digits. */
-  readonly checksum: string
-}
-
-const PageSchema = Type.Object({
-  dataset: Type.String(),
-  identity: Type.String(),
-  files: Type.Array(
-    Type.Object({ name: Type.String(), rows: Type.Integer(), checksum: Type.String() }),
-  ),
-})
-
-type Page = Type.Static<typeof PageSchema>
 
 /**
  * The folder in which packed files are made, beside the target. Its page, `pack.json`, says from
@@ -54,7 +35,7 @@ export class PackDraft {
   static async open(order: PackOrder, layout: PackLayout): Promise<PackDraft> {
     const identity = await identityOfOrder(order, layout)
     const folder = draftOf(order.target)
-    const page = await readPage(folder)
+    const page = await readPackPage(folder)
     const isSame = page?.identity === identity
     if (!isSame) await rm(folder, { recursive: true, force: true })
     await mkdir(join(folder, 'tmp'), { recursive: true })
@@ -82,12 +63,12 @@ export class PackDraft {
 
   /** From here on the next try knows which files are finished: their bytes are on the disk. */
   async save(): Promise<void> {
-    const page: Page = {
+    const page: PackPage = {
       dataset: this.#order.dataset,
       identity: this.#identity,
       files: [...this.#files.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
     }
-    const path = this.path(pageName)
+    const path = this.path(packPageName)
     await using file = await open(`${path}.part`, 'w')
     await file.writeFile(`${JSON.stringify(page, null, 1)}\n`)
     await file.sync()
@@ -121,10 +102,10 @@ export class PackDraft {
   /** Makes the draft the target, for good: it is on the disk when this ends. */
   async finish(names: readonly string[]): Promise<void> {
     for (const name of await readdir(this.folder)) {
-      const isKept = name === pageName || names.includes(name)
+      const isKept = name === packPageName || names.includes(name)
       if (!isKept) await rm(this.path(name), { recursive: true, force: true })
     }
-    for (const name of [...names, pageName]) await sync(this.path(name))
+    for (const name of [...names, packPageName]) await sync(this.path(name))
     await sync(this.folder)
     const { target } = this.#order
     const old = `${target}.old`
@@ -138,7 +119,7 @@ export class PackDraft {
   /** What a killed try was at when it ended. */
   async #removeUnfinished(): Promise<void> {
     for (const name of await readdir(this.folder)) {
-      if (name === pageName || name === planName || this.#files.has(name)) continue
+      if (name === packPageName || name === planName || this.#files.has(name)) continue
       await rm(this.path(name), { recursive: true, force: true })
     }
     await mkdir(this.path('tmp'))
@@ -163,7 +144,7 @@ export async function packedBefore(
 ): Promise<readonly PackedFile[] | null> {
   const { target, dataset } = order
   if (!(await stat(target).catch(() => undefined))) return null
-  const page = await readPage(target)
+  const page = await readPackPage(target)
   if (page?.dataset !== dataset) {
     throw new PackError(`The folder to make is there already, and is no pack of "${dataset}".`)
   }
@@ -171,16 +152,6 @@ export async function packedBefore(
   const files = page.files.map(({ name, rows }) => ({ path: join(target, name), rows }))
   for (const { path } of files) if (!(await stat(path).catch(() => undefined))) return null
   return files
-}
-
-async function readPage(folder: string): Promise<Page | null> {
-  try {
-    const page: unknown = JSON.parse(await readFile(join(folder, pageName), 'utf8'))
-    return Check(PageSchema, page) ? page : null
-  } catch {
-    // Not there, or cut short by a power failure: then nothing is known of the folder.
-    return null
-  }
 }
 
 /** From what, and into what: as long as it is the same, so is what packing makes of it. */
