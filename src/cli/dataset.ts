@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { addGroup } from './command.js'
 import { addDatasetCheck } from './dataset-check.js'
 import { addDatasetList } from './dataset-list.js'
+import { addDatasetPack } from './dataset-pack.js'
 import type { CliParts } from './parts.js'
 
 /** `das dataset …`: what is served, and what could be. */
@@ -14,4 +15,5 @@ export function addDataset(program: Command, parts: CliParts): void {
   )
   addDatasetList(group, parts)
   addDatasetCheck(group, parts)
+  addDatasetPack(group, parts)
 }
