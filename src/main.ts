@@ -58,6 +58,28 @@ async function untilStopped({ start, stop, reload }: Run): Promise<never> {
   return new Promise(() => undefined)
 }
 
+/** Stops the work by SIGTERM or SIGINT; a second signal ends the process at once. */
+async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const interruption = new AbortController()
+  let stoppedAt: number | undefined
+  const onSignal = () => {
+    if (stoppedAt === undefined) {
+      stoppedAt = performance.now()
+      interruption.abort()
+    } else if (performance.now() - stoppedAt > sameSignalMs) {
+      process.exit(1)
+    }
+  }
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
+  try {
+    return await work(interruption.signal)
+  } finally {
+    process.off('SIGINT', onSignal)
+    process.off('SIGTERM', onSignal)
+  }
+}
+
 /** A reader that went away (`das token list | head -1`) is no fault; a server goes on serving. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
@@ -70,6 +92,10 @@ function loadApp() {
 
 function loadReading() {
   return import('./app/reading.js')
+}
+
+function loadPacker() {
+  return import('./engine/duckdb/pack.js')
 }
 
 function readVersion(): string {
@@ -92,5 +118,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
     (await loadReading()).openerFor(memory)(paths, bounds),
   openReader: async (registry, dataset, memory) =>
     (await loadReading()).openReader(registry, dataset, memory),
+  packFiles: async (order, options) => (await loadPacker()).duckDbPacker()(order, options),
+  untilInterrupted,
   untilStopped,
 })

@@ -68,7 +68,7 @@ export class PackError extends Error {
   }
 }
 
-/** Where a folder is being made until it is whole. */
+/** Where a target's files are made before they are there. */
 export function draftOf(target: string): string {
   return `${target}.draft`
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { addGroup } from './command.js'
 import { addDatasetCheck } from './dataset-check.js'
 import { addDatasetList } from './dataset-list.js'
+import { addDatasetPack } from './dataset-pack.js'
 import { addDatasetReload } from './dataset-reload.js'
 import type { CliParts } from './parts.js'
 
@@ -15,5 +16,6 @@ export function addDataset(program: Command, parts: CliParts): void {
   )
   addDatasetList(group, parts)
   addDatasetCheck(group, parts)
+  addDatasetPack(group, parts)
   addDatasetReload(group, parts)
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Catalog } from '../catalog/catalog.js'
 import type { OpenFiles } from '../catalog/opener.js'
+import type { PackFiles } from '../catalog/packer.js'
 import type { Registry } from '../catalog/registry.js'
 import type { Config } from '../config.js'
 import type { Engine } from '../engine/engine.js'
@@ -64,6 +65,10 @@ export interface CliParts {
     dataset: string,
     memoryLimitBytes: number | null,
   ) => Promise<Reader>
+  /** Packs files in this process. */
+  readonly packFiles: PackFiles
+  /** Ends the work's signal, with an AbortError, when the process is told to stop. */
+  readonly untilInterrupted: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>
   /** Starts, waits for the process to be told to stop, stops, and ends. */
   readonly untilStopped: (run: Run) => Promise<void>
 }

@@ -8,20 +8,23 @@ export interface InstanceOptions {
   readonly tempFolder: string | null
   readonly memoryLimitBytes: number
   readonly threads: number
+  /** How far they may spill. */
+  readonly tempSizeMaxBytes?: number
 }
 
-const tempSizeMax = '8GiB'
+const tempSizeMaxBytes = 8 * 1024 ** 3
 
 /**
  * A DuckDB in a sandbox: it reads the given folders and nothing else, loads no extension, and no
  * later statement can change a setting. GLOBAL matters: a plain SET holds for one connection only.
  */
 export async function createInstance(options: InstanceOptions): Promise<DuckDBInstance> {
+  const tempSize = options.tempSizeMaxBytes ?? tempSizeMaxBytes
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(options.threads),
-    memory_limit: `${Math.floor(options.memoryLimitBytes / 1024)}KiB`,
+    memory_limit: kibibytes(options.memoryLimitBytes),
     temp_directory: options.tempFolder ?? '',
-    ...(options.tempFolder === null ? {} : { max_temp_directory_size: tempSizeMax }),
+    ...(options.tempFolder === null ? {} : { max_temp_directory_size: kibibytes(tempSize) }),
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     allow_community_extensions: 'false',
@@ -40,6 +43,10 @@ export async function createInstance(options: InstanceOptions): Promise<DuckDBIn
     instance.closeSync()
     throw cause
   }
+}
+
+function kibibytes(bytes: number): string {
+  return `${Math.floor(bytes / 1024)}KiB`
 }
 
 /** In this order: the last two shut the door behind the others. */

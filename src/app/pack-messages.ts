@@ -1,0 +1,33 @@
+import Type from 'typebox'
+import type { Static } from 'typebox'
+
+const count = Type.Integer({ minimum: 0 })
+
+/** What a process that packs tells the one that started it. */
+export const FromPackerSchema = Type.Union([
+  Type.Object({
+    kind: Type.Literal('progress'),
+    progress: Type.Object({
+      stage: Type.Union([
+        Type.Literal('sorting'),
+        Type.Literal('writing'),
+        Type.Literal('verifying'),
+      ]),
+      rowsDone: count,
+      rows: count,
+    }),
+  }),
+  Type.Object({
+    kind: Type.Literal('done'),
+    files: Type.Array(Type.Object({ path: Type.String(), rows: count })),
+  }),
+  Type.Object({
+    kind: Type.Literal('failed'),
+    message: Type.String(),
+    /** What it was thrown as: a FileError's path, a PackError, or anything else. */
+    error: Type.Union([Type.Literal('file'), Type.Literal('pack'), Type.Literal('other')]),
+    path: Type.String(),
+  }),
+])
+
+export type FromPacker = Static<typeof FromPackerSchema>

@@ -1,0 +1,37 @@
+import { FileError } from '../catalog/opener.js'
+import { PackError } from '../catalog/packer.js'
+import type { PackOrder } from '../catalog/packer.js'
+import { duckDbPacker } from '../engine/duckdb/pack.js'
+import type { FromPacker } from './pack-messages.js'
+
+// The process that `packing.ts` starts: it packs one order, says how it went, and ends.
+
+const never = new AbortController().signal
+
+function tell(message: FromPacker): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.connected) process.send?.(message, () => resolve())
+    else resolve()
+  })
+}
+
+function failed(cause: unknown): FromPacker {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  if (cause instanceof FileError) {
+    return { kind: 'failed', error: 'file', message, path: cause.path }
+  }
+  return { kind: 'failed', error: cause instanceof PackError ? 'pack' : 'other', message, path: '' }
+}
+
+// The starter has ended, in whatever way. Threads of the engine must not delay this end.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+
+// The one message that ever comes is an order, from the same release of the same program.
+process.once('message', (order: PackOrder) => {
+  const report = (progress: (FromPacker & { kind: 'progress' })['progress']) =>
+    void tell({ kind: 'progress', progress })
+  void duckDbPacker()(order, { signal: never, report })
+    .then<FromPacker, FromPacker>((files) => ({ kind: 'done', files: [...files] }), failed)
+    .then(tell)
+    .then(() => process.disconnect())
+})

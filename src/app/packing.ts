@@ -1,0 +1,79 @@
+import { fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { Check } from 'typebox/value'
+import { FileError } from '../catalog/opener.js'
+import { PackError } from '../catalog/packer.js'
+import type { PackFiles } from '../catalog/packer.js'
+import { FromPackerSchema } from './pack-messages.js'
+import type { FromPacker } from './pack-messages.js'
+
+/** Beside this file, in the language that this one is run in. */
+const program = new URL(
+  import.meta.url.endsWith('.ts') ? './pack-worker.ts' : './pack-worker.js',
+  import.meta.url,
+)
+
+type Settle = (message: Exclude<FromPacker, { kind: 'progress' }>) => void
+
+/**
+ * Packs in a process of its own, for a server that goes on serving: with memory of its own, on what
+ * others leave of the processors, and gone with this process. Killed when the signal aborts; what
+ * it had finished is gone on with by the next call.
+ */
+export const packAside: PackFiles = async (order, { signal, report }) => {
+  signal.throwIfAborted()
+  const child = fork(fileURLToPath(program), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  // At once: the threads that it starts from here on are as patient as it is.
+  lowerPriority(child)
+  const kill = () => child.kill('SIGKILL')
+  signal.addEventListener('abort', kill, { once: true })
+  try {
+    const outcome = await outcomeOf(child, report, () => child.send(order))
+    if (outcome.kind === 'done') return outcome.files
+    throw failureOf(outcome)
+  } catch (cause) {
+    signal.throwIfAborted()
+    throw cause
+  } finally {
+    signal.removeEventListener('abort', kill)
+    kill()
+  }
+}
+
+function lowerPriority({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW)
+  } catch {
+    // It has ended already, which its end tells, or the system forbids it: then it is only less
+    // patient.
+  }
+}
+
+/** Its last word; it ends after. */
+function outcomeOf(
+  child: ChildProcess,
+  report: Parameters<PackFiles>[1]['report'],
+  start: () => void,
+): Promise<Parameters<Settle>[0]> {
+  return new Promise((resolve, reject) => {
+    let last: Parameters<Settle>[0] | undefined
+    child.on('message', (message: unknown) => {
+      if (!Check(FromPackerSchema, message)) return
+      if (message.kind === 'progress') report(message.progress)
+      else last = message
+    })
+    child.on('error', reject)
+    child.on('close', (code, signal) => {
+      if (last) resolve(last)
+      else reject(new PackError(`Packing ended unexpectedly (${signal ?? code}).`))
+    })
+    start()
+  })
+}
+
+function failureOf({ error, message, path }: FromPacker & { kind: 'failed' }): Error {
+  if (error === 'file') return new FileError(path, message)
+  return error === 'pack' ? new PackError(message) : new Error(message)
+}

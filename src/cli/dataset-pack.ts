@@ -1,0 +1,169 @@
+import { stat } from 'node:fs/promises'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import type { Command } from 'commander'
+import { openCatalog, readRegistry } from '../catalog/catalog.js'
+import { FileError } from '../catalog/opener.js'
+import { packOrder } from '../catalog/pack-order.js'
+import type { PackedFile } from '../catalog/packer.js'
+import { withDatasetFiles } from '../catalog/registry-edit.js'
+import type { Registry } from '../catalog/registry.js'
+import { listOf } from '../catalog/registry.js'
+import type { Version } from '../catalog/version.js'
+import { readRegistryText, writeRegistry } from '../catalog/write-registry.js'
+import { addCommand, readSettings } from './command.js'
+import type { Flags } from './command.js'
+import { progressLine } from './pack-progress.js'
+import { packTarget } from './pack-target.js'
+import type { CliParts } from './parts.js'
+import { count, printJson, printLines } from './print.js'
+import { findDataset } from './registry.js'
+
+/** `das dataset pack`. */
+export function addDatasetPack(group: Command, parts: CliParts): void {
+  addCommand(group, {
+    usage: 'pack <name>',
+    description:
+      'Write the dataset anew, sorted by its key, in the layout that look-ups are quickest in; ' +
+      'compare every cell; then point the registry at it. The sources stay as they are.',
+    options: (command) =>
+      command
+        .option('--to <folder>', 'the folder to make (default: <source folder>-packed)')
+        .option('--no-switch', 'leave the registry as it is'),
+    settings: ['registry', 'memoryLimit'],
+    json: 'print {name, folder, files, rows, bytes_before, bytes_after, seconds, switched}',
+    examples: [
+      'das dataset pack financials',
+      'das dataset pack financials --to /fast/financials --no-switch',
+      'das dataset pack financials --memory-limit 1GB --json',
+    ],
+  }).action((name: string, flags: Flags) => pack(parts, name, flags))
+}
+
+/** What was made, and from what. */
+interface Packed {
+  readonly name: string
+  readonly folder: string
+  readonly version: Version
+  readonly files: readonly PackedFile[]
+  readonly bytesAfter: number
+  readonly seconds: number
+}
+
+async function pack(parts: CliParts, name: string, flags: Flags): Promise<void> {
+  const config = readSettings(['registry', 'memoryLimit'], flags, parts.environment)
+  // Read first: where it changes while files are packed, it is not written.
+  const before = await readRegistryText(config.registry)
+  const registry = await readRegistry(config.registry)
+  const entry = findDataset(registry, name)
+  const wanted = typeof flags['to'] === 'string' ? flags['to'] : undefined
+  const folder = await packTarget(name, entry, registry, wanted)
+  const version = await openVersion(parts, registry, name, config.memoryLimit)
+  if (version.key.length === 0) {
+    const advice = 'is only cut anew, not sorted; name the columns of its look-ups in key'
+    parts.stderr.write(`warning: "${name}" has no key in the registry: it ${advice}\n`)
+  }
+  const packed = await packVersion(parts, registry, version, folder, config.memoryLimit, flags)
+  const isSwitched = flags['switch'] !== false
+  if (isSwitched) {
+    const files = `${pathIn(registry, folder)}/*.parquet`
+    await writeRegistry(before, withDatasetFiles(before.text ?? '', name, files))
+  }
+  if (flags.json) printJson(parts, packedJson(packed, isSwitched))
+  else printLines(parts, ...packedLines(parts, registry, packed, isSwitched))
+}
+
+async function openVersion(
+  parts: CliParts,
+  registry: Registry,
+  name: string,
+  memoryLimit: number | null,
+): Promise<Version> {
+  const openFiles = parts.openFiles(memoryLimit)
+  const { datasets } = await openCatalog(registry, { openFiles, versionsFolder: null }, name)
+  const dataset = datasets.get(name)
+  if (dataset?.version) return dataset.version
+  throw new Error(`"${name}" can't be packed: ${dataset?.reason?.split('\n').join('; ')}`)
+}
+
+async function packVersion(
+  parts: CliParts,
+  registry: Registry,
+  version: Version,
+  folder: string,
+  memoryLimit: number | null,
+  flags: Flags,
+): Promise<Packed> {
+  const startedMs = performance.now()
+  const line = flags.json ? null : progressLine(parts.stderr, () => performance.now())
+  const report = line ? line.report : () => undefined
+  const order = packOrder(version, folder, memoryLimit)
+  try {
+    const files = await parts.untilInterrupted((signal) =>
+      parts.packFiles(order, { signal, report }),
+    )
+    let bytesAfter = 0
+    for (const { path } of files) bytesAfter += (await stat(path)).size
+    const seconds = Math.round((performance.now() - startedMs) / 100) / 10
+    return { name: version.dataset, folder, version, files, bytesAfter, seconds }
+  } catch (cause) {
+    throw failureWords(cause, registry)
+  } finally {
+    line?.end()
+  }
+}
+
+function failureWords(cause: unknown, { folder }: Registry): unknown {
+  if (cause instanceof FileError) {
+    return new Error(`${relative(folder, cause.path)} ${cause.reason}`, { cause })
+  }
+  if ((cause as Error).name !== 'AbortError') return cause
+  return new Error('stopped; what is finished is kept: the same command goes on from there', {
+    cause,
+  })
+}
+
+/** Relative to the registry where it lies beside or under it: the two can be moved together. */
+function pathIn({ folder }: Registry, path: string): string {
+  const near = relative(folder, path)
+  const isFar = near.startsWith(join('..', '..')) || isAbsolute(near)
+  return (isFar ? resolve(path) : near).split(sep).join('/')
+}
+
+function packedJson(packed: Packed, isSwitched: boolean) {
+  const { name, folder, version, files, bytesAfter, seconds } = packed
+  return {
+    name,
+    folder,
+    files: files.length,
+    rows: version.rows,
+    bytes_before: version.bytes,
+    bytes_after: bytesAfter,
+    seconds,
+    switched: isSwitched,
+  }
+}
+
+function packedLines(
+  { stdout }: CliParts,
+  registry: Registry,
+  { name, folder, version, files, bytesAfter, seconds }: Packed,
+  isSwitched: boolean,
+): readonly string[] {
+  const [place, amount] = [pathIn(registry, folder), (value: number) => count(stdout, value)]
+  const sizes = `${megabytes(version.bytes)} → ${megabytes(bytesAfter)} MB`
+  const list = listOf(registry.datasets.get(name)?.files).join(', ')
+  const files_ = `${amount(files.length)} file${files.length === 1 ? '' : 's'}`
+  return [
+    `${name}: ${amount(version.rows)} rows in ${files_}, ${sizes}, in ${seconds} s; every cell compared.`,
+    ...(isSwitched
+      ? [
+          `The registry's files are now ${place}/*.parquet; the sources are as they were.`,
+          `A running server takes it at its next start. To go back: files: ${list}`,
+        ]
+      : [`To serve it, put into the registry: files: ${place}/*.parquet`]),
+  ]
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1)
+}
