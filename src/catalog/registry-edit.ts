@@ -1,0 +1,254 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isCollection, isMap, isScalar, isSeq, parse, parseDocument } from 'yaml'
+import type { Node, Pair, YAMLMap, YAMLSeq } from 'yaml'
+import { readPlacedYaml } from './placed-yaml.js'
+import { RegistryError } from './registry.js'
+import { recordOf } from './shape.js'
+import { flowText, lineBreakOf, lineEnd, lineStart, scalarText, splice } from './yaml-text.js'
+import type { Splice } from './yaml-text.js'
+
+/**
+ * The registry's text with other `files` in one dataset. Comments, order, quoting and every other
+ * byte stay; a list stays a list.
+ * @throws RegistryError for a text that is no YAML; Error where nothing else could stay as it is
+ */
+export function withDatasetFiles(
+  text: string,
+  dataset: string,
+  files: string | readonly string[],
+): string {
+  const before = contentOf(text)
+  const wanted = typeof files === 'string' ? [files] : files
+  const node = valueAt(rootOf(text), ['datasets', dataset, 'files'])
+  if (!node || wanted.length === 0) throw untouchable(`datasets.${dataset}.files`)
+  const result = splice(text, filesChanges(text, node, wanted))
+  const datasets = recordOf(before['datasets'])
+  const written = recordOf(recordOf(recordOf(contentOf(result)['datasets'])[dataset]))['files']
+  if (!isDeepStrictEqual([written].flat(), wanted)) throw untouchable(`datasets.${dataset}.files`)
+  const entry = { ...recordOf(datasets[dataset]), files: written }
+  requireSame(result, { ...before, datasets: { ...datasets, [dataset]: entry } })
+  return result
+}
+
+/**
+ * The registry's text with one more dataset after the others, indented as they are. `block` holds
+ * the entry's own lines, two spaces a level, comments welcome. Every byte that was there stays,
+ * save an empty `datasets: {}` or `null` that gives way to the entry.
+ * @throws RegistryError for a text that is no YAML; Error where nothing else could stay as it is
+ */
+export function withDatasetEntry(text: string, name: string, block: string): string {
+  const before = contentOf(text)
+  const datasets = recordOf(before['datasets'])
+  if (Object.hasOwn(datasets, name)) throw new Error(`the registry has a dataset "${name}" already`)
+  const result = splice(text, entryChanges(text, name, block))
+  const entry: unknown = parse(block)
+  requireSame(result, { ...before, datasets: { ...datasets, [name]: entry } })
+  return result
+}
+
+function contentOf(text: string): Readonly<Record<string, unknown>> {
+  const { content, problems } = readPlacedYaml(text, 'registry.yaml')
+  if (problems.length > 0) throw new RegistryError(problems)
+  return recordOf(content)
+}
+
+function requireSame(text: string, wanted: unknown): void {
+  if (!isDeepStrictEqual(plain(contentOf(text)), plain(wanted))) throw untouchable('datasets')
+}
+
+/** Aliased or not, with whatever prototype: the values alone. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value))
+}
+
+function untouchable(place: string): Error {
+  return new Error(`${place} of the registry is written in a way that only a person can change`)
+}
+
+function rootOf(text: string): unknown {
+  return parseDocument(text, { keepSourceTokens: true, uniqueKeys: false }).contents
+}
+
+function pairOf(node: unknown, name: string): Pair | undefined {
+  if (!isMap(node)) return undefined
+  return node.items.find(({ key }) => isScalar(key) && String(key.value) === name)
+}
+
+function valueAt(root: unknown, path: readonly string[]): Node | undefined {
+  const found = path.reduce((node: unknown, step) => pairOf(node, step)?.value, root)
+  // Every value in a parsed document is a node, or null where nothing is written.
+  return (found ?? undefined) as Node | undefined
+}
+
+function filesChanges(text: string, node: Node, files: readonly string[]): readonly Splice[] {
+  const [first = ''] = files
+  const list = `[${files.map(scalarText).join(', ')}]`
+  if (isSeq(node) && !node.flow) return listChanges(text, node, files)
+  if (isSeq(node)) {
+    if (hasComments(node)) throw untouchable('files')
+    return [replace(text, node, list)]
+  }
+  return [replace(text, node, files.length === 1 ? scalarText(first) : list)]
+}
+
+/** Item by item, so that the comments between them stay. */
+function listChanges(
+  text: string,
+  { items, srcToken }: YAMLSeq,
+  files: readonly string[],
+): readonly Splice[] {
+  const nodes = items as readonly Node[]
+  const kept = nodes.slice(0, files.length)
+  const last = kept.at(-1)
+  if (!last || srcToken?.type !== 'block-seq') throw untouchable('files')
+  const changes = kept.map((node, index) => replace(text, node, scalarText(files[index] ?? '')))
+  for (const node of nodes.slice(files.length)) changes.push(removal(text, node))
+  const end = lineEnd(text, endOf(text, last))
+  const begin = lineBreakOf(text) + ' '.repeat(srcToken.indent)
+  const added = files.slice(nodes.length).map((file) => `${begin}- ${scalarText(file)}`)
+  return [...changes, { start: end, end, text: added.join('') }]
+}
+
+/** Takes an item out; a comment after it stays on its line. */
+function removal(text: string, node: Node): Splice {
+  const dash = text.lastIndexOf('-', startOf(node))
+  const end = endOf(text, node)
+  const lineStop = lineEnd(text, end)
+  const comment = text.slice(end, lineStop).trimStart()
+  if (comment !== '') return { start: dash, end: lineStop - comment.length, text: '' }
+  const nextLine = lineStop + (text.startsWith('\r\n', lineStop) ? 2 : 1)
+  return { start: lineStart(text, dash), end: Math.min(nextLine, text.length), text: '' }
+}
+
+function replace(text: string, node: Node, put: string): Splice {
+  return { start: startOf(node), end: endOf(text, node), text: put }
+}
+
+function startOf({ range }: Node): number {
+  if (!range) throw untouchable('datasets')
+  return range[0]
+}
+
+/** Where what is written of a node ends, without what follows it on the line. */
+function endOf(text: string, node: Node): number {
+  const [start = 0, end = 0] = node.range ?? []
+  const last = isCollection(node) && !node.flow ? node.items.at(-1) : undefined
+  if (last === undefined) return start + text.slice(start, end).trimEnd().length
+  const pair = isMap(node) ? (last as Pair) : null
+  // As above: keys and values of a parsed document are nodes or null.
+  const inner = (pair ? (pair.value ?? pair.key) : last) as Node | null
+  return inner ? endOf(text, inner) : end
+}
+
+function hasComments({ srcToken }: YAMLMap | YAMLSeq): boolean {
+  if (srcToken?.type !== 'flow-collection') return true
+  const tokens = srcToken.items.flatMap(({ start, sep }) => [...start, ...(sep ?? [])])
+  return tokens.some(({ type }) => type === 'comment')
+}
+
+const rootLevel = 2
+
+function entryChanges(text: string, name: string, block: string): readonly Splice[] {
+  const root = rootOf(text)
+  const pair = pairOf(root, 'datasets')
+  const value = (pair?.value ?? null) as Node | null
+  const whole = { datasets: { [name]: parse(block) as unknown } }
+  if (isMap(root) && root.flow) return flowChanges(text, root, pair, whole)
+  if (isMap(value) && value.items.length > 0) {
+    if (value.flow) return [flowAddition(text, value, whole.datasets)]
+    const step = value.srcToken?.type === 'block-map' ? value.srcToken.indent : rootLevel
+    return [addition(text, afterLast(text, value, step), entryLines(name, block, step))]
+  }
+  const lines = entryLines(name, block, rootLevel)
+  if (pair) return firstChanges(text, pair, value, lines)
+  const table = ['datasets:', ...lines]
+  if (isMap(root)) return [addition(text, afterLast(text, root, 0), table)]
+  return [atEnd(text, table)]
+}
+
+/** Where `datasets:` has no entry yet: below its line, in place of an empty value. */
+function firstChanges(
+  text: string,
+  { key }: Pair,
+  value: Node | null,
+  lines: readonly string[],
+): readonly Splice[] {
+  const written = value ? text.slice(startOf(value), endOf(text, value)) : ''
+  if (!['', '{}', '~', 'null'].includes(written.replaceAll(' ', ''))) throw untouchable('datasets')
+  const keyEnd = endOf(text, key as Node)
+  const begin = lineBreakOf(text)
+  if (!value || written === '') {
+    const end = lineEnd(text, keyEnd)
+    return [{ start: end, end, text: begin + lines.join(begin) }]
+  }
+  const { start, end } = replace(text, value, '')
+  const stop = lineEnd(text, end)
+  const isSpaced = text[start - 1] === ' '
+  return [
+    { start: isSpaced ? start - 1 : start, end, text: '' },
+    { start: stop, end: stop, text: begin + lines.join(begin) },
+  ]
+}
+
+function flowChanges(
+  text: string,
+  root: YAMLMap,
+  pair: Pair | undefined,
+  whole: { readonly datasets: Readonly<Record<string, unknown>> },
+): readonly Splice[] {
+  const value = pair?.value
+  if (!pair) return [flowAddition(text, root, whole)]
+  if (isMap(value)) return [flowAddition(text, value, whole.datasets)]
+  throw untouchable('datasets')
+}
+
+/** One more pair in `{ … }`. */
+function flowAddition(
+  text: string,
+  map: YAMLMap,
+  pairs: Readonly<Record<string, unknown>>,
+): Splice {
+  const put = flowText(pairs).slice(1, -1).trim()
+  const last = map.items.at(-1)
+  if (!last) {
+    if (hasComments(map)) throw untouchable('datasets')
+    return replace(text, map, `{ ${put} }`)
+  }
+  const node = (last.value ?? last.key) as Node
+  const end = endOf(text, node)
+  return { start: end, end, text: `, ${put}` }
+}
+
+/** The end of the last entry's last line; comments that stand deeper than its name belong to it. */
+function afterLast(text: string, map: YAMLMap, indent: number): number {
+  let end = lineEnd(text, endOf(text, map))
+  const comments = /\r?\n(?:[ \t]*\r?\n)*( *)#[^\r\n]*/y
+  for (;;) {
+    comments.lastIndex = end
+    const [found, spaces] = comments.exec(text) ?? []
+    if (found === undefined || spaces === undefined || spaces.length <= indent) return end
+    end += found.length
+  }
+}
+
+function addition(text: string, end: number, lines: readonly string[]): Splice {
+  const begin = lineBreakOf(text)
+  return { start: end, end, text: begin + begin + lines.join(begin) }
+}
+
+function atEnd(text: string, lines: readonly string[]): Splice {
+  const begin = lineBreakOf(text)
+  const gap = text.trim() === '' ? '' : begin
+  const whole = text === '' || text.endsWith('\n') ? gap : begin + gap
+  return { start: text.length, end: text.length, text: whole + lines.join(begin) + begin }
+}
+
+/** The entry's lines with as many spaces a level as its neighbours have. */
+function entryLines(name: string, block: string, step: number): readonly string[] {
+  const lines = block.trimEnd().split('\n')
+  const deeper = lines.map((line) => {
+    const depth = line.length - line.trimStart().length
+    return line === '' ? '' : ' '.repeat(2 * step + (depth / 2) * step) + line.trimStart()
+  })
+  return [`${' '.repeat(step)}${scalarText(name)}:`, ...deeper]
+}

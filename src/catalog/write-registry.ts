@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto'
+import type { Stats } from 'node:fs'
+import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+
+/** A registry's text as it was when somebody began to change it. */
+export interface RegistryText {
+  readonly path: string
+  /** Null where there is no such file. */
+  readonly text: string | null
+}
+
+const modeBits = 0o7777
+
+/**
+ * Reads a registry to change it, byte for byte.
+ * @throws the system's error where it is there and can't be read; Error for what is no UTF-8
+ */
+export async function readRegistryText(path: string): Promise<RegistryText> {
+  return { path, text: await textOf(path) }
+}
+
+/**
+ * Puts a new text in a registry's place in one step: a reader finds the old or the new one, whole.
+ * Its permissions stay, and a symbolic link goes on leading to it.
+ * @throws Error where the file is not what was read any more; the system's error where it can't be
+ *   written
+ */
+export async function writeRegistry(read: RegistryText, text: string): Promise<void> {
+  const target = read.text === null ? read.path : await realpath(read.path)
+  const temp = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}`)
+  try {
+    await writeDurably(temp, text, read.text === null ? null : await stat(target))
+    if ((await textOf(read.path)) !== read.text) {
+      throw new Error(
+        `${basename(read.path)} was changed meanwhile; nothing was written, try again`,
+      )
+    }
+    await rename(temp, target)
+  } catch (cause) {
+    await rm(temp, { force: true })
+    throw cause
+  }
+  await syncFolder(dirname(target))
+}
+
+async function textOf(path: string): Promise<string | null> {
+  try {
+    const bytes = await readFile(path)
+    // A byte order mark is kept: what is written back must be what was read.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
+    if (cause instanceof TypeError) throw new Error(`${basename(path)} is not UTF-8`, { cause })
+    throw cause
+  }
+}
+
+/** With the mode of the file that it will replace, and as root with its owner. */
+async function writeDurably(path: string, text: string, like: Stats | null): Promise<void> {
+  await using file = await open(path, 'wx')
+  if (like && process.getuid?.() === 0) await file.chown(like.uid, like.gid)
+  if (like) await file.chmod(like.mode & modeBits)
+  await file.writeFile(text)
+  await file.sync()
+}
+
+async function syncFolder(path: string): Promise<void> {
+  await using folder = await open(path, 'r')
+  await folder.sync()
+}

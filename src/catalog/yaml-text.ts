@@ -1,0 +1,56 @@
+import { parse, stringify } from 'yaml'
+
+/** A change of a text: what stands from `start` to `end` gives way to `text`. */
+export interface Splice {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+const plainLetters = /^[\p{L}\p{N}_./][\p{L}\p{N}_./*=+-]*$/u
+/** Line breaks, controls, and what editors don't show: only double quotes can escape them. */
+const unprintable = /[\p{C}\p{Zl}\p{Zp}]/u
+
+/** A text as a YAML scalar that reads back as this very text, in blocks and in flow; plain where it can be. */
+export function scalarText(text: string): string {
+  if (plainLetters.test(text) && parse(text) === text) return text
+  if (unprintable.test(text)) return escaped(text)
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+function escaped(text: string): string {
+  const unit = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return JSON.stringify(text).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (found) =>
+    found.split('').map(unit).join(''),
+  )
+}
+
+/** Any value on one line, in flow. */
+export function flowText(value: unknown): string {
+  return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim()
+}
+
+/** The line break that a text uses. */
+export function lineBreakOf(text: string): string {
+  return /\r?\n/.exec(text)?.[0] ?? '\n'
+}
+
+/** Where the line of `offset` ends, before its line break. */
+export function lineEnd(text: string, offset: number): number {
+  const found = /\r?\n/.exec(text.slice(offset))
+  return found ? offset + found.index : text.length
+}
+
+/** Where the line of `offset` begins. */
+export function lineStart(text: string, offset: number): number {
+  return text.lastIndexOf('\n', offset - 1) + 1
+}
+
+/** The text with these changes, which must not overlap; every other byte stays. */
+export function splice(text: string, changes: readonly Splice[]): string {
+  const inOrder = [...changes].sort((left, right) => right.start - left.start)
+  return inOrder.reduce(
+    (rest, { start, end, text: put }) => rest.slice(0, start) + put + rest.slice(end),
+    text,
+  )
+}
