@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isCollection, isMap, isScalar, isSeq, parse, parseDocument } from 'yaml'
+import { isMap, isSeq, parse } from 'yaml'
 import type { Node, Pair, YAMLMap, YAMLSeq } from 'yaml'
 import { readPlacedYaml } from './placed-yaml.js'
 import { RegistryError } from './registry.js'
 import { recordOf } from './shape.js'
+import { endOf, hasComments, pairOf, replace, rootOf, startOf, valueAt } from './yaml-nodes.js'
 import { flowText, lineBreakOf, lineEnd, lineStart, scalarText, splice } from './yaml-text.js'
 import type { Splice } from './yaml-text.js'
 
@@ -65,21 +66,6 @@ function untouchable(place: string): Error {
   return new Error(`${place} of the registry is written in a way that only a person can change`)
 }
 
-function rootOf(text: string): unknown {
-  return parseDocument(text, { keepSourceTokens: true, uniqueKeys: false }).contents
-}
-
-function pairOf(node: unknown, name: string): Pair | undefined {
-  if (!isMap(node)) return undefined
-  return node.items.find(({ key }) => isScalar(key) && String(key.value) === name)
-}
-
-function valueAt(root: unknown, path: readonly string[]): Node | undefined {
-  const found = path.reduce((node: unknown, step) => pairOf(node, step)?.value, root)
-  // Every value in a parsed document is a node, or null where nothing is written.
-  return (found ?? undefined) as Node | undefined
-}
-
 function filesChanges(text: string, node: Node, files: readonly string[]): readonly Splice[] {
   const [first = ''] = files
   const list = `[${files.map(scalarText).join(', ')}]`
@@ -118,32 +104,6 @@ function removal(text: string, node: Node): Splice {
   if (comment !== '') return { start: dash, end: lineStop - comment.length, text: '' }
   const nextLine = lineStop + (text.startsWith('\r\n', lineStop) ? 2 : 1)
   return { start: lineStart(text, dash), end: Math.min(nextLine, text.length), text: '' }
-}
-
-function replace(text: string, node: Node, put: string): Splice {
-  return { start: startOf(node), end: endOf(text, node), text: put }
-}
-
-function startOf({ range }: Node): number {
-  if (!range) throw untouchable('datasets')
-  return range[0]
-}
-
-/** Where what is written of a node ends, without what follows it on the line. */
-function endOf(text: string, node: Node): number {
-  const [start = 0, end = 0] = node.range ?? []
-  const last = isCollection(node) && !node.flow ? node.items.at(-1) : undefined
-  if (last === undefined) return start + text.slice(start, end).trimEnd().length
-  const pair = isMap(node) ? (last as Pair) : null
-  // As above: keys and values of a parsed document are nodes or null.
-  const inner = (pair ? (pair.value ?? pair.key) : last) as Node | null
-  return inner ? endOf(text, inner) : end
-}
-
-function hasComments({ srcToken }: YAMLMap | YAMLSeq): boolean {
-  if (srcToken?.type !== 'flow-collection') return true
-  const tokens = srcToken.items.flatMap(({ start, sep }) => [...start, ...(sep ?? [])])
-  return tokens.some(({ type }) => type === 'comment')
 }
 
 const rootLevel = 2
