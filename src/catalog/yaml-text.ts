@@ -7,11 +7,11 @@ export interface Splice {
   readonly text: string
 }
 
-const plainLetters = /^[\p{L}\p{N}_./][\p{L}\p{N}_./*=+-]*$/u
+const plainLetters = /^[\p{L}\p{N}_./][\p{L}\p{N}_./*=+ -]*$/u
 /** Line breaks, controls, and what editors don't show: only double quotes can escape them. */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/u
 
-/** A text as a YAML scalar, for blocks and flow, that reads back as this text; plain if it can be. */
+/** A text as a YAML scalar that reads back as this text, in blocks and in flow. */
 export function scalarText(text: string): string {
   if (plainLetters.test(text) && parse(text) === text) return text
   if (unprintable.test(text)) return escaped(text)

@@ -79,7 +79,7 @@ await t.test('a scalar is replaced and nothing else, not even its comment', (t) 
   )
   t.equal(
     withDatasetFiles(page, 'a', ['a b', 'null', '1']),
-    page.replace('data/*.parquet', "['a b', 'null', '1']"),
+    page.replace('data/*.parquet', "[a b, 'null', '1']"),
   )
   t.end()
 })
