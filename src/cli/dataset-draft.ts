@@ -1,0 +1,149 @@
+import { openCatalog } from '../catalog/catalog.js'
+import type { Column } from '../catalog/column.js'
+import { reservedNames } from '../catalog/column-names.js'
+import type { Dataset } from '../catalog/dataset.js'
+import { guessHistory, guessKey, guessable } from '../catalog/guess-columns.js'
+import { FileError } from '../catalog/opener.js'
+import { RegistryError, parseRegistry } from '../catalog/registry.js'
+import type { Registry } from '../catalog/registry.js'
+import { withDatasetEntry } from '../catalog/registry-edit.js'
+import type { Version } from '../catalog/version.js'
+import { entryText } from './dataset-entry.js'
+import type { Draft } from './dataset-entry.js'
+import type { CliParts } from './parts.js'
+
+/** A registry's page that a draft is tried on, in memory. */
+export interface Desk {
+  readonly parts: CliParts
+  readonly path: string
+  readonly text: string
+  readonly memoryLimitBytes: number | null
+}
+
+/** A draft as the catalog would serve it. */
+interface Opened {
+  readonly registry: Registry
+  readonly dataset: Dataset
+  readonly version: Version
+}
+
+/** The text of the registry with the draft's entry in it. */
+export function pageWith({ text }: Desk, draft: Draft): string {
+  return withDatasetEntry(text, draft.name, entryText(draft))
+}
+
+/**
+ * Opens a draft's files as `das dataset check` would.
+ * @throws RegistryError with every reason why it could not be served
+ */
+export async function openDraft(desk: Desk, draft: Draft): Promise<Opened> {
+  const { dataset, registry } = await tryDraft(desk, draft)
+  if (dataset.version) return { registry, dataset, version: dataset.version }
+  throw refusal(dataset)
+}
+
+/**
+ * The draft with other names for columns whose own could not stand in a request, where the files
+ * have such.
+ * @throws RegistryError with every reason why it could not be served all the same
+ */
+export async function servable(
+  desk: Desk,
+  draft: Draft,
+  paths: readonly string[],
+): Promise<{ readonly draft: Draft; readonly opened: Opened }> {
+  const { dataset, registry } = await tryDraft(desk, draft)
+  if (dataset.version) return { draft, opened: { registry, dataset, version: dataset.version } }
+  const renamed = await newNames(desk, paths)
+  if (renamed.size === 0) throw refusal(dataset)
+  const other = { ...draft, renamed }
+  return { draft: other, opened: await openDraft(desk, other) }
+}
+
+/** What the files say of the key, the history column, and a value to look up. */
+export interface Guess {
+  readonly key: readonly string[]
+  readonly history: string | null
+}
+
+/** Guesses from a sample of the files; `said` is what the owner has decided already. */
+export async function guess(
+  { parts, memoryLimitBytes }: Desk,
+  version: Version,
+  said: Partial<Guess>,
+): Promise<Guess> {
+  const columns = guessable(version.columns)
+  const nothing = { key: said.key ?? [], history: said.history ?? null }
+  const isKnown = said.key !== undefined && said.history !== undefined
+  if (isKnown || version.rows === 0 || columns.length === 0) return nothing
+  return await parts.withSample(memoryLimitBytes)(version, columns, async (sample) => {
+    const named = columns.find(({ name }) => name === said.history) ?? null
+    const history = said.history === undefined ? guessHistory(sample) : named
+    const key = said.key ?? (await guessKey(sample, history)).map(({ name }) => name)
+    return { key, history: said.history === undefined ? (history?.name ?? null) : said.history }
+  })
+}
+
+/** A value that is found under this column, as a filter writes it; null where there is none. */
+export async function exampleOf(
+  { parts, memoryLimitBytes }: Desk,
+  version: Version,
+  column: Column | undefined,
+): Promise<string | null> {
+  if (!column || version.rows === 0 || column.rules.domain.kind === 'opaque') return null
+  const find = parts.withSample(memoryLimitBytes)
+  const [value = null] = await find(version, [column], (sample) => sample.example([column]))
+  return value
+}
+
+async function tryDraft(desk: Desk, draft: Draft): Promise<Pick<Opened, 'registry' | 'dataset'>> {
+  const { parts, path, memoryLimitBytes } = desk
+  const registry = parseRegistry(pageWith(desk, draft).replace(/^\ufeff/, ''), path)
+  const openFiles = parts.openFiles(memoryLimitBytes)
+  const catalog = await openCatalog(registry, { openFiles, versionsFolder: null }, draft.name)
+  const dataset = catalog.datasets.get(draft.name)
+  if (!dataset) throw new Error('the catalog lost a dataset')
+  return { registry, dataset }
+}
+
+/** Places in a page that is not written would lead nowhere. */
+function refusal({ name, reason }: Dataset): Error {
+  const reasons = (reason ?? '').split('\n').map((line) => line.replace(/^[^\s:]+:\d+:\d+: /, ''))
+  return new RegistryError([
+    `error: "${name}" can't be served, so nothing was written:`,
+    ...reasons.map((line) => `  ${line}`),
+  ])
+}
+
+/** New names for columns that are called like a parameter, or like another but for its case. */
+async function newNames(
+  { parts, memoryLimitBytes }: Desk,
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Set<string>()
+  try {
+    for (const file of await parts.openFiles(memoryLimitBytes)(paths, [])) {
+      for (const { name } of file.columns) names.add(name)
+    }
+  } catch (cause) {
+    // The catalog has said already what is wrong with the file.
+    if (cause instanceof FileError) return new Map()
+    throw cause
+  }
+  const renamed = new Map<string, string>()
+  const taken = new Set([...names].map((name) => name.toLowerCase()))
+  const seen = new Set<string>()
+  for (const name of names) {
+    const isTwin = seen.has(name.toLowerCase())
+    seen.add(name.toLowerCase())
+    if (isTwin || reservedNames.includes(name)) renamed.set(name, unusedName(name, taken))
+  }
+  return renamed
+}
+
+function unusedName(name: string, taken: Set<string>): string {
+  let unused = `${name}_`
+  while (taken.has(unused.toLowerCase())) unused += '_'
+  taken.add(unused.toLowerCase())
+  return unused
+}
