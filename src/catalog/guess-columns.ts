@@ -46,8 +46,8 @@ export function guessHistory({ columns }: Sample): Column | null {
 }
 
 /**
- * The columns that rows are best looked up by: what the files are sorted by or what tells rows
- * apart, by preference under a name that says so; then what makes them tell rows apart. May be none.
+ * The columns that rows are best looked up by, or none: what the files are sorted by or what tells
+ * rows apart, under a telling name by preference; then what makes the key unique.
  */
 export async function guessKey(sample: Sample, history: Column | null): Promise<readonly Column[]> {
   const lead = await leadColumn(sample)
@@ -100,7 +100,7 @@ function extensions(sample: Sample, lead: Column, history: Column | null): reado
   return [...(history && history !== lead ? [history] : []), ...rest].slice(0, extensionsMax)
 }
 
-/** One column more: one that the files are sorted by within the key, else one that makes it unique. */
+/** With a column that the files are sorted by within the key, else one that makes it unique. */
 async function extended(
   sample: Sample,
   key: readonly Column[],

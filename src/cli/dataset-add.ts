@@ -113,11 +113,12 @@ async function makeDraft(
   const guessed = { ...first.draft, ...(await guess(desk, version, saidColumns(flags))) }
   const talks = flags.yes !== true && flags.json !== true && canAsk(desk.parts)
   const chosen = talks ? await askDraft(desk.parts, guessed, version, taken, flags) : guessed
-  const lead = version.columns.find(({ name }) => name === chosen.key[0])
   const folder = dirname(resolve(desk.path))
   const dictionary = flags.dictionary ? dictionaryPath(found.folder, chosen.name) : null
   const hasDictionary = dictionary !== null && (await exists(dictionary))
-  const draft = { ...chosen, example: await exampleOf(desk, version, lead) }
+  const isGuessed = chosen.key[0] === guessed.key[0]
+  const example = isGuessed ? guessed.example : await exampleOf(desk, version, chosen.key[0])
+  const draft = { ...chosen, example }
   const shownPath = dictionary && relative(folder, dictionary).split(sep).join('/')
   const checked = { ...draft, dictionary: hasDictionary ? shownPath : null }
   const { dataset, registry, version: whole } = await openDraft(desk, checked)

@@ -60,40 +60,47 @@ export async function servable(
   return { draft: other, opened: await openDraft(desk, other) }
 }
 
-/** What the files say of the key, the history column, and a value to look up. */
-export interface Guess {
-  readonly key: readonly string[]
-  readonly history: string | null
-}
+/** What the owner says, or the files, of the key and the history column. */
+export type Guess = Pick<Draft, 'key' | 'history'>
 
 /** Guesses from a sample of the files; `said` is what the owner has decided already. */
 export async function guess(
   { parts, memoryLimitBytes }: Desk,
   version: Version,
   said: Partial<Guess>,
-): Promise<Guess> {
-  const columns = guessable(version.columns)
-  const nothing = { key: said.key ?? [], history: said.history ?? null }
-  const isKnown = said.key !== undefined && said.history !== undefined
-  if (isKnown || version.rows === 0 || columns.length === 0) return nothing
+): Promise<Guess & Pick<Draft, 'example'>> {
+  const lead = sampleable(version, said.key?.[0])
+  const columns = [...new Set([...guessable(version.columns), ...(lead ? [lead] : [])])]
+  const { key = [], history = null } = said
+  if (version.rows === 0 || columns.length === 0) return { key, history, example: null }
   return await parts.withSample(memoryLimitBytes)(version, columns, async (sample) => {
-    const named = columns.find(({ name }) => name === said.history) ?? null
-    const history = said.history === undefined ? guessHistory(sample) : named
-    const key = said.key ?? (await guessKey(sample, history)).map(({ name }) => name)
-    return { key, history: said.history === undefined ? (history?.name ?? null) : said.history }
+    const guessed = guessHistory(sample)
+    const found = said.key ? [] : await guessKey(sample, guessed)
+    const first = lead ?? found[0]
+    const [example = null] = first ? await sample.example([first]) : []
+    return {
+      key: said.key ?? found.map(({ name }) => name),
+      history: said.history === undefined ? (guessed?.name ?? null) : said.history,
+      example,
+    }
   })
 }
 
-/** A value that is found under this column, as a filter writes it; null where there is none. */
+/** A value of this column as a filter writes it; null where there is none. */
 export async function exampleOf(
   { parts, memoryLimitBytes }: Desk,
   version: Version,
-  column: Column | undefined,
+  name: string | undefined,
 ): Promise<string | null> {
-  if (!column || version.rows === 0 || column.rules.domain.kind === 'opaque') return null
+  const column = sampleable(version, name)
+  if (!column || version.rows === 0) return null
   const find = parts.withSample(memoryLimitBytes)
   const [value = null] = await find(version, [column], (sample) => sample.example([column]))
   return value
+}
+
+function sampleable({ columns }: Version, name: string | undefined): Column | undefined {
+  return columns.find((each) => each.name === name && each.rules.domain.kind !== 'opaque')
 }
 
 async function tryDraft(desk: Desk, draft: Draft): Promise<Pick<Opened, 'registry' | 'dataset'>> {

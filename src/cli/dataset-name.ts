@@ -53,7 +53,7 @@ export function titleOf(text: string): string {
   return words.slice(0, 1).toUpperCase() + words.slice(1)
 }
 
-/** What the texts begin with alike, without a number or date that was begun; empty for too little. */
+/** What the texts begin with alike, without a number or date that was begun. */
 export function commonStart(texts: readonly string[]): string {
   const [first = ''] = texts
   let length = first.length

@@ -24,7 +24,7 @@ export function requireName(name: string, taken: ReadonlySet<string>): void {
   if (problem !== null) throw badRequest(problem)
 }
 
-/** The draft as a person wants it: they are asked for what was only guessed, Enter takes the guess. */
+/** The draft as a person wants it: asked for is what was guessed, and Enter takes the guess. */
 export async function askDraft(
   parts: CliParts,
   draft: Draft,
