@@ -12,12 +12,12 @@ const lastYear = 2100
 /** Names of what rows are looked up by, the most telling first. */
 const idNames: readonly RegExp[] = [
   /^(id|inn|ogrn|uuid|guid|isin|lei|cik|vin|sku|ticker|инн|огрн|ид)$/,
-  /(^|_)(reg_?number|registry_?number|key|code|id|uuid|guid)$/,
+  /(^|_)(reg_?number|registry_?number|key|code|id|uuid|guid|iso_?[23]?)$/,
   /(^|_)(inn|ogrn|ogrnip|kpp|okpo|okpd2?|okved2?|oktmo|bik|isbn|number|num|no|код|номер)$/,
 ]
 const yearNames = /(^|_)(year|god|yr|fy|год)(_|$)/
 const dateNames = /(^|_)(date|period|day|month|time|timestamp|ts|at|on|дата|период)(_|$)/
-/** Dates that say little of when a row belongs. */
+/** Dates and years that say little of when a row belongs. */
 const otherDates = /birth|expir|end|valid|updat|modif|load|delet/
 
 /** The columns worth a look when a key and a history column are wanted. */
@@ -32,15 +32,13 @@ export function guessable(columns: readonly Column[]): readonly Column[] {
 
 /** The column that plans may count years in: years, else dates; null where there is none. */
 export function guessHistory({ columns }: Sample): Column | null {
-  const filled = columns.filter((each) => each.filled > 0)
+  const filled = columns.filter(({ column, filled: rows }) => rows > 0 && !isOther(column))
   const years = filled.filter(holdsYears)
   const dates = filled.filter(({ column }) => isTemporal(column))
   const found =
     years.find(({ column }) => yearNames.test(wordsOf(column))) ??
-    dates.find(({ column: { name }, column }) => {
-      return dateNames.test(wordsOf(column)) && !otherDates.test(name.toLowerCase())
-    }) ??
-    dates.find(({ column }) => !otherDates.test(column.name.toLowerCase())) ??
+    dates.find(({ column }) => dateNames.test(wordsOf(column))) ??
+    dates[0] ??
     years[0]
   return found?.column ?? null
 }
@@ -121,6 +119,10 @@ async function extended(
 function holdsYears({ column, least, most }: SampledColumn): boolean {
   if (column.rules.shown !== 'integer') return false
   return Number(least) >= firstYear && Number(most) <= lastYear
+}
+
+function isOther({ name }: Column): boolean {
+  return otherDates.test(name.toLowerCase())
 }
 
 function isTemporal({ rules }: Column): boolean {

@@ -35,6 +35,7 @@ export interface Sample {
 /**
  * Takes a sample of these columns, in an engine of its own that is thrown away after `use`. The
  * engine implements it; `app.ts` passes it in.
+ * @throws FileError naming the file that can't be read
  */
 export type WithSample = <T>(
   version: Version,

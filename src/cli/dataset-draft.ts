@@ -7,6 +7,7 @@ import { FileError } from '../catalog/opener.js'
 import { RegistryError, parseRegistry } from '../catalog/registry.js'
 import type { Registry } from '../catalog/registry.js'
 import { withDatasetEntry } from '../catalog/registry-edit.js'
+import type { WithSample } from '../catalog/sample.js'
 import type { Version } from '../catalog/version.js'
 import { entryText } from './dataset-entry.js'
 import type { Draft } from './dataset-entry.js'
@@ -65,7 +66,7 @@ export type Guess = Pick<Draft, 'key' | 'history'>
 
 /** Guesses from a sample of the files; `said` is what the owner has decided already. */
 export async function guess(
-  { parts, memoryLimitBytes }: Desk,
+  desk: Desk,
   version: Version,
   said: Partial<Guess>,
 ): Promise<Guess & Pick<Draft, 'example'>> {
@@ -73,7 +74,7 @@ export async function guess(
   const columns = [...new Set([...guessable(version.columns), ...(lead ? [lead] : [])])]
   const { key = [], history = null } = said
   if (version.rows === 0 || columns.length === 0) return { key, history, example: null }
-  return await parts.withSample(memoryLimitBytes)(version, columns, async (sample) => {
+  return await sampler(desk)(version, columns, async (sample) => {
     const guessed = guessHistory(sample)
     const found = said.key ? [] : await guessKey(sample, guessed)
     const first = lead ?? found[0]
@@ -88,14 +89,15 @@ export async function guess(
 
 /** A value of this column as a filter writes it; null where there is none. */
 export async function exampleOf(
-  { parts, memoryLimitBytes }: Desk,
+  desk: Desk,
   version: Version,
   name: string | undefined,
 ): Promise<string | null> {
   const column = sampleable(version, name)
   if (!column || version.rows === 0) return null
-  const find = parts.withSample(memoryLimitBytes)
-  const [value = null] = await find(version, [column], (sample) => sample.example([column]))
+  const [value = null] = await sampler(desk)(version, [column], (sample) =>
+    sample.example([column]),
+  )
   return value
 }
 
@@ -114,12 +116,25 @@ async function tryDraft(desk: Desk, draft: Draft): Promise<Pick<Opened, 'registr
 }
 
 /** Places in a page that is not written would lead nowhere. */
-function refusal({ name, reason }: Dataset): Error {
+function refusal({ name, reason }: Pick<Dataset, 'name' | 'reason'>): Error {
   const reasons = (reason ?? '').split('\n').map((line) => line.replace(/^[^\s:]+:\d+:\d+: /, ''))
   return new RegistryError([
     `error: "${name}" can't be served, so nothing was written:`,
     ...reasons.map((line) => `  ${line}`),
   ])
+}
+
+/** A sampler whose complaint names the file as the owner does. */
+function sampler({ parts, memoryLimitBytes }: Desk): WithSample {
+  return async (version, columns, use) => {
+    try {
+      return await parts.withSample(memoryLimitBytes)(version, columns, use)
+    } catch (cause) {
+      if (!(cause instanceof FileError)) throw cause
+      const file = version.files.find(({ path }) => path === cause.path)
+      throw refusal({ name: version.dataset, reason: `${file?.name ?? ''} ${cause.reason}` })
+    }
+  }
 }
 
 /** New names for columns that are called like a parameter, or like another but for its case. */

@@ -20,7 +20,7 @@ export function tellingText(texts: readonly string[]): string {
 }
 
 /** A text as a dataset's name: Latin letters, digits and underscores; empty where nothing is left. */
-export function nameOf(text: string): string {
+function nameOf(text: string): string {
   return [...text.normalize('NFC').toLowerCase()]
     .map((letter) => latin[letter] ?? letter)
     .join('')

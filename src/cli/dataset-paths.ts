@@ -27,6 +27,7 @@ interface Named {
 }
 
 const depthMax = 20
+const fileEnding = /(\.(snappy|gz|gzip|zstd|brotli|lz4|uncompressed))?\.(parquet|parq|pq)$/i
 
 /**
  * Reads paths as the user's shell sees them: files, folders, globs and hive trees.
@@ -130,7 +131,7 @@ function inRegistry({ kind, path }: Named, registryFolder: string): string {
 function calledOf(named: readonly Named[]): string {
   const stems = named
     .filter(({ kind }) => kind === 'file')
-    .map(({ path }) => basename(path).replace(/(\.\w{1,8})+$/, ''))
+    .map(({ path }) => basename(path).replace(fileEnding, ''))
   const folder = named[0]?.folder ?? ''
   const shared = stems.length === named.length ? [commonStart(stems)] : []
   const telling = shared.filter((text) => text.length > 1)

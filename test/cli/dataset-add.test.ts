@@ -2,6 +2,7 @@ import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'no
 import { join, relative } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
+import { writeParquet } from '../support/parquet.js'
 import { buildHouse } from './fixtures/house.js'
 import type { House } from './fixtures/house.js'
 
@@ -224,7 +225,7 @@ await t.test('key and history are guessed from names and values', async (t) => {
     ['SELECT i % 3 AS x, CAST(1.5 AS DOUBLE) AS y FROM range(100) t(i)', [], null],
     [
       `SELECT DATE '2020-01-01' + CAST(i // 3 AS INTEGER) AS date, 't' || (i % 3) AS ticker,
-         DATE '1990-01-01' AS birth_date FROM range(90) t(i)`,
+         DATE '1990-01-01' AS birth_date, 1990 AS birth_year FROM range(90) t(i)`,
       ['ticker', 'date'],
       'date',
     ],
@@ -352,6 +353,20 @@ await t.test(
     t.match(broken.stderr, /^registry\.yaml:1:\d+: datasets\.a\.title/m)
   },
 )
+
+await t.test('a file that is spoilt in its middle is refused', async (t) => {
+  const house = await buildHouse(t, page, { 'data/contracts.parquet': contracts })
+  const rows = 'SELECT hash(i) AS id FROM range(20000) t(i)'
+  await writeParquet(house.folder, { 'data/spoilt.parquet': rows }, ', ROW_GROUP_SIZE 2048')
+  const path = join(house.folder, 'data', 'spoilt.parquet')
+  const bytes = readFileSync(path)
+  writeFileSync(path, bytes.fill(0xff, bytes.length / 2, bytes.length / 2 + 20_000))
+  const { code, stderr } = await house.das(['dataset', 'add', path])
+  t.equal(code, 1)
+  t.match(stderr, /nothing was written:\n {2}data\/spoilt\.parquet can't be read to its end: /)
+  t.notMatch(stderr, house.folder)
+  t.equal(registryOf(house), page)
+})
 
 await t.test('a dry run prints the entry and writes nothing', async (t) => {
   const house = await buildHouse(t, page, files)

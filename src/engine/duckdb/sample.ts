@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Column } from '../../catalog/column.js'
 import { typeText } from '../../catalog/data-type.js'
+import { FileError } from '../../catalog/opener.js'
 import type { Sample, SampledColumn, Together, WithSample } from '../../catalog/sample.js'
 import type { DataFile, Version } from '../../catalog/version.js'
 import { bindBigint, bindTexts } from './bind.js'
 import type { Ask } from './bounds.js'
 import { servedText } from './encode.js'
+import { readFailure } from './failure.js'
 import { createInstance } from './instance.js'
 import { runStatement } from './run.js'
 import { identifier } from './sql.js'
@@ -56,12 +58,15 @@ async function load(
   await ask(`CREATE TEMP TABLE sample (f INTEGER${types.join('')})`)
   for (const [index, { path, types: own }] of files.entries()) {
     const cells = columns.map(({ source }) => (own.has(source) ? identifier(source) : 'NULL'))
-    await ask(
-      `INSERT INTO sample SELECT ${[index, ...cells].join(', ')}
-       FROM read_parquet($1, hive_partitioning = false, union_by_name = false) LIMIT $2`,
-      bindTexts([path]),
-      bindBigint(Math.ceil(rowsMax / files.length)),
-    )
+    const insert = `INSERT INTO sample SELECT ${[index, ...cells].join(', ')}
+      FROM read_parquet($1, hive_partitioning = false, union_by_name = false) LIMIT $2`
+    try {
+      await ask(insert, bindTexts([path]), bindBigint(Math.ceil(rowsMax / files.length)))
+    } catch (cause) {
+      const { type, text } = readFailure(cause)
+      const [words = ''] = text.replaceAll(path, 'the file').split('\n')
+      throw new FileError(path, `can't be read to its end: ${words} (${type})`, cause)
+    }
   }
 }
 
