@@ -24,7 +24,10 @@ export async function withDialogue<T>(
     return await talk(async (question, guess) => {
       stdout.write(`${question} [${guess === '' ? 'none' : guess}]: `)
       const answer = await answers.next()
-      if (answer.done) throw new Error('Cancelled: nothing was written.')
+      if (answer.done) {
+        stdout.write('\n')
+        throw new Error('Cancelled: nothing was written.')
+      }
       return answer.value.trim() === '' ? guess : answer.value.trim()
     })
   } finally {
