@@ -98,6 +98,10 @@ function loadPacker() {
   return import('./engine/duckdb/pack.js')
 }
 
+function loadSampling() {
+  return import('./app/sampling.js')
+}
+
 function readVersion(): string {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
   return (JSON.parse(text) as { version: string }).version
@@ -116,6 +120,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
   buildApp: async (config, parts) => (await loadApp()).buildApp(config, parts),
   openFiles: (memory) => async (paths, bounds) =>
     (await loadReading()).openerFor(memory)(paths, bounds),
+  withSample: (memory) => async (version, columns, use) =>
+    (await loadSampling()).samplerFor(memory)(version, columns, use),
   openReader: async (registry, dataset, memory) =>
     (await loadReading()).openReader(registry, dataset, memory),
   packFiles: async (order, options) => (await loadPacker()).duckDbPacker()(order, options),

@@ -5,7 +5,7 @@ import type { Problem } from './problem.js'
 import type { DatasetEntry } from './registry-schema.js'
 
 /** Names that would clash with a request's own parameters. */
-const reservedNames: readonly string[] = ['select', 'limit', 'cursor', 'format']
+export const reservedNames: readonly string[] = ['select', 'limit', 'cursor', 'format']
 /** Names that the engine gives to a row's place; a file's own column would hide it. */
 const positionNames: readonly string[] = ['file_row_number', 'file_index']
 

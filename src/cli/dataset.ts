@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { addGroup } from './command.js'
+import { addDatasetAdd } from './dataset-add.js'
 import { addDatasetCheck } from './dataset-check.js'
 import { addDatasetList } from './dataset-list.js'
 import { addDatasetPack } from './dataset-pack.js'
@@ -11,9 +12,10 @@ export function addDataset(program: Command, parts: CliParts): void {
   const group = addGroup(
     program,
     'dataset',
-    'See what is served, and check what could be.',
-    'das dataset check',
+    'Add datasets, see what is served, and check what could be.',
+    'das dataset add sales.parquet',
   )
+  addDatasetAdd(group, parts)
   addDatasetList(group, parts)
   addDatasetCheck(group, parts)
   addDatasetPack(group, parts)

@@ -23,6 +23,16 @@ export function curlCommand(url: string, token: string): string {
   return `curl -H ${shellQuoted(`Authorization: Bearer ${token}`)} ${shellQuoted(url)}`
 }
 
+/** The same with the token in the shell's variable TOKEN. */
+export function curlWithVariable(url: string): string {
+  return `curl -H "Authorization: Bearer $TOKEN" ${shellQuoted(url)}`
+}
+
+/** A look-up of the rows that have this value, path and query. */
+export function lookUpPath(dataset: string, column: string, value: string): string {
+  return `/v1/${dataset}?${encoded(column)}=${filterText([value])}&limit=${rowsShown}`
+}
+
 /** What MCP clients that send headers take as the configuration of a server. */
 export function mcpConfiguration(base: string, token: string): string {
   const server = { url: `${base}/mcp/`, headers: { Authorization: `Bearer ${token}` } }

@@ -3,6 +3,7 @@ import type { Catalog } from '../catalog/catalog.js'
 import type { OpenFiles } from '../catalog/opener.js'
 import type { PackFiles } from '../catalog/packer.js'
 import type { Registry } from '../catalog/registry.js'
+import type { WithSample } from '../catalog/sample.js'
 import type { Config } from '../config.js'
 import type { Engine } from '../engine/engine.js'
 
@@ -59,6 +60,8 @@ export interface CliParts {
   ) => Promise<ServingApp>
   /** Opens Parquet files to look at them, with this memory at most; null = its own choice. */
   readonly openFiles: (memoryLimitBytes: number | null) => OpenFiles
+  /** Looks at some rows of Parquet files, with this memory at most; null = its own choice. */
+  readonly withSample: (memoryLimitBytes: number | null) => WithSample
   /** Opens a dataset where its files lie, to read it in this process. */
   readonly openReader: (
     registry: Registry,

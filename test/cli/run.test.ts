@@ -20,6 +20,7 @@ await t.test('every command has a help page with an example, and --json', async 
   const { das } = await buildHouse(t)
   t.same(leaves.map((path) => path.join(' ')).sort(), [
     'backup',
+    'dataset add',
     'dataset check',
     'dataset list',
     'explain',

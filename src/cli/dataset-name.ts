@@ -1,0 +1,63 @@
+const nameLettersMax = 64
+/** `/v1/account` is an address of its own. */
+const reservedName = 'account'
+
+/** Names that tools give to what they write: they say nothing of what is in it. */
+const genericName =
+  /^(data|dataset|files?|parquet|output|out|export|tmp|temp|downloads?|part[-_ ].*|\d+)$/i
+
+const latin: Readonly<Record<string, string>> = {
+  ...{ а: 'a', б: 'b', в: 'v', г: 'g', ґ: 'g', д: 'd', е: 'e', ё: 'e', є: 'ye', ж: 'zh', з: 'z' },
+  ...{ и: 'i', і: 'i', ї: 'yi', й: 'y', к: 'k', л: 'l', м: 'm', н: 'n', о: 'o', п: 'p', р: 'r' },
+  ...{ с: 's', т: 't', у: 'u', ў: 'u', ф: 'f', х: 'kh', ц: 'ts', ч: 'ch', ш: 'sh', щ: 'shch' },
+  ...{ ъ: '', ы: 'y', ь: '', э: 'e', ю: 'yu', я: 'ya', ß: 'ss', ø: 'o', æ: 'ae', ł: 'l', đ: 'd' },
+}
+
+/** The first of these texts that says something of what is in the files. */
+export function tellingText(texts: readonly string[]): string {
+  const trimmed = texts.map((text) => text.normalize('NFC').replace(/^[\s._-]+|[\s._-]+$/g, ''))
+  return trimmed.find((text) => nameOf(text) !== '' && !genericName.test(text)) ?? 'dataset'
+}
+
+/** A text as a dataset's name: Latin letters, digits and underscores; empty where nothing is left. */
+function nameOf(text: string): string {
+  return [...text.normalize('NFC').toLowerCase()]
+    .map((letter) => latin[letter] ?? letter)
+    .join('')
+    .normalize('NFD')
+    .replace(/\p{M}+/gu, '')
+    .replace(/[^a-z0-9]+/g, '_')
+    .slice(0, nameLettersMax)
+    .replace(/^_+|_+$/g, '')
+}
+
+/** The same, unlike the names that are taken. */
+export function freeName(text: string, taken: ReadonlySet<string>): string {
+  const name = nameOf(text) || 'dataset'
+  const isFree = (each: string) => each !== reservedName && !taken.has(each)
+  if (isFree(name)) return name
+  for (let number = 2; ; number++) {
+    const tail = `_${number}`
+    const numbered = name.slice(0, nameLettersMax - tail.length) + tail
+    if (isFree(numbered)) return numbered
+  }
+}
+
+/** A text in words that begin with a capital letter. */
+export function titleOf(text: string): string {
+  const words = text
+    .normalize('NFC')
+    .replace(/(\p{Ll})(\p{Lu}\p{Ll})/gu, '$1 $2')
+    .replace(/[\s_.-]+/g, ' ')
+    .trim()
+  return words.slice(0, 1).toUpperCase() + words.slice(1)
+}
+
+/** What the texts begin with alike, without a number or date that was begun. */
+export function commonStart(texts: readonly string[]): string {
+  const [first = ''] = texts
+  let length = first.length
+  for (const text of texts) while (!text.startsWith(first.slice(0, length))) length--
+  const start = first.slice(0, length)
+  return texts.length === 1 ? start : start.replace(/[\d\s._-]+$/, '')
+}
