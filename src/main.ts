@@ -50,6 +50,15 @@ async function untilStopped({ start, stop }: Run): Promise<never> {
   return new Promise(() => undefined)
 }
 
+/** For long commands, which tidy up when they are stopped; a second signal ends them at once. */
+function interruption(): AbortSignal {
+  const controller = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(name, () => controller.abort(new Error(`Stopped by ${name}.`)))
+  }
+  return controller.signal
+}
+
 /** A reader that went away (`das token list | head -1`) is no fault; a server goes on serving. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
@@ -84,5 +93,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
     (await loadReading()).openerFor(memory)(paths, bounds),
   openReader: async (registry, dataset, memory) =>
     (await loadReading()).openReader(registry, dataset, memory),
+  inspectFiles: (memory) => async (order, options) =>
+    (await loadReading()).inspectorFor(memory)(order, options),
+  interruption,
   untilStopped,
 })

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Catalog } from '../catalog/catalog.js'
+import type { InspectFiles, MeasureGain } from '../catalog/inspector.js'
 import type { OpenFiles } from '../catalog/opener.js'
 import type { Registry } from '../catalog/registry.js'
 import type { Config } from '../config.js'
@@ -53,6 +54,12 @@ export interface CliParts {
   ) => Promise<ServingApp>
   /** Opens Parquet files to look at them, with this memory at most; null = its own choice. */
   readonly openFiles: (memoryLimitBytes: number | null) => OpenFiles
+  /** Looks into files that were opened, with this memory at most; null = its own choice. */
+  readonly inspectFiles: (memoryLimitBytes: number | null) => InspectFiles
+  /** Measures what packing would bring; absent where nobody can. */
+  readonly measureGain?: (memoryLimitBytes: number | null) => MeasureGain
+  /** Aborts when the process is told to stop, from the call on; then the command ends by itself. */
+  readonly interruption: () => AbortSignal
   /** Opens a dataset where its files lie, to read it in this process. */
   readonly openReader: (
     registry: Registry,

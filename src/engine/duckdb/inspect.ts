@@ -12,6 +12,7 @@ import type {
 import type { Version } from '../../catalog/version.js'
 import { compileCount } from './compile.js'
 import { mayBeInfinite } from './condition.js'
+import { readFailure } from './failure.js'
 import { readFooters } from './inspect-footers.js'
 import type { FooterColumn } from './inspect-footers.js'
 import { countKeys } from './inspect-keys.js'
@@ -39,11 +40,23 @@ export function duckDbInspector(memoryLimitBytes: number): InspectFiles {
       return await inspect(order, run, (done) =>
         report({ rowsDone: Math.floor(version.rows * done), rows: version.rows }),
       )
+    } catch (cause) {
+      throw plainError(cause, folders)
     } finally {
       await instance.close()
       await rm(tempFolder, { recursive: true, force: true })
     }
   }
+}
+
+/** In words that an owner can use: no statement, no folder. */
+function plainError(cause: unknown, folders: readonly string[]): unknown {
+  const { type, text } = readFailure(cause)
+  if (type === null) return cause
+  const [line = ''] = text.split('\n')
+  const words = folders.reduce((rest, folder) => rest.replaceAll(`${folder}/`, ''), line)
+  const cure = type === 'Out of Memory' ? '; give it more: --memory-limit' : ''
+  return new Error(`${words} (${type})${cure}`, { cause })
 }
 
 async function inspect(
