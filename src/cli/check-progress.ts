@@ -46,7 +46,7 @@ function barOf(share: number): string {
 }
 
 function leftText(share: number, passedMs: number): string {
-  if (share < reckonedShareMin) return ''
+  if (share < reckonedShareMin || share >= 1) return ''
   const seconds = Math.ceil((passedMs * (1 - share)) / share / 1000)
   return `, ${seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`} left`
 }

@@ -29,8 +29,8 @@ export async function openToCheck(
     openFiles: findEveryFailure(openFiles, failures, sound),
     versionsFolder: null,
   })
-  const { version, reason } = dataset
-  const reasons = (reason ?? '').split('\n').filter((line) => line !== '')
+  const { version } = dataset
+  const reasons = linesOf(dataset)
   if (failures.length === 0 || sound.length === 0) return { dataset, reasons, version }
   // The first failure is the dataset's own reason.
   const more = failures
@@ -38,7 +38,11 @@ export async function openToCheck(
     .map((failure) => `${relative(registry.folder, failure.path)} ${failure.reason}`)
   const rest = { ...entry, files: sound.map((path) => relative(registry.folder, path)) }
   const others = await openDataset(name, rest, registry, { openFiles, versionsFolder: null })
-  return { dataset, reasons: [...reasons, ...more], version: others.version }
+  return { dataset, reasons: [...reasons, ...more, ...linesOf(others)], version: others.version }
+}
+
+function linesOf({ reason }: Dataset): readonly string[] {
+  return (reason ?? '').split('\n').filter((line) => line !== '')
 }
 
 /** Throws the first failure as before, once it has tried all the files behind it. */

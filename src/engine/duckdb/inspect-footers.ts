@@ -46,7 +46,8 @@ async function readLayouts(
     sql: `SELECT file_name, count(DISTINCT row_group_id),
         count(CASE WHEN least < before THEN 1 END), count(CASE WHEN is_silent THEN 1 END)
       FROM (SELECT file_name, row_group_id, least, is_silent,
-          lag(most IGNORE NULLS) OVER (PARTITION BY file_name, is_key ORDER BY row_group_id) AS before
+          lag(most IGNORE NULLS)
+            OVER (PARTITION BY file_name, is_key ORDER BY row_group_id) AS before
         FROM (SELECT file_name, row_group_id, path_in_schema = $2 AS is_key,
             ${ends(key)}
           FROM parquet_metadata($1) WHERE column_id = 0 OR path_in_schema = $2))
