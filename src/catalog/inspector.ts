@@ -50,7 +50,7 @@ export interface ColumnFacts {
   readonly rounded: RoundedValues | null
 }
 
-export interface RoundedValues {
+interface RoundedValues {
   /** Null where the footers show an example and no count. */
   readonly rows: number | null
   readonly example: string

@@ -32,7 +32,7 @@ export const findingTable = {
   },
   damaged: {
     level: 'error',
-    meaning: 'A part of a file can’t be read; `--deep` reads every part.',
+    meaning: "A part of a file can't be read; `--deep` reads every part.",
   },
   unfinished: {
     level: 'warning',
@@ -60,7 +60,7 @@ export const findingTable = {
   },
   history_odd: {
     level: 'warning',
-    meaning: 'The history column holds years that can’t be meant, such as 0 or 9999.',
+    meaning: "The history column holds years that can't be meant, such as 0 or 9999.",
   },
   columns_missing: {
     level: 'warning',
@@ -104,7 +104,7 @@ export const findingTable = {
   },
   no_statistics: {
     level: 'warning',
-    meaning: 'Footers don’t say which values of the first key column a row group holds.',
+    meaning: "Footers don't say which values of the first key column a row group holds.",
   },
   pack_advised: { level: 'info', meaning: '`das dataset pack` cures the layout; what it brings.' },
   types_widened: {

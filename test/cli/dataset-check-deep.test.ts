@@ -45,7 +45,7 @@ await t.test('every damaged file is named, and other findings still are', async 
   )
 })
 
-await t.test('a key that can’t be read for its twins is damage too', async (t) => {
+await t.test("a key that can't be read for its twins is damage too", async (t) => {
   const house = await buildThings(t, files, { entry, writing })
   await damagePage(join(house.folder, 'data', 'b.parquet'), 'id', 1)
   const [check] = await checksOf(house)

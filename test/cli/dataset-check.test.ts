@@ -134,7 +134,7 @@ await t.test('a dictionary that leaves columns out is told, none is not asked fo
   ])
 })
 
-await t.test('years that can’t be meant are told, as plans count from the newest', async (t) => {
+await t.test("years that can't be meant are told, as plans count from the newest", async (t) => {
   const years = (...values: readonly number[]) =>
     values.map((year, index) => `SELECT ${index} AS id, ${year} AS year`).join(' UNION ALL ')
   const entry = `${key}    history: year\n`

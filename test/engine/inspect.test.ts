@@ -70,7 +70,7 @@ await t.test('footers tell of row groups, empty columns and long numbers', async
   })
 })
 
-await t.test('a deep look reads every type, and what footers can’t tell is exact', async (t) => {
+await t.test("a deep look reads every type, and what footers can't tell is exact", async (t) => {
   const files = {
     'a.parquet': 'SELECT 1 AS id, * FROM test_all_types()',
     'b.parquet': 'SELECT 2 AS id, * FROM test_all_types()',

@@ -24,7 +24,7 @@ export interface ScannedColumn {
 
 const factsPerColumn = 7
 
-/** Facts of each column. The hash has every value decoded: counts and ends may come from footers. */
+/** Facts of each column. The hash has every value decoded: counts and ends may be from footers. */
 export function compileScan({ files, columns }: ScanJob, range: Piece['range']): Statement {
   const parameters = new Parameters()
   const named = columns.map((column, index) => [`c${index}`, column] as const)
