@@ -62,10 +62,10 @@ async function untilStopped({ start, stop, reload }: Run): Promise<never> {
 async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const interruption = new AbortController()
   let stoppedAt: number | undefined
-  const onSignal = () => {
+  const onSignal = (name: NodeJS.Signals) => {
     if (stoppedAt === undefined) {
       stoppedAt = performance.now()
-      interruption.abort()
+      interruption.abort(new Error(`Stopped by ${name}.`))
     } else if (performance.now() - stoppedAt > sameSignalMs) {
       process.exit(1)
     }
@@ -126,5 +126,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
     (await loadReading()).openReader(registry, dataset, memory),
   packFiles: async (order, options) => (await loadPacker()).duckDbPacker()(order, options),
   untilInterrupted,
+  inspectFiles: (memory) => async (order, options) =>
+    (await loadReading()).inspectorFor(memory)(order, options),
   untilStopped,
 })

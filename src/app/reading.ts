@@ -2,11 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { openCatalog } from '../catalog/catalog.js'
+import type { InspectFiles } from '../catalog/inspector.js'
 import type { OpenFiles } from '../catalog/opener.js'
 import type { Registry } from '../catalog/registry.js'
 import type { Reader } from '../cli/parts.js'
 import { DuckDbEngine } from '../engine/duckdb/duckdb-engine.js'
 import type { EngineOptions } from '../engine/duckdb/duckdb-engine.js'
+import { duckDbInspector } from '../engine/duckdb/inspect.js'
 import { duckDbOpener } from '../engine/duckdb/opener.js'
 import { Closers } from './closers.js'
 
@@ -37,6 +39,11 @@ export function openEngine({ slots, ...room }: EngineRoom): Promise<DuckDbEngine
 /** Opens Parquet files beside an engine of this much memory; null = as much as by default. */
 export function openerFor(memoryLimitBytes: number | null): OpenFiles {
   return duckDbOpener(Math.floor((memoryLimitBytes ?? defaultMemory()) * openerMemoryShare))
+}
+
+/** Looks into opened Parquet files beside an engine of this much memory; null = as by default. */
+export function inspectorFor(memoryLimitBytes: number | null): InspectFiles {
+  return duckDbInspector(Math.floor((memoryLimitBytes ?? defaultMemory()) * openerMemoryShare))
 }
 
 /**

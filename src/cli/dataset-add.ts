@@ -10,7 +10,7 @@ import type { Flags } from './command.js'
 import { addedJson, addedLines, dryLines } from './dataset-added.js'
 import type { Added } from './dataset-added.js'
 import { dictionaryPath, exists, withDictionary } from './dataset-dictionary.js'
-import { exampleOf, guess, openDraft, pageWith, servable } from './dataset-draft.js'
+import { exampleOf, guess, openDraft, pageWith, servable, verdict } from './dataset-draft.js'
 import type { Desk, Guess } from './dataset-draft.js'
 import type { Draft } from './dataset-entry.js'
 import { freeName, titleOf } from './dataset-name.js'
@@ -18,7 +18,6 @@ import { filesOf, readPaths } from './dataset-paths.js'
 import type { PathsRead } from './dataset-paths.js'
 import { askDraft, requireName } from './dataset-questions.js'
 import { canAsk } from './dialogue.js'
-import { checkDataset } from './findings.js'
 import type { CliParts } from './parts.js'
 import { printJson, printLines } from './print.js'
 
@@ -121,11 +120,11 @@ async function makeDraft(
   const draft = { ...chosen, example }
   const shownPath = dictionary && relative(folder, dictionary).split(sep).join('/')
   const checked = { ...draft, dictionary: hasDictionary ? shownPath : null }
-  const { dataset, registry, version: whole } = await openDraft(desk, checked)
+  const opened = await openDraft(desk, checked)
   return {
     draft: { ...draft, dictionary: shownPath },
-    version: whole,
-    findings: checkDataset(dataset, registry, []).findings,
+    version: opened.version,
+    findings: await verdict(desk, opened),
     hasDictionary,
   }
 }

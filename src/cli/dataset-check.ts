@@ -1,14 +1,18 @@
 import type { Command } from 'commander'
-import { openCatalog, readRegistry } from '../catalog/catalog.js'
-import type { Catalog } from '../catalog/catalog.js'
-import type { Version } from '../catalog/version.js'
+import { readRegistry } from '../catalog/catalog.js'
+import type { Registry } from '../catalog/registry.js'
 import { listSubscriptions } from '../control/subscriptions.js'
+import { checkLines } from './check-lines.js'
+import { progressReport } from './check-progress.js'
 import { addCommand, readSettings } from './command.js'
 import type { Flags } from './command.js'
+import { examine } from './examine.js'
 import { checkDataset, ghostChecks } from './findings.js'
-import type { DatasetCheck } from './findings.js'
+import type { CheckContext, Examined } from './findings.js'
+import { openToCheck } from './open-to-check.js'
+import type { OpenedToCheck } from './open-to-check.js'
 import type { CliParts } from './parts.js'
-import { count, printJson, printLines } from './print.js'
+import { printJson, printLines } from './print.js'
 import { findDataset } from './registry.js'
 import { withExistingStore } from './state.js'
 import { stateOf } from './token-table.js'
@@ -17,50 +21,77 @@ import { stateOf } from './token-table.js'
 export function addDatasetCheck(group: Command, parts: CliParts): void {
   addCommand(group, {
     usage: 'check [name]',
-    description: 'Open the files where they lie and say what is wrong; no server is needed.',
+    description:
+      'Open the files where they lie and say what is wrong, what it means and what to do; no ' +
+      'server is needed. Ends with 1 when a dataset is refused.',
+    options: (command) =>
+      command.option('--deep', 'read every value of every file, not only what footers say'),
     settings: ['registry', 'state', 'memoryLimit'],
     json: 'print [{name, status: ok|warning|refused, findings: [{code, level, message}]}]',
-    examples: ['das dataset check', 'das dataset check financials --registry new/registry.yaml'],
+    examples: [
+      'das dataset check',
+      'das dataset check financials --deep',
+      'das dataset check --registry new/registry.yaml --json',
+    ],
   }).action((name: string | undefined, flags: Flags) => check(parts, name, flags))
 }
 
 async function check(parts: CliParts, name: string | undefined, flags: Flags): Promise<void> {
   const config = readSettings(['registry', 'state', 'memoryLimit'], flags, parts.environment)
-  const whole = await readRegistry(config.registry)
-  const registry =
-    name === undefined ? whole : { ...whole, datasets: new Map([[name, findDataset(whole, name)]]) }
-  const now = parts.now()
-  const sold = (withExistingStore(config.state, listSubscriptions) ?? [])
-    .filter((subscription) => stateOf(subscription, now) === 'live')
-    .flatMap(({ grants }) => grants)
+  const registry = await readRegistry(config.registry)
+  const context = contextOf(parts, registry, config.state, flags['deep'] === true)
+  const opened: OpenedToCheck[] = []
   const openFiles = parts.openFiles(config.memoryLimit)
-  const { datasets } = await openCatalog(registry, { openFiles, versionsFolder: null })
-  const checks = [...datasets.values()].map((dataset) => checkDataset(dataset, whole, sold))
-  if (name === undefined) checks.push(...ghostChecks(whole, sold))
-  if (flags.json) printJson(parts, checks)
-  else printLines(parts, ...checkLines(parts, checks, datasets))
+  for (const each of name === undefined ? registry.datasets.keys() : [name]) {
+    opened.push(await openToCheck(each, findDataset(registry, each), registry, openFiles))
+  }
+  const tools = {
+    inspectFiles: parts.inspectFiles(config.memoryLimit),
+    measureGain: parts.measureGain?.(config.memoryLimit),
+  }
+  const examined: Examined[] = []
+  await parts.untilInterrupted(async (signal) => {
+    for (const each of opened) {
+      const { report, end } = progressReport(parts, each.dataset.name, flags.json === true)
+      examined.push(await examine(each, context, tools, { signal, report }).finally(end))
+    }
+  })
+  printChecks(parts, examined, context, { json: flags.json === true, ghosts: name === undefined })
+}
+
+function contextOf(
+  parts: CliParts,
+  registry: Registry,
+  state: string,
+  deep: boolean,
+): CheckContext {
+  const nowMs = parts.now()
+  const sold = (withExistingStore(state, listSubscriptions) ?? [])
+    .filter((subscription) => stateOf(subscription, nowMs) === 'live')
+    .flatMap(({ grants }) => grants)
+  return { registry, sold, deep, nowMs }
+}
+
+function printChecks(
+  parts: CliParts,
+  examined: readonly Examined[],
+  context: CheckContext,
+  { json, ghosts }: { readonly json: boolean; readonly ghosts: boolean },
+): void {
+  const checks = examined.map((each) => checkDataset(each, context))
+  const lost = ghosts ? ghostChecks(context) : []
+  if (json) printJson(parts, [...checks, ...lost])
+  else if (checks.length + lost.length === 0) {
+    printLines(parts, 'No dataset yet: the registry is where they are listed.')
+  } else {
+    const versions = [...examined.map(({ dataset }) => dataset.version), ...lost.map(() => null)]
+    const lines = [...checks, ...lost].flatMap((each, index) =>
+      checkLines(parts.stdout, each, versions[index] ?? null),
+    )
+    printLines(parts, ...lines)
+  }
   const refused = checks.filter(({ status }) => status === 'refused').length
   if (refused > 0) {
-    throw new Error(`${refused} of ${checks.length} datasets can't be served.`)
+    throw new Error(`${refused} of ${checks.length + lost.length} datasets can't be served.`)
   }
-}
-
-function checkLines(
-  parts: CliParts,
-  checks: readonly DatasetCheck[],
-  datasets: Catalog['datasets'],
-): readonly string[] {
-  if (checks.length === 0) return ['No dataset yet: the registry is where they are listed.']
-  return checks.flatMap(({ name, status, findings }) => [
-    `${name}: ${status}${contentText(parts, datasets.get(name)?.version ?? null)}`,
-    ...findings.map(({ level, message }) => `  ${level}: ${message}`),
-  ])
-}
-
-function contentText({ stdout }: CliParts, version: Version | null): string {
-  if (!version) return ''
-  const { rows, columns, files } = version
-  const many = (amount: number, word: string) =>
-    `${count(stdout, amount)} ${word}${amount === 1 ? '' : 's'}`
-  return ` (${many(rows, 'row')}, ${many(columns.length, 'column')}, ${many(files.length, 'file')})`
 }

@@ -11,6 +11,9 @@ import type { WithSample } from '../catalog/sample.js'
 import type { Version } from '../catalog/version.js'
 import { entryText } from './dataset-entry.js'
 import type { Draft } from './dataset-entry.js'
+import { examine } from './examine.js'
+import { checkDataset } from './findings.js'
+import type { Finding } from './finding-table.js'
 import type { CliParts } from './parts.js'
 
 /** A registry's page that a draft is tried on, in memory. */
@@ -41,6 +44,18 @@ export async function openDraft(desk: Desk, draft: Draft): Promise<Opened> {
   const { dataset, registry } = await tryDraft(desk, draft)
   if (dataset.version) return { registry, dataset, version: dataset.version }
   throw refusal(dataset)
+}
+
+/** What `das dataset check` says of it. */
+export async function verdict(
+  { parts, memoryLimitBytes }: Desk,
+  { registry, ...opened }: Opened,
+): Promise<readonly Finding[]> {
+  const context = { registry, sold: [], deep: false, nowMs: parts.now() }
+  const tools = { inspectFiles: parts.inspectFiles(memoryLimitBytes), measureGain: undefined }
+  const options = { signal: new AbortController().signal, report: () => {} }
+  const examined = await examine({ ...opened, reasons: [] }, context, tools, options)
+  return checkDataset(examined, context).findings
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Catalog } from '../catalog/catalog.js'
+import type { InspectFiles, MeasureGain } from '../catalog/inspector.js'
 import type { OpenFiles } from '../catalog/opener.js'
 import type { PackFiles } from '../catalog/packer.js'
 import type { Registry } from '../catalog/registry.js'
@@ -62,6 +63,10 @@ export interface CliParts {
   readonly openFiles: (memoryLimitBytes: number | null) => OpenFiles
   /** Looks at some rows of Parquet files, with this memory at most; null = its own choice. */
   readonly withSample: (memoryLimitBytes: number | null) => WithSample
+  /** Looks into files that were opened, with this memory at most; null = its own choice. */
+  readonly inspectFiles: (memoryLimitBytes: number | null) => InspectFiles
+  /** Measures what packing would bring; absent where nobody can. */
+  readonly measureGain?: (memoryLimitBytes: number | null) => MeasureGain
   /** Opens a dataset where its files lie, to read it in this process. */
   readonly openReader: (
     registry: Registry,

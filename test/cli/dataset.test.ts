@@ -117,7 +117,7 @@ await t.test('check warns of a dataset without rows and of an empty history', as
   const checks = JSON.parse((await das(['dataset', 'check', '--json'])).stdout) as readonly Check[]
   t.same(
     checks.map(({ findings }) => findings.map((each) => each.code)),
-    [['history_empty', 'demo_empty'], ['no_rows']],
+    [['history_empty', 'demo_empty', 'key_empty', 'column_empty'], ['no_rows']],
   )
 })
 

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 
@@ -17,4 +17,23 @@ export async function writeParquet(
   }
   connection.disconnectSync()
   instance.closeSync()
+}
+
+/** Overwrites the middle of a column's data in one row group, as a bad disk would. */
+export async function damagePage(path: string, column: string, rowGroup: number): Promise<void> {
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  const found = await connection.runAndReadAll(
+    `SELECT coalesce(least(dictionary_page_offset, data_page_offset), data_page_offset),
+       total_compressed_size
+     FROM parquet_metadata('${path}')
+     WHERE path_in_schema = '${column}' AND row_group_id = ${rowGroup}`,
+  )
+  connection.disconnectSync()
+  instance.closeSync()
+  const [start, size] = (found.getRowsJS()[0] ?? []).map(Number)
+  if (start === undefined || size === undefined) throw new Error(`no ${column} in ${path}`)
+  const bytes = readFileSync(path)
+  bytes.fill(0xff, start + Math.floor(size / 4), start + Math.floor(size / 2))
+  writeFileSync(path, bytes)
 }

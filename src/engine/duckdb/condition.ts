@@ -111,6 +111,7 @@ function finite(column: Column, sql: string, comparison: string): string {
   return mayBeInfinite(column) ? `(${comparison} AND isfinite(${sql}))` : comparison
 }
 
-function mayBeInfinite({ rules: { domain } }: Column): boolean {
+/** True for types that also have NaN or ±infinity, which are served as null. */
+export function mayBeInfinite({ rules: { domain } }: Column): boolean {
   return domain.kind === 'float' || (domain.kind === 'grid' && domain.infinities)
 }

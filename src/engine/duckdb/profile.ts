@@ -5,8 +5,7 @@ import type { Statement } from './compile.js'
 import { Parameters, condition } from './condition.js'
 import { encodeCell } from './encode.js'
 import { planCount, planSample } from './pieces.js'
-
-type Run = (statement: Statement) => Promise<unknown[][]>
+import type { Run } from './run.js'
 
 /** A column of the question under the name that it has in our statements. */
 interface Cell {

@@ -1,6 +1,9 @@
 import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
 import type { Statement } from './compile.js'
 
+/** Runs one statement to its whole result, as columns. */
+export type Run = (statement: Statement) => Promise<unknown[][]>
+
 /** An interrupt sent while the query still waits for a thread is lost, so it is sent again. */
 const interruptEveryMs = 25
 

@@ -1,0 +1,117 @@
+import type { Column } from '../../catalog/column.js'
+import { typeText } from '../../catalog/data-type.js'
+import type { FileFooter } from '../../catalog/inspector.js'
+import type { Version } from '../../catalog/version.js'
+import { bindText, bindTexts } from './bind.js'
+import { isRoundedText } from './rounded.js'
+import type { Run } from './run.js'
+
+/** What the footers of all files say of one column together. */
+export interface FooterColumn {
+  /** No row has a value; null where a footer does not tell. */
+  readonly isEmpty: boolean | null
+  /** A value that a double can't hold; null where no footer shows one. */
+  readonly roundedExample: string | null
+}
+
+interface Footers {
+  /** In the order of the version's files. */
+  readonly files: readonly FileFooter[]
+  /** By the files' own names. */
+  readonly columns: ReadonlyMap<string, FooterColumn>
+}
+
+/** Files whose footers one statement reads: a footer of a wide file has thousands of entries. */
+const batchFiles = 200
+
+/** What the footers say, without reading a value. */
+export async function readFooters(version: Version, run: Run): Promise<Footers> {
+  const files: FileFooter[] = []
+  const columns = new Map<string, FooterColumn>()
+  for (let from = 0; from < version.files.length; from += batchFiles) {
+    const paths = version.files.slice(from, from + batchFiles).map(({ path }) => path)
+    files.push(...(await readLayouts(version.key[0], paths, run)))
+    await addColumns(columns, version, paths, run)
+  }
+  return { files, columns }
+}
+
+/** Row groups of each file, and how they lie in the first key column. */
+async function readLayouts(
+  key: Column | undefined,
+  paths: readonly string[],
+  run: Run,
+): Promise<readonly FileFooter[]> {
+  const [files = [], groups = [], unsorted = [], silent = []] = await run({
+    sql: `SELECT file_name, count(DISTINCT row_group_id),
+        count(CASE WHEN least < before THEN 1 END), count(CASE WHEN is_silent THEN 1 END)
+      FROM (SELECT file_name, row_group_id, least, is_silent,
+          lag(most IGNORE NULLS)
+            OVER (PARTITION BY file_name, is_key ORDER BY row_group_id) AS before
+        FROM (SELECT file_name, row_group_id, path_in_schema = $2 AS is_key,
+            ${ends(key)}
+          FROM parquet_metadata($1) WHERE column_id = 0 OR path_in_schema = $2))
+      GROUP BY file_name`,
+    values: [bindTexts(paths), bindText(key && isCompared(key) ? key.source : '')],
+  })
+  const found = new Map(
+    files.map((file, index) => [
+      String(file),
+      {
+        rowGroups: Number(groups[index]),
+        unsortedRowGroups: Number(unsorted[index]),
+        silentRowGroups: Number(silent[index]),
+      },
+    ]),
+  )
+  const none: FileFooter = { rowGroups: 0, unsortedRowGroups: 0, silentRowGroups: 0 }
+  return paths.map((path) => found.get(path) ?? none)
+}
+
+/** The first key column's ends in a row group; nothing of any other column. */
+function ends(key: Column | undefined): string {
+  if (!key || !isCompared(key)) {
+    return 'NULL::INTEGER AS least, NULL::INTEGER AS most, false AS is_silent'
+  }
+  const end = (name: string) =>
+    `CASE WHEN path_in_schema = $2 THEN TRY_CAST(${name} AS ${typeText(key.type)}) END`
+  return `${end('stats_min_value')} AS least, ${end('stats_max_value')} AS most,
+    path_in_schema = $2 AND stats_min_value IS NULL
+      AND coalesce(stats_null_count < num_values, true) AS is_silent`
+}
+
+async function addColumns(
+  known: Map<string, FooterColumn>,
+  version: Version,
+  paths: readonly string[],
+  run: Run,
+): Promise<void> {
+  const [names = [], empty = [], told = [], least = [], most = []] = await run({
+    sql: `SELECT path_in_schema, bool_and(coalesce(stats_null_count = num_values, false)),
+        bool_and(stats_null_count IS NOT NULL),
+        arg_max(stats_min_value, abs(TRY_CAST(stats_min_value AS DOUBLE))),
+        arg_max(stats_max_value, abs(TRY_CAST(stats_max_value AS DOUBLE)))
+      FROM parquet_metadata($1) GROUP BY path_in_schema`,
+    values: [bindTexts(paths)],
+  })
+  const places = new Map(names.map((name, index) => [String(name), index]))
+  for (const { source, type } of version.columns) {
+    const index = places.get(source)
+    // A nested column has no entry of its own name.
+    if (index === undefined) continue
+    const before = known.get(source) ?? { isEmpty: true, roundedExample: null }
+    const isEmpty = empty[index] === true ? true : told[index] === true ? false : null
+    const example = [most[index], least[index]]
+      .map((value) => String(value))
+      .find((text) => isRoundedText(type, text))
+    known.set(source, {
+      isEmpty: before.isEmpty === false || isEmpty === false ? false : before.isEmpty && isEmpty,
+      roundedExample: before.roundedExample ?? example ?? null,
+    })
+  }
+}
+
+/** Values that footers hold in the order that filters compare them by. */
+function isCompared({ rules: { domain } }: Column): boolean {
+  return domain.kind === 'grid' || (domain.kind === 'text' && domain.form === 'text')
+}
