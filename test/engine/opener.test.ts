@@ -187,3 +187,42 @@ await t.test(
     await t.rejects(openFiles([...paths, bad], []), { name: 'FileError', path: bad })
   },
 )
+
+await t.test('many files are opened together as they are one by one', async (t) => {
+  const folder = t.testdir({})
+  const selects = [
+    `SELECT i AS id, 'n' || i AS name FROM range(20) t(i)`,
+    `SELECT i AS id, 'n' || i AS name FROM range(12_000) t(i)`,
+    `SELECT i AS id, 'n' || i AS name FROM range(20) t(i) WHERE false`,
+    `SELECT i::INTEGER AS id, 'n' || i AS name FROM range(20) t(i)`,
+    `SELECT 'n' || i AS name, i AS id FROM range(20) t(i)`,
+    `SELECT NULL::BIGINT AS id, repeat('я', 300 + i::INTEGER) AS name FROM range(3) t(i)`,
+    `SELECT i + 7 AS id, repeat('я', 300 + i::INTEGER) AS name FROM range(3) t(i)`,
+    `SELECT i AS id, DATE '2024-01-01' + i::INTEGER AS name FROM range(20) t(i)`,
+  ]
+  const names = Array.from({ length: 140 }, (_, index) => `${index}.parquet`)
+  const select = (index: number) => selects[(index * 5) % selects.length] ?? ''
+  await writeParquet(folder, Object.fromEntries(names.map((name, index) => [name, select(index)])))
+  const paths = names.map((name) => join(folder, name))
+  const opened = await openFiles([...paths, ...paths.slice(0, 2)], ['name', 'id'])
+  t.equal(opened.length, 142, 'a path that is given twice has two answers')
+  const alone = await Promise.all(
+    paths.slice(0, selects.length).map((path) => openOne(path, ['name', 'id'])),
+  )
+  for (const [index, file] of opened.entries()) {
+    t.strictSame(file, alone[(index % paths.length) % selects.length], `file ${index}`)
+  }
+})
+
+await t.test('of several bad files among many the first is named', async (t) => {
+  const folder = t.testdir({})
+  const good = 'SELECT CAST(i AS VARIANT) AS x FROM range(5) t(i)'
+  const names = Array.from({ length: 20 }, (_, index) => `${index}.parquet`)
+  await writeParquet(folder, Object.fromEntries(names.map((name) => [name, good])))
+  const paths = names.map((name) => join(folder, name))
+  // Shows only when rows are read, and is fatal to its instance; the later one shows at once.
+  patch(join(folder, '11.parquet'), 'value', 'valux')
+  writeFileSync(join(folder, '17.parquet'), 'bad')
+  await t.rejects(openFiles(paths, []), { name: 'FileError', path: paths[11], reason: /INTERNAL/ })
+  await t.rejects(openFiles(paths.slice(12), []), { name: 'FileError', path: paths[17] })
+})

@@ -16,60 +16,71 @@ export function hasBounds({ type }: FileColumn): boolean {
 }
 
 /**
- * Smallest and largest value of a file's column, as a filter would write them; null where every
- * value is empty. From the footer where its statistics are whole, else from the column itself.
+ * Smallest and largest value of a column in each of some files that hold it alike, as a filter
+ * would write them; a file without a value has none. From the footers where their statistics are
+ * whole, else from the column itself.
  */
 export async function readBounds(
   ask: Ask,
-  path: string,
+  paths: readonly string[],
   column: FileColumn,
-): Promise<TextBounds | null> {
-  const known = await footerBounds(ask, path, column)
-  return known === undefined ? await scanBounds(ask, path, column) : known
+): Promise<ReadonlyMap<string, TextBounds>> {
+  if (paths.length === 0) return new Map()
+  const known = await footerBounds(ask, paths, column)
+  const unknown = paths.filter((path) => !known.has(path))
+  const scanned = unknown.length === 0 ? [] : await scanBounds(ask, unknown, column)
+  const bounds = new Map(scanned)
+  for (const [path, each] of known) if (each) bounds.set(path, each)
+  return bounds
 }
 
 /**
- * Undefined where a row group has no statistics, where a writer shortened a text, and where an
- * end is infinite: then the finite values behind it are not known.
+ * Without files where a row group has no statistics, where a writer shortened a text, and where an
+ * end is infinite: then the finite values behind it are not known. Null where every value is empty.
  */
 async function footerBounds(
   ask: Ask,
-  path: string,
+  paths: readonly string[],
   { name, type }: FileColumn,
-): Promise<TextBounds | null | undefined> {
+): Promise<ReadonlyMap<string, TextBounds | null>> {
   const [least, most] = [servedText(type, 'least'), servedText(type, 'most')]
-  const [min = [], max = [], isWhole = []] = await ask(
-    `SELECT ${least}, ${most}, is_whole
-         AND (least IS NULL) = (${least} IS NULL) AND (most IS NULL) = (${most} IS NULL)
-     FROM (SELECT
+  const [files = [], min = [], max = []] = await ask(
+    `SELECT file_name, ${least}, ${most}
+     FROM (SELECT file_name,
          min(CAST(stats_min_value AS ${typeText(type)})) AS least,
          max(CAST(stats_max_value AS ${typeText(type)})) AS most,
          count(*) = count(DISTINCT row_group_id) AND bool_and(
            coalesce(stats_null_count = num_values, false)
            OR (stats_min_value IS NOT NULL AND stats_max_value IS NOT NULL
              AND coalesce(min_is_exact, true) AND coalesce(max_is_exact, true))) AS is_whole
-       FROM parquet_metadata($1) WHERE path_in_schema = $2)`,
-    bindTexts([path]),
+       FROM parquet_metadata($1) WHERE path_in_schema = $2 GROUP BY file_name)
+     WHERE is_whole
+       AND (least IS NULL) = (${least} IS NULL) AND (most IS NULL) = (${most} IS NULL)`,
+    bindTexts(paths),
     bindText(name),
   )
-  return isWhole[0] === true ? textBounds(min[0], max[0]) : undefined
+  return new Map(
+    files.map((file, index) => [
+      String(file),
+      min[index] === null ? null : { min: String(min[index]), max: String(max[index]) },
+    ]),
+  )
 }
 
 async function scanBounds(
   ask: Ask,
-  path: string,
+  paths: readonly string[],
   { name, type }: FileColumn,
-): Promise<TextBounds | null> {
+): Promise<readonly (readonly [path: string, bounds: TextBounds])[]> {
   const column = identifier(name)
-  const [min = [], max = []] = await ask(
-    `SELECT ${servedText(type, `min(${column})`)}, ${servedText(type, `max(${column})`)}
+  const [files = [], min = [], max = []] = await ask(
+    `SELECT file_index, ${servedText(type, `min(${column})`)}, ${servedText(type, `max(${column})`)}
      FROM read_parquet($1, hive_partitioning = false, union_by_name = false)
-     WHERE ${servedText(type, column)} IS NOT NULL`,
-    bindTexts([path]),
+     WHERE ${servedText(type, column)} IS NOT NULL GROUP BY file_index`,
+    bindTexts(paths),
   )
-  return textBounds(min[0] ?? null, max[0] ?? null)
-}
-
-function textBounds(min: unknown, max: unknown): TextBounds | null {
-  return min === null ? null : { min: String(min), max: String(max) }
+  return files.map((file, index) => [
+    paths[Number(file)] ?? '',
+    { min: String(min[index]), max: String(max[index]) },
+  ])
 }

@@ -1,149 +1,147 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { plainColumn } from '../../catalog/column.js'
 import { FileError } from '../../catalog/opener.js'
 import type { FileColumn, OpenFiles, OpenedFile, TextBounds } from '../../catalog/opener.js'
 import { bindBigint, bindTexts } from './bind.js'
 import { hasBounds, readBounds } from './bounds.js'
 import type { Ask } from './bounds.js'
-import type { Statement } from './compile.js'
 import { encodeRow } from './encode.js'
 import { readFailure } from './failure.js'
 import { createInstance } from './instance.js'
 import { runStatement } from './run.js'
+import { groupFiles } from './schemas.js'
+import type { FileGroup } from './schemas.js'
 import { identifier } from './sql.js'
-import { dataTypeOf } from './types.js'
 
+/** Files opened by the same statements: enough to share their cost, few enough to stay small. */
+const batchFilesMax = 128
 const probeRows = 3
-const probeTimeoutMs = 60_000
+/** Longer files are probed one by one: a condition on row numbers decodes a whole row group. */
+const togetherRowsMax = 10_000
+const fileTimeoutMs = 60_000
 
-/** The catalog's opener over DuckDB: a sandboxed instance for this call alone. */
+interface Engine {
+  readonly memoryLimitBytes: number
+  readonly tempFolder: string
+  readonly boundsOf: readonly string[]
+}
+
+/** The catalog's opener over DuckDB: sandboxed instances for this call alone. */
 export function duckDbOpener(memoryLimitBytes: number): OpenFiles {
   return async (paths, boundsOf) => {
     const tempFolder = await mkdtemp(join(tmpdir(), 'das-open-'))
     try {
-      const folders = [...new Set(paths.map((path) => dirname(path)))]
-      const instance = await createInstance({ folders, tempFolder, memoryLimitBytes, threads: 1 })
-      try {
-        const opened: OpenedFile[] = []
-        for (const path of paths) opened.push(await openPath(instance, path, boundsOf))
-        return opened
-      } finally {
-        instance.closeSync()
+      const engine = { memoryLimitBytes, tempFolder, boundsOf }
+      const distinct = [...new Set(paths)]
+      const opened = new Map<string, OpenedFile>()
+      for (let start = 0; start < distinct.length; start += batchFilesMax) {
+        const batch = distinct.slice(start, start + batchFilesMax)
+        const files = await openBatch(batch, engine)
+        for (const [index, path] of batch.entries()) opened.set(path, fileAt(files, index))
       }
+      return paths.map((path) => found(opened.get(path)))
     } finally {
       await rm(tempFolder, { recursive: true, force: true })
     }
   }
 }
 
-async function openPath(
-  instance: DuckDBInstance,
-  path: string,
-  boundsOf: readonly string[],
-): Promise<OpenedFile> {
-  const connection = await instance.connect()
+/**
+ * Opens files together, in an instance of their own. When that fails, each half is opened by
+ * itself, the first one first, until the failure is that of the first bad file alone.
+ */
+async function openBatch(paths: readonly string[], engine: Engine): Promise<readonly OpenedFile[]> {
+  const { memoryLimitBytes, tempFolder } = engine
+  const folders = [...new Set(paths.map((path) => dirname(path)))]
+  const instance = await createInstance({ folders, tempFolder, memoryLimitBytes, threads: 1 })
   try {
-    return await openFile(connection, path, boundsOf)
+    const connection = await instance.connect()
+    try {
+      return await openTogether(connection, paths, engine.boundsOf)
+    } finally {
+      connection.disconnectSync()
+    }
   } catch (cause) {
-    throw cause instanceof FileError ? cause : new FileError(path, reasonOf(cause, path), cause)
+    const [path] = paths
+    if (path !== undefined && paths.length === 1) throw fileErrorOf(cause, path)
   } finally {
-    connection.disconnectSync()
+    instance.closeSync()
   }
+  const middle = Math.ceil(paths.length / 2)
+  const first = await openBatch(paths.slice(0, middle), engine)
+  return [...first, ...(await openBatch(paths.slice(middle), engine))]
 }
 
 /** DuckDB's own words without the path, which the catalog names in its own way. */
-function reasonOf(cause: unknown, path: string): string {
+function fileErrorOf(cause: unknown, path: string): FileError {
+  if (cause instanceof FileError) return cause
   const { type, text } = readFailure(cause)
   const [words = ''] = text.split('\n')
   const names = [`file '${path}'`, `file "${path}"`, `'${path}'`, `"${path}"`, path]
   const plain = names.reduce((rest, name) => rest.replaceAll(name, 'the file'), words)
-  return `can't be read: ${plain}${type === null ? '' : ` (${type})`}`
+  const reason = `can't be read: ${plain}${type === null ? '' : ` (${type})`}`
+  return new FileError(path, reason, cause)
 }
 
-async function openFile(
+async function openTogether(
   connection: DuckDBConnection,
-  path: string,
+  paths: readonly string[],
   boundsOf: readonly string[],
-): Promise<OpenedFile> {
-  const signal = AbortSignal.timeout(probeTimeoutMs)
-  const ask = (sql: string, ...values: Statement['values']) =>
-    runStatement(connection, { sql, values }, signal)
-  const file = bindTexts([path])
-  const top = await topLevelColumns(ask, path)
-  const columns = await readColumns(connection, path, top)
-  const [rows = []] = await ask('SELECT num_rows FROM parquet_file_metadata($1)', file)
-  await probe(ask, path, columns)
-  const bounds = new Map<string, TextBounds | null>()
-  for (const column of columns) {
-    if (!boundsOf.includes(column.name) || !hasBounds(column)) continue
-    bounds.set(column.name, await readBounds(ask, path, column))
-  }
-  return { rows: Number(rows[0] ?? 0), columns, bounds }
-}
-
-/** The schema is a tree in depth-first order: a child's children are passed over. */
-async function topLevelColumns(
-  ask: Ask,
-  path: string,
-): Promise<readonly { name: string; required: boolean }[]> {
-  const [names = [], children = [], repetitions = []] = await ask(
-    'SELECT name, coalesce(num_children, 0), repetition_type FROM parquet_schema($1)',
-    bindTexts([path]),
-  )
-  const top: { name: string; required: boolean }[] = []
-  let index = 1
-  const skip = (): void => {
-    const count = Number(children[index])
-    index += 1
-    for (let child = 0; child < count; child++) skip()
-  }
-  while (index < names.length) {
-    top.push({ name: String(names[index]), required: repetitions[index] === 'REQUIRED' })
-    skip()
-  }
-  return top
-}
-
-async function readColumns(
-  connection: DuckDBConnection,
-  path: string,
-  top: readonly { name: string; required: boolean }[],
-): Promise<readonly FileColumn[]> {
-  const seen = new Map<string, string>()
-  for (const { name } of top) {
-    const twin = seen.get(name.toLowerCase())
-    if (twin !== undefined) {
-      const both = twin === name ? `twice a column "${name}"` : `columns "${twin}" and "${name}"`
-      throw new FileError(path, `has ${both}; names must differ in more than case`)
+): Promise<readonly OpenedFile[]> {
+  const signal = AbortSignal.timeout(fileTimeoutMs * paths.length)
+  const ask: Ask = (sql, ...values) => runStatement(connection, { sql, values }, signal)
+  const opened = new Map<string, OpenedFile>()
+  for (const group of await groupFiles(connection, ask, paths)) {
+    await probe(ask, group)
+    const bounds = await groupBounds(ask, group, boundsOf)
+    for (const { path, rows } of group.files) {
+      const own = [...bounds].map(([name, each]) => [name, each.get(path) ?? null] as const)
+      opened.set(path, { rows, columns: group.columns, bounds: new Map(own) })
     }
-    seen.set(name.toLowerCase(), name)
   }
-  const prepared = await connection.prepare(
-    'SELECT * FROM read_parquet($1, hive_partitioning = false, union_by_name = false) LIMIT 0',
-  )
-  try {
-    const { value, type } = bindTexts([path])
-    prepared.bindValue(1, value, type)
-    const result = await prepared.run()
-    return result.columnNames().map((name, index) => ({
-      name,
-      type: dataTypeOf(result.columnType(index)),
-      required: top[index]?.required ?? false,
-    }))
-  } finally {
-    prepared.destroySync()
-  }
+  return paths.map((path) => found(opened.get(path)))
 }
 
-/** Reads and encodes a few rows of every column, as a caller would have them. */
-async function probe(ask: Ask, path: string, columns: readonly FileColumn[]): Promise<void> {
-  if (columns.length === 0) throw new FileError(path, 'has no columns')
+/** Reads and encodes a few rows of every column of each file, as a caller would have them. */
+async function probe(ask: Ask, { files, columns }: FileGroup): Promise<void> {
   const row = encodeRow(
     columns.map(({ name, type }) => ({ column: plainColumn(name, type), sql: identifier(name) })),
   )
   const from = 'FROM read_parquet($1, hive_partitioning = false, union_by_name = false)'
-  await ask(`SELECT ${row} ${from} LIMIT $2`, bindTexts([path]), bindBigint(probeRows))
+  const short = files.length === 1 ? [] : files.filter(({ rows }) => rows <= togetherRowsMax)
+  if (short.length > 0) {
+    const rows = `SELECT ${row} AS row ${from} WHERE file_row_number < $2`
+    const paths = bindTexts(short.map(({ path }) => path))
+    await ask(`SELECT sum(strlen(row)) FROM (${rows})`, paths, bindBigint(probeRows))
+  }
+  for (const { path } of files.filter((file) => !short.includes(file))) {
+    await ask(`SELECT ${row} ${from} LIMIT $2`, bindTexts([path]), bindBigint(probeRows))
+  }
+}
+
+/** Column → path → bounds. */
+async function groupBounds(
+  ask: Ask,
+  { files, columns }: FileGroup,
+  boundsOf: readonly string[],
+): Promise<ReadonlyMap<string, ReadonlyMap<string, TextBounds>>> {
+  const wanted = (column: FileColumn) => boundsOf.includes(column.name) && hasBounds(column)
+  const paths = files.filter(({ rows }) => rows > 0).map(({ path }) => path)
+  const bounds = new Map<string, ReadonlyMap<string, TextBounds>>()
+  for (const column of columns.filter(wanted)) {
+    bounds.set(column.name, await readBounds(ask, paths, column))
+  }
+  return bounds
+}
+
+function fileAt(files: readonly OpenedFile[], index: number): OpenedFile {
+  return found(files[index])
+}
+
+function found(file: OpenedFile | undefined): OpenedFile {
+  if (!file) throw new Error('the engine left out a file')
+  return file
 }

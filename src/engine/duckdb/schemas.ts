@@ -1,0 +1,122 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { FileError } from '../../catalog/opener.js'
+import type { FileColumn } from '../../catalog/opener.js'
+import { bindTexts } from './bind.js'
+import type { Ask } from './bounds.js'
+import { dataTypeOf } from './types.js'
+
+/** Files that hold the same columns in the same types. */
+export interface FileGroup {
+  readonly files: readonly { readonly path: string; readonly rows: number }[]
+  readonly columns: readonly FileColumn[]
+}
+
+/**
+ * The files of each Parquet schema, with its columns; every file is in one group.
+ * @throws FileError for columns that can't be told apart, or none at all
+ */
+export async function groupFiles(
+  connection: DuckDBConnection,
+  ask: Ask,
+  paths: readonly string[],
+): Promise<readonly FileGroup[]> {
+  const schemas = await readTexts(ask, schemaTexts, paths)
+  const geometries = await readTexts(ask, geometryTexts, paths)
+  const rows = await readTexts(ask, rowCounts, paths)
+  const groups = new Map<string, { path: string; rows: number }[]>()
+  for (const path of paths) {
+    const key = JSON.stringify([schemas.get(path), geometries.get(path)])
+    const group = groups.get(key) ?? []
+    group.push({ path, rows: Number(rows.get(path) ?? 0) })
+    groups.set(key, group)
+  }
+  const grouped: FileGroup[] = []
+  for (const files of groups.values()) {
+    const [first = { path: '' }] = files
+    grouped.push({ files, columns: await readColumns(connection, ask, first.path) })
+  }
+  return grouped
+}
+
+/** All that says which types DuckDB reads a file's columns as, as one short text. */
+const schemaTexts = `SELECT file_name, md5(CAST(to_json(list([name, type, type_length,
+    repetition_type, CAST(num_children AS VARCHAR), converted_type, CAST(scale AS VARCHAR),
+    CAST(precision AS VARCHAR), logical_type])) AS VARCHAR))
+  FROM parquet_schema($1) GROUP BY file_name`
+/** GeoParquet: notes beside the schema make geometries of bytes. */
+const geometryTexts = `SELECT file_name, md5(string_agg(CAST(value AS VARCHAR)))
+  FROM parquet_kv_metadata($1) WHERE key = 'geo' GROUP BY file_name`
+const rowCounts = 'SELECT file_name, num_rows FROM parquet_file_metadata($1)'
+
+async function readTexts(
+  ask: Ask,
+  sql: string,
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const [names = [], texts = []] = await ask(sql, bindTexts(paths))
+  return new Map(names.map((name, index) => [String(name), String(texts[index])]))
+}
+
+async function readColumns(
+  connection: DuckDBConnection,
+  ask: Ask,
+  path: string,
+): Promise<readonly FileColumn[]> {
+  const top = await topLevelColumns(ask, path)
+  requireDistinct(
+    top.map(({ name }) => name),
+    path,
+  )
+  const prepared = await connection.prepare(
+    'SELECT * FROM read_parquet($1, hive_partitioning = false, union_by_name = false) LIMIT 0',
+  )
+  try {
+    const { value, type } = bindTexts([path])
+    prepared.bindValue(1, value, type)
+    const result = await prepared.run()
+    const columns = result.columnNames().map((name, index) => ({
+      name,
+      type: dataTypeOf(result.columnType(index)),
+      required: top[index]?.required ?? false,
+    }))
+    if (columns.length === 0) throw new FileError(path, 'has no columns')
+    return columns
+  } finally {
+    prepared.destroySync()
+  }
+}
+
+/** The schema is a tree in depth-first order: a child's children are passed over. */
+async function topLevelColumns(
+  ask: Ask,
+  path: string,
+): Promise<readonly { readonly name: string; readonly required: boolean }[]> {
+  const [names = [], children = [], repetitions = []] = await ask(
+    'SELECT name, coalesce(num_children, 0), repetition_type FROM parquet_schema($1)',
+    bindTexts([path]),
+  )
+  const top: { name: string; required: boolean }[] = []
+  let index = 1
+  const skip = (): void => {
+    const count = Number(children[index])
+    index += 1
+    for (let child = 0; child < count; child++) skip()
+  }
+  while (index < names.length) {
+    top.push({ name: String(names[index]), required: repetitions[index] === 'REQUIRED' })
+    skip()
+  }
+  return top
+}
+
+function requireDistinct(names: readonly string[], path: string): void {
+  const seen = new Map<string, string>()
+  for (const name of names) {
+    const twin = seen.get(name.toLowerCase())
+    if (twin !== undefined) {
+      const both = twin === name ? `twice a column "${name}"` : `columns "${twin}" and "${name}"`
+      throw new FileError(path, `has ${both}; names must differ in more than case`)
+    }
+    seen.set(name.toLowerCase(), name)
+  }
+}
