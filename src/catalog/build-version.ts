@@ -4,6 +4,7 @@ import { typeText } from './data-type.js'
 import type { DataType } from './data-type.js'
 import { quoted } from './nearest.js'
 import type { OpenedFile, TextBounds } from './opener.js'
+import type { Partition, Partitions } from './partition.js'
 import type { Problem } from './problem.js'
 import type { SourceFile } from './source-files.js'
 import { onGrid } from './values.js'
@@ -21,19 +22,24 @@ export interface VersionColumns {
   readonly columns: readonly Column[]
   readonly key: readonly Column[]
   readonly history: Column | null
+  readonly partitions: Partitions
 }
 
 /** The version that files and columns make, and what speaks against it. */
 export function buildVersion(
   dataset: string,
   files: readonly ReadFile[],
-  { columns, key, history }: VersionColumns,
+  { columns, key, history, partitions }: VersionColumns,
 ): { readonly version: Version; readonly problems: readonly Problem[] } {
-  const bounded = [...new Set([...key, ...(history ? [history] : [])])]
+  const inPath = new Set(partitions.columns.map(({ name }) => name))
+  const own = columns.filter(({ source }) => inPath.has(source))
+  const bounded = [...new Set([...key, ...(history ? [history] : []), ...own])]
   const layouts: Layouts = new Map()
-  const dataFiles = files.map((file) => dataFile(file, bounded, layouts))
+  const dataFiles = files.map((file, index) =>
+    dataFile(file, partitions.ofFiles[index] ?? noPartition, bounded, layouts),
+  )
   const version = Object.freeze({
-    id: versionId(files, columns),
+    id: versionId(files, columns, partitions),
     dataset,
     files: dataFiles,
     columns,
@@ -48,25 +54,48 @@ export function buildVersion(
 }
 
 /** Content facts only (no times, no paths): two servers over the same files agree. */
-function versionId(files: readonly ReadFile[], columns: readonly Column[]): string {
+function versionId(
+  files: readonly ReadFile[],
+  columns: readonly Column[],
+  partitions: Partitions,
+): string {
   const hash = createHash('sha256')
   for (const { source } of files) hash.update(source.contentHash)
+  if (partitions.columns.length > 0) {
+    hash.update(JSON.stringify(partitions.ofFiles.map((partition) => [...partition])))
+  }
   for (const { name, source, type, asText, hidden } of columns) {
     hash.update(JSON.stringify([name, source, typeText(type), asText, hidden]))
   }
   return hash.digest('hex').slice(0, 16)
 }
 
-function dataFile(file: ReadFile, bounded: readonly Column[], layouts: Layouts): DataFile {
+const noPartition: Partition = new Map()
+
+function dataFile(
+  file: ReadFile,
+  partition: Partition,
+  bounded: readonly Column[],
+  layouts: Layouts,
+): DataFile {
   const { types, layout } = layoutOf(file.opened, layouts)
   const bounds = new Map<string, Bounds | null>()
   for (const column of bounded) {
-    const found = types.has(column.source) ? file.opened.bounds.get(column.source) : null
+    const found = partition.has(column.source)
+      ? pathBounds(file, partition.get(column.source) ?? null)
+      : types.has(column.source)
+        ? file.opened.bounds.get(column.source)
+        : null
     const parsed = found && parseBounds(found, column)
     if (parsed !== undefined) bounds.set(column.name, parsed)
   }
   const { path, source, opened } = file
-  return Object.freeze({ path, name: source.name, rows: opened.rows, types, layout, bounds })
+  const { rows } = opened
+  return Object.freeze({ path, name: source.name, rows, types, layout, partition, bounds })
+}
+
+function pathBounds({ opened }: ReadFile, value: string | null): TextBounds | null {
+  return value === null || opened.rows === 0 ? null : { min: value, max: value }
 }
 
 type Layout = Pick<DataFile, 'types' | 'layout'>

@@ -6,6 +6,7 @@ import type { Dictionary } from './dictionary.js'
 import { columnFinder } from './find-column.js'
 import type { FindColumn } from './find-column.js'
 import { quoted } from './nearest.js'
+import { readPartitions } from './partition.js'
 import { plainText, plainTextOrNull } from './plain-text.js'
 import type { Predicate } from './predicate.js'
 import type { Problem } from './problem.js'
@@ -69,12 +70,14 @@ export function buildDataset(
   files: readonly ReadFile[],
   dictionary: Dictionary,
 ): { readonly dataset: Dataset; readonly problems: readonly string[] } {
-  const united = uniteColumns(files, entry, dictionary)
+  const partitions = readPartitions(files)
+  const united = uniteColumns(files, partitions, entry, dictionary)
   const problems: Problem[] = [...united.problems]
   const find = columnFinder(united.columns, problems)
   const key = listOf(entry.key).flatMap((column, index) => find(column, ['key', index]) ?? [])
   const history = historyColumn(entry, find, problems)
-  const built = buildVersion(name, files, { columns: united.columns, key, history })
+  const { columns } = united
+  const built = buildVersion(name, files, { columns, key, history, partitions })
   problems.push(...built.problems)
   const written = (path: Problem['path']) => registry.written(['datasets', name, ...path])
   const demo = demoSubset(entry, find, written, problems)

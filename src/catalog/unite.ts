@@ -7,6 +7,7 @@ import type { DataType } from './data-type.js'
 import type { Dictionary } from './dictionary.js'
 import { quoted } from './nearest.js'
 import type { FileColumn } from './opener.js'
+import type { Partitions } from './partition.js'
 import { plainTextOrNull } from './plain-text.js'
 import type { Problem } from './problem.js'
 import type { DatasetEntry } from './registry-schema.js'
@@ -22,11 +23,13 @@ interface UnitedColumn {
 }
 
 /**
- * The dataset's columns in stored order: those of the first file, then what later files add.
+ * The dataset's columns in stored order: those of the first file, then what later files add, then
+ * what their paths say.
  * Types widen to one per column; the registry and the dictionary rename, hide and describe.
  */
 export function uniteColumns(
   files: readonly ReadFile[],
+  partitions: Partitions,
   entry: DatasetEntry,
   dictionary: Dictionary,
 ): { readonly columns: readonly Column[]; readonly problems: readonly Problem[] } {
@@ -35,11 +38,15 @@ export function uniteColumns(
   for (const { source, opened } of files) {
     for (const column of opened.columns) addColumn(united, refused, source.name, column)
   }
+  for (const { name, type, required } of partitions.columns) {
+    united.set(name, { type, required, file: '', files: files.length })
+  }
   const columns = [...united].map(([source, column]) =>
     describeColumn(source, column, files.length, entry, dictionary),
   )
   const problems = [
     ...refused.values(),
+    ...partitions.problems,
     ...unknownNameProblems(new Set(united.keys()), entry, dictionary),
     ...nameProblems(columns),
   ]

@@ -1,5 +1,6 @@
 import type { Column } from './column.js'
 import type { DataType } from './data-type.js'
+import type { Partition } from './partition.js'
 import type { Value } from './place.js'
 import type { Predicate } from './predicate.js'
 
@@ -20,7 +21,9 @@ export interface DataFile {
   readonly types: ReadonlyMap<string, DataType>
   /** Files with the same layout hold the same columns in the same types. */
   readonly layout: string
-  /** By shown name, for key and history columns; null where every value is empty. */
+  /** Columns that stand in its path instead, by the path's own names: the same in every file. */
+  readonly partition: Partition
+  /** By shown name, for key, history and path columns; null where every value is empty. */
   readonly bounds: ReadonlyMap<string, Bounds | null>
 }
 
@@ -59,10 +62,11 @@ type FileTest = (file: DataFile) => boolean
 /** What a file without bounds holds can't be told: it is read. */
 function fileTest(predicate: Predicate): FileTest {
   if (predicate.kind === 'nothing') return () => false
-  const { name } = predicate.column
+  const { name, source } = predicate.column
   const within = boundsTest(predicate)
   const takesEmpty = predicate.kind === 'is_null' || predicate.kind === 'isdistinct'
-  return ({ bounds }) => {
+  return ({ bounds, partition }) => {
+    if (predicate.kind === 'is_null' && partition.has(source)) return partition.get(source) === null
     const found = bounds.get(name)
     if (found === undefined) return true
     return found === null ? takesEmpty : within(found)

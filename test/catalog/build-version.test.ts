@@ -104,7 +104,12 @@ await t.test('a history column whose newest value can not be told is refused', (
           },
         },
       ],
-      { columns: [history], key: [], history },
+      {
+        columns: [history],
+        key: [],
+        history,
+        partitions: { columns: [], ofFiles: [], problems: [] },
+      },
     )
   t.same(build(1).problems, [
     {

@@ -94,7 +94,8 @@ await t.test('a column that no file lets be empty is never empty', (t) => {
   })
   const nullable = (...required: readonly boolean[]) => {
     const files = required.map((each, index) => file(String(index), each))
-    return uniteColumns(files, { title: 'x', files: 'x' }, new Map()).columns[0]?.nullable
+    const none = { columns: [], ofFiles: [], problems: [] }
+    return uniteColumns(files, none, { title: 'x', files: 'x' }, new Map()).columns[0]?.nullable
   }
   t.equal(nullable(true), false)
   t.equal(nullable(true, true), false)

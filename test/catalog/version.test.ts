@@ -153,6 +153,7 @@ function versionOver(
     rows: rows[index] ?? 0,
     types: new Map(columns.map(({ source, type }) => [source, type])),
     layout: '',
+    partition: new Map(),
     bounds: each,
   }))
   return {

@@ -75,8 +75,8 @@ export function bindList(column: Column, values: readonly Value[]): Bound {
   return { value: listValue(bounds.map((bound) => bound.value)), type: LIST(type) }
 }
 
-/** Texts as one list, for file paths. */
-export function bindTexts(texts: readonly string[]): Bound {
+/** Texts as one list: file paths, and what they say. */
+export function bindTexts(texts: readonly (string | null)[]): Bound {
   return { value: listValue(texts), type: LIST(VARCHAR) }
 }
 

@@ -21,9 +21,9 @@ export function compileRead(
   columns: readonly Column[],
   limit: number,
 ): Statement {
-  const sqlOf = columnsOf(piece)
-  const row = encodeRow(columns.map((column) => ({ column, sql: sqlOf(column) })))
   const parameters = new Parameters()
+  const sqlOf = columnsOf(piece, parameters)
+  const row = encodeRow(columns.map((column) => ({ column, sql: sqlOf(column) })))
   const from = fromWhere(piece, predicates, sqlOf, parameters)
   const order = piece.sorted ? ' ORDER BY file_index, file_row_number' : ''
   const end = `${order} LIMIT ${parameters.add(bindBigint(limit))}`
@@ -34,7 +34,8 @@ export function compileRead(
 /** How many rows of a piece meet the predicates. */
 export function compileCount(piece: Piece, predicates: readonly Predicate[]): Statement {
   const parameters = new Parameters()
-  const sql = `SELECT count(*) ${fromWhere(piece, predicates, columnsOf(piece), parameters)}`
+  const sqlOf = columnsOf(piece, parameters)
+  const sql = `SELECT count(*) ${fromWhere(piece, predicates, sqlOf, parameters)}`
   return Object.freeze({ sql, values: parameters.values })
 }
 
@@ -45,19 +46,30 @@ export function compileRows(
   columns: readonly (readonly [name: string, column: Column])[],
   parameters: Parameters,
 ): string {
-  const sqlOf = columnsOf(piece)
+  const sqlOf = columnsOf(piece, parameters)
   const list = columns.map(([name, column]) => `${sqlOf(column)} AS ${name}`)
   return `SELECT ${list.join(', ')} ${fromWhere(piece, predicates, sqlOf, parameters)}`
 }
 
 /**
  * Columns as a piece's files hold them, brought to the dataset's type; null where the files lack
- * them. All files of a piece are laid out alike.
+ * them. All files of a piece are laid out alike; what stands in their paths is found by the file.
  */
-function columnsOf(piece: Piece): (column: Column) => string {
-  const types = piece.files[0]?.file.types
+function columnsOf({ files }: Piece, parameters: Parameters): (column: Column) => string {
+  const first = files[0]?.file
+  const lists = new Map<string, string>()
+  const listOf = (source: string) => {
+    const values = () => bindTexts(files.map(({ file }) => file.partition.get(source) ?? null))
+    const list = lists.get(source) ?? parameters.add(values())
+    lists.set(source, list)
+    return list
+  }
   return (column) => {
-    const [stored, type] = [types?.get(column.source), typeText(column.type)]
+    const [stored, type] = [first?.types.get(column.source), typeText(column.type)]
+    if (first?.partition.has(column.source)) {
+      const place = 'CAST(file_index AS BIGINT) + 1'
+      return `CAST(list_extract(${listOf(column.source)}, ${place}) AS ${type})`
+    }
     if (stored === undefined) return `CAST(NULL AS ${type})`
     const name = identifier(column.source)
     return typeText(stored) === type ? name : `CAST(${name} AS ${type})`
