@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { open, realpath, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
@@ -28,6 +29,7 @@ export interface SourceFile extends FoundFile {
 
 const filesMax = 100_000
 const statsAtOnce = 64
+const notRegular = 'is not a regular file, and only those are read'
 const readBytesMax = 1024 * 1024
 /** A Parquet file begins and ends with these letters; before the last four stands the footer's size. */
 const mark = 'PAR1'
@@ -89,6 +91,7 @@ async function expand(folder: string, pattern: string): Promise<readonly string[
   const found = await stat(path).catch(() => undefined)
   if (found?.isFile()) return [path]
   if (found?.isDirectory()) throw new FileError(path, 'is a folder: add /*.parquet')
+  if (found) throw new FileError(path, notRegular)
   if (!isDynamicPattern(pattern)) throw new FileError(path, 'is not there')
   const matches = await glob(pattern, { cwd: folder, absolute: true, expandDirectories: false })
   if (matches.length === 0) throw new FileError(path, 'matches no file')
@@ -102,6 +105,7 @@ async function readSourceFile(
 ): Promise<SourceFile> {
   try {
     const found = await stat(path, { bigint: true })
+    if (!found.isFile()) throw new FileError(path, notRegular)
     const known = knownHashes.get(identityOf(found))
     const { stats, contentHash } = known
       ? { stats: found, contentHash: known }
@@ -131,7 +135,8 @@ async function statIdentity(path: string): Promise<string> {
 
 /** Facts and content of one moment. */
 async function readContent(path: string): Promise<{ stats: BigIntStats; contentHash: string }> {
-  await using file = await open(path)
+  // A pipe that has taken the file's place meanwhile must not be waited for.
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   const stats = await file.stat({ bigint: true })
   await requireWhole(file, path, Number(stats.size))
   const contentHash = await hashContent(file, Number(stats.size))

@@ -226,3 +226,14 @@ await t.test('of several bad files among many the first is named', async (t) => 
   await t.rejects(openFiles(paths, []), { name: 'FileError', path: paths[11], reason: /INTERNAL/ })
   await t.rejects(openFiles(paths.slice(12), []), { name: 'FileError', path: paths[17] })
 })
+
+await t.test('rows are counted as they are read, whatever the footer says of them', async (t) => {
+  const folder = t.testdir({})
+  const path = join(folder, 'a.parquet')
+  await writeParquet(folder, { 'a.parquet': 'SELECT i AS x FROM range(6) t(i)' })
+  // In the footer: the rows of the whole file, before the list of its one row group.
+  patch(path, '\x16\x0c\x19\x1c', '\x16\x00\x19\x1c')
+  const { rows, bounds } = await openOne(path, ['x'])
+  t.equal(rows, 6)
+  t.strictSame(bounds.get('x'), { min: '0', max: '5' })
+})

@@ -18,6 +18,8 @@ export interface WorldOptions {
   readonly files: Readonly<Record<string, string>>
   /** The text of registry.yaml. */
   readonly registry: string
+  /** A folder that the test has filled itself; a new one when left out. */
+  readonly at?: string
   readonly settings?: Readonly<Record<string, string>>
 }
 
@@ -58,7 +60,7 @@ export const startOfTest = Date.UTC(2026, 10, 15, 12)
 
 /** The real stack over files of the test's own: DuckDB, SQLite, HTTP by injection, a set clock. */
 export async function startWorld(t: Test, options: WorldOptions): Promise<World> {
-  const folder = t.testdir({})
+  const folder = options.at ?? t.testdir({})
   await writeParquet(folder, options.files)
   writeFileSync(join(folder, 'registry.yaml'), options.registry)
   const clock = { ms: startOfTest }

@@ -22,18 +22,18 @@ export async function groupFiles(
 ): Promise<readonly FileGroup[]> {
   const schemas = await readTexts(ask, schemaTexts, paths)
   const geometries = await readTexts(ask, geometryTexts, paths)
-  const rows = await readTexts(ask, rowCounts, paths)
-  const groups = new Map<string, { path: string; rows: number }[]>()
+  const groups = new Map<string, string[]>()
   for (const path of paths) {
     const key = JSON.stringify([schemas.get(path), geometries.get(path)])
     const group = groups.get(key) ?? []
-    group.push({ path, rows: Number(rows.get(path) ?? 0) })
+    group.push(path)
     groups.set(key, group)
   }
   const grouped: FileGroup[] = []
-  for (const files of groups.values()) {
-    const [first = { path: '' }] = files
-    grouped.push({ files, columns: await readColumns(connection, ask, first.path) })
+  for (const group of groups.values()) {
+    const [first = ''] = group
+    const columns = await readColumns(connection, ask, first)
+    grouped.push({ files: await countRows(ask, group), columns })
   }
   return grouped
 }
@@ -46,7 +46,6 @@ const schemaTexts = `SELECT file_name, md5(CAST(to_json(list([name, type, type_l
 /** GeoParquet: notes beside the schema make geometries of bytes. */
 const geometryTexts = `SELECT file_name, md5(string_agg(CAST(value AS VARCHAR)))
   FROM parquet_kv_metadata($1) WHERE key = 'geo' GROUP BY file_name`
-const rowCounts = 'SELECT file_name, num_rows FROM parquet_file_metadata($1)'
 
 async function readTexts(
   ask: Ask,
@@ -55,6 +54,17 @@ async function readTexts(
 ): Promise<ReadonlyMap<string, string>> {
   const [names = [], texts = []] = await ask(sql, bindTexts(paths))
   return new Map(names.map((name, index) => [String(name), String(texts[index])]))
+}
+
+/** As the rows are read: what a footer says of the whole file may be less than its parts hold. */
+async function countRows(ask: Ask, paths: readonly string[]): Promise<FileGroup['files']> {
+  const [indexes = [], counts = []] = await ask(
+    `SELECT file_index, count(*)
+     FROM read_parquet($1, hive_partitioning = false, union_by_name = false) GROUP BY file_index`,
+    bindTexts(paths),
+  )
+  const rows = new Map(indexes.map((index, at) => [Number(index), Number(counts[at])]))
+  return paths.map((path, index) => ({ path, rows: rows.get(index) ?? 0 }))
 }
 
 async function readColumns(
