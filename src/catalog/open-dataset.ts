@@ -1,12 +1,12 @@
 import { join, relative, resolve } from 'node:path'
 import type { ReadFile } from './build-version.js'
+import type { Content } from './content.js'
 import { buildDataset, registryDataset } from './dataset.js'
 import type { Dataset } from './dataset.js'
 import { parseDictionary } from './dictionary.js'
 import type { Dictionary } from './dictionary.js'
 import { KnownFiles } from './known-files.js'
 import { isIntact, readManifest } from './manifest.js'
-import type { Origin } from './manifest.js'
 import { FileError } from './opener.js'
 import type { OpenFiles, OpenedFile } from './opener.js'
 import { packedFolder } from './packed.js'
@@ -25,17 +25,6 @@ export interface OpenOptions {
   readonly versionsFolder: string | null
   /** What is known of the dataset's files; what is found is added to it. */
   readonly known?: KnownFiles
-}
-
-/** The files of a dataset, found, read and ready to be served. */
-export interface Content {
-  /** Where they are published; null where they are read in place. */
-  readonly folder: string | null
-  readonly files: readonly ReadFile[]
-  /** The columns whose bounds the files were asked for. */
-  readonly boundsOf: readonly string[]
-  /** Of packed files, those that they were made from; else null. */
-  readonly origins: readonly Origin[] | null
 }
 
 export type OpenedDataset =

@@ -1,4 +1,4 @@
-import type { Content } from './open-dataset.js'
+import type { Content } from './content.js'
 import { keyColumns } from './open-dataset.js'
 import { packOrder } from './pack-order.js'
 import { packedFolder } from './packed.js'

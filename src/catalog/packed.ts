@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { ReadFile } from './build-version.js'
-import type { Content } from './open-dataset.js'
+import type { Content } from './content.js'
 import type { OpenFiles } from './opener.js'
 import type { PackedFile } from './packer.js'
 import { contentIdOf } from './publish.js'
@@ -52,7 +52,7 @@ export async function openPacked(
   return { folder, files, boundsOf: from.boundsOf, origins: from.files.map(({ source }) => source) }
 }
 
-/** Known by its place among what was made from this content; as new as the newest of its sources. */
+/** Known by its place in what was made from this content; as new as the newest of its sources. */
 async function packedSource(
   folder: string,
   path: string,
