@@ -60,7 +60,9 @@ function columnSql(
 /** The value that belongs to the file which a row comes from. */
 function chosen(values: readonly string[]): string {
   const [only = 'NULL'] = values
-  return values.length === 1 ? only : `list_extract([${values.join(", ")}], CAST(file_index AS BIGINT) + 1)`
+  return values.length === 1
+    ? only
+    : `list_extract([${values.join(', ')}], CAST(file_index AS BIGINT) + 1)`
 }
 
 /** Files as they are; every path is one that the catalog has found. */
@@ -118,6 +120,11 @@ export function fileSql(
 ): string {
   const list = order.columns.map(({ name }, index) => `${inner(index)} AS ${identifier(name)}`)
   return `COPY (SELECT ${list.join(', ')} FROM batch WHERE rowid >= ${from} AND rowid < ${to})
-    TO ${literal(path)} (FORMAT parquet, COMPRESSION ${layout.codec},
-      PARQUET_VERSION ${layout.parquetVersion}, ROW_GROUP_SIZE ${layout.rowGroupRows})`
+    TO ${literal(path)} ${layoutSql(layout)}`
+}
+
+/** How COPY is told of a layout. */
+export function layoutSql({ codec, parquetVersion, rowGroupRows }: PackLayout): string {
+  return `(FORMAT parquet, COMPRESSION ${codec}, PARQUET_VERSION ${parquetVersion},
+    ROW_GROUP_SIZE ${rowGroupRows})`
 }

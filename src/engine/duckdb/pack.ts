@@ -192,7 +192,12 @@ async function verify(job: Job, names: readonly string[]): Promise<void> {
   const { order, layout, draft, ask, rows, tell } = job
   tell('verifying', 0)
   const ends = `file_row_number IN (0, ${layout.fileRows - 1})`
-  await requireOrder(order, ask, names.map((name) => draft.path(name)), ends)
+  await requireOrder(
+    order,
+    ask,
+    names.map((name) => draft.path(name)),
+    ends,
+  )
   const made = names.map((name) => draft.finished(name))
   const sum = made.reduce((total, file) => total + BigInt(file?.checksum ?? 0), 0n)
   let [foundRows, foundSum, done] = [0, 0n, 0]
