@@ -5,7 +5,7 @@ import { packAside } from '../../src/app/packing.js'
 import { writeParquet } from '../support/parquet.js'
 import { orderOf, packedRows } from '../engine/fixtures/pack-order.js'
 
-const rows = 'SELECT (i * 7919) % 50000 AS k, i AS n, repeat(chr(97 + (i % 26)::INT), 20) AS s'
+const rows = 'SELECT (i * 7919) % 2000 AS k, i AS n, repeat(chr(97 + (i % 26)::INT), 20) AS s'
 
 /** Processes that this one has started, by Linux's own account. */
 function children(): readonly number[] {
@@ -24,7 +24,7 @@ function priorities(pid: number): readonly number[] {
 
 await t.test('a process of its own packs, gives way to others, and ends', async (t) => {
   const folder = t.testdir({})
-  await writeParquet(folder, { 'a.parquet': `${rows} FROM range(50000) t(i)` })
+  await writeParquet(folder, { 'a.parquet': `${rows} FROM range(2000) t(i)` })
   const before = children()
   const seen = new Set<number>()
   const packed = await packAside(await orderOf(folder, ['a.parquet'], ['k']), {
@@ -38,12 +38,12 @@ await t.test('a process of its own packs, gives way to others, and ends', async 
   t.same([...seen], [19], 'every thread of it')
   t.same(children(), before)
   const keys = (await packedRows(packed, 'k')).map((text) => Number(/\d+/.exec(text)?.[0]))
-  t.same(keys, [...Array(50_000).keys()])
+  t.same(keys, [...Array(2000).keys()])
 })
 
 await t.test('an abort kills it, and the call says why', async (t) => {
   const folder = t.testdir({})
-  await writeParquet(folder, { 'a.parquet': `${rows} FROM range(50000) t(i)` })
+  await writeParquet(folder, { 'a.parquet': `${rows} FROM range(2000) t(i)` })
   const before = children()
   const stop = new AbortController()
   const reason = new Error('the server stops')
