@@ -61,7 +61,7 @@ async function pack(registry: string, packed: string): Promise<void> {
   const watch = setInterval(() => {
     peakBytes = Math.max(peakBytes, peakOf(child.pid ?? 0))
   }, memoryEveryMs)
-  const code = await new Promise((done) => child.on('close', done))
+  const code = await new Promise((resolve) => child.on('close', resolve))
   clearInterval(watch)
   if (code !== 0) throw new Error(`das dataset pack ended with ${String(code)}`)
   console.log(`peak memory of the whole process: ${(peakBytes / 1e9).toFixed(2)} GB`)

@@ -40,8 +40,9 @@ process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 // The one message that ever comes is an order, from the same release of the same program.
 process.once('message', (order: PackOrder) => {
   giveWay()
-  const report = (progress: (FromPacker & { kind: 'progress' })['progress']) =>
+  const report = (progress: (FromPacker & { kind: 'progress' })['progress']) => {
     void tell({ kind: 'progress', progress })
+  }
   void duckDbPacker()(order, { signal: never, report })
     .then<FromPacker, FromPacker>((files) => ({ kind: 'done', files: [...files] }), failed)
     .then(tell)

@@ -146,7 +146,7 @@ await t.test('what was finished before a stop is gone on with', async (t) => {
   t.notOk(existsSync(order.target), 'a target is whole or not there')
   const draft = `${order.target}.draft`
   const first = statSync(join(draft, '000000.parquet'), { bigint: true })
-  t.test('by the next run', async (t) => {
+  await t.test('by the next run', async (t) => {
     writeFileSync(join(draft, 'tmp_000001.parquet'), 'half a file')
     copyFileSync(join(draft, '000000.parquet'), join(draft, '000001.parquet'))
     const packed = await packFiles(order, silent)
