@@ -12,6 +12,7 @@ import { Reloader } from './app/reloader.js'
 import { prepareState } from './app/state-folder.js'
 import type { Catalog } from './catalog/catalog.js'
 import { LiveCatalog } from './catalog/live-catalog.js'
+import type { Serving } from './catalog/live-catalog.js'
 import type { Registry } from './catalog/registry.js'
 import type { Config } from './config.js'
 import { liveGrants } from './control/grants.js'
@@ -152,6 +153,7 @@ async function openApp(parts: OpenParts): Promise<App> {
     trustProxy: config.trustProxy,
     doors: [mcpDoor(service, parts)],
     isReady: () => !stopping.signal.aborted && hasData(catalog()) && records.health.isWritable(),
+    isUpToDate: () => isUpToDate(live.serving),
   })
   closers.add(server, () => closeServer(server, engine))
   await reloader.report()
@@ -174,6 +176,11 @@ async function openApp(parts: OpenParts): Promise<App> {
 
 function hasData({ datasets }: Catalog): boolean {
   return [...datasets.values()].some((dataset) => dataset.version)
+}
+
+function isUpToDate({ catalog, registryReason }: Serving): boolean {
+  if (registryReason !== null) return false
+  return [...catalog.datasets.values()].every(({ reason }) => reason === null)
 }
 
 /** Finishes what is in flight, interrupts what takes too long, and cuts who does not take it. */

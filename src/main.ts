@@ -128,5 +128,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   untilInterrupted,
   inspectFiles: (memory) => async (order, options) =>
     (await loadReading()).inspectorFor(memory)(order, options),
+  measureGain: (memory) => async (version, signal) =>
+    (await loadReading()).gainFor(memory)(version, signal),
   untilStopped,
 })

@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
 import { FileError } from '../catalog/opener.js'
 import { PackError } from '../catalog/packer.js'
 import type { PackOrder } from '../catalog/packer.js'
@@ -15,6 +17,15 @@ function tell(message: FromPacker): Promise<void> {
   })
 }
 
+/**
+ * Gives way to all others. On Linux each thread has a priority of its own, which those that it
+ * starts inherit; elsewhere the process has one.
+ */
+function giveWay(): void {
+  const threads = process.platform === 'linux' ? readdirSync('/proc/self/task').map(Number) : [0]
+  for (const thread of threads) setPriority(thread, constants.priority.PRIORITY_LOW)
+}
+
 function failed(cause: unknown): FromPacker {
   const message = cause instanceof Error ? cause.message : String(cause)
   if (cause instanceof FileError) {
@@ -28,6 +39,7 @@ process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 
 // The one message that ever comes is an order, from the same release of the same program.
 process.once('message', (order: PackOrder) => {
+  giveWay()
   const report = (progress: (FromPacker & { kind: 'progress' })['progress']) => {
     void tell({ kind: 'progress', progress })
   }

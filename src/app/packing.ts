@@ -1,6 +1,5 @@
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Check } from 'typebox/value'
 import { FileError } from '../catalog/opener.js'
@@ -25,8 +24,6 @@ type Settle = (message: Exclude<FromPacker, { kind: 'progress' }>) => void
 export const packAside: PackFiles = async (order, { signal, report }) => {
   signal.throwIfAborted()
   const child = fork(fileURLToPath(program), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-  // At once: the threads that it starts from here on are as patient as it is.
-  lowerPriority(child)
   const kill = () => child.kill('SIGKILL')
   signal.addEventListener('abort', kill, { once: true })
   try {
@@ -39,15 +36,6 @@ export const packAside: PackFiles = async (order, { signal, report }) => {
   } finally {
     signal.removeEventListener('abort', kill)
     kill()
-  }
-}
-
-function lowerPriority({ pid }: ChildProcess): void {
-  try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW)
-  } catch {
-    // It has ended already, which its end tells, or the system forbids it: then it is only less
-    // patient.
   }
 }
 

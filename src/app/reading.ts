@@ -4,12 +4,14 @@ import { dirname, join } from 'node:path'
 import { openCatalog } from '../catalog/catalog.js'
 import type { InspectFiles } from '../catalog/inspector.js'
 import type { OpenFiles } from '../catalog/opener.js'
+import type { MeasurePackGain } from '../catalog/pack-gain.js'
 import type { Registry } from '../catalog/registry.js'
 import type { Reader } from '../cli/parts.js'
 import { DuckDbEngine } from '../engine/duckdb/duckdb-engine.js'
 import type { EngineOptions } from '../engine/duckdb/duckdb-engine.js'
 import { duckDbInspector } from '../engine/duckdb/inspect.js'
 import { duckDbOpener } from '../engine/duckdb/opener.js'
+import { duckDbGain } from '../engine/duckdb/pack-gain.js'
 import { Closers } from './closers.js'
 
 const memoryShare = 0.6
@@ -44,6 +46,11 @@ export function openerFor(memoryLimitBytes: number | null): OpenFiles {
 /** Looks into opened Parquet files beside an engine of this much memory; null = as by default. */
 export function inspectorFor(memoryLimitBytes: number | null): InspectFiles {
   return duckDbInspector(Math.floor((memoryLimitBytes ?? defaultMemory()) * openerMemoryShare))
+}
+
+/** Measures what packing would bring, in an engine of this much memory; null = by default. */
+export function gainFor(memoryLimitBytes: number | null): MeasurePackGain {
+  return duckDbGain(Math.floor((memoryLimitBytes ?? defaultMemory()) * openerMemoryShare))
 }
 
 /**

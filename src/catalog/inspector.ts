@@ -89,12 +89,3 @@ export type InspectFiles = (
     readonly report: (progress: InspectProgress) => void
   },
 ) => Promise<Inspection>
-
-/** The time of a look-up by the first key column, as the files lie and packed, on a sample. */
-export interface PackGain {
-  readonly nowMs: number
-  readonly packedMs: number
-}
-
-/** Measures what packing would bring. The engine implements it; `app/` passes it in. */
-export type MeasureGain = (version: Version, signal: AbortSignal) => Promise<PackGain>

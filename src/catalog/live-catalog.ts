@@ -12,7 +12,7 @@ import type { Registry } from './registry.js'
 import type { Version } from './version.js'
 
 /** A dataset and plan that somebody has paid for. */
-export interface SoldPlan {
+interface SoldPlan {
   readonly dataset: string
   readonly plan: string
 }

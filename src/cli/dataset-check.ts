@@ -47,7 +47,7 @@ async function check(parts: CliParts, name: string | undefined, flags: Flags): P
   }
   const tools = {
     inspectFiles: parts.inspectFiles(config.memoryLimit),
-    measureGain: parts.measureGain?.(config.memoryLimit),
+    measureGain: parts.measureGain(config.memoryLimit),
   }
   const examined: Examined[] = []
   await parts.untilInterrupted(async (signal) => {

@@ -52,7 +52,7 @@ export async function verdict(
   { registry, ...opened }: Opened,
 ): Promise<readonly Finding[]> {
   const context = { registry, sold: [], deep: false, nowMs: parts.now() }
-  const tools = { inspectFiles: parts.inspectFiles(memoryLimitBytes), measureGain: undefined }
+  const tools = { inspectFiles: parts.inspectFiles(memoryLimitBytes) }
   const options = { signal: new AbortController().signal, report: () => {} }
   const examined = await examine({ ...opened, reasons: [] }, context, tools, options)
   return checkDataset(examined, context).findings

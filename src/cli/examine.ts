@@ -1,4 +1,5 @@
-import type { InspectFiles, Inspection, MeasureGain } from '../catalog/inspector.js'
+import type { InspectFiles, Inspection } from '../catalog/inspector.js'
+import type { MeasurePackGain } from '../catalog/pack-gain.js'
 import type { CheckContext, Examined } from './findings.js'
 import { layoutFindings } from './layout-findings.js'
 import type { OpenedToCheck } from './open-to-check.js'
@@ -9,7 +10,8 @@ const comparedRowsMax = 5_000_000
 /** What looking into a dataset takes. */
 interface Tools {
   readonly inspectFiles: InspectFiles
-  readonly measureGain: MeasureGain | undefined
+  /** Left out where nobody wants to wait for it. */
+  readonly measureGain?: MeasurePackGain
 }
 
 /**
@@ -32,7 +34,7 @@ export async function examine(
     inspectFiles({ version, deep, countsKeys, subset }, options),
   )
   const isSlow = typeof inspection !== 'string' && isLaidOutSlowly(version, inspection)
-  if (!isSlow || !measureGain || version.key.length === 0) return { ...bare, inspection }
+  if (!isSlow || !measureGain) return { ...bare, inspection }
   return { ...bare, inspection, gain: await told(signal, () => measureGain(version, signal)) }
 }
 

@@ -1,6 +1,7 @@
 import type { Dataset } from '../catalog/dataset.js'
-import type { Inspection, PackGain } from '../catalog/inspector.js'
+import type { Inspection } from '../catalog/inspector.js'
 import { quoted } from '../catalog/nearest.js'
+import type { PackGain } from '../catalog/pack-gain.js'
 import { plansOf } from '../catalog/registry.js'
 import type { Registry } from '../catalog/registry.js'
 import { filesThatMayHold } from '../catalog/version.js'

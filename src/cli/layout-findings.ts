@@ -1,4 +1,5 @@
-import type { FileFooter, PackGain } from '../catalog/inspector.js'
+import type { FileFooter } from '../catalog/inspector.js'
+import type { PackGain } from '../catalog/pack-gain.js'
 import { quoted } from '../catalog/nearest.js'
 import { compareText } from '../catalog/version.js'
 import type { Bounds, Version } from '../catalog/version.js'

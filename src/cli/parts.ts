@@ -1,7 +1,8 @@
 import type { Logger } from 'pino'
 import type { Catalog } from '../catalog/catalog.js'
-import type { InspectFiles, MeasureGain } from '../catalog/inspector.js'
+import type { InspectFiles } from '../catalog/inspector.js'
 import type { OpenFiles } from '../catalog/opener.js'
+import type { MeasurePackGain } from '../catalog/pack-gain.js'
 import type { PackFiles } from '../catalog/packer.js'
 import type { Registry } from '../catalog/registry.js'
 import type { WithSample } from '../catalog/sample.js'
@@ -65,8 +66,8 @@ export interface CliParts {
   readonly withSample: (memoryLimitBytes: number | null) => WithSample
   /** Looks into files that were opened, with this memory at most; null = its own choice. */
   readonly inspectFiles: (memoryLimitBytes: number | null) => InspectFiles
-  /** Measures what packing would bring; absent where nobody can. */
-  readonly measureGain?: (memoryLimitBytes: number | null) => MeasureGain
+  /** Measures what packing would bring, with this memory at most; null = its own choice. */
+  readonly measureGain: (memoryLimitBytes: number | null) => MeasurePackGain
   /** Opens a dataset where its files lie, to read it in this process. */
   readonly openReader: (
     registry: Registry,

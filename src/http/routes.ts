@@ -4,7 +4,13 @@ import { ServiceError, badRequest } from '../errors.js'
 import { parseJsonText } from '../query/parse-json.js'
 import { parseUrl } from '../query/parse-url.js'
 import type { PageAnswer, PageRequest, Service } from '../service.js'
-import { AccountSchema, DatasetListSchema, DatasetSchema, StatusSchema } from './schemas.js'
+import {
+  AccountSchema,
+  DatasetListSchema,
+  DatasetSchema,
+  ReadySchema,
+  StatusSchema,
+} from './schemas.js'
 import { visitOf } from './visit.js'
 
 interface DatasetRoute {
@@ -15,12 +21,17 @@ export interface RouteParts {
   readonly service: Service
   /** False while starting, stopping, or unable to serve or to count. */
   readonly isReady: () => boolean
+  /** False while an older state is served because the newest is refused. */
+  readonly isUpToDate: () => boolean
 }
 
 const reading = ['GET', 'HEAD']
 
 /** Every path of the REST interface (contract 1.1); a path's other methods answer 405. */
-export function addRoutes(app: FastifyInstance, { service, isReady }: RouteParts): void {
+export function addRoutes(
+  app: FastifyInstance,
+  { service, isReady, isUpToDate }: RouteParts,
+): void {
   const typed = app.withTypeProvider<TypeBoxTypeProvider>()
   const admit = (request: FastifyRequest, reply: FastifyReply) =>
     service.admit(visitOf(request, reply), 1)
@@ -28,15 +39,15 @@ export function addRoutes(app: FastifyInstance, { service, isReady }: RouteParts
   typed.route({
     method: reading,
     url: '/healthz',
-    schema: { response: { 200: StatusSchema } },
+    schema: { response: { 200: ReadySchema, StatusSchema } },
     handler: () => ({ status: 'ok' }),
   })
   typed.route({
     method: reading,
     url: '/readyz',
-    schema: { response: { 200: StatusSchema } },
+    schema: { response: { 200: ReadySchema } },
     handler: () => {
-      if (isReady()) return { status: 'ready' }
+      if (isReady()) return { status: 'ready', reload: isUpToDate() ? 'ok' : 'refused' }
       throw new ServiceError('service_unavailable', 'Not ready.', { retryAfterSeconds: 5 })
     },
   })

@@ -5,18 +5,12 @@ import type { Strand } from './pack-sql.js'
 import { identifier } from './sql.js'
 
 /**
- * How many rows, and the sum over rows of a 64-bit hash of all their cells: two sets of rows have
- * equal sums if they are equal in whatever order, and, but for a chance of 2⁻⁶⁴, only then.
- * It tells empty from '' and 0, -0.0 from 0.0, and a value from the same one in the next column.
- * It does not tell NaNs from one another; inside lists, structs and VARIANTs, values that have the
- * same text.
+ * The statement that finds a strand's checksum: how many rows, and the sum over rows of a 64-bit
+ * hash of all their cells. Two sets of rows have equal sums if they are equal in whatever order
+ * and, but for a chance of about 2⁻⁶⁴, only then. It tells empty from '' and 0, -0.0 from 0.0, and
+ * a value from the same one in the next column. It does not tell NaNs from one another, nor values
+ * inside lists, structs and VARIANTs that have the same text.
  */
-export interface Checksum {
-  readonly rows: number
-  readonly sum: bigint
-}
-
-/** The statement that finds a strand's checksum. */
 export function strandChecksumSql(order: PackOrder, strand: Strand): string {
   return `${checksumSql(order)} FROM (${strandSql(order, strand, order.columns)})`
 }

@@ -17,7 +17,11 @@ export function packFailure(cause: unknown, { files, target }: PackOrder): unkno
   }
   const source = files.find(({ path }) => text.includes(path))
   const [words = ''] = text.replaceAll(`${dirname(target)}/`, '').split('\n')
-  if (!source) return new PackError(`Packing failed: ${words} (${type})`, cause)
+  if (!source) {
+    // Of damaged pages DuckDB says what is wrong with them, not where they are.
+    const advice = '`das dataset check --deep` tells which file is damaged'
+    return new PackError(`Packing failed: ${words} (${type}); ${advice}.`, cause)
+  }
   const named = words.replaceAll(source.path, 'the file')
   return new FileError(source.path, `can't be read: ${named} (${type})`, cause)
 }

@@ -120,6 +120,11 @@ export function fileSql(
 ): string {
   const list = order.columns.map(({ name }, index) => `${inner(index)} AS ${identifier(name)}`)
   return `COPY (SELECT ${list.join(', ')} FROM batch WHERE rowid >= ${from} AND rowid < ${to})
-    TO ${literal(path)} (FORMAT parquet, COMPRESSION ${layout.codec},
-      PARQUET_VERSION ${layout.parquetVersion}, ROW_GROUP_SIZE ${layout.rowGroupRows})`
+    TO ${literal(path)} ${layoutSql(layout)}`
+}
+
+/** How COPY is told of a layout. */
+export function layoutSql({ codec, parquetVersion, rowGroupRows }: PackLayout): string {
+  return `(FORMAT parquet, COMPRESSION ${codec}, PARQUET_VERSION ${parquetVersion},
+    ROW_GROUP_SIZE ${rowGroupRows})`
 }

@@ -42,7 +42,7 @@ export function batchStrands(order: PackOrder, stretches: readonly Stretch[]): r
   return strands.length > 0 ? strands : [{ files: [0], range: { from: 0, to: 0 } }]
 }
 
-/** Everything in bites, each with its number of rows: many small files, or a part of a large one. */
+/** Everything in bites with their number of rows: many small files, or a part of a large one. */
 export function* checkStrands(
   order: PackOrder,
 ): Generator<{ readonly strand: Strand; readonly rows: number }> {
