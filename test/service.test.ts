@@ -51,7 +51,14 @@ function impatientDoor(t: Test, world: World, engine: Engine) {
     now,
   })
   const logger = pino({ level: 'silent' })
-  const server = buildServer({ service, logger, trustProxy: [], doors: [], isReady: () => true })
+  const server = buildServer({
+    service,
+    logger,
+    trustProxy: [],
+    doors: [],
+    isReady: () => true,
+    isUpToDate: () => true,
+  })
   t.teardown(async () => {
     await server.close()
     await charges.close()

@@ -89,7 +89,14 @@ async function start() {
     now: Date.now,
   })
   const { buildServer } = await built('http/server')
-  const server = buildServer({ service, logger, trustProxy: [], doors: [], isReady: () => true })
+  const server = buildServer({
+    service,
+    logger,
+    trustProxy: [],
+    doors: [],
+    isReady: () => true,
+    isUpToDate: () => true,
+  })
   const base = await server.listen({ host: '127.0.0.1', port: 0 })
   process.on('message', () => process.send?.(counts))
   process.on('disconnect', () => {

@@ -70,9 +70,7 @@ export class Reloader {
   /** Takes what lies on the disk now; waits while something is being written, for a while. */
   async reload(force = false): Promise<void> {
     for (let looks = 0; looks < settleLooksMax && !this.#isClosed; looks++) {
-      const result = await this.#parts.live.update(force)
-      await this.report()
-      if (result !== 'unsettled') return
+      if (!(await this.#look(force))) return
       await sleep(settleMs)
     }
   }
@@ -105,9 +103,10 @@ export class Reloader {
     await this.#parts.live.close()
   }
 
-  async #look(): Promise<boolean> {
+  /** True when something is being written. */
+  async #look(force = false): Promise<boolean> {
     const { live, now } = this.#parts
-    const result = await live.update()
+    const result = await live.update(force)
     if (now() - this.#expiredAt >= expireEveryMs) {
       this.#expiredAt = now()
       await live.expire()

@@ -44,6 +44,7 @@ await t.test('a fault is an error without a word of what it was', async (t) => {
       },
     ],
     isReady: () => true,
+    isUpToDate: () => true,
   })
   t.teardown(() => server.close())
   for (const [method, params] of calls) {
