@@ -142,7 +142,7 @@ export const controlMigrations: readonly string[] = [
 
   -- Wishes of the command line for the server: das dataset reload.
   CREATE TABLE reloads (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    id INTEGER PRIMARY KEY,
     force INTEGER NOT NULL CHECK (force IN (0, 1)),
     requested_at INTEGER NOT NULL,
     taken_at INTEGER,

@@ -228,10 +228,14 @@ await t.test('a registry that is no object, or lacks a key, says so', (t) => {
   t.end()
 })
 
-await t.test('packing is off: the key is known, and `auto` says that this version can not', (t) => {
-  t.same(datasetProblems('pack: off'), [])
-  t.same(datasetProblems('pack: auto'), [
-    'registry.yaml:5:5: datasets.things.pack: must be "off": this version of the server does not pack yet.',
+await t.test('packing, breaking changes and how long versions are kept', (t) => {
+  const lines = ['pack: off', 'pack: auto', 'allow_breaking: true', 'keep_versions_hours: 0']
+  for (const line of lines) t.same(datasetProblems(line), [], line)
+  t.same(datasetProblems('pack: on'), [
+    'registry.yaml:5:5: datasets.things.pack: must be off or auto.',
+  ])
+  t.same(datasetProblems('keep_versions_hours: 1.5'), [
+    'registry.yaml:5:5: datasets.things.keep_versions_hours: must be a whole number of hours, 0 to 8760.',
   ])
   t.end()
 })

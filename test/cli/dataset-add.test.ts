@@ -153,7 +153,8 @@ await t.test('an added dataset passes the check, is served, and the page stays',
   )
   t.equal(
     (await das(['dataset', 'check', 'sales'])).stdout,
-    'sales: ok (40 rows, 3 columns, 2 files)\n',
+    'sales: ok (40 rows, 3 columns, 2 files)\n  info: 3 columns without a description: ' +
+      '"inn", "year" and "amount"; AI agents guess what they mean\n',
   )
   const sold = await das([
     'subscription',
@@ -264,7 +265,7 @@ await t.test('the demo subset that is proposed can be taken as it stands', async
   writeFileSync(join(house.folder, 'registry.yaml'), registryOf(house).replaceAll('# demo', 'demo'))
   const { code, stdout } = await house.das(['dataset', 'check'])
   t.equal(code, 0)
-  t.match(stdout, /^numbers: ok .*\ntexts: ok .*\ndigits: ok .*\n$/)
+  t.match(stdout, /^numbers: ok .*\n.*\ntexts: ok .*\n.*\ndigits: ok .*\n.*\n$/)
 })
 
 await t.test('what the owner says is not guessed', async (t) => {

@@ -23,6 +23,8 @@ await t.test('every command has a help page with an example, and --json', async 
     'dataset add',
     'dataset check',
     'dataset list',
+    'dataset pack',
+    'dataset reload',
     'explain',
     'mail list',
     'mail send',

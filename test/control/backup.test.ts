@@ -6,7 +6,7 @@ import { ControlStore } from '../../src/control/store.js'
 import { findToken } from '../../src/control/tokens.js'
 import { parseToken } from '../../src/control/token-format.js'
 import { chargeAll, readUsage } from '../../src/control/usage.js'
-import { openStore, storePath, subscribe } from './fixtures/store.js'
+import { damageTable, openStore, storePath, subscribe } from './fixtures/store.js'
 
 await t.test('a backup holds all that was written before it, and opens as a store', async (t) => {
   const path = storePath(t)
@@ -72,9 +72,7 @@ await t.test('a store that is damaged gives no backup, and says so', async (t) =
   const store = ControlStore.open(path)
   for (let each = 0; each < 100; each += 1) subscribe(store)
   store.close()
-  const bytes = readFileSync(path)
-  bytes.fill(0x5a, 5 * 4096, bytes.length)
-  writeFileSync(path, bytes)
+  damageTable(path, 'tokens')
   const damaged = openStore(t, path)
   const copy = join(dirname(path), 'copy.db')
   t.throws(() => backUp(damaged, copy), { code: 'SQLITE_CORRUPT' })

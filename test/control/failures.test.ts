@@ -1,4 +1,3 @@
-import { closeSync, openSync, statSync, writeSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import t from 'tap'
 import { failClosed } from '../../src/control/failures.js'
@@ -6,7 +5,7 @@ import { ControlStore } from '../../src/control/store.js'
 import { listTokens } from '../../src/control/tokens.js'
 import { chargeAll, readUsage } from '../../src/control/usage.js'
 import { ServiceError } from '../../src/errors.js'
-import { openStore, storePath, subscribe, thrownBy } from './fixtures/store.js'
+import { damageTable, openStore, storePath, subscribe, thrownBy } from './fixtures/store.js'
 
 // Guarantee: when a charge can't be made durable, nobody is told that it was.
 
@@ -75,7 +74,7 @@ await t.test('a corrupt page is a 503 for reads too', async (t) => {
   const store = openStore(t, path)
   subscribe(store)
   store.close()
-  overwriteAllButFirstPage(path)
+  damageTable(path, 'tokens')
   const corrupt = openStore(t, path)
   t.match(
     thrownBy(() => listTokens(corrupt)),
@@ -119,10 +118,3 @@ await t.test('extended result codes count as their primary code', async (t) => {
     t.match(failWith(code), { code }, code)
   }
 })
-
-function overwriteAllButFirstPage(path: string): void {
-  const pageBytes = 4096
-  const file = openSync(path, 'r+')
-  writeSync(file, Buffer.alloc(statSync(path).size - pageBytes, 0xff), 0, null, pageBytes)
-  closeSync(file)
-}

@@ -2,10 +2,10 @@ import { stat } from 'node:fs/promises'
 import { identityOf } from '../../catalog/source-files.js'
 import type { DataFile } from '../../catalog/version.js'
 
-/** A file that was written to after its version was published: what was read of it may be torn. */
+/** A file that is not what its version was published with: what was read of it may be torn. */
 export class ChangedFileError extends Error {
-  constructor({ name }: DataFile) {
-    super(`${name} was overwritten in place; write files whole, then rename them`)
+  constructor({ name }: DataFile, what: string) {
+    super(`${name} ${what}`)
     this.name = 'ChangedFileError'
   }
 }
@@ -26,5 +26,8 @@ export async function requireUnchanged(files: readonly DataFile[]): Promise<void
 
 async function requireSame(file: DataFile): Promise<void> {
   const found = await stat(file.path, { bigint: true }).catch(() => undefined)
-  if (!found || identityOf(found) !== file.guard) throw new ChangedFileError(file)
+  if (!found) throw new ChangedFileError(file, 'is gone from the versions folder')
+  if (identityOf(found) === file.guard) return
+  const advice = 'write files whole, then rename them'
+  throw new ChangedFileError(file, `was overwritten in place; ${advice}`)
 }
