@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { readRegistry } from '../catalog/catalog.js'
+import type { InspectProgress } from '../catalog/inspector.js'
 import type { Registry } from '../catalog/registry.js'
 import { listSubscriptions } from '../control/subscriptions.js'
 import { checkLines } from './check-lines.js'
-import { progressReport } from './check-progress.js'
 import { addCommand, readSettings } from './command.js'
 import type { Flags } from './command.js'
 import { examine } from './examine.js'
@@ -13,6 +13,7 @@ import { openToCheck } from './open-to-check.js'
 import type { OpenedToCheck } from './open-to-check.js'
 import type { CliParts } from './parts.js'
 import { printJson, printLines } from './print.js'
+import { progressReport } from './progress.js'
 import { findDataset } from './registry.js'
 import { withExistingStore } from './state.js'
 import { stateOf } from './token-table.js'
@@ -52,8 +53,12 @@ async function check(parts: CliParts, name: string | undefined, flags: Flags): P
   const examined: Examined[] = []
   await parts.untilInterrupted(async (signal) => {
     for (const each of opened) {
-      const { report, end } = progressReport(parts, each.dataset.name, flags.json === true)
-      examined.push(await examine(each, context, tools, { signal, report }).finally(end))
+      const progress = progressReport(parts, flags.json === true)
+      const report = (rows: InspectProgress) => {
+        progress.report({ what: each.dataset.name, ...rows })
+      }
+      const look = examine(each, context, tools, { signal, report })
+      examined.push(await look.finally(progress.end))
     }
   })
   printChecks(parts, examined, context, { json: flags.json === true, ghosts: name === undefined })

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { openCatalog, readRegistry } from '../catalog/catalog.js'
 import { FileError } from '../catalog/opener.js'
 import { packOrder } from '../catalog/pack-order.js'
-import type { PackedFile } from '../catalog/packer.js'
+import type { PackProgress, PackedFile } from '../catalog/packer.js'
 import { withDatasetFiles } from '../catalog/registry-edit.js'
 import type { Registry } from '../catalog/registry.js'
 import { listOf } from '../catalog/registry.js'
@@ -12,10 +12,10 @@ import type { Version } from '../catalog/version.js'
 import { readRegistryText, writeRegistry } from '../catalog/write-registry.js'
 import { addCommand, readSettings } from './command.js'
 import type { Flags } from './command.js'
-import { progressLine } from './pack-progress.js'
 import { packTarget } from './pack-target.js'
 import type { CliParts } from './parts.js'
-import { count, printJson, printLines } from './print.js'
+import { count, printJson, printLines, sizeText } from './print.js'
+import { progressReport } from './progress.js'
 import { findDataset } from './registry.js'
 
 /** `das dataset pack`. */
@@ -94,12 +94,16 @@ async function packVersion(
   flags: Flags,
 ): Promise<Packed> {
   const startedMs = performance.now()
-  const line = flags.json ? null : progressLine(parts.stderr, () => performance.now())
-  const report = line ? line.report : () => undefined
+  const progress = progressReport(parts, flags.json === true)
+  const report = ({ stage, ...rows }: PackProgress) => {
+    progress.report({ what: stage, ...rows, share: shareOf(stage, rows.rowsDone / rows.rows) })
+  }
   const order = packOrder(version, folder, memoryLimit)
   try {
     const files = await parts.untilInterrupted((signal) =>
-      parts.packFiles(order, { signal, report }),
+      parts.packFiles(order, { signal, report }).catch((cause: unknown) => {
+        throw signal.aborted ? stopped(cause) : cause
+      }),
     )
     let bytesAfter = 0
     for (const { path } of files) bytesAfter += (await stat(path)).size
@@ -108,7 +112,7 @@ async function packVersion(
   } catch (cause) {
     throw failureWords(cause, registry)
   } finally {
-    line?.end()
+    progress.end()
   }
 }
 
@@ -116,10 +120,24 @@ function failureWords(cause: unknown, { folder }: Registry): unknown {
   if (cause instanceof FileError) {
     return new Error(`${relative(folder, cause.path)} ${cause.reason}`, { cause })
   }
-  if ((cause as Error).name !== 'AbortError') return cause
-  return new Error('stopped; what is finished is kept: the same command goes on from there', {
-    cause,
-  })
+  return cause
+}
+
+function stopped(cause: unknown): Error {
+  const advice = 'what is finished is kept: the same command goes on from there'
+  return new Error(`stopped; ${advice}`, { cause })
+}
+
+/** How much of the whole each stage is, as measured. */
+const stageShares: Readonly<Record<PackProgress['stage'], readonly [from: number, to: number]>> = {
+  sorting: [0, 0.03],
+  writing: [0.03, 0.83],
+  verifying: [0.83, 1],
+}
+
+function shareOf(stage: PackProgress['stage'], done: number): number {
+  const [from, to] = stageShares[stage]
+  return from + (to - from) * (Number.isNaN(done) ? 0 : done)
 }
 
 /** Relative to the registry where it lies beside or under it: the two can be moved together. */
@@ -150,7 +168,7 @@ function packedLines(
   isSwitched: boolean,
 ): readonly string[] {
   const [place, amount] = [pathIn(registry, folder), (value: number) => count(stdout, value)]
-  const sizes = `${megabytes(version.bytes)} → ${megabytes(bytesAfter)} MB`
+  const sizes = `${sizeText(version.bytes)} → ${sizeText(bytesAfter)}`
   const list = listOf(registry.datasets.get(name)?.files).join(', ')
   const files_ = `${amount(files.length)} file${files.length === 1 ? '' : 's'}`
   return [
@@ -158,12 +176,8 @@ function packedLines(
     ...(isSwitched
       ? [
           `The registry's files are now ${place}/*.parquet; the sources are as they were.`,
-          `A running server takes it at its next start. To go back: files: ${list}`,
+          `A running server takes it within seconds. To go back: files: ${list}`,
         ]
       : [`To serve it, put into the registry: files: ${place}/*.parquet`]),
   ]
-}
-
-function megabytes(bytes: number): string {
-  return (bytes / 1e6).toFixed(1)
 }

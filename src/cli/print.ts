@@ -33,9 +33,13 @@ export function count(output: Output, value: number): string {
 
 const sizeUnits = ['B', 'kB', 'MB', 'GB', 'TB']
 
-/** Bytes; on a terminal to three digits with a decimal unit: 2.15 GB. */
+/** Bytes in a table; on a terminal to three digits with their unit. */
 export function size(output: Output, bytes: number): string {
-  if (!output.isTTY) return String(bytes)
+  return output.isTTY ? sizeText(bytes) : String(bytes)
+}
+
+/** Bytes to three digits with a decimal unit: 2.15 GB. */
+export function sizeText(bytes: number): string {
   let [value, unit] = [bytes, 0]
   while (value >= 1000 && unit < sizeUnits.length - 1) [value, unit] = [value / 1000, unit + 1]
   const digits = unit === 0 || value >= 100 ? 0 : value >= 10 ? 1 : 2

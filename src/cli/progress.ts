@@ -1,10 +1,19 @@
-import type { InspectProgress } from '../catalog/inspector.js'
 import type { CliParts } from './parts.js'
 import { count } from './print.js'
 
-/** Says on stderr how far a long look has come. */
-export interface ProgressReport {
-  readonly report: (progress: InspectProgress) => void
+/** How far long work has come. */
+interface Progress {
+  /** What is being done, in a word or two. */
+  readonly what: string
+  readonly rowsDone: number
+  readonly rows: number
+  /** Of the whole work, 0 to 1; by the rows when left out. */
+  readonly share?: number
+}
+
+/** Says on stderr how far long work has come. */
+interface ProgressReport {
+  readonly report: (progress: Progress) => void
   /** Takes the bar away. */
   readonly end: () => void
 }
@@ -16,25 +25,21 @@ const barCells = 20
 const reckonedShareMin = 0.02
 const clearLine = '\r\u001b[2K'
 
-/** A bar on a terminal, elsewhere a line every ten seconds; nothing where `isSilent`. */
-export function progressReport(
-  { stderr, now }: CliParts,
-  name: string,
-  isSilent: boolean,
-): ProgressReport {
+/** A bar with the time left on a terminal, elsewhere a line every ten seconds; none if `isSilent`. */
+export function progressReport({ stderr }: CliParts, isSilent: boolean): ProgressReport {
   if (isSilent) return { report: () => {}, end: () => {} }
   const isTerminal = stderr.isTTY === true
-  const startedMs = now()
+  const startedMs = performance.now()
   let saidMs = isTerminal ? -Infinity : startedMs
-  const report = (progress: InspectProgress) => {
-    const nowMs = now()
+  const report = (progress: Progress) => {
+    const nowMs = performance.now()
     if (nowMs - saidMs < (isTerminal ? barEveryMs : lineEveryMs)) return
     saidMs = nowMs
-    const share = progress.rows === 0 ? 1 : progress.rowsDone / progress.rows
+    const { what, rowsDone, rows, share = rows === 0 ? 1 : rowsDone / rows } = progress
     const bar = isTerminal ? `${barOf(share)} ` : ''
-    const rows = `${count(stderr, progress.rowsDone)} of ${count(stderr, progress.rows)} rows`
+    const amount = `${count(stderr, rowsDone)} of ${count(stderr, rows)} rows`
     const left = leftText(share, nowMs - startedMs)
-    const text = `${name}: ${bar}${Math.floor(share * 100)} % (${rows}${left})`
+    const text = `${what}: ${bar}${Math.floor(share * 100)} % (${amount}${left})`
     stderr.write(isTerminal ? `${clearLine}${text}` : `${text}\n`)
   }
   return { report, end: () => isTerminal && stderr.write(clearLine) }
