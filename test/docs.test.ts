@@ -5,6 +5,7 @@ import { operators } from '../src/catalog/operators.js'
 import { typeOperators } from '../src/catalog/column-types.js'
 import { DatasetSchema } from '../src/catalog/registry-schema.js'
 import type { CliParts } from '../src/cli/parts.js'
+import { findingTable } from '../src/cli/finding-table.js'
 import { buildProgram } from '../src/cli/run.js'
 import { settings } from '../src/config.js'
 import { errorStatus } from '../src/errors.js'
@@ -12,14 +13,15 @@ import { errorStatus } from '../src/errors.js'
 const readme = readFileSync('README.md', 'utf8')
 
 /** The rows of the table under a heading, as lists of cells. */
-function tableAfter(text: string): readonly (readonly string[])[] {
-  const start = readme.indexOf(text)
+function tableAfter(text: string, page = readme): readonly (readonly string[])[] {
+  const start = page.indexOf(text)
   const table =
-    readme
+    page
       .slice(start)
       .split('\n\n')
       .find((block) => block.startsWith('|')) ?? ''
   return table
+    .trimEnd()
     .split('\n')
     .slice(2)
     .map((line) =>
@@ -105,6 +107,15 @@ await t.test('the README lists every setting with its default, and no other', (t
       each.default ?? '',
       each.help,
     ]),
+  )
+  t.end()
+})
+
+await t.test('the page on dataset checks lists every finding, and no other', (t) => {
+  const page = readFileSync('docs/dataset-check.md', 'utf8')
+  t.same(
+    tableAfter('# What', page).map(([code, level, meaning]) => [codes(code)[0], level, meaning]),
+    Object.entries(findingTable).map(([code, { level, meaning }]) => [code, level, meaning]),
   )
   t.end()
 })
