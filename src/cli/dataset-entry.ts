@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { flowText, scalarText } from '../catalog/yaml-text.js'
 
 /** What `das dataset add` writes of a dataset. */
@@ -21,11 +22,12 @@ export interface Draft {
 /** The entry's lines as a person would write them, without its name, two spaces a level. */
 export function entryText(draft: Draft): string {
   const { description, source, key, history, dictionary } = draft
+  const areInside = draft.files.every((path) => !isAbsolute(path))
   return [
     `title: ${scalarText(draft.title)}`,
     ...(description === null ? [] : [`description: ${scalarText(description)}`]),
     ...(source === null ? [] : [`source: ${scalarText(source)}`]),
-    `files: ${oneOrMany(draft.files)} # relative to this page`,
+    `files: ${oneOrMany(draft.files)}${areInside ? ' # relative to this page' : ''}`,
     key.length > 0
       ? `key: [${key.map(scalarText).join(', ')}] # rows are looked up by it, the first column first`
       : '# key: [column] # rows are looked up by it, the first column first',

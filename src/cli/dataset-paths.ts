@@ -78,6 +78,7 @@ async function readPath(given: string): Promise<Named> {
     const tail = await folderPattern(path, given)
     return { kind: 'pattern', path: join(escapePath(path), tail), folder: path }
   }
+  if (found) throw badRequest(`${given} is not a regular file, and only those are read.`)
   if (!isDynamicPattern(given)) throw badRequest(`${given} is not there.`)
   const pattern = isAbsolute(given) ? given : join(escapePath(process.cwd()), given)
   const matches = await glob(pattern, { absolute: true, expandDirectories: false })

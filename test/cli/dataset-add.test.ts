@@ -115,6 +115,7 @@ await t.test(
     t.equal(name, 'else_1')
     t.equal(dictionary, 'else_1.columns.csv', 'beside the registry, which is ours')
     t.equal((await house.das(['dataset', 'check', '--registry', registry])).code, 0)
+    t.notMatch(readFileSync(registry, 'utf8'), 'relative to this page')
     const file = await told(house, [join(folder, 'a b.parquet'), '--registry', registry])
     t.same(file.files, [join(folder, 'a b.parquet')])
     t.same(file.same_files_as, ['else_1'])

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { typeText } from '../../src/catalog/data-type.js'
 import { FileError } from '../../src/catalog/opener.js'
+import { duckDbOpener } from '../../src/engine/duckdb/opener.js'
+import { withEncryptedColumns } from '../support/odd-files.js'
 import { writeParquet } from '../support/world.js'
 import { openEngine, openFolder } from './fixtures/open-engine.js'
 import { openFiles, openOne, openRows, patch } from './fixtures/open-file.js'
@@ -146,6 +148,26 @@ await t.test('what is no whole Parquet file is refused, without its path', async
     t.match(reason, /^can't be read: .* \((IO|Invalid Input)\)$/, name)
     t.notMatch(reason, folder)
   }
+})
+
+await t.test('columns that are encrypted behind an open footer are told as such', async (t) => {
+  const folder = t.testdir({})
+  const path = join(folder, 'a.parquet')
+  await writeParquet(folder, { 'a.parquet': 'SELECT i FROM range(100) t(i)' })
+  writeFileSync(path, withEncryptedColumns(readFileSync(path)))
+  t.equal(await reasonFor(path), 'is encrypted Parquet, which is not supported')
+})
+
+await t.test('where memory does not suffice, the reason says what would help', async (t) => {
+  const folder = t.testdir({})
+  const path = join(folder, 'a.parquet')
+  await writeParquet(folder, { 'a.parquet': "SELECT repeat('x', 20_000_000) AS x" })
+  await t.rejects(duckDbOpener(16 * 1024 ** 2)([path], []), {
+    name: 'FileError',
+    path,
+    reason: /^can't be read: reading it takes more memory than there is; .*--memory-limit/,
+  })
+  t.equal((await openOne(path)).rows, 1)
 })
 
 await t.test('a map that holds a key twice is served as it stands', async (t) => {

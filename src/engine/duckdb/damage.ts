@@ -5,6 +5,7 @@ import type { Piece } from './pieces.js'
 import type { Run } from './run.js'
 import { compileScan } from './scan-job.js'
 import type { ScanJob } from './scan-job.js'
+import { unreadableWords } from './unreadable.js'
 
 /**
  * Finds what made a scan fail: each damaged file, its first column that can't be read, and the
@@ -16,8 +17,7 @@ export async function findDamages(
   run: Run,
   cause: unknown,
 ): Promise<readonly Damage[]> {
-  const { type } = readFailure(cause)
-  if (type === null) throw cause
+  if (!isOfFile(cause)) throw cause
   const damages: Damage[] = []
   for (const each of files) {
     const job = { files: [each], columns }
@@ -38,9 +38,9 @@ async function findDamage(job: ScanJob, run: Run, failure: unknown): Promise<Dam
     const found = await failureOf(single, null, run)
     if (found === undefined) continue
     const rowGroup = await findRowGroup(single, path, run)
-    return { ...place, reason: reasonOf(found, path), column: column.source, rowGroup }
+    return { ...place, reason: unreadableWords(found, path), column: column.source, rowGroup }
   }
-  return { ...place, reason: reasonOf(failure, path) }
+  return { ...place, reason: unreadableWords(failure, path) }
 }
 
 /** Row groups are halved, not tried one by one: a large file has thousands. */
@@ -69,16 +69,13 @@ async function failureOf(job: ScanJob, range: Piece['range'], run: Run): Promise
     await run(compileScan(job, range))
     return undefined
   } catch (cause) {
-    if (readFailure(cause).type === null) throw cause
+    if (!isOfFile(cause)) throw cause
     return cause
   }
 }
 
-/** DuckDB's own words without the path, which the owner's terminal names in its own way. */
-function reasonOf(cause: unknown, path: string): string {
-  const { type, text } = readFailure(cause)
-  const [words = ''] = text.split('\n')
-  const names = [`file '${path}'`, `file "${path}"`, `'${path}'`, `"${path}"`, path]
-  const plain = names.reduce((rest, name) => rest.replaceAll(name, 'the file'), words)
-  return `${plain} (${type})`
+/** Memory that does not suffice says nothing of a file. */
+function isOfFile(cause: unknown): boolean {
+  const { type } = readFailure(cause)
+  return type !== null && type !== 'Out of Memory'
 }

@@ -9,12 +9,12 @@ import { bindBigint, bindTexts } from './bind.js'
 import { hasBounds, readBounds } from './bounds.js'
 import type { Ask } from './bounds.js'
 import { encodeRow } from './encode.js'
-import { readFailure } from './failure.js'
 import { createInstance } from './instance.js'
 import { runStatement } from './run.js'
 import { groupFiles } from './schemas.js'
 import type { FileGroup } from './schemas.js'
 import { identifier } from './sql.js'
+import { isEncrypted, unreadableWords } from './unreadable.js'
 
 /** Files opened by the same statements: enough to share their cost, few enough to stay small. */
 const batchFilesMax = 128
@@ -61,12 +61,12 @@ async function openBatch(paths: readonly string[], engine: Engine): Promise<read
     const connection = await instance.connect()
     try {
       return await openTogether(connection, paths, engine.boundsOf)
+    } catch (cause) {
+      const [path] = paths
+      if (path !== undefined && paths.length === 1) throw await fileError(connection, cause, path)
     } finally {
       connection.disconnectSync()
     }
-  } catch (cause) {
-    const [path] = paths
-    if (path !== undefined && paths.length === 1) throw fileErrorOf(cause, path)
   } finally {
     instance.closeSync()
   }
@@ -75,15 +75,20 @@ async function openBatch(paths: readonly string[], engine: Engine): Promise<read
   return [...first, ...(await openBatch(paths.slice(middle), engine))]
 }
 
-/** DuckDB's own words without the path, which the catalog names in its own way. */
-function fileErrorOf(cause: unknown, path: string): FileError {
+async function fileError(
+  connection: DuckDBConnection,
+  cause: unknown,
+  path: string,
+): Promise<FileError> {
   if (cause instanceof FileError) return cause
-  const { type, text } = readFailure(cause)
-  const [words = ''] = text.split('\n')
-  const names = [`file '${path}'`, `file "${path}"`, `'${path}'`, `"${path}"`, path]
-  const plain = names.reduce((rest, name) => rest.replaceAll(name, 'the file'), words)
-  const reason = `can't be read: ${plain}${type === null ? '' : ` (${type})`}`
-  return new FileError(path, reason, cause)
+  if (await isEncrypted(askOf(connection, AbortSignal.timeout(fileTimeoutMs)), path)) {
+    return new FileError(path, 'is encrypted Parquet, which is not supported', cause)
+  }
+  return new FileError(path, `can't be read: ${unreadableWords(cause, path)}`, cause)
+}
+
+function askOf(connection: DuckDBConnection, signal: AbortSignal): Ask {
+  return (sql, ...values) => runStatement(connection, { sql, values }, signal)
 }
 
 async function openTogether(
@@ -91,8 +96,7 @@ async function openTogether(
   paths: readonly string[],
   boundsOf: readonly string[],
 ): Promise<readonly OpenedFile[]> {
-  const signal = AbortSignal.timeout(fileTimeoutMs * paths.length)
-  const ask: Ask = (sql, ...values) => runStatement(connection, { sql, values }, signal)
+  const ask = askOf(connection, AbortSignal.timeout(fileTimeoutMs * paths.length))
   const opened = new Map<string, OpenedFile>()
   for (const group of await groupFiles(connection, ask, paths)) {
     await probe(ask, group)

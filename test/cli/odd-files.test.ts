@@ -1,0 +1,134 @@
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { Test } from 'tap'
+import { writeParquet } from '../support/parquet.js'
+import { brokenFiles, servedFiles, strangeFiles, unaskableFiles } from '../support/odd-files.js'
+import { buildHouse } from './fixtures/house.js'
+import type { House, Outcome } from './fixtures/house.js'
+
+// Guarantee: whatever file it is given, `das dataset add` writes an entry that is served, or says
+// in words for people why not and writes nothing; `das dataset check --deep` gives a verdict on it.
+
+const page = '# ours\ndatasets: {}\n'
+
+interface Verdict {
+  readonly name: string
+  readonly status: string
+  readonly findings: readonly {
+    readonly code: string
+    readonly level: string
+    readonly message: string
+  }[]
+}
+
+function add({ das, folder }: House, name: string): Promise<Outcome> {
+  const path = join(folder, 'data', `${name}.parquet`)
+  return das(['dataset', 'add', path, '--yes', '--no-dictionary', '--name', name])
+}
+
+/** What a deep look says of each dataset; it ends with 1 where it refuses any. */
+async function checkAll(t: Test, { das, folder }: House): Promise<ReadonlyMap<string, Verdict>> {
+  const { code, stdout, stderr } = await das(['dataset', 'check', '--deep', '--json'])
+  t.notMatch(stdout + stderr, folder)
+  const verdicts = JSON.parse(stdout) as readonly Verdict[]
+  t.equal(code, verdicts.some(({ status }) => status === 'refused') ? 1 : 0)
+  return new Map(verdicts.map((verdict) => [verdict.name, verdict]))
+}
+
+/** Nothing is written: the page is as it was, and no file came. */
+function requireUntouched(t: Test, { folder }: House, name: string): void {
+  t.equal(readFileSync(join(folder, 'registry.yaml'), 'utf8'), page, name)
+  const files = readdirSync(folder).filter((path) => path !== 'data')
+  t.strictSame(files, ['registry.yaml'], name)
+}
+
+/** Served file → what a deep look warns of. */
+const warnings: Readonly<Record<string, readonly string[]>> = {
+  no_rows: ['no_rows'],
+  floats: ['not_finite'],
+  dates: ['history_odd', 'not_finite'],
+  decimals: ['rounded_by_readers'],
+}
+
+/** What is no regular file → what is said of it. */
+const mistakes: Readonly<Record<string, string>> = {
+  folder: 'holds no .parquet file',
+  dangling: 'is not there',
+  loop: 'is not there',
+  pipe: 'is not a regular file',
+  missing: 'is not there',
+}
+
+/** A few of the codecs stand for all. */
+const codecs = /^(uncompressed|snappy|gzip|zstd|lz4_raw|brotli)_v[12]$/
+const addedNames = Object.keys(servedFiles).filter(
+  (name) => !codecs.test(name) || ['zstd_v1', 'snappy_v2'].includes(name),
+)
+
+await t.test('odd files that can be served are added, and a deep look says so', async (t) => {
+  const house = await buildHouse(t, page, {})
+  for (const name of addedNames) {
+    const [select = '', writing = ''] = servedFiles[name] ?? []
+    await writeParquet(join(house.folder, 'data'), { [`${name}.parquet`]: select }, writing)
+    const { code, stdout, stderr } = await add(house, name)
+    t.equal(code, 0, `${name}: ${stderr}`)
+    t.match(stdout, /^Added to registry\.yaml:/, name)
+  }
+  const verdicts = await checkAll(t, house)
+  t.strictSame([...verdicts.keys()], addedNames)
+  for (const [name, { status, findings }] of verdicts) {
+    const codes = findings.filter(({ level }) => level === 'warning').map(({ code }) => code)
+    t.strictSame(codes, warnings[name] ?? [], name)
+    t.equal(status, warnings[name] ? 'warning' : 'ok', name)
+  }
+})
+
+/** A house with every odd file that can't be served; dataset → why not. */
+async function buildBroken(t: Test): Promise<{ house: House; reasons: Map<string, RegExp> }> {
+  const select = `SELECT i AS id, 'name ' || i AS name FROM range(1000) t(i)`
+  const house = await buildHouse(t, page, { 'data/good.parquet': select })
+  const data = join(house.folder, 'data')
+  const whole = readFileSync(join(data, 'good.parquet'))
+  const reasons = new Map<string, RegExp>()
+  for (const [name, [change, reason]] of Object.entries(brokenFiles)) {
+    writeFileSync(join(data, `${name}.parquet`), change(whole))
+    reasons.set(name, reason)
+  }
+  const [columns = '', reason = /^$/] = unaskableFiles['file_row_number'] ?? []
+  await writeParquet(data, { 'file_row_number.parquet': columns })
+  return { house, reasons: reasons.set('file_row_number', reason) }
+}
+
+await t.test("what can't be served is refused in words, and nothing is written", async (t) => {
+  const { house, reasons } = await buildBroken(t)
+  for (const [name, reason] of reasons) {
+    const { code, stdout, stderr } = await add(house, name)
+    t.equal(code, 1, name)
+    t.equal(stdout, '', name)
+    const [said = '', why = ''] = stderr.split('\n')
+    t.equal(said, `error: "${name}" can't be served, so nothing was written:`)
+    t.match(why.trim(), reason, name)
+    t.notMatch(stderr, house.folder)
+    requireUntouched(t, house, name)
+  }
+  const entries = [...reasons.keys()].map(
+    (name) => `  ${name}: {title: Odd, files: data/${name}.parquet}`,
+  )
+  writeFileSync(join(house.folder, 'registry.yaml'), `datasets:\n${entries.join('\n')}\n`)
+  for (const [name, { status, findings }] of await checkAll(t, house)) {
+    t.equal(status, 'refused', name)
+    t.match(findings[0]?.message.replace(/^registry\.yaml:\S+ /, ''), reasons.get(name), name)
+  }
+})
+
+await t.test('what is no file that can be read is a mistake in the command', async (t) => {
+  const house = await buildHouse(t, page, {})
+  for (const [name, [put]] of Object.entries(strangeFiles)) {
+    put(join(house.folder, 'data', `${name}.parquet`))
+    const { code, stderr } = await add(house, name)
+    t.equal(code, 2, name)
+    t.match(stderr, `${name}.parquet ${mistakes[name]}`)
+    requireUntouched(t, house, name)
+  }
+})
