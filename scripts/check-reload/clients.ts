@@ -53,7 +53,7 @@ export interface Crowd {
 }
 
 /** A little rest, so that a server on the same machine finds time for more than answers. */
-const restMs = 2
+const restMs = 20
 const awayRestMs = 50
 const awaysMax = 1200
 const mcpLimit = 200

@@ -19,8 +19,8 @@ export const overwrites: readonly Overwrite[] = [
   { name: 'emptied, written at once', isEmptied: true, pieces: 1, pauseMs: 0 },
   { name: 'written over at once', isEmptied: false, pieces: 1, pauseMs: 0 },
   { name: 'emptied, written slowly', isEmptied: true, pieces: 20, pauseMs: 100 },
-  { name: 'written over slowly', isEmptied: false, pieces: 20, pauseMs: 100 },
-  { name: 'written over for a long time', isEmptied: false, pieces: 160, pauseMs: 100 },
+  { name: 'written over slowly', isEmptied: false, pieces: 15, pauseMs: 200 },
+  { name: 'written over for a long time', isEmptied: false, pieces: 70, pauseMs: 200 },
 ]
 
 /** Writes a year's rows of a generation over the file that holds the earlier ones. */
