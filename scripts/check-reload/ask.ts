@@ -3,8 +3,8 @@ import type { Agent } from 'node:http'
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
-import { Fault, Row } from './rows.js'
-import type { Selection } from './rows.js'
+import { Fault, RowSchema } from './rows.js'
+import type { Row, Selection } from './rows.js'
 
 export const doors = ['get', 'post', 'mcp'] as const
 
@@ -53,7 +53,7 @@ const answerMsMax = 60_000
 const lettersMax = 1000
 
 const cursorOrNull = Type.Union([Type.String(), Type.Null()])
-const Page = Type.Object({ data: Type.Array(Row), next_cursor: cursorOrNull })
+const Page = Type.Object({ data: Type.Array(RowSchema), next_cursor: cursorOrNull })
 const numbers = Type.Array(Type.Integer())
 const Columns = Type.Object({
   id: numbers,

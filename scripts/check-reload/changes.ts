@@ -30,8 +30,9 @@ export async function refresh(
   only: number | null,
 ): Promise<number> {
   const { house } = client
-  for (const year of years)
+  for (const year of years) {
     if (only === null || year === only) await replace(house, year, generation)
+  }
   return untilServed(client, servedMsMax)
 }
 

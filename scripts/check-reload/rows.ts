@@ -2,14 +2,14 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 
 /** A row as every door sends it. All of it follows from id, year and generation. */
-export const Row = Type.Object({
+export const RowSchema = Type.Object({
   id: Type.Integer(),
   year: Type.Integer(),
   generation: Type.Integer(),
   value: Type.Integer(),
   label: Type.String(),
 })
-export type Row = Static<typeof Row>
+export type Row = Static<typeof RowSchema>
 
 /** Rows of these years whose id is in `from` … `to` − 1. */
 export interface Selection {

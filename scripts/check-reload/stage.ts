@@ -37,7 +37,7 @@ export async function stage(
   const target = { base: server.base, agent, token: house.token }
   const client = { house, target, leave, counts: noCounts() }
   const crowd = startCrowd(client, options.clients, options.seed)
-  const stopped = new Promise<never>((_, reject) => {
+  const stopped = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true })
   })
   stopped.catch(() => undefined)

@@ -16,6 +16,7 @@ datasets:
   things:
     title: Things
     files: data/*.parquet
+    demo: {x: [1, 2, 3]}
     plans: {${plans}}
 `
 const both = registryOf(`free: ${plan}, pro: ${plan}`)
@@ -25,6 +26,7 @@ const rowsOf = (x: number) => ({ 'data/1.parquet': `SELECT ${x} AS x FROM range(
 async function serveThings(t: Test) {
   const house = await buildHouse(t, both, rowsOf(1))
   const server = await built.serve(house)
+  house.clock.ms = Date.now()
   const sold = await house.das([
     'subscription',
     'create',
