@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Dataset } from '../catalog/dataset.js'
 import type { LiveCatalog, Serving } from '../catalog/live-catalog.js'
+import type { UpdateResult } from '../catalog/live-dataset.js'
 import { Watcher } from '../catalog/watcher.js'
 import { saveDatasetStates } from '../control/dataset-state.js'
 import type { DatasetState } from '../control/dataset-state.js'
@@ -38,6 +39,9 @@ export class Reloader {
   #wishes: NodeJS.Timeout | undefined
   #wish: Promise<void> | null = null
   #expiredAt = 0
+  #looking: Promise<unknown> = Promise.resolve()
+  /** When something was seen that is being written, by the monotonic clock. */
+  #unsettledAt = -Infinity
   #isClosed = false
 
   constructor(parts: ReloaderParts) {
@@ -70,8 +74,7 @@ export class Reloader {
   /** Takes what lies on the disk now; waits while something is being written, for a while. */
   async reload(force = false): Promise<void> {
     for (let looks = 0; looks < settleLooksMax && !this.#isClosed; looks++) {
-      if (!(await this.#look(force))) return
-      await sleep(settleMs)
+      if ((await this.#look(force)) !== 'unsettled') return
     }
   }
 
@@ -103,16 +106,25 @@ export class Reloader {
     await this.#parts.live.close()
   }
 
-  /** True when something is being written. */
-  async #look(force = false): Promise<boolean> {
+  /** One look at a time, whoever wants it. */
+  #look(force = false): Promise<UpdateResult> {
+    const look = this.#looking.then(() => this.#lookNow(force))
+    this.#looking = look.catch(() => undefined)
+    return look
+  }
+
+  /** Two looks that see the same prove that nobody writes only where they stand apart. */
+  async #lookNow(force: boolean): Promise<UpdateResult> {
     const { live, now } = this.#parts
+    await sleep(Math.max(0, this.#unsettledAt + settleMs - performance.now()))
     const result = await live.update(force)
+    if (result === 'unsettled') this.#unsettledAt = performance.now()
     if (now() - this.#expiredAt >= expireEveryMs) {
       this.#expiredAt = now()
       await live.expire()
     }
     await this.report()
-    return result === 'unsettled'
+    return result
   }
 
   /** A wish that comes while control.db can't be read is heard later. */

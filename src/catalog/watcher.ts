@@ -1,9 +1,10 @@
 import { watch } from 'node:fs'
 import type { FSWatcher } from 'node:fs'
+import type { UpdateResult } from './live-dataset.js'
 
 export interface WatcherOptions {
-  /** Looks at the disk; resolves to true when something is being written: look again soon. */
-  readonly look: () => Promise<boolean>
+  /** Looks at the disk, and takes what is new; `unsettled`: look again soon. */
+  readonly look: () => Promise<UpdateResult>
   /** Folders in which something may happen; asked for after each look. */
   readonly folders: () => readonly string[]
   /** A look that failed. */
@@ -31,6 +32,7 @@ export class Watcher {
   #timer: NodeJS.Timeout | undefined
   /** When the next look begins, by the monotonic clock. */
   #dueAt = Infinity
+  /** Of the last look that took nothing: opening what is new says nothing of how long looks take. */
   #lookMs = 0
   #looking: Promise<void> | null = null
   #isWanted = false
@@ -76,18 +78,19 @@ export class Watcher {
 
   async #look(): Promise<void> {
     const start = performance.now()
-    let isUnsettled = false
+    let result: UpdateResult = 'unchanged'
     this.#isWanted = false
     try {
-      isUnsettled = await this.#options.look()
+      result = await this.#options.look()
       if (!this.#isClosed) this.#watchFolders()
     } catch (cause) {
       this.#options.report(cause)
     }
     this.#looking = null
-    this.#lookMs = performance.now() - start
+    if (result !== 'changed') this.#lookMs = performance.now() - start
     const soonMs = Math.max(settleMs, this.#lookMs * busyFactor)
-    this.#wake(this.#isWanted || isUnsettled ? soonMs : Math.max(pollMs, this.#lookMs * idleFactor))
+    const isSoon = this.#isWanted || result === 'unsettled'
+    this.#wake(isSoon ? soonMs : Math.max(pollMs, this.#lookMs * idleFactor))
   }
 
   /** A folder that can't be watched is polled. */

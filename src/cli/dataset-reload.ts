@@ -1,8 +1,10 @@
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { RegistryError } from '../catalog/registry.js'
 import { listDatasetStates, readRegistryState } from '../control/dataset-state.js'
 import { reloadProgress, requestReload, withdrawReload } from '../control/reloads.js'
+import { ServerLock } from '../control/server-lock.js'
 import type { ControlStore } from '../control/store.js'
 import { addCommand, readSettings } from './command.js'
 import type { Flags } from './command.js'
@@ -37,6 +39,7 @@ export function addDatasetReload(group: Command, parts: CliParts): void {
 async function reload(parts: CliParts, flags: Flags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
   await withFilledStoreAsync(state, async (store) => {
+    if (!ServerLock.isHeld(join(resolve(state), 'server.lock'))) throw noServer()
     const id = requestReload(store, flags['force'] === true, parts.now())
     await fulfilled(store, id)
     report(parts, store, flags.json === true)
@@ -51,13 +54,17 @@ async function fulfilled(store: ControlStore, id: number): Promise<void> {
     if (progress === 'finished') return
     const waitedMs = performance.now() - start
     if (progress === 'waiting' && waitedMs > takenWithinMs && withdrawReload(store, id)) {
-      throw new Error('No server runs over this state folder: das serve, or name it by --state.')
+      throw noServer()
     }
     if (waitedMs > finishedWithinMs) {
       throw new Error('The server is still at work: das dataset list says what becomes of it.')
     }
     await sleep(lookEveryMs)
   }
+}
+
+function noServer(): Error {
+  return new Error('No server runs over this state folder: das serve, or name it by --state.')
 }
 
 /** @throws Error when something is refused */

@@ -1,5 +1,9 @@
+import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { ensurePrivateFile } from './private-file.js'
+
+/** Longer than anybody takes to ask whether the lock is held. */
+const takeMsMax = 200
 
 /**
  * Holds a state folder for one server: two would remove each other's versions and count rates
@@ -16,7 +20,7 @@ export class ServerLock {
   /** @throws Error, for the operator, when another server holds the folder */
   static take(path: string): ServerLock {
     ensurePrivateFile(path)
-    const db = new Database(path, { timeout: 0 })
+    const db = new Database(path, { timeout: takeMsMax })
     try {
       db.pragma('locking_mode = EXCLUSIVE')
       db.exec('BEGIN EXCLUSIVE')
@@ -28,6 +32,24 @@ export class ServerLock {
       )
     }
     return new ServerLock(db)
+  }
+
+  /**
+   * False where certainly no server runs over the folder. Asking shares the lock for a moment, which
+   * `take` waits out.
+   */
+  static isHeld(path: string): boolean {
+    if (!existsSync(path)) return false
+    const db = new Database(path, { readonly: true, timeout: 0 })
+    try {
+      db.pragma('schema_version')
+      return false
+    } catch {
+      // Held; or what a crash left can't be told from it without writing.
+      return true
+    } finally {
+      db.close()
+    }
   }
 
   /** Lets the next server in. */

@@ -1,0 +1,212 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Random } from '../check-charges/random.js'
+import { randomOf } from '../check-charges/random.js'
+import { ask, doors } from './ask.js'
+import type { Answer, Question, Target } from './ask.js'
+import type { House } from './house.js'
+import { otherYear, rowsOfYear, years } from './house.js'
+import { Fault, checkFirst, checkWhole } from './rows.js'
+import type { Row, Selection, Sight } from './rows.js'
+
+/** What a phase allows beside right rows. */
+export interface Leave {
+  /** 503, and the end of a walk whose version is gone. */
+  mayRefuse: boolean
+  /** The server may be away: the same question is asked again. */
+  mayBeAway: boolean
+}
+
+export interface Counts {
+  requests: number
+  walks: number
+  rows: number
+  /** 503 */
+  unavailable: number
+  /** Walks that had to start again. */
+  gone: number
+  /** Questions asked again because the server was away. */
+  away: number
+}
+
+/** Who asks, and what they may meet. */
+export interface Client {
+  readonly house: House
+  readonly target: Target
+  readonly leave: Leave
+  readonly counts: Counts
+}
+
+/** A walk under way: it may stop between two pages and go on later. */
+export interface Walk {
+  readonly question: Question
+  readonly rows: readonly Row[]
+  readonly version: string
+  readonly floor: number
+}
+
+/** Clients at work. */
+export interface Crowd {
+  /** Begins nothing new, and waits for all that was begun. */
+  readonly end: () => Promise<void>
+  /** Rejects with the first fault. */
+  readonly failed: Promise<never>
+}
+
+/** A little rest, so that a server on the same machine finds time for more than answers. */
+const restMs = 20
+const awayRestMs = 50
+const awaysMax = 1200
+const mcpLimit = 200
+
+/** Lets clients ask all the time, each with choices of its own. */
+export function startCrowd(client: Client, clients: number, seed: number): Crowd {
+  const stopping = new AbortController()
+  const work = async (number: number) => {
+    const random = randomOf(seed, number)
+    while (!stopping.signal.aborted) {
+      await visit(client, random)
+      await sleep(restMs)
+    }
+  }
+  const all = Promise.all(Array.from({ length: clients }, (_, number) => work(number)))
+  const failed = all.then(() => new Promise<never>(() => undefined))
+  failed.catch(() => stopping.abort())
+  const end = async () => {
+    stopping.abort()
+    await all
+  }
+  return { end, failed }
+}
+
+/** Looks something up, reads a page with filters, or walks from start to end. */
+async function visit(client: Client, random: Random): Promise<void> {
+  const door = random.oneOf(doors)
+  const kind = random.oneOf(['look-up', 'look-up', 'page', 'page', 'walk', 'other'] as const)
+  if (kind === 'other') {
+    const from = random.whole(0, rowsOfYear - 10)
+    const selection = { years: [otherYear], from, to: from + 10 }
+    await walk(client, { ...questionOf(door, selection, 10), dataset: 'other', years: [otherYear] })
+  } else if (kind === 'look-up') {
+    const from = random.whole(0, rowsOfYear - 1)
+    await walk(client, questionOf(door, { years, from, to: from + 1 }, 10))
+  } else if (kind === 'page') {
+    await readPage(client, pageOf(door, random))
+  } else {
+    const to = door === 'mcp' ? random.whole(200, 400) : rowsOfYear
+    const limit = door === 'mcp' ? mcpLimit : random.oneOf([400, 700, 1000])
+    await walk(client, questionOf(door, { years, from: 0, to }, limit))
+  }
+}
+
+/** A question to `things` without a cursor. */
+export function questionOf(door: Question['door'], selection: Selection, limit: number): Question {
+  return { door, dataset: 'things', selection, years, limit, cursor: null }
+}
+
+function pageOf(door: Question['door'], random: Random): Question {
+  const first = random.whole(0, years.length - 1)
+  const chosen = years.slice(first, random.whole(first + 1, years.length))
+  const from = random.whole(0, rowsOfYear - 100)
+  const to = from + random.whole(2, 100)
+  return questionOf(door, { years: chosen, from, to }, random.whole(1, 100))
+}
+
+async function readPage(client: Client, question: Question): Promise<void> {
+  const { selection, limit } = question
+  const floor = truthOf(client, question).floor
+  const answer = await askOnce(client, question, false)
+  if (answer.kind !== 'page') return
+  const all = selection.years.length * (selection.to - selection.from)
+  const due = Math.min(limit, all)
+  const { rows, version, cursor } = answer
+  if (rows.length !== due) throw fault(question, version, `${rows.length} rows, not ${due}`)
+  if ((cursor !== null) !== all > limit) throw fault(question, version, 'a cursor too much or less')
+  judge(client, question, version, floor, () => checkFirst(rows, selection))
+}
+
+/** Reads all pages and checks them together; what it showed, or null where it could not end. */
+export async function walk(client: Client, question: Question): Promise<Sight | null> {
+  let state = await beginWalk(client, question)
+  while (state && state.question.cursor !== null) state = await nextPage(client, state)
+  return state && endWalk(client, state)
+}
+
+/** The first page; null where it is refused. */
+export async function beginWalk(client: Client, question: Question): Promise<Walk | null> {
+  const { floor } = truthOf(client, question)
+  const answer = await askOnce(client, question, false)
+  if (answer.kind !== 'page') return null
+  const { rows, version, cursor } = answer
+  return { question: { ...question, cursor }, rows, version, floor }
+}
+
+/** One page more; null where the walk can't go on. */
+export async function nextPage(client: Client, state: Walk): Promise<Walk | null> {
+  const { question, version } = state
+  const answer = await askOnce(client, question, true)
+  if (answer.kind === 'gone') client.counts.gone++
+  if (answer.kind !== 'page') return null
+  if (answer.version !== version) {
+    throw fault(question, version, `a page of version ${answer.version} in the walk`)
+  }
+  const rows = [...state.rows, ...answer.rows]
+  return { ...state, question: { ...question, cursor: answer.cursor }, rows }
+}
+
+/** Checks all rows of a walk that has come to its end. */
+export function endWalk(client: Client, { question, rows, version, floor }: Walk): Sight {
+  const sight = judge(client, question, version, floor, () => checkWhole(rows, question.selection))
+  client.counts.walks++
+  return sight
+}
+
+async function askOnce(client: Client, question: Question, isWalk: boolean): Promise<Answer> {
+  const { target, leave, counts } = client
+  for (let tries = 1; ; tries++) {
+    const before = { ...leave }
+    counts.requests++
+    const answer = await ask(target, question)
+    if (answer.kind === 'page') {
+      counts.rows += answer.rows.length
+      return answer
+    }
+    const mayRefuse = before.mayRefuse || leave.mayRefuse
+    if (answer.kind === 'away' && (before.mayBeAway || leave.mayBeAway) && tries < awaysMax) {
+      counts.away++
+      await sleep(awayRestMs)
+    } else if (answer.kind === 'unavailable' && mayRefuse) {
+      counts.unavailable++
+      return answer
+    } else if (answer.kind === 'gone' && mayRefuse && isWalk) {
+      return answer
+    } else {
+      throw fault(question, '', `the answer is "${answer.kind}"`)
+    }
+  }
+}
+
+function judge(
+  client: Client,
+  question: Question,
+  version: string,
+  floor: number,
+  check: () => Sight,
+): Sight {
+  try {
+    const sight = check()
+    truthOf(client, question).note(version, sight, floor)
+    return sight
+  } catch (cause) {
+    throw cause instanceof Fault ? fault(question, version, cause.message) : cause
+  }
+}
+
+function truthOf({ house }: Client, { dataset }: Question) {
+  return dataset === 'other' ? house.other : house.things
+}
+
+function fault({ door, dataset, selection, limit }: Question, version: string, what: string) {
+  const { years: of, from, to } = selection
+  const asked = `${door} ${dataset}, years ${of.join(' ')}, ids ${from} to ${to - 1}, limit ${limit}`
+  return new Fault(`${what} (${asked}${version && `, version ${version}`})`)
+}

@@ -1,0 +1,47 @@
+import { open, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathOf, rowsOfYear } from './house.js'
+import type { House } from './house.js'
+import { rowsSql } from './rows.js'
+
+/** How new bytes get over a file that is there. */
+export interface Overwrite {
+  readonly name: string
+  /** The file is emptied first; else what is not reached yet is the old. */
+  readonly isEmptied: boolean
+  readonly pieces: number
+  readonly pauseMs: number
+}
+
+/** The pauses are shorter than those after which a writer counts as done. */
+export const overwrites: readonly Overwrite[] = [
+  { name: 'emptied, written at once', isEmptied: true, pieces: 1, pauseMs: 0 },
+  { name: 'written over at once', isEmptied: false, pieces: 1, pauseMs: 0 },
+  { name: 'emptied, written slowly', isEmptied: true, pieces: 20, pauseMs: 100 },
+  { name: 'written over slowly', isEmptied: false, pieces: 15, pauseMs: 200 },
+  { name: 'written over for a long time', isEmptied: false, pieces: 70, pauseMs: 200 },
+]
+
+/** Writes a year's rows of a generation over the file that holds the earlier ones. */
+export async function overwrite(
+  { folder, things, writer }: House,
+  year: number,
+  generation: number,
+  { isEmptied, pieces, pauseMs }: Overwrite,
+): Promise<void> {
+  const draft = join(folder, 'data', 'overwrite.draft')
+  await writer.copy(draft, rowsSql(rowsOfYear, year, generation))
+  const content = await readFile(draft)
+  await rm(draft)
+  things.willHold(year, generation)
+  const path = pathOf(folder, year)
+  if (pieces === 1 && isEmptied) return writeFile(path, content)
+  await using file = await open(path, isEmptied ? 'w' : 'r+')
+  const step = Math.ceil(content.length / pieces)
+  for (let start = 0; start < content.length; start += step) {
+    await file.write(content, start, Math.min(step, content.length - start), start)
+    await sleep(pauseMs)
+  }
+  await file.truncate(content.length)
+}

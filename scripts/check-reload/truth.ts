@@ -1,0 +1,84 @@
+import { Fault } from './rows.js'
+import type { Order, Sight } from './rows.js'
+
+/** The generation of each year, in the order of the years. */
+export type Mix = readonly number[]
+
+interface Seen {
+  readonly generations: Map<number, number>
+  order: Order | null
+}
+
+/**
+ * What may be served of one dataset: every mix of generations that ever lay on the disk, and never
+ * an older one to a new question than was served before. A version is one mix in one order, always.
+ */
+export class Truth {
+  readonly #years: readonly number[]
+  readonly #mixes: Mix[] = []
+  readonly #versions = new Map<string, Seen>()
+  #floor = 0
+
+  constructor(years: readonly number[], first: Mix) {
+    this.#years = years
+    this.#mixes.push(first)
+  }
+
+  get newest(): Mix {
+    return this.#mixes.at(-1) ?? []
+  }
+
+  get versions(): number {
+    return this.#versions.size
+  }
+
+  /** No question that begins now may be answered from an older mix. */
+  get floor(): number {
+    return this.#floor
+  }
+
+  /** Said before one year's file is replaced. */
+  willHold(year: number, generation: number): void {
+    this.#mixes.push(this.newest.map((was, at) => (this.#years[at] === year ? generation : was)))
+  }
+
+  /**
+   * Notes what an answer showed. `floor` is that of the question's beginning.
+   * @throws Fault when it contradicts the disk, the version's other answers, or goes back
+   */
+  note(version: string, { generations, order }: Sight, floor: number): void {
+    const known = this.#versions.get(version) ?? { generations: new Map(), order: null }
+    this.#versions.set(version, known)
+    for (const [year, generation] of generations) {
+      const before = known.generations.get(year) ?? generation
+      if (before !== generation) {
+        throw new Fault(`version ${version} holds ${year} in generations ${before}, ${generation}`)
+      }
+      known.generations.set(year, generation)
+    }
+    if (order && known.order && order !== known.order) {
+      throw new Fault(`version ${version} is served in two orders`)
+    }
+    known.order ??= order
+    this.#place(version, known.generations, floor)
+  }
+
+  /** True when an answer came from what lies on the disk now. */
+  isNewest({ generations }: Sight): boolean {
+    return this.#fits(this.newest, generations)
+  }
+
+  #place(version: string, generations: ReadonlyMap<number, number>, floor: number): void {
+    const last = this.#mixes.findLastIndex((mix) => this.#fits(mix, generations))
+    const said = [...generations].map(([year, generation]) => `${year}: ${generation}`).join(', ')
+    if (last < 0) throw new Fault(`version ${version} is a mix that never lay on the disk: ${said}`)
+    if (last < floor) throw new Fault(`version ${version} is served after a newer one: ${said}`)
+    if (floor < 0) return
+    const first = this.#mixes.findIndex((mix) => this.#fits(mix, generations))
+    this.#floor = Math.max(this.#floor, first)
+  }
+
+  #fits(mix: Mix, generations: ReadonlyMap<number, number>): boolean {
+    return this.#years.every((year, at) => (generations.get(year) ?? mix[at]) === mix[at])
+  }
+}
