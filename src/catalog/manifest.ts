@@ -65,7 +65,7 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
 }
 
 /** True while every file is what was published: links untouched at their source, copies whole. */
-export async function isIntact({ files }: Manifest): Promise<boolean> {
+export async function isIntact({ files }: Pick<Manifest, 'files'>): Promise<boolean> {
   for (const { path, guard, source } of files) {
     const found = await stat(path, { bigint: true }).catch(() => undefined)
     if (!found || Number(found.size) !== source.sizeBytes) return false
