@@ -23,7 +23,11 @@ type Settle = (message: Exclude<FromPacker, { kind: 'progress' }>) => void
  */
 export const packAside: PackFiles = async (order, { signal, report }) => {
   signal.throwIfAborted()
-  const child = fork(fileURLToPath(program), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const child = fork(fileURLToPath(program), {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    // Writes what thousands of files share once; JSON would write it for each of them.
+    serialization: 'advanced',
+  })
   const kill = () => child.kill('SIGKILL')
   signal.addEventListener('abort', kill, { once: true })
   try {

@@ -133,8 +133,11 @@ export class Reloader {
     try {
       const wish = takeReload(control, now())
       if (!wish) return
-      await this.reload(wish.force)
-      finishReload(control, wish.id, now())
+      try {
+        await this.reload(wish.force)
+      } finally {
+        finishReload(control, wish.id, now())
+      }
     } catch (cause) {
       logger.warn({ err: cause }, 'a wish to reload was not heard')
     }

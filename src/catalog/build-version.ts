@@ -3,7 +3,7 @@ import type { Column } from './column.js'
 import { typeText } from './data-type.js'
 import type { DataType } from './data-type.js'
 import { quoted } from './nearest.js'
-import type { OpenedFile, TextBounds } from './opener.js'
+import type { FileColumn, OpenedFile, TextBounds } from './opener.js'
 import type { Partition, Partitions } from './partition.js'
 import type { Problem } from './problem.js'
 import type { SourceFile } from './source-files.js'
@@ -101,17 +101,19 @@ function pathBounds({ opened }: ReadFile, value: string | null): TextBounds | nu
 }
 
 type Layout = Pick<DataFile, 'types' | 'layout'>
-type Layouts = Map<string, Layout>
+/** By a file's own list of columns, and by what it says. */
+type Layouts = Map<readonly FileColumn[] | string, Layout>
 
 /** Thousands of files laid out alike share what says so. */
-function layoutOf(file: OpenedFile, layouts: Layouts): Layout {
-  const text = JSON.stringify(file.columns.map(({ name, type }) => [name, typeText(type)]))
-  const known = layouts.get(text)
+function layoutOf({ columns }: OpenedFile, layouts: Layouts): Layout {
+  const known = layouts.get(columns)
   if (known) return known
+  const text = JSON.stringify(columns.map(({ name, type }) => [name, typeText(type)]))
   const types: ReadonlyMap<string, DataType> = new Map(
-    file.columns.map(({ name, type }) => [name, type]),
+    columns.map(({ name, type }) => [name, type]),
   )
-  const layout = { types, layout: text }
+  const layout = layouts.get(text) ?? { types, layout: text }
+  layouts.set(columns, layout)
   layouts.set(text, layout)
   return layout
 }

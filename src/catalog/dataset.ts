@@ -102,6 +102,14 @@ export function buildDataset(
   }
 }
 
+/** Columns by the files' own names, where the registry speaks of shown ones. */
+export function sourceNames(entry: DatasetEntry, shown: readonly string[]): readonly string[] {
+  const renamed = new Map(
+    Object.entries(entry.columns ?? {}).map(([source, { name }]) => [name ?? source, source]),
+  )
+  return shown.map((name) => renamed.get(name) ?? name)
+}
+
 /**
  * A superseded version with what the registry says today: what is hidden now was never there, and
  * the demo subset is today's.
@@ -118,8 +126,15 @@ export function earlierVersion(
   }
   const columns = version.columns.map(today)
   const problems: Problem[] = []
+  // Today's names: what a column was called then may be another's name now.
+  const find: FindColumn = (name, path) => {
+    const [source] = sourceNames(entry, [name])
+    const column = columns.find((each) => each.source === source)
+    if (!column) problems.push({ path, message: `there was no column ${quoted(name)}` })
+    return column
+  }
   const written = (path: Problem['path']) => registry.written(['datasets', name, ...path])
-  const demo = demoSubset(entry, columnFinder(columns, problems), written, problems)
+  const demo = demoSubset(entry, find, written, problems)
   return Object.freeze({
     version: Object.freeze({
       ...version,

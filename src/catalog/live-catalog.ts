@@ -86,7 +86,8 @@ export class LiveCatalog {
 
   /**
    * Takes what lies on the disk now. With `force` a registry is followed though it drops what
-   * live subscriptions use. A failure is a reason in what is served, never thrown.
+   * live subscriptions use. A failure is a reason in what is served.
+   * @throws where what was sold can't be told; the next look tries again
    */
   update(force = false): Promise<UpdateResult> {
     return this.#inTurn(() => this.#update(force))
@@ -167,15 +168,15 @@ export class LiveCatalog {
     const isSettled = identity === this.#registrySeen || isForced
     this.#registrySeen = identity
     if (!isSettled) return 'unsettled'
-    this.#registryIdentity = identity
     try {
       const registry = await readRegistry(registryPath)
       if (!force) this.#requireSold(registry)
       this.#serving = this.#picture(registry, null)
     } catch (cause) {
       if (!(cause instanceof RegistryError)) throw cause
-      this.#serving = { ...this.#serving, registryReason: cause.message }
+      this.#serving = Object.freeze({ ...this.#serving, registryReason: cause.message })
     }
+    this.#registryIdentity = identity
     return 'changed'
   }
 

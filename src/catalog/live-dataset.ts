@@ -5,8 +5,8 @@ import type { Dataset } from './dataset.js'
 import { diskUse } from './disk-use.js'
 import { KnownFiles } from './known-files.js'
 import { lookAt } from './look.js'
-import { writeManifest } from './manifest.js'
-import { joinDataset, openDataset } from './open-dataset.js'
+import { isIntact, writeManifest } from './manifest.js'
+import { joinDataset, openDataset, reasonOf } from './open-dataset.js'
 import type { Content } from './content.js'
 import type { OpenFiles } from './opener.js'
 import { PackWish } from './pack-wish.js'
@@ -14,6 +14,7 @@ import type { PackOrder, PackedFile } from './packer.js'
 import { openPacked } from './packed.js'
 import type { Registry } from './registry.js'
 import type { DatasetEntry } from './registry-schema.js'
+import { isSameOnDisk } from './version.js'
 import type { Version } from './version.js'
 import { VersionFolders } from './version-folders.js'
 
@@ -134,9 +135,16 @@ export class LiveDataset {
     })
     const mayPass = !opened.content && opened.mayPass
     this.#tried = { key: look.key, retryAt: mayPass ? now() + retryMs : Infinity }
-    if (opened.content) await this.#offer(opened.dataset, opened.content)
-    else await this.#refuse(opened.dataset.reason ?? '')
-    await this.#sweep(isFirst)
+    try {
+      if (opened.content) await this.#offer(opened.dataset, opened.content)
+      else await this.#refuse(opened.dataset.reason ?? '')
+      await this.#sweep(isFirst)
+    } catch (cause) {
+      // The disk is full, or takes no writes.
+      const reason = reasonOf(cause, words.registry.folder)
+      this.#dataset = Object.freeze({ ...this.#dataset, reason })
+      this.#tried = { key: look.key, retryAt: now() + retryMs }
+    }
     return 'changed'
   }
 
@@ -150,6 +158,11 @@ export class LiveDataset {
     const { version } = this.#dataset
     const content = this.#content
     if (this.#wish.order !== order || !version || !content) return false
+    if (!(await isIntact(content))) {
+      // What was packed may be the rows of other files, under the name of these.
+      this.#wish.drop()
+      return false
+    }
     const { reason } = this.#dataset
     const opened = await openPacked(order.target, packed, content, version, this.#options.openFiles)
     const dataset = await this.#join(opened.files)
@@ -160,14 +173,16 @@ export class LiveDataset {
 
   /** Ends a version that can't be read whole any more. False where it is not served. */
   withdraw(version: Version, reason: string, isBroken: boolean): boolean {
-    const isCurrent = this.#dataset.version?.id === version.id
-    const earlier = this.#earlier.filter((each) => each.version.id !== version.id)
+    const current = this.#dataset.version
+    const isCurrent = current !== null && isSameOnDisk(current, version)
+    const earlier = this.#earlier.filter((each) => !isSameOnDisk(each.version, version))
     if (!isCurrent && earlier.length === this.#earlier.length) return false
     this.#earlier = earlier
     if (isCurrent) {
       if (isBroken && this.#content?.folder) this.#broken.add(this.#content.folder)
       this.#content = null
       this.#tried = null
+      this.#wish.drop()
       this.#dataset = { ...this.#dataset, version: null, reason }
     }
     this.#dataset = this.#withEarlier(this.#dataset)
@@ -221,27 +236,28 @@ export class LiveDataset {
 
   /** The files served so far stay, under the registry's new words where they fit. */
   async #refuse(reason: string): Promise<void> {
+    const dataset = this.#content && (await this.#join(this.#content.files))
+    // It may have been withdrawn meanwhile.
     const content = this.#content
-    const dataset = content && (await this.#join(content.files))
     if (content && dataset) await this.#serve({ ...dataset, reason }, content)
     else if (content) this.#dataset = Object.freeze({ ...this.#dataset, reason })
     else this.#dataset = this.#withEarlier({ ...this.#registryDataset(), reason })
   }
 
   async #serve(dataset: Dataset, content: Content): Promise<void> {
-    const { version: served } = this.#dataset
     const folder = this.#content?.folder ?? null
     const supersededAt = this.#options.now()
-    if (content.folder !== null) {
+    if (content.folder !== null && content !== this.#content) {
       await writeManifest(content.folder, { publishedAt: supersededAt, ...content })
       await this.#folders.unmark(content.folder)
     }
-    const others = this.#earlier.filter(({ version }) => version.id !== dataset.version?.id)
-    const isReplaced = served && served.id !== dataset.version?.id
-    this.#earlier = isReplaced ? [...others, { version: served, folder, supersededAt }] : others
     if (folder !== null && folder !== content.folder) {
       await this.#folders.mark(folder, supersededAt)
     }
+    const { version: served } = this.#dataset
+    const others = this.#earlier.filter(({ version }) => version.id !== dataset.version?.id)
+    const isReplaced = served && served.id !== dataset.version?.id
+    this.#earlier = isReplaced ? [...others, { version: served, folder, supersededAt }] : others
     this.#content = content
     this.#dataset = this.#withEarlier(dataset)
     this.#wish.look(this.#folders.parent, this.#words.entry, content, dataset.version)

@@ -65,7 +65,7 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
 }
 
 /** True while every file is what was published: links untouched at their source, copies whole. */
-export async function isIntact({ files }: Manifest): Promise<boolean> {
+export async function isIntact({ files }: Pick<Manifest, 'files'>): Promise<boolean> {
   for (const { path, guard, source } of files) {
     const found = await stat(path, { bigint: true }).catch(() => undefined)
     if (!found || Number(found.size) !== source.sizeBytes) return false
@@ -80,9 +80,11 @@ function sumOf(body: string): string {
 
 function storedManifest(manifest: Manifest): StoredManifest {
   const layouts = new Map<string, { index: number; columns: readonly FileColumn[] }>()
+  const keys = new Map<readonly FileColumn[], string>()
   const files = manifest.files.map(({ source, path, guard, opened }): StoredFile => {
     const { path: _, realPath: __, ...facts } = source
-    const key = layoutKey(opened)
+    const key = keys.get(opened.columns) ?? layoutKey(opened)
+    keys.set(opened.columns, key)
     const layout = layouts.get(key) ?? { index: layouts.size, columns: opened.columns }
     layouts.set(key, layout)
     return {

@@ -1,7 +1,7 @@
 import { join, relative, resolve } from 'node:path'
 import type { ReadFile } from './build-version.js'
 import type { Content } from './content.js'
-import { buildDataset, registryDataset } from './dataset.js'
+import { buildDataset, registryDataset, sourceNames } from './dataset.js'
 import type { Dataset } from './dataset.js'
 import { parseDictionary } from './dictionary.js'
 import type { Dictionary } from './dictionary.js'
@@ -96,6 +96,7 @@ async function openContent(
     const folder = packedFolder(join(versionsFolder, name), sources, keyColumns(entry))
     const packed = await readManifest(folder)
     if (packed && (await isIntact(packed))) {
+      known.addManifest(packed)
       const facts = packed.files.map(({ source }) => source)
       return { folder, files: await open(facts, packed.files), boundsOf, origins: packed.origins }
     }
@@ -169,15 +170,8 @@ export function keyColumns(entry: DatasetEntry): readonly string[] {
   return sourceNames(entry, listOf(entry.key))
 }
 
-function sourceNames(entry: DatasetEntry, shown: readonly string[]): readonly string[] {
-  const renamed = new Map(
-    Object.entries(entry.columns ?? {}).map(([source, { name }]) => [name ?? source, source]),
-  )
-  return shown.map((name) => renamed.get(name) ?? name)
-}
-
 /** In words that hold no absolute path: a reason may stand in a log or an owner's terminal. */
-function reasonOf(cause: unknown, folder: string): string {
+export function reasonOf(cause: unknown, folder: string): string {
   if (cause instanceof FileError) return `${relative(folder, cause.path)} ${cause.reason}`
   if (!(cause instanceof Error)) return String(cause)
   const { code, syscall } = cause as NodeJS.ErrnoException

@@ -1,5 +1,5 @@
-import type { PackOrder } from './packer.js'
-import type { Version } from './version.js'
+import type { PackOrder, StoredColumn } from './packer.js'
+import type { DataFile, Version } from './version.js'
 
 /** The order to pack a version's files, each where the version has it, by its declared key. */
 export function packOrder(
@@ -7,12 +7,13 @@ export function packOrder(
   target: string,
   memoryLimitBytes: number | null,
 ): PackOrder {
+  const lists = columnLists(version)
   return {
     dataset: version.dataset,
     files: version.files.map(({ path, rows, types, partition }) => ({
       path,
       rows,
-      columns: [...types].map(([name, type]) => ({ name, type })),
+      columns: lists.get(types) ?? [],
       partition: Object.fromEntries(partition),
     })),
     columns: version.columns.map(({ source, type }) => ({ name: source, type })),
@@ -20,4 +21,12 @@ export function packOrder(
     target,
     memoryLimitBytes,
   }
+}
+
+/** Files laid out alike share what says so: thousands of files, a few lists of columns. */
+function columnLists({ files }: Version): ReadonlyMap<DataFile['types'], readonly StoredColumn[]> {
+  const types = new Set(files.map((file) => file.types))
+  return new Map(
+    [...types].map((each) => [each, [...each].map(([name, type]) => ({ name, type }))]),
+  )
 }

@@ -40,6 +40,11 @@ export class PackWish {
     if (this.#order?.target !== target) this.#order = packOrder(version, target, null)
   }
 
+  /** What was served is not any more: nothing is to be packed before another look. */
+  drop(): void {
+    this.#order = null
+  }
+
   fail({ target }: PackOrder, reason: string): void {
     this.#failed = { target, reason }
   }

@@ -35,8 +35,8 @@ export function uniteColumns(
 ): { readonly columns: readonly Column[]; readonly problems: readonly Problem[] } {
   const united = new Map<string, UnitedColumn>()
   const refused = new Map<string, Problem>()
-  for (const { source, opened } of files) {
-    for (const column of opened.columns) addColumn(united, refused, source.name, column)
+  for (const [columns, { first, count }] of layoutsOf(files)) {
+    for (const column of columns) addColumn(united, refused, first, column, count)
   }
   for (const { name, type, required } of partitions.columns) {
     united.set(name, { type, required, file: '', files: files.length })
@@ -53,22 +53,39 @@ export function uniteColumns(
   return { columns, problems }
 }
 
+interface LaidOut {
+  readonly first: string
+  count: number
+}
+
+/** Files that were read together share one list of columns: thousands of files, a few lists. */
+function layoutsOf(files: readonly ReadFile[]): ReadonlyMap<readonly FileColumn[], LaidOut> {
+  const layouts = new Map<readonly FileColumn[], LaidOut>()
+  for (const { source, opened } of files) {
+    const known = layouts.get(opened.columns)
+    if (known) known.count += 1
+    else layouts.set(opened.columns, { first: source.name, count: 1 })
+  }
+  return layouts
+}
+
 /** A column whose types can't be united is refused once, by the first two files that differ. */
 function addColumn(
   united: Map<string, UnitedColumn>,
   refused: Map<string, Problem>,
   file: string,
   { name, type, required }: FileColumn,
+  files: number,
 ): void {
   const known = united.get(name)
   if (!known) {
-    united.set(name, { type, required, file, files: 1 })
+    united.set(name, { type, required, file, files })
     return
   }
   const wider = widen(known.type, type)
   if (wider) {
     const isRequired = known.required && required
-    united.set(name, { ...known, type: wider, required: isRequired, files: known.files + 1 })
+    united.set(name, { ...known, type: wider, required: isRequired, files: known.files + files })
   } else if (!refused.has(name)) {
     const message =
       `column ${quoted(name)} is ${typeText(known.type)} in ${known.file} and ` +

@@ -46,6 +46,15 @@ export interface Version {
   readonly modifiedMs: number
 }
 
+/** Whether two pictures of a version are over the very same files, none written since. */
+export function isSameOnDisk(left: Version, right: Version): boolean {
+  if (left.id !== right.id || left.files.length !== right.files.length) return false
+  return left.files.every(({ path, guard }, index) => {
+    const twin = right.files[index]
+    return twin?.path === path && twin.guard === guard
+  })
+}
+
 /** The files that can hold a row which meets every predicate, as indexes into `version.files`. */
 export function filesThatMayHold(
   version: Version,

@@ -51,7 +51,11 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
     },
     reload: async () => {
       logger.info('taking what changed: SIGHUP')
-      await app.reload()
+      try {
+        await app.reload()
+      } catch (cause) {
+        logger.error({ err: cause }, 'looking for changed files failed')
+      }
     },
   })
 }
