@@ -93,7 +93,7 @@ export class Reloader {
     if (!this.#isUnsaved) return
     try {
       await this.#save(serving)
-      this.#isUnsaved = false
+      if (serving === live.serving) this.#isUnsaved = false
     } catch (cause) {
       logger.warn({ err: cause }, 'control.db does not say yet what is served')
     }
@@ -143,7 +143,8 @@ export class Reloader {
     }
   }
 
-  async #save({ catalog, registryReason }: Serving): Promise<void> {
+  async #save(serving: Serving): Promise<void> {
+    const { catalog, registryReason } = serving
     const { live, control, now, packingOf } = this.#parts
     const updatedAt = now()
     const states: DatasetState[] = []
@@ -157,6 +158,8 @@ export class Reloader {
         updatedAt,
       })
     }
+    // What is newer by now has a report of its own, which must not be written over.
+    if (serving !== live.serving) return
     saveDatasetStates(control, states, { reason: registryReason, updatedAt })
   }
 }

@@ -37,40 +37,72 @@ const sampleRows = 3
 /** For a caller who waits for the guide. */
 const usualPatienceMs = 3000
 
-/** Makes guides as one access sees a dataset; kept while version and window are the same. */
+/** The part of a guide that comes from rows. */
+interface RowFacts extends Pick<
+  DatasetGuide,
+  'profiled_rows' | 'caution' | 'operators' | 'sample_rows' | 'examples'
+> {
+  /** In the order of the access's columns; undefined where they could not be had in time. */
+  readonly columns: readonly ColumnFacts[] | undefined
+}
+
+/**
+ * Makes guides as one access sees a dataset. What comes from rows is kept while version and window
+ * are the same; the registry's words are always today's.
+ */
 export class Guides {
   readonly #engine: Engine
   readonly #descriptions: Descriptions
-  readonly #guides = new AccessCache<DatasetGuide>()
+  readonly #facts = new AccessCache<RowFacts>()
 
   constructor(engine: Engine, descriptions: Descriptions) {
     this.#engine = engine
     this.#descriptions = descriptions
   }
 
-  /** The facts of columns may take `patienceMs`; without them a guide is not kept. */
-  guide(access: Access, options: ReadOptions, patienceMs = usualPatienceMs): Promise<DatasetGuide> {
-    return this.#guides.get(
+  /** The facts of columns may take `patienceMs`; where they are late, nothing is kept. */
+  async guide(
+    access: Access,
+    options: ReadOptions,
+    patienceMs = usualPatienceMs,
+  ): Promise<DatasetGuide> {
+    const { columns, examples: _, ...head } = await this.#descriptions.description(access, options)
+    const {
+      profiled_rows: profiledRows,
+      caution,
+      columns: facts,
+      ...rest
+    } = await this.#facts.get(
       access,
-      () => this.#make(access, options, patienceMs),
-      (guide) => guide.profiled_rows !== null,
+      () => this.#read(access, head.rows, options, patienceMs),
+      (found) => found.profiled_rows !== null,
     )
-  }
-
-  async #make(access: Access, options: ReadOptions, patienceMs: number): Promise<DatasetGuide> {
-    const { columns, examples, ...head } = await this.#descriptions.description(access, options)
-    const { version, predicates } = access
-    const first = { version, predicates, columns: access.columns, after: null, limit: sampleRows }
-    const { rows } = await this.#engine.read(first, options)
-    const sample = rows.map(({ json }) => parseKeepingDigits(json) as SampleRow)
-    const facts = await this.#facts(access, head.rows, options, patienceMs)
     return Object.freeze({
       ...head,
       visible_rows: visibleRows(access),
       fast_filters: fastColumns(access).map(({ name }) => name),
+      profiled_rows: profiledRows,
+      caution,
+      columns: columns.map((column, index) => ({ ...column, ...facts?.[index] })),
+      ...rest,
+    })
+  }
+
+  async #read(
+    access: Access,
+    visible: number,
+    options: ReadOptions,
+    patienceMs: number,
+  ): Promise<RowFacts> {
+    const { version, predicates } = access
+    const first = { version, predicates, columns: access.columns, after: null, limit: sampleRows }
+    const { rows } = await this.#engine.read(first, options)
+    const sample = rows.map(({ json }) => parseKeepingDigits(json) as SampleRow)
+    const facts = await this.#profile(access, visible, options, patienceMs)
+    return Object.freeze({
       profiled_rows: facts?.rows ?? null,
       caution: facts?.caution ?? null,
-      columns: columns.map((column, index) => ({ ...column, ...facts?.columns[index] })),
+      columns: facts?.columns,
       operators: operatorExamples(access, sample),
       sample_rows: sample,
       examples: await exampleCalls(this.#engine, access, sample, options),
@@ -78,7 +110,7 @@ export class Guides {
   }
 
   /** Null where the time for them is not enough: the rest of the guide is worth having without. */
-  async #facts(
+  async #profile(
     access: Access,
     rows: number,
     options: ReadOptions,

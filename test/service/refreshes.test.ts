@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
+import { callTool } from '../support/mcp-messages.js'
 import { startWorld, writeParquet } from '../support/world.js'
 import type { World } from '../support/world.js'
 
@@ -158,6 +159,17 @@ await t.test('after its time a version is gone, and its cursors say so', async (
   const gone = await world.get(next, token)
   t.equal(gone.status, 400)
   t.match(gone.body, { error: 'bad_request', detail: /^The cursor is not valid .* start again/ })
+})
+
+await t.test('what the registry says in words is said at once, to agents too', async (t) => {
+  const world = await start(t)
+  const { token } = world.subscribe(['things:pro'])
+  const describe = () => callTool(world, token, 'describe_resource', { resource: 'things' })
+  t.match((await describe()).content, { title: 'Things', description: null })
+  await rewrite(world, '    description: said since\n    columns: {n: {unit: pieces}}')
+  const { content } = await describe()
+  t.match(content, { description: 'said since' })
+  t.match(content['columns'], [{}, {}, { name: 'n', unit: 'pieces' }, {}])
 })
 
 await t.test('a file that is overwritten in place is never served torn', async (t) => {
