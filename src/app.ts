@@ -107,6 +107,9 @@ async function openApp(parts: OpenParts): Promise<App> {
         void ahead.begin()
         packer.begin()
       },
+      later: () => {
+        packer.begin()
+      },
       packingOf: (dataset) => packer.textOf(dataset),
     }),
     (each) => each.close(),

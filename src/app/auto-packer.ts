@@ -87,7 +87,7 @@ export class AutoPacker {
       logger.info({ dataset, files: packed.length, seconds }, 'packed')
     } catch (cause) {
       if (!signal.aborted) {
-        live.notPacked(order, (cause as Error).message)
+        live.notPacked(order, cause)
         logger.error({ dataset, err: cause }, 'not packed, served as it is')
       }
     }

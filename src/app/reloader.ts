@@ -16,6 +16,8 @@ interface ReloaderParts {
   readonly now: () => number
   /** Something else is served than before. */
   readonly changed: () => void
+  /** Some time has passed: what was put off may be tried again. */
+  readonly later: () => void
   /** What packing is at for a dataset; null where there is nothing to say. */
   readonly packingOf: (dataset: string) => string | null
 }
@@ -115,13 +117,14 @@ export class Reloader {
 
   /** Two looks that see the same prove that nobody writes only where they stand apart. */
   async #lookNow(force: boolean): Promise<UpdateResult> {
-    const { live, now } = this.#parts
+    const { live, now, later } = this.#parts
     await sleep(Math.max(0, this.#unsettledAt + settleMs - performance.now()))
     const result = await live.update(force)
     if (result === 'unsettled') this.#unsettledAt = performance.now()
     if (now() - this.#expiredAt >= expireEveryMs) {
       this.#expiredAt = now()
       await live.expire()
+      later()
     }
     await this.report()
     return result

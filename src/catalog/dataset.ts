@@ -14,6 +14,7 @@ import { listOf, plansOf } from './registry.js'
 import type { Plan, Registry } from './registry.js'
 import type { DatasetEntry } from './registry-schema.js'
 import { uniteColumns } from './unite.js'
+import { derivedVersion } from './version.js'
 import type { Version } from './version.js'
 
 /** A dataset as the catalog serves it: the registry's words, and its version or why it has none. */
@@ -144,6 +145,24 @@ export function earlierVersion(
     }),
     demo: problems.length > 0 ? null : demo,
   })
+}
+
+/**
+ * A dataset whose new words fit no files it has: the old ones stand, but what the new ones hide or
+ * narrow holds.
+ */
+export function narrowedDataset(
+  dataset: Dataset,
+  { registry, entry }: { readonly registry: Registry; readonly entry: DatasetEntry },
+  reason: string,
+): Dataset {
+  const { name, version } = dataset
+  if (!version) return Object.freeze({ ...dataset, reason })
+  const seen = earlierVersion(version, name, registry, entry)
+  const hidden = (columns: readonly Column[]) => columns.filter((column) => column.hidden)
+  const isNews = hidden(seen.version.columns).length > hidden(version.columns).length
+  const narrowed = isNews ? derivedVersion(seen.version, hidden(seen.version.columns)) : version
+  return Object.freeze({ ...dataset, version: narrowed, demo: seen.demo, reason })
 }
 
 const yearTypes: readonly string[] = ['integer', 'date', 'timestamp']

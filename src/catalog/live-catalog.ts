@@ -2,10 +2,12 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readRegistry } from './catalog.js'
 import type { Catalog } from './catalog.js'
+import type { Storage } from './disk-use.js'
 import { LiveDataset } from './live-dataset.js'
-import type { LiveDatasetOptions, Storage, UpdateResult, Words } from './live-dataset.js'
+import type { LiveDatasetOptions, UpdateResult, Words } from './live-dataset.js'
 import { identityOrNull } from './look.js'
 import { quoted } from './nearest.js'
+import { reasonOf } from './open-dataset.js'
 import type { PackOrder, PackedFile } from './packer.js'
 import { RegistryError, plansOf } from './registry.js'
 import type { Registry } from './registry.js'
@@ -118,9 +120,10 @@ export class LiveCatalog {
     })
   }
 
-  /** Remembers why an order can't be fulfilled: it is not tried again for the same files. */
-  notPacked(order: PackOrder, reason: string): void {
-    this.#datasets.get(order.dataset)?.wish.fail(order, reason)
+  /** Remembers why an order was not fulfilled: for a while it is not tried again. */
+  notPacked(order: PackOrder, cause: unknown): void {
+    const reason = reasonOf(cause, this.#serving.registry.folder)
+    this.#datasets.get(order.dataset)?.wish.fail(order, reason, this.#options.now())
   }
 
   /** Why a dataset is not packed though it should be; null where nothing is wrong. */

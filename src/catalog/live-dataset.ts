@@ -1,8 +1,9 @@
 import { join } from 'node:path'
-import { breakingChanges } from './breaking.js'
-import { earlierVersion, registryDataset } from './dataset.js'
+import { breakingReason } from './breaking.js'
+import { earlierVersion, narrowedDataset, registryDataset } from './dataset.js'
 import type { Dataset } from './dataset.js'
-import { diskUse } from './disk-use.js'
+import { storageOf } from './disk-use.js'
+import type { Storage } from './disk-use.js'
 import { KnownFiles } from './known-files.js'
 import { lookAt } from './look.js'
 import { isIntact, writeManifest } from './manifest.js'
@@ -16,6 +17,8 @@ import type { Registry } from './registry.js'
 import type { DatasetEntry } from './registry-schema.js'
 import { isSameOnDisk } from './version.js'
 import type { Version } from './version.js'
+import { bounded } from './superseded.js'
+import type { Superseded } from './superseded.js'
 import { VersionFolders } from './version-folders.js'
 
 export interface LiveDatasetOptions {
@@ -28,19 +31,6 @@ export interface LiveDatasetOptions {
 /** `unsettled`: something is being written; look again soon. */
 export type UpdateResult = 'unchanged' | 'unsettled' | 'changed'
 
-/** What a dataset's versions take beside its sources. */
-export interface Storage {
-  /** `copied` where the file system refused a link to any file; null = nothing is served. */
-  readonly stored: 'linked' | 'copied' | 'packed' | null
-  readonly diskBytes: number
-}
-
-interface Superseded {
-  readonly version: Version
-  readonly folder: string | null
-  readonly supersededAt: number
-}
-
 /** The registry, and what it says of one dataset. */
 export interface Words {
   readonly registry: Registry
@@ -48,7 +38,6 @@ export interface Words {
 }
 
 const keepHours = 24
-const earlierMax = 1000
 /** Files that keep changing are opened all the same after this long. */
 const settleMsMax = 10_000
 /** A failure that may pass by itself is tried again after this long. */
@@ -91,7 +80,7 @@ export class LiveDataset {
 
   /** How the served files lie, and what all kept versions cost on the disk. */
   async storage(): Promise<Storage> {
-    return { stored: storedText(this.#content), diskBytes: await diskUse(this.#folders.parent) }
+    return storageOf(this.#content, this.#folders.parent)
   }
 
   /** The folders in which a change of its files may come. */
@@ -193,9 +182,8 @@ export class LiveDataset {
   async expire(): Promise<boolean> {
     const keepMs = (this.#words.entry.keep_versions_hours ?? keepHours) * 3_600_000
     const oldest = this.#options.now() - keepMs
-    const earlier = this.#earlier
-      .filter(({ supersededAt }) => supersededAt > oldest)
-      .slice(-earlierMax)
+    const earlier = bounded(this.#earlier.filter(({ supersededAt }) => supersededAt > oldest))
+    this.#wish.retry(this.#options.now())
     const isLess = earlier.length < this.#earlier.length
     if (isLess) {
       this.#earlier = earlier
@@ -228,8 +216,8 @@ export class LiveDataset {
     const served = this.#dataset.version
     const { allow_breaking: isAllowed = false } = this.#words.entry
     if (served && dataset.version && !isAllowed) {
-      const changes = breakingChanges(served, dataset.version)
-      if (changes.length > 0) return this.#refuse(breakingText(changes))
+      const reason = breakingReason(served, dataset.version)
+      if (reason !== null) return this.#refuse(reason)
     }
     await this.#serve(dataset, content)
   }
@@ -240,7 +228,7 @@ export class LiveDataset {
     // It may have been withdrawn meanwhile.
     const content = this.#content
     if (content && dataset) await this.#serve({ ...dataset, reason }, content)
-    else if (content) this.#dataset = Object.freeze({ ...this.#dataset, reason })
+    else if (content) this.#dataset = narrowedDataset(this.#dataset, this.#words, reason)
     else this.#dataset = this.#withEarlier({ ...this.#registryDataset(), reason })
   }
 
@@ -257,7 +245,9 @@ export class LiveDataset {
     const { version: served } = this.#dataset
     const others = this.#earlier.filter(({ version }) => version.id !== dataset.version?.id)
     const isReplaced = served && served.id !== dataset.version?.id
-    this.#earlier = isReplaced ? [...others, { version: served, folder, supersededAt }] : others
+    this.#earlier = isReplaced
+      ? bounded([...others, { version: served, folder, supersededAt }])
+      : others
     this.#content = content
     this.#dataset = this.#withEarlier(dataset)
     this.#wish.look(this.#folders.parent, this.#words.entry, content, dataset.version)
@@ -285,15 +275,4 @@ export class LiveDataset {
     const keep = new Set([...folders, ...this.#wish.folders])
     await this.#folders.sweep(keep, this.#options.now(), atOnce)
   }
-}
-
-function storedText(content: Content | null): Storage['stored'] {
-  if (!content) return null
-  if (content.origins) return 'packed'
-  return content.files.some(({ guard }) => guard === null) ? 'copied' : 'linked'
-}
-
-function breakingText(changes: readonly string[]): string {
-  const advice = 'say allow_breaking: true in the registry to serve the new files all the same'
-  return `the new files would break callers: ${changes.join('; ')}; ${advice}`
 }

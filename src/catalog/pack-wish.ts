@@ -7,11 +7,14 @@ import type { PackOrder } from './packer.js'
 import type { DatasetEntry } from './registry-schema.js'
 import type { Version } from './version.js'
 
+/** A disk may be emptied, and memory freed. */
+const retryMs = 3_600_000
+
 /** Whether the version that is served is to be packed, and what became of that. */
 export class PackWish {
   #order: PackOrder | null = null
-  /** An order that can't be fulfilled is not tried again for the same files. */
-  #failed: { readonly target: string; readonly reason: string } | null = null
+  /** An order that was not fulfilled is not tried again for the same files, for a while. */
+  #failed: { readonly target: string; readonly reason: string; readonly at: number } | null = null
 
   /** The order that waits to be fulfilled; null where none does. */
   get order(): PackOrder | null {
@@ -45,7 +48,12 @@ export class PackWish {
     this.#order = null
   }
 
-  fail({ target }: PackOrder, reason: string): void {
-    this.#failed = { target, reason }
+  fail({ target }: PackOrder, reason: string, now: number): void {
+    this.#failed = { target, reason, at: now }
+  }
+
+  /** Time has passed: what failed long ago waits again. */
+  retry(now: number): void {
+    if (this.#failed && now - this.#failed.at >= retryMs) this.#failed = null
   }
 }

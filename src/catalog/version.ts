@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Column } from './column.js'
 import type { DataType } from './data-type.js'
 import type { Partition } from './partition.js'
@@ -53,6 +54,13 @@ export function isSameOnDisk(left: Version, right: Version): boolean {
     const twin = right.files[index]
     return twin?.path === path && twin.guard === guard
   })
+}
+
+/** The same files with fewer columns to be seen: another version to every cursor and cache. */
+export function derivedVersion(version: Version, hidden: readonly Column[]): Version {
+  const facts = JSON.stringify([version.id, hidden.map(({ source }) => source)])
+  const id = createHash('sha256').update(facts).digest('hex').slice(0, 16)
+  return Object.freeze({ ...version, id })
 }
 
 /** The files that can hold a row which meets every predicate, as indexes into `version.files`. */

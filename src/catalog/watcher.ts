@@ -32,7 +32,7 @@ export class Watcher {
   #timer: NodeJS.Timeout | undefined
   /** When the next look begins, by the monotonic clock. */
   #dueAt = Infinity
-  /** Of the last look that took nothing: opening what is new says nothing of how long looks take. */
+  /** Of the last look that took nothing: opening what is new is no measure of looks. */
   #lookMs = 0
   #looking: Promise<void> | null = null
   #isWanted = false

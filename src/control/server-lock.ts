@@ -35,8 +35,8 @@ export class ServerLock {
   }
 
   /**
-   * False where certainly no server runs over the folder. Asking shares the lock for a moment, which
-   * `take` waits out.
+   * False where certainly no server runs over the folder. Asking shares the lock for a moment,
+   * which `take` waits out.
    */
   static isHeld(path: string): boolean {
     if (!existsSync(path)) return false

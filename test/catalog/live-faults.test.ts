@@ -114,3 +114,18 @@ await t.test('a demo subset is of the same columns in earlier versions', async (
   const [earlier] = now(live).earlier
   t.match(earlier?.demo, [{ column: { source: 'x', name: 'x' } }])
 })
+
+await t.test('what new words hide holds though they fit no files', async (t) => {
+  const home = await makeHome(t, { files: { 'data/1.parquet': 'SELECT 1 AS x, 2 AS secret' } })
+  const live = await home.live()
+  const before = datasetOf(live.serving.catalog).version
+  home.writeRegistry('    columns: {secret: {hidden: true}, gone: {description: not there}}')
+  while ((await live.update()) === 'unsettled');
+  const { version, reason } = datasetOf(live.serving.catalog)
+  t.match(reason, /no column "gone"/)
+  t.same(
+    version?.columns.filter(({ hidden }) => !hidden).map(({ name }) => name),
+    ['x'],
+  )
+  t.not(version?.id, before?.id, 'what was cached of the other is not taken for this')
+})
