@@ -1,21 +1,17 @@
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { AutoPacker } from './app/auto-packer.js'
 import { Closers } from './app/closers.js'
+import { openFollowing } from './app/following.js'
 import { GuidesAhead } from './app/guides-ahead.js'
 import { openPostman } from './app/mail.js'
-import { defaultMemory, openEngine, openerFor } from './app/reading.js'
+import { defaultMemory, openEngine } from './app/reading.js'
 import { openRecords } from './app/records.js'
-import { packAside } from './app/packing.js'
-import { Reloader } from './app/reloader.js'
 import { prepareState } from './app/state-folder.js'
 import type { Catalog } from './catalog/catalog.js'
-import { LiveCatalog } from './catalog/live-catalog.js'
 import type { Serving } from './catalog/live-catalog.js'
 import type { Registry } from './catalog/registry.js'
 import type { Config } from './config.js'
-import { liveGrants } from './control/grants.js'
 import { readKey } from './control/key-file.js'
 import { ServerLock } from './control/server-lock.js'
 import type { Engine } from './engine/engine.js'
@@ -90,41 +86,15 @@ async function openApp(parts: OpenParts): Promise<App> {
   const state = await prepareState(config.state)
   const memoryLimitBytes = config.memoryLimit ?? defaultMemory()
   const records = openRecords(state.folder, parts)
-  const live = await LiveCatalog.open({
-    registryPath: config.registry,
-    openFiles: openerFor(memoryLimitBytes),
+  const { live, reloader, packer } = await openFollowing({
+    ...parts,
+    ...records,
     versionsFolder: state.versions,
-    now,
-    sold: () => liveGrants(records.control, now()),
+    memoryLimitBytes,
+    changed: () => {
+      void ahead.begin()
+    },
   })
-  const reloader = closers.add(
-    new Reloader({
-      live,
-      control: records.control,
-      logger,
-      now,
-      changed: () => {
-        void ahead.begin()
-        packer.begin()
-      },
-      later: () => {
-        packer.begin()
-      },
-      packingOf: (dataset) => packer.textOf(dataset),
-    }),
-    (each) => each.close(),
-  )
-  const packer = closers.add(
-    new AutoPacker({
-      live,
-      packFiles: packAside,
-      logger,
-      changed: () => {
-        void reloader.report(true)
-      },
-    }),
-    (each) => each.close(),
-  )
   const engine = closers.add(
     await openEngine({
       folders: [state.versions],
