@@ -43,8 +43,9 @@ export function packAdvice(
     return [finding('pack_advised', `\`${command}\` may help; measuring it failed: ${gain}`)]
   }
   const { nowMs, packedMs } = gain
+  const verdict = packedMs < nowMs ? '' : ' brings nothing'
   const message =
-    `\`${command}\`: a look-up by ${first.name} takes ${milliseconds(nowMs)} here; ` +
+    `\`${command}\`${verdict}: a look-up by ${first.name} takes ${milliseconds(nowMs)} here; ` +
     `packed ${milliseconds(packedMs)} (measured on a sample)`
   return [finding('pack_advised', message)]
 }
