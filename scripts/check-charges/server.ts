@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
+import { addressOf } from '../serving/address.js'
 import { bareEnvironment, launcher, placeOptions } from './house.js'
 import type { House } from './house.js'
 
@@ -15,7 +16,6 @@ export interface Server {
   readonly end: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals>
 }
 
-const startMsMax = 60_000
 /** What is kept of its log, for the case that it does not start. */
 const lettersMax = 4000
 
@@ -57,30 +57,4 @@ function tailOf(child: ChildProcess): () => string {
     })
   }
   return () => tail
-}
-
-/** Waits until the log tells the address. */
-function addressOf(
-  child: ChildProcess,
-  log: () => string,
-  ended: Promise<number | NodeJS.Signals>,
-): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const fail = (reason: string) => {
-      clearTimeout(limit)
-      reject(new Error(`${reason}:\n${log()}`))
-    }
-    const limit = setTimeout(() => {
-      child.kill('SIGKILL')
-      fail('the server does not listen')
-    }, startMsMax)
-    const look = () => {
-      const base = /Server listening at (http:\/\/[\d.]+:\d+)/.exec(log())?.[1]
-      if (base === undefined) return
-      clearTimeout(limit)
-      resolve(base)
-    }
-    child.stdout?.on('data', look)
-    void ended.then((how) => fail(`the server ended (${how}); is it built? npm run build`))
-  })
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
+import { addressOf } from '../serving/address.js'
 import { bareEnvironment, launcher, ownerOf, placeOptions } from './house.js'
 import type { House } from './house.js'
 
@@ -17,7 +18,6 @@ export interface Server {
   readonly end: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals>
 }
 
-const startMsMax = 60_000
 const requestLine = /^.*"msg":"request"\}\n/gm
 /** What is kept of its log. */
 const lettersMax = 20_000
@@ -64,30 +64,4 @@ function tailOf(child: ChildProcess): () => string {
     })
   }
   return () => tail
-}
-
-/** Waits until it tells the address. */
-function addressOf(
-  child: ChildProcess,
-  log: () => string,
-  ended: Promise<number | NodeJS.Signals>,
-): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const fail = (reason: string) => {
-      clearTimeout(limit)
-      reject(new Error(`${reason}:\n${log()}`))
-    }
-    const limit = setTimeout(() => {
-      child.kill('SIGKILL')
-      fail('the server does not listen')
-    }, startMsMax)
-    const look = () => {
-      const base = /Server listening at (http:\/\/[\d.]+:\d+)/.exec(log())?.[1]
-      if (base === undefined) return
-      clearTimeout(limit)
-      resolve(base)
-    }
-    child.stdout?.on('data', look)
-    void ended.then((how) => fail(`the server ended (${how}); is it built? npm run build`))
-  })
 }

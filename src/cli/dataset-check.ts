@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { readRegistry } from '../catalog/catalog.js'
 import type { InspectProgress } from '../catalog/inspector.js'
 import type { Registry } from '../catalog/registry.js'
-import { listSubscriptions } from '../control/subscriptions.js'
+import { liveGrants } from '../control/grants.js'
 import { checkLines } from './check-lines.js'
 import { addCommand, readSettings } from './command.js'
 import type { Flags } from './command.js'
@@ -16,7 +16,6 @@ import { printJson, printLines } from './print.js'
 import { progressReport } from './progress.js'
 import { findDataset } from './registry.js'
 import { withExistingStore } from './state.js'
-import { stateOf } from './token-table.js'
 
 /** `das dataset check`. */
 export function addDatasetCheck(group: Command, parts: CliParts): void {
@@ -71,9 +70,7 @@ function contextOf(
   deep: boolean,
 ): CheckContext {
   const nowMs = parts.now()
-  const sold = (withExistingStore(state, listSubscriptions) ?? [])
-    .filter((subscription) => stateOf(subscription, nowMs) === 'live')
-    .flatMap(({ grants }) => grants)
+  const sold = withExistingStore(state, (store) => liveGrants(store, nowMs)) ?? []
   return { registry, sold, deep, nowMs }
 }
 
