@@ -56,6 +56,7 @@ export class Reloader {
     this.#watcher = new Watcher({
       look: () => this.#look(),
       folders: () => live.places,
+      lookMs: () => live.lookMs,
       report: (cause) => {
         logger.error({ err: cause }, 'looking for changed files failed')
       },

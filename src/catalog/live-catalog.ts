@@ -47,6 +47,7 @@ export class LiveCatalog {
   #registryIdentity: string | null
   #registrySeen: string | null = null
   #queue: Promise<unknown> = Promise.resolve()
+  #lookMs = 0
 
   private constructor(options: LiveCatalogOptions, registry: Registry, identity: string | null) {
     this.#options = options
@@ -92,7 +93,20 @@ export class LiveCatalog {
    * @throws where what was sold can't be told; the next look tries again
    */
   update(force = false): Promise<UpdateResult> {
-    return this.#inTurn(() => this.#update(force))
+    return this.#inTurn(async () => {
+      const start = performance.now()
+      const result = await this.#update(force)
+      if (result !== 'changed') this.#lookMs = performance.now() - start
+      return result
+    })
+  }
+
+  /**
+   * Milliseconds of the last look that found nothing to open. The wait for its turn is no part of
+   * it: a look that waits for a large version costs no more than another.
+   */
+  get lookMs(): number {
+    return this.#lookMs
   }
 
   /** Ends a version that can't be read whole any more; what replaces it is taken by `update`. */

@@ -7,6 +7,8 @@ export interface WatcherOptions {
   readonly look: () => Promise<UpdateResult>
   /** Folders in which something may happen; asked for after each look. */
   readonly folders: () => readonly string[]
+  /** Milliseconds that a look takes by itself: the pauses after one depend on it. */
+  readonly lookMs: () => number
   /** A look that failed. */
   readonly report: (cause: unknown) => void
 }
@@ -32,8 +34,6 @@ export class Watcher {
   #timer: NodeJS.Timeout | undefined
   /** When the next look begins, by the monotonic clock. */
   #dueAt = Infinity
-  /** Of the last look that took nothing: opening what is new is no measure of looks. */
-  #lookMs = 0
   #looking: Promise<void> | null = null
   #isWanted = false
   #isClosed = false
@@ -77,7 +77,6 @@ export class Watcher {
   }
 
   async #look(): Promise<void> {
-    const start = performance.now()
     let result: UpdateResult = 'unchanged'
     this.#isWanted = false
     try {
@@ -87,10 +86,10 @@ export class Watcher {
       this.#options.report(cause)
     }
     this.#looking = null
-    if (result !== 'changed') this.#lookMs = performance.now() - start
-    const soonMs = Math.max(settleMs, this.#lookMs * busyFactor)
+    const lookMs = this.#options.lookMs()
+    const soonMs = Math.max(settleMs, lookMs * busyFactor)
     const isSoon = this.#isWanted || result === 'unsettled'
-    this.#wake(isSoon ? soonMs : Math.max(pollMs, this.#lookMs * idleFactor))
+    this.#wake(isSoon ? soonMs : Math.max(pollMs, lookMs * idleFactor))
   }
 
   /** A folder that can't be watched is polled. */
@@ -109,7 +108,7 @@ export class Watcher {
   #watchFolder(folder: string): void {
     try {
       const watcher = watch(folder, { persistent: false }, () => {
-        this.#wake(Math.max(eventDelayMs, this.#lookMs * busyFactor))
+        this.#wake(Math.max(eventDelayMs, this.#options.lookMs() * busyFactor))
       })
       watcher.on('error', () => {
         watcher.close()

@@ -129,3 +129,15 @@ await t.test('what new words hide holds though they fit no files', async (t) => 
   )
   t.not(version?.id, before?.id, 'what was cached of the other is not taken for this')
 })
+
+await t.test('a look that waited for its turn counts as no longer than it took', async (t) => {
+  const home = await makeHome(t, { files })
+  const live = await home.live()
+  await home.writeFiles({ 'data/1.parquet': 'SELECT 7 AS x, 2 AS y' })
+  t.equal(await live.update(), 'unsettled')
+  const start = performance.now()
+  const [opened, waited] = await Promise.all([live.update(), live.update()])
+  const bothMs = performance.now() - start
+  t.same([opened, waited], ['changed', 'unchanged'])
+  t.ok(live.lookMs < bothMs / 2, 'or the watcher would pause for as long as versions are opened')
+})
