@@ -2,6 +2,7 @@ import { closeSync, openSync, rmSync, statSync, truncateSync, writeSync } from '
 import t from 'tap'
 import { isFatal, readFailure, serviceErrorOf } from '../../src/engine/duckdb/failure.js'
 import { ServingInstance } from '../../src/engine/duckdb/serving.js'
+import type { Session } from '../../src/engine/duckdb/session.js'
 import { ServiceError } from '../../src/errors.js'
 import { openEngine } from './fixtures/open-engine.js'
 import type { EngineWorld } from './fixtures/open-engine.js'
@@ -107,17 +108,20 @@ await t.test('an instance that cannot be made is tried again by the next work', 
 
 await t.test('work that runs on an instance ends on it, though it is replaced', async (t) => {
   const serving = new ServingInstance({ ...instanceOptions, folders: [t.testdir({})] })
-  const tables = async (connection: Parameters<Parameters<typeof serving.run>[0]>[0]) =>
-    (await connection.runAndReadAll('SELECT table_name FROM duckdb_tables()')).getRowsJson().flat()
+  const { signal } = new AbortController()
+  const tables = async (session: Session) =>
+    (
+      await session.run({ sql: 'SELECT table_name FROM duckdb_tables()', values: [] }, signal)
+    ).flat()
   const fatal = new Error('{"exception_type":"FATAL","exception_message":"invalidated"}')
-  await serving.run(async (connection) => {
-    await connection.run('CREATE TABLE of_the_first AS SELECT 1')
+  await serving.run(async (session) => {
+    await session.run({ sql: 'CREATE TABLE of_the_first AS SELECT 1', values: [] }, signal)
     await t.rejects(
       serving.run(() => Promise.reject(fatal)),
       fatal,
     )
     t.strictSame(await serving.run(tables), [], 'the next work has another instance')
-    t.strictSame(await tables(connection), ['of_the_first'])
+    t.strictSame(await tables(session), ['of_the_first'])
   })
   await serving.close()
   t.strictSame(await serving.run(tables), [], 'closed, it opens again when asked')

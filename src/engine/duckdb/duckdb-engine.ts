@@ -1,4 +1,3 @@
-import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Predicate } from '../../catalog/predicate.js'
 import type { DataFile, Version } from '../../catalog/version.js'
 import { ServiceError } from '../../errors.js'
@@ -10,8 +9,8 @@ import type { InstanceOptions } from './instance.js'
 import { planCount, planPage } from './pieces.js'
 import type { Piece } from './pieces.js'
 import { profileColumns } from './profile.js'
-import { runStatement } from './run.js'
 import { ServingInstance } from './serving.js'
+import type { Session } from './session.js'
 import { Turns } from './turns.js'
 import type { TurnsOptions } from './turns.js'
 import { ChangedFileError, requireUnchanged } from './unchanged.js'
@@ -26,7 +25,7 @@ const runsMax = 2
 /** Fatal errors after which a version is not read any more: a poisoned file harms the others. */
 const breaksMax = 3
 
-type Work<T> = (connection: DuckDBConnection, signal: AbortSignal) => Promise<T>
+type Work<T> = (session: Session, signal: AbortSignal) => Promise<T>
 
 /** The engine over an in-process DuckDB. */
 export class DuckDbEngine implements Engine {
@@ -53,13 +52,13 @@ export class DuckDbEngine implements Engine {
 
   read(question: Question, options: ReadOptions): Promise<Rows> {
     const { version, predicates, columns, after, limit } = question
-    return this.#query(version, options, async (connection, signal) => {
+    return this.#query(version, options, async (session, signal) => {
       const rows: Row[] = []
       // One row more than asked for tells whether any follows.
       const missing = () => limit + 1 - rows.length
       for (const piece of planPage(version, predicates, { after, missing })) {
         const statement = compileRead(piece, predicates, columns, missing())
-        const found = rowsOf(piece, await runStatement(connection, statement, signal))
+        const found = rowsOf(piece, await session.run(statement, signal))
         for (const row of found) rows.push(row)
         const lastFile = missing() === 0 ? rows.at(-1)?.position.file : undefined
         await requireUnchanged(filesUpTo(piece, lastFile))
@@ -70,11 +69,11 @@ export class DuckDbEngine implements Engine {
   }
 
   count(version: Version, predicates: readonly Predicate[], options: ReadOptions): Promise<number> {
-    return this.#query(version, options, async (connection, signal) => {
+    return this.#query(version, options, async (session, signal) => {
       let rows = 0
       for (const piece of planCount(version, predicates)) {
         const statement = compileCount(piece, predicates)
-        rows += Number((await runStatement(connection, statement, signal))[0]?.[0])
+        rows += Number((await session.run(statement, signal))[0]?.[0])
         await requireUnchanged(filesUpTo(piece))
       }
       return rows
@@ -82,10 +81,8 @@ export class DuckDbEngine implements Engine {
   }
 
   profile(question: ProfileQuestion, options: ReadOptions): Promise<Profile> {
-    return this.#query(question.version, options, async (connection, signal) => {
-      const profile = await profileColumns(question, (statement) =>
-        runStatement(connection, statement, signal),
-      )
+    return this.#query(question.version, options, async (session, signal) => {
+      const profile = await profileColumns(question, (statement) => session.run(statement, signal))
       await requireUnchanged(question.version.files)
       return profile
     })
@@ -133,7 +130,7 @@ export class DuckDbEngine implements Engine {
       const breaks = this.#breaks.get(version) ?? 0
       if (breaks >= breaksMax) throw quarantined()
       try {
-        return await this.#serving.run((connection) => work(connection, signal))
+        return await this.#serving.run((session) => work(session, signal))
       } catch (cause) {
         const { type } = readFailure(cause)
         if (type === 'INTERNAL') this.#noteBreak(version, breaks + 1)

@@ -18,7 +18,6 @@ import type { FooterColumn } from './inspect-footers.js'
 import { countKeys } from './inspect-keys.js'
 import { scanColumns } from './inspect-scan.js'
 import { planCount } from './pieces.js'
-import { runStatement } from './run.js'
 import type { Run } from './run.js'
 import type { ScannedColumn } from './scan-job.js'
 import { ServingInstance } from './serving.js'
@@ -33,8 +32,7 @@ export function duckDbInspector(memoryLimitBytes: number): InspectFiles {
     const folders = [...new Set(order.version.files.map(({ path }) => dirname(path)))]
     const threads = availableParallelism()
     const instance = new ServingInstance({ folders, tempFolder, memoryLimitBytes, threads })
-    const run: Run = (statement) =>
-      instance.run((connection) => runStatement(connection, statement, signal))
+    const run: Run = (statement) => instance.run((session) => session.run(statement, signal))
     const { version } = order
     try {
       return await inspect(order, run, (done) =>

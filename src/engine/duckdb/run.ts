@@ -1,4 +1,4 @@
-import type { DuckDBConnection, DuckDBValue } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api'
 import type { Statement } from './compile.js'
 
 /** Runs one statement to its whole result, as columns. */
@@ -12,11 +12,41 @@ const interruptEveryMs = 25
  * interrupted until it has really stopped; then the call rejects with the signal's reason.
  * Never the streaming interface: it reports a query that died midway as a shorter result.
  */
-export async function runStatement(
+export function runStatement(
   connection: DuckDBConnection,
   statement: Statement,
   signal: AbortSignal,
 ): Promise<DuckDBValue[][]> {
+  return interruptible(connection, signal, async () => {
+    const prepared = await connection.prepare(statement.sql)
+    try {
+      return await runPrepared(prepared, statement, signal)
+    } finally {
+      prepared.destroySync()
+    }
+  })
+}
+
+/** Runs a statement that is prepared already; `interruptible` is around it. */
+export async function runPrepared(
+  prepared: DuckDBPreparedStatement,
+  { values }: Statement,
+  signal: AbortSignal,
+): Promise<DuckDBValue[][]> {
+  for (const [index, { value, type }] of values.entries()) {
+    prepared.bindValue(index + 1, value, type)
+  }
+  signal.throwIfAborted()
+  const result = await prepared.run()
+  return await result.getColumns()
+}
+
+/** Work on a connection that ends soon after the signal aborts, with the signal's reason. */
+export async function interruptible<T>(
+  connection: DuckDBConnection,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
   signal.throwIfAborted()
   let timer: NodeJS.Timeout | undefined
   const stop = () => {
@@ -25,17 +55,7 @@ export async function runStatement(
   }
   signal.addEventListener('abort', stop, { once: true })
   try {
-    const prepared = await connection.prepare(statement.sql)
-    try {
-      for (const [index, { value, type }] of statement.values.entries()) {
-        prepared.bindValue(index + 1, value, type)
-      }
-      signal.throwIfAborted()
-      const result = await prepared.run()
-      return await result.getColumns()
-    } finally {
-      prepared.destroySync()
-    }
+    return await work()
   } catch (cause) {
     signal.throwIfAborted()
     throw cause

@@ -1,11 +1,14 @@
-import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBInstance } from '@duckdb/node-api'
 import { ServiceError } from '../../errors.js'
 import { isFatal, readFailure } from './failure.js'
 import { createInstance } from './instance.js'
 import type { InstanceOptions } from './instance.js'
+import { Session } from './session.js'
 
 interface Opened {
   readonly instance: DuckDBInstance
+  /** Ready for the next work, the one used last at the end. */
+  readonly idle: Session[]
   /** Pieces of work that run on it. */
   users: number
   /** Takes no more work; closed when the last user is done. */
@@ -25,20 +28,20 @@ export class ServingInstance {
   }
 
   /**
-   * Runs `work` on a connection of its own: an interrupt stops whatever runs on a connection, so
-   * no two queries share one.
+   * Runs `work` on a session of its own: an interrupt stops whatever runs on a connection, so no two
+   * queries share one. A session whose work failed is not used again.
    * @throws service_unavailable when no instance can be made; the next call tries again
    */
-  async run<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+  async run<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const opened = await this.#take()
+    let session: Session | undefined
     try {
-      const connection = await opened.instance.connect()
-      try {
-        return await work(connection)
-      } finally {
-        connection.disconnectSync()
-      }
+      session = opened.idle.pop() ?? new Session(await opened.instance.connect())
+      const result = await work(session)
+      opened.idle.push(session)
+      return result
     } catch (cause) {
+      session?.close()
       if (isFatal(readFailure(cause))) this.#retire(opened)
       throw cause
     } finally {
@@ -79,10 +82,12 @@ export class ServingInstance {
 }
 
 async function open(options: InstanceOptions): Promise<Opened> {
-  return { instance: await createInstance(options), users: 0, isRetired: false }
+  return { instance: await createInstance(options), idle: [], users: 0, isRetired: false }
 }
 
 /** Not while a connection is being made on another thread. */
 function closeIfDone(opened: Opened): void {
-  if (opened.isRetired && opened.users === 0) opened.instance.closeSync()
+  if (!opened.isRetired || opened.users > 0) return
+  for (const session of opened.idle.splice(0)) session.close()
+  opened.instance.closeSync()
 }

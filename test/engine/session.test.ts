@@ -1,0 +1,60 @@
+import { DuckDBInstance } from '@duckdb/node-api'
+import { readdirSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { bindBigint, bindText, bindTexts } from '../../src/engine/duckdb/bind.js'
+import { Session } from '../../src/engine/duckdb/session.js'
+import { writeParquet } from '../support/world.js'
+
+const { signal } = new AbortController()
+const read = 'SELECT x FROM read_parquet($1) WHERE x = $2'
+
+await t.test('one statement serves files of other schemas and values of other types', async (t) => {
+  const folder = t.testdir({})
+  const [numbers, texts] = [join(folder, 'numbers.parquet'), join(folder, 'texts.parquet')]
+  await writeParquet(folder, {
+    'numbers.parquet': 'SELECT 7 AS other, i AS x FROM range(5000) r(i)',
+    'texts.parquet': "SELECT 'n' || i AS x FROM range(5000) r(i)",
+  })
+  const instance = await DuckDBInstance.create(':memory:')
+  const session = new Session(await instance.connect())
+  for (const each of [4321n, 12n]) {
+    const number = [bindTexts([numbers]), bindBigint(Number(each))]
+    t.strictSame(await session.run({ sql: read, values: number }, signal), [[each]])
+    const text = [bindTexts([texts]), bindText(`n${each}`)]
+    t.strictSame(await session.run({ sql: read, values: text }, signal), [[`n${each}`]])
+    const both = [bindTexts([texts, texts]), bindText(`n${each}`)]
+    t.strictSame(await session.run({ sql: read, values: both }, signal), [[`n${each}`, `n${each}`]])
+  }
+  session.close()
+  instance.closeSync()
+})
+
+await t.test('between two runs no file is open, however many shapes there are', async (t) => {
+  const folder = t.testdir({})
+  const path = join(folder, 'a.parquet')
+  await writeParquet(folder, { 'a.parquet': 'SELECT 1 AS x' })
+  const instance = await DuckDBInstance.create(':memory:')
+  const session = new Session(await instance.connect())
+  const values = [bindTexts([path]), bindBigint(1)]
+  for (let shape = 0; shape < 200; shape++) {
+    const sql = `SELECT x + ${shape} FROM read_parquet($1) WHERE x = $2`
+    t.strictSame(await session.run({ sql, values }, signal), [[shape + 1]])
+    t.strictSame(await session.run({ sql: read, values }, signal), [[1]])
+  }
+  t.notOk(openFiles().includes(path))
+  session.close()
+  instance.closeSync()
+})
+
+/** The files that this process has open, where the system tells. */
+function openFiles(): readonly string[] {
+  if (process.platform !== 'linux') return []
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)]
+    } catch {
+      return []
+    }
+  })
+}
