@@ -2,14 +2,18 @@ import type { ChildProcess } from 'node:child_process'
 
 const startMsMax = 60_000
 
+/** How our own server tells it. */
+const listening = /Server listening at (http:\/\/[\d.]+:\d+)/
+
 /**
- * Waits until a server's log tells its address.
+ * Waits until a server's log tells its address, which `pattern` finds.
  * @throws Error with the log when the server ends, or does not listen in time
  */
 export function addressOf(
   child: ChildProcess,
   log: () => string,
   ended: Promise<number | NodeJS.Signals>,
+  pattern = listening,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const fail = (reason: string) => {
@@ -21,12 +25,12 @@ export function addressOf(
       fail('the server does not listen')
     }, startMsMax)
     const look = () => {
-      const base = /Server listening at (http:\/\/[\d.]+:\d+)/.exec(log())?.[1]
+      const base = pattern.exec(log())?.[1]
       if (base === undefined) return
       clearTimeout(limit)
       resolve(base)
     }
-    child.stdout?.on('data', look)
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', look)
     void ended.then((how) => fail(`the server ended (${how}); is it built? npm run build`))
   })
 }
