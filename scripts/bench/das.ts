@@ -7,8 +7,13 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { bareEnvironment, das, launcher, placeOptions } from '../check-reload/house.js'
-import { writeRegistry } from '../check-reload/house.js'
+import {
+  bareEnvironment,
+  das,
+  launcher,
+  placeOptions,
+  writeRegistry,
+} from '../check-reload/house.js'
 import type { Ends } from '../conformance/ends.js'
 import type { Facts } from './facts.js'
 import { startServer } from './server.js'
@@ -30,7 +35,7 @@ export interface LoopDelay {
 }
 
 const Created = Type.Object({ token: Type.String() })
-const LoopDelay = Type.Object({ p99Ms: Type.Number(), maxMs: Type.Number() })
+const Delay = Type.Object({ p99Ms: Type.Number(), maxMs: Type.Number() })
 const readyMsMax = 600_000
 const readyEveryMs = 10
 
@@ -108,7 +113,7 @@ export async function endLoop({ server }: Das): Promise<LoopDelay> {
   const message = once(server.child, 'message')
   server.child.send('end')
   const [told]: unknown[] = await message
-  return Value.Parse(LoopDelay, told)
+  return Value.Parse(Delay, told)
 }
 
 /** The memory that a process has now, in bytes; 0 where the system does not tell. */

@@ -1,21 +1,23 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Ends } from '../conformance/ends.js'
 
-/** A program of this folder in a process of its own, which takes one order at a time. */
+/** A program in a process of its own, which takes one order at a time. */
 export interface Worker<Order, Reply> {
   readonly tell: (order: Order) => Promise<Reply>
 }
 
 type Message<Reply> = { readonly reply: Reply } | { readonly error: string }
 
-/** Starts a program of this folder; it ends when its channel to this process is closed. */
+/** Starts a program; it ends when its channel to this process is closed. */
 export function startWorker<Order extends object, Reply>(
-  program: string,
+  program: URL,
   ends: Ends,
 ): Worker<Order, Reply> {
-  const child = fork(fileURLToPath(new URL(program, import.meta.url)), {
+  const path = fileURLToPath(program)
+  const child = fork(path, {
     execArgv: ['--import', 'tsx'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
@@ -24,14 +26,14 @@ export function startWorker<Order extends object, Reply>(
     if (child.connected) child.disconnect()
     await ended
   })
-  const gone = ended.then(() => Promise.reject(new Error(`${program} ended`)))
+  const gone = ended.then(() => Promise.reject(new Error(`${basename(path)} ended`)))
   gone.catch(() => undefined)
   const tell = async (order: Order) => {
     const message = once(child, 'message')
     child.send(order)
     // What `serveOrders` sends.
     const [answer] = (await Promise.race([message, gone])) as [Message<Reply>]
-    if ('error' in answer) throw new Error(`${program}: ${answer.error}`)
+    if ('error' in answer) throw new Error(`${basename(path)}: ${answer.error}`)
     return answer.reply
   }
   return { tell }
