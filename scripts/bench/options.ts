@@ -30,12 +30,7 @@ export class UsageError extends Error {
 }
 
 /** All that `--only` can choose from. */
-export const parts: readonly string[] = [
-  ...workloads.map(({ name }) => name),
-  'W6',
-  'W7',
-  'overhead',
-]
+const parts: readonly string[] = [...workloads.map(({ name }) => name), 'W6', 'W7', 'overhead']
 
 /** The text of --help. */
 export const help = `Usage: npm run bench -- [options]

@@ -36,7 +36,10 @@ export async function measureOverhead(
   registry: string,
   ends: Ends,
 ): Promise<Overhead> {
-  const reader = startWorker<ReaderOrder, ReaderReply>(new URL('reader-child.ts', import.meta.url), ends)
+  const reader = startWorker<ReaderOrder, ReaderReply>(
+    new URL('reader-child.ts', import.meta.url),
+    ends,
+  )
   await reader.tell({ kind: 'open', registry, dataset: das.dataset })
   const [http, engine]: [number[], number[]] = [[], []]
   for (let round = 0; round < warmUps + asks; round += 1) {

@@ -10,7 +10,7 @@ import type { Facts } from './facts.js'
 import { startServer } from './server.js'
 import type { Server } from './server.js'
 
-export interface Peer {
+interface Peer {
   readonly kind: 'fastapi' | 'roapi'
   readonly server: Server
 }

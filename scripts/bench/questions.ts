@@ -21,7 +21,7 @@ export interface Workload {
   readonly isWhole: boolean
 }
 
-export const pageRows = 1000
+const pageRows = 1000
 const listCompanies = 100
 /** Wholesale: a ninth of all companies. */
 const okvedPrefix = '46'

@@ -6,7 +6,7 @@ import type { Facts } from './facts.js'
 import type { Workload } from './questions.js'
 
 /** What one contestant took for a workload's questions. */
-export interface Timed {
+interface Timed {
   readonly contestant: string
   readonly medianMs: number
   readonly p90Ms: number

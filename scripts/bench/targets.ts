@@ -63,9 +63,9 @@ function goal(
   return { name, words, reached: `${numberText(value)}${unit}`, isMet }
 }
 
-/** Three digits, whatever the size. */
+/** Three digits, or a whole number. */
 export function numberText(value: number): string {
-  if (value >= 100) return Math.round(value).toLocaleString('en')
+  if (value >= 100 || Number.isInteger(value)) return Math.round(value).toLocaleString('en')
   return value.toFixed(value >= 10 ? 1 : 2)
 }
 
