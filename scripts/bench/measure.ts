@@ -43,7 +43,7 @@ export async function measure(
   const order = { ...options, parent: options.folder }
   const facts = await prepareData(order, say, ends)
   say('starting the server, and the peers that are there')
-  const das = await startDas(facts, options.folder, ends)
+  const das = await startDas(facts, options.folder, say, ends)
   const peers = options.dasOnly
     ? noPeers
     : await startPeers(options.peers, facts, options.folder, ends)

@@ -80,7 +80,9 @@ function rowOf<T extends { readonly contestant: string }>(
 function timeRows(findings: Findings): readonly (readonly string[])[] {
   return findings.workloads.map(({ name, title, timed }) =>
     rowOf(findings, `${name} ${title}`, timed, ({ medianMs, fault }) =>
-      [`${numberText(medianMs)} ms`, ...(fault === null ? [] : ['(wrong)'])].join(' '),
+      medianMs === null
+        ? 'failed'
+        : [`${numberText(medianMs)} ms`, ...(fault === null ? [] : ['(wrong)'])].join(' '),
     ),
   )
 }

@@ -8,9 +8,10 @@ import type { Workload } from './questions.js'
 /** What one contestant took for a workload's questions. */
 interface Timed {
   readonly contestant: string
-  readonly medianMs: number
-  readonly p90Ms: number
-  /** The first answer that was not right, where one was not. */
+  /** Null where no question was answered. */
+  readonly medianMs: number | null
+  readonly p90Ms: number | null
+  /** The first answer that was not right, or why there was none. */
   readonly fault: string | null
 }
 
@@ -26,7 +27,10 @@ export interface WorkloadResult {
 /** Rounds that are not counted: they open what the others find open. */
 const warmUps = 3
 
-/** Asks everyone the same in each round, in an order that rotates, and compares all answers. */
+/**
+ * Asks everyone the same in each round, in an order that rotates, and compares all answers. Who
+ * gives no answer is not asked again.
+ */
 export async function runWorkload(
   workload: Workload,
   contestants: readonly Contestant[],
@@ -36,15 +40,22 @@ export async function runWorkload(
 ): Promise<WorkloadResult> {
   const times = new Map<string, number[]>(contestants.map(({ name }) => [name, []]))
   const faults = new Map<string, string>()
+  const failed = new Set<string>()
   const rowCounts: number[] = []
   for (let round = 0; round < warmUps + rounds; round += 1) {
     say(`${workload.name} ${roundWords(round, rounds)}`)
     const question = workload.questionOf(facts, round)
     const given: Given[] = []
     for (const contestant of rotated(contestants, round)) {
-      const { ms, rows } = await contestant.ask(question, null)
-      given.push({ contestant, rows })
-      if (round >= warmUps) times.get(contestant.name)?.push(ms)
+      if (failed.has(contestant.name)) continue
+      try {
+        const { ms, rows } = await contestant.ask(question, null)
+        given.push({ contestant, rows })
+        if (round >= warmUps) times.get(contestant.name)?.push(ms)
+      } catch (cause) {
+        failed.add(contestant.name)
+        faults.set(contestant.name, `round ${round + 1}: no answer: ${String(cause)}`)
+      }
     }
     rowCounts.push(given[0]?.rows.length ?? 0)
     for (const [name, fault] of faultsIn(question, workload.isWhole, given)) {
@@ -55,7 +66,8 @@ export async function runWorkload(
   const timed = contestants.map((contestant) => {
     const all = times.get(contestant.name) ?? []
     const fault = faults.get(contestant.name) ?? null
-    const [medianMs, p90Ms] = [median(all), quantile(all, 0.9)]
+    const hasTimes = all.length > 0
+    const [medianMs, p90Ms] = hasTimes ? [median(all), quantile(all, 0.9)] : [null, null]
     return { contestant: contestant.name, medianMs, p90Ms, fault }
   })
   return { name, title, rounds, rows: median(rowCounts), timed }

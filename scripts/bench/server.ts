@@ -24,6 +24,8 @@ export interface Start {
 
 /** What is kept of its log, for the case that it does not start. */
 const lettersMax = 4000
+/** The first start over new files reads every byte of them. */
+const startMsMax = 600_000
 /** For a graceful end; then it is killed. */
 const stopMs = 10_000
 
@@ -33,6 +35,7 @@ const stopMs = 10_000
  */
 export async function startServer(start: Start, ends: Ends): Promise<Server> {
   const { command, argv, env, pattern, hasChannel = false } = start
+  const wait = { ...(pattern && { pattern }), msMax: startMsMax }
   const child = spawn(command, argv, {
     env,
     stdio: ['ignore', 'pipe', 'pipe', hasChannel ? 'ipc' : 'ignore'],
@@ -54,6 +57,6 @@ export async function startServer(start: Start, ends: Ends): Promise<Server> {
       log = (log + text).slice(-lettersMax)
     })
   }
-  const base = await addressOf(child, () => log, ended, pattern)
+  const base = await addressOf(child, () => log, ended, wait)
   return { child, base, stop }
 }

@@ -65,7 +65,8 @@ function goal(
 
 /** Three digits, or a whole number. */
 export function numberText(value: number): string {
-  if (value >= 100 || Number.isInteger(value)) return Math.round(value).toLocaleString('en')
+  const isWhole = Math.abs(value) >= 100 || Number.isInteger(value)
+  if (isWhole) return Math.round(value).toLocaleString('en')
   return value.toFixed(value >= 10 ? 1 : 2)
 }
 
@@ -95,7 +96,8 @@ function ahead(findings: Findings, name: string, peer: PeerName): Goal {
 
 /** The better of a peer's two layouts. */
 function better(of: (layout: Layout) => number | null, kind: 'least' | 'most'): number | null {
-  const values = [of('yearly'), of('packed')].filter((value) => value !== null)
+  const both = [of('yearly'), of('packed')]
+  const values = both.filter((value) => value !== null).filter(Number.isFinite)
   if (values.length === 0) return null
   return kind === 'least' ? Math.min(...values) : Math.max(...values)
 }

@@ -42,7 +42,7 @@ export async function runWalks(
 ): Promise<readonly WalkResult[]> {
   const walks = contestants.map((contestant) => new Walk(contestant))
   // What is compiled and opened at first use is no part of a walk.
-  for (const { contestant } of walks) await contestant.ask(walkQuestion, null)
+  for (const walk of walks) await walk.warmUp()
   for (let page = 0; page < order.pages; page += 1) {
     if (page % few === 0) say(`W6 page ${page + 1} of ${order.pages}`)
     for (const walk of rotated(walks, page)) {
@@ -73,6 +73,8 @@ class Walk {
   #rows = 0
   #next: Place = null
   #isOver = false
+  /** Why a page did not come. */
+  #failure: string | null = null
   /** Of the last full page. */
   #last: Place = null
 
@@ -80,10 +82,15 @@ class Walk {
     this.contestant = contestant
   }
 
+  async warmUp(): Promise<void> {
+    await this.#ask(null)
+  }
+
   async step(): Promise<void> {
     if (this.#isOver) return
     const place = this.#next
-    const answer: Answer = await this.contestant.ask(walkQuestion, place)
+    const answer = await this.#ask(place)
+    if (!answer) return
     this.#pagesMs.push(answer.ms)
     this.#rows += answer.rows.length
     for (const row of answer.rows) this.#seen.add(keyOf(row))
@@ -93,8 +100,22 @@ class Walk {
   }
 
   async repeat(): Promise<void> {
-    this.#firstMs.push((await this.contestant.ask(walkQuestion, null)).ms)
-    this.#lastMs.push((await this.contestant.ask(walkQuestion, this.#last)).ms)
+    const first = await this.#ask(null)
+    const last = await this.#ask(this.#last)
+    if (first) this.#firstMs.push(first.ms)
+    if (last) this.#lastMs.push(last.ms)
+  }
+
+  /** Null when it failed, now or before: then its walk is over. */
+  async #ask(place: Place): Promise<Answer | null> {
+    if (this.#failure !== null) return null
+    try {
+      return await this.contestant.ask(walkQuestion, place)
+    } catch (cause) {
+      this.#failure = `no page: ${String(cause)}`
+      this.#isOver = true
+      return null
+    }
   }
 
   result(facts: Facts, engine: Walk | null): WalkResult {
@@ -114,7 +135,7 @@ class Walk {
       lastTenMs: median(this.#pagesMs.slice(-few)),
       firstPageMs: median(this.#firstMs),
       lastPageMs: median(this.#lastMs),
-      fault: isSame ? null : 'other rows than the engine walks over',
+      fault: this.#failure ?? (isSame ? null : 'other rows than the engine walks over'),
     }
   }
 }

@@ -1,19 +1,24 @@
 import type { ChildProcess } from 'node:child_process'
 
+interface Wait {
+  /** What finds the address in the log; by default, as our own server writes it. */
+  readonly pattern?: RegExp
+  readonly msMax?: number
+}
+
 const startMsMax = 60_000
 
-/** How our own server tells it. */
 const listening = /Server listening at (http:\/\/[\d.]+:\d+)/
 
 /**
- * Waits until a server's log tells its address, which `pattern` finds.
+ * Waits until a server's log tells its address, at most for so long.
  * @throws Error with the log when the server ends, or does not listen in time
  */
 export function addressOf(
   child: ChildProcess,
   log: () => string,
   ended: Promise<number | NodeJS.Signals>,
-  pattern = listening,
+  { pattern = listening, msMax = startMsMax }: Wait = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const fail = (reason: string) => {
@@ -23,7 +28,7 @@ export function addressOf(
     const limit = setTimeout(() => {
       child.kill('SIGKILL')
       fail('the server does not listen')
-    }, startMsMax)
+    }, msMax)
     const look = () => {
       const base = pattern.exec(log())?.[1]
       if (base === undefined) return

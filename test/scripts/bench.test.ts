@@ -44,13 +44,18 @@ await t.test('every workload finds rows, and a wrong answer to it is told', asyn
     other('same', withoutNulls),
     other('das', (rows) => rows.with(0, { ...rows[0], year: 1 })),
     other('short', (rows) => rows.slice(1)),
+    other('broken', () => {
+      throw new Error('out of order')
+    }),
   ]
   for (const workload of workloads) {
     const { rows, timed } = await runWorkload(workload, contestants, facts, 1, quiet)
     t.ok(rows > 0, workload.name)
     const faults = timed.map(({ contestant, fault }) => [contestant, fault !== null])
-    const found = Object.fromEntries(faults) as Record<string, boolean>
-    t.same(found, { 'engine yearly': false, same: false, das: true, short: true }, workload.name)
+    const right = { 'engine yearly': false, same: false }
+    const wrong = { das: true, short: true, broken: true }
+    t.same(Object.fromEntries(faults), { ...right, ...wrong }, workload.name)
+    t.match(timed.at(-1), { medianMs: null, fault: /out of order/ })
   }
 })
 
