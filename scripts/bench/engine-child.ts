@@ -1,0 +1,149 @@
+/**
+ * The bare engine in a process of its own: DuckDB with the server's threads, memory and settings,
+ * statements prepared once, and the time taken around the query until its rows are there as text.
+ */
+import type { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from '@duckdb/node-api'
+import { availableParallelism } from 'node:os'
+import { dirname } from 'node:path'
+import { defaultMemory } from '../../src/app/reading.js'
+import { bindText, bindTexts } from '../../src/engine/duckdb/bind.js'
+import type { Bound } from '../../src/engine/duckdb/bind.js'
+import { createInstance } from '../../src/engine/duckdb/instance.js'
+import type { EngineOrder, EngineReply } from './engine.js'
+import type { Question } from './questions.js'
+import { chooseFiles, sqlOf, valuesOf, walkSqlOf, walkValuesOf } from './statement.js'
+import type { FileBounds } from './statement.js'
+import { serveOrders } from './worker.js'
+
+type Columns = readonly (readonly unknown[])[]
+
+/** One connection with the statements that it has prepared. */
+class Loop {
+  readonly #connection: DuckDBConnection
+  readonly #prepared = new Map<string, DuckDBPreparedStatement>()
+
+  constructor(connection: DuckDBConnection) {
+    this.#connection = connection
+  }
+
+  async run(sql: string, values: readonly Bound[]): Promise<Columns> {
+    const prepared = this.#prepared.get(sql) ?? (await this.#connection.prepare(sql))
+    this.#prepared.set(sql, prepared)
+    for (const [at, { value, type }] of values.entries()) prepared.bindValue(at + 1, value, type)
+    return (await prepared.run()).getColumns()
+  }
+}
+
+/** What one folder's questions need; set by the first order. */
+interface Room {
+  readonly instance: DuckDBInstance
+  readonly loop: Loop
+  readonly files: readonly FileBounds[]
+  readonly columns: readonly string[]
+}
+
+const noRows: EngineReply = { ms: 0, rows: [], next: null, latenciesMs: [] }
+let room: Room | null = null
+
+async function answer(order: EngineOrder): Promise<EngineReply> {
+  if (order.kind === 'open') {
+    room = await open(order.files, order.columns)
+    return noRows
+  }
+  if (room === null) throw new Error('nothing is open')
+  if (order.kind === 'load') return load(room, order.questions, order.seconds)
+  if (order.kind === 'walk') return walk(room, order.question, order.place)
+  const startedMs = performance.now()
+  const rows = await ask(room, room.loop, order.question)
+  return { ...noRows, ms: performance.now() - startedMs, rows }
+}
+
+async function open(files: readonly string[], columns: readonly string[]): Promise<Room> {
+  const instance = await createInstance({
+    folders: [...new Set(files.map((path) => dirname(path)))],
+    tempFolder: null,
+    memoryLimitBytes: defaultMemory(),
+    threads: availableParallelism(),
+  })
+  const loop = new Loop(await instance.connect())
+  return { instance, loop, files: await readBounds(loop, files), columns }
+}
+
+async function readBounds(loop: Loop, files: readonly string[]): Promise<readonly FileBounds[]> {
+  const sql = `SELECT file_name, min(stats_min_value), max(stats_max_value)
+    FROM parquet_metadata($1::VARCHAR[]) WHERE path_in_schema = $2 GROUP BY file_name`
+  const boundsOf = async (column: string) => {
+    const [paths = [], min = [], max = []] = await loop.run(sql, [
+      bindTexts(files),
+      bindText(column),
+    ])
+    return new Map(paths.map((path, at) => [path, { min: String(min[at]), max: String(max[at]) }]))
+  }
+  const [inns, years] = [await boundsOf('inn'), await boundsOf('year')]
+  return files.map((path) => {
+    const [inn, year] = [inns.get(path), years.get(path)]
+    if (!inn || !year) throw new Error(`no statistics of inn and year in ${path}`)
+    return { path, inn, year: { min: Number(year.min), max: Number(year.max) } }
+  })
+}
+
+async function ask(
+  { files, columns }: Room,
+  loop: Loop,
+  question: Question,
+): Promise<readonly string[]> {
+  const chosen = chooseFiles(files, question)
+  if (chosen.length === 0) return []
+  const [rows = []] = await loop.run(sqlOf(question, columns), valuesOf(question, chosen))
+  return rows.map(String)
+}
+
+/** A page by keyset: file by file, from the row after the last one. */
+async function walk(
+  { files, columns, loop }: Room,
+  question: Question,
+  place: string | null,
+): Promise<EngineReply> {
+  const startedMs = performance.now()
+  const sql = walkSqlOf(question, columns)
+  const rows: string[] = []
+  let [file = 0, row = 0] = place?.split(':').map(Number) ?? []
+  for (let at = files[file]; at; at = files[file]) {
+    const missing = question.limit - rows.length
+    const [found = [], numbers = []] = await loop.run(sql, walkValuesOf(at.path, row, missing))
+    rows.push(...found.map(String))
+    if (found.length === missing) {
+      row = Number(numbers.at(-1)) + 1
+      break
+    }
+    file += 1
+    row = 0
+  }
+  const next = file < files.length ? `${file}:${row}` : null
+  return { ...noRows, ms: performance.now() - startedMs, rows, next }
+}
+
+/** As many connections as cores, each in a loop of its own. */
+async function load(
+  open: Room,
+  questions: readonly Question[],
+  seconds: number,
+): Promise<EngineReply> {
+  const latenciesMs: number[] = []
+  const endMs = performance.now() + seconds * 1000
+  let begun = 0
+  const work = async () => {
+    const loop = new Loop(await open.instance.connect())
+    while (performance.now() < endMs) {
+      const question = questions[begun++ % questions.length]
+      if (!question) return
+      const startedMs = performance.now()
+      await ask(open, loop, question)
+      latenciesMs.push(performance.now() - startedMs)
+    }
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, work))
+  return { ...noRows, latenciesMs }
+}
+
+serveOrders(answer, async () => room?.instance.closeSync())

@@ -1,0 +1,143 @@
+import { setTimeout } from 'node:timers/promises'
+import { median, quantile } from '../bench-charge/numbers.js'
+import type { Ends } from '../conformance/ends.js'
+import type { Contestant } from './contestant.js'
+import { beginLoop, endLoop, residentBytes } from './das.js'
+import type { Das, LoopDelay } from './das.js'
+import type { Engine } from './engine.js'
+import type { Facts } from './facts.js'
+import type { Target } from './http.js'
+import { lookUpOf, workloads } from './questions.js'
+import type { Question } from './questions.js'
+import { startWorker } from './worker.js'
+import type { Worker } from './worker.js'
+
+/** What `load-child.ts` takes. */
+export interface LoadOrder {
+  /** Asked one after the other, and from the beginning again. */
+  readonly asks: readonly { readonly target: Target; readonly question: Question }[]
+  readonly connections: number
+  readonly seconds: number
+}
+
+export interface LoadReply {
+  readonly requests: number
+  readonly requestsPerSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly failed: number
+  readonly failure: string | null
+}
+
+export interface LoadResult extends LoadReply {
+  readonly contestant: string
+  /** Of our server alone. */
+  readonly loop: LoopDelay | null
+}
+
+/** Resident memory of our server under a mixed load, in bytes. */
+export interface MemoryResult {
+  readonly minutes: number
+  readonly load: LoadReply
+  readonly minuteBytes: number
+  readonly endBytes: number
+  readonly maxBytes: number
+}
+
+export const connections = 16
+const warmUpSeconds = 2
+const questionsMax = 5000
+const mixedRounds = 500
+const sampleEveryMs = 1000
+const samplesOfMinute = 60
+
+type Clients = Worker<LoadOrder, LoadReply>
+
+/** Clients in a process of their own. */
+export function startClients(ends: Ends): Clients {
+  return startWorker<LoadOrder, LoadReply>(new URL('load-child.ts', import.meta.url), ends)
+}
+
+/** W7: look-ups of ever other companies from 16 connections. */
+export async function loadServer(
+  clients: Clients,
+  contestant: Contestant & { readonly target: Target },
+  das: Das,
+  facts: Facts,
+  seconds: number,
+): Promise<LoadResult> {
+  const { target, name, kind } = contestant
+  const asks = lookUps(facts).map((question) => ({ target, question }))
+  await clients.tell({ asks, connections, seconds: Math.min(warmUpSeconds, seconds) })
+  if (kind !== 'das') {
+    return { contestant: name, ...(await clients.tell({ asks, connections, seconds })), loop: null }
+  }
+  beginLoop(das)
+  const reply = await clients.tell({ asks, connections, seconds })
+  return { contestant: name, ...reply, loop: await endLoop(das) }
+}
+
+/** The same in the engine, from as many loops as there are cores: a server can't be quicker. */
+export async function loadEngine(
+  engine: Engine,
+  contestant: string,
+  facts: Facts,
+  seconds: number,
+): Promise<LoadResult> {
+  const questions = lookUps(facts)
+  const { latenciesMs } = await engine.tell({ kind: 'load', questions, seconds })
+  return {
+    contestant,
+    requests: latenciesMs.length,
+    requestsPerSecond: latenciesMs.length / seconds,
+    p50Ms: median(latenciesMs),
+    p99Ms: quantile(latenciesMs, 0.99),
+    failed: 0,
+    failure: null,
+    loop: null,
+  }
+}
+
+function lookUps(facts: Facts): readonly Question[] {
+  const count = Math.min(facts.companies.length, questionsMax)
+  return Array.from({ length: count }, (_, at) => lookUpOf(facts, at))
+}
+
+/** All workloads on both layouts for so many minutes, while its memory is looked at. */
+export async function watchMemory(
+  clients: Clients,
+  targets: readonly Target[],
+  das: Das,
+  facts: Facts,
+  minutes: number,
+): Promise<MemoryResult> {
+  const asks = Array.from({ length: mixedRounds }, (_, round) => round).flatMap((round) =>
+    workloads.flatMap(({ questionOf }) => {
+      const target = targets[round % targets.length]
+      return target ? [{ target, question: questionOf(facts, round) }] : []
+    }),
+  )
+  const samples: number[] = []
+  const done = new AbortController()
+  const sampling = sample(das, samples, done.signal)
+  try {
+    const load = await clients.tell({ asks, connections, seconds: minutes * 60 })
+    return {
+      minutes,
+      load,
+      minuteBytes: samples[samplesOfMinute - 1] ?? samples.at(-1) ?? 0,
+      endBytes: samples.at(-1) ?? 0,
+      maxBytes: Math.max(0, ...samples),
+    }
+  } finally {
+    done.abort()
+    await sampling
+  }
+}
+
+async function sample({ server }: Das, samples: number[], signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await setTimeout(sampleEveryMs, undefined, { signal }).catch(() => undefined)
+    if (!signal.aborted) samples.push(residentBytes(server))
+  }
+}

@@ -1,0 +1,139 @@
+import { version as duckdb } from '@duckdb/node-api'
+import { availableParallelism, cpus, totalmem } from 'node:os'
+import { defaultMemory } from '../../src/app/reading.js'
+import type { Ends } from '../conformance/ends.js'
+import { httpContestant } from './contestant.js'
+import type { Contestant } from './contestant.js'
+import { startDas } from './das.js'
+import type { Das } from './das.js'
+import { prepareData } from './data.js'
+import { engineContestant, startEngine } from './engine.js'
+import type { Engine } from './engine.js'
+import type { Facts, Layout } from './facts.js'
+import type { Findings } from './findings.js'
+import type { Target } from './http.js'
+import { loadEngine, loadServer, startClients, watchMemory } from './load.js'
+import type { LoadResult } from './load.js'
+import type { Options } from './options.js'
+import { measureOverhead } from './overhead.js'
+import { noPeers, startPeers } from './peers.js'
+import type { Peers } from './peers.js'
+import { workloads } from './questions.js'
+import { runWorkload } from './rounds.js'
+import type { WorkloadResult } from './rounds.js'
+import { runWalks } from './walk.js'
+
+/** What runs, and what it runs on. */
+interface Stage {
+  readonly options: Options
+  readonly say: (words: string) => void
+  readonly ends: Ends
+  readonly facts: Facts
+  readonly das: Das
+  readonly engines: Readonly<Record<Layout['name'], Engine>>
+  readonly contestants: readonly Contestant[]
+}
+
+/** Prepares data and contestants, and measures what the options ask for. */
+export async function measure(
+  options: Options,
+  say: (words: string) => void,
+  ends: Ends,
+): Promise<Findings> {
+  const order = { ...options, parent: options.folder }
+  const facts = await prepareData(order, say, ends)
+  say('starting the server, and the peers that are there')
+  const das = await startDas(facts, options.folder, say, ends)
+  const peers = options.dasOnly
+    ? noPeers
+    : await startPeers(options.peers, facts, options.folder, ends)
+  const engines = {
+    yearly: await startEngine(facts.yearly, facts.columns, ends),
+    packed: await startEngine(facts.packed, facts.columns, ends),
+  }
+  const contestants = contestantsOf(das, engines, peers)
+  const stage = { options, say, ends, facts, das, engines, contestants }
+  return { ...placeOf(facts, das, peers, contestants), ...(await measureAll(stage)) }
+}
+
+function contestantsOf(
+  { server, token }: Das,
+  engines: Stage['engines'],
+  peers: Peers,
+): readonly Contestant[] {
+  const both = ['yearly', 'packed'] as const
+  const ours = both.map((dataset) =>
+    httpContestant({ kind: 'das', base: server.base, dataset, token }),
+  )
+  const bare = both.map((dataset) => engineContestant(engines[dataset], dataset))
+  const theirs = peers.present.flatMap((peer) =>
+    both.map((dataset) =>
+      httpContestant({ kind: peer.kind, base: peer.server.base, dataset, token: '' }),
+    ),
+  )
+  return [...ours, ...bare, ...theirs]
+}
+
+function placeOf(facts: Facts, das: Das, peers: Peers, contestants: readonly Contestant[]) {
+  const layout = ({ files, sizeBytes }: Layout) => ({ files: files.length, sizeBytes })
+  return {
+    machine: {
+      cpu: cpus()[0]?.model ?? 'unknown',
+      cores: availableParallelism(),
+      memoryBytes: totalmem(),
+      node: process.version,
+      duckdb: duckdb(),
+    },
+    data: {
+      rows: facts.rows,
+      columns: facts.columns.length,
+      yearly: layout(facts.yearly),
+      packed: layout(facts.packed),
+    },
+    peers: peers.versions,
+    contestants: contestants.map(({ name }) => name),
+    startMs: das.startMs,
+    memoryLimitBytes: defaultMemory(),
+  }
+}
+
+async function measureAll(stage: Stage) {
+  const { options, say, ends, facts, das, contestants } = stage
+  const isAsked = (name: string) => options.only.includes(name)
+  const found: WorkloadResult[] = []
+  for (const workload of workloads.filter(({ name }) => isAsked(name))) {
+    found.push(await runWorkload(workload, contestants, facts, options.rounds, say))
+  }
+  const packed = contestants.find(({ name }) => name === 'das packed')
+  if (isAsked('overhead')) say('overhead')
+  const overhead =
+    packed && isAsked('overhead') ? await measureOverhead(facts, packed, das.registry, ends) : null
+  const walks = isAsked('W6') ? await runWalks(contestants, facts, options, say) : []
+  const loads = isAsked('W7') ? await measureLoads(stage) : []
+  const memory = options.minutes > 0 ? await measureMemory(stage) : null
+  return { workloads: found, walks, overhead, loads, memory }
+}
+
+async function measureLoads(stage: Stage): Promise<readonly LoadResult[]> {
+  const { options, say, ends, facts, das, engines, contestants } = stage
+  const clients = startClients(ends)
+  const loads: LoadResult[] = []
+  for (const contestant of contestants) {
+    const { name, dataset, target } = contestant
+    say(`W7 ${name}, ${options.seconds} s`)
+    loads.push(
+      target === null
+        ? await loadEngine(engines[dataset], name, facts, options.seconds)
+        : await loadServer(clients, { ...contestant, target }, das, facts, options.seconds),
+    )
+  }
+  return loads
+}
+
+function measureMemory({ options, say, ends, facts, das, contestants }: Stage) {
+  say(`memory, ${options.minutes} minutes of a mixed load`)
+  const targets = contestants.flatMap(({ kind, target }): readonly Target[] =>
+    kind === 'das' && target ? [target] : [],
+  )
+  return watchMemory(startClients(ends), targets, das, facts, options.minutes)
+}

@@ -1,0 +1,64 @@
+import { median } from '../bench-charge/numbers.js'
+import type { Ends } from '../conformance/ends.js'
+import type { Contestant } from './contestant.js'
+import type { Facts } from './facts.js'
+import { lookUpOf } from './questions.js'
+import type { Question } from './questions.js'
+import { startWorker } from './worker.js'
+
+/** What `reader-child.ts` takes. */
+export type ReaderOrder =
+  | { readonly kind: 'open'; readonly registry: string; readonly dataset: string }
+  | { readonly kind: 'ask'; readonly question: Question }
+
+export interface ReaderReply {
+  readonly ms: number
+  readonly rows: number
+}
+
+/** Medians of the same look-ups, asked in turns. */
+export interface Overhead {
+  readonly asked: number
+  readonly httpMs: number
+  /** Through the product's own engine in a loop. */
+  readonly engineMs: number
+  readonly overheadMs: number
+}
+
+const warmUps = 20
+/** More than of a workload: the difference is small. */
+const asks = 300
+
+/** What everything that is not the engine costs a look-up. */
+export async function measureOverhead(
+  facts: Facts,
+  das: Contestant,
+  registry: string,
+  ends: Ends,
+): Promise<Overhead> {
+  const reader = startWorker<ReaderOrder, ReaderReply>(
+    new URL('reader-child.ts', import.meta.url),
+    ends,
+  )
+  await reader.tell({ kind: 'open', registry, dataset: das.dataset })
+  const [http, engine]: [number[], number[]] = [[], []]
+  for (let round = 0; round < warmUps + asks; round += 1) {
+    const question = lookUpOf(facts, round)
+    const askHttp = async () => {
+      const { ms, rows } = await das.ask(question, null)
+      http.push(ms)
+      return rows.length
+    }
+    const askEngine = async () => {
+      const { ms, rows } = await reader.tell({ kind: 'ask', question })
+      engine.push(ms)
+      return rows
+    }
+    const turns = round % 2 === 0 ? [askHttp, askEngine] : [askEngine, askHttp]
+    const counts: number[] = []
+    for (const turn of turns) counts.push(await turn())
+    if (counts[0] !== counts[1]) throw new Error('the server and its engine find other rows')
+  }
+  const [httpMs, engineMs] = [median(http.slice(warmUps)), median(engine.slice(warmUps))]
+  return { asked: asks, httpMs, engineMs, overheadMs: httpMs - engineMs }
+}

@@ -1,0 +1,85 @@
+import { median, quantile } from '../bench-charge/numbers.js'
+import { faultsIn } from './compare.js'
+import type { Given } from './compare.js'
+import type { Contestant } from './contestant.js'
+import type { Facts } from './facts.js'
+import type { Workload } from './questions.js'
+
+/** What one contestant took for a workload's questions. */
+interface Timed {
+  readonly contestant: string
+  /** Null where no question was answered. */
+  readonly medianMs: number | null
+  readonly p90Ms: number | null
+  /** The first answer that was not right, or why there was none. */
+  readonly fault: string | null
+}
+
+export interface WorkloadResult {
+  readonly name: string
+  readonly title: string
+  readonly rounds: number
+  /** Rows of an answer, at the median. */
+  readonly rows: number
+  readonly timed: readonly Timed[]
+}
+
+/** Rounds that are not counted: they open what the others find open. */
+const warmUps = 3
+
+/**
+ * Asks everyone the same in each round, in an order that rotates, and compares all answers. Who
+ * gives no answer is not asked again.
+ */
+export async function runWorkload(
+  workload: Workload,
+  contestants: readonly Contestant[],
+  facts: Facts,
+  rounds: number,
+  say: (words: string) => void,
+): Promise<WorkloadResult> {
+  const times = new Map<string, number[]>(contestants.map(({ name }) => [name, []]))
+  const faults = new Map<string, string>()
+  const failed = new Set<string>()
+  const rowCounts: number[] = []
+  for (let round = 0; round < warmUps + rounds; round += 1) {
+    say(`${workload.name} ${roundWords(round, rounds)}`)
+    const question = workload.questionOf(facts, round)
+    const given: Given[] = []
+    for (const contestant of rotated(contestants, round)) {
+      if (failed.has(contestant.name)) continue
+      try {
+        const { ms, rows } = await contestant.ask(question, null)
+        given.push({ contestant, rows })
+        if (round >= warmUps) times.get(contestant.name)?.push(ms)
+      } catch (cause) {
+        failed.add(contestant.name)
+        faults.set(contestant.name, `round ${round + 1}: no answer: ${String(cause)}`)
+      }
+    }
+    rowCounts.push(given[0]?.rows.length ?? 0)
+    for (const [name, fault] of faultsIn(question, workload.isWhole, given)) {
+      if (!faults.has(name)) faults.set(name, `round ${round + 1}: ${fault}`)
+    }
+  }
+  const { name, title } = workload
+  const timed = contestants.map((contestant) => {
+    const all = times.get(contestant.name) ?? []
+    const fault = faults.get(contestant.name) ?? null
+    const hasTimes = all.length > 0
+    const [medianMs, p90Ms] = hasTimes ? [median(all), quantile(all, 0.9)] : [null, null]
+    return { contestant: contestant.name, medianMs, p90Ms, fault }
+  })
+  return { name, title, rounds, rows: median(rowCounts), timed }
+}
+
+/** The same list, begun at another place in each round. */
+export function rotated<T>(list: readonly T[], round: number): readonly T[] {
+  const at = list.length === 0 ? 0 : round % list.length
+  return [...list.slice(at), ...list.slice(0, at)]
+}
+
+function roundWords(round: number, rounds: number): string {
+  if (round < warmUps) return `warm-up ${round + 1} of ${warmUps}`
+  return `round ${round - warmUps + 1} of ${rounds}`
+}

@@ -1,0 +1,58 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Ends } from '../conformance/ends.js'
+
+/** A program in a process of its own, which takes one order at a time. */
+export interface Worker<Order, Reply> {
+  readonly tell: (order: Order) => Promise<Reply>
+}
+
+type Message<Reply> = { readonly reply: Reply } | { readonly error: string }
+
+/** Starts a program; it ends when its channel to this process is closed. */
+export function startWorker<Order extends object, Reply>(
+  program: URL,
+  ends: Ends,
+): Worker<Order, Reply> {
+  const path = fileURLToPath(program)
+  const child = fork(path, {
+    execArgv: ['--import', 'tsx'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const ended = once(child, 'exit')
+  ends.add(async () => {
+    if (child.connected) child.disconnect()
+    await ended
+  })
+  const gone = ended.then(() => Promise.reject(new Error(`${basename(path)} ended`)))
+  gone.catch(() => undefined)
+  const tell = async (order: Order) => {
+    const message = once(child, 'message')
+    child.send(order)
+    // What `serveOrders` sends.
+    const [answer] = (await Promise.race([message, gone])) as [Message<Reply>]
+    if ('error' in answer) throw new Error(`${basename(path)}: ${answer.error}`)
+    return answer.reply
+  }
+  return { tell }
+}
+
+/** In the worker: answers each order; ends when the channel is closed. */
+export function serveOrders<Order, Reply>(
+  answer: (order: Order) => Promise<Reply>,
+  close: () => Promise<void>,
+): void {
+  process.on('message', (order: Order) => {
+    answer(order).then(
+      (reply) => process.send?.({ reply }),
+      (cause: unknown) => process.send?.({ error: String(cause) }),
+    )
+  })
+  process.on('disconnect', () => {
+    void close().finally(() => process.exit())
+  })
+  // Ctrl-C reaches every process of the terminal; the parent closes the channel.
+  process.on('SIGINT', () => undefined)
+}
