@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { accessibleDatasets, authorize, possibleAccesses } from './access/access.js'
 import type { Access } from './access/access.js'
-import { chargeRows, quotaStatus, requireQuota } from './access/allowance.js'
+import { chargeRows, quotaStatus, requireQuota, usageNow } from './access/allowance.js'
 import type { QuotaStatus } from './access/allowance.js'
 import type { Charges } from './access/charge-queue.js'
 import { authenticate, unauthorized } from './access/principal.js'
@@ -12,6 +12,7 @@ import type { Catalog } from './catalog/catalog.js'
 import type { Version } from './catalog/version.js'
 import type { LastUsed } from './control/last-used.js'
 import type { ControlStore } from './control/store.js'
+import type { Usage } from './control/usage.js'
 import { withDeadline } from './engine/deadline.js'
 import type { Engine, ReadOptions } from './engine/engine.js'
 import { ServiceError } from './errors.js'
@@ -44,6 +45,8 @@ export interface Guest {
   readonly principal: Principal
   /** The catalog of this moment, for the whole request. */
   readonly catalog: Catalog
+  /** The rows used before the request; null where nothing is counted. */
+  readonly usage: Usage | null
 }
 
 export interface PageRequest {
@@ -144,20 +147,21 @@ export function createService(parts: ServiceParts): Service {
     const demoToken = catalog.demo?.token ?? null
     const principal = authenticate(visit.authorization, { control, demoToken, now })
     const rate = rates.take(principal, visit.address, catalog, requests)
+    const usage = principal ? usageNow(control, principal, now()) : null
     if (principal) {
       visit.rate = rate
-      visit.quota = quotaStatus(control, principal, null, now())
+      visit.quota = quotaStatus(principal, null, usage, now())
     }
     requireRate(rate)
     if (!principal) throw unauthorized()
     if (principal.kind === 'subscriber') parts.lastUsed.note(principal.tokenId)
-    return { visit, principal, catalog }
+    return { visit, principal, catalog, usage }
   }
 
   /** A dataset by name, as the guest may see it; their quota is then the one for it. */
-  function enter({ visit, principal, catalog }: Guest, dataset: string): Access {
+  function enter({ visit, principal, catalog, usage }: Guest, dataset: string): Access {
     const access = authorize(principal, catalog, dataset)
-    visit.quota = quotaStatus(control, principal, access, now())
+    visit.quota = quotaStatus(principal, access, usage, now())
     return access
   }
 

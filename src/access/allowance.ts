@@ -25,30 +25,24 @@ export function rowBudget(limit: number, used: number): RowBudget {
   return { limit, used, remaining: Math.max(0, limit - used) }
 }
 
-/** The subscriber's rows in the current month. */
-export function usageNow(control: ControlStore, principal: Subscriber, now: number): Usage {
-  return readUsage(control, principal.id, periodOf(now))
+/** The rows of the current month; null where nothing is counted (the demo token). */
+export function usageNow(control: ControlStore, principal: Principal, now: number): Usage | null {
+  return principal.kind === 'demo' ? null : readUsage(control, principal.id, periodOf(now))
 }
 
 /**
- * The quota as it stands for a request; undefined where nothing is counted (the demo token).
+ * The quota as it stands with what was used; undefined where nothing is counted (the demo token).
  * Without an access, the one over all datasets or none.
  */
 export function quotaStatus(
-  control: ControlStore,
   principal: Principal,
   access: Access | null,
+  usage: Usage | null,
   now: number,
 ): QuotaStatus | undefined {
-  if (principal.kind === 'demo') return undefined
-  const usage = usageNow(control, principal, now)
-  const used = access ? (usage.datasets.get(access.dataset.name) ?? 0) : 0
-  return nearestEnd(
-    principal,
-    access,
-    { ...usage, datasetUsed: used, globalUsed: usage.total },
-    now,
-  )
+  if (principal.kind === 'demo' || !usage) return undefined
+  const datasetUsed = access ? (usage.datasets.get(access.dataset.name) ?? 0) : 0
+  return nearestEnd(principal, access, { ...usage, datasetUsed, globalUsed: usage.total }, now)
 }
 
 interface Used {

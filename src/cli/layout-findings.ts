@@ -1,7 +1,7 @@
 import type { FileFooter } from '../catalog/inspector.js'
 import type { PackGain } from '../catalog/pack-gain.js'
 import { quoted } from '../catalog/nearest.js'
-import { compareText } from '../catalog/version.js'
+import { compareText } from '../catalog/choose-files.js'
 import type { Bounds, Version } from '../catalog/version.js'
 import { finding, many } from './finding-table.js'
 import type { Finding } from './finding-table.js'

@@ -1,6 +1,5 @@
 import { closeSync, fdatasync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { ServiceError } from '../errors.js'
 import { unavailable } from './failures.js'
@@ -123,19 +122,17 @@ export class ChargeStore {
   }
 
   /** A disk that says nothing must not hold answers, and their rows, for ever. */
-  async #inTime(sync: Promise<void>): Promise<void> {
-    const limit = new AbortController()
-    const late = setTimeout(this.#syncTimeoutMs, undefined, { signal: limit.signal }).then(() =>
-      this.#watched(() => {
-        throw unavailable(new Error(`the disk took longer than ${this.#syncTimeoutMs} ms`))
-      }),
-    )
-    try {
-      await Promise.race([sync, late])
-    } finally {
-      limit.abort()
-      await Promise.allSettled([late])
-    }
+  #inTime(sync: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const limit = setTimeout(() => {
+        const slow = unavailable(new Error(`the disk took longer than ${this.#syncTimeoutMs} ms`))
+        this.#watch(slow)
+        reject(slow)
+      }, this.#syncTimeoutMs)
+      sync.then(resolve, reject).finally(() => {
+        clearTimeout(limit)
+      })
+    })
   }
 
   #watched<T>(work: () => T): T {

@@ -39,7 +39,7 @@ export function describeAccount(
   rate: RateStatus | undefined,
   now: number,
 ): AccountDescription {
-  const usage = principal.kind === 'demo' ? undefined : usageNow(control, principal, now)
+  const usage = usageNow(control, principal, now)
   const resetsAt = isoTime(periodEnd(usage?.period ?? periodOf(now)))
   const globalRows = principal.kind === 'demo' ? null : principal.globalRows
   return {

@@ -1,6 +1,6 @@
 import { authorize } from '../access/access.js'
 import type { Access } from '../access/access.js'
-import { quotaStatus, requireQuota } from '../access/allowance.js'
+import { quotaStatus, requireQuota, usageNow } from '../access/allowance.js'
 import { principalOf, unauthorized } from '../access/principal.js'
 import type { Subscriber } from '../access/principal.js'
 import { planRate } from '../access/rate-limits.js'
@@ -139,7 +139,7 @@ async function replay(
   pass(accessText(access))
   const asked = ask(access, principal.id, cursorKey, parseUrl(query))
   pass(questionText(asked))
-  const quota = quotaStatus(control, principal, access, now())
+  const quota = quotaStatus(principal, access, usageNow(control, principal, now()), now())
   requireQuota(quota)
   pass(quotaText(quota))
   const options = { signal: new AbortController().signal, client: principal.id }

@@ -8,7 +8,7 @@ import { FileError } from '../../src/catalog/opener.js'
 import type { OpenFiles } from '../../src/catalog/opener.js'
 import { parseRegistry } from '../../src/catalog/registry.js'
 import { findSourceFiles } from '../../src/catalog/source-files.js'
-import { filesThatMayHold } from '../../src/catalog/version.js'
+import { filesThatMayHold } from '../../src/catalog/choose-files.js'
 import { datasetOf, makeHome, versionOf } from './fixtures/home.js'
 
 await t.test(

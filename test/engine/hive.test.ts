@@ -3,7 +3,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Operator } from '../../src/catalog/operators.js'
-import { filesThatMayHold } from '../../src/catalog/version.js'
+import { filesThatMayHold } from '../../src/catalog/choose-files.js'
 import { never, openEngine } from './fixtures/open-engine.js'
 import type { EngineWorld } from './fixtures/open-engine.js'
 

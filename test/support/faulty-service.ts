@@ -8,6 +8,7 @@ export const faultyService: Service = {
     visit,
     principal: { kind: 'demo', id: 'demo' },
     catalog: { datasets: new Map(), demo: null },
+    usage: null,
   }),
   readPage: fail,
   listDatasets: fail,

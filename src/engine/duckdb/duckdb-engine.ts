@@ -2,6 +2,7 @@ import type { Predicate } from '../../catalog/predicate.js'
 import type { DataFile, Version } from '../../catalog/version.js'
 import { ServiceError } from '../../errors.js'
 import type { Question } from '../../query/question.js'
+import { withController } from '../deadline.js'
 import type { Engine, Profile, ProfileQuestion, ReadOptions, Row, Rows } from '../engine.js'
 import { compileCount, compileRead } from './compile.js'
 import { readFailure, serviceErrorOf } from './failure.js'
@@ -96,21 +97,22 @@ export class DuckDbEngine implements Engine {
     await this.#serving.close()
   }
 
-  async #query<T>(version: Version, { client, signal }: ReadOptions, work: Work<T>): Promise<T> {
-    const running = this.#running
-    if (!running) throw stopping()
-    // A signal of the engine's own, joined to every query's, would remember each of them for ever.
-    const stop = new AbortController()
-    const ends = AbortSignal.any([signal, stop.signal])
-    const result = this.#turns.run(client, ends, () => this.#run(version, work, ends))
-    running.set(stop, result)
-    try {
-      return await result
-    } catch (cause) {
-      throw ends.aborted ? ends.reason : await this.#failure(version, cause)
-    } finally {
-      running.delete(stop)
-    }
+  #query<T>(version: Version, { client, signal }: ReadOptions, work: Work<T>): Promise<T> {
+    return withController(signal, async (stop) => {
+      const running = this.#running
+      if (!running) throw stopping()
+      const result = this.#turns.run(client, stop.signal, () =>
+        this.#run(version, work, stop.signal),
+      )
+      running.set(stop, result)
+      try {
+        return await result
+      } catch (cause) {
+        throw stop.signal.aborted ? stop.signal.reason : await this.#failure(version, cause)
+      } finally {
+        running.delete(stop)
+      }
+    })
   }
 
   /** A file that was overwritten may be the reason of any failure. */

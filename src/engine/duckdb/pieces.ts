@@ -1,5 +1,5 @@
 import type { Predicate } from '../../catalog/predicate.js'
-import { filesThatMayHold } from '../../catalog/version.js'
+import { filesThatMayHold } from '../../catalog/choose-files.js'
 import type { DataFile, Version } from '../../catalog/version.js'
 import type { Position } from '../../query/question.js'
 import { isJoin } from './condition.js'
@@ -44,7 +44,9 @@ export function planPage(
     ({ index }) => after === null || index >= after.file,
   )
   const from = after !== null && chosen[0]?.index === after.file ? after.row + 1 : 0
-  return predicates.some(isJoin) ? windows(chosen, from, progress) : scans(chosen, from)
+  return predicates.some(isJoin)
+    ? windows(chosen, from, progress)
+    : scans(chosen, from, firstFilesMax)
 }
 
 /** The pieces of a count, for which order means nothing. */
@@ -88,8 +90,16 @@ function chooseFiles(version: Version, predicates: readonly Predicate[]): readon
   })
 }
 
-/** The rest of the first file, then each run of neighbours that one statement can read. */
-function* scans(chosen: readonly PieceFile[], from: number): Generator<Piece> {
+/** Files of a page's first statement: DuckDB plans with the statistics of every file it is given. */
+const firstFilesMax = 16
+const filesGrowth = 8
+
+/**
+ * The rest of the first file, then runs of neighbours that one statement can read: at first of at
+ * most so many files, then of ever more.
+ */
+function* scans(chosen: readonly PieceFile[], from: number, firstMax = Infinity): Generator<Piece> {
+  let filesMax = firstMax
   const [first] = chosen
   const isPart = from > 0 && first !== undefined
   if (isPart && from < first.file.rows) {
@@ -97,8 +107,9 @@ function* scans(chosen: readonly PieceFile[], from: number): Generator<Piece> {
   }
   let run: PieceFile[] = []
   for (const entry of isPart ? chosen.slice(1) : chosen) {
-    if (run[0] && run[0].file.layout !== entry.file.layout) {
+    if (run.length === filesMax || (run[0] && run[0].file.layout !== entry.file.layout)) {
       yield { files: run, range: null, sorted: false }
+      if (run.length === filesMax) filesMax *= filesGrowth
       run = []
     }
     run.push(entry)

@@ -5,7 +5,7 @@ import type { Column } from '../../src/catalog/column.js'
 import { predicateKey } from '../../src/catalog/predicate.js'
 import type { Predicate } from '../../src/catalog/predicate.js'
 import type { Value } from '../../src/catalog/place.js'
-import { compareText, filesThatMayHold } from '../../src/catalog/version.js'
+import { compareText, filesThatMayHold } from '../../src/catalog/choose-files.js'
 import type { Bounds, DataFile, Version } from '../../src/catalog/version.js'
 import { holds, order } from './fixtures/rows.js'
 
