@@ -3,6 +3,7 @@ import { open, readFile, rename, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { ReadFile } from './build-version.js'
 import { typeText } from './data-type.js'
+import { inBatches } from './in-batches.js'
 import type { FileColumn, OpenedFile, TextBounds } from './opener.js'
 import { identityOf } from './source-files.js'
 import type { SourceFile } from './source-files.js'
@@ -66,12 +67,12 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
 
 /** True while every file is what was published: links untouched at their source, copies whole. */
 export async function isIntact({ files }: Pick<Manifest, 'files'>): Promise<boolean> {
-  for (const { path, guard, source } of files) {
+  const intact = await inBatches(files, async ({ path, guard, source }) => {
     const found = await stat(path, { bigint: true }).catch(() => undefined)
     if (!found || Number(found.size) !== source.sizeBytes) return false
-    if (guard !== null && identityOf(found) !== guard) return false
-  }
-  return true
+    return guard === null || identityOf(found) === guard
+  })
+  return intact.every(Boolean)
 }
 
 function sumOf(body: string): string {

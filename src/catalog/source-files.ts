@@ -5,6 +5,7 @@ import { open, realpath, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
 import { glob, isDynamicPattern } from 'tinyglobby'
+import { inBatches } from './in-batches.js'
 import { FileError } from './opener.js'
 
 /** What tells one file from another without reading it. */
@@ -28,7 +29,6 @@ export interface SourceFile extends FoundFile {
 }
 
 const filesMax = 100_000
-const statsAtOnce = 64
 const notRegular = 'is not a regular file, and only those are read'
 const readBytesMax = 1024 * 1024
 /** A Parquet file begins and ends with these letters; before the last four stands the footer's size. */
@@ -53,19 +53,10 @@ export async function findFiles(
       throw new FileError(resolve(folder, pattern), `matches more than ${filesMax} files`)
     }
   }
-  const found: FoundFile[] = []
-  const all = [...paths]
-  for (let first = 0; first < all.length; first += statsAtOnce) {
-    found.push(
-      ...(await Promise.all(
-        all.slice(first, first + statsAtOnce).map(async (path) => {
-          const name = relative(folder, path).split(sep).join('/')
-          return { path, name, identity: await statIdentity(path) }
-        }),
-      )),
-    )
-  }
-  return found
+  return inBatches([...paths], async (path) => {
+    const name = relative(folder, path).split(sep).join('/')
+    return { path, name, identity: await statIdentity(path) }
+  })
 }
 
 /**
@@ -78,9 +69,11 @@ export async function findSourceFiles(
   patterns: readonly string[],
   knownHashes: ReadonlyMap<string, string>,
 ): Promise<readonly SourceFile[]> {
+  const found = await findFiles(folder, patterns)
+  const known = await inBatches(found, (file) => knownSourceFile(file, knownHashes))
   const files: SourceFile[] = []
-  for (const { path, name } of await findFiles(folder, patterns)) {
-    files.push(await readSourceFile(path, name, knownHashes))
+  for (const [index, { path, name }] of found.entries()) {
+    files.push(known[index] ?? (await readSourceFile(path, name)))
   }
   return files
 }
@@ -98,37 +91,56 @@ async function expand(folder: string, pattern: string): Promise<readonly string[
   return matches.sort((left, right) => (left < right ? -1 : 1))
 }
 
-async function readSourceFile(
-  path: string,
-  name: string,
+/** A file whose content was read before; undefined for every other. */
+async function knownSourceFile(
+  { path, name, identity }: FoundFile,
   knownHashes: ReadonlyMap<string, string>,
-): Promise<SourceFile> {
-  try {
+): Promise<SourceFile | undefined> {
+  const contentHash = knownHashes.get(identity)
+  if (contentHash === undefined) return undefined
+  return orFileError(path, async () => {
+    const stats = await stat(path, { bigint: true })
+    // It was replaced between the two looks.
+    return identityOf(stats) === identity ? sourceFile(path, name, stats, contentHash) : undefined
+  })
+}
+
+async function readSourceFile(path: string, name: string): Promise<SourceFile> {
+  return orFileError(path, async () => {
     const found = await stat(path, { bigint: true })
     if (!found.isFile()) throw new FileError(path, notRegular)
-    const known = knownHashes.get(identityOf(found))
-    const { stats, contentHash } = known
-      ? { stats: found, contentHash: known }
-      : await readContent(path)
-    return {
-      path,
-      name,
-      realPath: await realpath(path),
-      sizeBytes: Number(stats.size),
-      modifiedMs: Number(stats.mtimeMs),
-      identity: identityOf(stats),
-      contentHash,
-    }
-  } catch (cause) {
-    if (cause instanceof FileError) throw cause
-    throw new FileError(path, `can't be read (${(cause as NodeJS.ErrnoException).code})`, cause)
+    const { stats, contentHash } = await readContent(path)
+    return sourceFile(path, name, stats, contentHash)
+  })
+}
+
+async function sourceFile(
+  path: string,
+  name: string,
+  stats: BigIntStats,
+  contentHash: string,
+): Promise<SourceFile> {
+  return {
+    path,
+    name,
+    realPath: await realpath(path),
+    sizeBytes: Number(stats.size),
+    modifiedMs: Number(stats.mtimeMs),
+    identity: identityOf(stats),
+    contentHash,
   }
 }
 
 async function statIdentity(path: string): Promise<string> {
+  return orFileError(path, async () => identityOf(await stat(path, { bigint: true })))
+}
+
+/** What the system says of a file, in words that name it. */
+async function orFileError<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
-    return identityOf(await stat(path, { bigint: true }))
+    return await work()
   } catch (cause) {
+    if (cause instanceof FileError) throw cause
     throw new FileError(path, `can't be read (${(cause as NodeJS.ErrnoException).code})`, cause)
   }
 }

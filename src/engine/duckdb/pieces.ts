@@ -44,9 +44,13 @@ export function planPage(
     ({ index }) => after === null || index >= after.file,
   )
   const from = after !== null && chosen[0]?.index === after.file ? after.row + 1 : 0
-  return predicates.some(isJoin)
-    ? windows(chosen, from, progress)
-    : scans(chosen, from, firstFilesMax)
+  if (!predicates.some(isJoin)) return scans(chosen, from, firstFilesMax)
+  // Keys find few rows each, wherever they are: small windows would only be more of them.
+  const isOfKeys = predicates.some(
+    (predicate) =>
+      predicate.kind === 'in' && isJoin(predicate) && predicate.column === version.key[0],
+  )
+  return windows(chosen, from, progress, isOfKeys ? windowRowsMax : windowRowsMin)
 }
 
 /** The pieces of a count, for which order means nothing. */
@@ -129,9 +133,10 @@ function* windows(
   chosen: readonly PieceFile[],
   from: number,
   { missing }: Progress,
+  firstRows: number,
 ): Generator<Piece> {
   const wanted = missing()
-  let [size, read] = [windowRowsMin, 0]
+  let [size, read] = [firstRows, 0]
   for (const piece of slices(chosen, from, () => size)) {
     yield piece
     read += rowsOf(piece)

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { inBatches } from '../../catalog/in-batches.js'
 import { identityOf } from '../../catalog/source-files.js'
 import type { DataFile } from '../../catalog/version.js'
 
@@ -10,8 +11,6 @@ export class ChangedFileError extends Error {
   }
 }
 
-const statsAtOnce = 64
-
 /**
  * Asked after each read: files that are still what was published were so during the read, too.
  * Files that only this server can write to are not looked at.
@@ -19,9 +18,7 @@ const statsAtOnce = 64
  */
 export async function requireUnchanged(files: readonly DataFile[]): Promise<void> {
   const guarded = files.filter(({ guard }) => guard !== null)
-  for (let first = 0; first < guarded.length; first += statsAtOnce) {
-    await Promise.all(guarded.slice(first, first + statsAtOnce).map(requireSame))
-  }
+  await inBatches(guarded, requireSame)
 }
 
 async function requireSame(file: DataFile): Promise<void> {
