@@ -23,10 +23,15 @@ async function run(options: Options, ends: Ends): Promise<void> {
     await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`)
   }
   if (options.markdown !== null) {
-    const command = ['npm run bench --', ...process.argv.slice(2)].join(' ')
-    await writeFile(options.markdown, reportMarkdown(findings, command))
+    await writeFile(options.markdown, reportMarkdown(findings, commandText(process.argv.slice(2))))
   }
   if (faultsOf(findings).some(isOurs)) process.exitCode = 1
+}
+
+/** The command that others repeat it with: where files lie is this machine's own business. */
+function commandText(argv: readonly string[]): string {
+  const words = argv.map((word) => (/[\\/]/.test(word) ? 'F' : word))
+  return ['npm run bench --', ...words].join(' ')
 }
 
 /** What runs now; on a terminal each line takes the place of the one before. */

@@ -21,7 +21,9 @@ export function faultsIn(
   const engines = given.filter(({ contestant }) => contestant.kind === 'engine')
   for (const { contestant, rows } of given) {
     const own = engines.find((each) => each.contestant.dataset === contestant.dataset)
-    const right = (isWhole ? engines[0] : own)?.rows ?? []
+    const right = (isWhole ? engines[0] : own)?.rows
+    // The engine's own fault is told where it was asked.
+    if (!right) continue
     const isOurs = contestant.kind === 'das' || contestant.kind === 'engine'
     const fault =
       isWhole || isOurs

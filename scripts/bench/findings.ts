@@ -47,6 +47,9 @@ export function faultsOf(findings: Findings): readonly string[] {
       fault: failed > 0 ? `${failed} failed: ${failure}` : null,
       name: 'W7',
     })),
+    ...(findings.memory && findings.memory.load.failed > 0
+      ? [{ contestant: 'das', fault: `${findings.memory.load.failed} failed`, name: 'mixed load' }]
+      : []),
   ]
   return faults
     .flatMap(({ contestant, fault, name }) =>

@@ -39,7 +39,7 @@ export interface LoadResult extends LoadReply {
 export interface MemoryResult {
   readonly minutes: number
   readonly load: LoadReply
-  readonly minuteBytes: number
+  readonly minuteBytes: number | null
   readonly endBytes: number
   readonly maxBytes: number
 }
@@ -125,7 +125,7 @@ export async function watchMemory(
     return {
       minutes,
       load,
-      minuteBytes: samples[samplesOfMinute - 1] ?? samples.at(-1) ?? 0,
+      minuteBytes: minutes < 2 ? null : (samples[samplesOfMinute - 1] ?? null),
       endBytes: samples.at(-1) ?? 0,
       maxBytes: Math.max(0, ...samples),
     }

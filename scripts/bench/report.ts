@@ -92,7 +92,7 @@ function walkRows(findings: Findings): readonly (readonly string[])[] {
   if (walks.length === 0) return []
   return [
     rowOf(findings, 'W6 walk: pages', walks, ({ pages }) => String(pages)),
-    rowOf(findings, 'W6 whole walk', walks, ({ totalMs }) => `${numberText(totalMs / 1000)} s`),
+    rowOf(findings, 'W6 these pages', walks, ({ totalMs }) => `${numberText(totalMs / 1000)} s`),
     rowOf(findings, 'W6 a page of it', walks, ({ pageMs }) => `${numberText(pageMs)} ms`),
     rowOf(findings, 'W6 last page ÷ first', walks, ({ firstPageMs, lastPageMs }) =>
       numberText(lastPageMs / firstPageMs),
@@ -133,7 +133,8 @@ function notesOf(findings: Findings): readonly string[] {
     ...(memory
       ? [
           `Memory over ${memory.minutes} minutes of ${memory.load.requests} requests ` +
-            `(${memory.load.failed} failed): ${sizeText(memory.minuteBytes)} after one minute, ` +
+            `(${memory.load.failed} failed): ` +
+            `${memory.minuteBytes === null ? '' : `${sizeText(memory.minuteBytes)} after one minute, `}` +
             `${sizeText(memory.endBytes)} at the end, ${sizeText(memory.maxBytes)} at most; ` +
             `limit ${sizeText(memoryLimitBytes)}.`,
         ]

@@ -158,7 +158,7 @@ function loadGoals({ loads }: Findings): readonly Goal[] {
 
 function processGoals({ overhead, startMs, memory, memoryLimitBytes }: Findings): readonly Goal[] {
   const above = memory && (memory.maxBytes - memoryLimitBytes) / 1e6
-  const growth = memory && memory.endBytes / memory.minuteBytes
+  const growth = ratio(memory?.endBytes ?? null, memory?.minuteBytes ?? null)
   const aboveMax = memoryAboveMaxBytes / 1e6
   const overheadMs = overhead?.overheadMs ?? null
   return [

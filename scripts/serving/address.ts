@@ -21,8 +21,13 @@ export function addressOf(
   { pattern = listening, msMax = startMsMax }: Wait = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    const fail = (reason: string) => {
+    const streams = [child.stdout, child.stderr]
+    const forget = () => {
       clearTimeout(limit)
+      for (const stream of streams) stream?.off('data', look)
+    }
+    const fail = (reason: string) => {
+      forget()
       reject(new Error(`${reason}:\n${log()}`))
     }
     const limit = setTimeout(() => {
@@ -32,10 +37,10 @@ export function addressOf(
     const look = () => {
       const base = pattern.exec(log())?.[1]
       if (base === undefined) return
-      clearTimeout(limit)
+      forget()
       resolve(base)
     }
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', look)
+    for (const stream of streams) stream?.on('data', look)
     void ended.then((how) => fail(`the server ended (${how}); is it built? npm run build`))
   })
 }

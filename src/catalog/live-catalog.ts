@@ -95,9 +95,13 @@ export class LiveCatalog {
   update(force = false): Promise<UpdateResult> {
     return this.#inTurn(async () => {
       const start = performance.now()
-      const result = await this.#update(force)
-      if (result !== 'changed') this.#lookMs = performance.now() - start
-      return result
+      let result: UpdateResult = 'unchanged'
+      try {
+        result = await this.#update(force)
+        return result
+      } finally {
+        if (result !== 'changed') this.#lookMs = performance.now() - start
+      }
     })
   }
 

@@ -9,7 +9,7 @@ export async function withDeadline<T>(
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  return withController(signal, (deadline) => {
+  return withController(signal, async (deadline) => {
     const timer = setTimeout(() => {
       deadline.abort(
         new ServiceError(
@@ -18,9 +18,11 @@ export async function withDeadline<T>(
         ),
       )
     }, timeoutMs)
-    return work(deadline.signal).finally(() => {
+    try {
+      return await work(deadline.signal)
+    } finally {
       clearTimeout(timer)
-    })
+    }
   })
 }
 

@@ -65,6 +65,51 @@ await t.test('a look-up by key reads the one file that can hold it', (t) => {
   t.end()
 })
 
+await t.test('in files sorted by a column, neighbours that share a value are all read', (t) => {
+  const ends = [
+    [1n, 2n],
+    [2n, 2n],
+    [2n, 3n],
+    [4n, 4n],
+  ] as const
+  const version = versionOver(
+    ends.map(([min, max]) => new Map<string, Bounds | null>([['n', { min, max }]])),
+    [number],
+  )
+  const eq = (value: bigint) => filesThatMayHold(version, [{ kind: 'eq', column: number, value }])
+  t.same([0n, 1n, 2n, 3n, 4n, 5n].map(eq), [[], [0], [0, 1, 2], [2], [3], []])
+  t.end()
+})
+
+await t.test('of sorted files exactly those are read whose bounds hold the value', (t) => {
+  const sorted = fc.array(numberValue, { minLength: 3, maxLength: 24 })
+  fc.assert(
+    fc.property(sorted, fc.integer({ min: 1, max: 4 }), numberValue, (values, size, value) => {
+      values.sort((left, right) => Number(left - right))
+      const files = Array.from({ length: Math.ceil(values.length / size) }, (_, index) =>
+        values.slice(index * size, (index + 1) * size),
+      )
+      const version = versionOver(
+        files.map((held) =>
+          boundsOf(
+            held.map((n) => ({ n, s: null })),
+            0,
+          ),
+        ),
+        [number],
+      )
+      const chosen = filesThatMayHold(version, [{ kind: 'eq', column: number, value }])
+      return files.every(
+        (held, index) =>
+          held.includes(value) === chosen.includes(index) ||
+          (chosen.includes(index) && (held[0] ?? 0n) < value && value < (held.at(-1) ?? 0n)),
+      )
+    }),
+    { numRuns: 1500 },
+  )
+  t.end()
+})
+
 await t.test('no file is left out that holds a row which meets every predicate', (t) => {
   fc.assert(
     fc.property(

@@ -45,12 +45,14 @@ export function planPage(
   )
   const from = after !== null && chosen[0]?.index === after.file ? after.row + 1 : 0
   if (!predicates.some(isJoin)) return scans(chosen, from, firstFilesMax)
-  // Keys find few rows each, wherever they are: small windows would only be more of them.
+  // Keys mostly find few rows each: a first window that holds next to none is followed by all.
   const isOfKeys = predicates.some(
     (predicate) =>
-      predicate.kind === 'in' && isJoin(predicate) && predicate.column === version.key[0],
+      predicate.kind === 'in' &&
+      isJoin(predicate) &&
+      predicate.column.name === version.key[0]?.name,
   )
-  return windows(chosen, from, progress, isOfKeys ? windowRowsMax : windowRowsMin)
+  return windows(chosen, from, progress, isOfKeys ? Infinity : growthMax)
 }
 
 /** The pieces of a count, for which order means nothing. */
@@ -133,16 +135,16 @@ function* windows(
   chosen: readonly PieceFile[],
   from: number,
   { missing }: Progress,
-  firstRows: number,
+  growth: number,
 ): Generator<Piece> {
   const wanted = missing()
-  let [size, read] = [firstRows, 0]
+  let [size, read] = [windowRowsMin, 0]
   for (const piece of slices(chosen, from, () => size)) {
     yield piece
     read += rowsOf(piece)
     const found = wanted - missing()
     const expected = found === 0 ? Infinity : (spare * missing() * read) / found
-    const most = Math.min(Math.max(read, windowRowsMin) * growthMax, windowRowsMax)
+    const most = Math.min(Math.max(read, windowRowsMin) * growth, windowRowsMax)
     size = Math.min(Math.max(Math.ceil(expected), windowRowsMin), most)
   }
 }
