@@ -41,7 +41,6 @@ export async function startServer(
   await mkdir(state)
   const program = fileURLToPath(new URL('server.ts', import.meta.url))
   const child = fork(program, [kind, join(folder, 'registry.yaml'), state], {
-    execArgv: ['--import', 'tsx'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const ended = once(child, 'exit')

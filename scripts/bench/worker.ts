@@ -18,7 +18,6 @@ export function startWorker<Order extends object, Reply>(
 ): Worker<Order, Reply> {
   const path = fileURLToPath(program)
   const child = fork(path, {
-    execArgv: ['--import', 'tsx'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const ended = once(child, 'exit')
