@@ -70,7 +70,7 @@ export interface Room {
   /** No more rows of so many columns can fit: more are not even read. */
   readonly rowsMax: (columns: number) => number
   /** How many of these rows fit, from the first on; it may refuse a page that not even one fits. */
-  readonly rowsThatFit: (rows: readonly string[], columns: readonly string[]) => number
+  readonly rowsThatFit: (rows: readonly Buffer[], columns: readonly string[]) => number
 }
 
 /** What was read, to the day and the byte. */
@@ -84,8 +84,8 @@ export type PageAnswer =
   | (ReadFacts & { readonly kind: 'unchanged' | 'checked' })
   | (ReadFacts & {
       readonly kind: 'page'
-      /** JSON objects as text, in stored order, all of them paid for. */
-      readonly rows: readonly string[]
+      /** JSON objects as UTF-8, in stored order, all of them paid for. */
+      readonly rows: readonly Buffer[]
       /** Their keys, in order. */
       readonly columns: readonly string[]
       readonly nextCursor: string | null

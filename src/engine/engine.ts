@@ -3,9 +3,9 @@ import type { Predicate } from '../catalog/predicate.js'
 import type { Version } from '../catalog/version.js'
 import type { Position, Question } from '../query/question.js'
 
-/** One row, encoded: the text of its JSON object, keys in the order of the question's columns. */
+/** One row, encoded: its JSON object as UTF-8, keys in the order of the question's columns. */
 export interface Row {
-  readonly json: string
+  readonly json: Buffer
   readonly position: Position
 }
 

@@ -27,6 +27,9 @@ export interface RouteParts {
 
 const reading = ['GET', 'HEAD']
 
+const pageStart = Buffer.from('{"data":[')
+const comma = Buffer.from(',')
+
 /** Every path of the REST interface (contract 1.1); a path's other methods answer 405. */
 export function addRoutes(
   app: FastifyInstance,
@@ -122,14 +125,16 @@ function sendPage(reply: FastifyReply, answer: PageAnswer): FastifyReply {
       return reply.code(304).send()
     case 'checked':
       return reply.type('application/json; charset=utf-8').send()
-    case 'page': {
-      // Ready JSON texts are joined: a row never becomes an object, which would reorder its keys.
-      const cursor = JSON.stringify(answer.nextCursor)
-      return reply
-        .type('application/json; charset=utf-8')
-        .send(`{"data":[${answer.rows.join(',')}],"next_cursor":${cursor}}`)
-    }
+    case 'page':
+      return reply.type('application/json; charset=utf-8').send(pageBody(answer))
   }
+}
+
+/** Ready JSON is joined as bytes: a row never becomes an object, which would reorder its keys. */
+function pageBody({ rows, nextCursor }: PageAnswer & { readonly kind: 'page' }): Buffer {
+  const parts = rows.flatMap((row, index) => (index === 0 ? [row] : [comma, row]))
+  const end = Buffer.from(`],"next_cursor":${JSON.stringify(nextCursor)}}`)
+  return Buffer.concat([pageStart, ...parts, end])
 }
 
 function queryOf(url: string): string {

@@ -38,7 +38,7 @@ function rowsMax(columns: number): number {
  * How many of the rows, from the first on, an answer can hold. A page of none fits always.
  * @throws bad_request when not even the first row fits
  */
-function rowsThatFit(rows: readonly string[], columns: readonly string[]): number {
+function rowsThatFit(rows: readonly Buffer[], columns: readonly string[]): number {
   let letters = JSON.stringify(columns).length * 2 + columns.length * 4 + restLetters
   const fitting = rows.findIndex((text) => {
     const row = parseRow(text)
@@ -77,8 +77,8 @@ export function columnValues(
   return Object.fromEntries(columns.map((name) => [name, rows.map((row) => row[name])]))
 }
 
-function parseRow(text: string): Row {
-  return parseKeepingDigits(text) as Row
+function parseRow(json: Buffer): Row {
+  return parseKeepingDigits(String(json)) as Row
 }
 
 function hintOf({ cut, rows, explanation }: Page): string | null {

@@ -3,10 +3,11 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Predicate } from '../../src/catalog/predicate.js'
-import { compileRead } from '../../src/engine/duckdb/compile.js'
+import { compileRead, rowsOf } from '../../src/engine/duckdb/compile.js'
 import { planPage } from '../../src/engine/duckdb/pieces.js'
 import type { Piece } from '../../src/engine/duckdb/pieces.js'
-import { openEngine } from './fixtures/open-engine.js'
+import { Session } from '../../src/engine/duckdb/session.js'
+import { never, openEngine } from './fixtures/open-engine.js'
 import { filterOf, predicatesOf, questions, spread } from './fixtures/questions.js'
 import { oneFile, rowGroups } from './fixtures/stored-rows.js'
 
@@ -67,8 +68,28 @@ await t.test('what DuckDB makes of each question', async (t) => {
     for (const filters of every) {
       const predicates = predicatesOf(world, filters)
       const piece = firstPiece(predicates)
-      t.notOk(piece.sorted)
+      t.equal(piece.plan, 'solo')
       t.strictSame(await joinsOf(piece, predicates), [])
+      t.strictSame(await joinsOf({ ...piece, plan: 'together' }, predicates), [])
+    }
+  })
+
+  await t.test('read by one thread or by all of them, it has the same first rows', async (t) => {
+    const session = new Session(connection)
+    const found = async (piece: Piece, predicates: readonly Predicate[], limit: number) => {
+      const columns = [world.column('id'), world.column('name')]
+      const statement = compileRead(piece, predicates, columns, limit)
+      const rows = rowsOf(piece, await session.run(statement, never))
+      return rows.map(({ json, position }) => `${position.file}:${position.row} ${String(json)}`)
+    }
+    for (const filters of questions) {
+      const predicates = predicatesOf(world, filters)
+      const piece = firstPiece(predicates)
+      for (const limit of [1, 101, 4001]) {
+        const solo = await found({ ...piece, plan: 'solo' }, predicates, limit)
+        t.ok(solo.length <= limit)
+        t.strictSame(await found({ ...piece, plan: 'together' }, predicates, limit), solo)
+      }
     }
   })
 
@@ -76,8 +97,8 @@ await t.test('what DuckDB makes of each question', async (t) => {
     for (const kind of ['in', 'not_in'] as const) {
       const predicates = predicatesOf(world, [filterOf('id', kind, ...spread(200, 'id'))])
       const piece = firstPiece(predicates)
-      t.ok(piece.sorted)
-      t.match(await joinsOf({ ...piece, sorted: false }, predicates), [/^id = /])
+      t.equal(piece.plan, 'sorted')
+      t.match(await joinsOf({ ...piece, plan: 'together' }, predicates), [/^id = /])
     }
   })
 })
@@ -105,17 +126,17 @@ await t.test('pieces hold every row behind a position once, in stored order', as
       after: from === 0 ? null : placeOf(shapes, from - 1),
       missing: () => Math.max(1, 1001 - Math.floor(((read - from) * met) / 1000)),
     })
-    for (const { files: chosen, range, sorted } of pieces) {
+    for (const { files: chosen, range, plan } of pieces) {
       const rows = chosen.reduce((sum, each) => sum + each.file.rows, 0)
       const size = range ? range.to - range.from : rows
       const place = { file: chosen[0]?.index, row: range?.from ?? 0 }
       assert.deepEqual(place, placeOf(shapes, read), 'no gap, no overlap')
       assert.equal(new Set(chosen.map((each) => each.file.layout)).size, 1, 'laid out alike')
-      assert.equal(sorted, isLong)
+      assert.equal(plan === 'sorted', isLong)
       if (isLong) assert.ok(size <= 8 * Math.max(8192, read - from), 'a window in proportion')
       read += size
     }
-    assert.equal(read, rowsOf(shapes), 'to the end')
+    assert.equal(read, rowsIn(shapes), 'to the end')
   }
   const [share, perThousand] = [fc.double({ min: 0, max: 1, noNaN: true }), fc.nat({ max: 20 })]
   const property = fc.property(
@@ -123,13 +144,13 @@ await t.test('pieces hold every row behind a position once, in stored order', as
     fc.boolean(),
     share,
     perThousand,
-    (shapes, isLong, at, met) => check(shapes, isLong, Math.floor(at * rowsOf(shapes)), met),
+    (shapes, isLong, at, met) => check(shapes, isLong, Math.floor(at * rowsIn(shapes)), met),
   )
   fc.assert(property)
   t.pass()
 })
 
-function rowsOf(shapes: readonly Shape[]): number {
+function rowsIn(shapes: readonly Shape[]): number {
   return shapes.reduce((sum, { rows }) => sum + rows, 0)
 }
 

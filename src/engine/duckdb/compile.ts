@@ -1,11 +1,13 @@
+import type { DuckDBBlobValue, DuckDBValue } from '@duckdb/node-api'
 import type { Column } from '../../catalog/column.js'
 import { typeText } from '../../catalog/data-type.js'
 import type { Predicate } from '../../catalog/predicate.js'
+import type { Row } from '../engine.js'
 import { bindBigint, bindTexts } from './bind.js'
 import type { Bound } from './bind.js'
 import { Parameters, condition } from './condition.js'
 import { encodeRow } from './encode.js'
-import type { Piece } from './pieces.js'
+import type { Piece, Stretch } from './pieces.js'
 import { identifier } from './sql.js'
 
 /** What the executor takes: text made of our own literals and catalog names, values to bind. */
@@ -14,7 +16,16 @@ export interface Statement {
   readonly values: readonly Bound[]
 }
 
-/** Rows of a piece with their positions: (index into the piece's files, row number, JSON text). */
+/**
+ * More rows than any page has. DuckDB reads a small LIMIT with all threads, each of which finds all
+ * the rows; a large one with one thread, which stops when the small one around it is full.
+ */
+const soloLimit = 1_000_000_000
+
+/**
+ * Rows of a piece, for `rowsOf`: a text of the numbers of all rows (index into the piece's files, row
+ * number, bytes of JSON), and the bytes of all. Fetching them one by one takes as long as reading them.
+ */
 export function compileRead(
   piece: Piece,
   predicates: readonly Predicate[],
@@ -25,37 +36,67 @@ export function compileRead(
   const sqlOf = columnsOf(piece, parameters)
   const row = encodeRow(columns.map((column) => ({ column, sql: sqlOf(column) })))
   const from = fromWhere(piece, predicates, sqlOf, parameters)
-  const order = piece.sorted ? ' ORDER BY file_index, file_row_number' : ''
-  const end = `${order} LIMIT ${parameters.add(bindBigint(limit))}`
-  const sql = `SELECT file_index, file_row_number, ${row} ${from}${end}`
+  const end = `LIMIT ${parameters.add(bindBigint(limit))}`
+  const found = `SELECT file_index, file_row_number, ${row} ${from}`
+  const rows = {
+    solo: `SELECT * FROM (${found} LIMIT ${soloLimit}) ${end}`,
+    together: `${found} ${end}`,
+    sorted: `${found} ORDER BY file_index, file_row_number ${end}`,
+  }[piece.plan]
+  const numbers = `concat_ws(' ', file, number, strlen(json))`
+  const sql = `SELECT string_agg(${numbers}, ' '), encode(string_agg(json, ''))
+    FROM (${rows}) AS rows (file, number, json)`
   return Object.freeze({ sql, values: parameters.values })
 }
 
-/** How many rows of a piece meet the predicates. */
-export function compileCount(piece: Piece, predicates: readonly Predicate[]): Statement {
+/** What `compileRead` found, in stored order. */
+export function rowsOf({ files }: Piece, columns: readonly DuckDBValue[][]): readonly Row[] {
+  const [[numbers], [json]] = columns as [[string | null], [DuckDBBlobValue | null]]
+  if (numbers === null || json === null) return []
+  const { buffer, byteOffset } = json.bytes
+  const words = numbers.split(' ').map(Number)
+  const rows: Row[] = []
+  let start = byteOffset
+  for (let word = 0; word < words.length; word += 3) {
+    const [place = NaN, row = NaN, bytes = NaN] = words.slice(word, word + 3)
+    const file = files[place]
+    if (!file) throw new RangeError('the engine named a file that it was not given')
+    rows.push({ json: Buffer.from(buffer, start, bytes), position: { file: file.index, row } })
+    start += bytes
+  }
+  // `string_agg` without an order promises none.
+  return rows.sort(byPosition)
+}
+
+function byPosition({ position: a }: Row, { position: b }: Row): number {
+  return a.file - b.file || a.row - b.row
+}
+
+/** How many rows of a stretch meet the predicates. */
+export function compileCount(stretch: Stretch, predicates: readonly Predicate[]): Statement {
   const parameters = new Parameters()
-  const sqlOf = columnsOf(piece, parameters)
-  const sql = `SELECT count(*) ${fromWhere(piece, predicates, sqlOf, parameters)}`
+  const sqlOf = columnsOf(stretch, parameters)
+  const sql = `SELECT count(*) ${fromWhere(stretch, predicates, sqlOf, parameters)}`
   return Object.freeze({ sql, values: parameters.values })
 }
 
-/** The SQL of a piece's rows that meet the predicates, with each column brought to its type. */
+/** The SQL of a stretch's rows that meet the predicates, with each column brought to its type. */
 export function compileRows(
-  piece: Piece,
+  stretch: Stretch,
   predicates: readonly Predicate[],
   columns: readonly (readonly [name: string, column: Column])[],
   parameters: Parameters,
 ): string {
-  const sqlOf = columnsOf(piece, parameters)
+  const sqlOf = columnsOf(stretch, parameters)
   const list = columns.map(([name, column]) => `${sqlOf(column)} AS ${name}`)
-  return `SELECT ${list.join(', ')} ${fromWhere(piece, predicates, sqlOf, parameters)}`
+  return `SELECT ${list.join(', ')} ${fromWhere(stretch, predicates, sqlOf, parameters)}`
 }
 
 /**
- * Columns as a piece's files hold them, brought to the dataset's type; null where the files lack
- * them. All files of a piece are laid out alike; what stands in their paths is found by the file.
+ * Columns as a stretch's files hold them, brought to the dataset's type; null where the files lack
+ * them. All files of a stretch are laid out alike; what stands in their paths is found by the file.
  */
-function columnsOf({ files }: Piece, parameters: Parameters): (column: Column) => string {
+function columnsOf({ files }: Stretch, parameters: Parameters): (column: Column) => string {
   const first = files[0]?.file
   const lists = new Map<string, string>()
   const listOf = (source: string) => {
@@ -77,7 +118,7 @@ function columnsOf({ files }: Piece, parameters: Parameters): (column: Column) =
 }
 
 function fromWhere(
-  { files, range }: Piece,
+  { files, range }: Stretch,
   predicates: readonly Predicate[],
   sqlOf: (column: Column) => string,
   parameters: Parameters,

@@ -4,11 +4,11 @@ import { ServiceError } from '../../errors.js'
 import type { Question } from '../../query/question.js'
 import { withController } from '../deadline.js'
 import type { Engine, Profile, ProfileQuestion, ReadOptions, Row, Rows } from '../engine.js'
-import { compileCount, compileRead } from './compile.js'
+import { compileCount, compileRead, rowsOf } from './compile.js'
 import { readFailure, serviceErrorOf } from './failure.js'
 import type { InstanceOptions } from './instance.js'
 import { planCount, planPage } from './pieces.js'
-import type { Piece } from './pieces.js'
+import type { Stretch } from './pieces.js'
 import { profileColumns } from './profile.js'
 import { ServingInstance } from './serving.js'
 import type { Session } from './session.js'
@@ -72,10 +72,10 @@ export class DuckDbEngine implements Engine {
   count(version: Version, predicates: readonly Predicate[], options: ReadOptions): Promise<number> {
     return this.#query(version, options, async (session, signal) => {
       let rows = 0
-      for (const piece of planCount(version, predicates)) {
-        const statement = compileCount(piece, predicates)
+      for (const stretch of planCount(version, predicates)) {
+        const statement = compileCount(stretch, predicates)
         rows += Number((await session.run(statement, signal))[0]?.[0])
-        await requireUnchanged(filesUpTo(piece))
+        await requireUnchanged(filesUpTo(stretch))
       }
       return rows
     })
@@ -148,8 +148,8 @@ export class DuckDbEngine implements Engine {
   }
 }
 
-/** The files of a piece, in the version's order, up to the one with this index. */
-function filesUpTo({ files }: Piece, last = Infinity): readonly DataFile[] {
+/** The files of a stretch, in the version's order, up to the one with this index. */
+function filesUpTo({ files }: Stretch, last = Infinity): readonly DataFile[] {
   return files.filter(({ index }) => index <= last).map(({ file }) => file)
 }
 
@@ -161,14 +161,4 @@ function quarantined(): ServiceError {
 function stopping(): ServiceError {
   const detail = 'The service is stopping.'
   return new ServiceError('service_unavailable', detail, { retryAfterSeconds: 5 })
-}
-
-/** Rows of a piece from its columns: index into the piece's files, row number, JSON text. */
-function rowsOf(piece: Piece, columns: readonly unknown[][]): readonly Row[] {
-  const [files = [], numbers = [], texts = []] = columns
-  return texts.map((json, index) => {
-    const file = piece.files[Number(files[index])]
-    if (!file) throw new RangeError('the engine named a file that it was not given')
-    return { json: String(json), position: { file: file.index, row: Number(numbers[index]) } }
-  })
 }

@@ -5,18 +5,26 @@ import type { Position } from '../../query/question.js'
 import { isJoin } from './condition.js'
 
 /**
- * A stretch of a version that one statement reads: files laid out alike, in stored order. Rows of
- * the stretch come before rows of every later one.
+ * Rows of a version that one statement reads: of files laid out alike, in stored order. They come
+ * before the rows of every later stretch.
  */
-export interface Piece {
-  readonly files: readonly PieceFile[]
-  /** Row numbers from `from` up to but not including `to`, where the piece is part of one file. */
+export interface Stretch {
+  readonly files: readonly StretchFile[]
+  /** Row numbers from `from` up to but not including `to`, where it is part of one file. */
   readonly range: { readonly from: number; readonly to: number } | null
-  /** The statement must state the order, since its plan does not keep it. */
-  readonly sorted: boolean
 }
 
-interface PieceFile {
+/** A stretch of which a page is read. */
+export interface Piece extends Stretch {
+  /**
+   * How its rows are read in stored order. `solo`: by one thread, which stops as soon as the page is
+   * full; `together`: by all threads, each of which may find as many rows as the page lacks, in
+   * vain; `sorted`: by a plan that does not keep the order, so that it must be stated.
+   */
+  readonly plan: 'solo' | 'together' | 'sorted'
+}
+
+interface StretchFile {
   /** Into the version's files. */
   readonly index: number
   readonly file: DataFile
@@ -28,13 +36,19 @@ export interface Progress {
   readonly missing: () => number
 }
 
+/** What one thread reads: the rows of DuckDB's usual row group, which threads share by the group. */
+const soloRowsMax = 122_880
+const growthMax = 8
+
 /**
  * The pieces of a page in stored order, from the row after `after`; made one by one, as they are
- * needed. DuckDB keeps the stored order for a pure scan–filter–LIMIT, the quickest way of all. A
- * long list becomes a join, which does not keep it: then the rows are sorted, window by window,
- * so that a page which fills early never sorts the whole.
+ * needed. DuckDB keeps the stored order for a pure scan–filter–LIMIT, the quickest way of all. Most
+ * pages fill in their first piece; what fills late is looked for in ever larger ones. Only a look-up
+ * by key is known to need all of the few files chosen. A long list becomes a join, which does not
+ * keep the order: then the rows are sorted, window by window, so that a page which fills early never
+ * sorts the whole.
  */
-export function planPage(
+export function* planPage(
   version: Version,
   predicates: readonly Predicate[],
   progress: Progress,
@@ -44,104 +58,91 @@ export function planPage(
     ({ index }) => after === null || index >= after.file,
   )
   const from = after !== null && chosen[0]?.index === after.file ? after.row + 1 : 0
-  if (!predicates.some(isJoin)) return scans(chosen, from, firstFilesMax)
-  // Keys mostly find few rows each: a first window that holds next to none is followed by all.
-  const isOfKeys = predicates.some(
-    (predicate) =>
-      predicate.kind === 'in' &&
-      isJoin(predicate) &&
-      predicate.column.name === version.key[0]?.name,
-  )
-  return windows(chosen, from, progress, isOfKeys ? Infinity : growthMax)
+  const isLookup = predicates.some((predicate) => isOfKeys(version, predicate))
+  if (predicates.some(isJoin)) {
+    yield* windows(chosen, from, progress, isLookup ? Infinity : growthMax)
+    return
+  }
+  let size = isLookup ? Infinity : soloRowsMax
+  for (const stretch of stretches(chosen, from, () => size)) {
+    const rows = rowsOf(stretch)
+    yield { ...stretch, plan: rows > soloRowsMax ? 'together' : 'solo' }
+    size = Math.max(size, rows * growthMax)
+  }
 }
 
-/** The pieces of a count, for which order means nothing. */
-export function planCount(version: Version, predicates: readonly Predicate[]): readonly Piece[] {
-  return [...scans(chooseFiles(version, predicates), 0)]
+/** Each value of such a predicate mostly finds few rows. */
+function isOfKeys({ key }: Version, predicate: Predicate): boolean {
+  const isOfValues = predicate.kind === 'eq' || predicate.kind === 'in'
+  return isOfValues && predicate.column.name === key[0]?.name
+}
+
+/** The stretches of a count, for which order means nothing. */
+export function planCount(version: Version, predicates: readonly Predicate[]): readonly Stretch[] {
+  return [...stretches(chooseFiles(version, predicates), 0, () => Infinity)]
 }
 
 const sampleSlicesMax = 8
 
-/** The pieces of a sample: everything where that is little, else slices evenly spread over it. */
+/** The stretches of a sample: everything where that is little, else slices evenly spread over it. */
 export function planSample(
   version: Version,
   predicates: readonly Predicate[],
   rowsMax: number,
-): readonly Piece[] {
+): readonly Stretch[] {
   const chosen = chooseFiles(version, predicates)
   const rows = chosen.reduce((sum, { file }) => sum + file.rows, 0)
-  if (rows <= rowsMax) return [...scans(chosen, 0)]
+  if (rows <= rowsMax) return [...stretches(chosen, 0, () => Infinity)]
   const slices = Math.min(sampleSlicesMax, rowsMax)
   const size = Math.floor(rowsMax / slices)
   return Array.from({ length: slices }, (_, slice) =>
-    stretch(chosen, Math.floor((slice * rows) / slices), size),
+    slicesFrom(chosen, Math.floor((slice * rows) / slices), size),
   ).flat()
 }
 
 /** `size` rows from row `start` on, counted over all files; in parts where files end in between. */
-function stretch(chosen: readonly PieceFile[], start: number, size: number): readonly Piece[] {
+function slicesFrom(
+  chosen: readonly StretchFile[],
+  start: number,
+  size: number,
+): readonly Stretch[] {
   let first = 0
   return chosen.flatMap((entry) => {
     const from = Math.max(start - first, 0)
     const to = Math.min(start + size - first, entry.file.rows)
     first += entry.file.rows
-    return from < to ? [{ files: [entry], range: { from, to }, sorted: false }] : []
+    return from < to ? [{ files: [entry], range: { from, to } }] : []
   })
 }
 
-function chooseFiles(version: Version, predicates: readonly Predicate[]): readonly PieceFile[] {
+function chooseFiles(version: Version, predicates: readonly Predicate[]): readonly StretchFile[] {
   return filesThatMayHold(version, predicates).flatMap((index) => {
     const file = version.files[index]
     return file ? [{ index, file }] : []
   })
 }
 
-/** Files of a page's first statement: DuckDB plans with the statistics of every file it is given. */
-const firstFilesMax = 16
-const filesGrowth = 8
-
-/**
- * The rest of the first file, then runs of neighbours that one statement can read: at first of at
- * most so many files, then of ever more.
- */
-function* scans(chosen: readonly PieceFile[], from: number, firstMax = Infinity): Generator<Piece> {
-  let filesMax = firstMax
-  const [first] = chosen
-  const isPart = from > 0 && first !== undefined
-  if (isPart && from < first.file.rows) {
-    yield { files: [first], range: { from, to: first.file.rows }, sorted: false }
-  }
-  let run: PieceFile[] = []
-  for (const entry of isPart ? chosen.slice(1) : chosen) {
-    if (run.length === filesMax || (run[0] && run[0].file.layout !== entry.file.layout)) {
-      yield { files: run, range: null, sorted: false }
-      if (run.length === filesMax) filesMax *= filesGrowth
-      run = []
-    }
-    run.push(entry)
-  }
-  if (run.length > 0) yield { files: run, range: null, sorted: false }
-}
-
 const windowRowsMin = 8192
 const windowRowsMax = 4_194_304
-/** A window is at most this many times all before it, so what it may waste is in proportion. */
-const growthMax = 8
 /** More than the rows found so far promise: the next ones may be thinner sown. */
 const spare = 1.5
 
-/** Windows as large as the rows found so far let expect for the rest of the page. */
+/**
+ * Windows as large as the rows found so far let expect for the rest of the page. Each is at most
+ * `growth` times all before it, so what it may waste is in proportion; after a first one that holds
+ * next to none of the keys looked for, all the rest may follow.
+ */
 function* windows(
-  chosen: readonly PieceFile[],
+  chosen: readonly StretchFile[],
   from: number,
   { missing }: Progress,
   growth: number,
 ): Generator<Piece> {
   const wanted = missing()
   let [size, read] = [windowRowsMin, 0]
-  for (const piece of slices(chosen, from, () => size)) {
-    yield piece
-    read += rowsOf(piece)
+  for (const stretch of stretches(chosen, from, () => size)) {
+    yield { ...stretch, plan: 'sorted' }
+    read += rowsOf(stretch)
     const found = wanted - missing()
     const expected = found === 0 ? Infinity : (spare * missing() * read) / found
     const most = Math.min(Math.max(read, windowRowsMin) * growth, windowRowsMax)
@@ -149,27 +150,27 @@ function* windows(
   }
 }
 
-function rowsOf({ files, range }: Piece): number {
+function rowsOf({ files, range }: Stretch): number {
   return range ? range.to - range.from : files.reduce((sum, { file }) => sum + file.rows, 0)
 }
 
 /** Whole files together while they fit the size, larger ones in parts. */
-function* slices(
-  chosen: readonly PieceFile[],
+function* stretches(
+  chosen: readonly StretchFile[],
   start: number,
   size: () => number,
-): Generator<Piece> {
+): Generator<Stretch> {
   let from = start
   let index = 0
   for (let entry = chosen[index]; entry; entry = chosen[index]) {
     const batch = from > 0 ? [] : wholeFiles(chosen, index, size())
     if (batch.length > 0) {
-      yield { files: batch, range: null, sorted: true }
+      yield { files: batch, range: null }
       index += batch.length
       continue
     }
     const to = Math.min(from + size(), entry.file.rows)
-    if (from < to) yield { files: [entry], range: { from, to }, sorted: true }
+    if (from < to) yield { files: [entry], range: { from, to } }
     from = to < entry.file.rows ? to : 0
     if (from === 0) index += 1
   }
@@ -177,11 +178,11 @@ function* slices(
 
 /** The longest run of whole files from `index` on that fits the size; none when not even one does. */
 function wholeFiles(
-  chosen: readonly PieceFile[],
+  chosen: readonly StretchFile[],
   index: number,
   size: number,
-): readonly PieceFile[] {
-  const batch: PieceFile[] = []
+): readonly StretchFile[] {
+  const batch: StretchFile[] = []
   let rows = 0
   for (const entry of chosen.slice(index)) {
     rows += entry.file.rows

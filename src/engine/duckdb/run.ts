@@ -38,7 +38,13 @@ export async function runPrepared(
   }
   signal.throwIfAborted()
   const result = await prepared.run()
-  return await result.getColumns()
+  // All of it is here: the asynchronous calls would go to the thread pool and back for each chunk.
+  const columns: DuckDBValue[][] = Array.from({ length: result.columnCount }, () => [])
+  for (let index = 0; index < result.chunkCount; index++) {
+    const chunk = result.getChunk(index)
+    for (const [place, column] of columns.entries()) chunk.appendColumnValues(place, column)
+  }
+  return columns
 }
 
 /** Work on a connection that ends soon after the signal aborts, with the signal's reason. */
