@@ -1,5 +1,4 @@
-import { createTransport } from 'nodemailer'
-import type { SMTPTransportOptions } from 'nodemailer'
+import type { SMTPTransportOptions, Transporter } from 'nodemailer'
 import type { Mailer, MailMessage } from './mailer.js'
 import type { Sender, SmtpServer } from './mail-settings.js'
 import { asMailError } from './smtp-failure.js'
@@ -18,12 +17,13 @@ export function smtpMailer(
   sender: Sender,
   limits: SmtpLimits = smtpLimits,
 ): Mailer {
-  const transport = createTransport(transportOptions(server, limits))
+  let opening: Promise<Transporter> | undefined
   const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1)
   return {
     send: async (message, signal) => {
       const late = AbortSignal.timeout(limits.attemptMs)
       try {
+        const transport = await (opening ??= openTransport(server, limits))
         await transport.sendMail({
           ...mailOf(message, sender, domain),
           signal: signal === undefined ? late : AbortSignal.any([late, signal]),
@@ -33,6 +33,12 @@ export function smtpMailer(
       }
     },
   }
+}
+
+/** Loaded with the first letter: most commands, and many servers, never send one. */
+async function openTransport(server: SmtpServer, limits: SmtpLimits): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer')
+  return createTransport(transportOptions(server, limits))
 }
 
 /**
