@@ -27,8 +27,7 @@ export interface RouteParts {
 
 const reading = ['GET', 'HEAD']
 
-const pageStart = Buffer.from('{"data":[')
-const comma = Buffer.from(',')
+const comma = 0x2c
 
 /** Every path of the REST interface (contract 1.1); a path's other methods answer 405. */
 export function addRoutes(
@@ -132,9 +131,17 @@ function sendPage(reply: FastifyReply, answer: PageAnswer): FastifyReply {
 
 /** Ready JSON is joined as bytes: a row never becomes an object, which would reorder its keys. */
 function pageBody({ rows, nextCursor }: PageAnswer & { readonly kind: 'page' }): Buffer {
-  const parts = rows.flatMap((row, index) => (index === 0 ? [row] : [comma, row]))
-  const end = Buffer.from(`],"next_cursor":${JSON.stringify(nextCursor)}}`)
-  return Buffer.concat([pageStart, ...parts, end])
+  const [start, end] = ['{"data":[', `],"next_cursor":${JSON.stringify(nextCursor)}}`]
+  const rowBytes = rows.reduce((sum, row) => sum + row.length + 1, 0)
+  const body = Buffer.allocUnsafe(start.length + Math.max(rowBytes - 1, 0) + end.length)
+  let place = body.write(start)
+  for (const [index, row] of rows.entries()) {
+    if (index > 0) body[place++] = comma
+    body.set(row, place)
+    place += row.length
+  }
+  body.write(end, place)
+  return body
 }
 
 function queryOf(url: string): string {
