@@ -97,7 +97,7 @@ async function lookUp({ reader, version }: Side, inn: string, columnsMax: number
   return {
     ms,
     text: rows
-      .map(({ json }) => json)
+      .map(({ encoded }) => String(encoded))
       .sort()
       .join(),
   }
@@ -116,7 +116,7 @@ async function companies(side: Side, amount: number): Promise<readonly string[]>
     const question = { version, predicates: [], columns: key ? [key] : [], after, limit: 1 }
     const signal = AbortSignal.timeout(60_000)
     const found = await reader.engine.read(question, { signal, client: 'bench' })
-    inns.push(String((JSON.parse(String(found.rows[0]?.json ?? '{}')) as { inn?: string }).inn))
+    inns.push(String((JSON.parse(String(found.rows[0]?.encoded ?? '{}')) as { inn?: string }).inn))
   }
   return inns
 }

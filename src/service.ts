@@ -17,6 +17,7 @@ import { withDeadline } from './engine/deadline.js'
 import type { Engine, ReadOptions } from './engine/engine.js'
 import { ServiceError } from './errors.js'
 import { ask } from './query/ask.js'
+import type { PageFormat } from './query/page-format.js'
 import type { RawQuestion } from './query/raw-question.js'
 import type { Filter } from './query/read-filters.js'
 import { describeAccount } from './service/account.js'
@@ -78,15 +79,16 @@ interface ReadFacts {
   readonly version: Version
   /** Null for a page that a quota cut: the same request may get more later. */
   readonly tag: string | null
+  readonly format: PageFormat
 }
 
 export type PageAnswer =
   | (ReadFacts & { readonly kind: 'unchanged' | 'checked' })
   | (ReadFacts & {
       readonly kind: 'page'
-      /** JSON objects as UTF-8, in stored order, all of them paid for. */
+      /** As UTF-8 and in the format, in stored order, all of them paid for. */
       readonly rows: readonly Buffer[]
-      /** Their keys, in order. */
+      /** Their columns, in order. */
       readonly columns: readonly string[]
       readonly nextCursor: string | null
       /** What made the page shorter than asked for, where more rows follow. */
@@ -169,19 +171,19 @@ export function createService(parts: ServiceParts): Service {
     const { visit, principal } = guest
     const newest = enter(guest, request.dataset)
     const asked = ask(newest, principal.id, cursorKey, request.question(), request.usualLimit)
-    const { access } = asked
+    const { access, format } = asked
     const { version } = access
     const tag = entityTag(version, access, asked.key, principal)
-    if (matchesTag(request.knownTags, tag)) return { kind: 'unchanged', version, tag }
+    if (matchesTag(request.knownTags, tag)) return { kind: 'unchanged', version, tag, format }
     requireQuota(visit.quota)
-    if (request.checkOnly) return { kind: 'checked', version, tag }
+    if (request.checkOnly) return { kind: 'checked', version, tag, format }
     const { room } = request
     const columns = asked.question.columns.map(({ name }) => name)
     const limit = Math.min(asked.question.limit, room?.rowsMax(columns.length) ?? Infinity)
     const { rows, hasMore } = await within(guest, access, (options) =>
       engine.read({ ...asked.question, limit }, options),
     )
-    const texts = rows.map((row) => row.json)
+    const texts = rows.map((row) => row.encoded)
     const fitting = room?.rowsThatFit(texts, columns) ?? rows.length
     const paid = await pay(guest, access, fitting)
     const last = hasMore || paid < rows.length ? rows[paid - 1] : undefined
@@ -190,6 +192,7 @@ export function createService(parts: ServiceParts): Service {
       kind: 'page',
       version,
       tag: paid < rows.length ? null : tag,
+      format,
       rows: texts.slice(0, paid),
       columns,
       nextCursor: last ? asked.cursorAfter(last.position) : null,
@@ -281,9 +284,9 @@ function requireRate(rate: RateStatus): void {
   )
 }
 
-/** Equal tags, equal bytes: version, question, and what the caller may see. */
+/** Equal tags, equal bytes: version, question with its format, and what the caller may see. */
 function entityTag(version: Version, access: Access, key: string, principal: Principal): string {
-  const facts = JSON.stringify([version.id, access.key, key, 'json', principal.id])
+  const facts = JSON.stringify([version.id, access.key, key, principal.id])
   return `"${createHash('sha256').update(facts).digest('base64url').slice(0, 27)}"`
 }
 

@@ -23,7 +23,7 @@ function countingEngine() {
       asked.reads += 1
       await asked.beforeAnswer()
       const rows = Array.from({ length: limit }, (_, row) => ({
-        json: Buffer.from(`{"id":"secret ${row}"}`),
+        encoded: Buffer.from(`{"id":"secret ${row}"}`),
         position: { file: 0, row },
       }))
       return { rows, hasMore: true }

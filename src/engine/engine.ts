@@ -3,9 +3,9 @@ import type { Predicate } from '../catalog/predicate.js'
 import type { Version } from '../catalog/version.js'
 import type { Position, Question } from '../query/question.js'
 
-/** One row, encoded: its JSON object as UTF-8, keys in the order of the question's columns. */
+/** One row as UTF-8: a JSON object or a line of CSV without its end, in the question's columns. */
 export interface Row {
-  readonly json: Buffer
+  readonly encoded: Buffer
   readonly position: Position
 }
 

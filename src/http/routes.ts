@@ -4,6 +4,7 @@ import { ServiceError, badRequest } from '../errors.js'
 import { parseJsonText } from '../query/parse-json.js'
 import { parseUrl } from '../query/parse-url.js'
 import type { PageAnswer, PageRequest, Service } from '../service.js'
+import { acceptedFormat, mediaTypes, nextLink, pageBody } from './page-formats.js'
 import {
   AccountSchema,
   DatasetListSchema,
@@ -26,8 +27,6 @@ export interface RouteParts {
 }
 
 const reading = ['GET', 'HEAD']
-
-const comma = 0x2c
 
 /** Every path of the REST interface (contract 1.1); a path's other methods answer 405. */
 export function addRoutes(
@@ -79,8 +78,8 @@ export function addRoutes(
     url: '/v1/:dataset',
     handler: (request, reply) =>
       answerPage(service, request, reply, () => {
-        requireJson(request.headers.accept)
-        return parseUrl(queryOf(request.raw.url ?? ''))
+        const raw = parseUrl(queryOf(request.raw.url ?? ''))
+        return { ...raw, format: raw.format ?? acceptedFormat(request.headers.accept) }
       }),
   })
   app.route<DatasetRoute>({
@@ -88,11 +87,11 @@ export function addRoutes(
     url: '/v1/:dataset/query',
     handler: (request, reply) =>
       answerPage(service, request, reply, () => {
-        requireJson(request.headers.accept)
+        const format = acceptedFormat(request.headers.accept)
         if (queryOf(request.raw.url ?? '') !== '') {
           throw badRequest('POST takes its question in the body, none in the URL.')
         }
-        return parseJsonText(decodeBody(request.body))
+        return { ...parseJsonText(decodeBody(request.body)), format }
       }),
   })
 }
@@ -115,51 +114,26 @@ async function answerPage(
     .header('X-Dataset-Version', answer.version.id)
     .header('Last-Modified', new Date(answer.version.modifiedMs).toUTCString())
   if (answer.tag !== null) reply.header('ETag', answer.tag)
-  return sendPage(reply, answer)
+  return sendPage(request, reply, answer)
 }
 
-function sendPage(reply: FastifyReply, answer: PageAnswer): FastifyReply {
-  switch (answer.kind) {
-    case 'unchanged':
-      return reply.code(304).send()
-    case 'checked':
-      return reply.type('application/json; charset=utf-8').send()
-    case 'page':
-      return reply.type('application/json; charset=utf-8').send(pageBody(answer))
+function sendPage(request: FastifyRequest, reply: FastifyReply, answer: PageAnswer): FastifyReply {
+  if (answer.kind === 'unchanged') return reply.code(304).send()
+  void reply.type(mediaTypes[answer.format])
+  if (answer.kind !== 'page') return reply.send()
+  const { format, nextCursor } = answer
+  if (nextCursor !== null) {
+    if (format !== 'json') void reply.header('X-Next-Cursor', nextCursor)
+    const query = queryOf(request.raw.url ?? '')
+    const link = request.method === 'GET' ? nextLink(query, nextCursor) : null
+    if (link !== null) void reply.header('Link', link)
   }
-}
-
-/** Ready JSON is joined as bytes: a row never becomes an object, which would reorder its keys. */
-function pageBody({ rows, nextCursor }: PageAnswer & { readonly kind: 'page' }): Buffer {
-  const [start, end] = ['{"data":[', `],"next_cursor":${JSON.stringify(nextCursor)}}`]
-  const rowBytes = rows.reduce((sum, row) => sum + row.length + 1, 0)
-  const body = Buffer.allocUnsafe(start.length + Math.max(rowBytes - 1, 0) + end.length)
-  let place = body.write(start)
-  for (const [index, row] of rows.entries()) {
-    if (index > 0) body[place++] = comma
-    body.set(row, place)
-    place += row.length
-  }
-  body.write(end, place)
-  return body
+  return reply.send(pageBody(answer))
 }
 
 function queryOf(url: string): string {
   const start = url.indexOf('?')
   return start === -1 ? '' : url.slice(start + 1)
-}
-
-const jsonRanges = ['application/json', 'application/*', '*/*']
-
-/** @throws not_acceptable when the caller takes no JSON */
-function requireJson(accept: string | undefined): void {
-  if (accept === undefined || accept.trim() === '') return
-  const takesJson = accept.split(',').some((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
-    const isRefused = parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
-    return jsonRanges.includes(type) && !isRefused
-  })
-  if (!takesJson) throw new ServiceError('not_acceptable', 'Answers are application/json.')
 }
 
 /** @throws bad_request for a body that is missing or not UTF-8 */

@@ -8,6 +8,8 @@ import { didYouMean, nearestNames, quoted } from '../catalog/nearest.js'
 import { predicateKey } from '../catalog/predicate.js'
 import { cursorVersion, readCursor, writeCursor } from './cursor.js'
 import type { CursorScope } from './cursor.js'
+import { rowFormatOf } from './page-format.js'
+import type { PageFormat } from './page-format.js'
 import type { Position, Question } from './question.js'
 import type { RawQuestion } from './raw-question.js'
 import { readFilters } from './read-filters.js'
@@ -18,6 +20,7 @@ export interface Asked {
   /** To the version that is read: the cursor's, where it is still kept, else the newest. */
   readonly access: Access
   readonly question: Question
+  readonly format: PageFormat
   /** The caller's own, without those that their access adds. */
   readonly filters: readonly Filter[]
   readonly cursorAfter: (position: Position) => string
@@ -52,12 +55,21 @@ export function ask(
   const after = raw.cursor === null ? null : readCursor(cursorKey, scope, raw.cursor)
   if (after === null && raw.filters.length === 0) requireSomeFilter(access)
   const predicates = [...access.predicates, ...asked]
+  const format = raw.format ?? 'json'
   return {
     access,
     filters,
-    question: Object.freeze({ version: access.version, predicates, columns, after, limit }),
+    format,
+    question: Object.freeze({
+      version: access.version,
+      predicates,
+      columns,
+      after,
+      limit,
+      format: rowFormatOf(format),
+    }),
     cursorAfter: (position) => writeCursor(cursorKey, scope, position),
-    key: JSON.stringify([filterKey, columns.map((column) => column.name), limit, after]),
+    key: JSON.stringify([filterKey, columns.map((column) => column.name), limit, after, format]),
   }
 }
 

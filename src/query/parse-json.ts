@@ -96,7 +96,7 @@ function requireShortLists(content: unknown): void {
 /** The question of a value that has its shape. */
 export function rawQuestion(content: Type.Static<typeof QuestionSchema>): RawQuestion {
   const { filters = [], select = null, limit = null, cursor = null } = content
-  return { filters: filters.map(rawFilter), select, limit, cursor }
+  return { filters: filters.map(rawFilter), select, limit, cursor, format: null }
 }
 
 function rawFilter({ column, op, value }: Type.Static<typeof FilterSchema>): RawFilter {

@@ -1,6 +1,8 @@
 import { ServiceError, badRequest } from '../errors.js'
 import { quoted } from '../catalog/nearest.js'
 import { isOperator, operators } from '../catalog/operators.js'
+import { isPageFormat, pageFormats } from './page-format.js'
+import type { PageFormat } from './page-format.js'
 import { parseList } from './parse-list.js'
 import type { RawFilter, RawQuestion } from './raw-question.js'
 
@@ -24,13 +26,13 @@ export function parseUrl(query: string): RawQuestion {
     else if (parameters.has(name)) throw badRequest(`"${name}" is given twice.`)
     else parameters.set(name, value ?? '')
   }
-  requireFormat(parameters.get('format'))
   const select = parameters.get('select')
   return {
     filters,
     select: select === undefined ? null : parseList(select, 'select'),
     limit: parseLimit(parameters.get('limit')),
     cursor: parameters.get('cursor') ?? null,
+    format: parseFormat(parameters.get('format')),
   }
 }
 
@@ -42,9 +44,14 @@ function decode(text: string): string {
   }
 }
 
-function requireFormat(format: string | undefined): void {
-  if (format === undefined || format === 'json') return
-  throw new ServiceError('not_acceptable', `There is no format ${quoted(format)}. There is: json.`)
+function parseFormat(format: string | undefined): PageFormat | null {
+  if (format === undefined) return null
+  if (isPageFormat(format)) return format
+  const known = pageFormats.join(', ')
+  throw new ServiceError(
+    'not_acceptable',
+    `There is no format ${quoted(format)}. There are: ${known}.`,
+  )
 }
 
 function parseLimit(text: string | undefined): number | null {

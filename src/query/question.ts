@@ -1,6 +1,7 @@
 import type { Column } from '../catalog/column.js'
 import type { Predicate } from '../catalog/predicate.js'
 import type { Version } from '../catalog/version.js'
+import type { RowFormat } from './page-format.js'
 
 /** A row's place in a version: file by file, row by row. It is the order of every answer. */
 export interface Position {
@@ -20,4 +21,6 @@ export interface Question {
   /** The last row that the caller has seen; null at the start of a walk. */
   readonly after: Position | null
   readonly limit: number
+  /** How its rows are written; left out = as JSON. */
+  readonly format?: RowFormat
 }

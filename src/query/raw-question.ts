@@ -1,3 +1,5 @@
+import type { PageFormat } from './page-format.js'
+
 /** A value as it came: text from a URL; from JSON also a number or a truth value. */
 export type RawValue = string | number | boolean
 
@@ -19,6 +21,8 @@ export interface RawQuestion {
   readonly select: readonly string[] | null
   readonly limit: number | null
   readonly cursor: string | null
+  /** Null where the question does not say: then what the caller accepts decides. */
+  readonly format: PageFormat | null
 }
 
 export const filtersMax = 50

@@ -92,7 +92,7 @@ export class Descriptions {
     if (columns.length === 0) return new Map()
     const question = { version, predicates, columns, after: null, limit: 1 }
     const { rows } = await this.#engine.read(question, options)
-    const row = JSON.parse(String(rows[0]?.json ?? '{}')) as Readonly<Record<string, unknown>>
+    const row = JSON.parse(String(rows[0]?.encoded ?? '{}')) as Readonly<Record<string, unknown>>
     return new Map(
       columns.flatMap((column) => {
         const value = row[column.name]

@@ -97,7 +97,7 @@ export class Guides {
     const { version, predicates } = access
     const first = { version, predicates, columns: access.columns, after: null, limit: sampleRows }
     const { rows } = await this.#engine.read(first, options)
-    const sample = rows.map(({ json }) => parseKeepingDigits(String(json)) as SampleRow)
+    const sample = rows.map(({ encoded }) => parseKeepingDigits(String(encoded)) as SampleRow)
     const facts = await this.#profile(access, visible, options, patienceMs)
     return Object.freeze({
       profiled_rows: facts?.rows ?? null,

@@ -80,5 +80,5 @@ await t.test('a version that breaks the engine again and again is withdrawn', as
     },
     { signal: new AbortController().signal, client: 'of the next version' },
   )
-  t.equal(String(rows[0]?.json), '{"id":0}', 'its successor is served')
+  t.equal(String(rows[0]?.encoded), '{"id":0}', 'its successor is served')
 })

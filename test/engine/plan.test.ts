@@ -20,6 +20,11 @@ interface PlanNode {
   readonly children: readonly PlanNode[]
 }
 
+function operatorNames(nodes: readonly PlanNode[]): readonly string[] {
+  return nodes.flatMap(({ name, children }) => [name.trim(), ...operatorNames(children)])
+}
+
+/** The conditions of every join, but for those that fetch rows by place. */
 function joinConditions(nodes: readonly PlanNode[]): readonly string[] {
   return nodes.flatMap(({ name, extra_info: { Conditions = [] }, children }) => {
     const own = name.includes('JOIN') ? [Conditions].flat() : []
@@ -37,19 +42,22 @@ await t.test('what DuckDB makes of each question', async (t) => {
     instance.closeSync()
   })
 
-  /** The conditions of every join in a statement's plan, but for those that fetch rows by place. */
-  const joinsOf = async (
+  /** Something of every operator in a statement's plan. */
+  const planOf = async (
     piece: Piece,
     predicates: readonly Predicate[],
+    read: (nodes: readonly PlanNode[]) => readonly string[],
   ): Promise<readonly string[]> => {
-    const statement = compileRead(piece, predicates, [world.column('name')], 100)
+    const statement = compileRead(piece, { predicates, columns: [world.column('name')] }, 100)
     const prepared = await connection.prepare(`EXPLAIN (FORMAT json) ${statement.sql}`)
     for (const [index, { value, type }] of statement.values.entries()) {
       prepared.bindValue(index + 1, value, type)
     }
     const [, [plan] = []] = await (await prepared.run()).getColumns()
-    return joinConditions(JSON.parse(String(plan)) as readonly PlanNode[])
+    return read(JSON.parse(String(plan)) as readonly PlanNode[])
   }
+  const joinsOf = (piece: Piece, predicates: readonly Predicate[]) =>
+    planOf(piece, predicates, joinConditions)
   const firstPiece = (predicates: readonly Predicate[]): Piece => {
     const [piece] = planPage(world.version, predicates, { after: null, missing: () => 101 })
     if (!piece) throw new Error('no piece')
@@ -74,13 +82,23 @@ await t.test('what DuckDB makes of each question', async (t) => {
     }
   })
 
+  await t.test('what one thread reads is a plan that only one thread can follow', async (t) => {
+    const predicates = predicatesOf(world, [filterOf('num', 'eq', '93')])
+    const limits = async (plan: Piece['plan']) => {
+      const names = await planOf({ ...firstPiece(predicates), plan }, predicates, operatorNames)
+      return names.filter((name) => name.includes('LIMIT'))
+    }
+    t.strictSame(await limits('solo'), ['LIMIT', 'STREAMING_LIMIT'])
+    t.strictSame(await limits('together'), ['LIMIT'])
+  })
+
   await t.test('read by one thread or by all of them, it has the same first rows', async (t) => {
     const session = new Session(connection)
     const found = async (piece: Piece, predicates: readonly Predicate[], limit: number) => {
       const columns = [world.column('id'), world.column('name')]
-      const statement = compileRead(piece, predicates, columns, limit)
+      const statement = compileRead(piece, { predicates, columns }, limit)
       const rows = rowsOf(piece, await session.run(statement, never))
-      return rows.map(({ json, position }) => `${position.file}:${position.row} ${String(json)}`)
+      return rows.map(({ encoded, position: { file, row } }) => `${file}:${row} ${String(encoded)}`)
     }
     for (const filters of questions) {
       const predicates = predicatesOf(world, filters)
@@ -121,20 +139,23 @@ await t.test('pieces hold every row behind a position once, in stored order', as
   const long = predicatesOf(world, [filterOf('id', 'in', ...spread(100, 'id'))])
   const check = (shapes: readonly Shape[], isLong: boolean, from: number, met: number) => {
     const files = shapes.map((shape) => ({ ...file, ...shape, bounds: new Map() }))
-    let read = from
+    let [read, cost] = [from, 0]
     const pieces = planPage({ ...world.version, files }, isLong ? long : [], {
       after: from === 0 ? null : placeOf(shapes, from - 1),
       missing: () => Math.max(1, 1001 - Math.floor(((read - from) * met) / 1000)),
     })
     for (const { files: chosen, range, plan } of pieces) {
-      const rows = chosen.reduce((sum, each) => sum + each.file.rows, 0)
-      const size = range ? range.to - range.from : rows
+      const size = range ? range.to - range.from : rowsIn(chosen.map((each) => each.file))
+      const costs = range ? [size] : chosen.map((each) => Math.max(each.file.rows, 7680))
+      const own = costs.reduce((sum, each) => sum + each, 0)
       const place = { file: chosen[0]?.index, row: range?.from ?? 0 }
       assert.deepEqual(place, placeOf(shapes, read), 'no gap, no overlap')
       assert.equal(new Set(chosen.map((each) => each.file.layout)).size, 1, 'laid out alike')
-      assert.equal(plan === 'sorted', isLong)
-      if (isLong) assert.ok(size <= 8 * Math.max(8192, read - from), 'a window in proportion')
+      assert.equal(plan, isLong ? 'sorted' : own <= 122_880 ? 'solo' : 'together')
+      const least = isLong ? 8 * 8192 : 122_880
+      assert.ok(own <= Math.max(least, 8 * cost), 'in proportion to what was read in vain')
       read += size
+      cost += own
     }
     assert.equal(read, rowsIn(shapes), 'to the end')
   }
@@ -150,7 +171,7 @@ await t.test('pieces hold every row behind a position once, in stored order', as
   t.pass()
 })
 
-function rowsIn(shapes: readonly Shape[]): number {
+function rowsIn(shapes: readonly { readonly rows: number }[]): number {
   return shapes.reduce((sum, { rows }) => sum + rows, 0)
 }
 

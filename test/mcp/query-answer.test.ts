@@ -198,6 +198,7 @@ await t.test(
   (t) => {
     const rest = {
       kind: 'page',
+      format: 'json',
       tag: null,
       nextCursor: 'x'.repeat(60),
       cut: 'size',

@@ -15,7 +15,13 @@ function refusal(body: unknown): string {
 }
 
 await t.test('a body asks what a URL asks', (t) => {
-  t.same(parseJsonText('{}'), { filters: [], select: null, limit: null, cursor: null })
+  t.same(parseJsonText('{}'), {
+    filters: [],
+    select: null,
+    limit: null,
+    cursor: null,
+    format: null,
+  })
   t.same(
     parseJsonText(
       JSON.stringify({
@@ -40,6 +46,7 @@ await t.test('a body asks what a URL asks', (t) => {
       select: ['year', '2110'],
       limit: 10,
       cursor: 'abc',
+      format: null,
     },
   )
   t.end()
@@ -57,6 +64,7 @@ await t.test('filters and select are understood as JSON in a string too', (t) =>
     select: null,
     limit: null,
     cursor: null,
+    format: null,
   })
   t.equal(refusal({ select: 'year,2110' }), 'select, sent as a string, is not valid JSON.')
   t.equal(refusal({ filters: '' }), 'filters, sent as a string, is not valid JSON.')

@@ -18,13 +18,13 @@ function refusal(query: string): { code?: string; detail?: string } {
 }
 
 await t.test('no query asks for everything', (t) => {
-  const everything = { filters: [], select: null, limit: null, cursor: null }
+  const everything = { filters: [], select: null, limit: null, cursor: null, format: null }
   t.same(parseUrl(''), everything)
   t.same(parseUrl('&&'), everything)
   t.end()
 })
 
-await t.test('a question is filters, select, limit and cursor, in any order', (t) => {
+await t.test('a question is filters, select, limit, cursor and format, in any order', (t) => {
   t.same(
     parseUrl('limit=10&inn=eq.7708004767&select=year,2110&cursor=abc&format=json&year=gte.2020'),
     {
@@ -32,6 +32,7 @@ await t.test('a question is filters, select, limit and cursor, in any order', (t
       select: ['year', '2110'],
       limit: 10,
       cursor: 'abc',
+      format: 'json',
     },
   )
   t.end()
@@ -155,7 +156,7 @@ await t.test('broken percent-encoding and bytes that are no UTF-8 are refused', 
 await t.test('a format that is not served is not acceptable', (t) => {
   t.match(refusal('format=xml'), {
     code: 'not_acceptable',
-    detail: 'There is no format "xml". There is: json.',
+    detail: 'There is no format "xml". There are: json, ndjson, csv.',
   })
   t.equal(refusal('format=').code, 'not_acceptable')
   t.end()

@@ -2,10 +2,12 @@ import type { DuckDBBlobValue, DuckDBValue } from '@duckdb/node-api'
 import type { Column } from '../../catalog/column.js'
 import { typeText } from '../../catalog/data-type.js'
 import type { Predicate } from '../../catalog/predicate.js'
+import type { Question } from '../../query/question.js'
 import type { Row } from '../engine.js'
 import { bindBigint, bindTexts } from './bind.js'
 import type { Bound } from './bind.js'
 import { Parameters, condition } from './condition.js'
+import { encodeCsvRow } from './encode-csv.js'
 import { encodeRow } from './encode.js'
 import type { Piece, Stretch } from './pieces.js'
 import { identifier } from './sql.js'
@@ -23,18 +25,18 @@ export interface Statement {
 const soloLimit = 1_000_000_000
 
 /**
- * Rows of a piece, for `rowsOf`: a text of the numbers of all rows (index into the piece's files, row
- * number, bytes of JSON), and the bytes of all. Fetching them one by one takes as long as reading them.
+ * Rows of a piece, for `rowsOf`: a text of numbers (for each row its file's index in the piece, its
+ * row number, its bytes), and the bytes of all. One by one they take as long as reading.
  */
 export function compileRead(
   piece: Piece,
-  predicates: readonly Predicate[],
-  columns: readonly Column[],
+  { predicates, columns, format }: Pick<Question, 'predicates' | 'columns' | 'format'>,
   limit: number,
 ): Statement {
   const parameters = new Parameters()
   const sqlOf = columnsOf(piece, parameters)
-  const row = encodeRow(columns.map((column) => ({ column, sql: sqlOf(column) })))
+  const cells = columns.map((column) => ({ column, sql: sqlOf(column) }))
+  const row = format === 'csv' ? encodeCsvRow(cells) : encodeRow(cells)
   const from = fromWhere(piece, predicates, sqlOf, parameters)
   const end = `LIMIT ${parameters.add(bindBigint(limit))}`
   const found = `SELECT file_index, file_row_number, ${row} ${from}`
@@ -43,17 +45,17 @@ export function compileRead(
     together: `${found} ${end}`,
     sorted: `${found} ORDER BY file_index, file_row_number ${end}`,
   }[piece.plan]
-  const numbers = `concat_ws(' ', file, number, strlen(json))`
-  const sql = `SELECT string_agg(${numbers}, ' '), encode(string_agg(json, ''))
-    FROM (${rows}) AS rows (file, number, json)`
+  const numbers = `concat_ws(' ', file, number, strlen(line))`
+  const sql = `SELECT string_agg(${numbers}, ' '), encode(string_agg(line, ''))
+    FROM (${rows}) AS rows (file, number, line)`
   return Object.freeze({ sql, values: parameters.values })
 }
 
 /** What `compileRead` found, in stored order. */
 export function rowsOf({ files }: Piece, columns: readonly DuckDBValue[][]): readonly Row[] {
-  const [[numbers], [json]] = columns as [[string | null], [DuckDBBlobValue | null]]
-  if (numbers === null || json === null) return []
-  const { buffer, byteOffset } = json.bytes
+  const [[numbers], [lines]] = columns as [[string | null], [DuckDBBlobValue | null]]
+  if (numbers === null || lines === null) return []
+  const { buffer, byteOffset } = lines.bytes
   const words = numbers.split(' ').map(Number)
   const rows: Row[] = []
   let start = byteOffset
@@ -61,7 +63,7 @@ export function rowsOf({ files }: Piece, columns: readonly DuckDBValue[][]): rea
     const [place = NaN, row = NaN, bytes = NaN] = words.slice(word, word + 3)
     const file = files[place]
     if (!file) throw new RangeError('the engine named a file that it was not given')
-    rows.push({ json: Buffer.from(buffer, start, bytes), position: { file: file.index, row } })
+    rows.push({ encoded: Buffer.from(buffer, start, bytes), position: { file: file.index, row } })
     start += bytes
   }
   // `string_agg` without an order promises none.

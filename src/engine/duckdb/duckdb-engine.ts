@@ -52,13 +52,13 @@ export class DuckDbEngine implements Engine {
   }
 
   read(question: Question, options: ReadOptions): Promise<Rows> {
-    const { version, predicates, columns, after, limit } = question
+    const { version, predicates, after, limit } = question
     return this.#query(version, options, async (session, signal) => {
       const rows: Row[] = []
       // One row more than asked for tells whether any follows.
       const missing = () => limit + 1 - rows.length
       for (const piece of planPage(version, predicates, { after, missing })) {
-        const statement = compileRead(piece, predicates, columns, missing())
+        const statement = compileRead(piece, question, missing())
         const found = rowsOf(piece, await session.run(statement, signal))
         for (const row of found) rows.push(row)
         const lastFile = missing() === 0 ? rows.at(-1)?.position.file : undefined

@@ -33,8 +33,8 @@ export function servedText(type: DataType, sql: string): string {
   return encodeValue(type, sql, 0).sql
 }
 
-/** `depth` counts the lists around a value, so that each level's own member has its own name. */
-function encodeValue(type: DataType, sql: string, depth: number): Encoded {
+/** A value as text, and what that lacks to be JSON. `depth` counts the lists around a value, so that each level's own member has its own name. */
+export function encodeValue(type: DataType, sql: string, depth: number): Encoded {
   switch (type.kind) {
     case 'scalar':
       return encodeScalar(type.name, sql)

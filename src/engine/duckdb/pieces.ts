@@ -17,9 +17,9 @@ export interface Stretch {
 /** A stretch of which a page is read. */
 export interface Piece extends Stretch {
   /**
-   * How its rows are read in stored order. `solo`: by one thread, which stops as soon as the page is
-   * full; `together`: by all threads, each of which may find as many rows as the page lacks, in
-   * vain; `sorted`: by a plan that does not keep the order, so that it must be stated.
+   * How its rows are read in stored order. `solo`: by one thread, which stops when the page is full;
+   * `together`: by all threads, each of which may find as many rows as the page lacks, in vain;
+   * `sorted`: by a plan that does not keep the order, so that it must be stated.
    */
   readonly plan: 'solo' | 'together' | 'sorted'
 }
@@ -36,17 +36,20 @@ export interface Progress {
   readonly missing: () => number
 }
 
-/** What one thread reads: the rows of DuckDB's usual row group, which threads share by the group. */
+/** What one thread reads: the rows of DuckDB's usual row group, by which threads share the work. */
 const soloRowsMax = 122_880
+/** DuckDB plans with the statistics of every file it is given, which costs as much as such rows. */
+const fileRowsMin = soloRowsMax / 16
+/** A next stretch is at most so many times as large as what was read in vain. */
 const growthMax = 8
 
 /**
  * The pieces of a page in stored order, from the row after `after`; made one by one, as they are
  * needed. DuckDB keeps the stored order for a pure scan–filter–LIMIT, the quickest way of all. Most
- * pages fill in their first piece; what fills late is looked for in ever larger ones. Only a look-up
- * by key is known to need all of the few files chosen. A long list becomes a join, which does not
- * keep the order: then the rows are sorted, window by window, so that a page which fills early never
- * sorts the whole.
+ * pages fill in their first piece; what fills late is looked for in ever larger ones. A look-up by
+ * key is known to need all of the few files chosen. A long list becomes a join, which does not keep
+ * the order: then the rows are sorted, window by window, so that a page which fills early does not
+ * sort the whole.
  */
 export function* planPage(
   version: Version,
@@ -65,9 +68,9 @@ export function* planPage(
   }
   let size = isLookup ? Infinity : soloRowsMax
   for (const stretch of stretches(chosen, from, () => size)) {
-    const rows = rowsOf(stretch)
-    yield { ...stretch, plan: rows > soloRowsMax ? 'together' : 'solo' }
-    size = Math.max(size, rows * growthMax)
+    const cost = costOf(stretch)
+    yield { ...stretch, plan: cost > soloRowsMax ? 'together' : 'solo' }
+    size = Math.max(size, cost * growthMax)
   }
 }
 
@@ -84,7 +87,7 @@ export function planCount(version: Version, predicates: readonly Predicate[]): r
 
 const sampleSlicesMax = 8
 
-/** The stretches of a sample: everything where that is little, else slices evenly spread over it. */
+/** The stretches of a sample: everything where it is little, else slices spread evenly over it. */
 export function planSample(
   version: Version,
   predicates: readonly Predicate[],
@@ -142,7 +145,7 @@ function* windows(
   let [size, read] = [windowRowsMin, 0]
   for (const stretch of stretches(chosen, from, () => size)) {
     yield { ...stretch, plan: 'sorted' }
-    read += rowsOf(stretch)
+    read += costOf(stretch)
     const found = wanted - missing()
     const expected = found === 0 ? Infinity : (spare * missing() * read) / found
     const most = Math.min(Math.max(read, windowRowsMin) * growth, windowRowsMax)
@@ -150,8 +153,13 @@ function* windows(
   }
 }
 
-function rowsOf({ files, range }: Stretch): number {
-  return range ? range.to - range.from : files.reduce((sum, { file }) => sum + file.rows, 0)
+/** In rows. */
+function costOf({ files, range }: Stretch): number {
+  return range ? range.to - range.from : files.reduce((sum, { file }) => sum + fileCost(file), 0)
+}
+
+function fileCost({ rows }: DataFile): number {
+  return Math.max(rows, fileRowsMin)
 }
 
 /** Whole files together while they fit the size, larger ones in parts. */
@@ -183,10 +191,10 @@ function wholeFiles(
   size: number,
 ): readonly StretchFile[] {
   const batch: StretchFile[] = []
-  let rows = 0
+  let cost = 0
   for (const entry of chosen.slice(index)) {
-    rows += entry.file.rows
-    if (rows > size || (batch[0] && batch[0].file.layout !== entry.file.layout)) break
+    cost += fileCost(entry.file)
+    if (cost > size || (batch[0] && batch[0].file.layout !== entry.file.layout)) break
     batch.push(entry)
   }
   return batch

@@ -1,0 +1,109 @@
+import { ServiceError } from '../errors.js'
+import { pageFormats } from '../query/page-format.js'
+import type { PageFormat } from '../query/page-format.js'
+import type { PageAnswer } from '../service.js'
+
+type Page = PageAnswer & { readonly kind: 'page' }
+
+export const mediaTypes: Readonly<Record<PageFormat, string>> = {
+  json: 'application/json; charset=utf-8',
+  ndjson: 'application/x-ndjson; charset=utf-8',
+  csv: 'text/csv; charset=utf-8; header=present',
+}
+
+/**
+ * The format that the caller likes best, by RFC 9110; JSON among equals.
+ * @throws not_acceptable when the caller takes none
+ */
+export function acceptedFormat(accept: string | undefined): PageFormat {
+  if (accept === undefined || accept.trim() === '') return 'json'
+  const ranges = accept.split(',').map(readRange)
+  const [best] = pageFormats
+    .map((format) => ({ format, quality: qualityOf(format, ranges) }))
+    .filter(({ quality }) => quality > 0)
+    .sort((one, other) => other.quality - one.quality)
+  if (best) return best.format
+  const known = Object.values(mediaTypes).map((type) => type.split(';', 1)[0])
+  throw new ServiceError('not_acceptable', `Answers are ${known.join(', ')}.`)
+}
+
+interface Range {
+  readonly type: string
+  readonly quality: number
+}
+
+function readRange(text: string): Range {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
+  const weight = parameters.find((parameter) => parameter.startsWith('q='))
+  const quality = weight === undefined ? 1 : Number(weight.slice(2))
+  return { type, quality: quality >= 0 && quality <= 1 ? quality : 0 }
+}
+
+/** What the range that names the type most closely says; 0 where none does. */
+function qualityOf(format: PageFormat, ranges: readonly Range[]): number {
+  const [type = ''] = mediaTypes[format].split(';', 1)
+  const [family = ''] = type.split('/', 1)
+  for (const name of [type, `${family}/*`, '*/*']) {
+    const range = ranges.find((each) => each.type === name)
+    if (range) return range.quality
+  }
+  return 0
+}
+
+/** The page as its format has it; only JSON has room for the cursor. */
+export function pageBody({ format, rows, columns, nextCursor }: Page): Buffer {
+  switch (format) {
+    case 'json':
+      return joined('{"data":[', rows, ',', `],"next_cursor":${JSON.stringify(nextCursor)}}`)
+    case 'ndjson':
+      return joined('', rows, '\n', rows.length === 0 ? '' : '\n')
+    case 'csv':
+      return joined('', [csvHeader(columns), ...rows], '\r\n', '\r\n')
+  }
+}
+
+function csvHeader(columns: readonly string[]): Buffer {
+  const cells = columns.map((name) =>
+    /[",\r\n]|^\s|\s$/.test(name) ? `"${name.replaceAll('"', '""')}"` : name,
+  )
+  return Buffer.from(cells.join())
+}
+
+/** Rows are joined as bytes: one never becomes an object, which would reorder its keys. */
+function joined(start: string, rows: readonly Buffer[], between: string, end: string): Buffer {
+  const [first, comma, last] = [Buffer.from(start), Buffer.from(between), Buffer.from(end)]
+  const gaps = Math.max(rows.length - 1, 0) * comma.length
+  const bytes = rows.reduce((sum, row) => sum + row.length, first.length + gaps + last.length)
+  const body = Buffer.allocUnsafe(bytes)
+  let place = 0
+  const add = (part: Buffer) => {
+    body.set(part, place)
+    place += part.length
+  }
+  add(first)
+  for (const [index, row] of rows.entries()) {
+    if (index > 0) add(comma)
+    add(row)
+  }
+  add(last)
+  return body
+}
+
+const linkLettersMax = 4000
+
+/**
+ * The request's question with the cursor of the next page, for `Link: <?…>; rel="next"` (RFC 8288):
+ * relative, so that it holds behind any proxy. Null where it would be longer than clients take in a
+ * header.
+ */
+export function nextLink(query: string, cursor: string): string | null {
+  const others = query.split('&').filter((part) => part !== '' && !isCursor(part))
+  const next = `?${[...others, `cursor=${cursor}`].join('&')}`
+  const safe = next.replaceAll('<', '%3C').replaceAll('>', '%3E')
+  return safe.length <= linkLettersMax ? `<${safe}>; rel="next"` : null
+}
+
+function isCursor(part: string): boolean {
+  const [name = ''] = part.split('=', 1)
+  return decodeURIComponent(name.replaceAll('+', ' ')) === 'cursor'
+}
