@@ -1,5 +1,6 @@
 import { rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { csvCell } from '../catalog/csv-cell.js'
 import type { Version } from '../catalog/version.js'
 
 /** Where a dataset's units and descriptions are written by its owner. */
@@ -42,9 +43,4 @@ export async function withDictionary(
 function skeleton({ columns }: Version): string {
   const lines = columns.map(({ source }) => `${csvCell(source)},,`)
   return ['column,unit,description', ...lines, ''].join('\n')
-}
-
-/** Exactly as it is: a name that was changed for spreadsheets would be another column's. */
-function csvCell(text: string): string {
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -1,3 +1,4 @@
+import { csvCell } from '../catalog/csv-cell.js'
 import { ServiceError } from '../errors.js'
 import { pageFormats } from '../query/page-format.js'
 import type { PageFormat } from '../query/page-format.js'
@@ -58,15 +59,8 @@ export function pageBody({ format, rows, columns, nextCursor }: Page): Buffer {
     case 'ndjson':
       return joined('', rows, '\n', rows.length === 0 ? '' : '\n')
     case 'csv':
-      return joined('', [csvHeader(columns), ...rows], '\r\n', '\r\n')
+      return joined('', [Buffer.from(columns.map(csvCell).join()), ...rows], '\r\n', '\r\n')
   }
-}
-
-function csvHeader(columns: readonly string[]): Buffer {
-  const cells = columns.map((name) =>
-    /[",\r\n]|^\s|\s$/.test(name) ? `"${name.replaceAll('"', '""')}"` : name,
-  )
-  return Buffer.from(cells.join())
 }
 
 /** Rows are joined as bytes: one never becomes an object, which would reorder its keys. */

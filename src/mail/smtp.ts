@@ -17,13 +17,12 @@ export function smtpMailer(
   sender: Sender,
   limits: SmtpLimits = smtpLimits,
 ): Mailer {
-  let opening: Promise<Transporter> | undefined
   const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1)
   return {
     send: async (message, signal) => {
       const late = AbortSignal.timeout(limits.attemptMs)
       try {
-        const transport = await (opening ??= openTransport(server, limits))
+        const transport = await openTransport(server, limits)
         await transport.sendMail({
           ...mailOf(message, sender, domain),
           signal: signal === undefined ? late : AbortSignal.any([late, signal]),
@@ -35,7 +34,7 @@ export function smtpMailer(
   }
 }
 
-/** Loaded with the first letter: most commands, and many servers, never send one. */
+/** Nodemailer is loaded with the first letter: most commands, and many servers, never send one. */
 async function openTransport(server: SmtpServer, limits: SmtpLimits): Promise<Transporter> {
   const { createTransport } = await import('nodemailer')
   return createTransport(transportOptions(server, limits))
