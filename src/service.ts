@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { accessibleDatasets, authorize, possibleAccesses } from './access/access.js'
 import type { Access } from './access/access.js'
 import { chargeRows, quotaStatus, requireQuota, usageNow } from './access/allowance.js'
@@ -25,8 +24,11 @@ import type { AccountDescription } from './service/account.js'
 import { Descriptions } from './service/descriptions.js'
 import type { DatasetDescription, DatasetSummary } from './service/descriptions.js'
 import { explainEmpty } from './service/empty-answer.js'
+import { entityTag, matchesTag } from './service/entity-tag.js'
 import { Guides } from './service/guides.js'
 import type { DatasetGuide } from './service/guides.js'
+import { showcaseOf } from './service/showcase.js'
+import type { Showcase } from './service/showcase.js'
 
 /** One request on its way through the service, whichever door it came in by. */
 export interface Visit {
@@ -110,6 +112,8 @@ export interface Service {
   /** The description with what an agent needs besides: values, ranges, rows, calls that work. */
   readonly guideDataset: (guest: Guest, name: string) => Promise<DatasetGuide>
   readonly account: (guest: Guest) => Promise<AccountDescription>
+  /** What is offered, for anybody: no token is asked for, none of the data is read. */
+  readonly showcase: () => Showcase
   /**
    * Makes the guides of all datasets for every plan, which runs their example calls, ahead of the
    * first caller. One that fails is told to `report` and made when it is asked for.
@@ -260,6 +264,7 @@ export function createService(parts: ServiceParts): Service {
     describeDataset,
     guideDataset,
     account,
+    showcase: () => showcaseOf(parts.catalog()),
     prepare,
   })
 }
@@ -282,18 +287,4 @@ function requireRate(rate: RateStatus): void {
     `At most ${rate.limit} requests a minute. Wait ${rate.resetSeconds} s.`,
     { retryAfterSeconds: rate.resetSeconds },
   )
-}
-
-/** Equal tags, equal bytes: version, question with its format, and what the caller may see. */
-function entityTag(version: Version, access: Access, key: string, principal: Principal): string {
-  const facts = JSON.stringify([version.id, access.key, key, principal.id])
-  return `"${createHash('sha256').update(facts).digest('base64url').slice(0, 27)}"`
-}
-
-function matchesTag(known: string | undefined, tag: string): boolean {
-  if (known === undefined) return false
-  return known
-    .split(',')
-    .map((each) => each.trim().replace(/^W\//, ''))
-    .some((each) => each === tag || each === '*')
 }

@@ -12,7 +12,7 @@ const floors = [
   ['query'],
   ['engine'],
   ['service'],
-  ['http', 'mcp', 'cli'],
+  ['http', 'mcp', 'portal', 'cli'],
   ['app', 'main', 'das'],
 ]
 
@@ -101,7 +101,7 @@ await t.test('DuckDB, SQLite, Fastify, MCP, mail and the command line stay in th
     '@modelcontextprotocol/server': ['mcp/'],
     'better-sqlite3': ['control/'],
     commander: ['cli/'],
-    fastify: ['http/', 'mcp/'],
+    fastify: ['http/', 'mcp/', 'portal/'],
     nodemailer: ['mail/'],
   }
   const strangers = linesThat((line, _index, { path }) => {

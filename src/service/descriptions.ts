@@ -116,7 +116,8 @@ function headOf({ dataset, version }: Access, rows: number) {
   }
 }
 
-function describeColumn(column: Column): ColumnDescription {
+/** A column in the words of `GET /v1/<dataset>/schema`. */
+export function describeColumn(column: Column): ColumnDescription {
   return {
     name: column.name,
     type: column.rules.shown,

@@ -15,5 +15,6 @@ export const faultyService: Service = {
   describeDataset: fail,
   guideDataset: fail,
   account: fail,
+  showcase: () => ({ demoToken: null, datasets: [] }),
   prepare: fail,
 }

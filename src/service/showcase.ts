@@ -1,0 +1,83 @@
+import { priceRub } from '../catalog/price.js'
+import type { Catalog } from '../catalog/catalog.js'
+import type { Dataset } from '../catalog/dataset.js'
+import type { Version } from '../catalog/version.js'
+import { isoTime } from './account.js'
+import { describeColumn } from './descriptions.js'
+import type { ColumnDescription } from './descriptions.js'
+
+/** What somebody without a token is shown: the portal's and the API reference's data. */
+export interface Showcase {
+  /** The public token that tries them out; null where the registry has none. */
+  readonly demoToken: string | null
+  /** Only datasets with `listed: true` that are served, in the registry's order. */
+  readonly datasets: readonly ShownDataset[]
+}
+
+/** A dataset as it is offered: the registry's words and its columns, no value of any row. */
+export interface ShownDataset {
+  readonly name: string
+  readonly title: string
+  readonly description: string | null
+  readonly source: string | null
+  /** Those of the whole dataset, whatever a plan sees of them. */
+  readonly rows: number
+  readonly version: string
+  /** When the newest file was written, ISO 8601. */
+  readonly asOf: string
+  /** The column that plans count years in; null where there is none to be seen. */
+  readonly history: string | null
+  readonly requireFilter: boolean
+  readonly limit: { readonly default: number; readonly max: number }
+  readonly columns: readonly ColumnDescription[]
+  /** The demo token sees a subset of it. */
+  readonly hasDemo: boolean
+  readonly plans: readonly ShownPlan[]
+}
+
+export interface ShownPlan {
+  readonly name: string
+  readonly rowsPerMonth: number
+  readonly history: number | 'all'
+  /** Whole roubles. */
+  readonly monthRub: number
+  readonly yearRub: number
+  readonly ratePerMinute: number
+}
+
+/** The listed datasets of this catalog; asks neither files nor engine. */
+export function showcaseOf({ datasets, demo }: Catalog): Showcase {
+  return {
+    demoToken: demo?.token ?? null,
+    datasets: [...datasets.values()].flatMap((dataset) =>
+      dataset.listed && dataset.version ? [shown(dataset, dataset.version)] : [],
+    ),
+  }
+}
+
+function shown(dataset: Dataset, version: Version): ShownDataset {
+  const { name, title, description, source, requireFilter, limit, demo, plans } = dataset
+  const columns = version.columns.filter((column) => !column.hidden)
+  return {
+    name,
+    title,
+    description,
+    source,
+    rows: version.rows,
+    version: version.id,
+    asOf: isoTime(version.modifiedMs),
+    history: columns.find((column) => column === version.history)?.name ?? null,
+    requireFilter,
+    limit,
+    columns: columns.map(describeColumn),
+    hasDemo: demo !== null,
+    plans: [...plans.values()].map((plan) => ({
+      name: plan.name,
+      rowsPerMonth: plan.rowsPerMonth,
+      history: plan.history,
+      monthRub: plan.priceRub,
+      yearRub: priceRub([plan], 12),
+      ratePerMinute: plan.ratePerMinute,
+    })),
+  }
+}

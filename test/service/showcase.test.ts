@@ -1,0 +1,68 @@
+import t from 'tap'
+import { showcaseOf } from '../../src/service/showcase.js'
+import { startWorld } from '../support/world.js'
+
+const registry = `
+demo: {token: das_demo_shown}
+datasets:
+  shown:
+    title: Shown
+    source: The office
+    files: data/shown.parquet
+    key: id
+    history: year
+    listed: true
+    columns: {secret: {hidden: true}, id: {description: its number, unit: pieces}}
+    demo: {id: [1]}
+    plans:
+      free: {rows_per_month: 10, history: 1, price_rub: 0}
+      pro: {rows_per_month: 1000, history: all, price_rub: 990, rate_per_minute: 600}
+  discreet:
+    title: Discreet
+    files: data/shown.parquet
+    history: secret
+    listed: true
+    columns: {secret: {hidden: true}}
+  unlisted:
+    title: Unlisted
+    files: data/shown.parquet
+    demo: {id: [1]}
+  broken:
+    title: Broken
+    files: data/none.parquet
+    listed: true
+`
+
+await t.test('anybody is shown what is listed and served, and no hidden column', async (t) => {
+  const { app } = await startWorld(t, {
+    files: {
+      'data/shown.parquet': 'SELECT i AS id, 2020 AS year, 2020 AS secret FROM range(3) t(i)',
+    },
+    registry,
+  })
+  const { demoToken, datasets } = showcaseOf(app.catalog())
+  t.equal(demoToken, 'das_demo_shown')
+  t.same(
+    datasets.map(({ name }) => name),
+    ['shown', 'discreet'],
+  )
+  const [shown, discreet] = datasets
+  t.match(shown, {
+    title: 'Shown',
+    source: 'The office',
+    rows: 3,
+    history: 'year',
+    hasDemo: true,
+    columns: [
+      { name: 'id', type: 'integer', unit: 'pieces', description: 'its number' },
+      { name: 'year', type: 'integer' },
+    ],
+    plans: [
+      { name: 'free', rowsPerMonth: 10, history: 1, monthRub: 0, yearRub: 0, ratePerMinute: 120 },
+      { name: 'pro', history: 'all', monthRub: 990, yearRub: 9900, ratePerMinute: 600 },
+    ],
+  })
+  t.equal(discreet?.history, null)
+  t.equal(discreet?.hasDemo, false)
+  t.notMatch(JSON.stringify(datasets), 'secret')
+})
