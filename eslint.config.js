@@ -2,7 +2,7 @@ import neostandard from 'neostandard'
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['dist/', 'var/', '.tap/', '.venv/', '.venv-bench/'] },
+  { ignores: ['dist/', 'var/', '.tap/', '.test/', '.venv/', '.venv-bench/'] },
   ...neostandard({ ts: true, noStyle: true }),
   {
     files: ['**/*.ts', '**/*.cts'],

@@ -3,13 +3,13 @@ import type { Json } from '@duckdb/node-api'
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import t from 'tap'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { parse } from 'yaml'
 
-const home = join(import.meta.dirname, '..')
+const home = resolve('.')
 const data = join(home, 'data')
 const instance = await DuckDBInstance.create(':memory:')
 const connection = await instance.connect()

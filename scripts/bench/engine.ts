@@ -34,10 +34,7 @@ export async function startEngine(
   columns: readonly string[],
   ends: Ends,
 ): Promise<Engine> {
-  const worker = startWorker<EngineOrder, EngineReply>(
-    new URL('engine-child.ts', import.meta.url),
-    ends,
-  )
+  const worker = startWorker<EngineOrder, EngineReply>('engine-child', ends)
   await worker.tell({ kind: 'open', files: layout.files, columns })
   return worker
 }

@@ -55,7 +55,7 @@ type Clients = Worker<LoadOrder, LoadReply>
 
 /** Clients in a process of their own. */
 export function startClients(ends: Ends): Clients {
-  return startWorker<LoadOrder, LoadReply>(new URL('load-child.ts', import.meta.url), ends)
+  return startWorker<LoadOrder, LoadReply>('load-child', ends)
 }
 
 /** W7: look-ups of ever other companies from 16 connections. */

@@ -35,10 +35,7 @@ export async function measureOverhead(
   registry: string,
   ends: Ends,
 ): Promise<Overhead> {
-  const reader = startWorker<ReaderOrder, ReaderReply>(
-    new URL('reader-child.ts', import.meta.url),
-    ends,
-  )
+  const reader = startWorker<ReaderOrder, ReaderReply>('reader-child', ends)
   await reader.tell({ kind: 'open', registry, dataset: das.dataset })
   const [http, engine]: [number[], number[]] = [[], []]
   // The first time that both are asked is not counted: afterwards both know every file.

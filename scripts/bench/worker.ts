@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { basename } from 'node:path'
+import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Ends } from '../conformance/ends.js'
 
@@ -11,12 +11,13 @@ export interface Worker<Order, Reply> {
 
 type Message<Reply> = { readonly reply: Reply } | { readonly error: string }
 
-/** Starts a program; it ends when its channel to this process is closed. */
+/** Starts one of this folder's programs; it ends when its channel to this process is closed. */
 export function startWorker<Order extends object, Reply>(
-  program: URL,
+  name: string,
   ends: Ends,
 ): Worker<Order, Reply> {
-  const path = fileURLToPath(program)
+  // As sources or compiled, like this file.
+  const path = fileURLToPath(new URL(name + extname(import.meta.url), import.meta.url))
   const child = fork(path, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
@@ -25,14 +26,14 @@ export function startWorker<Order extends object, Reply>(
     if (child.connected) child.disconnect()
     await ended
   })
-  const gone = ended.then(() => Promise.reject(new Error(`${basename(path)} ended`)))
+  const gone = ended.then(() => Promise.reject(new Error(`${name} ended`)))
   gone.catch(() => undefined)
   const tell = async (order: Order) => {
     const message = once(child, 'message')
     child.send(order)
     // What `serveOrders` sends.
     const [answer] = (await Promise.race([message, gone])) as [Message<Reply>]
-    if ('error' in answer) throw new Error(`${basename(path)}: ${answer.error}`)
+    if ('error' in answer) throw new Error(`${name}: ${answer.error}`)
     return answer.reply
   }
   return { tell }

@@ -8,11 +8,7 @@ import type { PackFiles } from '../catalog/packer.js'
 import { FromPackerSchema } from './pack-messages.js'
 import type { FromPacker } from './pack-messages.js'
 
-/** Beside this file, in the language that this one is run in. */
-const program = new URL(
-  import.meta.url.endsWith('.ts') ? './pack-worker.ts' : './pack-worker.js',
-  import.meta.url,
-)
+const program = new URL('./pack-worker.js', import.meta.url)
 
 type Settle = (message: Exclude<FromPacker, { kind: 'progress' }>) => void
 

@@ -25,7 +25,7 @@ await t.test('processes that charge at once are granted the caps exactly', async
   const path = storePath(t)
   const store = openStore(t, path)
   const { subscriptionId } = subscribe(store)
-  const children = await startProcesses(t, './charge-process.ts', 3, [path])
+  const children = await startProcesses(t, './charge-process.js', 3, [path])
   const charge = { subscriptionId, period: '2026-06', rows: 7 }
   const caps = { datasetRowsMax: 300, globalRowsMax: 450 }
 
@@ -38,7 +38,7 @@ await t.test('processes that charge at once are granted the caps exactly', async
 
 await t.test('processes that start together on a new store all open it', async (t) => {
   const folder = dirname(storePath(t))
-  const children = await startProcesses(t, './open-process.ts', 3)
+  const children = await startProcesses(t, './open-process.js', 3)
   for (let round = 0; round < 15; round += 1) {
     const path = join(folder, `${round}`, 'control.db')
     t.same(await askTogether(children, { path, busyTimeoutMs: 5000 }), [

@@ -83,7 +83,7 @@ await t.test('opening a file takes no lock away that this process holds on it', 
   const message = { path, busyTimeoutMs: 20 }
   t.throws(() => ControlStore.open(path, message), { code: 'SQLITE_BUSY' })
 
-  const others = await startProcesses(t, './open-process.ts', 1)
+  const others = await startProcesses(t, './open-process.js', 1)
   t.same(await askTogether(others, message), ['SqliteError: database is locked'])
   writer.exec('COMMIT')
   t.same(await askTogether(others, message), ['opened'])

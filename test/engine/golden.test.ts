@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { encodeAll } from './fixtures/all-types.js'
@@ -10,7 +11,7 @@ import type { Encoded } from './fixtures/all-types.js'
 // process's time zone (contract 1.3). What each value looks like stands in golden/all-types.json.
 // `UPDATE_GOLDEN=1 npx tap test/engine/golden.test.ts` writes that file anew: read its diff.
 
-const golden = fileURLToPath(new URL('golden/all-types.json', import.meta.url))
+const golden = join('test', 'engine', 'golden', 'all-types.json')
 
 const encoded = await encodeAll()
 if (process.env['UPDATE_GOLDEN'] === '1') {
@@ -49,7 +50,7 @@ await t.test('a row of all columns is the columns one by one', (t) => {
 })
 
 await t.test('a process in another time zone serves the same', async (t) => {
-  const program = fileURLToPath(new URL('fixtures/encode-process.ts', import.meta.url))
+  const program = fileURLToPath(new URL('fixtures/encode-process.js', import.meta.url))
   const child = fork(program, { env: { ...process.env, TZ: 'Europe/Moscow' } })
   const [there] = (await once(child, 'message')) as [Encoded]
   t.strictSame(there, expected)
