@@ -5,6 +5,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import type { HTTPMethods } from 'fastify'
 import { holdsToken, tokenInUrlText } from '../control/token-format.js'
 import { ServiceError, badRequest } from '../errors.js'
+import { addCompression } from './compression.js'
 import { answerBrokenRequest, nothingHere, sendError } from './error-answers.js'
 import { addRoutes } from './routes.js'
 import type { RouteParts } from './routes.js'
@@ -73,6 +74,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   app.decorateRequest('visit', null)
   acceptJsonOnly(app)
   addHooks(app)
+  addCompression(app)
   const methods = collectMethods(app)
   addRoutes(app, parts)
   for (const addDoor of parts.doors) addDoor(app, visitOf)
