@@ -193,6 +193,7 @@ async function openStream(t: Test): Promise<{ lines: PassThrough; answer: Incomi
     service: faultyService,
     logger: pino({ level: 'silent' }),
     trustProxy: [],
+    corsOrigins: [],
     doors: [door],
     isReady: () => true,
     isUpToDate: () => true,
