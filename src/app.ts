@@ -124,6 +124,7 @@ async function openApp(parts: OpenParts): Promise<App> {
     service,
     logger,
     trustProxy: config.trustProxy,
+    corsOrigins: config.corsOrigins,
     doors: [mcpDoor(service, parts)],
     isReady: () => !stopping.signal.aborted && hasData(catalog()) && records.health.isWritable(),
     isUpToDate: () => isUpToDate(live.serving),

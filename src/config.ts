@@ -47,6 +47,12 @@ export const settings = {
     'comma-separated host names that /mcp answers to, besides localhost, --host and --public-url',
     parseHosts,
   ),
+  corsOrigins: setting(
+    'cors-origins',
+    '',
+    'comma-separated origins whose web pages may call REST, as https://app.example.org; or * for any',
+    parseOrigins,
+  ),
   trustProxy: setting(
     'trust-proxy',
     '',
@@ -141,6 +147,19 @@ function parseHosts(text: string): readonly string[] {
   const wrong = hosts.find((host) => !/^([\w.-]+|\[[\da-f:.]+\])$/i.test(host))
   if (wrong === undefined) return hosts.map((host) => host.toLowerCase())
   throw new Error(`"${wrong}" is no host name without a port, as data.example.org`)
+}
+
+function parseOrigins(text: string): readonly string[] {
+  const origins = text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]))
+  if (origins.length === 1 && origins[0] === '*') return origins
+  for (const each of origins) {
+    const origin = /^https?:\/\//i.test(each) && URL.canParse(each) ? new URL(each).origin : null
+    if (origin === each) continue
+    if (each === '*') throw new Error('"*" stands alone: it means every origin')
+    const form = origin === null ? 'as https://app.example.org' : `write ${origin}`
+    throw new Error(`"${each}" is no origin: ${form}`)
+  }
+  return origins
 }
 
 function parseNetworks(text: string): readonly string[] {

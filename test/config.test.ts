@@ -28,6 +28,7 @@ await t.test('without a word the settings are the defaults', (t) => {
     state: 'var',
     publicUrl: null,
     allowedHosts: [],
+    corsOrigins: [],
     trustProxy: [],
     memoryLimit: null,
     querySlots: null,
@@ -70,6 +71,11 @@ await t.test('each setting is read in its own form', (t) => {
   t.equal(read('port', '65535'), 65_535)
   t.equal(read('publicUrl', 'https://data.example.org/base//'), 'https://data.example.org/base')
   t.equal(read('publicUrl', 'http://127.0.0.1:8080'), 'http://127.0.0.1:8080')
+  t.same(read('corsOrigins', ' https://a.example, http://localhost:3000,'), [
+    'https://a.example',
+    'http://localhost:3000',
+  ])
+  t.same(read('corsOrigins', '*'), ['*'])
   t.same(read('trustProxy', ''), [])
   t.same(read('trustProxy', ' 10.0.0.0/8, ::1 ,fd00::/8,192.0.2.1,'), [
     '10.0.0.0/8',
@@ -96,6 +102,7 @@ await t.test('a bad value is told with its flag, its variable and what would be 
   const port = (text: string) => `"${text}" is no port, 0 to 65535`
   const url = (text: string) => `"${text}" is no http or https address, as https://data.example.org`
   const host = (text: string) => `"${text}" is no host name without a port, as data.example.org`
+  const origin = (text: string) => `"${text}" is no origin: as https://app.example.org`
   const network = (text: string) => `"${text}" is no address or network, as 10.0.0.0/8`
   const size = (text: string) => `"${text}" is no size of at least 64MB, as 2GB or 512MB`
   const slots = (text: string) => `"${text}" is no number from 1 to 32`
@@ -126,6 +133,7 @@ await t.test('a bad value is told with its flag, its variable and what would be 
       ],
     ],
     ['allowedHosts', host, ['https://a', 'a:80', 'a b', 'a/b', '::1', '*', 'a?']],
+    ['corsOrigins', origin, ['a.example', 'null', 'https://', 'ftp://a.example', '*.a.example']],
     [
       'trustProxy',
       network,
@@ -164,6 +172,10 @@ await t.test('a bad value is told with its flag, its variable and what would be 
       t.same(refusals(key, text), [detail, detail])
     }
   }
+  for (const text of ['https://a.example/', 'https://A.example', 'https://a.example:443/x?y']) {
+    t.match(refusals('corsOrigins', text)[0], `"${text}" is no origin: write https://a.example`)
+  }
+  t.match(refusals('corsOrigins', 'https://a.example,*')[0], '"*" stands alone')
   t.same(refusals('trustProxy', '10.0.0.0/8,nonsense')[0]?.split(': ')[1], network('nonsense'))
   t.end()
 })

@@ -55,6 +55,7 @@ function impatientDoor(t: Test, world: World, engine: Engine) {
     service,
     logger,
     trustProxy: [],
+    corsOrigins: [],
     doors: [],
     isReady: () => true,
     isUpToDate: () => true,

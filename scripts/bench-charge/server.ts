@@ -93,6 +93,7 @@ async function start() {
     service,
     logger,
     trustProxy: [],
+    corsOrigins: [],
     doors: [],
     isReady: () => true,
     isUpToDate: () => true,

@@ -1,7 +1,8 @@
 import type { Catalog } from '../catalog/catalog.js'
 import type { Dataset } from '../catalog/dataset.js'
 import type { Registry } from '../catalog/registry.js'
-import { curlCommand, examplePath, mcpConfiguration } from './example.js'
+import { curlCommand, mcpConfiguration } from '../service/client-texts.js'
+import { examplePath } from './example.js'
 import type { Output } from './parts.js'
 import { count } from './print.js'
 
@@ -30,7 +31,7 @@ export function bannerText(facts: BannerFacts): string {
           '',
           'Connect an AI agent by MCP with this configuration:',
           '',
-          `  ${mcpConfiguration(base, catalog.demo.token)}`,
+          `  ${JSON.stringify(mcpConfiguration(base, catalog.demo.token))}`,
         ]
       : [
           'There is no demo token with a demo subset to try it with. Make a subscription:',

@@ -2,6 +2,7 @@ import type { Column } from '../catalog/column.js'
 import type { Registry } from '../catalog/registry.js'
 import { listOf } from '../catalog/registry.js'
 import type { DatasetEntry } from '../catalog/registry-schema.js'
+import { shellQuoted } from '../service/client-texts.js'
 
 const valuesShown = 3
 const rowsShown = 5
@@ -18,12 +19,7 @@ export function baseUrl(settings: {
   return `http://${host}:${settings.port}`
 }
 
-/** A command line that asks with this token; it can be pasted into a shell as it is. */
-export function curlCommand(url: string, token: string): string {
-  return `curl -H ${shellQuoted(`Authorization: Bearer ${token}`)} ${shellQuoted(url)}`
-}
-
-/** The same with the token in the shell's variable TOKEN. */
+/** A command line that asks with the token in the shell's variable TOKEN. */
 export function curlWithVariable(url: string): string {
   return `curl -H "Authorization: Bearer $TOKEN" ${shellQuoted(url)}`
 }
@@ -31,12 +27,6 @@ export function curlWithVariable(url: string): string {
 /** A look-up of the rows that have this value, path and query. */
 export function lookUpPath(dataset: string, column: string, value: string): string {
   return `/v1/${dataset}?${encoded(column)}=${filterText([value])}&limit=${rowsShown}`
-}
-
-/** What MCP clients that send headers take as the configuration of a server. */
-export function mcpConfiguration(base: string, token: string): string {
-  const server = { url: `${base}/mcp/`, headers: { Authorization: `Bearer ${token}` } }
-  return JSON.stringify({ mcpServers: { datasets: server } })
 }
 
 /**
@@ -104,8 +94,4 @@ function encoded(text: string): string {
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   )
-}
-
-function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -3,6 +3,8 @@ import { ServiceError } from '../errors.js'
 import { pageFormats } from '../query/page-format.js'
 import type { PageFormat } from '../query/page-format.js'
 import type { PageAnswer } from '../service.js'
+import { readPreferences } from './accept.js'
+import type { Preference } from './accept.js'
 
 type Page = PageAnswer & { readonly kind: 'page' }
 
@@ -18,7 +20,7 @@ export const mediaTypes: Readonly<Record<PageFormat, string>> = {
  */
 export function acceptedFormat(accept: string | undefined): PageFormat {
   if (accept === undefined || accept.trim() === '') return 'json'
-  const ranges = accept.split(',').map(readRange)
+  const ranges = readPreferences(accept)
   const [best] = pageFormats
     .map((format) => ({ format, quality: qualityOf(format, ranges) }))
     .filter(({ quality }) => quality > 0)
@@ -28,24 +30,12 @@ export function acceptedFormat(accept: string | undefined): PageFormat {
   throw new ServiceError('not_acceptable', `Answers are ${known.join(', ')}.`)
 }
 
-interface Range {
-  readonly type: string
-  readonly quality: number
-}
-
-function readRange(text: string): Range {
-  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
-  const weight = parameters.find((parameter) => parameter.startsWith('q='))
-  const quality = weight === undefined ? 1 : Number(weight.slice(2))
-  return { type, quality: quality >= 0 && quality <= 1 ? quality : 0 }
-}
-
 /** What the range that names the type most closely says; 0 where none does. */
-function qualityOf(format: PageFormat, ranges: readonly Range[]): number {
+function qualityOf(format: PageFormat, ranges: readonly Preference[]): number {
   const [type = ''] = mediaTypes[format].split(';', 1)
   const [family = ''] = type.split('/', 1)
   for (const name of [type, `${family}/*`, '*/*']) {
-    const range = ranges.find((each) => each.type === name)
+    const range = ranges.find((each) => each.name === name)
     if (range) return range.quality
   }
   return 0

@@ -12,6 +12,7 @@ import {
   ReadySchema,
   StatusSchema,
 } from './schemas.js'
+import { sendTagged } from './tagged.js'
 import { visitOf } from './visit.js'
 
 interface DatasetRoute {
@@ -56,9 +57,10 @@ export function addRoutes(
     method: reading,
     url: '/v1/',
     schema: { response: { 200: DatasetListSchema } },
-    handler: async (request, reply) => ({
-      data: [...(await service.listDatasets(admit(request, reply)))],
-    }),
+    handler: async (request, reply) => {
+      const data = await service.listDatasets(admit(request, reply))
+      return sendTagged(request, reply, { data })
+    },
   })
   typed.route({
     method: reading,
@@ -70,8 +72,11 @@ export function addRoutes(
     method: reading,
     url: '/v1/:dataset/schema',
     schema: { response: { 200: DatasetSchema } },
-    handler: async (request, reply) =>
-      service.describeDataset(admit(request, reply), request.params.dataset),
+    handler: async (request, reply) => {
+      const guest = admit(request, reply)
+      const description = await service.describeDataset(guest, request.params.dataset)
+      return sendTagged(request, reply, description)
+    },
   })
   app.route<DatasetRoute>({
     method: reading,

@@ -5,6 +5,8 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import type { HTTPMethods } from 'fastify'
 import { holdsToken, tokenInUrlText } from '../control/token-format.js'
 import { ServiceError, badRequest } from '../errors.js'
+import { addCompression } from './compression.js'
+import { addCors } from './cors.js'
 import { answerBrokenRequest, nothingHere, sendError } from './error-answers.js'
 import { addRoutes } from './routes.js'
 import type { RouteParts } from './routes.js'
@@ -14,6 +16,8 @@ export interface ServerParts extends RouteParts {
   readonly logger: FastifyBaseLogger
   /** Networks whose `X-Forwarded-For` is believed; empty = none. */
   readonly trustProxy: readonly string[]
+  /** Origins whose web pages may read the answers; `*` alone = any; empty = none. */
+  readonly corsOrigins: readonly string[]
   /** Other doors on the same listener, under the same manners. */
   readonly doors: readonly Door[]
 }
@@ -73,10 +77,12 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   app.decorateRequest('visit', null)
   acceptJsonOnly(app)
   addHooks(app)
+  addCompression(app)
   const methods = collectMethods(app)
   addRoutes(app, parts)
   for (const addDoor of parts.doors) addDoor(app, visitOf)
   refuseOtherMethods(app, methods)
+  if (parts.corsOrigins.length > 0) addCors(app, parts.corsOrigins)
   app.setErrorHandler(sendError)
   app.setNotFoundHandler((request, reply) => {
     sendError(nothingHere(), request, reply)

@@ -49,6 +49,7 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
   app.route({
     method: 'POST',
     url: path,
+    config: { isCompressed: false },
     handler: async (request, reply) => {
       const body = decode(request.body)
       const content = parse(body)

@@ -20,20 +20,42 @@ await t.test('a page says what it was read from, and whom it is for', async (t) 
   const world = await startThings(t)
   const { token } = world.subscribe(['things:pro'])
   const { headers } = await world.get(page, token)
-  t.match(headers['etag'], /^"[\w-]{27}"$/)
+  t.match(headers['etag'], /^W\/"[\w-]{27}"$/)
   t.match(headers['x-dataset-version'], /^[0-9a-f]{16}$/)
   const times = [2022, 2023, 2024].map(
     (year) => statSync(join(world.folder, `data/${year}.parquet`)).mtimeMs,
   )
   t.equal(headers['last-modified'], new Date(Math.max(...times)).toUTCString())
-  t.equal(headers['vary'], 'Authorization, Accept')
+  t.equal(headers['vary'], 'Authorization, Accept, Accept-Encoding')
   t.equal(headers['cache-control'], 'private, no-cache')
   t.equal(headers['content-type'], 'application/json; charset=utf-8')
   t.equal(headers['x-content-type-options'], 'nosniff')
-  for (const url of ['/v1/', '/v1/account', '/v1/things/schema']) {
-    const other = await world.get(url, token)
-    t.equal(other.headers['cache-control'], 'no-store', url)
-    t.equal(other.headers['content-type'], 'application/json; charset=utf-8', url)
+  const account = await world.get('/v1/account', token)
+  t.equal(account.headers['cache-control'], 'no-store')
+  t.equal(account.headers['etag'], undefined)
+})
+
+await t.test('the list and a schema have a tag too, good for what this caller sees', async (t) => {
+  const world = await startThings(t)
+  const { token } = world.subscribe(['things:pro'])
+  for (const url of ['/v1/', '/v1/things/schema']) {
+    const first = await world.get(url, token)
+    const tag = String(first.headers['etag'])
+    t.match(tag, /^W\/"[\w-]{27}"$/, url)
+    t.equal(first.headers['vary'], 'Authorization, Accept-Encoding')
+    t.equal(first.headers['cache-control'], 'private, no-cache')
+    t.equal(first.headers['content-type'], 'application/json; charset=utf-8')
+    const again = await withTag(world, token, tag, url)
+    t.equal(again.status, 304)
+    t.equal(again.text, '')
+    t.equal(again.headers['content-type'], undefined)
+    for (const name of ['etag', 'vary', 'cache-control']) {
+      t.equal(again.headers[name], first.headers[name], name)
+    }
+    const head = await world.get(url, token, { method: 'HEAD' })
+    t.equal(head.headers['etag'], tag)
+    t.not((await world.get(url, demoToken)).headers['etag'], tag, 'the demo sees other rows')
+    isError(t, await withTag(world, 'das_live_no', tag, url), 'unauthorized')
   }
 })
 
@@ -41,7 +63,7 @@ await t.test('a known tag is 304: no body, no charge, the headers of the page', 
   const world = await startThings(t)
   const { token } = world.subscribe(['things:tiny'])
   const first = await world.get(page, token)
-  const tag = String(first.headers['etag'])
+  const tag = String(first.headers['etag']).replace('W/', '')
   for (const known of [tag, `W/${tag}`, `"other", ${tag}`, ` W/"x" ,W/${tag} `, '*']) {
     const again = await withTag(world, token, known)
     t.equal(again.status, 304, known)

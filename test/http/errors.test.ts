@@ -217,6 +217,7 @@ await t.test('a fault of our own is 500 without a word of what it was', async (t
     service: faultyService,
     logger,
     trustProxy: [],
+    corsOrigins: [],
     doors: [],
     isReady: () => false,
     isUpToDate: () => true,

@@ -31,6 +31,7 @@ await t.test('a fault is an error without a word of what it was', async (t) => {
     service: faultyService,
     logger: pino({ level: 'info' }, { write }),
     trustProxy: [],
+    corsOrigins: [],
     doors: [
       (app, visitOf) => {
         const version = '0.0.0-test'

@@ -1,0 +1,96 @@
+import { Readable, pipeline } from 'node:stream'
+import type { Transform } from 'node:stream'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { readPreferences } from './accept.js'
+import { varyBy } from './vary.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** False for a route whose answers go out as they are. */
+    readonly isCompressed?: false
+  }
+}
+
+interface Coding {
+  readonly whole: (body: string | Buffer) => Promise<Buffer>
+  /** Flushed after each piece, so that what was sent can be read at once. */
+  readonly pieces: () => Transform
+}
+
+/** The levels make a fifth of the largest page in some 25 ms, on zlib's own threads. */
+const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 2 } }
+const deflate = { level: 3 }
+
+/** The best first. zstd is left out: Node has it from 22 on. */
+const codings = {
+  br: {
+    whole: (body) => promisify(brotliCompress)(body, brotli),
+    pieces: () => createBrotliCompress({ ...brotli, flush: constants.BROTLI_OPERATION_FLUSH }),
+  },
+  gzip: {
+    whole: (body) => promisify(gzip)(body, deflate),
+    pieces: () => createGzip({ ...deflate, flush: constants.Z_SYNC_FLUSH }),
+  },
+} as const satisfies Readonly<Record<string, Coding>>
+
+type CodingName = keyof typeof codings
+
+const bodyBytesMin = 1024
+
+/** Text; what is packed already, as Parquet and pictures are, would only grow. */
+const textTypes = /^(?:text\/(?!event-stream)|image\/svg\+xml|application\/\S*(?:json|javascript))/
+
+/**
+ * Compresses what shrinks by it, as the client takes it. Entity tags become weak: a strong one
+ * promises the same bytes, and those depend on `Accept-Encoding` now.
+ *
+ * `@fastify/compress` is not used: it takes a text that begins with "80" or "H," for deflated data
+ * and sends it as it is, labelled as compressed.
+ */
+export function addCompression(app: FastifyInstance): void {
+  app.addHook('onSend', async (request, reply, payload) => {
+    if (request.routeOptions.config.isCompressed === false) return payload
+    varyBy(reply, 'Accept-Encoding')
+    weakenTag(reply)
+    const name = codingOf(request, reply)
+    if (name === null || !isWorthwhile(payload)) return payload
+    void reply.header('Content-Encoding', name).removeHeader('Content-Length')
+    if (!(payload instanceof Readable)) return codings[name].whole(payload)
+    return pipeline(payload, codings[name].pieces(), () => {
+      // A failure of the one ends the other, and Fastify sees it there.
+    })
+  })
+}
+
+function weakenTag(reply: FastifyReply): void {
+  const tag = reply.getHeader('ETag')
+  if (typeof tag === 'string' && tag.startsWith('"')) void reply.header('ETag', `W/${tag}`)
+}
+
+/** Null where the answer goes out as it is. */
+function codingOf(request: FastifyRequest, reply: FastifyReply): CodingName | null {
+  if (request.method === 'HEAD' || reply.statusCode === 206) return null
+  if (reply.hasHeader('Content-Encoding')) return null
+  if (!textTypes.test(String(reply.getHeader('Content-Type') ?? ''))) return null
+  return likedCoding(request.headers['accept-encoding'])
+}
+
+/** What the client likes best; ours among equals. */
+function likedCoding(header: string | string[] | undefined): CodingName | null {
+  const listed = new Map(
+    readPreferences(String(header ?? '')).map(({ name, quality }) => [name, quality]),
+  )
+  const [best] = (Object.keys(codings) as CodingName[])
+    .map((name) => ({ name, quality: listed.get(name) ?? listed.get('*') ?? 0 }))
+    .sort((one, other) => other.quality - one.quality)
+  const least = listed.get('identity') ?? 0
+  return best && best.quality > 0 && best.quality >= least ? best.name : null
+}
+
+function isWorthwhile(payload: unknown): payload is string | Buffer | Readable {
+  if (payload instanceof Readable) return true
+  const isText = typeof payload === 'string' || Buffer.isBuffer(payload)
+  return isText && Buffer.byteLength(payload) >= bodyBytesMin
+}

@@ -1,0 +1,138 @@
+import t from 'tap'
+import { isError } from '../support/answers.js'
+import { startThings } from '../support/things.js'
+import type { Answer, World } from '../support/world.js'
+
+const page = '/v1/things?year=eq.2024&limit=2'
+const mine = 'https://app.example.org'
+const local = 'http://localhost:3000'
+const corsOrigins = `${mine},${local}`
+
+function preflight(world: World, origin: string, url = page): Promise<Answer> {
+  return world.get(url, undefined, {
+    method: 'OPTIONS',
+    headers: {
+      origin,
+      'access-control-request-method': 'GET',
+      'access-control-request-headers': 'authorization',
+    },
+  })
+}
+
+function corsHeaders({ headers }: Answer): readonly string[] {
+  return Object.keys(headers).filter((name) => name.startsWith('access-control-'))
+}
+
+await t.test('without the setting no page of another origin can read anything', async (t) => {
+  const world = await startThings(t)
+  const { token } = world.subscribe(['things:pro'])
+  const answer = await world.get(page, token, { headers: { origin: mine } })
+  t.equal(answer.status, 200)
+  t.same(corsHeaders(answer), [])
+  t.notMatch(answer.headers['vary'], 'Origin')
+  const refused = await preflight(world, mine)
+  isError(t, refused, 'method_not_allowed')
+  t.equal(refused.headers['allow'], 'GET, HEAD')
+  t.same(corsHeaders(refused), [])
+})
+
+await t.test('a page of an origin that is set may ask, and read answers and errors', async (t) => {
+  const world = await startThings(t, { corsOrigins })
+  const { token } = world.subscribe(['things:slow'])
+  for (const origin of [mine, local]) {
+    const asked = await preflight(world, origin)
+    t.equal(asked.status, 204)
+    t.equal(asked.text, '')
+    t.equal(asked.headers['access-control-allow-origin'], origin)
+    t.equal(asked.headers['access-control-allow-methods'], 'GET, HEAD, POST')
+    t.equal(
+      asked.headers['access-control-allow-headers'],
+      'Authorization, Content-Type, If-None-Match',
+    )
+    t.equal(asked.headers['access-control-max-age'], '3600')
+    t.match(asked.headers['vary'], 'Origin')
+  }
+  const headers = { origin: mine }
+  const answer = await world.get(page, token, { headers })
+  t.equal(answer.headers['x-ratelimit-remaining'], '4', 'a preflight costs nothing of the rate')
+  t.equal(answer.headers['vary'], 'Authorization, Accept, Accept-Encoding, Origin')
+  const exposed = String(answer.headers['access-control-expose-headers']).toLowerCase().split(', ')
+  const own = Object.keys(answer.headers).filter((name) => /^(x-(?!content)|etag|link)/.test(name))
+  t.same(
+    own.filter((name) => !exposed.includes(name)),
+    [],
+  )
+  const known = { ...headers, 'if-none-match': String(answer.headers['etag']) }
+  const others = [
+    answer,
+    await world.get(page, token, { headers: known }),
+    await world.get(page, undefined, { headers }),
+    await world.get('/v1/things?nothing=eq.1', token, { headers }),
+    await world.get('/nowhere', token, { headers }),
+  ]
+  t.same(
+    others.map(({ status }) => status),
+    [200, 304, 401, 400, 404],
+  )
+  for (const { status, headers: given } of others) {
+    t.equal(given['access-control-allow-origin'], mine, String(status))
+    t.equal(given['access-control-allow-credentials'], undefined, 'no cookies')
+  }
+})
+
+// Guarantee: an origin that is not in the list, letter for letter, gets no permission.
+await t.test('no other origin is let in, however much it resembles one that is', async (t) => {
+  const world = await startThings(t, { corsOrigins })
+  const { token } = world.subscribe(['things:pro'])
+  const origins = [
+    'https://evil.example',
+    `${mine}.evil.example`,
+    `${mine}:8443`,
+    'http://app.example.org',
+    'https://APP.example.org',
+    'http://localhost',
+    `${mine}, ${local}`,
+    'null',
+    '*',
+    '',
+  ]
+  for (const origin of origins) {
+    const answer = await world.get(page, token, { headers: { origin } })
+    t.equal(answer.status, 200)
+    t.same(corsHeaders(answer), [], origin)
+    t.match(answer.headers['vary'], 'Origin', 'a cache keeps it from the others')
+    const asked = await preflight(world, origin)
+    isError(t, asked, 'method_not_allowed', /./, origin)
+    t.same(corsHeaders(asked), [], origin)
+  }
+  const bare = await world.get(page, token, { method: 'OPTIONS' })
+  isError(t, bare, 'method_not_allowed')
+  isError(t, await preflight(world, mine.replace('app', 'x'), '/nowhere'), 'not_found')
+})
+
+await t.test('* lets every page in, and names none', async (t) => {
+  const world = await startThings(t, { corsOrigins: '*' })
+  const { token } = world.subscribe(['things:pro'])
+  const asked = await preflight(world, 'https://any.example')
+  t.equal(asked.status, 204)
+  t.equal(asked.headers['access-control-allow-origin'], '*')
+  const answer = await world.get(page, token, { headers: { origin: 'https://any.example' } })
+  t.equal(answer.headers['access-control-allow-origin'], '*')
+  t.equal(answer.headers['access-control-allow-credentials'], undefined)
+})
+
+// Guarantee: /mcp answers pages of its own host names only, whatever CORS allows.
+await t.test('the rule of /mcp goes first', async (t) => {
+  for (const setting of [corsOrigins, '*']) {
+    const world = await startThings(t, { corsOrigins: setting })
+    const { token } = world.subscribe(['things:pro'])
+    isError(t, await preflight(world, mine, '/mcp/'), 'forbidden')
+    const call = await world.get('/mcp/', token, {
+      method: 'POST',
+      headers: { origin: mine, 'content-type': 'application/json' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+    })
+    isError(t, call, 'forbidden')
+    t.same(corsHeaders(call), [])
+  }
+})
