@@ -88,7 +88,7 @@ export type PageAnswer =
   | (ReadFacts & { readonly kind: 'unchanged' | 'checked' })
   | (ReadFacts & {
       readonly kind: 'page'
-      /** As UTF-8 and in the format, in stored order, all of them paid for. */
+      /** As UTF-8 in the format, in stored order, all paid for; those of Parquet are one file. */
       readonly rows: readonly Buffer[]
       /** Their columns, in order. */
       readonly columns: readonly string[]
@@ -184,12 +184,14 @@ export function createService(parts: ServiceParts): Service {
     const { room } = request
     const columns = asked.question.columns.map(({ name }) => name)
     const limit = Math.min(asked.question.limit, room?.rowsMax(columns.length) ?? Infinity)
-    const { rows, hasMore } = await within(guest, access, (options) =>
-      engine.read({ ...asked.question, limit }, options),
-    )
+    const read = (rows: number) =>
+      within(guest, access, (options) => engine.read({ ...asked.question, limit: rows }, options))
+    const { rows, hasMore, file } = await read(limit)
     const texts = rows.map((row) => row.encoded)
     const fitting = room?.rowsThatFit(texts, columns) ?? rows.length
     const paid = await pay(guest, access, fitting)
+    // Rows can't be taken out of a file: the fewer ones are read as another.
+    const sent = file && paid < rows.length ? (await read(paid)).file : file
     const last = hasMore || paid < rows.length ? rows[paid - 1] : undefined
     const isEmpty = rows.length === 0 && asked.question.after === null
     return {
@@ -197,7 +199,7 @@ export function createService(parts: ServiceParts): Service {
       version,
       tag: paid < rows.length ? null : tag,
       format,
-      rows: texts.slice(0, paid),
+      rows: sent ? [sent] : texts.slice(0, paid),
       columns,
       nextCursor: last ? asked.cursorAfter(last.position) : null,
       cut: paid < fitting ? 'quota' : fitting < rows.length ? 'size' : null,

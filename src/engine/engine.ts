@@ -3,8 +3,11 @@ import type { Predicate } from '../catalog/predicate.js'
 import type { Version } from '../catalog/version.js'
 import type { Position, Question } from '../query/question.js'
 
-/** One row as UTF-8: a JSON object or a line of CSV without its end, in the question's columns. */
 export interface Row {
+  /**
+   * As UTF-8: a JSON object or a line of CSV without its end, in the question's columns. Empty where
+   * the page is one file.
+   */
   readonly encoded: Buffer
   readonly position: Position
 }
@@ -14,6 +17,8 @@ export interface Rows {
   readonly rows: readonly Row[]
   /** At least one more row follows the last. */
   readonly hasMore: boolean
+  /** All of the rows, where the question's format is a file. */
+  readonly file?: Buffer
 }
 
 export interface ReadOptions {

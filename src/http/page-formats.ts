@@ -12,6 +12,7 @@ export const mediaTypes: Readonly<Record<PageFormat, string>> = {
   json: 'application/json; charset=utf-8',
   ndjson: 'application/x-ndjson; charset=utf-8',
   csv: 'text/csv; charset=utf-8; header=present',
+  parquet: 'application/vnd.apache.parquet',
 }
 
 /**
@@ -50,6 +51,8 @@ export function pageBody({ format, rows, columns, nextCursor }: Page): Buffer {
       return joined('', rows, '\n', rows.length === 0 ? '' : '\n')
     case 'csv':
       return joined('', [Buffer.from(columns.map(csvCell).join()), ...rows], '\r\n', '\r\n')
+    case 'parquet':
+      return Buffer.concat(rows)
   }
 }
 

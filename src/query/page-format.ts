@@ -1,17 +1,17 @@
 /** How a page is written (contract 1.3). */
-export const pageFormats = ['json', 'ndjson', 'csv'] as const
+export const pageFormats = ['json', 'ndjson', 'csv', 'parquet'] as const
 
 export type PageFormat = (typeof pageFormats)[number]
 
-/** How each of its rows is. */
-export type RowFormat = 'json' | 'csv'
+/** What its rows are written as: a text each, or one Parquet file of all. */
+export type RowFormat = Exclude<PageFormat, 'ndjson'>
 
 /** Whether it is one of `pageFormats`, letter for letter. */
 export function isPageFormat(text: string): text is PageFormat {
   return (pageFormats as readonly string[]).includes(text)
 }
 
-/** How the rows of such a page are written. */
+/** What the rows of such a page are written as. */
 export function rowFormatOf(format: PageFormat): RowFormat {
-  return format === 'csv' ? 'csv' : 'json'
+  return format === 'ndjson' ? 'json' : format
 }

@@ -21,6 +21,6 @@ export interface Question {
   /** The last row that the caller has seen; null at the start of a walk. */
   readonly after: Position | null
   readonly limit: number
-  /** How its rows are written; left out = as JSON. */
+  /** What its rows are written as; left out = JSON. */
   readonly format?: RowFormat
 }

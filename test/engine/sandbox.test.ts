@@ -72,6 +72,18 @@ await t.test('Guarantee: no statement reaches a network or writes outside', asyn
   t.strictSame(readdirSync(join(folder, 'outside')), ['b.parquet', 'secret.csv'])
 })
 
+await t.test(
+  'Guarantee: pages are written in the temp folder without a right for it',
+  async (t) => {
+    const { folder, connection } = await sandbox(t)
+    await connection.run(`COPY (SELECT 1 AS id) TO '${folder}/temp/page.parquet'`)
+    t.strictSame(readdirSync(join(folder, 'temp')), ['page.parquet'])
+    const allowed = await connection.runAndReadAll("SELECT current_setting('allowed_directories')")
+    const folders = ['inside', 'temp'].map((name) => `${join(folder, name)}/`)
+    t.same(allowed.getRowsJson(), [[folders]])
+  },
+)
+
 await t.test('Guarantee: no later statement changes a setting', async (t) => {
   const { connection } = await sandbox(t)
   const changes = [

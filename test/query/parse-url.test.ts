@@ -156,7 +156,7 @@ await t.test('broken percent-encoding and bytes that are no UTF-8 are refused', 
 await t.test('a format that is not served is not acceptable', (t) => {
   t.match(refusal('format=xml'), {
     code: 'not_acceptable',
-    detail: 'There is no format "xml". There are: json, ndjson, csv.',
+    detail: 'There is no format "xml". There are: json, ndjson, csv, parquet.',
   })
   t.equal(refusal('format=').code, 'not_acceptable')
   t.end()

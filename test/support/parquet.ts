@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
+import type { Test } from 'tap'
 
 /** Writes Parquet files with DuckDB: path → SELECT. */
 export async function writeParquet(
@@ -17,6 +19,48 @@ export async function writeParquet(
   }
   connection.disconnectSync()
   instance.closeSync()
+}
+
+/** What a plain DuckDB reads from a Parquet file: names, types, and every cell as text. */
+export interface Cells {
+  readonly names: readonly string[]
+  readonly types: readonly string[]
+  readonly rows: readonly (readonly unknown[])[]
+  /** How many rows each row group has. */
+  readonly rowGroups: readonly number[]
+  /** Notes beside the schema, by key. */
+  readonly notes: readonly unknown[]
+}
+
+/** Reads a file, or the rows of a SELECT from it: `$1` is its path. */
+export async function readCells(path: string, select = 'FROM read_parquet($1)'): Promise<Cells> {
+  const instance = await DuckDBInstance.create(':memory:', { threads: '1' })
+  const connection = await instance.connect()
+  await connection.run("SET TimeZone = 'UTC'")
+  const ask = async (sql: string) => (await connection.runAndReadAll(sql, [path])).getRowsJS()
+  const source = await connection.run(`SELECT * FROM (${select}) LIMIT 0`, [path])
+  const rows = await ask(`SELECT CAST(COLUMNS(*) AS VARCHAR) FROM (${select})`)
+  const groups = await ask(
+    `SELECT DISTINCT row_group_id, row_group_num_rows FROM parquet_metadata($1) ORDER BY 1`,
+  )
+  const notes = await ask('SELECT key FROM parquet_kv_metadata($1)')
+  connection.disconnectSync()
+  instance.closeSync()
+  return {
+    names: source.columnNames(),
+    types: source.columnTypes().map((type) => type.alias ?? type.toString()),
+    rows,
+    rowGroups: groups.map(([, count]) => Number(count)),
+    notes: notes.flat(),
+  }
+}
+
+/** The same of a file's bytes. */
+export async function readBytes(t: Test, bytes: Uint8Array, select?: string): Promise<Cells> {
+  const path = join(t.testdirName, `page-${randomUUID()}.parquet`)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, bytes)
+  return readCells(path, select)
 }
 
 /** Overwrites the middle of a column's data in one row group, as a bad disk would. */

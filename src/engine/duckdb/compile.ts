@@ -34,25 +34,41 @@ export function compileRead(
   limit: number,
 ): Statement {
   const parameters = new Parameters()
-  const sqlOf = columnsOf(piece, parameters)
-  const cells = columns.map((column) => ({ column, sql: sqlOf(column) }))
-  const row = format === 'csv' ? encodeCsvRow(cells) : encodeRow(cells)
-  const from = fromWhere(piece, predicates, sqlOf, parameters)
-  const end = `LIMIT ${parameters.add(bindBigint(limit))}`
-  const found = `SELECT file_index, file_row_number, ${row} ${from}`
-  const rows = {
-    solo: `SELECT * FROM (${found} LIMIT ${soloLimit}) ${end}`,
-    together: `${found} ${end}`,
-    sorted: `${found} ORDER BY file_index, file_row_number ${end}`,
-  }[piece.plan]
+  const rows = pieceSql(piece, predicates, limit, parameters, (sqlOf) => {
+    const cells = columns.map((column) => ({ column, sql: sqlOf(column) }))
+    return format === 'csv' ? encodeCsvRow(cells) : encodeRow(cells)
+  })
   const numbers = `concat_ws(' ', file, number, strlen(line))`
   const sql = `SELECT string_agg(${numbers}, ' '), encode(string_agg(line, ''))
     FROM (${rows}) AS rows (file, number, line)`
   return Object.freeze({ sql, values: parameters.values })
 }
 
+/**
+ * The SQL of a piece's first rows that meet the predicates: of each its file in the piece, its
+ * number there, and what `list` makes of its columns.
+ */
+export function pieceSql(
+  piece: Piece,
+  predicates: readonly Predicate[],
+  limit: number,
+  parameters: Parameters,
+  list: (sqlOf: (column: Column) => string) => string,
+): string {
+  const sqlOf = columnsOf(piece, parameters)
+  const cells = list(sqlOf)
+  const from = fromWhere(piece, predicates, sqlOf, parameters)
+  const end = `LIMIT ${parameters.add(bindBigint(limit))}`
+  const found = `SELECT file_index, file_row_number, ${cells} ${from}`
+  return {
+    solo: `SELECT * FROM (${found} LIMIT ${soloLimit}) ${end}`,
+    together: `${found} ${end}`,
+    sorted: `${found} ORDER BY file_index, file_row_number ${end}`,
+  }[piece.plan]
+}
+
 /** What `compileRead` found, in stored order. */
-export function rowsOf({ files }: Piece, columns: readonly DuckDBValue[][]): readonly Row[] {
+export function rowsOf(piece: Piece, columns: readonly DuckDBValue[][]): readonly Row[] {
   const [[numbers], [lines]] = columns as [[string | null], [DuckDBBlobValue | null]]
   if (numbers === null || lines === null) return []
   const { buffer, byteOffset } = lines.bytes
@@ -61,16 +77,23 @@ export function rowsOf({ files }: Piece, columns: readonly DuckDBValue[][]): rea
   let start = byteOffset
   for (let word = 0; word < words.length; word += 3) {
     const [place = NaN, row = NaN, bytes = NaN] = words.slice(word, word + 3)
-    const file = files[place]
-    if (!file) throw new RangeError('the engine named a file that it was not given')
-    rows.push({ encoded: Buffer.from(buffer, start, bytes), position: { file: file.index, row } })
+    const position = { file: versionIndex(piece, place), row }
+    rows.push({ encoded: Buffer.from(buffer, start, bytes), position })
     start += bytes
   }
   // `string_agg` without an order promises none.
   return rows.sort(byPosition)
 }
 
-function byPosition({ position: a }: Row, { position: b }: Row): number {
+/** A piece's file, as the version counts files. */
+export function versionIndex({ files }: Piece, place: number): number {
+  const file = files[place]
+  if (!file) throw new RangeError('the engine named a file that it was not given')
+  return file.index
+}
+
+/** Orders rows as they are stored. */
+export function byPosition({ position: a }: Row, { position: b }: Row): number {
   return a.file - b.file || a.row - b.row
 }
 

@@ -1,15 +1,18 @@
+import { join } from 'node:path'
 import type { Predicate } from '../../catalog/predicate.js'
-import type { DataFile, Version } from '../../catalog/version.js'
+import type { Version } from '../../catalog/version.js'
 import { ServiceError } from '../../errors.js'
 import type { Question } from '../../query/question.js'
 import { withController } from '../deadline.js'
-import type { Engine, Profile, ProfileQuestion, ReadOptions, Row, Rows } from '../engine.js'
+import type { Engine, Profile, ProfileQuestion, ReadOptions, Rows } from '../engine.js'
 import { compileCount, compileRead, rowsOf } from './compile.js'
+import type { Statement } from './compile.js'
 import { readFailure, serviceErrorOf } from './failure.js'
 import type { InstanceOptions } from './instance.js'
-import { planCount, planPage } from './pieces.js'
-import type { Stretch } from './pieces.js'
+import { readPageFile } from './page-file.js'
+import { planCount } from './pieces.js'
 import { profileColumns } from './profile.js'
+import { filesUpTo, readPieces } from './read-pieces.js'
 import { ServingInstance } from './serving.js'
 import type { Session } from './session.js'
 import { Turns } from './turns.js'
@@ -52,20 +55,14 @@ export class DuckDbEngine implements Engine {
   }
 
   read(question: Question, options: ReadOptions): Promise<Rows> {
-    const { version, predicates, after, limit } = question
-    return this.#query(version, options, async (session, signal) => {
-      const rows: Row[] = []
-      // One row more than asked for tells whether any follows.
-      const missing = () => limit + 1 - rows.length
-      for (const piece of planPage(version, predicates, { after, missing })) {
-        const statement = compileRead(piece, question, missing())
-        const found = rowsOf(piece, await session.run(statement, signal))
-        for (const row of found) rows.push(row)
-        const lastFile = missing() === 0 ? rows.at(-1)?.position.file : undefined
-        await requireUnchanged(filesUpTo(piece, lastFile))
-        if (missing() === 0) break
+    return this.#query(question.version, options, (session, signal) => {
+      if (question.format === 'parquet') {
+        const run = (statement: Statement) => session.runOnce(statement, signal)
+        return readPageFile(question, this.#pagesFolder(), run)
       }
-      return { rows: rows.slice(0, limit), hasMore: rows.length > limit }
+      return readPieces(question, async (piece, limit) =>
+        rowsOf(piece, await session.run(compileRead(piece, question, limit), signal)),
+      )
     })
   }
 
@@ -95,6 +92,13 @@ export class DuckDbEngine implements Engine {
     for (const stop of running.keys()) stop.abort(stopping())
     await Promise.allSettled(running.values())
     await this.#serving.close()
+  }
+
+  /** Below the temp folder, where DuckDB may write by its own rule: the sandbox allows no more. */
+  #pagesFolder(): string {
+    const { tempFolder } = this.#options
+    if (tempFolder === null) throw new TypeError('an engine without a temp folder writes no files')
+    return join(tempFolder, 'pages')
   }
 
   #query<T>(version: Version, { client, signal }: ReadOptions, work: Work<T>): Promise<T> {
@@ -146,11 +150,6 @@ export class DuckDbEngine implements Engine {
     const reason = `reading it broke the query engine ${breaks} times`
     if (breaks === breaksMax) this.#options.withdraw?.(version, reason, true)
   }
-}
-
-/** The files of a stretch, in the version's order, up to the one with this index. */
-function filesUpTo({ files }: Stretch, last = Infinity): readonly DataFile[] {
-  return files.filter(({ index }) => index <= last).map(({ file }) => file)
 }
 
 function quarantined(): ServiceError {

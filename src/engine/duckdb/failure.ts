@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { ServiceError } from '../../errors.js'
 
 /** What a DuckDB error means for us. */
@@ -36,10 +37,9 @@ const fileFailures: readonly (string | null)[] = [
  */
 export function serviceErrorOf(cause: unknown, folders: readonly string[]): unknown {
   const failure = readFailure(cause)
-  const { type, text } = failure
+  const { type } = failure
   if (type === null) return cause
-  const words = folders.reduce((rest, folder) => rest.replaceAll(`${folder}/`, ''), text)
-  const known = new Error(`DuckDB ${type}: ${words}`)
+  const known = knownCause(failure, folders)
   const unavailable = (detail: string) =>
     new ServiceError('service_unavailable', detail, { cause: known, retryAfterSeconds: 5 })
   if (type === 'Out of Memory') {
@@ -54,4 +54,24 @@ export function serviceErrorOf(cause: unknown, folders: readonly string[]): unkn
     return unavailable('The query was stopped by the service. Try again.')
   }
   return known
+}
+
+/**
+ * Why a file could not be written below `folder`, as the caller sees it: the disk is full, or takes
+ * no file. Any other error stays what it is.
+ */
+export function unwritable(cause: unknown, folder: string): unknown {
+  const failure = readFailure(cause)
+  const isSystemError = cause instanceof Error && 'syscall' in cause
+  if (failure.type !== 'IO' && !isSystemError) return cause
+  const detail =
+    "A Parquet page can't be written now. Try again shortly, or ask for another format."
+  const known = knownCause(failure, [dirname(folder)])
+  return new ServiceError('service_unavailable', detail, { cause: known, retryAfterSeconds: 5 })
+}
+
+/** What the log may know: the error's words without the folders' own paths. */
+function knownCause({ type, text }: Failure, folders: readonly string[]): Error {
+  const words = folders.reduce((rest, folder) => rest.replaceAll(`${folder}/`, ''), text)
+  return new Error(type === null ? words : `DuckDB ${type}: ${words}`)
 }

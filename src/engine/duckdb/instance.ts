@@ -4,7 +4,7 @@ import { literal } from './sql.js'
 export interface InstanceOptions {
   /** The only folders that statements can read. */
   readonly folders: readonly string[]
-  /** Where sorts spill; null = memory only. */
+  /** Where sorts spill, and what is written goes; null = memory only. */
   readonly tempFolder: string | null
   readonly memoryLimitBytes: number
   readonly threads: number
@@ -16,7 +16,8 @@ const tempSizeMaxBytes = 8 * 1024 ** 3
 
 /**
  * A DuckDB in a sandbox: it reads the given folders and nothing else, loads no extension, and no
- * later statement can change a setting. GLOBAL matters: a plain SET holds for one connection only.
+ * later statement can change a setting. DuckDB itself adds the temp folder, where pages are made.
+ * GLOBAL matters: a plain SET holds for one connection only.
  */
 export async function createInstance(options: InstanceOptions): Promise<DuckDBInstance> {
   const tempSize = options.tempSizeMaxBytes ?? tempSizeMaxBytes

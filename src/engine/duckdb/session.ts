@@ -1,6 +1,6 @@
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api'
 import type { Statement } from './compile.js'
-import { interruptible, runPrepared } from './run.js'
+import { interruptible, runPrepared, runStatement } from './run.js'
 
 /** Shapes of questions that come again and again; beyond them, the one longest unused goes. */
 const keptMax = 64
@@ -27,6 +27,11 @@ export class Session {
     return interruptible(this.#connection, signal, async () =>
       runPrepared(await this.#prepare(statement.sql), statement, signal),
     )
+  }
+
+  /** The same without keeping it prepared: DuckDB runs a prepared CREATE TABLE right but once. */
+  runOnce(statement: Statement, signal: AbortSignal): Promise<DuckDBValue[][]> {
+    return runStatement(this.#connection, statement, signal)
   }
 
   close(): void {
