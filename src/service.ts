@@ -5,7 +5,7 @@ import type { QuotaStatus } from './access/allowance.js'
 import type { Charges } from './access/charge-queue.js'
 import { authenticate, unauthorized } from './access/principal.js'
 import type { Principal } from './access/principal.js'
-import { RateLimits } from './access/rate-limits.js'
+import { RateLimits, requireRate } from './access/rate-limits.js'
 import type { RateStatus } from './access/rate-limits.js'
 import type { Catalog } from './catalog/catalog.js'
 import type { Version } from './catalog/version.js'
@@ -14,7 +14,6 @@ import type { ControlStore } from './control/store.js'
 import type { Usage } from './control/usage.js'
 import { withDeadline } from './engine/deadline.js'
 import type { Engine, ReadOptions } from './engine/engine.js'
-import { ServiceError } from './errors.js'
 import { ask } from './query/ask.js'
 import type { PageFormat } from './query/page-format.js'
 import type { RawQuestion } from './query/raw-question.js'
@@ -292,14 +291,5 @@ function within<T>(
 ): Promise<T> {
   return withDeadline(dataset.timeoutMs, visit.signal, (signal) =>
     work({ signal, client: principal.id }),
-  )
-}
-
-function requireRate(rate: RateStatus): void {
-  if (!rate.exceeded) return
-  throw new ServiceError(
-    'rate_limit_exceeded',
-    `At most ${rate.limit} requests a minute. Wait ${rate.resetSeconds} s.`,
-    { retryAfterSeconds: rate.resetSeconds },
   )
 }

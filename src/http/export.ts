@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, badRequest, isFault } from '../errors.js'
@@ -30,27 +29,39 @@ export async function answerExport(
   const visit = visitOf(request, reply)
   const guest = service.admit(visit, 1)
   const { dataset } = request.params
-  const question = () => exportQuestion(query, request.headers.accept)
+  const question = () => exportQuestion(query, request)
   if (request.method === 'HEAD') {
     const facts = await service.readPage(guest, { dataset, question, checkOnly: true })
     return withHead(reply, dataset, facts).send()
   }
   const { first, parts } = await service.exportPages(guest, { dataset, question })
-  request.socket.setTimeout(request.server.server.timeout * patience)
+  reply.raw.setTimeout(request.server.server.timeout * patience, () => {
+    request.log.info('nobody reads this export')
+  })
   withHead(reply, dataset, first)
-  const write = first.format === 'csv' ? csvWriter(request, reply, first.columns) : ndjsonOf
-  return reply.send(Readable.from(bodyOf(parts, write, reply, visit)))
+  const write = first.format === 'csv' ? csvWriter(reply, first.columns) : ndjsonOf
+  return reply.send(streamOf(bodyOf(parts, write, request.log, visit)))
 }
 
-/** @throws bad_request for a limit; not_acceptable for what is no format of an export */
-function exportQuestion(query: string, accept: string | undefined): RawQuestion {
+/** @throws bad_request for a limit; not_acceptable for a format that can't be exported */
+function exportQuestion(query: string, { headers, raw }: FastifyRequest): RawQuestion {
   const question = parseUrl(query)
   if (question.limit !== null) {
-    throw badRequest('An export is whole: leave limit out. GET /v1/<dataset> gives pages of a limit.')
+    throw badRequest(
+      'An export is whole: leave limit out. GET /v1/<dataset> gives pages of a limit.',
+    )
   }
-  const format = question.format ?? acceptedFormat(accept, exportFormats)
-  if (format === 'ndjson' || format === 'csv') return { ...question, format }
-  throw new ServiceError('not_acceptable', 'An export is ndjson or csv.')
+  const format = question.format ?? acceptedFormat(headers.accept, exportFormats)
+  if (format !== 'ndjson' && format !== 'csv') {
+    throw new ServiceError('not_acceptable', 'An export is ndjson or csv.')
+  }
+  if (format === 'csv' && raw.httpVersion === '1.0') {
+    throw new ServiceError(
+      'not_acceptable',
+      'HTTP/1.0 can not tell that CSV is whole; a proxy may speak it for you. Take format=ndjson.',
+    )
+  }
+  return { ...question, format }
 }
 
 function withHead(
@@ -66,19 +77,31 @@ function withHead(
     .type(mediaTypes[format])
 }
 
-/** Pages as the reader takes them: none is read and paid for while another waits to be sent. */
 async function* bodyOf(
   parts: AsyncIterable<Part>,
   write: (part: Part) => Buffer,
-  { raw, log }: FastifyReply,
+  log: FastifyBaseLogger,
   { signal }: Visit,
-): AsyncGenerator<Buffer> {
+): AsyncGenerator<Buffer, null> {
   for await (const part of parts) {
-    if (signal.aborted) return
+    if (signal.aborted) break
     if (part.kind === 'failure') logFailure(log, part.error)
     yield write(part)
-    if (raw.writableNeedDrain) await once(raw, 'drain', { signal })
   }
+  return null
+}
+
+/** Asks for a chunk when the one before it was taken, so that no page is paid for ahead of time. */
+function streamOf(chunks: AsyncGenerator<Buffer, null>): Readable {
+  return new Readable({
+    highWaterMark: 0,
+    read() {
+      chunks.next().then(
+        ({ value }) => this.push(value),
+        (cause: Error) => this.destroy(cause),
+      )
+    },
+  })
 }
 
 function logFailure(log: FastifyBaseLogger, error: ServiceError): void {
@@ -114,14 +137,9 @@ function controlLine(content: object): Buffer {
 }
 
 /** A header line, then rows. That the last one was sent is said by the trailer `X-Rows`. */
-function csvWriter(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  columns: readonly string[],
-): (part: Part) => Buffer {
-  const isOld = request.raw.httpVersion === '1.0'
+function csvWriter(reply: FastifyReply, columns: readonly string[]): (part: Part) => Buffer {
   let rows = 0
-  if (!isOld) reply.trailer('X-Rows', async () => String(rows))
+  reply.trailer('X-Rows', async () => String(rows))
   let head = [csvHeader(columns)]
   return (part) => {
     switch (part.kind) {
@@ -134,8 +152,7 @@ function csvWriter(
         rows = part.rows
         return Buffer.alloc(0)
       case 'failure':
-        // Where the end of the connection is the end of the answer, only a reset tells them apart.
-        if (isOld) request.socket.resetAndDestroy()
+        // It breaks the connection: no reader takes a part for the whole.
         throw part.error
     }
   }

@@ -86,7 +86,7 @@ async function* partsFrom<Page extends ExportPage>(
 ): AsyncGenerator<ExportPart<Page>> {
   let rows = 0
   try {
-    for (let page = first; ; ) {
+    for (let page = first; ;) {
       rows += page.rows.length
       yield { kind: 'page', page }
       const { nextCursor: cursor, columns: select } = page
