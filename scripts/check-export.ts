@@ -37,7 +37,7 @@ function say(words: string): void {
   process.stdout.write(`${words}\n`)
 }
 
-function require(isSo: boolean, words: string): void {
+function demand(isSo: boolean, words: string): void {
   if (!isSo) throw new Error(words)
 }
 
@@ -59,12 +59,12 @@ async function checkMemory(house: House, { rows }: Options): Promise<void> {
   const manner = { first: 0, cursor: null, rowsPerSecond: slowRowsPerSecond }
   const { control } = await readExport(house, manner)
   clearInterval(looking)
-  require(control?.complete === true && control.rows === rows, 'the slow export is not whole')
+  demand(control?.complete === true && control.rows === rows, 'the slow export is not whole')
   const most = Math.max(...seen)
   say(`pages          ${rows} rows in ${(walkMs / 1000).toFixed(1)} s`)
   say(`memory         ${megabytes(start)} at the start, ${megabytes(idle)} idle after the pages`)
   say(`slow reader    at most ${megabytes(most - idle)} above idle, looked ${seen.length} times`)
-  require(most - idle <= aboveIdleMax, `more than ${megabytes(aboveIdleMax)} above idle`)
+  demand(most - idle <= aboveIdleMax, `more than ${megabytes(aboveIdleMax)} above idle`)
 }
 
 async function checkBreaks(house: House, { rows, breaks, seed }: Options): Promise<void> {
@@ -81,10 +81,10 @@ async function checkBreaks(house: House, { rows, breaks, seed }: Options): Promi
     const reading = await readExport(house, { first, cursor, breakAt })
     first += reading.rows
     if (reading.control?.complete) {
-      require(reading.control.rows === reading.rows, 'the last line miscounts')
+      demand(reading.control.rows === reading.rows, 'the last line miscounts')
       break
     }
-    require(reading.control?.error === undefined, `it ended with ${reading.control?.error}`)
+    demand(reading.control?.error === undefined, `it ended with ${reading.control?.error}`)
     cursor = reading.control?.cursor ?? cursor
     broken += 1
   }
@@ -94,8 +94,8 @@ async function checkBreaks(house: House, { rows, breaks, seed }: Options): Promi
   say(
     `charged        ${rows} rows and ${extra} twice, ${(extra / pageRows / breaks).toFixed(2)} pages a break`,
   )
-  require(first === rows && broken === breaks, `${first} rows of ${rows}, ${broken} breaks`)
-  require(extra <= breaks * pageRows, 'more than a page was paid twice a break')
+  demand(first === rows && broken === breaks, `${first} rows of ${rows}, ${broken} breaks`)
+  demand(extra <= breaks * pageRows, 'more than a page was paid twice a break')
 }
 
 async function checkStop(house: House): Promise<void> {
@@ -106,12 +106,14 @@ async function checkStop(house: House): Promise<void> {
   const { control, rows } = await reading
   say(`stop           after ${rows} rows: ${JSON.stringify(control)}`)
   const isTold = control?.error === 'service_unavailable' && control.cursor !== null
-  require(isTold, 'a stop must end an export with its cursor')
+  demand(isTold, 'a stop must end an export with its cursor')
 }
 
 async function run(options: Options): Promise<void> {
   const ends = new Ends()
-  process.once('SIGINT', () => void ends.closeAll())
+  process.once('SIGINT', () => {
+    void ends.closeAll().then(() => process.exit(1))
+  })
   try {
     const house = await openHouse(options.rows, ends)
     say(`seed           ${options.seed}`)
@@ -131,7 +133,7 @@ function readOptions(): Options | null {
   if (values.help) return null
   const whole = (name: 'rows' | 'breaks' | 'seed', usual: number) => {
     const number = Number(values[name] ?? usual)
-    require(Number.isSafeInteger(number) && number > 0, `--${name} is a whole number`)
+    demand(Number.isSafeInteger(number) && number > 0, `--${name} is a whole number`)
     return number
   }
   return {
