@@ -13,7 +13,7 @@ export interface Sink {
 }
 
 /** The rows of an answer in a format that needs none of them twice. */
-export interface Writing {
+interface Writing {
   readonly start: string
   readonly rows: (rows: readonly string[]) => string
   readonly end: string

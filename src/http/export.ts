@@ -18,7 +18,8 @@ const patience = 10
 
 /**
  * The whole of a question, page by page as the reader takes it. What is wrong before the first page
- * is an ordinary error; later, NDJSON ends with a line that says so, and CSV by a broken connection.
+ * is an ordinary error; later, NDJSON ends with a line that says so, and CSV with a broken
+ * connection.
  */
 export async function answerExport(
   service: Service,
