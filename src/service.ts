@@ -5,7 +5,7 @@ import type { QuotaStatus } from './access/allowance.js'
 import type { Charges } from './access/charge-queue.js'
 import { authenticate, unauthorized } from './access/principal.js'
 import type { Principal } from './access/principal.js'
-import { RateLimits } from './access/rate-limits.js'
+import { RateLimits, requireRate } from './access/rate-limits.js'
 import type { RateStatus } from './access/rate-limits.js'
 import type { Catalog } from './catalog/catalog.js'
 import type { Version } from './catalog/version.js'
@@ -14,7 +14,6 @@ import type { ControlStore } from './control/store.js'
 import type { Usage } from './control/usage.js'
 import { withDeadline } from './engine/deadline.js'
 import type { Engine, ReadOptions } from './engine/engine.js'
-import { ServiceError } from './errors.js'
 import { ask } from './query/ask.js'
 import type { PageFormat } from './query/page-format.js'
 import type { RawQuestion } from './query/raw-question.js'
@@ -25,6 +24,8 @@ import { Descriptions } from './service/descriptions.js'
 import type { DatasetDescription, DatasetSummary } from './service/descriptions.js'
 import { explainEmpty } from './service/empty-answer.js'
 import { entityTag, matchesTag } from './service/entity-tag.js'
+import { OpenExports } from './service/export.js'
+import type { Export } from './service/export.js'
 import { Guides } from './service/guides.js'
 import type { DatasetGuide } from './service/guides.js'
 import { showcaseOf } from './service/showcase.js'
@@ -84,20 +85,20 @@ interface ReadFacts {
   readonly format: PageFormat
 }
 
-export type PageAnswer =
-  | (ReadFacts & { readonly kind: 'unchanged' | 'checked' })
-  | (ReadFacts & {
-      readonly kind: 'page'
-      /** As UTF-8 in the format, in stored order, all paid for; those of Parquet are one file. */
-      readonly rows: readonly Buffer[]
-      /** Their columns, in order. */
-      readonly columns: readonly string[]
-      readonly nextCursor: string | null
-      /** What made the page shorter than asked for, where more rows follow. */
-      readonly cut: 'size' | 'quota' | null
-      /** Why there is no row; null where nobody asked, or nothing is known. */
-      readonly explanation: string | null
-    })
+export interface Page extends ReadFacts {
+  readonly kind: 'page'
+  /** As UTF-8 in the format, in stored order, all paid for; those of Parquet are one file. */
+  readonly rows: readonly Buffer[]
+  /** Their columns, in order. */
+  readonly columns: readonly string[]
+  readonly nextCursor: string | null
+  /** What made the page shorter than asked for, where more rows follow. */
+  readonly cut: 'size' | 'quota' | null
+  /** Why there is no row; null where nobody asked, or nothing is known. */
+  readonly explanation: string | null
+}
+
+export type PageAnswer = (ReadFacts & { readonly kind: 'unchanged' | 'checked' }) | Page
 
 export interface Service {
   /**
@@ -107,6 +108,8 @@ export interface Service {
    */
   readonly admit: (visit: Visit, requests: 0 | 1) => Guest
   readonly readPage: (guest: Guest, request: PageRequest) => Promise<PageAnswer>
+  /** Every row of the question. Each page is a new one of the same visitor, save for the rate. */
+  readonly exportPages: (guest: Guest, request: PageRequest) => Promise<Export<Page>>
   readonly listDatasets: (guest: Guest) => Promise<readonly DatasetSummary[]>
   readonly describeDataset: (guest: Guest, name: string) => Promise<DatasetDescription>
   /** The description with what an agent needs besides: values, ranges, rows, calls that work. */
@@ -147,6 +150,7 @@ export function createService(parts: ServiceParts): Service {
   const rates = new RateLimits(() => performance.now())
   const descriptions = new Descriptions(engine)
   const guides = new Guides(engine, descriptions)
+  const openExports = new OpenExports()
 
   function admit(visit: Visit, requests: 0 | 1): Guest {
     const catalog = parts.catalog()
@@ -208,6 +212,15 @@ export function createService(parts: ServiceParts): Service {
     }
   }
 
+  const exportPages: Service['exportPages'] = (guest, request) =>
+    openExports.open(guest.principal.id, guest.visit.signal, async (from) => {
+      const asking = from === null ? guest : admit(guest.visit, 0)
+      const question = () => ({ ...request.question(), ...from })
+      const page = await readPage(asking, { ...request, question, usualLimit: Infinity })
+      if (page.kind !== 'page') throw new Error('nobody asked for less than the page')
+      return page
+    })
+
   /** How many of the rows are paid for and may be sent. */
   async function pay({ visit, principal }: Guest, access: Access, rows: number): Promise<number> {
     if (rows === 0) return 0
@@ -262,6 +275,7 @@ export function createService(parts: ServiceParts): Service {
   return Object.freeze({
     admit,
     readPage,
+    exportPages,
     listDatasets,
     describeDataset,
     guideDataset,
@@ -279,14 +293,5 @@ function within<T>(
 ): Promise<T> {
   return withDeadline(dataset.timeoutMs, visit.signal, (signal) =>
     work({ signal, client: principal.id }),
-  )
-}
-
-function requireRate(rate: RateStatus): void {
-  if (!rate.exceeded) return
-  throw new ServiceError(
-    'rate_limit_exceeded',
-    `At most ${rate.limit} requests a minute. Wait ${rate.resetSeconds} s.`,
-    { retryAfterSeconds: rate.resetSeconds },
   )
 }

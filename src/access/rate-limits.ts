@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Catalog } from '../catalog/catalog.js'
+import { ServiceError } from '../errors.js'
 import type { Principal, Subscriber } from './principal.js'
 
 /** Requests of one client in the current window of a minute. */
@@ -87,6 +88,16 @@ export class RateLimits {
     const digest = createHmac('sha256', this.#salt).update(networkOf(address)).digest()
     return digest.readUInt32BE(0) % addressBuckets
   }
+}
+
+/** @throws rate_limit_exceeded */
+export function requireRate(rate: RateStatus): void {
+  if (!rate.exceeded) return
+  throw new ServiceError(
+    'rate_limit_exceeded',
+    `At most ${rate.limit} requests a minute. Wait ${rate.resetSeconds} s.`,
+    { retryAfterSeconds: rate.resetSeconds },
+  )
 }
 
 /** Requests a minute: a token with several plans has the highest of their rates. */

@@ -14,6 +14,10 @@ export interface Output {
   readonly write: (text: string) => unknown
   /** A person reads along. */
   readonly isTTY?: boolean | undefined
+  /** Of a terminal: letters in a line. */
+  readonly columns?: number | undefined
+  /** False once nobody reads any more. */
+  readonly writable?: boolean
 }
 
 /** A service that was built and can be put on the network; `app.ts` builds it. */

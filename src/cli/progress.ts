@@ -1,4 +1,4 @@
-import type { CliParts } from './parts.js'
+import type { CliParts, Output } from './parts.js'
 import { count } from './print.js'
 
 /** How far long work has come. */
@@ -6,7 +6,8 @@ interface Progress {
   /** What is being done, in a word or two. */
   readonly what: string
   readonly rowsDone: number
-  readonly rows: number
+  /** Null where nobody knows. */
+  readonly rows: number | null
   /** Of the whole work, 0 to 1; by the rows when left out. */
   readonly share?: number
 }
@@ -35,14 +36,23 @@ export function progressReport({ stderr }: CliParts, isSilent: boolean): Progres
     const nowMs = performance.now()
     if (nowMs - saidMs < (isTerminal ? barEveryMs : lineEveryMs)) return
     saidMs = nowMs
-    const { what, rowsDone, rows, share = rows === 0 ? 1 : rowsDone / rows } = progress
-    const bar = isTerminal ? `${barOf(share)} ` : ''
-    const amount = `${count(stderr, rowsDone)} of ${count(stderr, rows)} rows`
-    const left = leftText(share, nowMs - startedMs)
-    const text = `${what}: ${bar}${Math.floor(share * 100)} % (${amount}${left})`
+    const text = progressText(stderr, progress, nowMs - startedMs)
     stderr.write(isTerminal ? `${clearLine}${text}` : `${text}\n`)
   }
   return { report, end: () => isTerminal && stderr.write(clearLine) }
+}
+
+function progressText(stderr: Output, progress: Progress, passedMs: number): string {
+  const { what, rowsDone, rows } = progress
+  const done = count(stderr, rowsDone)
+  if (rows === null) {
+    const speed = count(stderr, Math.round((rowsDone / Math.max(passedMs, 1)) * 1000))
+    return `${what}: ${done} (${speed} a second)`
+  }
+  const { share = rows === 0 ? 1 : rowsDone / rows } = progress
+  const bar = stderr.isTTY ? `${barOf(share)} ` : ''
+  const amount = `${done} of ${count(stderr, rows)} rows${leftText(share, passedMs)}`
+  return `${what}: ${bar}${Math.floor(share * 100)} % (${amount})`
 }
 
 function barOf(share: number): string {

@@ -6,6 +6,7 @@ import { failureOf } from './failure.js'
 import { addMail } from './mail.js'
 import type { CliParts, Output } from './parts.js'
 import { addExplain } from './explain.js'
+import { addQuery } from './query.js'
 import { addServe } from './serve.js'
 import { addSubscription } from './subscription.js'
 import { addToken } from './token.js'
@@ -45,6 +46,7 @@ export function buildProgram(parts: CliParts): Command {
   addToken(program, parts)
   addUsage(program, parts)
   addExplain(program, parts)
+  addQuery(program, parts)
   addBackup(program, parts)
   addMail(program, parts)
   addDataset(program, parts)

@@ -1,12 +1,9 @@
 import { csvCell } from '../catalog/csv-cell.js'
 import { ServiceError } from '../errors.js'
-import { pageFormats } from '../query/page-format.js'
 import type { PageFormat } from '../query/page-format.js'
-import type { PageAnswer } from '../service.js'
+import type { Page } from '../service.js'
 import { readPreferences } from './accept.js'
 import type { Preference } from './accept.js'
-
-type Page = PageAnswer & { readonly kind: 'page' }
 
 export const mediaTypes: Readonly<Record<PageFormat, string>> = {
   json: 'application/json; charset=utf-8',
@@ -16,18 +13,20 @@ export const mediaTypes: Readonly<Record<PageFormat, string>> = {
 }
 
 /**
- * The format that the caller likes best, by RFC 9110; JSON among equals.
+ * Of these formats the one that the caller likes best, by RFC 9110; the first among equals.
  * @throws not_acceptable when the caller takes none
  */
-export function acceptedFormat(accept: string | undefined): PageFormat {
-  if (accept === undefined || accept.trim() === '') return 'json'
-  const ranges = readPreferences(accept)
-  const [best] = pageFormats
+export function acceptedFormat<Format extends PageFormat>(
+  accept: string | undefined,
+  formats: readonly Format[],
+): Format {
+  const ranges = readPreferences(accept?.trim() || '*/*')
+  const [best] = formats
     .map((format) => ({ format, quality: qualityOf(format, ranges) }))
     .filter(({ quality }) => quality > 0)
     .sort((one, other) => other.quality - one.quality)
   if (best) return best.format
-  const known = Object.values(mediaTypes).map((type) => type.split(';', 1)[0])
+  const known = formats.map((format) => mediaTypes[format].split(';', 1)[0])
   throw new ServiceError('not_acceptable', `Answers are ${known.join(', ')}.`)
 }
 
@@ -48,12 +47,22 @@ export function pageBody({ format, rows, columns, nextCursor }: Page): Buffer {
     case 'json':
       return joined('{"data":[', rows, ',', `],"next_cursor":${JSON.stringify(nextCursor)}}`)
     case 'ndjson':
-      return joined('', rows, '\n', rows.length === 0 ? '' : '\n')
+      return linesOf(rows, '\n')
     case 'csv':
-      return joined('', [Buffer.from(columns.map(csvCell).join()), ...rows], '\r\n', '\r\n')
+      return linesOf([csvHeader(columns), ...rows], '\r\n')
     case 'parquet':
       return Buffer.concat(rows)
   }
+}
+
+/** The first line of CSV, without its end. */
+export function csvHeader(columns: readonly string[]): Buffer {
+  return Buffer.from(columns.map(csvCell).join())
+}
+
+/** Rows as lines, each with its end. */
+export function linesOf(rows: readonly Buffer[], end: string): Buffer {
+  return joined('', rows, end, rows.length === 0 ? '' : end)
 }
 
 /** Rows are joined as bytes: one never becomes an object, which would reorder its keys. */

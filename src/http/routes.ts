@@ -1,9 +1,11 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, badRequest } from '../errors.js'
+import { pageFormats } from '../query/page-format.js'
 import { parseJsonText } from '../query/parse-json.js'
 import { parseUrl } from '../query/parse-url.js'
 import type { PageAnswer, PageRequest, Service } from '../service.js'
+import { answerExport } from './export.js'
 import { acceptedFormat, mediaTypes, nextLink, pageBody } from './page-formats.js'
 import {
   AccountSchema,
@@ -14,10 +16,7 @@ import {
 } from './schemas.js'
 import { sendTagged } from './tagged.js'
 import { visitOf } from './visit.js'
-
-interface DatasetRoute {
-  readonly Params: { readonly dataset: string }
-}
+import type { DatasetRoute } from './visit.js'
 
 export interface RouteParts {
   readonly service: Service
@@ -80,11 +79,17 @@ export function addRoutes(
   })
   app.route<DatasetRoute>({
     method: reading,
+    url: '/v1/:dataset/export',
+    handler: (request, reply) =>
+      answerExport(service, request, reply, queryOf(request.raw.url ?? '')),
+  })
+  app.route<DatasetRoute>({
+    method: reading,
     url: '/v1/:dataset',
     handler: (request, reply) =>
       answerPage(service, request, reply, () => {
         const raw = parseUrl(queryOf(request.raw.url ?? ''))
-        return { ...raw, format: raw.format ?? acceptedFormat(request.headers.accept) }
+        return { ...raw, format: raw.format ?? acceptedFormat(request.headers.accept, pageFormats) }
       }),
   })
   app.route<DatasetRoute>({
@@ -92,7 +97,7 @@ export function addRoutes(
     url: '/v1/:dataset/query',
     handler: (request, reply) =>
       answerPage(service, request, reply, () => {
-        const format = acceptedFormat(request.headers.accept)
+        const format = acceptedFormat(request.headers.accept, pageFormats)
         if (queryOf(request.raw.url ?? '') !== '') {
           throw badRequest('POST takes its question in the body, none in the URL.')
         }

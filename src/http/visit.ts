@@ -8,16 +8,21 @@ declare module 'fastify' {
   }
 }
 
+/** A path below a dataset's own. */
+export interface DatasetRoute {
+  readonly Params: { readonly dataset: string }
+}
+
 /** A request as the service sees it; a client that hangs up aborts its signal. */
 export function visitOf(request: FastifyRequest, reply: FastifyReply): Visit {
   const gone = new AbortController()
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) gone.abort(new Error('the client is gone'))
   })
-  // A silent socket is closed (`connectionTimeout`), but while we make the answer we are the silent
-  // side: a dataset may allow its queries more time than that.
+  // A silent socket is closed (`connectionTimeout`), but while we make the answer, or a part of it,
+  // we are the silent side: a dataset may allow its queries more time than that.
   reply.raw.on('timeout', () => {
-    if (reply.raw.headersSent) reply.raw.destroy()
+    if (reply.raw.writableLength > 0) reply.raw.destroy()
   })
   const visit: Visit = {
     authorization: request.headers.authorization,

@@ -11,6 +11,7 @@ export const faultyService: Service = {
     usage: null,
   }),
   readPage: fail,
+  exportPages: fail,
   listDatasets: fail,
   describeDataset: fail,
   guideDataset: fail,

@@ -1,0 +1,153 @@
+import { randomInt } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { randomOf } from './check-charges/random.js'
+import { openHouse, pageRows } from './check-export/house.js'
+import type { House } from './check-export/house.js'
+import { chargedRows, readExport, walkPages } from './check-export/read.js'
+import { Ends } from './conformance/ends.js'
+
+const help = `Usage: npm run check:export -- [options]
+
+Exports a generated dataset of 20 columns from the built server, and checks
+  1  that memory stays flat while a slow reader takes it (150 MB above idle at most, where idle is
+     after the same rows were read once page by page: what the engine keeps of files is in it)
+  2  that an export broken at random places and resumed by cursor brings every row once and in
+     order, and charges at most one page more for each break
+  3  that a server which is told to stop ends an export with a line that names its cursor
+
+  --rows N    rows (default 1000000)
+  --breaks N  broken connections (default 10)
+  --seed N    repeats a run's places (default: any)
+  --help      this text
+`
+
+const aboveIdleMax = 150e6
+/** What a slow reader takes: twenty seconds for a million. */
+const slowRowsPerSecond = 50_000
+
+interface Options {
+  readonly rows: number
+  readonly breaks: number
+  readonly seed: number
+}
+
+function say(words: string): void {
+  process.stdout.write(`${words}\n`)
+}
+
+function demand(isSo: boolean, words: string): void {
+  if (!isSo) throw new Error(words)
+}
+
+function rssOf({ server }: House): number {
+  const text = readFileSync(`/proc/${server.child.pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1]) * 1024
+}
+
+async function checkMemory(house: House, { rows }: Options): Promise<void> {
+  const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`
+  const start = rssOf(house)
+  const beganMs = performance.now()
+  await walkPages(house)
+  const walkMs = performance.now() - beganMs
+  await sleep(1000)
+  const idle = rssOf(house)
+  const seen: number[] = []
+  const looking = setInterval(() => seen.push(rssOf(house)), 1000)
+  const manner = { first: 0, cursor: null, rowsPerSecond: slowRowsPerSecond }
+  const { control } = await readExport(house, manner)
+  clearInterval(looking)
+  demand(control?.complete === true && control.rows === rows, 'the slow export is not whole')
+  const most = Math.max(...seen)
+  say(`pages          ${rows} rows in ${(walkMs / 1000).toFixed(1)} s`)
+  say(`memory         ${megabytes(start)} at the start, ${megabytes(idle)} idle after the pages`)
+  say(`slow reader    at most ${megabytes(most - idle)} above idle, looked ${seen.length} times`)
+  demand(most - idle <= aboveIdleMax, `more than ${megabytes(aboveIdleMax)} above idle`)
+}
+
+async function checkBreaks(house: House, { rows, breaks, seed }: Options): Promise<void> {
+  const random = randomOf(seed, 0)
+  const places = Array.from({ length: breaks }, () => random.whole(1, rows - 1)).sort(
+    (a, b) => a - b,
+  )
+  const before = await chargedRows(house)
+  const beganMs = performance.now()
+  let [first, cursor, broken] = [0, null as string | null, 0]
+  for (;;) {
+    const place = places[broken]
+    const breakAt = place === undefined ? Infinity : Math.max(1, place - first)
+    const reading = await readExport(house, { first, cursor, breakAt })
+    first += reading.rows
+    if (reading.control?.complete) {
+      demand(reading.control.rows === reading.rows, 'the last line miscounts')
+      break
+    }
+    demand(reading.control?.error === undefined, `it ended with ${reading.control?.error}`)
+    cursor = reading.control?.cursor ?? cursor
+    broken += 1
+  }
+  const seconds = (performance.now() - beganMs) / 1000
+  const extra = (await chargedRows(house)) - before - rows
+  say(`broken         ${broken} times in ${seconds.toFixed(1)} s; every row once and in order`)
+  say(
+    `charged        ${rows} rows and ${extra} twice, ${(extra / pageRows / breaks).toFixed(2)} pages a break`,
+  )
+  demand(first === rows && broken === breaks, `${first} rows of ${rows}, ${broken} breaks`)
+  demand(extra <= breaks * pageRows, 'more than a page was paid twice a break')
+}
+
+async function checkStop(house: House): Promise<void> {
+  const manner = { first: 0, cursor: null, rowsPerSecond: slowRowsPerSecond }
+  const reading = readExport(house, manner)
+  await sleep(500)
+  house.server.child.kill('SIGTERM')
+  const { control, rows } = await reading
+  say(`stop           after ${rows} rows: ${JSON.stringify(control)}`)
+  const isTold = control?.error === 'service_unavailable' && control.cursor !== null
+  demand(isTold, 'a stop must end an export with its cursor')
+}
+
+async function run(options: Options): Promise<void> {
+  const ends = new Ends()
+  process.once('SIGINT', () => {
+    void ends.closeAll().then(() => process.exit(1))
+  })
+  try {
+    const house = await openHouse(options.rows, ends)
+    say(`seed           ${options.seed}`)
+    await checkMemory(house, options)
+    await checkBreaks(house, options)
+    await checkStop(house)
+    say('an export is whole or says where it ended')
+  } finally {
+    await ends.closeAll()
+  }
+}
+
+function readOptions(): Options | null {
+  const text = { type: 'string' } as const
+  const options = { rows: text, breaks: text, seed: text, help: { type: 'boolean' } } as const
+  const { values } = parseArgs({ options })
+  if (values.help) return null
+  const whole = (name: 'rows' | 'breaks' | 'seed', usual: number) => {
+    const number = Number(values[name] ?? usual)
+    demand(Number.isSafeInteger(number) && number > 0, `--${name} is a whole number`)
+    return number
+  }
+  return {
+    rows: whole('rows', 1_000_000),
+    breaks: whole('breaks', 10),
+    seed: whole('seed', randomInt(1, 2 ** 32)),
+  }
+}
+
+try {
+  const options = readOptions()
+  if (options) await run(options)
+  else process.stdout.write(help)
+} catch (cause) {
+  process.stderr.write(`check-export: ${cause instanceof Error ? cause.message : String(cause)}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,65 @@
+import Type from 'typebox'
+import { Value } from 'typebox/value'
+import { ServiceError, errorStatus } from '../errors.js'
+import type { ErrorCode } from '../errors.js'
+
+/** Where questions go, and with which token. */
+export interface Target {
+  /** `https://data.example.org`, without a slash at its end. */
+  readonly base: string
+  readonly token: string
+  readonly dataset: string
+  readonly signal: AbortSignal
+}
+
+/** The connection failed; the same request may succeed. */
+export class ConnectionError extends Error {}
+
+const Schema = Type.Object({
+  rows: Type.Integer(),
+  limit: Type.Object({ max: Type.Integer() }),
+  columns: Type.Array(Type.Object({ name: Type.String(), type: Type.String() })),
+})
+
+/** What the server says of a dataset, as far as it is needed to ask for rows and show them. */
+export type DatasetFacts = Type.Static<typeof Schema>
+
+const Failure = Type.Object({ error: Type.String(), detail: Type.String() })
+
+/** @throws Error where it is no service like ours; what `ask` throws */
+export async function readFacts(target: Target): Promise<DatasetFacts> {
+  const answer = await (await ask(target, '/schema', [])).json().catch(() => null)
+  if (Value.Check(Schema, answer)) return answer
+  throw new Error(`${target.base} does not answer as a Dataset Access Service does.`)
+}
+
+/**
+ * The answer to a GET below a dataset's path.
+ * @throws ServiceError with the server's own words; ConnectionError
+ */
+export async function ask(
+  { base, token, dataset, signal }: Target,
+  path: string,
+  parameters: readonly (readonly [string, string])[],
+): Promise<Response> {
+  const query = parameters.map((pair) => pair.map(encodeURIComponent).join('=')).join('&')
+  const url = `${base}/v1/${encodeURIComponent(dataset)}${path}${query && `?${query}`}`
+  const headers = { authorization: `Bearer ${token}` }
+  const answer = await fetch(url, { headers, signal }).catch((cause: unknown) => {
+    signal.throwIfAborted()
+    throw new ConnectionError(`No server answers at ${base}.`, { cause })
+  })
+  if (answer.ok) return answer
+  throw failureOf(await answer.json().catch(() => null), `${base} answered ${answer.status}.`)
+}
+
+/** An error that the server told, as an error of ours. */
+export function failureOf(told: unknown, otherwise: string): Error {
+  if (!Value.Check(Failure, told)) return new Error(otherwise)
+  const { error, detail } = told
+  return isCode(error) ? new ServiceError(error, detail) : new Error(`${error}: ${detail}`)
+}
+
+function isCode(text: string): text is ErrorCode {
+  return Object.hasOwn(errorStatus, text)
+}

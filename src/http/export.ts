@@ -1,0 +1,160 @@
+import { Readable } from 'node:stream'
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError, badRequest, isFault } from '../errors.js'
+import { parseUrl } from '../query/parse-url.js'
+import type { RawQuestion } from '../query/raw-question.js'
+import type { Page, Service, Visit } from '../service.js'
+import type { ExportPart } from '../service/export.js'
+import { acceptedFormat, csvHeader, linesOf, mediaTypes } from './page-formats.js'
+import { visitOf } from './visit.js'
+import type { DatasetRoute } from './visit.js'
+
+type Part = ExportPart<Page>
+
+const exportFormats = ['ndjson', 'csv'] as const
+
+/** A reader may stop for so many times as long as any client may be silent: five minutes. */
+const patience = 10
+
+/**
+ * The whole of a question, page by page as the reader takes it. What is wrong before the first page
+ * is an ordinary error; later, NDJSON ends with a line that says so, and CSV with a broken
+ * connection.
+ */
+export async function answerExport(
+  service: Service,
+  request: FastifyRequest<DatasetRoute>,
+  reply: FastifyReply,
+  query: string,
+): Promise<FastifyReply> {
+  const visit = visitOf(request, reply)
+  const guest = service.admit(visit, 1)
+  const { dataset } = request.params
+  const question = () => exportQuestion(query, request)
+  if (request.method === 'HEAD') {
+    const facts = await service.readPage(guest, { dataset, question, checkOnly: true })
+    return withHead(reply, dataset, facts).send()
+  }
+  const { first, parts } = await service.exportPages(guest, { dataset, question })
+  reply.raw.setTimeout(request.server.server.timeout * patience, () => {
+    request.log.info('nobody reads this export')
+  })
+  withHead(reply, dataset, first)
+  const write = first.format === 'csv' ? csvWriter(reply, first.columns) : ndjsonOf
+  return reply.send(streamOf(bodyOf(parts, write, request.log, visit)))
+}
+
+/** @throws bad_request for a limit; not_acceptable for a format that can't be exported */
+function exportQuestion(query: string, { headers, raw }: FastifyRequest): RawQuestion {
+  const question = parseUrl(query)
+  if (question.limit !== null) {
+    throw badRequest(
+      'An export is whole: leave limit out. GET /v1/<dataset> gives pages of a limit.',
+    )
+  }
+  const format = question.format ?? acceptedFormat(headers.accept, exportFormats)
+  if (format !== 'ndjson' && format !== 'csv') {
+    throw new ServiceError('not_acceptable', 'An export is ndjson or csv.')
+  }
+  if (format === 'csv' && raw.httpVersion === '1.0') {
+    throw new ServiceError(
+      'not_acceptable',
+      'HTTP/1.0 can not tell that CSV is whole; a proxy may speak it for you. Take format=ndjson.',
+    )
+  }
+  return { ...question, format }
+}
+
+function withHead(
+  reply: FastifyReply,
+  dataset: string,
+  { version, format }: Pick<Page, 'version' | 'format'>,
+): FastifyReply {
+  return reply
+    .header('Vary', 'Authorization, Accept')
+    .header('X-Dataset-Version', version.id)
+    .header('Last-Modified', new Date(version.modifiedMs).toUTCString())
+    .header('Content-Disposition', `attachment; filename="${dataset}-${version.id}.${format}"`)
+    .type(mediaTypes[format])
+}
+
+async function* bodyOf(
+  parts: AsyncIterable<Part>,
+  write: (part: Part) => Buffer,
+  log: FastifyBaseLogger,
+  { signal }: Visit,
+): AsyncGenerator<Buffer, null> {
+  for await (const part of parts) {
+    if (signal.aborted) break
+    if (part.kind === 'failure') logFailure(log, part.error)
+    yield write(part)
+  }
+  return null
+}
+
+/** Asks for a chunk when the one before it was taken, so that no page is paid for ahead of time. */
+function streamOf(chunks: AsyncGenerator<Buffer, null>): Readable {
+  return new Readable({
+    highWaterMark: 0,
+    read() {
+      chunks.next().then(
+        ({ value }) => this.push(value),
+        (cause: Error) => this.destroy(cause),
+      )
+    },
+  })
+}
+
+function logFailure(log: FastifyBaseLogger, error: ServiceError): void {
+  if (isFault(error)) log.error({ err: error.cause ?? error }, error.code)
+  else log.info({ code: error.code }, 'export ended early')
+}
+
+/**
+ * Rows, and control lines whose first key is `cursor`: no column has that name, so no row begins
+ * like them.
+ */
+function ndjsonOf(part: Part): Buffer {
+  switch (part.kind) {
+    case 'page': {
+      const { rows, nextCursor: cursor } = part.page
+      return linesOf(cursor === null ? rows : [...rows, controlLine({ cursor })], '\n')
+    }
+    case 'end': {
+      const { rows, version } = part
+      const line = { cursor: null, complete: true, rows, version: version.id }
+      return linesOf([controlLine(line)], '\n')
+    }
+    case 'failure': {
+      const { cursor, error } = part
+      const line = { cursor, error: error.code, detail: error.detail }
+      return linesOf([controlLine(line)], '\n')
+    }
+  }
+}
+
+function controlLine(content: object): Buffer {
+  return Buffer.from(JSON.stringify(content))
+}
+
+/** A header line, then rows. That the last one was sent is said by the trailer `X-Rows`. */
+function csvWriter(reply: FastifyReply, columns: readonly string[]): (part: Part) => Buffer {
+  let rows = 0
+  reply.trailer('X-Rows', async () => String(rows))
+  let head = [csvHeader(columns)]
+  return (part) => {
+    switch (part.kind) {
+      case 'page': {
+        const lines = [...head, ...part.page.rows]
+        head = []
+        return linesOf(lines, '\r\n')
+      }
+      case 'end':
+        rows = part.rows
+        return Buffer.alloc(0)
+      case 'failure':
+        // It breaks the connection: no reader takes a part for the whole.
+        throw part.error
+    }
+  }
+}
