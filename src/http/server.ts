@@ -5,7 +5,9 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import type { HTTPMethods } from 'fastify'
 import { holdsToken, tokenInUrlText } from '../control/token-format.js'
 import { ServiceError, badRequest } from '../errors.js'
+import { addDocs } from './docs.js'
 import { answerBrokenRequest, nothingHere, sendError } from './error-answers.js'
+import { addReference } from './reference.js'
 import { addRoutes } from './routes.js'
 import type { RouteParts } from './routes.js'
 import { limitHeaders, visitOf } from './visit.js'
@@ -75,6 +77,8 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   addHooks(app)
   const methods = collectMethods(app)
   addRoutes(app, parts)
+  addReference(app, parts.service)
+  addDocs(app, parts.service)
   for (const addDoor of parts.doors) addDoor(app, visitOf)
   refuseOtherMethods(app, methods)
   app.setErrorHandler(sendError)

@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { FastifyInstance } from 'fastify'
+import type { Service } from '../service.js'
+import { contentSecurity, docsPage, startScript, startStyle } from './docs-page.js'
+import { nothingHere } from './error-answers.js'
+import { sendTagged, tagged } from './tagged.js'
+import type { Tagged } from './tagged.js'
+
+const reading = ['GET', 'HEAD']
+
+/**
+ * `GET /docs`: a viewer of `/openapi.json`, made of files of this machine alone. Their addresses
+ * change with their content, so that browsers may keep them.
+ */
+export function addDocs(app: FastifyInstance, service: Service): void {
+  let loading: Promise<ReadonlyMap<string, Tagged>> | undefined
+  const load = () => (loading ??= loadFiles())
+  app.route({
+    method: reading,
+    url: '/docs',
+    handler: async (request, reply) => {
+      const files = await load()
+      const addressOf = (name: string) => `/docs/${name}?v=${files.get(name)?.tag.slice(1, -1)}`
+      const page = Buffer.from(docsPage(addressOf, service.showcase().demoToken))
+      void reply
+        .header('Cache-Control', 'no-cache')
+        .header('Content-Security-Policy', contentSecurity)
+        .header('Referrer-Policy', 'no-referrer')
+      return sendTagged(request, reply, tagged(page, 'text/html; charset=utf-8'))
+    },
+  })
+  app.route<{ Params: { readonly file: string } }>({
+    method: reading,
+    url: '/docs/:file',
+    handler: async (request, reply) => {
+      const file = (await load()).get(request.params.file)
+      if (!file) throw nothingHere()
+      void reply.header('Cache-Control', 'public, max-age=31536000, immutable')
+      return sendTagged(request, reply, file)
+    },
+  })
+}
+
+const script = 'text/javascript; charset=utf-8'
+const style = 'text/css; charset=utf-8'
+
+async function loadFiles(): Promise<ReadonlyMap<string, Tagged>> {
+  return new Map([
+    ['swagger-ui-bundle.js', tagged(await readPackaged('swagger-ui-bundle.js'), script)],
+    ['swagger-ui.css', tagged(await readPackaged('swagger-ui.css'), style)],
+    ['start.js', tagged(Buffer.from(startScript), script)],
+    ['start.css', tagged(Buffer.from(startStyle), style)],
+  ])
+}
+
+/** A file of Swagger UI, wherever the package is installed. */
+function readPackaged(name: string): Promise<Buffer> {
+  const { resolve } = createRequire(import.meta.url)
+  return readFile(resolve(`@fastify/swagger-ui/static/${name}`))
+}
