@@ -55,9 +55,15 @@ dark.addEventListener('change', followScheme)
 followScheme()
 `
 
-export const startStyle = `
-html { color-scheme: light dark; }
+/** Over the viewer's own style: datasets come soon, wide tables fit a phone. */
+export const startStyle = `html { color-scheme: light dark; }
 body { margin: 0; }
+.swagger-ui .info { margin: 24px 0 0; }
+.swagger-ui .info table tbody tr td { padding: 5px 16px 5px 0; }
+.swagger-ui .servers-title, .swagger-ui .servers { display: none; }
+.swagger-ui .scheme-container { margin: 0; padding: 8px 0; }
+.swagger-ui .response-col_links { display: none; }
+.swagger-ui .parameter__enum { max-height: 5em; overflow: auto; }
 `
 
 /** What the page may do: nothing but load its own files and ask this server. */
@@ -88,7 +94,7 @@ export function docsPage(addressOf: (file: string) => string, demoToken: string 
     <link rel="stylesheet" href="${addressOf('start.css')}">
   </head>
   <body>
-    <noscript>The reference needs JavaScript. Without it, read <a href="/openapi.json">/openapi.json</a>.</noscript>
+    <noscript>Without JavaScript, read <a href="/openapi.json">/openapi.json</a>.</noscript>
     <main id="reference" data-demo-token="${demoToken ?? ''}"></main>
     <script src="${addressOf('swagger-ui-bundle.js')}"></script>
     <script src="${addressOf('start.js')}"></script>

@@ -115,20 +115,15 @@ export function jsonAnswer(description: string, schema: string, names: readonly 
   }
 }
 
-/** The error answers by status, those alone that an operation has. */
-export function errorAnswers(used: ReadonlySet<string>): Readonly<Record<string, Json>> {
-  const statuses = new Set(Object.values(errorStatus))
-  return Object.fromEntries(
-    [...statuses]
-      .filter((status) => used.has(String(status)))
-      .map((status) => {
-        const lines = codes
-          .filter((code) => errorStatus[code] === status)
-          .map((code) => `\`${code}\`: ${errorMeanings[code]}.`)
-        return [status, errorAnswer(lines.join('\n'), status)]
-      }),
-  )
-}
+/** The error answers by status. */
+export const errorAnswers: Readonly<Record<string, Json>> = Object.fromEntries(
+  [...new Set(Object.values(errorStatus))].map((status) => {
+    const lines = codes
+      .filter((code) => errorStatus[code] === status)
+      .map((code) => `\`${code}\`: ${errorMeanings[code]}.`)
+    return [status, errorAnswer(lines.join('\n'), status)]
+  }),
+)
 
 function errorAnswer(description: string, status: number): Json {
   return {

@@ -29,7 +29,7 @@ export function datasetPaths(dataset: ReferenceDataset): Readonly<Record<string,
   const operation = (id: string, summary: string, rest: Json): Json => ({
     operationId: `${name}_${id}`,
     tags: [name],
-    summary: `${name}: ${summary}`,
+    summary,
     ...rest,
   })
   return {

@@ -1,4 +1,4 @@
-import { operators } from '../../catalog/operators.js'
+import { operatorNames, operators } from '../../catalog/operators.js'
 import type { ReferenceDataset } from '../../service/reference.js'
 import {
   AccountSchema,
@@ -9,10 +9,10 @@ import {
 } from '../schemas.js'
 import { errorAnswers, errorSchema, headerRefs, headers } from './answers.js'
 import { datasetPaths } from './dataset-paths.js'
-import { filterSchema, filterSchemaName } from './filters.js'
+import { filterSchema, filterSchemaName, writtenFilter } from './filters.js'
 import { refTo } from './json.js'
 import type { Json } from './json.js'
-import { commonParameters, datasetParameters, sharedParameters } from './parameters.js'
+import { datasetParameters, sharedParameters } from './parameters.js'
 import { questionSchema } from './question-body.js'
 import { rowSchema } from './rows.js'
 import { servicePaths, serviceTag } from './service-paths.js'
@@ -40,18 +40,20 @@ export function openApiDocument(datasets: readonly ReferenceDataset[]): Json {
       securitySchemes: {
         token: { type: 'http', scheme: 'bearer', description: 'The token that you were given.' },
       },
-      schemas: schemas(datasets),
-      parameters: parameters(datasets),
-      responses: { 304: unchanged, ...errorAnswers(statusesOf(paths)) },
-      headers,
+      ...usedIn(paths, {
+        schemas: schemas(datasets),
+        parameters: Object.assign({}, sharedParameters, ...datasets.map(datasetParameters)),
+        responses: { 304: unchanged, ...errorAnswers },
+        headers,
+      }),
     },
   }
 }
 
 /** The grammar in words and tables: what a schema can't say. */
 function introduction(): string {
-  const rows = Object.entries(operators).map(
-    ([name, { form, meaning }]) => `| \`${name}\` | ${form} | ${meaning} |`,
+  const rows = operatorNames.map(
+    (name) => `| \`${writtenFilter(name)}\` | ${operators[name].meaning} |`,
   )
   return [
     'Read-only tables over HTTP. Every path but this reference and the two checks of health needs',
@@ -61,8 +63,8 @@ function introduction(): string {
     'hold together. A list is `in.one,two`; an element with a comma, a quote or a backslash is',
     'written in double quotes.',
     '',
-    '| operator | value | meaning |',
-    '| --- | --- | --- |',
+    '| filter | meaning |',
+    '| --- | --- |',
     ...rows,
     '',
     'A page has a `next_cursor`: the same request with `cursor` is the next page, and null says',
@@ -82,7 +84,7 @@ function schemas(datasets: readonly ReferenceDataset[]): Json {
     ...Object.assign({}, ...datasets.map(datasetSchemas)),
     ...Object.fromEntries([...types].map((type) => [filterSchemaName(type), filterSchema(type)])),
     DatasetList: DatasetListSchema,
-    ...(datasets.length > 0 && { Dataset: DatasetSchema }),
+    Dataset: DatasetSchema,
     Account: AccountSchema,
     Status: StatusSchema,
     Ready: ReadySchema,
@@ -109,22 +111,21 @@ function datasetSchemas(dataset: ReferenceDataset): Json {
   }
 }
 
-function parameters(datasets: readonly ReferenceDataset[]): Json {
-  const shared = datasets.length > 0 ? sharedParameters : {}
-  return {
-    ...commonParameters,
-    ...shared,
-    ...Object.assign({}, ...datasets.map(datasetParameters)),
-  }
-}
-
 const unchanged: Json = {
   description: 'What you have is still the answer.',
   headers: headerRefs(['ETag']),
 }
 
-/** The statuses that any operation answers. */
-function statusesOf(paths: Readonly<Record<string, Json>>): ReadonlySet<string> {
-  const operations = Object.values(paths).flatMap((path) => Object.values(path) as readonly Json[])
-  return new Set(operations.flatMap(({ responses }) => Object.keys(responses as Json)))
+/** The components that something points to: a document without datasets needs few. */
+function usedIn(paths: Json, components: Readonly<Record<string, Json>>): Json {
+  const text = JSON.stringify([paths, components])
+  const refs = new Set([...text.matchAll(/"#\/components\/([^"]+)"/g)].map(([, target]) => target))
+  const used = (kind: string, named: Json) =>
+    Object.entries(named).filter(([name]) => refs.has(`${kind}/${name}`))
+  return Object.fromEntries(
+    Object.entries(components).map(([kind, named]) => [
+      kind,
+      Object.fromEntries(used(kind, named)),
+    ]),
+  )
 }

@@ -36,7 +36,7 @@ export function filterSchemaName(type: ShownType): string {
 /** `column=operator.value` as far as a schema can say it: a text with the type's own operators. */
 export function filterSchema(type: ShownType): Json {
   const names = typeOperators[type]
-  const lines = names.map((name) => `- \`${written(name)}\`: ${operators[name].meaning}`)
+  const lines = names.map((name) => `- \`${writtenFilter(name)}\`: ${operators[name].meaning}`)
   return {
     type: 'string',
     description: [`A filter on a column of type ${type}:`, '', ...lines].join('\n'),
@@ -75,8 +75,8 @@ function elementPattern(type: ShownType): string {
   return `(?:"${one}"|${one})`
 }
 
-/** `eq.value`, `like.prefix*`, `in.one,two`, `is_null`. */
-function written(name: Operator): string {
+/** How a filter with the operator is written: `eq.value`, `in.one,two`, `is_null`. */
+export function writtenFilter(name: Operator): string {
   const forms = { one: '.value', pattern: '.prefix*', list: '.one,two', none: '' }
   return `${name}${forms[operators[name].form]}`
 }

@@ -11,7 +11,7 @@ import type { Json } from './json.js'
 /** How an export is written (contract 1.6). */
 export const exportFormats = ['ndjson', 'csv'] as const
 
-/** Parameters that every dataset shares. */
+/** Parameters that are the same wherever they are. */
 export const sharedParameters: Readonly<Record<string, Json>> = {
   cursor: {
     name: 'cursor',
@@ -33,10 +33,6 @@ export const sharedParameters: Readonly<Record<string, Json>> = {
     description: 'The format of the export; it goes before the header `Accept`.',
     schema: { type: 'string', enum: exportFormats, default: 'ndjson' },
   },
-}
-
-/** Parameters that are there without a dataset too. */
-export const commonParameters: Readonly<Record<string, Json>> = {
   'If-None-Match': {
     name: 'If-None-Match',
     in: 'header',
@@ -48,6 +44,7 @@ export const commonParameters: Readonly<Record<string, Json>> = {
 /** The parameters of a dataset's page and export, by the names of their components. */
 export function datasetParameters(dataset: ReferenceDataset): Readonly<Record<string, Json>> {
   const { name, limit, columns, sample } = dataset
+  const [first] = sample.keys()
   return {
     [`${name}.select`]: selectParameter(columns),
     [`${name}.limit`]: {
@@ -57,10 +54,10 @@ export function datasetParameters(dataset: ReferenceDataset): Readonly<Record<st
       schema: { type: 'integer', minimum: 1, maximum: limit.max, default: limit.default },
     },
     ...Object.fromEntries(
-      columns.map((column) => [
-        filterName(name, column),
-        filterParameter(column, sample.get(column) ?? column.rules.example),
-      ]),
+      columns.map((column) => {
+        const value = sample.get(column) ?? column.rules.example
+        return [filterName(name, column), filterParameter(column, value, column === first)]
+      }),
     ),
   }
 }
@@ -92,7 +89,8 @@ function filterName(dataset: string, { name }: Column): string {
   return `${dataset}.filter.${safe}`
 }
 
-function filterParameter(column: Column, value: string): Json {
+/** Viewers fill in a parameter's own example, so one filter alone has that: it finds rows. */
+function filterParameter(column: Column, value: string, isFilledIn: boolean): Json {
   const { name, rules } = column
   const examples = filterExamples(column, value)
   return {
@@ -107,6 +105,7 @@ function filterParameter(column: Column, value: string): Json {
       maxItems: filtersMax,
       examples: examples.map((example) => [example]),
     },
+    ...(isFilledIn && { example: examples.slice(0, 1) }),
   }
 }
 
