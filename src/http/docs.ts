@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Service } from '../service.js'
 import { contentSecurity, docsPage, startScript, startStyle } from './docs-page.js'
 import { nothingHere } from './error-answers.js'
-import { sendTagged, tagged } from './tagged.js'
-import type { Tagged } from './tagged.js'
+import { entityOf, sendEntity } from './entity.js'
+import type { Entity } from './entity.js'
 
 const reading = ['GET', 'HEAD']
 
@@ -14,7 +14,7 @@ const reading = ['GET', 'HEAD']
  * change with their content, so that browsers may keep them.
  */
 export function addDocs(app: FastifyInstance, service: Service): void {
-  let loading: Promise<ReadonlyMap<string, Tagged>> | undefined
+  let loading: Promise<ReadonlyMap<string, Entity>> | undefined
   const load = () => (loading ??= loadFiles())
   app.route({
     method: reading,
@@ -27,7 +27,7 @@ export function addDocs(app: FastifyInstance, service: Service): void {
         .header('Cache-Control', 'no-cache')
         .header('Content-Security-Policy', contentSecurity)
         .header('Referrer-Policy', 'no-referrer')
-      return sendTagged(request, reply, tagged(page, 'text/html; charset=utf-8'))
+      return sendEntity(request, reply, entityOf(page, 'text/html; charset=utf-8'))
     },
   })
   app.route<{ Params: { readonly file: string } }>({
@@ -37,7 +37,7 @@ export function addDocs(app: FastifyInstance, service: Service): void {
       const file = (await load()).get(request.params.file)
       if (!file) throw nothingHere()
       void reply.header('Cache-Control', 'public, max-age=31536000, immutable')
-      return sendTagged(request, reply, file)
+      return sendEntity(request, reply, file)
     },
   })
 }
@@ -45,12 +45,12 @@ export function addDocs(app: FastifyInstance, service: Service): void {
 const script = 'text/javascript; charset=utf-8'
 const style = 'text/css; charset=utf-8'
 
-async function loadFiles(): Promise<ReadonlyMap<string, Tagged>> {
+async function loadFiles(): Promise<ReadonlyMap<string, Entity>> {
   return new Map([
-    ['swagger-ui-bundle.js', tagged(await readPackaged('swagger-ui-bundle.js'), script)],
-    ['swagger-ui.css', tagged(await readPackaged('swagger-ui.css'), style)],
-    ['start.js', tagged(Buffer.from(startScript), script)],
-    ['start.css', tagged(Buffer.from(startStyle), style)],
+    ['swagger-ui-bundle.js', entityOf(await readPackaged('swagger-ui-bundle.js'), script)],
+    ['swagger-ui.css', entityOf(await readPackaged('swagger-ui.css'), style)],
+    ['start.js', entityOf(Buffer.from(startScript), script)],
+    ['start.css', entityOf(Buffer.from(startStyle), style)],
   ])
 }
 

@@ -3,8 +3,8 @@ import type { Catalog } from '../catalog/catalog.js'
 import type { Service } from '../service.js'
 import type { Reference } from '../service/reference.js'
 import { openApiDocument } from './openapi/document.js'
-import { sendTagged, tagged } from './tagged.js'
-import type { Tagged } from './tagged.js'
+import { entityOf, sendEntity } from './entity.js'
+import type { Entity } from './entity.js'
 import { visitOf } from './visit.js'
 
 /**
@@ -12,16 +12,16 @@ import { visitOf } from './visit.js'
  * datasets.
  */
 export function addReference(app: FastifyInstance, service: Service): void {
-  const documents = new WeakMap<Catalog, Map<string, Tagged>>()
+  const documents = new WeakMap<Catalog, Map<string, Entity>>()
   app.route({
     method: ['GET', 'HEAD'],
     url: '/openapi.json',
     handler: async (request, reply) => {
       const reference = await service.reference(visitOf(request, reply))
-      const known = documents.get(reference.catalog) ?? new Map<string, Tagged>()
+      const known = documents.get(reference.catalog) ?? new Map<string, Entity>()
       documents.set(reference.catalog, known)
       void reply.header('Cache-Control', 'private, no-cache').header('Vary', 'Authorization')
-      return sendTagged(request, reply, documentOf(reference, known))
+      return sendEntity(request, reply, documentOf(reference, known))
     },
   })
 }
@@ -29,13 +29,13 @@ export function addReference(app: FastifyInstance, service: Service): void {
 const audiencesMax = 32
 
 /** The document of an audience, made once for a catalog; the oldest makes room. */
-function documentOf(reference: Reference, known: Map<string, Tagged>): Tagged {
+function documentOf(reference: Reference, known: Map<string, Entity>): Entity {
   const found = known.get(reference.key)
   if (found) return found
   const [oldest] = known.keys()
   if (known.size >= audiencesMax && oldest !== undefined) known.delete(oldest)
   const text = JSON.stringify(openApiDocument(reference.datasets))
-  const made = tagged(Buffer.from(text), 'application/json; charset=utf-8')
+  const made = entityOf(Buffer.from(text), 'application/json; charset=utf-8')
   known.set(reference.key, made)
   return made
 }

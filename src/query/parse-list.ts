@@ -23,12 +23,6 @@ export function parseList(text: string, name: string): readonly string[] {
   return elements
 }
 
-/** A value as an element that `parseList` reads back. */
-export function listElement(text: string): string {
-  const isPlain = /^[^",\\(][^",\\]*$/.test(text)
-  return isPlain ? text : `"${text.replace(/["\\]/g, '\\$&')}"`
-}
-
 function malformedList(text: string, element: number, name: string): Error {
   const form = 'write a value that holds a comma, a quote or a backslash as "…" with \\" and \\\\'
   if (text === '') {

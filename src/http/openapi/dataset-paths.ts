@@ -87,8 +87,12 @@ function queryOperation(dataset: ReferenceDataset): Json {
 function schemaOperation(): Json {
   return {
     description: 'Each column with its type, unit, description and operators; ready examples.',
+    parameters: [refTo('parameters', 'If-None-Match')],
     responses: answers(
-      { 200: jsonAnswer('The dataset.', 'Dataset', [...limits, ...quotas]) },
+      {
+        200: jsonAnswer('The dataset.', 'Dataset', ['ETag', ...limits, ...quotas]),
+        304: refTo('responses', '304'),
+      },
       datasetErrors,
     ),
   }

@@ -4,7 +4,7 @@ import { typeOperators } from '../../catalog/column-types.js'
 import type { ShownType } from '../../catalog/column-types.js'
 import { operators } from '../../catalog/operators.js'
 import type { Operator, ValueForm } from '../../catalog/operators.js'
-import { listElement } from '../../query/parse-list.js'
+import { listElement } from '../../query/write-url.js'
 import type { Json } from './json.js'
 
 const day = '[+-]?[0-9]{4,7}-[0-9]{2}-[0-9]{2}'

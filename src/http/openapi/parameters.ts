@@ -1,7 +1,7 @@
 import type { Column } from '../../catalog/column.js'
 import { columnOperators } from '../../catalog/column.js'
 import { pageFormats } from '../../query/page-format.js'
-import { listElement } from '../../query/parse-list.js'
+import { listElement } from '../../query/write-url.js'
 import { filtersMax } from '../../query/raw-question.js'
 import type { ReferenceDataset } from '../../service/reference.js'
 import { filterExamples, filterSchemaName } from './filters.js'
@@ -36,7 +36,7 @@ export const sharedParameters: Readonly<Record<string, Json>> = {
   'If-None-Match': {
     name: 'If-None-Match',
     in: 'header',
-    description: 'An `ETag` that you have: where it still holds the answer is 304, not charged.',
+    description: 'An `ETag` that you have: where it still holds the answer is 304.',
     schema: { type: 'string' },
   },
 }

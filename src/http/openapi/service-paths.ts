@@ -59,9 +59,7 @@ export function servicePaths(): Readonly<Record<string, Json>> {
         parameters: [refTo('parameters', 'If-None-Match')],
         responses: answers(
           {
-            200: {
-              ...jsonAnswer('An OpenAPI 3.1 document.', 'Document', ['ETag', ...limits]),
-            },
+            200: jsonAnswer('An OpenAPI 3.1 document.', 'Document', ['ETag', ...limits]),
             304: refTo('responses', '304'),
           },
           [...tokenErrors, ...readErrors],
