@@ -4,14 +4,14 @@ export const startScript = `'use strict'
 const page = document.getElementById('reference')
 const demoToken = page.dataset.demoToken
 /** Whose document is shown; null = anybody's. It stays in this tab. */
-let shownFor = null
+const shown = { token: null }
 
 async function show(token, { specActions }) {
-  if (token === shownFor) return
+  if (token === shown.token) return
   const headers = token === null ? {} : { Authorization: 'Bearer ' + token }
   const answer = await fetch('/openapi.json', { headers })
   if (!answer.ok) return
-  shownFor = token
+  shown.token = token
   specActions.updateSpec(await answer.text())
 }
 

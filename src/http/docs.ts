@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import type { FastifyInstance } from 'fastify'
 import type { Service } from '../service.js'
 import { contentSecurity, docsPage, startScript, startStyle } from './docs-page.js'
@@ -45,17 +44,14 @@ export function addDocs(app: FastifyInstance, service: Service): void {
 const script = 'text/javascript; charset=utf-8'
 const style = 'text/css; charset=utf-8'
 
+/** Two files are Swagger UI's, from wherever its package is installed. */
 async function loadFiles(): Promise<ReadonlyMap<string, Entity>> {
+  const bundle = import.meta.resolve('@fastify/swagger-ui/static/swagger-ui-bundle.js')
+  const sheet = import.meta.resolve('@fastify/swagger-ui/static/swagger-ui.css')
   return new Map([
-    ['swagger-ui-bundle.js', entityOf(await readPackaged('swagger-ui-bundle.js'), script)],
-    ['swagger-ui.css', entityOf(await readPackaged('swagger-ui.css'), style)],
+    ['swagger-ui-bundle.js', entityOf(await readFile(new URL(bundle)), script)],
+    ['swagger-ui.css', entityOf(await readFile(new URL(sheet)), style)],
     ['start.js', entityOf(Buffer.from(startScript), script)],
     ['start.css', entityOf(Buffer.from(startStyle), style)],
   ])
-}
-
-/** A file of Swagger UI, wherever the package is installed. */
-function readPackaged(name: string): Promise<Buffer> {
-  const { resolve } = createRequire(import.meta.url)
-  return readFile(resolve(`@fastify/swagger-ui/static/${name}`))
 }

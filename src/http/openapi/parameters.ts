@@ -83,7 +83,7 @@ function selectParameter(columns: readonly Column[]): Json {
   }
 }
 
-/** Components have names of few letters; what else a column has in its own is written as its code. */
+/** A component's name has few letters: all others of a column's name are written as codes. */
 function filterName(dataset: string, { name }: Column): string {
   const safe = name.replace(/[^A-Za-z0-9_]/gu, (letter) => `-${letter.codePointAt(0) ?? 0}-`)
   return `${dataset}.filter.${safe}`
