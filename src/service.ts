@@ -28,6 +28,8 @@ import { OpenExports } from './service/export.js'
 import type { Export } from './service/export.js'
 import { Guides } from './service/guides.js'
 import type { DatasetGuide } from './service/guides.js'
+import { referenceFor } from './service/reference.js'
+import type { Reference } from './service/reference.js'
 import { showcaseOf } from './service/showcase.js'
 import type { Showcase } from './service/showcase.js'
 
@@ -117,6 +119,8 @@ export interface Service {
   readonly account: (guest: Guest) => Promise<AccountDescription>
   /** What is offered, for anybody: no token is asked for, none of the data is read. */
   readonly showcase: () => Showcase
+  /** What the API reference shows: a token's datasets, or the listed ones where none is sent. */
+  readonly reference: (visit: Visit) => Promise<Reference>
   /**
    * Makes the guides of all datasets for every plan, which runs their example calls, ahead of the
    * first caller. One that fails is told to `report` and made when it is asked for.
@@ -281,6 +285,11 @@ export function createService(parts: ServiceParts): Service {
     guideDataset,
     account,
     showcase: () => showcaseOf(parts.catalog()),
+    reference: (visit: Visit) => {
+      const guest = visit.authorization === undefined ? null : admit(visit, 1)
+      const catalog = guest?.catalog ?? parts.catalog()
+      return referenceFor(guest?.principal ?? null, catalog, descriptions, visit.signal)
+    },
     prepare,
   })
 }

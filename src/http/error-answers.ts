@@ -16,6 +16,8 @@ const frameworkErrors: Readonly<Record<string, ServiceError>> = {
   ),
   FST_ERR_BAD_URL: new ServiceError('bad_request', 'The path has a broken percent-encoding.'),
   FST_ERR_MAX_PARAM_LENGTH: nothingHere(),
+  // Of QUERY, which no path has.
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: nothingHere(),
 }
 
 /** How long a refused connection is still read, so that the refusal arrives before the reset. */

@@ -7,7 +7,9 @@ import { holdsToken, tokenInUrlText } from '../control/token-format.js'
 import { ServiceError, badRequest } from '../errors.js'
 import { addCompression } from './compression.js'
 import { addCors } from './cors.js'
+import { addDocs } from './docs.js'
 import { answerBrokenRequest, nothingHere, sendError } from './error-answers.js'
+import { addReference } from './reference.js'
 import { addRoutes } from './routes.js'
 import type { RouteParts } from './routes.js'
 import { limitHeaders, visitOf } from './visit.js'
@@ -80,6 +82,8 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   addCompression(app)
   const methods = collectMethods(app)
   addRoutes(app, parts)
+  addReference(app, parts.service)
+  addDocs(app, parts.service)
   for (const addDoor of parts.doors) addDoor(app, visitOf)
   refuseOtherMethods(app, methods)
   if (parts.corsOrigins.length > 0) addCors(app, parts.corsOrigins)

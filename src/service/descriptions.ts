@@ -79,14 +79,19 @@ export class Descriptions {
     }
   }
 
+  /** Key and history values of the first row, by column, as a URL has them. */
+  async sample(access: Access, options: ReadOptions): Promise<ReadonlyMap<Column, string>> {
+    return (await this.#factsOf(access, options)).sample
+  }
+
   #factsOf(access: Access, options: ReadOptions): Promise<Facts> {
     return this.#facts.get(access, async () => ({
       rows: await this.#engine.count(access.version, access.predicates, options),
-      sample: await this.#sample(access, options),
+      sample: await this.#readSample(access, options),
     }))
   }
 
-  async #sample(access: Access, options: ReadOptions): Promise<ReadonlyMap<Column, string>> {
+  async #readSample(access: Access, options: ReadOptions): Promise<ReadonlyMap<Column, string>> {
     const { version, predicates } = access
     const columns = exampleFilters(access)
     if (columns.length === 0) return new Map()

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import { pino } from 'pino'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -94,6 +95,11 @@ await t.test('a path that does not exist is 404, with or without a token', async
       isError(t, answer, 'not_found', /^There is nothing at this path\.$/, url)
       hasLimits(t, answer, [], url)
     }
+  }
+  for (const method of METHODS.filter((each) => !['CONNECT', 'HEAD'].includes(each))) {
+    // Each method Node reads is in Fastify's type as a word of its own.
+    const answer = await world.get('/nowhere', token, { method: method as 'PUT' })
+    isError(t, answer, 'not_found', /^There is nothing at this path\.$/, method)
   }
   t.equal((await world.get(`/v1/${'a'.repeat(100)}`)).status, 401, 'the longest name')
 })

@@ -17,5 +17,6 @@ export const faultyService: Service = {
   guideDataset: fail,
   account: fail,
   showcase: () => ({ demoToken: null, datasets: [] }),
+  reference: fail,
   prepare: fail,
 }

@@ -1,0 +1,104 @@
+/** The files of the page that are ours; the others come from the package of Swagger UI. */
+export const startScript = `'use strict'
+
+const page = document.getElementById('reference')
+const demoToken = page.dataset.demoToken
+/** Whose document is shown; null = anybody's. It stays in this tab. */
+const shown = { token: null }
+
+async function show(token, { specActions }) {
+  if (token === shown.token) return
+  const headers = token === null ? {} : { Authorization: 'Bearer ' + token }
+  const answer = await fetch('/openapi.json', { headers })
+  if (!answer.ok) return
+  shown.token = token
+  specActions.updateSpec(await answer.text())
+}
+
+/** Whoever authorizes sees the datasets of their own token. */
+const followToken = () => ({
+  statePlugins: {
+    auth: {
+      wrapActions: {
+        authorize: (original, system) => (payload) => {
+          const { value } = payload.token
+          void show(value === demoToken ? null : value, system)
+          return original(payload)
+        },
+        logout: (original, system) => (names) => {
+          void show(null, system)
+          return original(names)
+        },
+      },
+    },
+  },
+})
+
+const viewer = SwaggerUIBundle({
+  url: '/openapi.json',
+  domNode: page,
+  plugins: [followToken],
+  deepLinking: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  displayRequestDuration: true,
+  filter: true,
+  validatorUrl: null,
+  onComplete: () => {
+    if (demoToken !== '') viewer.preauthorizeApiKey('token', demoToken)
+  },
+})
+
+const dark = matchMedia('(prefers-color-scheme: dark)')
+const followScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+dark.addEventListener('change', followScheme)
+followScheme()
+`
+
+/** Over the viewer's own style: datasets come soon, wide tables fit a phone. */
+export const startStyle = `html { color-scheme: light dark; }
+body { margin: 0; }
+.swagger-ui .info { margin: 24px 0 0; }
+.swagger-ui .info table tbody tr td { padding: 5px 16px 5px 0; }
+.swagger-ui .servers-title, .swagger-ui .servers { display: none; }
+.swagger-ui .scheme-container { margin: 0; padding: 8px 0; }
+.swagger-ui .response-col_links { display: none; }
+.swagger-ui .parameter__enum { max-height: 5em; overflow: auto; }
+`
+
+/** What the page may do: nothing but load its own files and ask this server. */
+export const contentSecurity = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/**
+ * The page of the reference. `addressOf` gives the address of one of its files; the demo token is
+ * public, of letters that need no escape, and null where there is none.
+ */
+export function docsPage(addressOf: (file: string) => string, demoToken: string | null): string {
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>API reference</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="${addressOf('swagger-ui.css')}">
+    <link rel="stylesheet" href="${addressOf('start.css')}">
+  </head>
+  <body>
+    <noscript>Without JavaScript, read <a href="/openapi.json">/openapi.json</a>.</noscript>
+    <main id="reference" data-demo-token="${demoToken ?? ''}"></main>
+    <script src="${addressOf('swagger-ui-bundle.js')}"></script>
+    <script src="${addressOf('start.js')}"></script>
+  </body>
+</html>
+`
+}

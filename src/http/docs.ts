@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises'
+import type { FastifyInstance } from 'fastify'
+import type { Service } from '../service.js'
+import { contentSecurity, docsPage, startScript, startStyle } from './docs-page.js'
+import { nothingHere } from './error-answers.js'
+import { entityOf, sendEntity } from './entity.js'
+import type { Entity } from './entity.js'
+
+const reading = ['GET', 'HEAD']
+
+/**
+ * `GET /docs`: a viewer of `/openapi.json`, made of files of this machine alone. Their addresses
+ * change with their content, so that browsers may keep them.
+ */
+export function addDocs(app: FastifyInstance, service: Service): void {
+  let loading: Promise<ReadonlyMap<string, Entity>> | undefined
+  const load = () => (loading ??= loadFiles())
+  app.route({
+    method: reading,
+    url: '/docs',
+    handler: async (request, reply) => {
+      const files = await load()
+      const addressOf = (name: string) => `/docs/${name}?v=${files.get(name)?.tag.slice(1, -1)}`
+      const page = Buffer.from(docsPage(addressOf, service.showcase().demoToken))
+      void reply
+        .header('Cache-Control', 'no-cache')
+        .header('Content-Security-Policy', contentSecurity)
+        .header('Referrer-Policy', 'no-referrer')
+      return sendEntity(request, reply, entityOf(page, 'text/html; charset=utf-8'))
+    },
+  })
+  app.route<{ Params: { readonly file: string } }>({
+    method: reading,
+    url: '/docs/:file',
+    handler: async (request, reply) => {
+      const file = (await load()).get(request.params.file)
+      if (!file) throw nothingHere()
+      void reply.header('Cache-Control', 'public, max-age=31536000, immutable')
+      return sendEntity(request, reply, file)
+    },
+  })
+}
+
+const script = 'text/javascript; charset=utf-8'
+const style = 'text/css; charset=utf-8'
+
+/** Two files are Swagger UI's, from wherever its package is installed. */
+async function loadFiles(): Promise<ReadonlyMap<string, Entity>> {
+  const bundle = import.meta.resolve('@fastify/swagger-ui/static/swagger-ui-bundle.js')
+  const sheet = import.meta.resolve('@fastify/swagger-ui/static/swagger-ui.css')
+  return new Map([
+    ['swagger-ui-bundle.js', entityOf(await readFile(new URL(bundle)), script)],
+    ['swagger-ui.css', entityOf(await readFile(new URL(sheet)), style)],
+    ['start.js', entityOf(Buffer.from(startScript), script)],
+    ['start.css', entityOf(Buffer.from(startStyle), style)],
+  ])
+}

@@ -1,0 +1,134 @@
+import { errorStatus } from '../../errors.js'
+import type { ErrorCode } from '../../errors.js'
+import { refTo } from './json.js'
+import type { Json } from './json.js'
+
+/** What each error code means to a caller. */
+const errorMeanings: Readonly<Record<ErrorCode, string>> = {
+  bad_request: 'an unknown column or operator; a malformed value, cursor or URL; a missing filter',
+  unauthorized: 'the token is missing, unknown, revoked or expired',
+  forbidden: 'a host name or an origin that is not allowed',
+  not_found: 'there is no such dataset, or none for this token',
+  method_not_allowed: 'the path has other methods, named in `Allow`',
+  not_acceptable: 'a format that is not served',
+  payload_too_large: 'the body is over 1 MiB',
+  unsupported_media_type: 'the body is not plain `application/json`',
+  rate_limit_exceeded: 'too many requests a minute',
+  row_quota_exceeded: 'the rows of this month are used',
+  headers_too_large: 'URL and headers are over 32 KiB: send the question with POST',
+  internal_error: 'a fault of the service',
+  service_unavailable: 'too many queries wait, or what is asked for is not available now',
+  timeout: 'not finished in the time that the dataset allows: add filters',
+}
+
+const codes = Object.keys(errorStatus) as readonly ErrorCode[]
+
+/** The one shape of every error. */
+export const errorSchema: Json = {
+  type: 'object',
+  required: ['error', 'detail'],
+  properties: {
+    error: { type: 'string', enum: codes },
+    detail: { type: 'string', description: 'What to correct.' },
+  },
+  additionalProperties: false,
+}
+
+const count = { type: 'integer', minimum: 0 }
+const text = { type: 'string' }
+
+/** The headers of answers, by name. */
+export const headers: Readonly<Record<string, Json>> = {
+  'X-Request-Id': { description: 'Names this request; the log has it too.', schema: text },
+  'X-RateLimit-Limit': { description: 'Requests a minute.', schema: count },
+  'X-RateLimit-Remaining': { description: 'Requests left in this minute.', schema: count },
+  'X-RateLimit-Reset': { description: 'Seconds until the minute ends.', schema: count },
+  'X-Quota-Rows-Limit': {
+    description: 'Rows a month; left out where they are not counted.',
+    schema: count,
+  },
+  'X-Quota-Rows-Remaining': { description: 'Rows left in this month.', schema: count },
+  'X-Quota-Scope': {
+    description: 'The quota that is nearer to its end: of the dataset, or over all.',
+    schema: { type: 'string', enum: ['resource', 'global'] },
+  },
+  ETag: { description: 'For `If-None-Match`; a page that a quota cut has none.', schema: text },
+  'Last-Modified': { description: 'When the newest file was written.', schema: text },
+  'X-Dataset-Version': { description: 'The version that was read.', schema: text },
+  'X-Next-Cursor': {
+    description: 'The `cursor` of the next page, in formats with no room for it.',
+    schema: text,
+  },
+  Link: { description: 'The next page as a relative URL, `rel="next"`.', schema: text },
+  'Retry-After': { description: 'Seconds after which to try again.', schema: count },
+  'WWW-Authenticate': { description: 'How to send a token.', schema: text },
+}
+
+const always = ['X-Request-Id']
+
+/** Where a known token stands: on each of its answers. */
+export const limits: readonly string[] = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+]
+
+export const quotas: readonly string[] = [
+  'X-Quota-Rows-Limit',
+  'X-Quota-Rows-Remaining',
+  'X-Quota-Scope',
+]
+
+/** The headers of an answer, as pointers to their components. */
+export function headerRefs(names: readonly string[]): Json {
+  return Object.fromEntries([...always, ...names].map((name) => [name, refTo('headers', name)]))
+}
+
+const errorHeaders: Readonly<Record<number, readonly string[]>> = {
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After', ...limits, ...quotas],
+  503: ['Retry-After'],
+}
+
+/** What goes wrong at any path. */
+const everywhere: readonly ErrorCode[] = ['bad_request', 'headers_too_large', 'internal_error']
+
+/** What goes wrong wherever a token is looked at. */
+export const tokenErrors: readonly ErrorCode[] = ['unauthorized', 'rate_limit_exceeded']
+
+/** What goes wrong where data is read. */
+export const readErrors: readonly ErrorCode[] = ['service_unavailable', 'timeout']
+
+/** An operation's answers: its own, and the errors that it may end in. */
+export function answers(own: Json, errors: readonly ErrorCode[]): Json {
+  const statuses = new Set([...everywhere, ...errors].map((code) => errorStatus[code]))
+  const refs = [...statuses].map((status) => [status, refTo('responses', String(status))])
+  return { ...own, ...Object.fromEntries(refs) }
+}
+
+/** A JSON answer whose shape is a component. */
+export function jsonAnswer(description: string, schema: string, names: readonly string[]): Json {
+  return {
+    description,
+    headers: headerRefs(names),
+    content: { 'application/json': { schema: refTo('schemas', schema) } },
+  }
+}
+
+/** The error answers by status. */
+export const errorAnswers: Readonly<Record<string, Json>> = Object.fromEntries(
+  [...new Set(Object.values(errorStatus))].map((status) => {
+    const lines = codes
+      .filter((code) => errorStatus[code] === status)
+      .map((code) => `\`${code}\`: ${errorMeanings[code]}.`)
+    return [status, errorAnswer(lines.join('\n'), status)]
+  }),
+)
+
+function errorAnswer(description: string, status: number): Json {
+  return {
+    description,
+    headers: headerRefs(errorHeaders[status] ?? []),
+    content: { 'application/json': { schema: refTo('schemas', 'Error') } },
+  }
+}

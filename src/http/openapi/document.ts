@@ -1,0 +1,131 @@
+import { operatorNames, operators } from '../../catalog/operators.js'
+import type { ReferenceDataset } from '../../service/reference.js'
+import {
+  AccountSchema,
+  DatasetListSchema,
+  DatasetSchema,
+  ReadySchema,
+  StatusSchema,
+} from '../schemas.js'
+import { errorAnswers, errorSchema, headerRefs, headers } from './answers.js'
+import { datasetPaths } from './dataset-paths.js'
+import { filterSchema, filterSchemaName, writtenFilter } from './filters.js'
+import { refTo } from './json.js'
+import type { Json } from './json.js'
+import { datasetParameters, sharedParameters } from './parameters.js'
+import { questionSchema } from './question-body.js'
+import { rowSchema } from './rows.js'
+import { servicePaths, serviceTag } from './service-paths.js'
+
+/** The REST interface as OpenAPI 3.1, with these datasets and no other. */
+export function openApiDocument(datasets: readonly ReferenceDataset[]): Json {
+  const paths: Readonly<Record<string, Json>> = Object.assign(
+    {},
+    ...datasets.map(datasetPaths),
+    servicePaths(),
+  )
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Dataset Access Service',
+      version: '1',
+      description: introduction(),
+      contact: { name: 'The operator of this server' },
+    },
+    servers: [{ url: '/', description: 'The server that this document came from' }],
+    security: [{ token: [] }],
+    tags: [...datasets.map(datasetTag), { name: serviceTag, description: 'Token and server.' }],
+    paths,
+    components: {
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: 'The token that you were given.' },
+      },
+      ...usedIn(paths, {
+        schemas: schemas(datasets),
+        parameters: Object.assign({}, sharedParameters, ...datasets.map(datasetParameters)),
+        responses: { 304: unchanged, ...errorAnswers },
+        headers,
+      }),
+    },
+  }
+}
+
+/** The grammar in words and tables: what a schema can't say. */
+function introduction(): string {
+  const rows = operatorNames.map(
+    (name) => `| \`${writtenFilter(name)}\` | ${operators[name].meaning} |`,
+  )
+  return [
+    'Read-only tables over HTTP. Every path but this reference and the two checks of health needs',
+    'the header `Authorization: Bearer <token>`.',
+    '',
+    'A filter is `column=operator.value`: the value is everything after the first dot. All filters',
+    'hold together. A list is `in.one,two`; an element with a comma, a quote or a backslash is',
+    'written in double quotes.',
+    '',
+    '| filter | meaning |',
+    '| --- | --- |',
+    ...rows,
+    '',
+    'A page has a `next_cursor`: the same request with `cursor` is the next page, and null says',
+    'that it was the last.',
+  ].join('\n')
+}
+
+function datasetTag({ name, title, description, source }: ReferenceDataset): Json {
+  const words = [title, description, source === null ? null : `Source: ${source}`]
+  return { name, description: words.filter((each) => each !== null).join('\n\n') }
+}
+
+function schemas(datasets: readonly ReferenceDataset[]): Json {
+  const columns = datasets.flatMap((dataset) => dataset.columns)
+  const types = new Set(columns.map(({ rules }) => rules.shown))
+  return {
+    ...Object.assign({}, ...datasets.map(datasetSchemas)),
+    ...Object.fromEntries([...types].map((type) => [filterSchemaName(type), filterSchema(type)])),
+    DatasetList: DatasetListSchema,
+    Dataset: DatasetSchema,
+    Account: AccountSchema,
+    Status: StatusSchema,
+    Ready: ReadySchema,
+    Document: { type: 'object', required: ['openapi', 'info', 'paths'] },
+    Error: errorSchema,
+  }
+}
+
+function datasetSchemas(dataset: ReferenceDataset): Json {
+  const { name, columns } = dataset
+  return {
+    [`${name}.Column`]: { type: 'string', enum: columns.map((column) => column.name) },
+    [`${name}.Question`]: questionSchema(dataset),
+    [`${name}.Row`]: rowSchema(columns),
+    [`${name}.Page`]: {
+      type: 'object',
+      required: ['data', 'next_cursor'],
+      properties: {
+        data: { type: 'array', items: refTo('schemas', `${name}.Row`) },
+        next_cursor: { type: ['string', 'null'], description: 'Null on the last page.' },
+      },
+      additionalProperties: false,
+    },
+  }
+}
+
+const unchanged: Json = {
+  description: 'What you have is still the answer.',
+  headers: headerRefs(['ETag']),
+}
+
+/** The components that something points to: a document without datasets needs few. */
+function usedIn(paths: Json, components: Readonly<Record<string, Json>>): Json {
+  const text = JSON.stringify([paths, components])
+  const refs = new Set([...text.matchAll(/"#\/components\/([^"]+)"/g)].map(([, target]) => target))
+  const used = (kind: string, named: Json) =>
+    Object.entries(named).filter(([name]) => refs.has(`${kind}/${name}`))
+  return Object.fromEntries(
+    Object.entries(components).map(([kind, named]) => [
+      kind,
+      Object.fromEntries(used(kind, named)),
+    ]),
+  )
+}

@@ -1,0 +1,100 @@
+import type { Column } from '../../catalog/column.js'
+import { columnOperators } from '../../catalog/column.js'
+import { typeOperators } from '../../catalog/column-types.js'
+import type { ShownType } from '../../catalog/column-types.js'
+import { operators } from '../../catalog/operators.js'
+import type { Operator, ValueForm } from '../../catalog/operators.js'
+import { listElement } from '../../query/write-url.js'
+import type { Json } from './json.js'
+
+const day = '[+-]?[0-9]{4,7}-[0-9]{2}-[0-9]{2}'
+const clock = String.raw`[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?`
+const zone = '(?:[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)'
+const anyText = String.raw`[\s\S]*`
+
+/**
+ * What a value looks like. A pattern can't say all: that a month has no 31st, or that a column is a
+ * UUID, is told by the 400. It never refuses what the service takes.
+ */
+export const valuePatterns: Readonly<Record<ShownType, string>> = {
+  integer: String.raw`-?[0-9]+(?:\.[0-9]+)?`,
+  number: String.raw`-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?`,
+  string: anyText,
+  boolean: '(?:true|false)',
+  date: day,
+  timestamp: `${day}(?:[T ]${clock}${zone}?)?`,
+  time: clock,
+  json: anyText,
+  binary: anyText,
+}
+
+/** The name of the schema of filters on columns of this type. */
+export function filterSchemaName(type: ShownType): string {
+  return `${type}.Filter`
+}
+
+/** `column=operator.value` as far as a schema can say it: a text with the type's own operators. */
+export function filterSchema(type: ShownType): Json {
+  const names = typeOperators[type]
+  const lines = names.map((name) => `- \`${writtenFilter(name)}\`: ${operators[name].meaning}`)
+  return {
+    type: 'string',
+    description: [`A filter on a column of type ${type}:`, '', ...lines].join('\n'),
+    pattern: `^(?:${valueForms.flatMap((form) => alternative(type, form)).join('|')})$`,
+  }
+}
+
+const valueForms: readonly ValueForm[] = ['one', 'pattern', 'list', 'none']
+
+/** The operators of a type that take their value in this form. */
+export function operatorsWith(type: ShownType, form: ValueForm): readonly Operator[] {
+  return typeOperators[type].filter((name) => operators[name].form === form)
+}
+
+function alternative(type: ShownType, form: ValueForm): readonly string[] {
+  const names = operatorsWith(type, form)
+  return names.length === 0 ? [] : [`(?:${names.join('|')})${valuePattern(type, form)}`]
+}
+
+function valuePattern(type: ShownType, form: ValueForm): string {
+  switch (form) {
+    case 'one':
+      return String.raw`\.${valuePatterns[type]}`
+    case 'pattern':
+      return String.raw`\.[^*]*\*?`
+    case 'list':
+      return String.raw`\.${elementPattern(type)}(?:,${elementPattern(type)})*`
+    case 'none':
+      return ''
+  }
+}
+
+function elementPattern(type: ShownType): string {
+  const one = valuePatterns[type]
+  if (one === anyText) return String.raw`(?:"(?:[^"\\]|\\["\\])*"|[^",\\]+)`
+  return `(?:"${one}"|${one})`
+}
+
+/** How a filter with the operator is written: `eq.value`, `in.one,two`, `is_null`. */
+export function writtenFilter(name: Operator): string {
+  const forms = { one: '.value', pattern: '.prefix*', list: '.one,two', none: '' }
+  return `${name}${forms[operators[name].form]}`
+}
+
+/** A filter for each operator of the column, made of a value that it has or could have. */
+export function filterExamples(column: Column, value: string): readonly string[] {
+  return columnOperators(column).map((name) => `${name}${exampleValue(name, value)}`)
+}
+
+function exampleValue(name: Operator, value: string): string {
+  switch (operators[name].form) {
+    case 'one':
+      return `.${value}`
+    case 'pattern':
+      return `.${[...value].slice(0, 2).join('').replaceAll('*', '')}*`
+    case 'list':
+      return `.${listElement(value)}`
+    case 'none':
+      return ''
+  }
+}

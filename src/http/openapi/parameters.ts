@@ -1,0 +1,118 @@
+import type { Column } from '../../catalog/column.js'
+import { columnOperators } from '../../catalog/column.js'
+import { pageFormats } from '../../query/page-format.js'
+import { listElement } from '../../query/write-url.js'
+import { filtersMax } from '../../query/raw-question.js'
+import type { ReferenceDataset } from '../../service/reference.js'
+import { filterExamples, filterSchemaName } from './filters.js'
+import { refTo } from './json.js'
+import type { Json } from './json.js'
+
+/** How an export is written (contract 1.6). */
+export const exportFormats = ['ndjson', 'csv'] as const
+
+/** Parameters that are the same wherever they are. */
+export const sharedParameters: Readonly<Record<string, Json>> = {
+  cursor: {
+    name: 'cursor',
+    in: 'query',
+    description:
+      'Goes on where a page ended: its `next_cursor` or `X-Next-Cursor`. The filters stay the ' +
+      'same; `limit` and `select` may change.',
+    schema: { type: 'string' },
+  },
+  format: {
+    name: 'format',
+    in: 'query',
+    description: 'The format of the page; it goes before the header `Accept`.',
+    schema: { type: 'string', enum: pageFormats, default: 'json' },
+  },
+  'export.format': {
+    name: 'format',
+    in: 'query',
+    description: 'The format of the export; it goes before the header `Accept`.',
+    schema: { type: 'string', enum: exportFormats, default: 'ndjson' },
+  },
+  'If-None-Match': {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'An `ETag` that you have: where it still holds the answer is 304.',
+    schema: { type: 'string' },
+  },
+}
+
+/** The parameters of a dataset's page and export, by the names of their components. */
+export function datasetParameters(dataset: ReferenceDataset): Readonly<Record<string, Json>> {
+  const { name, limit, columns, sample } = dataset
+  const [first] = sample.keys()
+  return {
+    [`${name}.select`]: selectParameter(columns),
+    [`${name}.limit`]: {
+      name: 'limit',
+      in: 'query',
+      description: `Rows of the page: 1 to ${limit.max}, ${limit.default} when left out.`,
+      schema: { type: 'integer', minimum: 1, maximum: limit.max, default: limit.default },
+    },
+    ...Object.fromEntries(
+      columns.map((column) => {
+        const value = sample.get(column) ?? column.rules.example
+        return [filterName(name, column), filterParameter(column, value, column === first)]
+      }),
+    ),
+  }
+}
+
+/** Filters on these columns, as components. */
+export function filterRefs({ name, columns }: ReferenceDataset): readonly Json[] {
+  return columns.map((column) => refTo('parameters', filterName(name, column)))
+}
+
+function selectParameter(columns: readonly Column[]): Json {
+  return {
+    name: 'select',
+    in: 'query',
+    description: 'Columns of the answer, in the order wanted; all of them when left out.',
+    style: 'form',
+    explode: false,
+    schema: {
+      type: 'array',
+      items: { type: 'string', enum: columns.map((column) => listElement(column.name)) },
+      minItems: 1,
+      uniqueItems: true,
+    },
+  }
+}
+
+/** A component's name has few letters: all others of a column's name are written as codes. */
+function filterName(dataset: string, { name }: Column): string {
+  const safe = name.replace(/[^A-Za-z0-9_]/gu, (letter) => `-${letter.codePointAt(0) ?? 0}-`)
+  return `${dataset}.filter.${safe}`
+}
+
+/** Viewers fill in a parameter's own example, so one filter alone has that: it finds rows. */
+function filterParameter(column: Column, value: string, isFilledIn: boolean): Json {
+  const { name, rules } = column
+  const examples = filterExamples(column, value)
+  return {
+    name,
+    in: 'query',
+    description: filterDescription(column, examples[0] ?? ''),
+    style: 'form',
+    explode: true,
+    schema: {
+      type: 'array',
+      items: refTo('schemas', filterSchemaName(rules.shown)),
+      maxItems: filtersMax,
+      examples: examples.map((example) => [example]),
+    },
+    ...(isFilledIn && { example: examples.slice(0, 1) }),
+  }
+}
+
+function filterDescription(column: Column, example: string): string {
+  const { description, unit, rules, nullable } = column
+  const type = `${rules.shown}${nullable ? ', may be empty' : ''}`
+  const words = [description, unit === null ? null : `unit: ${unit}`, type]
+  const operators = columnOperators(column).join(' ')
+  return `${words.filter((word) => word !== null).join('; ')}. \`${example}\` (${operators})`
+}

@@ -1,0 +1,84 @@
+import type { ShownType } from '../../catalog/column-types.js'
+import type { ValueForm } from '../../catalog/operators.js'
+import { questionFields } from '../../query/parse-json.js'
+import { filtersMax, listValuesMax } from '../../query/raw-question.js'
+import type { ReferenceDataset } from '../../service/reference.js'
+import { operatorsWith, valuePatterns } from './filters.js'
+import { refTo } from './json.js'
+import type { Json } from './json.js'
+
+/** The body of `POST /v1/<dataset>/query`: which columns have which operators and values. */
+export function questionSchema({ name, columns, limit }: ReferenceDataset): Json {
+  const types = new Set(columns.map(({ rules }) => rules.shown))
+  const filters = [...types].flatMap((type) => {
+    const names = columns.filter(({ rules }) => rules.shown === type).map((each) => each.name)
+    return valueForms.flatMap((form) => filterSchema(type, form, names))
+  })
+  return {
+    type: 'object',
+    properties: {
+      filters: { type: 'array', maxItems: filtersMax, items: { anyOf: filters } },
+      select: {
+        type: 'array',
+        items: refTo('schemas', `${name}.Column`),
+        minItems: 1,
+        uniqueItems: true,
+      },
+      limit: { type: 'integer', minimum: 1, maximum: limit.max, default: limit.default },
+      cursor: questionFields.cursor,
+    },
+    additionalProperties: false,
+  }
+}
+
+const valueForms: readonly ValueForm[] = ['one', 'pattern', 'list', 'none']
+
+/** None where the type has no operator of this form. */
+function filterSchema(type: ShownType, form: ValueForm, columns: readonly string[]): Json[] {
+  const names = operatorsWith(type, form)
+  if (names.length === 0) return []
+  const required = ['column', 'op', ...(form === 'none' ? [] : ['value'])]
+  const properties = {
+    column: { type: 'string', enum: columns },
+    op: { type: 'string', enum: names },
+    ...(form !== 'none' && { value: valueSchema(type, form) }),
+  }
+  return [{ type: 'object', required, properties, additionalProperties: false }]
+}
+
+function valueSchema(type: ShownType, form: ValueForm): Json {
+  if (form === 'pattern') return { type: 'string', pattern: String.raw`^[^*]*\*?$` }
+  if (form !== 'list') return scalarSchema(type)
+  return { type: 'array', items: scalarSchema(type), minItems: 1, maxItems: listValuesMax }
+}
+
+function scalarSchema(type: ShownType): Json {
+  const text = { type: 'string', pattern: `^${valuePatterns[type]}$` }
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return { anyOf: [text, { type: 'number' }] }
+    case 'boolean':
+      return { anyOf: [text, { type: 'boolean' }] }
+    case 'string':
+      return { type: 'string' }
+    default:
+      return text
+  }
+}
+
+const exampleColumns = 4
+const exampleLimit = 10
+
+/** A question that has an answer: rows by a value that one of the columns has. */
+export function questionExample({ columns, sample }: ReferenceDataset): Json {
+  const [found] = sample
+  const column = found?.[0] ?? columns.find(({ rules }) => rules.shown !== 'json')
+  const value = found?.[1] ?? column?.rules.example
+  const filter = column && value !== '' ? [{ column: column.name, op: 'eq', value }] : []
+  return {
+    filters: filter,
+    select: columns.slice(0, exampleColumns).map(({ name }) => name),
+    limit: exampleLimit,
+  }
+}

@@ -1,0 +1,57 @@
+import type { Column } from '../../catalog/column.js'
+import type { Json } from './json.js'
+
+/** A row as JSON has it; none of its keys is sure to be there, for `select` chooses. */
+export function rowSchema(columns: readonly Column[]): Json {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      columns.map((column) => [column.name, { ...cellSchema(column), ...described(column) }]),
+    ),
+    additionalProperties: false,
+  }
+}
+
+/** Longer than JSON readers keep: served as strings. */
+const textIntegers: readonly string[] = ['HUGEINT', 'UBIGINT', 'UHUGEINT']
+
+function cellSchema(column: Column): Json {
+  const { type, rules, asText } = column
+  const mayBeNull = column.nullable || isNullServed(column)
+  const typed = (name: string, more: Json = {}): Json => ({
+    type: mayBeNull ? [name, 'null'] : name,
+    ...more,
+  })
+  if (asText) return typed('string')
+  const scalar = type.kind === 'scalar' ? type.name : null
+  switch (rules.shown) {
+    case 'integer':
+      return typed(scalar !== null && textIntegers.includes(scalar) ? 'string' : 'integer')
+    case 'number':
+    case 'boolean':
+      return typed(rules.shown)
+    case 'date':
+      return typed('string', { format: 'date' })
+    case 'timestamp':
+      return typed('string', scalar === 'TIMESTAMPTZ' ? { format: 'date-time' } : {})
+    case 'binary':
+      return typed('string', { contentEncoding: 'base64' })
+    case 'string':
+    case 'time':
+      return typed('string')
+    case 'json':
+      return {}
+  }
+}
+
+/** Values that JSON does not have, NaN and the infinities, are served as null. */
+function isNullServed({ rules: { domain } }: Column): boolean {
+  return domain.kind === 'float' || (domain.kind === 'grid' && domain.infinities)
+}
+
+function described({ description, unit }: Column): Json {
+  return {
+    ...(description !== null && { description }),
+    ...(unit !== null && { 'x-unit': unit }),
+  }
+}

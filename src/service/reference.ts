@@ -1,0 +1,85 @@
+import { accessibleDatasets, authorize } from '../access/access.js'
+import type { Access } from '../access/access.js'
+import type { Principal } from '../access/principal.js'
+import type { Catalog } from '../catalog/catalog.js'
+import type { Column } from '../catalog/column.js'
+import type { Dataset } from '../catalog/dataset.js'
+import type { Version } from '../catalog/version.js'
+import type { ReadOptions } from '../engine/engine.js'
+import type { Descriptions } from './descriptions.js'
+
+/** What the API reference shows to one audience. */
+export interface Reference {
+  /** A frozen picture: as long as it is the same, equal keys mean equal references. */
+  readonly catalog: Catalog
+  readonly key: string
+  readonly datasets: readonly ReferenceDataset[]
+}
+
+export interface ReferenceDataset extends Pick<
+  Dataset,
+  'name' | 'title' | 'description' | 'source' | 'requireFilter' | 'limit'
+> {
+  /** Hidden ones are not among them. */
+  readonly columns: readonly Column[]
+  /** Values that filters find, as a URL has them: of the first row that the audience sees. */
+  readonly sample: ReadonlyMap<Column, string>
+}
+
+/** What is shown of a dataset; without access no row of it is read. */
+interface View {
+  readonly dataset: Dataset
+  readonly version: Version
+  readonly access: Access | null
+}
+
+/**
+ * The datasets of a principal; for nobody (null) those with `listed: true`, with values of the
+ * demo subset alone, which is public.
+ */
+export async function referenceFor(
+  principal: Principal | null,
+  catalog: Catalog,
+  descriptions: Descriptions,
+  signal: AbortSignal,
+): Promise<Reference> {
+  const views = principal
+    ? accessibleDatasets(principal, catalog).map((access) => ({
+        dataset: access.dataset,
+        version: access.version,
+        access,
+      }))
+    : listedViews(catalog)
+  const options = { signal, client: principal?.id ?? 'visitors' }
+  const datasets: ReferenceDataset[] = []
+  for (const view of views) datasets.push(await shown(view, descriptions, options))
+  const keys = views.map(({ dataset, access }) => [dataset.name, access?.key ?? null])
+  return { catalog, key: JSON.stringify(keys), datasets }
+}
+
+function listedViews(catalog: Catalog): readonly View[] {
+  return [...catalog.datasets.values()].flatMap((dataset) => {
+    const { listed, version, demo, name } = dataset
+    if (!listed || !version) return []
+    const access = demo && authorize({ kind: 'demo', id: 'demo' }, catalog, name)
+    return [{ dataset, version, access }]
+  })
+}
+
+async function shown(
+  { dataset, version, access }: View,
+  descriptions: Descriptions,
+  options: ReadOptions,
+): Promise<ReferenceDataset> {
+  const { name, title, description, source, requireFilter, limit } = dataset
+  return {
+    name,
+    title,
+    description,
+    source,
+    requireFilter,
+    limit,
+    columns: version.columns.filter((column) => !column.hidden),
+    sample: access ? await descriptions.sample(access, options) : new Map(),
+  }
+}

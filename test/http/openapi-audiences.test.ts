@@ -1,0 +1,127 @@
+import t from 'tap'
+import { isError } from '../support/answers.js'
+import { readDocument } from '../support/openapi.js'
+import { startWorld } from '../support/world.js'
+import type { World } from '../support/world.js'
+import type { Test } from 'tap'
+
+const registry = `
+demo: {token: das_demo_audience, rate_per_minute: 1000}
+datasets:
+  open:
+    title: Open title
+    description: Open words
+    files: data/open.parquet
+    key: id
+    listed: true
+    columns: {secret_column: {hidden: true}}
+    demo: {id: [shown1]}
+    plans: {p: {rows_per_month: 10, history: all, price_rub: 0, rate_per_minute: 1000}}
+  plain:
+    title: Plain title
+    files: data/plain.parquet
+    key: id
+    listed: true
+    plans: {p: {rows_per_month: 10, history: all, price_rub: 0, rate_per_minute: 1000}}
+  closed:
+    title: Closed title
+    description: Closed words
+    source: Closed source
+    files: data/closed.parquet
+    key: closed_key
+    plans: {p: {rows_per_month: 10, history: all, price_rub: 0, rate_per_minute: 1000}}
+`
+
+const files = {
+  'data/open.parquet': `SELECT * FROM (VALUES ('paid0', 1, 'x'), ('shown1', 2, 'y'))
+    v(id, open_column, secret_column)`,
+  'data/plain.parquet': "SELECT 'unshown' AS id",
+  'data/closed.parquet': "SELECT 'closed0' AS closed_key, 1 AS closed_column",
+}
+
+function start(t: Test): Promise<World> {
+  return startWorld(t, { files, registry })
+}
+
+// Guarantee: the document names nothing that its reader may not see.
+await t.test('a visitor is shown listed datasets, and values of the demo alone', async (t) => {
+  const world = await start(t)
+  const { text } = await world.get('/openapi.json')
+  for (const there of ['/v1/open', '/v1/plain', 'Open title', 'Open words', 'open_column']) {
+    t.match(text, there)
+  }
+  t.match(text, 'shown1', 'an example of the demo subset')
+  for (const absent of ['closed', 'Closed', 'secret', 'paid0', 'unshown', 'rows_per_month']) {
+    t.notMatch(text, absent)
+  }
+})
+
+await t.test('a token is shown its own datasets, listed or not, and no other', async (t) => {
+  const world = await start(t)
+  const { token } = world.subscribe(['closed:p'])
+  const { text } = await world.get('/openapi.json', token)
+  const theirs = ['/v1/closed', 'Closed title', 'Closed words', 'Closed source', 'closed_column']
+  for (const there of [...theirs, 'eq.closed0']) t.match(text, there)
+  for (const absent of [
+    '/v1/open',
+    'Open title',
+    'Open words',
+    'open_column',
+    'Plain',
+    'secret',
+    token,
+  ]) {
+    t.notMatch(text, absent)
+  }
+  const own = await world.get('/openapi.json', world.subscribe(['open:p']).token)
+  t.match(own.text, 'paid0', 'an example of their own rows')
+  t.notMatch(own.text, /secret|Plain|[Cc]losed/)
+})
+
+await t.test('the demo token is shown what has a demo', async (t) => {
+  const { paths } = await readDocument(await start(t), 'das_demo_audience')
+  t.same(
+    Object.keys(paths).filter((path) => /^\/v1\/\w+$/.test(path)),
+    ['/v1/open', '/v1/account'],
+  )
+})
+
+await t.test('a wrong token is refused, a known one counted', async (t) => {
+  const world = await start(t)
+  isError(t, await world.get('/openapi.json', 'das_live_wrong'), 'unauthorized')
+  const { token } = world.subscribe(['open:p'])
+  const { headers } = await world.get('/openapi.json', token)
+  t.equal(headers['x-ratelimit-remaining'], '999')
+  t.equal(headers['x-quota-rows-limit'], undefined, 'no dataset, no quota')
+  const visitor = await world.get('/openapi.json')
+  t.equal(visitor.headers['x-ratelimit-limit'], undefined)
+})
+
+await t.test('a document that is known is 304, for its own audience alone', async (t) => {
+  const world = await start(t)
+  const { token } = world.subscribe(['closed:p'])
+  const first = await world.get('/openapi.json')
+  const tag = String(first.headers['etag'])
+  t.match(first.headers, {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'private, no-cache',
+    vary: 'Authorization',
+    etag: /^"[\w-]{27}"$/,
+  })
+  const ask = (bearer?: string) =>
+    world.get('/openapi.json', bearer, { headers: { 'if-none-match': tag } })
+  const again = await ask()
+  t.equal(again.status, 304)
+  t.equal(again.text, '')
+  t.equal(again.headers['etag'], tag)
+  t.equal((await ask(token)).status, 200)
+  const other = world.subscribe(['closed:p']).token
+  const tags = await Promise.all(
+    [token, other].map(async (each) => (await world.get('/openapi.json', each)).headers['etag']),
+  )
+  t.equal(tags[0], tags[1], 'who sees the same has the same document')
+  const head = await world.get('/openapi.json', undefined, { method: 'HEAD' })
+  t.equal(head.status, 200)
+  t.equal(head.text, '')
+  t.equal(head.headers['etag'], tag)
+})

@@ -1,0 +1,126 @@
+import { Spectral } from '@stoplight/spectral-core'
+import type { RulesetDefinition } from '@stoplight/spectral-core'
+import { oas } from '@stoplight/spectral-rulesets'
+import { Compile } from 'typebox/schema'
+import t from 'tap'
+import type { Test } from 'tap'
+import { parametersOf, readDocument, resolved, routesOf } from '../support/openapi.js'
+import type { Document } from '../support/openapi.js'
+import { startShipped } from '../support/shipped.js'
+import { demoToken, startThings } from '../support/things.js'
+import { startTyped } from '../support/typed.js'
+import type { World } from '../support/world.js'
+
+/** Every rule that Spectral recommends; the first of them is OpenAPI's own schema. */
+async function isClean(t: Test, document: Document, name: string): Promise<void> {
+  const spectral = new Spectral()
+  // The package's types know its rules as a wider kind than its engine's do.
+  spectral.setRuleset({ extends: [oas as RulesetDefinition] })
+  const results = await spectral.run(JSON.stringify(document))
+  const found = results.map(({ code, message, path }) => `${code} ${path.join('/')}: ${message}`)
+  t.same(found, [], name)
+}
+
+await t.test('the document is OpenAPI 3.1 that Spectral has nothing to say of', async (t) => {
+  const shipped = await readDocument(await startShipped(t))
+  t.match(shipped.openapi, /^3\.1\./)
+  t.same(
+    shipped.servers.map(({ url }) => url),
+    ['/'],
+    'right behind any proxy',
+  )
+  await isClean(t, shipped, 'the shipped datasets')
+})
+
+await t.test('it is as clean for a column of every type, and with no dataset', async (t) => {
+  const world = await startTyped(t)
+  await isClean(t, await readDocument(world), 'none')
+  const { token } = world.subscribe(['typed:pro'])
+  await isClean(t, await readDocument(world, token), 'every type')
+})
+
+await t.test('the document is of the routes that the server has, and of all of them', async (t) => {
+  const world = await startThings(t)
+  const { paths } = await readDocument(world, world.subscribe(['things:pro']).token)
+  /** Pages for people, and other protocols' own addresses. */
+  const others = /^\/(docs|mcp|register|\.well-known)(\/|\*|$)/
+  const routes = new Set(routesOf(world).filter((path) => !others.test(path)))
+  routes.add('/v1/:dataset/export')
+  const documented = Object.keys(paths).map((path) => path.replace('/things', '/:dataset'))
+  t.same(documented.sort(), [...routes].sort())
+  for (const [path, operations] of Object.entries(paths)) {
+    if (path.endsWith('/export')) continue
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+      const { status } = await world.get(path, undefined, { method })
+      t.equal(status !== 405, operations[method.toLowerCase()] !== undefined, `${method} ${path}`)
+    }
+  }
+})
+
+/** Asks with every example of a dataset's page and of its question as JSON. */
+async function examplesWork(t: Test, world: World, token: string, name: string): Promise<void> {
+  const document = await readDocument(world, token)
+  const path = `/v1/${name}`
+  const parameters = parametersOf(document, path)
+  let asked = 0
+  for (const { name: column, schema, example = [] } of parameters.values()) {
+    for (const texts of [...(schema.examples ?? []), example]) {
+      const query = texts.map((text) => `${encodeURIComponent(column)}=${encodeURIComponent(text)}`)
+      if (query.length === 0) continue
+      const { status, text } = await world.get(`${path}?${query.join('&')}`, token)
+      t.equal(status, 200, `${query.join('&')} ${text.slice(0, 200)}`)
+      asked++
+    }
+  }
+  t.ok(asked > parameters.size, 'each column has examples')
+  const body = document.paths[`${path}/query`]?.['post']?.requestBody?.content['application/json']
+  const questions = Object.values(body?.examples ?? {})
+  t.equal(questions.length, 1)
+  for (const { value } of questions) {
+    const { status, text, body } = await world.post(`${path}/query`, token, value)
+    t.equal(status, 200, text.slice(0, 200))
+    t.ok(body.data.length > 0, 'and it finds something')
+  }
+}
+
+await t.test('every example is answered, with an operator of each kind', async (t) => {
+  const things = await startThings(t)
+  await examplesWork(t, things, demoToken, 'things')
+  await examplesWork(t, things, things.subscribe(['days:last']).token, 'days')
+  await examplesWork(t, things, things.subscribe(['big:pro']).token, 'big')
+})
+
+await t.test('every example is answered for a column of every type', async (t) => {
+  const typed = await startTyped(t)
+  await examplesWork(t, typed, typed.subscribe(['typed:pro']).token, 'typed')
+})
+
+await t.test('columns are parameters with type, unit, description and operators', async (t) => {
+  const document = await readDocument(await startShipped(t))
+  const parameters = parametersOf(document, '/v1/financials')
+  t.equal(parameters.size, 131 + 4)
+  t.match(parameters.get('limit')?.schema, { minimum: 1, maximum: 1000, default: 100 })
+  const revenue = parameters.get('2110')
+  t.match(revenue?.description, /Revenue; unit: thousand RUB; integer, may be empty/)
+  t.match(revenue, { style: 'form', explode: true, schema: { type: 'array' } })
+  const filter = new RegExp(String(resolved(document, revenue?.schema.items ?? {})['pattern']))
+  for (const right of ['eq.1', 'gte.-1.5', 'in.1,2', 'in."1",2', 'is_null']) t.match(right, filter)
+  for (const wrong of ['1', 'eq', 'eq.', 'eq.one', 'like.1*', 'in.', 'is_null.1', 'gt.1,2']) {
+    t.notMatch(wrong, filter)
+  }
+  const inn = parameters.get('inn')
+  t.same(inn?.example, ['eq.0261012138'], 'one filter is filled in, with a value of the demo')
+})
+
+await t.test('a row is as its schema says, for a value of every type', async (t) => {
+  const world = await startTyped(t)
+  const { token } = world.subscribe(['typed:pro'])
+  const document = await readDocument(world, token)
+  const schema = document.components['schemas']?.['typed.Row']
+  const row = Compile({ ...schema })
+  const { body } = await world.get('/v1/typed?limit=50', token)
+  t.equal(body.data.length, 6)
+  for (const each of body.data) t.same(row.Errors(each)[1], [], JSON.stringify(each))
+  t.notOk(row.Check({ unknown: 1 }))
+  t.notOk(row.Check({ int: '1' }))
+})
