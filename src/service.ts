@@ -8,15 +8,12 @@ import type { Principal } from './access/principal.js'
 import { RateLimits, requireRate } from './access/rate-limits.js'
 import type { RateStatus } from './access/rate-limits.js'
 import type { Catalog } from './catalog/catalog.js'
-import type { Version } from './catalog/version.js'
 import type { LastUsed } from './control/last-used.js'
 import type { ControlStore } from './control/store.js'
 import type { Usage } from './control/usage.js'
 import { withDeadline } from './engine/deadline.js'
 import type { Engine, ReadOptions } from './engine/engine.js'
 import { ask } from './query/ask.js'
-import type { PageFormat } from './query/page-format.js'
-import type { RawQuestion } from './query/raw-question.js'
 import type { Filter } from './query/read-filters.js'
 import { describeAccount } from './service/account.js'
 import type { AccountDescription } from './service/account.js'
@@ -28,6 +25,7 @@ import { OpenExports } from './service/export.js'
 import type { Export } from './service/export.js'
 import { Guides } from './service/guides.js'
 import type { DatasetGuide } from './service/guides.js'
+import type { Page, PageAnswer, PageRequest } from './service/page.js'
 import { referenceFor } from './service/reference.js'
 import type { Reference } from './service/reference.js'
 import { showcaseOf } from './service/showcase.js'
@@ -54,53 +52,6 @@ export interface Guest {
   /** The rows used before the request; null where nothing is counted. */
   readonly usage: Usage | null
 }
-
-export interface PageRequest {
-  readonly dataset: string
-  /** Reads the question; called only when the caller may ask one. */
-  readonly question: () => RawQuestion
-  /** The entity tags that the caller has, as `If-None-Match` gives them. */
-  readonly knownTags?: string | undefined
-  /** Every check, but neither query nor charge (HEAD). */
-  readonly checkOnly?: boolean
-  /** Rows of a page when the question does not say; left out = as the dataset does. */
-  readonly usualLimit?: number
-  /** How much the door can send; left out = any page. */
-  readonly room?: Room
-  /** An empty first page says what left it empty. */
-  readonly explainEmpty?: boolean
-}
-
-/** What fits in one answer of a door. Rows beyond are neither charged nor passed by the cursor. */
-export interface Room {
-  /** No more rows of so many columns can fit: more are not even read. */
-  readonly rowsMax: (columns: number) => number
-  /** How many of these rows fit, from the first on; it may refuse a page that not even one fits. */
-  readonly rowsThatFit: (rows: readonly Buffer[], columns: readonly string[]) => number
-}
-
-/** What was read, to the day and the byte. */
-interface ReadFacts {
-  readonly version: Version
-  /** Null for a page that a quota cut: the same request may get more later. */
-  readonly tag: string | null
-  readonly format: PageFormat
-}
-
-export interface Page extends ReadFacts {
-  readonly kind: 'page'
-  /** As UTF-8 in the format, in stored order, all paid for; those of Parquet are one file. */
-  readonly rows: readonly Buffer[]
-  /** Their columns, in order. */
-  readonly columns: readonly string[]
-  readonly nextCursor: string | null
-  /** What made the page shorter than asked for, where more rows follow. */
-  readonly cut: 'size' | 'quota' | null
-  /** Why there is no row; null where nobody asked, or nothing is known. */
-  readonly explanation: string | null
-}
-
-export type PageAnswer = (ReadFacts & { readonly kind: 'unchanged' | 'checked' }) | Page
 
 export interface Service {
   /**

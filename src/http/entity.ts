@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { matchesTag } from '../service/entity-tag.js'
+import { contentTag, matchesTag } from '../service/entity-tag.js'
 
 /** A body that was made before anybody asked. */
 export interface Entity {
@@ -12,8 +11,7 @@ export interface Entity {
 
 /** The body with the entity tag of its bytes. */
 export function entityOf(body: Buffer, type: string): Entity {
-  const digest = createHash('sha256').update(body).digest('base64url')
-  return { body, type, tag: `"${digest.slice(0, 27)}"` }
+  return { body, type, tag: contentTag(body) }
 }
 
 /** Sends the body, or 304 to whom it is known. */
@@ -25,4 +23,15 @@ export function sendEntity(
   void reply.header('ETag', tag)
   if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
   return reply.type(type).send(body)
+}
+
+/** Sends what this caller alone may see, or 304 to whom it is known. */
+export function sendOwn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: object,
+): FastifyReply {
+  void reply.header('Cache-Control', 'private, no-cache').header('Vary', 'Authorization')
+  const body = Buffer.from(reply.serialize(answer))
+  return sendEntity(request, reply, entityOf(body, 'application/json; charset=utf-8'))
 }

@@ -1,17 +1,17 @@
 import { Readable } from 'node:stream'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, badRequest, isFault } from '../errors.js'
+import { exportFormats } from '../query/page-format.js'
 import { parseUrl } from '../query/parse-url.js'
 import type { RawQuestion } from '../query/raw-question.js'
-import type { Page, Service, Visit } from '../service.js'
+import type { Service, Visit } from '../service.js'
+import type { Page } from '../service/page.js'
 import type { ExportPart } from '../service/export.js'
 import { acceptedFormat, csvHeader, linesOf, mediaTypes } from './page-formats.js'
 import { visitOf } from './visit.js'
 import type { DatasetRoute } from './visit.js'
 
 type Part = ExportPart<Page>
-
-const exportFormats = ['ndjson', 'csv'] as const
 
 /** A reader may stop for so many times as long as any client may be silent: five minutes. */
 const patience = 10

@@ -4,7 +4,8 @@ import { ServiceError, badRequest } from '../errors.js'
 import { pageFormats } from '../query/page-format.js'
 import { parseJsonText } from '../query/parse-json.js'
 import { parseUrl } from '../query/parse-url.js'
-import type { PageAnswer, PageRequest, Service } from '../service.js'
+import type { Service } from '../service.js'
+import type { PageAnswer, PageRequest } from '../service/page.js'
 import { answerExport } from './export.js'
 import { acceptedFormat, mediaTypes, nextLink, pageBody } from './page-formats.js'
 import {
@@ -14,7 +15,7 @@ import {
   ReadySchema,
   StatusSchema,
 } from './schemas.js'
-import { sendTagged } from './tagged.js'
+import { sendOwn } from './entity.js'
 import { visitOf } from './visit.js'
 import type { DatasetRoute } from './visit.js'
 
@@ -58,7 +59,7 @@ export function addRoutes(
     schema: { response: { 200: DatasetListSchema } },
     handler: async (request, reply) => {
       const data = await service.listDatasets(admit(request, reply))
-      return sendTagged(request, reply, { data })
+      return sendOwn(request, reply, { data })
     },
   })
   typed.route({
@@ -74,7 +75,7 @@ export function addRoutes(
     handler: async (request, reply) => {
       const guest = admit(request, reply)
       const description = await service.describeDataset(guest, request.params.dataset)
-      return sendTagged(request, reply, description)
+      return sendOwn(request, reply, description)
     },
   })
   app.route<DatasetRoute>({

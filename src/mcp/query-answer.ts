@@ -1,7 +1,7 @@
 import type { QuotaStatus } from '../access/allowance.js'
 import { badRequest } from '../errors.js'
 import { parseKeepingDigits } from '../query/exact-json.js'
-import type { PageAnswer, Room } from '../service.js'
+import type { PageAnswer, Room } from '../service/page.js'
 
 /** Letters of an answer at most, as serialised (contract 2). */
 const lettersMax = 30_000

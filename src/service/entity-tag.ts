@@ -10,8 +10,12 @@ export function entityTag(
   key: string,
   principal: Principal,
 ): string {
-  const facts = JSON.stringify([version.id, access.key, key, principal.id])
-  return `"${createHash('sha256').update(facts).digest('base64url').slice(0, 27)}"`
+  return contentTag(JSON.stringify([version.id, access.key, key, principal.id]))
+}
+
+/** The entity tag of a whole body: equal tags, equal bytes. */
+export function contentTag(content: string | Buffer): string {
+  return `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`
 }
 
 /** Whether `If-None-Match` names the tag; a weak form of it counts (RFC 9110, 13.1.2). */

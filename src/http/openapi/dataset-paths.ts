@@ -1,4 +1,4 @@
-import { pageFormats } from '../../query/page-format.js'
+import { exportFormats, pageFormats } from '../../query/page-format.js'
 import type { PageFormat } from '../../query/page-format.js'
 import type { ReferenceDataset } from '../../service/reference.js'
 import { mediaTypes } from '../page-formats.js'
@@ -13,7 +13,7 @@ import {
 } from './answers.js'
 import { refTo } from './json.js'
 import type { Json } from './json.js'
-import { exportFormats, filterRefs } from './parameters.js'
+import { filterRefs } from './parameters.js'
 import { questionExample } from './question-body.js'
 
 const versionHeaders = ['X-Dataset-Version', 'Last-Modified']

@@ -1,15 +1,12 @@
 import type { Column } from '../../catalog/column.js'
 import { columnOperators } from '../../catalog/column.js'
-import { pageFormats } from '../../query/page-format.js'
-import { listElement } from '../../query/write-url.js'
+import { exportFormats, pageFormats } from '../../query/page-format.js'
 import { filtersMax } from '../../query/raw-question.js'
+import { listElement } from '../../query/write-url.js'
 import type { ReferenceDataset } from '../../service/reference.js'
 import { filterExamples, filterSchemaName } from './filters.js'
 import { refTo } from './json.js'
 import type { Json } from './json.js'
-
-/** How an export is written (contract 1.6). */
-export const exportFormats = ['ndjson', 'csv'] as const
 
 /** Parameters that are the same wherever they are. */
 export const sharedParameters: Readonly<Record<string, Json>> = {

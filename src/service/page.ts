@@ -1,0 +1,52 @@
+import type { Version } from '../catalog/version.js'
+import type { PageFormat } from '../query/page-format.js'
+import type { RawQuestion } from '../query/raw-question.js'
+
+/** What a door asks of one dataset. */
+export interface PageRequest {
+  readonly dataset: string
+  /** Reads the question; called only when the caller may ask one. */
+  readonly question: () => RawQuestion
+  /** The entity tags that the caller has, as `If-None-Match` gives them. */
+  readonly knownTags?: string | undefined
+  /** Every check, but neither query nor charge (HEAD). */
+  readonly checkOnly?: boolean
+  /** Rows of a page when the question does not say; left out = as the dataset does. */
+  readonly usualLimit?: number
+  /** How much the door can send; left out = any page. */
+  readonly room?: Room
+  /** An empty first page says what left it empty. */
+  readonly explainEmpty?: boolean
+}
+
+/** What fits in one answer of a door. Rows beyond are neither charged nor passed by the cursor. */
+export interface Room {
+  /** No more rows of so many columns can fit: more are not even read. */
+  readonly rowsMax: (columns: number) => number
+  /** How many of these rows fit, from the first on; it may refuse a page that not even one fits. */
+  readonly rowsThatFit: (rows: readonly Buffer[], columns: readonly string[]) => number
+}
+
+/** What was read, to the day and the byte. */
+interface ReadFacts {
+  readonly version: Version
+  /** Null for a page that a quota cut: the same request may get more later. */
+  readonly tag: string | null
+  readonly format: PageFormat
+}
+
+/** A page of rows, paid for. */
+export interface Page extends ReadFacts {
+  readonly kind: 'page'
+  /** As UTF-8 in the format, in stored order, all paid for; those of Parquet are one file. */
+  readonly rows: readonly Buffer[]
+  /** Their columns, in order. */
+  readonly columns: readonly string[]
+  readonly nextCursor: string | null
+  /** What made the page shorter than asked for, where more rows follow. */
+  readonly cut: 'size' | 'quota' | null
+  /** Why there is no row; null where nobody asked, or nothing is known. */
+  readonly explanation: string | null
+}
+
+export type PageAnswer = (ReadFacts & { readonly kind: 'unchanged' | 'checked' }) | Page
