@@ -28,7 +28,13 @@ const shots: readonly Shot[] = [
   { name: 'home-light', path: '/?lang=en', size: wide, scheme: 'light' },
   { name: 'home-dark-ru', path: '/?lang=ru', size: wide, scheme: 'dark' },
   { name: 'home-phone', path: '/?lang=en', size: phone, scheme: 'light' },
-  { name: 'dataset-light', path: `${financials}?lang=en`, size: wide, scheme: 'light', prepare: run },
+  {
+    name: 'dataset-light',
+    path: `${financials}?lang=en`,
+    size: wide,
+    scheme: 'light',
+    prepare: run,
+  },
   {
     name: 'dataset-dark-ru',
     path: `${financials}?lang=ru`,

@@ -34,9 +34,9 @@ export function datasetPage(setting: Setting, dataset: ShownDataset, trial: Tria
         ${datasetFacts(setting, dataset)}
       </section>
       ${explorer(setting, dataset, trial)}
-      <section aria-labelledby="plans">
+      <section>
         <h2 id="plans">${words.plans}</h2>
-        ${plansTable(words, dataset)}
+        ${plansTable(words, dataset.plans, 'plans')}
         <p class="muted">${words.yearNote}</p>
       </section>
       ${columnsSection(setting, dataset)}`,
@@ -44,7 +44,7 @@ export function datasetPage(setting: Setting, dataset: ShownDataset, trial: Tria
 }
 
 function explorer({ words }: Setting, dataset: ShownDataset, { token, query, line }: Trial): Html {
-  return html`<section aria-labelledby="explorer">
+  return html`<section>
     <h2 id="explorer">${words.explorer}</h2>
     <noscript>
       <p>${words.needsScript}</p>
@@ -63,7 +63,7 @@ function explorer({ words }: Setting, dataset: ShownDataset, { token, query, lin
 }
 
 function columnsSection({ words }: Setting, { columns }: ShownDataset): Html {
-  return html`<section aria-labelledby="columns">
+  return html`<section>
     <h2 id="columns">${words.columns}: ${words.number(columns.length)}</h2>
     <div id="column-search" hidden>
       <label for="column-words">${words.search}</label>

@@ -5,6 +5,7 @@ import type { Html } from './html.js'
 import { layout } from './layout.js'
 import type { Setting } from './layout.js'
 import { plansTable } from './plans.js'
+import type { Words } from './words-en.js'
 
 /** The first page: what there is, what it costs, and a line that works. */
 export function homePage(
@@ -41,13 +42,13 @@ function nothingListed({ words }: Setting): Html {
 
 function listed(setting: Setting, datasets: readonly ShownDataset[]): Html {
   const { words } = setting
-  return html`<section aria-labelledby="datasets">
+  return html`<section>
       <h2 id="datasets">${words.datasets}</h2>
       <div class="cards">${datasets.map((dataset) => card(setting, dataset))}</div>
     </section>
-    <section aria-labelledby="plans">
+    <section>
       <h2 id="plans">${words.plans}</h2>
-      ${datasets.map((dataset) => plansTable(words, dataset))}
+      ${datasets.map((dataset) => plansOf(words, dataset))}
       <p class="muted">${words.yearNote}</p>
     </section>`
 }
@@ -72,6 +73,11 @@ function priceText({ words }: Setting, { plans }: ShownDataset): string | null {
   if (!cheapest) return null
   if (cheapest.monthRub > 0) return words.fromPrice(words.roubles(cheapest.monthRub))
   return words.freePlan(words.number(cheapest.rowsPerMonth))
+}
+
+function plansOf(words: Words, { name, title, plans }: ShownDataset): Html {
+  return html`<h3 id="plans-${name}">${title}</h3>
+    ${plansTable(words, plans, `plans-${name}`)}`
 }
 
 /** Rows, columns, freshness and source of a dataset. */
@@ -102,7 +108,7 @@ export function datasetFacts({ words }: Setting, dataset: ShownDataset): Html {
 }
 
 function doors({ words, link, base, root }: Setting): Html {
-  return html`<section aria-labelledby="doors">
+  return html`<section>
     <h2 id="doors">${words.doors}</h2>
     <div class="doors">
       <article>

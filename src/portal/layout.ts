@@ -58,7 +58,9 @@ function header(setting: Setting): Html {
   const { words, path, link } = setting
   const { datasets, reference, usage } = words.navigation
   const item = (to: string, text: string) =>
-    html`<li><a href="${link(to)}" ${current(to === path)}>${text}</a></li>`
+    html`<li>
+      <a href="${link(to)}" ${to === path ? html`aria-current="page"` : null}>${text}</a>
+    </li>`
   return html`<header class="top">
     <a class="brand" href="${link('/')}">${words.service}</a>
     <nav aria-label="${words.menu}">
@@ -81,12 +83,8 @@ function languageLink(setting: Setting, code: Language, name: string): Html {
       href="${root}${path}?lang=${code}"
       hreflang="${code}"
       lang="${code}"
-      ${current(code === language)}
+      ${code === language ? html`aria-current="true"` : null}
       >${name}</a
     >
   </li>`
-}
-
-function current(isCurrent: boolean): Html | null {
-  return isCurrent ? html`aria-current="page"` : null
 }

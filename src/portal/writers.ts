@@ -26,17 +26,19 @@ export function monthWriter(locale: string): (month: string) => string {
 }
 
 /**
- * Sets the thousands of a number's text apart as the language does. The text is never read as a
- * number, so every digit stays.
+ * Sets the thousands of a number's text apart as the language does, from five digits on: four are
+ * often a year. The text is never read as a number, so every digit stays.
  */
 export function digitWriter(locale: string): (digits: string) => string {
   const parts = new Intl.NumberFormat(locale, { useGrouping: 'always' }).formatToParts(1000.5)
   const mark = (type: string) => parts.find((part) => part.type === type)?.value ?? ''
   const group = mark('group')
+  const decimal = mark('decimal')
   return (digits) => {
     const [, whole = '', fraction] = /^(-?\d+)(?:\.(\d+))?$/.exec(digits) ?? []
     if (whole === '') return digits
-    const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, group)
-    return fraction === undefined ? grouped : `${grouped}${mark('decimal')}${fraction}`
+    const isLong = whole.replace('-', '').length > 4
+    const grouped = isLong ? whole.replace(/\B(?=(?:\d{3})+$)/g, group) : whole
+    return fraction === undefined ? grouped : `${grouped}${decimal}${fraction}`
   }
 }

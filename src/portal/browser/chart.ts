@@ -6,7 +6,7 @@ import type { Point, Series } from './series.js'
 const height = 260
 const margin = { top: 12, right: 16, bottom: 28, left: 64 } as const
 const ticksWanted = 4
-const xTicksMax = 8
+const letterWidth = 8
 const barWidthMax = 64
 
 interface Scale {
@@ -31,7 +31,8 @@ export function chart(
     high: Math.max(0, ...points.map(({ y }) => y)),
   }
   const scale = scaleOf(points, ends, width)
-  const title = words.chartTitle(drawn.name, history)
+  const what = [drawn.name, drawn.description].filter((text) => text !== '').join(' · ')
+  const title = words.chartTitle(what, history)
   const picture = svgElement(
     'svg',
     { role: 'img', 'aria-label': title, viewBox: `0 0 ${width} ${height}`, width, height },
@@ -102,18 +103,24 @@ function niceStep(wanted: number): number {
   return power * ([1, 2, 5].find((each) => each * power >= wanted) ?? 10)
 }
 
-function xAxis(points: readonly Point[], { x }: Scale): readonly Element[] {
+function xAxis(points: readonly Point[], { x, width }: Scale): readonly Element[] {
   const known = new Map(points.map((point) => [point.xText, point]))
   const ordered = [...known.values()].toSorted((left, right) => left.x - right.x)
-  const every = Math.ceil(ordered.length / xTicksMax)
+  const letters = Math.max(0, ...ordered.map(({ xText }) => tickText(xText).length)) + 2
+  const room = width - margin.left - margin.right
+  const every = Math.ceil((ordered.length * letters * letterWidth) / room)
   const shown = ordered.filter((_, index) => index % every === 0)
   return shown.map((point) =>
     svgElement(
       'text',
       { x: x(point), y: height - 8, 'text-anchor': 'middle' },
-      point.xText.slice(0, 'YYYY-MM-DD'.length),
+      tickText(point.xText),
     ),
   )
+}
+
+function tickText(text: string): string {
+  return text.slice(0, 'YYYY-MM-DD'.length)
 }
 
 function marks(series: readonly Series[], scale: Scale): readonly Element[] {
