@@ -13,7 +13,7 @@ export interface Assets {
   readonly style: Asset | null
 }
 
-/** Reads the script and the style that the build has put into this folder; null = there are none. */
+/** Reads the built script and style from this folder; null = there are none. */
 export function readAssets(folder: string | null): Assets {
   const names = folder === null ? [] : readdirSync(folder)
   const asset = (extension: string, type: string): Asset | null => {

@@ -7,7 +7,7 @@ import { datasetFacts } from './home-page.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import { layout } from './layout.js'
-import type { Setting } from './layout.js'
+import type { Setting } from './setting.js'
 import { plansTable } from './plans.js'
 
 export interface Trial {
@@ -43,7 +43,8 @@ export function datasetPage(setting: Setting, dataset: ShownDataset, trial: Tria
   )
 }
 
-function explorer({ words }: Setting, dataset: ShownDataset, { token, query, line }: Trial): Html {
+function explorer(setting: Setting, dataset: ShownDataset, { token, query, line }: Trial): Html {
+  const { words, link } = setting
   return html`<section>
     <h2 id="explorer">${words.explorer}</h2>
     <noscript>
@@ -58,6 +59,7 @@ function explorer({ words }: Setting, dataset: ShownDataset, { token, query, lin
       data-limit-max="${dataset.limit.max}"
       data-demo-token="${token ?? ''}"
       data-query="${query}"
+      data-usage="${link('/usage')}"
     ></div>
   </section>`
 }

@@ -6,23 +6,29 @@ import type { Assets } from './assets.js'
 import { datasetPage } from './dataset-page.js'
 import type { Trial } from './dataset-page.js'
 import { homePage } from './home-page.js'
-import { languageOf, isLanguage } from './language.js'
-import type { Setting } from './layout.js'
 import { missingPage } from './missing-page.js'
+import { settingOf } from './setting.js'
+import type { Setting } from './setting.js'
 import { snippetsOf } from './snippets.js'
 import { usagePage } from './usage-page.js'
-import { wordsOf } from './words.js'
 
 export interface PortalParts {
   readonly showcase: () => Showcase
   /** A first question that the demo token can ask of a dataset, path and query. */
   readonly firstPath: (dataset: string) => string
   readonly assets: Assets
-  /** The address that users see; null where it is the one that they asked at. */
+  /** The address that users see; null where it is the one that they ask at. */
   readonly publicUrl: string | null
 }
 
-/** Nothing but our own files: no script of a page's text can run, nobody is told of the visit. */
+/** Makes a page; null where there is none. */
+type MakePage = (setting: Setting, request: FastifyRequest) => string | null
+
+interface DatasetParams {
+  readonly dataset: string
+}
+
+/** Our own files alone are loaded and run, and no other site is told of the visit. */
 const pageHeaders = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
@@ -36,39 +42,53 @@ const reading = ['GET', 'HEAD']
 
 /** The portal door: pages for people, over what anybody may see. */
 export function addPortal(app: FastifyInstance, parts: PortalParts): void {
-  const { showcase, assets } = parts
-  app.route({
-    method: reading,
-    url: '/',
-    handler: (request, reply) => {
-      const setting = settingOf(request, parts)
-      const shown = showcase()
-      const first = shown.datasets.find(({ hasDemo }) => hasDemo)
-      const line = first ? trialOf(setting, first, shown, parts).line : null
-      return sendPage(request, reply, setting, homePage(setting, shown, line))
-    },
+  const addPage = (url: string, make: MakePage) => {
+    app.route({
+      method: reading,
+      url,
+      handler: (request, reply) => {
+        const setting = settingOf(request, parts.assets, parts.publicUrl)
+        const page = make(setting, request)
+        return page === null ? reply.callNotFound() : sendPage(request, reply, setting, page)
+      },
+    })
+  }
+  addPage('/', (setting) => {
+    const showcase = parts.showcase()
+    const first = showcase.datasets.find(({ hasDemo }) => hasDemo)
+    const trial = first && trialOf(setting, first, showcase, parts)
+    return homePage(setting, showcase.datasets, trial?.line ?? null)
   })
-  app.route<{ Params: { dataset: string } }>({
-    method: reading,
-    url: '/datasets/:dataset',
-    handler: (request, reply) => {
-      const shown = showcase()
-      const dataset = shown.datasets.find(({ name }) => name === request.params.dataset)
-      if (!dataset) return reply.callNotFound()
-      const setting = settingOf(request, parts)
-      const trial = trialOf(setting, dataset, shown, parts)
-      return sendPage(request, reply, setting, datasetPage(setting, dataset, trial))
-    },
+  addPage('/datasets/:dataset', (setting, { params }) => {
+    const showcase = parts.showcase()
+    const { dataset: wanted } = params as DatasetParams
+    const dataset = showcase.datasets.find(({ name }) => name === wanted)
+    return dataset
+      ? datasetPage(setting, dataset, trialOf(setting, dataset, showcase, parts))
+      : null
   })
-  app.route({
-    method: reading,
-    url: '/usage',
-    handler: (request, reply) => {
-      const setting = settingOf(request, parts)
-      return sendPage(request, reply, setting, usagePage(setting))
-    },
-  })
-  for (const asset of [assets.script, assets.style]) {
+  addPage('/usage', usagePage)
+  addAssets(app, parts.assets)
+}
+
+/** Answers a browser where no page is; false where it is not a page that was asked for. */
+export function sendMissingPage(
+  { assets, publicUrl }: PortalParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): boolean {
+  const wantsPage =
+    reading.includes(request.method) &&
+    request.headers.accept?.includes('text/html') === true &&
+    !/^\/(v1|mcp)\b/.test(request.url)
+  if (!wantsPage) return false
+  const setting = settingOf(request, assets, publicUrl)
+  sendPage(request, reply.code(404), setting, missingPage(setting))
+  return true
+}
+
+function addAssets(app: FastifyInstance, { script, style }: Assets): void {
+  for (const asset of [script, style]) {
     if (!asset) continue
     app.route({
       method: reading,
@@ -82,37 +102,7 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
   }
 }
 
-/** What a browser gets for a path that nothing is at; false where it is not a browser that asks. */
-export function sendMissingPage(
-  parts: PortalParts,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): boolean {
-  const isPage = request.headers.accept?.includes('text/html') ?? false
-  if (!reading.includes(request.method) || !isPage || /^\/(v1|mcp)\b/.test(request.url))
-    return false
-  const setting = settingOf(request, parts)
-  sendPage(request, reply.code(404), setting, missingPage(setting))
-  return true
-}
-
-function settingOf(request: FastifyRequest, { assets, publicUrl }: PortalParts): Setting {
-  const [path = '', query] = request.url.split('?', 2)
-  const chosen = new URLSearchParams(query).get('lang')
-  const language = languageOf(chosen, request.headers['accept-language'])
-  const root = publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')
-  const suffix = isLanguage(chosen) ? `?lang=${chosen}` : ''
-  return {
-    language,
-    words: wordsOf(language),
-    assets,
-    base: publicUrl ?? `${request.protocol}://${request.host}`,
-    root,
-    path,
-    link: (to) => `${root}${to}${suffix}`,
-  }
-}
-
+/** How to try a dataset out; without a demo, with a token that is still to be had. */
 function trialOf(
   { base }: Setting,
   { name, hasDemo }: ShownDataset,
@@ -132,8 +122,10 @@ function sendPage(
   page: string,
 ): FastifyReply {
   const tag = `"${createHash('sha256').update(page).digest('base64url').slice(0, 27)}"`
-  void reply.headers(pageHeaders).header('Content-Language', language).header('ETag', tag)
-  const isKnown = reply.statusCode === 200 && matchesTag(request.headers['if-none-match'], tag)
-  if (isKnown) return reply.code(304).send()
+  void reply.headers(pageHeaders).header('Content-Language', language)
+  if (reply.statusCode === 200) {
+    void reply.header('ETag', tag)
+    if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
+  }
   return reply.type('text/html; charset=utf-8').send(page)
 }

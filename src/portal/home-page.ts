@@ -1,16 +1,16 @@
-import type { ShownDataset, Showcase } from '../service/showcase.js'
+import type { ShownDataset } from '../service/showcase.js'
 import { codeBlock } from './code-block.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import { layout } from './layout.js'
-import type { Setting } from './layout.js'
+import type { Setting } from './setting.js'
 import { plansTable } from './plans.js'
 import type { Words } from './words-en.js'
 
 /** The first page: what there is, what it costs, and a line that works. */
 export function homePage(
   setting: Setting,
-  { datasets }: Showcase,
+  datasets: readonly ShownDataset[],
   /** A line that asks with the demo token; null where there is no demo. */
   firstLine: string | null,
 ): string {

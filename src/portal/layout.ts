@@ -1,23 +1,7 @@
 import type { Language } from '../config.js'
-import type { Assets } from './assets.js'
 import { html, pageText } from './html.js'
 import type { Html } from './html.js'
-import type { Words } from './words-en.js'
-
-/** Everything that a page depends on besides what it shows. */
-export interface Setting {
-  readonly language: Language
-  readonly words: Words
-  readonly assets: Assets
-  /** The service's address as its users see it, without a slash at its end. */
-  readonly base: string
-  /** What stands in front of every path behind a proxy; usually nothing. */
-  readonly root: string
-  /** The path of the page. */
-  readonly path: string
-  /** A link to a page of ours; it keeps a language that was chosen. */
-  readonly link: (path: string) => string
-}
+import type { Setting } from './setting.js'
 
 const languages: readonly (readonly [Language, string])[] = [
   ['en', 'English'],

@@ -1,6 +1,6 @@
 import { html } from './html.js'
 import { layout } from './layout.js'
-import type { Setting } from './layout.js'
+import type { Setting } from './setting.js'
 
 /** The one page for every path that has none, and for datasets that are not public. */
 export function missingPage(setting: Setting): string {

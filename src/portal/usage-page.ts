@@ -1,6 +1,6 @@
 import { html } from './html.js'
 import { layout } from './layout.js'
-import type { Setting } from './layout.js'
+import type { Setting } from './setting.js'
 
 /** Where a subscriber enters a token to see its account; the script asks for it and shows it. */
 export function usagePage(setting: Setting): string {

@@ -83,7 +83,6 @@ export const englishWords = {
   filesLink: 'OpenAPI description',
 
   explorer: 'Try it',
-  explorerText: 'Change the question, run it, and take the line with you.',
   needsScript: 'The explorer needs JavaScript. Without it, this line asks the same:',
   withDemo: 'Demo token: sees a small subset of the rows, all years.',
   withOwn: 'Your own token. Rows that you see here are counted.',
@@ -97,8 +96,6 @@ export const englishWords = {
   operator: 'Operator',
   value: 'Value',
   valueList: 'Values, one a line',
-  yes: 'true',
-  no: 'false',
   columnsToShow: 'Columns to show',
   columnsChosen: (chosen: number, all: number) => `${number(chosen)} of ${number(all)}`,
   everyColumn: 'All',
@@ -120,7 +117,6 @@ export const englishWords = {
   requestsLeft: (requests: number, of: number) =>
     `${number(requests)} of ${number(of)} requests left this minute`,
   empty: 'empty',
-  chart: 'Chart',
   chartColumn: 'Column of the chart',
   chartTitle: (column: string, over: string) => `${column} by ${over}`,
   chartRange: (series: string, first: string, last: string) =>
@@ -148,13 +144,12 @@ export const englishWords = {
   token: 'Token',
   show: 'Show usage',
   needsScriptUsage: 'This page needs JavaScript. Without it, GET /v1/account says the same.',
+  usedFromNow: 'The explorers of this tab ask with this token now.',
   subscription: 'Subscription',
   expires: 'Valid until',
   noEnd: 'No end',
-  rate: 'Requests a minute',
   used: 'Used',
   left: 'Left',
-  limit: 'Limit',
   resets: 'Starts anew',
   unlimited: 'Not counted',
   overAll: 'All datasets together',
@@ -163,8 +158,6 @@ export const englishWords = {
   month: 'Month',
   dataset: 'Dataset',
   noUsage: 'No rows were used in the last twelve months.',
-  asking: 'Asking…',
-  emptyToken: 'Enter a token first.',
 
   missing: 'Nothing is here',
   missingText: 'The page does not exist, or is not public. The datasets that are shown stand on',

@@ -1,6 +1,6 @@
 import type { Answer, Left } from './ask.js'
 import { chart } from './chart.js'
-import type { PageColumn } from './columns.js'
+import type { PageColumn } from './page-column.js'
 import { button, element } from './element.js'
 import { readExactPage } from './exact-page.js'
 import type { ExactPage } from './exact-page.js'

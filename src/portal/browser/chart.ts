@@ -1,4 +1,4 @@
-import type { PageColumn } from './columns.js'
+import type { PageColumn } from './page-column.js'
 import { element, svgElement } from './element.js'
 import { words } from './page-words.js'
 import type { Point, Series } from './series.js'

@@ -1,14 +1,8 @@
 import type { ShownType } from '../../catalog/column-types.js'
 import type { Operator } from '../../catalog/operators.js'
+import type { PageColumn } from './page-column.js'
 import { words } from './page-words.js'
-
-export interface PageColumn {
-  readonly name: string
-  readonly type: ShownType
-  readonly unit: string
-  readonly description: string
-  readonly operators: readonly Operator[]
-}
+import { wordFinder } from './word-finder.js'
 
 /** The columns of the dataset, as the page's own tables have them. */
 export function readColumns(): readonly PageColumn[] {
@@ -38,12 +32,9 @@ export function searchColumns(): void {
   const status = box?.querySelector('[role=status]')
   if (!box || !input || !status) return
   const rows = rowsOf('column-table')
-  const texts = rows.map((row) => row.textContent.toLowerCase())
+  const find = wordFinder(rows)
   const search = () => {
-    const wanted = input.value.toLowerCase().split(/\s+/)
-    const found = texts.map((text) => wanted.every((word) => text.includes(word)))
-    for (const [index, row] of rows.entries()) row.hidden = found[index] !== true
-    status.textContent = words.found(found.filter(Boolean).length, rows.length)
+    status.textContent = words.found(find(input.value), rows.length)
   }
   box.hidden = false
   input.addEventListener('input', search)

@@ -39,3 +39,8 @@ export function button(text: string, act: () => void, attributes: Attributes = {
   made.addEventListener('click', act)
   return made
 }
+
+/** Tells the form around, as typing would, that something in it is another now. */
+export function sayChanged(inside: HTMLElement): void {
+  inside.dispatchEvent(new Event('input', { bubbles: true }))
+}

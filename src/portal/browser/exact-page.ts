@@ -20,10 +20,7 @@ const rowDepth = 3
  * put digit-only names first.
  */
 export function readExactPage(text: string): ExactPage {
-  const { data: _, next_cursor: nextCursor } = JSON.parse(text) as {
-    readonly data: unknown
-    readonly next_cursor: string | null
-  }
+  const { next_cursor: nextCursor } = JSON.parse(text) as { readonly next_cursor: string | null }
   const rows: Map<string, Cell>[] = []
   let depth = 0
   let name: string | null = null

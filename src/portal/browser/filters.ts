@@ -1,9 +1,9 @@
-import { operators } from '../../catalog/operators.js'
 import type { Operator } from '../../catalog/operators.js'
-import type { PageColumn } from './columns.js'
-import { button, element } from './element.js'
+import { button, element, sayChanged } from './element.js'
+import type { PageColumn } from './page-column.js'
 import { words } from './page-words.js'
 import type { Filter } from './question.js'
+import { valueInput, valuesIn } from './value-input.js'
 
 export interface FilterEditor {
   readonly node: HTMLElement
@@ -16,134 +16,82 @@ const hintLettersMax = 60
 export function filterEditor(
   columns: readonly PageColumn[],
   filters: readonly Filter[],
-  changed: () => void,
 ): FilterEditor {
   const list = element('ul', { class: 'filters' })
-  const rows = new Map<HTMLElement, () => Filter>()
-  const add = (filter: Filter | null): HTMLElement => {
-    const row = element('li')
-    rows.set(
-      row,
-      filterRow(row, columns, filter, () => {
-        rows.delete(row)
-        row.remove()
-        more.focus()
-        changed()
-      }),
-    )
-    list.append(row)
+  const rows = new Set<FilterRow>()
+  const add = (filter: Filter | null): FilterRow => {
+    const row = filterRow(columns, filter, () => {
+      rows.delete(row)
+      row.node.remove()
+      more.focus()
+      sayChanged(list)
+    })
+    rows.add(row)
+    list.append(row.node)
     return row
   }
   const more = button(words.addFilter, () => {
-    add(null).querySelector('select')?.focus()
-    changed()
+    add(null).node.querySelector('select')?.focus()
+    sayChanged(list)
   })
   for (const filter of filters) add(filter)
   return {
     node: element('fieldset', {}, element('legend', {}, words.filters), list, more),
-    read: () => [...rows.values()].map((read) => read()),
+    read: () => [...rows].map((row) => row.read()),
   }
 }
 
-/** Fills a row and returns what reads it. */
+interface FilterRow {
+  readonly node: HTMLElement
+  readonly read: () => Filter
+}
+
+/** Operators follow the column, the value follows both. */
 function filterRow(
-  row: HTMLElement,
   columns: readonly PageColumn[],
   filter: Filter | null,
   remove: () => void,
-): () => Filter {
+): FilterRow {
   const column = element('select', { 'aria-label': words.column }, ...columns.map(columnOption))
   const operator = element('select', { 'aria-label': words.operator })
   const place = element('span', { class: 'value' })
   const gone = button('×', remove, { class: 'remove' })
-  column.value = filter?.column ?? columns[0]?.name ?? ''
   const chosen = () => columns.find(({ name }) => name === column.value)
-  const setOperators = () => {
-    const known = chosen()?.operators ?? []
-    const before = operator.value
-    operator.replaceChildren(...known.map(operatorOption))
-    operator.value = known.find((each) => each === before) ?? known[0] ?? ''
-    gone.setAttribute('aria-label', words.removeFilter(column.value))
-  }
-  const setValue = (values: readonly string[]) => {
-    const input = valueInput(chosen(), operator.value as Operator, values)
-    place.replaceChildren(...(input ? [input] : []))
-  }
-  const read = (): Filter => ({
+  // The options are operators.
+  const read = () => ({
     column: column.value,
     operator: operator.value as Operator,
     values: valuesIn(place),
   })
+  const setOperators = (wanted: string) => {
+    const known = chosen()?.operators ?? []
+    operator.replaceChildren(...known.map(operatorOption))
+    operator.value = known.find((each) => each === wanted) ?? known[0] ?? ''
+    gone.setAttribute('aria-label', words.removeFilter(column.value))
+  }
+  const setValue = (values: readonly string[]) => {
+    const known = chosen()
+    const input = known && valueInput(known, read().operator, values)
+    place.replaceChildren(...(input ? [input] : []))
+    sayChanged(place)
+  }
   column.addEventListener('change', () => {
-    setOperators()
+    setOperators(operator.value)
     setValue([])
   })
   operator.addEventListener('change', () => setValue(valuesIn(place)))
-  setOperators()
-  if (filter) operator.value = filter.operator
+  column.value = filter?.column ?? columns[0]?.name ?? ''
+  setOperators(filter?.operator ?? '')
   setValue(filter?.values ?? [])
-  row.append(column, operator, place, gone)
-  return read
+  return { node: element('li', {}, column, operator, place, gone), read }
 }
 
 function columnOption({ name, description }: PageColumn): HTMLOptionElement {
-  const short =
-    description.length > hintLettersMax
-      ? `${description.slice(0, hintLettersMax - 1)}…`
-      : description
-  return element('option', { value: name }, short === '' ? name : `${name} · ${short}`)
+  const isLong = description.length > hintLettersMax
+  const hint = isLong ? `${description.slice(0, hintLettersMax - 1)}…` : description
+  return element('option', { value: name }, hint === '' ? name : `${name} · ${hint}`)
 }
 
 function operatorOption(operator: Operator): HTMLOptionElement {
   return element('option', { value: operator }, words.operators[operator])
-}
-
-/** Where a value of the column is entered; null for an operator that takes none. */
-function valueInput(
-  column: PageColumn | undefined,
-  operator: Operator,
-  values: readonly string[],
-): HTMLElement | null {
-  const { form } = operators[operator]
-  if (form === 'none' || !column) return null
-  if (form === 'list') {
-    const lines = { rows: Math.max(2, Math.min(values.length, 6)), required: true }
-    const list = element('textarea', { 'aria-label': words.valueList, ...lines })
-    list.placeholder = words.valueList
-    list.value = values.join('\n')
-    return list
-  }
-  const value = values[0] ?? ''
-  if (column.type === 'boolean') {
-    const truth = element(
-      'select',
-      { 'aria-label': words.value },
-      element('option', { value: 'true' }, words.yes),
-      element('option', { value: 'false' }, words.no),
-    )
-    if (value !== '') truth.value = value
-    return truth
-  }
-  const kinds = { date: 'date', time: 'time', timestamp: 'datetime-local' } as const
-  const isClock = column.type === 'date' || column.type === 'time' || column.type === 'timestamp'
-  const isNumber = column.type === 'integer' || column.type === 'number'
-  const input = element('input', {
-    type: isClock ? kinds[column.type] : 'text',
-    'aria-label': words.value,
-    autocomplete: 'off',
-    step: column.type === 'time' || column.type === 'timestamp' ? 1 : null,
-    inputmode: isNumber ? 'decimal' : null,
-    required: column.type !== 'string',
-  })
-  input.value = value
-  return input
-}
-
-function valuesIn(place: HTMLElement): readonly string[] {
-  const [input] = place.children
-  if (input instanceof HTMLTextAreaElement) {
-    return input.value.split('\n').filter((line) => line !== '')
-  }
-  const isField = input instanceof HTMLInputElement || input instanceof HTMLSelectElement
-  return isField ? [input.value] : []
 }

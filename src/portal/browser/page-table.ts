@@ -1,4 +1,4 @@
-import type { PageColumn } from './columns.js'
+import type { PageColumn } from './page-column.js'
 import { element } from './element.js'
 import type { Cell } from './exact-page.js'
 import { words } from './page-words.js'

@@ -1,4 +1,4 @@
-import type { PageColumn } from './columns.js'
+import type { PageColumn } from './page-column.js'
 import type { Cell } from './exact-page.js'
 
 type Row = ReadonlyMap<string, Cell>
