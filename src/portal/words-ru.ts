@@ -123,7 +123,7 @@ export const russianWords: Words = {
     `Запросов в эту минуту осталось: ${number(requests)} из ${number(of)}`,
   empty: 'пусто',
   chartColumn: 'Столбец графика',
-  chartTitle: (column, over) => `${column} по ${over}`,
+  chartTitle: (column, over) => `${column} · ${over}`,
   chartRange: (series, first, last) => `${series}: от ${first} до ${last}`,
   request: 'Запрос',
   take: 'Забрать с собой',
