@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
 /** A file of the portal; its name changes with its content. */
-export interface Asset {
+interface Asset {
   readonly path: string
   readonly type: string
   readonly content: Buffer

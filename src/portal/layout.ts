@@ -54,21 +54,16 @@ function header(setting: Setting): Html {
     </nav>
     <nav class="languages" aria-label="${words.languages}">
       <ul>
-        ${languages.map(([code, name]) => languageLink(setting, code, name))}
+        ${languages.map(([code, name]) => languageLink(code, name, code === setting.language))}
       </ul>
     </nav>
   </header>`
 }
 
-function languageLink(setting: Setting, code: Language, name: string): Html {
-  const { language, root, path } = setting
+/** To the same page: what the visitor's own address holds is not repeated. */
+function languageLink(code: Language, name: string, isCurrent: boolean): Html {
+  const mark = isCurrent ? html`aria-current="true"` : null
   return html`<li>
-    <a
-      href="${root}${path}?lang=${code}"
-      hreflang="${code}"
-      lang="${code}"
-      ${code === language ? html`aria-current="true"` : null}
-      >${name}</a
-    >
+    <a href="?lang=${code}" hreflang="${code}" lang="${code}" ${mark}>${name}</a>
   </li>`
 }

@@ -1,9 +1,3 @@
-/** An element of a list as the grammar of queries quotes it. */
-export function listElement(text: string): string {
-  if (text !== '' && !/[",\\]|^\(/.test(text)) return text
-  return `"${text.replace(/[\\"]/g, '\\$&')}"`
-}
-
 /** Percent-encoded so that neither a URL nor a shell sees anything special in it. */
 export function encodeForUrl(text: string): string {
   return encodeURIComponent(text).replace(
@@ -15,4 +9,10 @@ export function encodeForUrl(text: string): string {
 /** The same for every element of a list, `a,b,c`. */
 export function encodeList(texts: readonly string[]): string {
   return texts.map((text) => encodeForUrl(listElement(text))).join(',')
+}
+
+/** An element of a list as the grammar of queries quotes it. */
+function listElement(text: string): string {
+  if (text !== '' && !/[",\\]|^\(/.test(text)) return text
+  return `"${text.replace(/[\\"]/g, '\\$&')}"`
 }

@@ -69,10 +69,10 @@ await t.test('what is not listed is nowhere, and its page is the 404 of any path
   }
   const unknown = await world.get('/datasets/nothing', undefined, browser)
   t.equal(unknown.status, 404)
-  for (const path of ['/datasets/hushed', '/datasets/secret', '/elsewhere']) {
+  for (const path of ['/datasets/hushed', '/datasets/secret', '/elsewhere', '//evil.example/x']) {
     const { status, text } = await world.get(path, undefined, browser)
     t.equal(status, 404)
-    t.equal(text.replaceAll(path, ''), unknown.text.replaceAll('/datasets/nothing', ''), path)
+    t.equal(text, unknown.text, path)
   }
 })
 
@@ -119,7 +119,7 @@ await t.test('a page says its language: as chosen, else as the browser likes', a
   t.match(russian.text, /12\s345/)
   t.match(russian.text, /39\s000\s₽/)
   t.match(russian.text, '<a href="/usage?lang=ru"')
-  t.match(russian.text, 'href="/datasets/shown?lang=en"')
+  t.match(russian.text, 'href="?lang=en"')
   const missing = await world.get('/nothing?lang=ru', undefined, browser)
   t.match(missing.text, 'Здесь ничего нет')
 })
@@ -165,7 +165,7 @@ await t.test('behind a proxy, links and lines have the public address', async (t
   const { text } = await world.get('/', undefined, browser)
   t.match(unescaped(text), 'https://data.example.org/das/v1/shown?')
   t.match(text, 'href="/das/datasets/shown"')
-  t.match(text, 'href="/das/?lang=ru"')
+  t.match(text, 'href="/das/usage"')
 })
 
 await t.test('where nothing is listed, the first page says so', async (t) => {

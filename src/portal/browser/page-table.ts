@@ -31,7 +31,7 @@ export function pageTable(columns: readonly PageColumn[], rows: readonly Row[]):
 }
 
 /** A value for people: amounts have their thousands set apart, and every digit. */
-export function cellText({ unit }: PageColumn, { kind, text }: Cell): string {
+function cellText({ unit }: PageColumn, { kind, text }: Cell): string {
   return kind === 'number' && unit !== '' ? words.digits(text) : text
 }
 
