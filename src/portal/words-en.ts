@@ -144,7 +144,7 @@ export const englishWords = {
   token: 'Token',
   show: 'Show usage',
   needsScriptUsage: 'This page needs JavaScript. Without it, GET /v1/account says the same.',
-  usedFromNow: 'The explorers of this tab ask with this token now.',
+  usedFromNow: 'Requests from this tab now use this token.',
   subscription: 'Subscription',
   expires: 'Valid until',
   noEnd: 'No end',
