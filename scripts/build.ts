@@ -18,7 +18,7 @@ const inside: readonly string[] = ['typebox']
 
 const common = { platform: 'node', target: 'node20', logLevel: 'warning' } as const
 
-/** Writes the launcher `das.cjs`, what it starts, and the worker, each beside the others, and the portal. */
+/** Writes the launcher `das.cjs`, what it starts, the worker, and the portal's files in a folder. */
 async function buildProgram(out: string): Promise<void> {
   await rm(out, { recursive: true, force: true })
   await build({

@@ -22,6 +22,5 @@ export function snippetsOf(request: SnippetRequest): readonly Snippet[] {
       title: 'curl',
       text: `curl -s '${url}' \\\n  -H 'Authorization: Bearer ${token}'`,
     },
-    { id: 'second', title: 'Second', text: `second ${url}` },
   ]
 }

@@ -179,6 +179,23 @@ await t.test('a token stays in the tab, and is nowhere to be read', async (t) =>
   t.equal(await page.evaluate('sessionStorage.length'), 0)
 })
 
+await t.test('an earlier page is shown again without being paid for twice', async (t) => {
+  const { token } = shipped.subscribe(['financials:pro'])
+  const { page } = await visit(browser, `${base}/usage`)
+  await page.locator('#token').fill(token)
+  await page.keyboard.press('Enter')
+  await page.locator('meter').waitFor()
+  await page.goto(`${base}/datasets/financials`)
+  await page.getByLabel('Rows on a page').fill('2')
+  await run(page)
+  await page.getByRole('button', { name: 'Next page' }).click()
+  await page.getByText('Page 2 · 2 rows').waitFor()
+  await page.getByRole('button', { name: 'Previous page' }).click()
+  await page.getByText('Page 1 · 2 rows').waitFor()
+  const { body } = await shipped.get('/v1/account', token)
+  t.match(body['datasets'], [{ rows: { used: 4 } }])
+})
+
 await t.test('every digit of a number is shown', async (t) => {
   const world = await startWorld(t, {
     portalFolder,
