@@ -2,6 +2,7 @@ import { chmod, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
+import { buildPortal } from './build/portal.js'
 
 const help = `Usage: npm run build, or tsx scripts/build.ts [--out FOLDER]
 
@@ -17,7 +18,7 @@ const inside: readonly string[] = ['typebox']
 
 const common = { platform: 'node', target: 'node20', logLevel: 'warning' } as const
 
-/** Writes the launcher `das.cjs`, what it starts, and the worker, each beside the others. */
+/** Writes the launcher `das.cjs`, what it starts, the worker, and the portal's files in a folder. */
 async function buildProgram(out: string): Promise<void> {
   await rm(out, { recursive: true, force: true })
   await build({
@@ -44,6 +45,7 @@ async function buildProgram(out: string): Promise<void> {
   const launcher = join(out, 'das.cjs')
   await build({ ...common, entryPoints: ['src/das.cts'], outfile: launcher, format: 'cjs' })
   await chmod(launcher, 0o755)
+  await buildPortal(join(out, 'portal'))
 }
 
 const { values } = parseArgs({

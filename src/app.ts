@@ -9,6 +9,7 @@ import { defaultMemory, openEngine } from './app/reading.js'
 import { openRecords } from './app/records.js'
 import { prepareState } from './app/state-folder.js'
 import type { Catalog } from './catalog/catalog.js'
+import { examplePath } from './cli/example.js'
 import type { Serving } from './catalog/live-catalog.js'
 import type { Registry } from './catalog/registry.js'
 import type { Config } from './config.js'
@@ -21,6 +22,8 @@ import { readMailSettings } from './mail/mail-settings.js'
 import type { MailSettings } from './mail/mail-settings.js'
 import { addMcp } from './mcp/door.js'
 import { protocolServer } from './mcp/server.js'
+import { readAssets } from './portal/assets.js'
+import { addPortal, sendMissingPage } from './portal/door.js'
 import { createService } from './service.js'
 import type { Service } from './service.js'
 
@@ -49,6 +52,8 @@ export interface AppParts {
   readonly now: () => number
   /** The product's own, as package.json has it. */
   readonly version: string
+  /** The folder of the portal's built script and style; without it, pages have none. */
+  readonly portalFolder?: string
 }
 
 /** For requests in flight at the stop; then the engine interrupts what still runs. */
@@ -119,13 +124,25 @@ async function openApp(parts: OpenParts): Promise<App> {
     registry: () => live.serving.registry,
   })
   if (postman) closers.add(postman, (each) => each.close())
+  const portal = {
+    showcase: service.showcase,
+    firstPath: (dataset: string) => firstPath(live.serving, dataset),
+    assets: readAssets(parts.portalFolder ?? null),
+    publicUrl: config.publicUrl,
+  }
   const stopping = new AbortController()
   const server = buildServer({
     service,
     logger,
     trustProxy: config.trustProxy,
     corsOrigins: config.corsOrigins,
-    doors: [mcpDoor(service, parts)],
+    doors: [
+      mcpDoor(service, parts),
+      (app) => {
+        addPortal(app, portal)
+      },
+    ],
+    sendMissingPage: (request, reply) => sendMissingPage(portal, request, reply),
     isReady: () => !stopping.signal.aborted && hasData(catalog()) && records.health.isWritable(),
     isUpToDate: () => isUpToDate(live.serving),
   })
@@ -155,6 +172,11 @@ function hasData({ datasets }: Catalog): boolean {
 function isUpToDate({ catalog, registryReason }: Serving): boolean {
   if (registryReason !== null) return false
   return [...catalog.datasets.values()].every(({ reason }) => reason === null)
+}
+
+/** A question that the demo token can ask of a dataset. */
+function firstPath({ catalog, registry }: Serving, dataset: string): string {
+  return examplePath(registry, dataset, catalog.datasets.get(dataset)?.version?.columns ?? [])
 }
 
 /** Finishes what is in flight, interrupts what takes too long, and cuts who does not take it. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import closeWithGrace from 'close-with-grace'
 import type { Run } from './cli/parts.js'
 import { runCli } from './cli/run.js'
@@ -107,6 +108,9 @@ function readVersion(): string {
   return (JSON.parse(text) as { version: string }).version
 }
 
+/** Beside the program, where the build puts it. */
+const portalFolder = fileURLToPath(new URL('portal', import.meta.url))
+
 process.stdout.on('error', ignoreClosedPipe)
 process.stderr.on('error', ignoreClosedPipe)
 
@@ -117,7 +121,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   now: () => Date.now(),
-  buildApp: async (config, parts) => (await loadApp()).buildApp(config, parts),
+  buildApp: async (config, parts) => (await loadApp()).buildApp(config, { ...parts, portalFolder }),
   openFiles: (memory) => async (paths, bounds) =>
     (await loadReading()).openerFor(memory)(paths, bounds),
   withSample: (memory) => async (version, columns, use) =>

@@ -2,6 +2,7 @@ import type { Column } from '../catalog/column.js'
 import type { Registry } from '../catalog/registry.js'
 import { listOf } from '../catalog/registry.js'
 import type { DatasetEntry } from '../catalog/registry-schema.js'
+import { encodeForUrl, encodeList } from '../query/write-url.js'
 import { shellQuoted } from '../service/client-texts.js'
 
 const valuesShown = 3
@@ -26,7 +27,7 @@ export function curlWithVariable(url: string): string {
 
 /** A look-up of the rows that have this value, path and query. */
 export function lookUpPath(dataset: string, column: string, value: string): string {
-  return `/v1/${dataset}?${encoded(column)}=${filterText([value])}&limit=${rowsShown}`
+  return `/v1/${dataset}?${encodeForUrl(column)}=${filterText([value])}&limit=${rowsShown}`
 }
 
 /**
@@ -50,8 +51,8 @@ export function examplePath(
   const select = new Set([...listOf(entry.key), column, ...listOf(entry.history)])
   for (const each of tellingColumns(columns, select)) select.add(each.name)
   const names = [...select].filter((name) => !hidden.has(name))
-  const list = names.map((name) => encoded(listElement(name))).join(',')
-  return `/v1/${dataset}?${encoded(column)}=${filterText(texts)}&select=${list}&limit=${rowsShown}`
+  const filter = `${encodeForUrl(column)}=${filterText(texts)}`
+  return `/v1/${dataset}?${filter}&select=${encodeList(names)}&limit=${rowsShown}`
 }
 
 /** Hidden columns by their shown names: to a caller they don't exist. */
@@ -78,20 +79,6 @@ function commonestUnit(columns: readonly Column[]): string | null {
 
 function filterText(texts: readonly string[]): string {
   const [first = ''] = texts
-  if (texts.length === 1) return `eq.${encoded(first)}`
-  return `in.${texts.map((text) => encoded(listElement(text))).join(',')}`
-}
-
-/** An element of a list as the grammar of queries quotes it. */
-function listElement(text: string): string {
-  if (text !== '' && !/[",\\]|^\(/.test(text)) return text
-  return `"${text.replace(/[\\"]/g, '\\$&')}"`
-}
-
-/** Percent-encoded so that neither curl nor a shell sees anything special in it. */
-function encoded(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
+  if (texts.length === 1) return `eq.${encodeForUrl(first)}`
+  return `in.${encodeList(texts)}`
 }

@@ -32,6 +32,6 @@ export function sendOwn(
   answer: object,
 ): FastifyReply {
   void reply.header('Cache-Control', 'private, no-cache').header('Vary', 'Authorization')
-  const body = Buffer.from(reply.serialize(answer))
+  const body = Buffer.from(String(reply.serialize(answer)))
   return sendEntity(request, reply, entityOf(body, 'application/json; charset=utf-8'))
 }

@@ -55,6 +55,7 @@ export const AccountSchema = Type.Object({
       resets_at: nullable(text),
     }),
   ),
+  months: Type.Array(Type.Object({ month: text, dataset: text, rows: count })),
 })
 
 export const StatusSchema = Type.Object({ status: text })

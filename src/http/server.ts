@@ -22,6 +22,8 @@ export interface ServerParts extends RouteParts {
   readonly corsOrigins: readonly string[]
   /** Other doors on the same listener, under the same manners. */
   readonly doors: readonly Door[]
+  /** Answers a person where nothing is; false leaves the answer to us. */
+  readonly sendMissingPage?: (request: FastifyRequest, reply: FastifyReply) => boolean
 }
 
 /** Adds routes whose requests become visits by way of `visitOf`. */
@@ -89,7 +91,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   if (parts.corsOrigins.length > 0) addCors(app, parts.corsOrigins)
   app.setErrorHandler(sendError)
   app.setNotFoundHandler((request, reply) => {
-    sendError(nothingHere(), request, reply)
+    if (!parts.sendMissingPage?.(request, reply)) sendError(nothingHere(), request, reply)
   })
   return app
 }

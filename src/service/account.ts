@@ -6,6 +6,7 @@ import type { RateStatus } from '../access/rate-limits.js'
 import type { Catalog } from '../catalog/catalog.js'
 import { periodEnd, periodOf } from '../control/usage.js'
 import type { ControlStore } from '../control/store.js'
+import { periodsBetween, usageReport } from '../control/usage-report.js'
 
 /** What a token may do and has used (contract 4, `GET /v1/account`). Null = unlimited or none. */
 export interface AccountDescription {
@@ -19,6 +20,8 @@ export interface AccountDescription {
   }
   readonly global: (RowBudget & { readonly resets_at: string }) | null
   readonly datasets: AccountDataset[]
+  /** The rows of the last twelve months, the current one last. */
+  readonly months: AccountMonth[]
 }
 
 interface AccountDataset {
@@ -29,6 +32,14 @@ interface AccountDataset {
   readonly resets_at: string | null
 }
 
+interface AccountMonth {
+  /** `YYYY-MM`, UTC. */
+  readonly month: string
+  readonly dataset: string
+  readonly rows: number
+}
+
+const monthsShown = 12
 const uncounted = { limit: null, used: null, remaining: null } as const
 
 /** The account of a principal at this moment; times are ISO 8601 in UTC. */
@@ -61,7 +72,19 @@ export function describeAccount(
       rows: plan ? rowBudget(plan.rowsPerMonth, usage?.datasets.get(dataset.name) ?? 0) : uncounted,
       resets_at: plan ? resetsAt : null,
     })),
+    months: usage ? monthsUntil(usage.period, control, principal.id) : [],
   }
+}
+
+function monthsUntil(last: string, control: ControlStore, id: string): AccountMonth[] {
+  const from = new Date(periodEnd(last))
+  from.setUTCMonth(from.getUTCMonth() - monthsShown)
+  const periods = periodsBetween(periodOf(from.getTime()), last)
+  return usageReport(control, periods, id).map(({ period, dataset, rows }) => ({
+    month: period,
+    dataset,
+    rows,
+  }))
 }
 
 /** Milliseconds since 1970 as ISO 8601 in UTC, to the second. */

@@ -36,6 +36,10 @@ await t.test('the account says what a token may do and has used', async (t) => {
         resets_at: '2026-12-01T00:00:00Z',
       },
     ],
+    months: [
+      { month: '2026-11', dataset: 'days', rows: 0 },
+      { month: '2026-11', dataset: 'things', rows: 3 },
+    ],
   })
   t.notMatch(text, /example\.org|das_live|price/)
 })
@@ -47,6 +51,24 @@ await t.test('a reissued token says its own end where that is sooner', async (t)
   reissueToken(control, subscriptionId, { graceMs: 3_600_000, now: () => world.clock.ms })
   const { body } = await world.get('/v1/account', token)
   t.equal(body['expires_at'], '2026-11-15T13:00:00Z')
+})
+
+await t.test('the account says what was used in each of the last twelve months', async (t) => {
+  const world = await startThings(t)
+  const { token } = world.subscribe(['things:pro'], { months: 24 })
+  const used = async () => {
+    const { body } = await world.get('/v1/account', token)
+    return body['months']
+  }
+  await world.get('/v1/things?limit=3', token)
+  world.clock.ms = Date.UTC(2026, 11, 1)
+  await world.get('/v1/things?limit=2', token)
+  t.same(await used(), [
+    { month: '2026-11', dataset: 'things', rows: 3 },
+    { month: '2026-12', dataset: 'things', rows: 2 },
+  ])
+  world.clock.ms = Date.UTC(2027, 10, 30)
+  t.match(await used(), [{ month: '2026-12', rows: 2 }, ...Array<object>(11).fill({ rows: 0 })])
 })
 
 await t.test('the demo account has no end, no quota and no subscriber', async (t) => {
@@ -66,6 +88,7 @@ await t.test('the demo account has no end, no quota and no subscriber', async (t
         resets_at: null,
       },
     ],
+    months: [],
   })
 })
 

@@ -24,6 +24,7 @@ async function isReady(base: string): Promise<boolean> {
   }
 }
 
+const scriptType = 'text/javascript; charset=utf-8'
 const one = '/v1/financials?inn=eq.0000000007&select=year,2110'
 
 await t.test('tokens are sold, replaced and revoked while the server runs', async (t) => {
@@ -39,6 +40,9 @@ await t.test('tokens are sold, replaced and revoked while the server runs', asyn
   const demo = await ask('', url, token)
   t.equal(demo.status, 200)
   t.equal(demo.body.data.length, 4, 'the printed curl returns rows of the demo subset')
+  const page = await (await fetch(server.base)).text()
+  const [script = ''] = /\/assets\/portal-\w+\.js/.exec(page) ?? []
+  t.equal((await fetch(server.base + script)).headers.get('content-type'), scriptType)
 
   const order = ['subscription', 'create', '--email', 'a@b.c', '--plan', 'financials:pro']
   const sold = read<{ subscription: string; token: string }>(

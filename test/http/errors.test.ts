@@ -77,7 +77,6 @@ await t.test('a path that does not exist is 404, with or without a token', async
   const world = await startThings(t)
   const { token } = world.subscribe(['things:pro'])
   const paths = [
-    '/',
     '/v2/things',
     '/v1/things/rows',
     '/v1/things/schema/x',

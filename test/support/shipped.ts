@@ -1,8 +1,9 @@
 import type { Test } from 'tap'
 import { startWorld } from './world.js'
-import type { World } from './world.js'
+import type { World, WorldOptions } from './world.js'
 
 /** The world that `npm start` serves: the repository's own registry and data, a state of its own. */
-export function startShipped(t: Test): Promise<World> {
-  return startWorld(t, { files: {}, registry: '', settings: { registry: 'registry.yaml' } })
+export function startShipped(t: Test, options: Partial<WorldOptions> = {}): Promise<World> {
+  const settings = { registry: 'registry.yaml', ...options.settings }
+  return startWorld(t, { files: {}, registry: '', ...options, settings })
 }

@@ -21,6 +21,8 @@ export interface WorldOptions {
   /** A folder that the test has filled itself; a new one when left out. */
   readonly at?: string
   readonly settings?: Readonly<Record<string, string>>
+  /** Where the portal's script and style were built to; left out = its pages have none. */
+  readonly portalFolder?: string
 }
 
 export interface Answer {
@@ -77,7 +79,13 @@ export async function startWorld(t: Test, options: WorldOptions): Promise<World>
       },
     },
   )
-  const app = await buildApp(config, { logger, now: () => clock.ms, version: '0.0.0-test' })
+  const { portalFolder } = options
+  const app = await buildApp(config, {
+    logger,
+    now: () => clock.ms,
+    version: '0.0.0-test',
+    ...(portalFolder !== undefined && { portalFolder }),
+  })
   const control = ControlStore.open(join(folder, 'var', 'control.db'))
   t.teardown(async () => {
     control.close()

@@ -1,0 +1,92 @@
+import type { AccountDescription } from '../../service/account.js'
+import { element } from './element.js'
+import { monthBars } from './month-bars.js'
+import { words } from './page-words.js'
+
+type Cell = string | HTMLElement
+
+interface Budget {
+  readonly name: string
+  readonly plan: string
+  readonly rows: AccountDescription['datasets'][number]['rows']
+  readonly resets_at: string | null
+}
+
+/** What a token may do and has used, this month and before. */
+export function accountView(account: AccountDescription): readonly HTMLElement[] {
+  const { subscription, expires_at: expiresAt, rate_limit: rate, global, datasets } = account
+  const overAll = global ? [{ ...global, name: words.overAll, plan: '', rows: global }] : []
+  return [
+    facts([
+      [words.subscription, subscription],
+      [words.expires, expiresAt === null ? words.noEnd : words.day(expiresAt)],
+      [words.requestsPerMinute, words.number(rate.per_minute)],
+    ]),
+    element('h2', {}, words.thisMonth),
+    table(
+      words.thisMonth,
+      [words.dataset, words.plan, words.used, words.left, words.rowsPerMonth, words.resets],
+      [...datasets, ...overAll].map(budgetCells),
+    ),
+    element('h2', {}, words.months),
+    ...monthsView(account.months),
+  ]
+}
+
+function facts(entries: readonly (readonly [string, string])[]): HTMLElement {
+  const pairs = entries.map(([name, value]) =>
+    element('div', {}, element('dt', {}, name), element('dd', {}, value)),
+  )
+  return element('dl', { class: 'facts' }, ...pairs)
+}
+
+function budgetCells({ name, plan, rows, resets_at: resetsAt }: Budget): readonly Cell[] {
+  if (rows.limit === null) return [name, plan, words.unlimited, '', '', '']
+  const { used, limit, remaining } = rows
+  const meter = element('meter', {
+    max: limit,
+    value: used,
+    'aria-label': `${words.used}: ${name}`,
+  })
+  return [
+    name,
+    plan,
+    element('span', { class: 'used' }, words.number(used), meter),
+    words.number(remaining),
+    words.number(limit),
+    resetsAt === null ? '' : words.day(resetsAt),
+  ]
+}
+
+function monthsView(months: AccountDescription['months']): readonly HTMLElement[] {
+  const used = months.filter(({ rows }) => rows > 0)
+  if (used.length === 0) return [element('p', { class: 'muted' }, words.noUsage)]
+  const cells = used.map(({ month, dataset, rows }) => [
+    words.monthName(month),
+    dataset,
+    words.number(rows),
+  ])
+  return [monthBars(months), table(words.months, [words.month, words.dataset, words.rows], cells)]
+}
+
+function table(
+  label: string,
+  titles: readonly string[],
+  rows: readonly (readonly Cell[])[],
+): HTMLElement {
+  const head = titles.map((title) => element('th', { scope: 'col' }, title))
+  const body = rows.map(([first = '', ...rest]) => {
+    const cells = rest.map((cell) => element('td', {}, cell))
+    return element('tr', {}, element('th', { scope: 'row' }, first), ...cells)
+  })
+  return element(
+    'div',
+    { class: 'wide', role: 'region', tabindex: 0, 'aria-label': label },
+    element(
+      'table',
+      {},
+      element('thead', {}, element('tr', {}, ...head)),
+      element('tbody', {}, ...body),
+    ),
+  )
+}

@@ -1,0 +1,55 @@
+/** A value as it was sent: numbers keep every digit, arrays and objects are their JSON. */
+export interface Cell {
+  readonly kind: 'empty' | 'text' | 'number' | 'boolean' | 'json'
+  readonly text: string
+}
+
+export interface ExactPage {
+  /** Column → value, in the order that was sent, digit-only names too. */
+  readonly rows: readonly ReadonlyMap<string, Cell>[]
+  readonly nextCursor: string | null
+}
+
+/** Strings, marks, and what stands between them: numbers and names. */
+const tokens = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g
+/** `{"data": [{` */
+const rowDepth = 3
+
+/**
+ * Reads a page of rows as it is written. JSON.parse would round long numbers, and objects would
+ * put digit-only names first.
+ */
+export function readExactPage(text: string): ExactPage {
+  const { next_cursor: nextCursor } = JSON.parse(text) as { readonly next_cursor: string | null }
+  const rows: Map<string, Cell>[] = []
+  let depth = 0
+  let name: string | null = null
+  let start = 0
+  for (const { 0: token, index } of text.matchAll(tokens)) {
+    if (token === '{' || token === '[') {
+      depth += 1
+      if (depth === rowDepth) rows.push(new Map())
+      if (depth === rowDepth + 1) start = index
+    } else if (token === '}' || token === ']') {
+      depth -= 1
+      if (depth < 2) break
+      if (depth === rowDepth && name !== null) {
+        rows.at(-1)?.set(name, { kind: 'json', text: text.slice(start, index + 1) })
+        name = null
+      }
+    } else if (depth === rowDepth && token !== ':' && token !== ',') {
+      if (name === null) name = JSON.parse(token) as string
+      else {
+        rows.at(-1)?.set(name, scalar(token))
+        name = null
+      }
+    }
+  }
+  return { rows, nextCursor }
+}
+
+function scalar(token: string): Cell {
+  if (token.startsWith('"')) return { kind: 'text', text: JSON.parse(token) as string }
+  if (token === 'null') return { kind: 'empty', text: '' }
+  return { kind: token === 'true' || token === 'false' ? 'boolean' : 'number', text: token }
+}

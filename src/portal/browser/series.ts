@@ -1,0 +1,62 @@
+import type { PageColumn } from './page-column.js'
+import type { Cell } from './exact-page.js'
+
+type Row = ReadonlyMap<string, Cell>
+
+export interface Point {
+  /** For its place only; `xText` and `yText` are exact. */
+  readonly x: number
+  readonly y: number
+  readonly xText: string
+  readonly yText: string
+}
+
+export interface Series {
+  readonly name: string
+  /** From left to right. */
+  readonly points: readonly Point[]
+}
+
+const seriesMax = 6
+
+/** The number columns that can be drawn over the history column; amounts come first. */
+export function drawable(columns: readonly PageColumn[], history: string): readonly PageColumn[] {
+  if (!columns.some(({ name }) => name === history)) return []
+  return columns
+    .filter(({ name, type }) => name !== history && (type === 'number' || type === 'integer'))
+    .toSorted((left, right) => Number(left.unit === '') - Number(right.unit === ''))
+}
+
+/**
+ * A number column over the history column, a series for each value of the first text column that
+ * has few of them; without one, all points are one series.
+ */
+export function seriesOf(
+  rows: readonly Row[],
+  columns: readonly PageColumn[],
+  history: string,
+  drawn: PageColumn,
+): readonly Series[] {
+  const groups = columns
+    .filter(({ type, name }) => type === 'string' && name !== history)
+    .find(({ name }) => new Set(rows.map((row) => row.get(name)?.text)).size <= seriesMax)
+  const series = new Map<string, Point[]>()
+  for (const row of rows) {
+    const point = pointOf(row.get(history), row.get(drawn.name))
+    if (!point) continue
+    const name = (groups && row.get(groups.name)?.text) || drawn.name
+    series.set(name, [...(series.get(name) ?? []), point])
+  }
+  return [...series].map(([name, points]) => ({
+    name,
+    points: points.toSorted((left, right) => left.x - right.x),
+  }))
+}
+
+function pointOf(over: Cell | undefined, value: Cell | undefined): Point | undefined {
+  if (!over || value?.kind !== 'number') return undefined
+  const x = over.kind === 'number' ? Number(over.text) : Date.parse(over.text)
+  const y = Number(value.text)
+  if (!Number.isFinite(x) || !Number.isFinite(y)) return undefined
+  return { x, y, xText: over.text, yText: value.text }
+}

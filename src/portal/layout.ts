@@ -1,0 +1,69 @@
+import type { Language } from '../config.js'
+import { html, pageText } from './html.js'
+import type { Html } from './html.js'
+import type { Setting } from './setting.js'
+
+const languages: readonly (readonly [Language, string])[] = [
+  ['en', 'English'],
+  ['ru', 'Русский'],
+]
+
+// A table in the colours of the style: browsers ask for an icon, and nothing else is loaded.
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E" +
+  "%3Crect width='16' height='16' rx='3' fill='%232f5bd0'/%3E" +
+  "%3Cpath d='M4 5h8M4 8h8M4 11h5' stroke='white' stroke-width='1.5'/%3E%3C/svg%3E"
+
+/** A whole page: its head, the menu, and what it is about. */
+export function layout(setting: Setting, title: string, content: Html): string {
+  const { language, words, assets, base, root } = setting
+  return pageText(
+    html`<html lang="${language}" data-base="${base}" data-root="${root}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <link rel="icon" href="${icon}" />
+        ${assets.style && html`<link rel="stylesheet" href="${root}${assets.style.path}" />`}
+        ${assets.script && html`<script type="module" src="${root}${assets.script.path}"></script>`}
+      </head>
+      <body>
+        <a class="skip" href="#content">${words.skip}</a>
+        ${header(setting)}
+        <main id="content">${content}</main>
+        <footer class="foot"><p>${words.footer}</p></footer>
+      </body>
+    </html>`,
+  )
+}
+
+function header(setting: Setting): Html {
+  const { words, path, link } = setting
+  const { datasets, reference, usage } = words.navigation
+  const item = (to: string, text: string) =>
+    html`<li>
+      <a href="${link(to)}" ${to === path ? html`aria-current="page"` : null}>${text}</a>
+    </li>`
+  return html`<header class="top">
+    <a class="brand" href="${link('/')}">${words.service}</a>
+    <nav aria-label="${words.menu}">
+      <ul>
+        ${item('/', datasets)}${item('/docs', reference)}${item('/usage', usage)}
+      </ul>
+    </nav>
+    <nav class="languages" aria-label="${words.languages}">
+      <ul>
+        ${languages.map(([code, name]) => languageLink(code, name, code === setting.language))}
+      </ul>
+    </nav>
+  </header>`
+}
+
+/** To the same page: what the visitor's own address holds is not repeated. */
+function languageLink(code: Language, name: string, isCurrent: boolean): Html {
+  const mark = isCurrent ? html`aria-current="true"` : null
+  return html`<li>
+    <a href="?lang=${code}" hreflang="${code}" lang="${code}" ${mark}>${name}</a>
+  </li>`
+}

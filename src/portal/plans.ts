@@ -1,0 +1,38 @@
+import type { ShownPlan } from '../service/showcase.js'
+import { html } from './html.js'
+import type { Html } from './html.js'
+import type { Words } from './words-en.js'
+
+/** A table of what is sold of a dataset, as the registry has it; `labelId` is its heading's. */
+export function plansTable(words: Words, plans: readonly ShownPlan[], labelId: string): Html {
+  if (plans.length === 0) return html`<p class="muted">${words.noPlans}</p>`
+  return html`<div class="wide" role="region" tabindex="0" aria-labelledby="${labelId}">
+    <table class="plans">
+      <thead>
+        <tr>
+          <th scope="col">${words.plan}</th>
+          <th scope="col" class="number">${words.monthPrice}</th>
+          <th scope="col" class="number">${words.yearPrice}</th>
+          <th scope="col" class="number">${words.rowsPerMonth}</th>
+          <th scope="col">${words.history}</th>
+          <th scope="col" class="number">${words.requestsPerMinute}</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${plans.map((plan) => planRow(words, plan))}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function planRow(words: Words, plan: ShownPlan): Html {
+  const price = (roubles: number) => (roubles === 0 ? words.free : words.roubles(roubles))
+  return html`<tr>
+    <th scope="row">${plan.name}</th>
+    <td class="number">${price(plan.monthRub)}</td>
+    <td class="number">${price(plan.yearRub)}</td>
+    <td class="number">${words.number(plan.rowsPerMonth)}</td>
+    <td>${plan.history === 'all' ? words.allYears : words.lastYears(plan.history)}</td>
+    <td class="number">${words.number(plan.ratePerMinute)}</td>
+  </tr>`
+}

@@ -1,0 +1,184 @@
+import t from 'tap'
+import type { Test } from 'tap'
+import { isError } from '../support/answers.js'
+import { startWorld } from '../support/world.js'
+import type { Answer, World } from '../support/world.js'
+
+const hostile = `</title><script>alert("x")</script><img src=x onerror='alert(1)'>&amp;`
+
+const registry = `
+demo: {token: das_demo_portal}
+datasets:
+  shown:
+    title: ${JSON.stringify(hostile)}
+    description: ${JSON.stringify(`about ${hostile}`)}
+    source: ${JSON.stringify(`from ${hostile}`)}
+    files: data/shown.parquet
+    key: id
+    history: year
+    listed: true
+    columns:
+      secret: {hidden: true}
+      "<b>bold</b>": {description: ${JSON.stringify(hostile)}, unit: ${JSON.stringify(hostile)}}
+    demo: {id: [1, 2]}
+    plans:
+      free: {rows_per_month: 1000, history: 1, price_rub: 0}
+      pro: {rows_per_month: 500000, history: all, price_rub: 3900, rate_per_minute: 600}
+  hushed:
+    title: Hushed up
+    files: data/shown.parquet
+    columns: {year: {name: hushed_year}}
+    plans: {pro: {rows_per_month: 10, history: all, price_rub: 77}}
+`
+
+const select = `SELECT i AS id, 2020 + i % 3 AS year, 7 AS secret, 'x' AS "<b>bold</b>"
+  FROM range(12345) t(i)`
+
+function startPortal(t: Test, settings: Readonly<Record<string, string>> = {}): Promise<World> {
+  return startWorld(t, { files: { 'data/shown.parquet': select }, registry, settings })
+}
+
+const browser = { headers: { accept: 'text/html,*/*;q=0.8' } }
+const pages = ['/', '/datasets/shown', '/usage'] as const
+
+function header({ headers }: Answer, name: string): string {
+  return String(headers[name])
+}
+
+await t.test('a visitor sees what is listed, what it costs and a line that works', async (t) => {
+  const world = await startPortal(t)
+  const { status, text } = await world.get('/?lang=en', undefined, browser)
+  t.equal(status, 200)
+  t.match(text, '12,345')
+  t.match(text, 'Latest year')
+  t.match(text, /₽3,900/)
+  t.match(text, /₽39,000/)
+  t.match(text, '<a href="/datasets/shown?lang=en"')
+  const path = /'http:\/\/[^/]+(\/v1\/[^']+)'/.exec(unescaped(text))?.[1] ?? ''
+  const { status: works, body } = await world.get(path, 'das_demo_portal')
+  t.equal(works, 200)
+  t.equal(body.data.length, 2)
+})
+
+await t.test('what is not listed is nowhere, and its page is the 404 of any path', async (t) => {
+  const world = await startPortal(t)
+  for (const page of pages) {
+    const { text } = await world.get(page, undefined, browser)
+    t.notMatch(text, /hushed|₽77/i, page)
+    t.notMatch(text, 'secret', page)
+  }
+  const unknown = await world.get('/datasets/nothing', undefined, browser)
+  t.equal(unknown.status, 404)
+  for (const path of ['/datasets/hushed', '/datasets/secret', '/elsewhere', '//evil.example/x']) {
+    const { status, text } = await world.get(path, undefined, browser)
+    t.equal(status, 404)
+    t.equal(text, unknown.text, path)
+  }
+})
+
+await t.test('who does not ask for a page is told of an error as everywhere', async (t) => {
+  const world = await startPortal(t)
+  isError(t, await world.get('/datasets/hushed'), 'not_found')
+  isError(t, await world.get('/elsewhere'), 'not_found')
+  isError(t, await world.get('/v1/hushed/x', undefined, browser), 'not_found')
+  isError(t, await world.get('/v1/shown', undefined, browser), 'unauthorized')
+  const post = await world.get('/', undefined, { method: 'POST' })
+  isError(t, post, 'method_not_allowed')
+  t.equal(header(post, 'allow'), 'GET, HEAD')
+})
+
+await t.test('texts of registry and files are text, never markup', async (t) => {
+  const world = await startPortal(t)
+  for (const page of pages) {
+    const { text } = await world.get(page, undefined, browser)
+    t.notMatch(text, /<script>|<img|onerror='|<b>/, page)
+  }
+  const { text } = await world.get('/datasets/shown', undefined, browser)
+  t.match(text, '&lt;b&gt;bold&lt;/b&gt;')
+  t.match(unescaped(text), hostile)
+})
+
+await t.test('a page says its language: as chosen, else as the browser likes', async (t) => {
+  const world = await startPortal(t)
+  const cases = [
+    ['/', 'ru-RU,ru;q=0.9,en;q=0.8', 'ru'],
+    ['/', 'de, en;q=0.5, ru;q=0.7', 'ru'],
+    ['/', 'ru;q=0, fr', 'en'],
+    ['/', undefined, 'en'],
+    ['/?lang=en', 'ru', 'en'],
+    ['/usage?lang=ru', 'en', 'ru'],
+    ['/datasets/shown?lang=xx', 'ru', 'ru'],
+  ] as const
+  for (const [url, liked, language] of cases) {
+    const headers = { ...browser.headers, ...(liked && { 'accept-language': liked }) }
+    const answer = await world.get(url, undefined, { headers })
+    t.match(answer.text, `<html lang="${language}"`, `${url} ${liked}`)
+    t.equal(header(answer, 'content-language'), language)
+  }
+  const russian = await world.get('/datasets/shown?lang=ru', undefined, browser)
+  t.match(russian.text, /12\s345/)
+  t.match(russian.text, /39\s000\s₽/)
+  t.match(russian.text, '<a href="/usage?lang=ru"')
+  t.match(russian.text, 'href="?lang=en"')
+  const missing = await world.get('/nothing?lang=ru', undefined, browser)
+  t.match(missing.text, 'Здесь ничего нет')
+})
+
+await t.test('a page loads nothing from elsewhere and runs no script of its text', async (t) => {
+  const world = await startPortal(t)
+  for (const page of [...pages, '/nothing']) {
+    const answer = await world.get(page, undefined, browser)
+    t.equal(
+      header(answer, 'content-security-policy'),
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+        "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    )
+    t.equal(header(answer, 'referrer-policy'), 'no-referrer')
+    t.equal(header(answer, 'x-content-type-options'), 'nosniff')
+    t.equal(header(answer, 'content-type'), 'text/html; charset=utf-8')
+    t.notMatch(answer.text, / (src|href)="(https?:)?\/\//, page)
+    t.notMatch(answer.text, /<[^>]* (style|on\w+)=/, page)
+    t.equal(answer.headers['set-cookie'], undefined)
+  }
+})
+
+await t.test('a page that a browser has is not sent again; HEAD sends none', async (t) => {
+  const world = await startPortal(t)
+  for (const page of pages) {
+    const first = await world.get(page, undefined, browser)
+    const tag = header(first, 'etag')
+    t.equal(header(first, 'vary'), 'Accept-Language')
+    t.equal(header(first, 'cache-control'), 'no-cache')
+    const headers = { ...browser.headers, 'if-none-match': tag }
+    const again = await world.get(page, undefined, { headers })
+    t.equal(again.status, 304)
+    t.equal(again.text, '')
+    const head = await world.get(page, undefined, { ...browser, method: 'HEAD' })
+    t.equal(head.status, 200)
+    t.equal(head.text, '')
+    t.equal(header(head, 'etag'), tag)
+  }
+})
+
+await t.test('behind a proxy, links and lines have the public address', async (t) => {
+  const world = await startPortal(t, { publicUrl: 'https://data.example.org/das' })
+  const { text } = await world.get('/', undefined, browser)
+  t.match(unescaped(text), 'https://data.example.org/das/v1/shown?')
+  t.match(text, 'href="/das/datasets/shown"')
+  t.match(text, 'href="/das/usage"')
+})
+
+await t.test('where nothing is listed, the first page says so', async (t) => {
+  const world = await startWorld(t, { files: {}, registry: 'datasets: {}' })
+  const { status, text } = await world.get('/', undefined, browser)
+  t.equal(status, 200)
+  t.match(text, 'No dataset is shown here yet')
+  t.notMatch(text, 'curl')
+})
+
+function unescaped(text: string): string {
+  const entities = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' }
+  return text.replace(/&(?:lt|gt|quot|#39|amp);/g, (entity) =>
+    String(entities[entity as keyof typeof entities]),
+  )
+}
