@@ -43,6 +43,8 @@ export function bannerText(facts: BannerFacts): string {
     `Dataset Access Service ${version} at ${base}`,
     '',
     ...datasetLines(output, datasets),
+    '',
+    `For people: ${base}/ and the API reference at ${base}/docs`,
   ]
   return [...lines, '', ...trial, '', ''].join('\n')
 }
