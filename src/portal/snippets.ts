@@ -35,17 +35,17 @@ export function snippetsOf(request: SnippetRequest): readonly Snippet[] {
 }
 
 function pythonText(request: SnippetRequest): string {
-  return `import urllib.request
+  return `import io, urllib.request
 
-import pandas as pd
+import pandas as pd  # pip install pandas pyarrow
 
 request = urllib.request.Request(
-    ${JSON.stringify(urlOf(request, 'csv'))},
+    ${JSON.stringify(urlOf(request, 'parquet'))},
     headers={"Authorization": ${JSON.stringify(`Bearer ${request.token}`)}},
 )
 answer = urllib.request.urlopen(request)
-# Text as it is served, so that no code loses a zero; pd.to_numeric() makes numbers of a column.
-rows = pd.read_csv(answer, dtype=str, keep_default_na=False, na_values=[""])
+# Parquet, so that every column has its own type and no digit is lost.
+rows = pd.read_parquet(io.BytesIO(answer.read()), dtype_backend="pyarrow")
 print(rows)
 # The next page is the same address with &cursor= and this; after the last there is none.
 next_cursor = answer.headers["X-Next-Cursor"]
@@ -69,9 +69,7 @@ print(rows)
 function duckdbText(request: SnippetRequest): string {
   return `CREATE OR REPLACE SECRET datasets (TYPE http, SCOPE ${sqlText(`${request.baseUrl}/`)},
   BEARER_TOKEN ${sqlText(request.token)});
--- Text as it is served, so that no code loses a zero; CAST makes numbers of a column.
-FROM read_csv(${sqlText(urlOf(request, 'csv'))},
-  header = true, delim = ',', quote = '"', all_varchar = true, allow_quoted_nulls = false);
+FROM read_parquet(${sqlText(urlOf(request, 'parquet'))});
 -- The next page is the same address with &cursor= and the answer's header X-Next-Cursor.
 `
 }
@@ -115,13 +113,13 @@ function mcpText({ baseUrl, token }: SnippetRequest): string {
 }
 
 /** Its query is of letters, digits and `*-._,%+&=` only, which curl takes as they are. */
-function urlOf(request: SnippetRequest, format?: 'csv'): string {
+function urlOf(request: SnippetRequest, format?: 'csv' | 'parquet'): string {
   const path = `${request.baseUrl}/v1/${encodeURIComponent(request.dataset)}`
   const query = parametersOf(request, format).toString().replaceAll('%2C', ',')
   return query === '' ? path : `${path}?${query}`
 }
 
-function parametersOf({ query }: SnippetRequest, format?: 'csv'): URLSearchParams {
+function parametersOf({ query }: SnippetRequest, format?: 'csv' | 'parquet'): URLSearchParams {
   const parameters = new URLSearchParams(query)
   parameters.delete('format')
   if (format) parameters.set('format', format)

@@ -39,7 +39,9 @@ const files = {
   'data/odd.parquet': `SELECT 12345678901234567.10::DECIMAL(20, 2) AS "2110", 'a,"b' AS name,
       {'k': [1, NULL], 't': '}"'} AS nested, NULL AS nothing, '' AS empty, true AS flag,
       E'\\x1b[31mred\\n' || repeat('y', 60) AS text`,
-  'data/long.parquet': "SELECT i AS id, repeat('x', 1000) AS text FROM range(1000) t(i)",
+  // Two kilobytes a row that don't shrink to less than one.
+  'data/long.parquet': `SELECT i AS id, array_to_string(
+      [sha256(i || ' ' || part) FOR part IN range(32)], '') AS text FROM range(1000) t(i)`,
 }
 
 interface Place {

@@ -28,6 +28,7 @@ await t.test('every command has a help page with an example, and --json', async 
     'explain',
     'mail list',
     'mail send',
+    'query',
     'serve',
     'subscription cancel',
     'subscription change',

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -28,12 +28,23 @@ interface Tool {
 const binaries = join('.venv', 'bin')
 const [httpfs = ''] = globSync('.venv/lib/*/site-packages/duckdb_extension_httpfs/**/httpfs.*')
 
+/** Prints each cell as the text that JSON pages have. */
+const pythonCells = `
+import json
+def text(cell):
+    if cell is None or cell is pd.NA: return None
+    if isinstance(cell, bool): return str(cell).lower()
+    if hasattr(cell, "tolist"): cell = cell.tolist()
+    if isinstance(cell, list): return json.dumps(cell, ensure_ascii=False, separators=(",", ":"))
+    return str(cell)
+print("\\n=", json.dumps([[text(cell) for cell in row] for row in rows.itertuples(index=False)]))`
+
 const tools: readonly Tool[] = [
   { id: 'curl', command: (file) => ['bash', file], more: '', cells: cellsOfPage },
   {
     id: 'python',
     command: (file) => [join(binaries, 'python'), file],
-    more: 'print("\\n=", rows.astype(object).where(rows.notna(), None).to_json(orient="values"))',
+    more: pythonCells,
     cells: (printed) => JSON.parse(afterMark(printed)) as Cells,
   },
   {
@@ -120,12 +131,15 @@ await t.test('what each snippet reads is the page, cell by cell', async (t) => {
 await t.test('nothing in a name, a query or a token has a meaning for a tool', async (t) => {
   const hostile = `'"\`id\`$(id)$HOME\\!#(lf)&%41{1,2}[a]`
   const folder = t.testdir({})
+  const answers = [
+    ['csv', 'a\r\n1\r\n'],
+    ['parquet', readFileSync('data/procurement/2018-01.parquet')],
+    ['', '{"data":[{"a":1}],"next_cursor":null}'],
+  ] as const
   const asked: { url: string; authorization: string | undefined }[] = []
   const server = createServer(({ url = '', method, headers }, response) => {
     if (method === 'GET') asked.push({ url, authorization: headers.authorization })
-    const isCsv = url.includes('format=csv')
-    response.setHeader('Content-Type', isCsv ? 'text/csv' : 'application/json')
-    response.end(isCsv ? 'a\r\n1\r\n' : '{"data":[{"a":1}],"next_cursor":null}')
+    response.end(answers.find(([format]) => format === '' || url.includes(`format=${format}`))?.[1])
   })
   t.teardown(() => server.close())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -154,18 +168,21 @@ function cellOf(value: unknown): string | null {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** Each number stays the text that it is in the answer. */
 function cellsOfPage(text: string, columns: readonly string[]): Cells {
-  const quoted = text.replace(
-    /("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)/g,
-    (_match, string?: string, digits?: string) => string ?? `"${digits}"`,
-  )
-  return cellsOfRows((JSON.parse(quoted) as { data: readonly Row[] }).data, columns)
+  return cellsOfRows((JSON.parse(withTexts(text)) as { data: readonly Row[] }).data, columns)
 }
 
 function rowsOfLines(printed: string): readonly Row[] {
-  const [, ...rows] = linesOf(printed).map((line) => JSON.parse(line) as Row)
+  const [, ...rows] = linesOf(printed).map((line) => JSON.parse(withTexts(line)) as Row)
   return rows
+}
+
+/** JSON with each number as the text that it is. */
+function withTexts(json: string): string {
+  return json.replace(
+    /("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)/g,
+    (_match, string?: string, digits?: string) => string ?? `"${digits}"`,
+  )
 }
 
 function linesOf(text: string): readonly string[] {

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import type { Test } from 'tap'
 import type * as ChargeStoreModule from '../../src/control/charge-store.js'
@@ -165,7 +166,7 @@ await t.test('without a word the log is given to fdatasync, after it was written
   const synced: [string, number][] = []
   const real = await import('node:fs')
   const { ChargeStore: Spied } = await t.mockImport<typeof ChargeStoreModule>(
-    '../../src/control/charge-store.js',
+    fileURLToPath(import.meta.resolve('../../src/control/charge-store.js')),
     {
       'node:fs': {
         ...real,

@@ -31,8 +31,8 @@ await t.test('the format is the one that the snippet reads, whatever the query s
   const query = 'format=parquet&a=eq.1&format=ndjson'
   t.match(textOf('curl', { query }), /\/v1\/financials\?a=eq\.1'$/)
   t.match(textOf('curl', { query: '' }), /\/v1\/financials'$/)
-  t.match(textOf('python', { query }), '/v1/financials?a=eq.1&format=csv"')
-  t.match(textOf('python', { query: '' }), '/v1/financials?format=csv"')
+  t.match(textOf('python', { query }), '/v1/financials?a=eq.1&format=parquet"')
+  t.match(textOf('python', { query: '' }), '/v1/financials?format=parquet"')
   t.end()
 })
 
