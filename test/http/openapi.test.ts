@@ -43,7 +43,7 @@ await t.test('the document is of the routes that the server has, and of all of t
   const world = await startThings(t)
   const { paths } = await readDocument(world, world.subscribe(['things:pro']).token)
   /** Pages for people, and other protocols' own addresses. */
-  const others = /^\/(docs|mcp|register|\.well-known)(\/|\*|$)/
+  const others = /^\/($|usage|datasets\/|(docs|mcp|register|\.well-known)(\/|\*|$))/
   const routes = new Set(routesOf(world).filter((path) => !others.test(path)))
   const documented = Object.keys(paths).map((path) => path.replace('/things', '/:dataset'))
   t.same(documented.sort(), [...routes].sort())
