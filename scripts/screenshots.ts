@@ -14,10 +14,12 @@ import { buildPortal } from './build/portal.js'
 
 const help = `Usage: npm run screenshots -- [--out FOLDER]
 
-Takes the pictures of the portal over the shipped registry.
+Takes the pictures of the portal and the reference over the shipped registry.
   --out F   where to (default docs/screenshots)
   --help    this text`
 
+/** What the lines to copy show. */
+const publicUrl = 'https://data.example.org'
 const desk = { width: 1080, height: 720 }
 const phone = { width: 360, height: 780 }
 
@@ -63,6 +65,14 @@ function shotsWith(token: string): readonly Shot[] {
       scheme: 'light',
       prepare: search,
     },
+    {
+      name: 'snippets',
+      path: `${financials}?lang=en`,
+      size: desk,
+      scheme: 'light',
+      prepare: python,
+    },
+    { name: 'reference', path: '/docs', size: desk, scheme: 'light', prepare: operations },
     { name: 'usage', path: '/usage?lang=en', size: desk, scheme: 'light', prepare: usage },
   ]
 }
@@ -76,6 +86,19 @@ async function run(page: Page): Promise<void> {
 async function chart(page: Page): Promise<void> {
   await run(page)
   await page.evaluate('document.querySelector(".chart").scrollIntoView({ block: "center" })')
+}
+
+async function python(page: Page): Promise<void> {
+  await run(page)
+  const tab = page.getByRole('tab', { name: 'Python' })
+  await tab.click()
+  await tab.evaluate((element) => {
+    element.scrollIntoView()
+  })
+}
+
+async function operations(page: Page): Promise<void> {
+  await page.locator('.opblock').first().waitFor()
 }
 
 async function search(page: Page): Promise<void> {
@@ -93,7 +116,7 @@ async function withServer(use: (base: string, token: string) => Promise<void>): 
   const portalFolder = join(folder, 'portal')
   await buildPortal(portalFolder)
   const state = join(folder, 'state')
-  const config = readConfig({ registry: 'registry.yaml', state, port: '0' }, {})
+  const config = readConfig({ registry: 'registry.yaml', state, publicUrl }, {})
   const logger = pino({ level: 'silent' })
   const now = () => Date.now()
   const app = await buildApp(config, { logger, now, version: '0.0.0', portalFolder })
