@@ -14,7 +14,11 @@ const reading = ['GET', 'HEAD']
  */
 export function addDocs(app: FastifyInstance, service: Service): void {
   let loading: Promise<ReadonlyMap<string, Entity>> | undefined
-  const load = () => (loading ??= loadFiles())
+  const load = () =>
+    (loading ??= loadFiles().catch((cause: unknown) => {
+      loading = undefined
+      throw cause
+    }))
   app.route({
     method: reading,
     url: '/docs',

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import t from 'tap'
 import { globSync } from 'tinyglobby'
 import { snippetsOf } from '../../src/portal/snippets.js'
@@ -127,6 +128,23 @@ await t.test('what each snippet reads is the page, cell by cell', async (t) => {
   }
 })
 
+await t.test('the MCP configuration lets a client in, with the token that it names', async (t) => {
+  const world = await startShipped(t)
+  const baseUrl = `http://127.0.0.1:${await listen(world)}`
+  const { token } = world.subscribe(['procurement:pro'])
+  const request = { baseUrl, dataset: 'procurement', query: '', token }
+  const text = snippetsOf(request).find(({ id }) => id === 'mcp')?.text ?? ''
+  const { datasets } = (JSON.parse(text) as { mcpServers: { datasets: ServerEntry } }).mcpServers
+  const client = new Client({ name: 'snippet', version: '1.0.0' })
+  t.teardown(() => client.close())
+  const { url, headers } = datasets
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }),
+  )
+  const { structuredContent } = await client.callTool({ name: 'list_resources', arguments: {} })
+  t.match(structuredContent, { resources: [{ name: 'procurement', rows: 969 }] })
+})
+
 // Guarantee: whatever a visitor types, a snippet asks this server this question, and does no more.
 await t.test('nothing in a name, a query or a token has a meaning for a tool', async (t) => {
   const hostile = `'"\`id\`$(id)$HOME\\!#(lf)&%41{1,2}[a]`
@@ -158,6 +176,12 @@ await t.test('nothing in a name, a query or a token has a meaning for a tool', a
 })
 
 type Row = Readonly<Record<string, unknown>>
+
+/** A server as MCP clients are configured with it. */
+interface ServerEntry {
+  readonly url: string
+  readonly headers: Record<string, string>
+}
 
 function cellsOfRows(rows: readonly Row[], columns: readonly string[]): Cells {
   return rows.map((row) => columns.map((name) => cellOf(row[name])))
