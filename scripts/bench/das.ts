@@ -16,6 +16,7 @@ import {
 } from '../check-reload/house.js'
 import type { Ends } from '../conformance/ends.js'
 import type { Facts } from './facts.js'
+import type { Options } from './options.js'
 import { startServer } from './server.js'
 import type { Server } from './server.js'
 
@@ -46,7 +47,7 @@ const settledMs = 150
 /** Makes a registry and a state, sells a subscription, and starts the server twice. */
 export async function startDas(
   facts: Facts,
-  parent: string,
+  { folder: parent, memoryLimitBytes }: Pick<Options, 'folder' | 'memoryLimitBytes'>,
   say: (words: string) => void,
   ends: Ends,
 ): Promise<Das> {
@@ -61,9 +62,9 @@ export async function startDas(
   if (sold.code !== 0) throw new Error(`nothing can be sold: ${sold.stderr}`)
   const { token } = Value.Parse(Created, JSON.parse(sold.stdout))
   // The first one links the files and reads them; the second one is a restart.
-  const first = await startOnce(folder, ends)
+  const first = await startOnce(folder, memoryLimitBytes, ends)
   await first.server.stop()
-  const { server, startMs } = await startOnce(folder, ends)
+  const { server, startMs } = await startOnce(folder, memoryLimitBytes, ends)
   say('waiting until the server has done what it does after its start')
   if (!(await hasSettled(server))) say(`it is still busy after ${settleMsMax / 1000} s: going on\n`)
   return { server, token, registry: join(folder, 'registry.yaml'), startMs }
@@ -90,8 +91,9 @@ function entriesOf({
   )
 }
 
-async function startOnce(folder: string, ends: Ends) {
-  const place = placeOptions({ folder })
+async function startOnce(folder: string, memoryLimitBytes: number, ends: Ends) {
+  const memory = ['--memory-limit', `${memoryLimitBytes / 1000}KB`]
+  const place = [...placeOptions({ folder }), ...memory]
   const argv = [launcher, 'serve', '--host', '127.0.0.1', '--port', '0', ...place]
   const probe = fileURLToPath(new URL('event-loop.cjs', import.meta.url))
   const env = { ...bareEnvironment(), NODE_OPTIONS: `--require "${probe}"` }

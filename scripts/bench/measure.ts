@@ -1,6 +1,5 @@
 import { version as duckdb } from '@duckdb/node-api'
 import { availableParallelism, cpus, totalmem } from 'node:os'
-import { defaultMemory } from '../../src/app/reading.js'
 import type { Ends } from '../conformance/ends.js'
 import { httpContestant } from './contestant.js'
 import type { Contestant } from './contestant.js'
@@ -43,7 +42,7 @@ export async function measure(
   const order = { ...options, parent: options.folder }
   const facts = await prepareData(order, say, ends)
   say('starting the server, and the peers that are there')
-  const das = await startDas(facts, options.folder, say, ends)
+  const das = await startDas(facts, options, say, ends)
   const peers = options.dasOnly
     ? noPeers
     : await startPeers(options.peers, facts, options.folder, ends)
@@ -53,7 +52,7 @@ export async function measure(
   }
   const contestants = contestantsOf(das, engines, peers)
   const stage = { options, say, ends, facts, das, engines, contestants }
-  return { ...placeOf(facts, das, peers, contestants), ...(await measureAll(stage)) }
+  return { ...placeOf(stage, peers), ...(await measureAll(stage)) }
 }
 
 function contestantsOf(
@@ -74,7 +73,7 @@ function contestantsOf(
   return [...ours, ...bare, ...theirs]
 }
 
-function placeOf(facts: Facts, das: Das, peers: Peers, contestants: readonly Contestant[]) {
+function placeOf({ options, facts, das, contestants }: Stage, peers: Peers) {
   const layout = ({ files, sizeBytes }: Layout) => ({ files: files.length, sizeBytes })
   return {
     machine: {
@@ -93,7 +92,7 @@ function placeOf(facts: Facts, das: Das, peers: Peers, contestants: readonly Con
     peers: peers.versions,
     contestants: contestants.map(({ name }) => name),
     startMs: das.startMs,
-    memoryLimitBytes: defaultMemory(),
+    memoryLimitBytes: options.memoryLimitBytes,
   }
 }
 

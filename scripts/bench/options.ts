@@ -1,6 +1,8 @@
 import { availableParallelism, tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { defaultMemory } from '../../src/app/reading.js'
+import { readConfig } from '../../src/config.js'
 import { workloads } from './questions.js'
 
 /** What the command line asks for. */
@@ -20,6 +22,8 @@ export interface Options {
   readonly peerPages: number
   readonly seconds: number
   readonly minutes: number
+  /** Of our server. */
+  readonly memoryLimitBytes: number
   readonly json: string | null
   readonly markdown: string | null
 }
@@ -57,6 +61,7 @@ Exit code 1 when an answer of ours is wrong.
   --peer-pages N    of the peers' walks (default 200)
   --seconds N       of W7, for each server (default 20)
   --minutes N       of a mixed load, during which memory is watched (default 0: none)
+  --memory-limit S  of our server, as 4GB (default: its own, 60 % of the machine's)
   --json F          writes everything to a file
   --markdown F      writes the tables to a file
   --help            this text
@@ -78,6 +83,7 @@ const names = {
   'peer-pages': { type: 'string', default: '200' },
   seconds: { type: 'string', default: '20' },
   minutes: { type: 'string', default: '0' },
+  'memory-limit': { type: 'string' },
   json: { type: 'string' },
   markdown: { type: 'string' },
   help: { type: 'boolean', default: false },
@@ -104,6 +110,7 @@ export function readOptions(argv: readonly string[]): Options | null {
     peerPages: number('peer-pages'),
     seconds: number('seconds'),
     minutes: wholeNumber('--minutes', values.minutes, 0),
+    memoryLimitBytes: memoryOf(values['memory-limit']),
     json: path(values.json),
     markdown: path(values.markdown),
   }
@@ -122,6 +129,15 @@ function namesOf(text: string): readonly string[] {
   const unknown = found.find((name) => !parts.includes(name))
   if (unknown === undefined) return found
   throw new UsageError(`--only knows ${parts.join(', ')}, not "${unknown}"`)
+}
+
+/** Sizes are written as the server's own setting is. */
+function memoryOf(text: string | undefined): number {
+  try {
+    return readConfig({ memoryLimit: text }, {}).memoryLimit ?? defaultMemory()
+  } catch (cause) {
+    throw new UsageError(cause instanceof Error ? cause.message : String(cause))
+  }
 }
 
 const numberMax = 100_000_000

@@ -48,6 +48,8 @@ export interface ColumnFacts {
   readonly notFiniteRows: number | null
   /** Values that a double can't hold; null where none is known. */
   readonly rounded: RoundedValues | null
+  /** Files hold finer parts of a second than the engine reads. */
+  readonly cutsNanoseconds: boolean
 }
 
 interface RoundedValues {

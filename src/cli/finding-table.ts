@@ -74,6 +74,10 @@ export const findingTable = {
     level: 'warning',
     meaning: 'Numbers that JavaScript and Excel round; cure: `json: string`.',
   },
+  nanoseconds_cut: {
+    level: 'warning',
+    meaning: 'Timestamps with a zone in nanoseconds: DuckDB reads microseconds of them.',
+  },
   not_finite: {
     level: 'warning',
     meaning: 'NaN or infinite values, which callers get as null.',

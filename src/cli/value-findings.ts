@@ -20,6 +20,7 @@ export function valueFindings(
   if (version.rows === 0) return zonelessFindings(version)
   return [
     ...roundedFindings(facts),
+    ...cutFindings(facts),
     ...notFiniteFindings(facts),
     ...(keys ? keyFindings(version, keys) : []),
     ...zonelessFindings(version),
@@ -39,6 +40,17 @@ function roundedFindings(facts: readonly Fact[]): readonly Finding[] {
     `numbers beyond what a double holds in ${listed(found)}: JavaScript, Excel and others round ` +
     'them; serve them as text: columns: {NAME: {json: string}}'
   return [finding('rounded_by_readers', message)]
+}
+
+function cutFindings(facts: readonly Fact[]): readonly Finding[] {
+  const found = facts.flatMap(([{ name }, { cutsNanoseconds }]) =>
+    cutsNanoseconds ? [quoted(name)] : [],
+  )
+  if (found.length === 0) return []
+  const message =
+    `nanoseconds of UTC in ${listed(found)}: DuckDB reads such timestamps to the microsecond, ` +
+    'and the last three digits are lost; write microseconds, or nanoseconds without a zone'
+  return [finding('nanoseconds_cut', message)]
 }
 
 function notFiniteFindings(facts: readonly Fact[]): readonly Finding[] {

@@ -64,6 +64,10 @@ def columns():
         "bool": pyarrow.array([True, False, None]),
         "list": pyarrow.array([[1, None], [], None], pyarrow.list_(pyarrow.int64())),
         "nested_list": pyarrow.array([[[NAN], [], None], [], None]),
+        "nested_zone": pyarrow.array(
+            [{"at": [1704164645123456000]}, {"at": None}, None],
+            pyarrow.struct({"at": pyarrow.list_(pyarrow.timestamp("ns", "UTC"))}),
+        ),
         "struct": pyarrow.array(structs, pyarrow.struct({"a": pyarrow.uint64(), "b": decimals})),
         "map": pyarrow.array(
             [[("k", INFINITY), ("", None)], [], None],

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { buildThings, checksOf } from '../cli/fixtures/checked.js'
 import { listen } from '../support/answers.js'
 import { startShipped } from '../support/shipped.js'
 import { startWorld } from '../support/world.js'
@@ -62,6 +63,7 @@ const othersOfEvery = {
   fixed_binary: 'binary',
   list: 'list<element: int64>',
   nested_list: 'list<element: list<element: double>>',
+  nested_zone: 'struct<at: list<element: timestamp[us, tz=UTC]>>',
   struct: 'struct<a: uint64, b: list<element: decimal128(10, 2)>>',
   map: "map<string, double ('map')>",
   uuid: 'extension<arrow.uuid>',
@@ -92,6 +94,17 @@ await t.test('every type that a Parquet file can hold', async (t) => {
   ])
   const others = Object.entries(types).filter(([name]) => !same.includes(name))
   t.strictSame(Object.fromEntries(others), othersOfEvery)
+})
+
+await t.test('the check tells where the engine reads less than a file holds', async (t) => {
+  const house = await buildThings(t, {})
+  const source = join(house.folder, 'data', 'every.parquet')
+  mkdirSync(join(house.folder, 'data'))
+  await run(python, [join('test', 'clients', 'every_type.py'), source])
+  const [check] = await checksOf(house)
+  const found = check?.findings.filter(({ code }) => code === 'nanoseconds_cut')
+  t.equal(found?.length, 1)
+  t.match(found?.[0]?.message, 'nanoseconds of UTC in "timestamp_ns_zone", "nested_zone": DuckDB')
 })
 
 await t.test('the shipped datasets, page by page', async (t) => {

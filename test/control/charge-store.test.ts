@@ -1,8 +1,7 @@
-import { statSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import fs, { statSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import t from 'tap'
 import type { Test } from 'tap'
-import type * as ChargeStoreModule from '../../src/control/charge-store.js'
 import { ChargeStore } from '../../src/control/charge-store.js'
 import { ControlStore } from '../../src/control/store.js'
 import { readUsage } from '../../src/control/usage.js'
@@ -161,26 +160,26 @@ await t.test('a disk that says nothing is waited for no longer than was said', a
   t.equal(used(), 8)
 })
 
+/** For everybody who imports it from now on, or did. */
+function replaceFdatasync(by: unknown): void {
+  Object.assign(fs, { fdatasync: by })
+  syncBuiltinESMExports()
+}
+
 // Guarantee: it is the log that is synced, and by the system's own call.
 await t.test('without a word the log is given to fdatasync, after it was written', async (t) => {
   const synced: [string, number][] = []
-  const real = await import('node:fs')
-  const { ChargeStore: Spied } = await t.mockImport<typeof ChargeStoreModule>(
-    fileURLToPath(import.meta.resolve('../../src/control/charge-store.js')),
-    {
-      'node:fs': {
-        ...real,
-        fdatasync: (file: number, done: (cause: Error | null) => void) => {
-          synced.push([real.readlinkSync(`/proc/self/fd/${file}`), real.fstatSync(file).size])
-          real.fdatasync(file, done)
-        },
-      },
-    },
-  )
+  const { fdatasync } = fs
+  const spied = (file: number, done: (cause: Error | null) => void) => {
+    synced.push([fs.readlinkSync(`/proc/self/fd/${file}`), fs.fstatSync(file).size])
+    fdatasync(file, done)
+  }
+  replaceFdatasync(spied)
+  t.teardown(() => replaceFdatasync(fdatasync))
   const path = storePath(t)
   const control = ControlStore.open(path)
   const { subscriptionId } = subscribe(control)
-  const charges = Spied.open(path, { busyTimeoutMs: 1 })
+  const charges = ChargeStore.open(path, { busyTimeoutMs: 1 })
   const before = statSync(`${path}-wal`).size
   const caps = { datasetRowsMax: null, globalRowsMax: null }
   charges.chargeAll([{ subscriptionId, dataset: 'financials', period, rows: 5, ...caps }])

@@ -52,7 +52,12 @@ await t.test('footers tell of row groups, empty columns and long numbers', async
     },
     { writing: ', ROW_GROUP_SIZE 2048' },
   )
-  const unknown = { onlyValue: null, notFiniteRows: null, rounded: null }
+  const unknown = {
+    onlyValue: null,
+    notFiniteRows: null,
+    rounded: null,
+    cutsNanoseconds: false,
+  }
   t.strictSame(await inspect(), {
     footers: [
       { rowGroups: 3, unsortedRowGroups: 0, silentRowGroups: 0 },

@@ -3,8 +3,10 @@ import { typeText } from '../../catalog/data-type.js'
 import type { FileFooter } from '../../catalog/inspector.js'
 import type { Version } from '../../catalog/version.js'
 import { bindText, bindTexts } from './bind.js'
+import type { Ask } from './bounds.js'
 import { isRoundedText } from './rounded.js'
 import type { Run } from './run.js'
+import { readSchemaTree } from './schema-tree.js'
 
 /** What the footers of all files say of one column together. */
 export interface FooterColumn {
@@ -12,6 +14,8 @@ export interface FooterColumn {
   readonly isEmpty: boolean | null
   /** A value that a double can't hold; null where no footer shows one. */
   readonly roundedExample: string | null
+  /** A file holds nanoseconds of UTC, of which DuckDB reads microseconds. */
+  readonly cutsNanoseconds: boolean
 }
 
 interface Footers {
@@ -24,6 +28,12 @@ interface Footers {
 /** Files whose footers one statement reads: a footer of a wide file has thousands of entries. */
 const batchFiles = 200
 
+/** As DuckDB writes a schema's logical types. */
+const utc = 'TimestampType(isAdjustedToUTC=1'
+const nanoseconds = 'NANOS=NanoSeconds()'
+
+const unknown: FooterColumn = { isEmpty: null, roundedExample: null, cutsNanoseconds: false }
+
 /** What the footers say, without reading a value. */
 export async function readFooters(version: Version, run: Run): Promise<Footers> {
   const files: FileFooter[] = []
@@ -32,6 +42,7 @@ export async function readFooters(version: Version, run: Run): Promise<Footers> 
     const paths = version.files.slice(from, from + batchFiles).map(({ path }) => path)
     files.push(...(await readLayouts(version.key[0], paths, run)))
     await addColumns(columns, version, paths, run)
+    await addCuts(columns, paths, run)
   }
   return { files, columns }
 }
@@ -99,16 +110,41 @@ async function addColumns(
     const index = places.get(source)
     // A nested column has no entry of its own name.
     if (index === undefined) continue
-    const before = known.get(source) ?? { isEmpty: true, roundedExample: null }
+    const before = known.get(source) ?? { ...unknown, isEmpty: true }
     const isEmpty = empty[index] === true ? true : told[index] === true ? false : null
     const example = [most[index], least[index]]
       .map((value) => String(value))
       .find((text) => isRoundedText(type, text))
     known.set(source, {
+      ...before,
       isEmpty: before.isEmpty === false || isEmpty === false ? false : before.isEmpty && isEmpty,
       roundedExample: before.roundedExample ?? example ?? null,
     })
   }
+}
+
+/** Nested columns too. Only schemas tell: DuckDB's own type is the same for both units. */
+async function addCuts(
+  known: Map<string, FooterColumn>,
+  paths: readonly string[],
+  run: Run,
+): Promise<void> {
+  const ask: Ask = (sql, ...values) => run({ sql, values })
+  const [files = []] = await ask(
+    'SELECT DISTINCT file_name FROM parquet_schema($1) WHERE logical_type LIKE $2',
+    bindTexts(paths),
+    bindText(`${utc}%${nanoseconds}%`),
+  )
+  for (const file of files) {
+    for (const { name, logicalTypes } of await readSchemaTree(ask, String(file))) {
+      if (!logicalTypes.some(isCut)) continue
+      known.set(name, { ...(known.get(name) ?? unknown), cutsNanoseconds: true })
+    }
+  }
+}
+
+function isCut(logicalType: string | null): boolean {
+  return logicalType?.startsWith(utc) === true && logicalType.includes(nanoseconds)
 }
 
 /** Values that footers hold in the order that filters compare them by. */

@@ -114,6 +114,7 @@ function columnFacts(
   footer: FooterColumn | undefined,
   scanned: ScannedColumn | undefined,
 ): ColumnFacts {
+  const cutsNanoseconds = footer?.cutsNanoseconds ?? false
   if (scanned) {
     const { values, onlyValue, notFiniteRows, roundedRows, roundedExample } = scanned
     return {
@@ -121,6 +122,7 @@ function columnFacts(
       onlyValue,
       notFiniteRows,
       rounded: roundedExample === null ? null : { rows: roundedRows, example: roundedExample },
+      cutsNanoseconds,
     }
   }
   const example = footer?.roundedExample ?? null
@@ -129,5 +131,6 @@ function columnFacts(
     onlyValue: null,
     notFiniteRows: null,
     rounded: example === null ? null : { rows: null, example },
+    cutsNanoseconds,
   }
 }

@@ -3,6 +3,7 @@ import { FileError } from '../../catalog/opener.js'
 import type { FileColumn } from '../../catalog/opener.js'
 import { bindTexts } from './bind.js'
 import type { Ask } from './bounds.js'
+import { readSchemaTree } from './schema-tree.js'
 import { dataTypeOf } from './types.js'
 
 /** Files that hold the same columns in the same types. */
@@ -72,7 +73,7 @@ async function readColumns(
   ask: Ask,
   path: string,
 ): Promise<readonly FileColumn[]> {
-  const top = await topLevelColumns(ask, path)
+  const top = await readSchemaTree(ask, path)
   requireDistinct(
     top.map(({ name }) => name),
     path,
@@ -94,29 +95,6 @@ async function readColumns(
   } finally {
     prepared.destroySync()
   }
-}
-
-/** The schema is a tree in depth-first order: a child's children are passed over. */
-async function topLevelColumns(
-  ask: Ask,
-  path: string,
-): Promise<readonly { readonly name: string; readonly required: boolean }[]> {
-  const [names = [], children = [], repetitions = []] = await ask(
-    'SELECT name, coalesce(num_children, 0), repetition_type FROM parquet_schema($1)',
-    bindTexts([path]),
-  )
-  const top: { name: string; required: boolean }[] = []
-  let index = 1
-  const skip = (): void => {
-    const count = Number(children[index])
-    index += 1
-    for (let child = 0; child < count; child++) skip()
-  }
-  while (index < names.length) {
-    top.push({ name: String(names[index]), required: repetitions[index] === 'REQUIRED' })
-    skip()
-  }
-  return top
 }
 
 function requireDistinct(names: readonly string[], path: string): void {
