@@ -9,15 +9,18 @@ const help = `Usage: npm test [-- FILE… and options of tap]
 
 Compiles everything to .test/, one file each, and runs the tests there: a process that compiled for
 itself what it imports would take four times as long to start.
-  npm test                                     the everyday tests, with coverage of src/
+  npm test                                     the everyday tests: all but *.slow.test.ts
+  npm run test:all                             all of them, with coverage of src/
   npm test -- test/query/parse-url.test.ts     one file
-  npm test -- --disable-coverage test/cli/*.test.ts
+  npm test -- test/cli/*.test.ts --bail        several, with an option of tap
   npm test -- --help                           this text`
 
 const out = '.test'
 const common = { format: 'esm', platform: 'node', target: 'node20', logLevel: 'warning' } as const
 /** These need what Node does not bring: `test:clients` and `test:browser` run them. */
 const special = ['test/browser/**', 'test/clients/**']
+/** They start processes, open many servers or wait. */
+const slow = 'test/**/*.slow.test.ts'
 
 async function compile(): Promise<void> {
   await rm(out, { recursive: true, force: true })
@@ -58,12 +61,16 @@ async function bundleTypebox(): Promise<void> {
 }
 
 async function runTap(given: readonly string[]): Promise<number> {
-  const everyday = () => globSync('test/**/*.test.ts', { ignore: special }).sort()
   const isTest = (word: string) => word.endsWith('.test.ts')
-  const files = given.some(isTest) ? given.filter(isTest) : everyday()
+  const isAll = given.includes('--all')
+  const ignore = isAll ? special : [...special, slow]
+  const files = given.some(isTest)
+    ? given.filter(isTest)
+    : globSync('test/**/*.test.ts', { ignore }).sort()
+  const options = given.filter((word) => !isTest(word) && word !== '--all')
+  const coverage = isAll ? [] : ['--disable-coverage']
   const compiled = files.map((file) => join(out, file.replace(/\.ts$/, '.js')))
-  const options = given.filter((word) => !isTest(word))
-  const child = spawn(join('node_modules', '.bin', 'tap'), [...options, ...compiled], {
+  const child = spawn(join('node_modules', '.bin', 'tap'), [...coverage, ...options, ...compiled], {
     stdio: 'inherit',
   })
   const [code] = (await once(child, 'exit')) as [number | null]

@@ -9,7 +9,7 @@ import type { Encoded } from './fixtures/all-types.js'
 
 // Guarantee: the body is valid JSON for every value of every type, digits exact, whatever the
 // process's time zone (contract 1.3). What each value looks like stands in golden/all-types.json.
-// `UPDATE_GOLDEN=1 npx tap test/engine/golden.test.ts` writes that file anew: read its diff.
+// `UPDATE_GOLDEN=1 npm test -- test/engine/golden.test.ts` writes that file anew: read its diff.
 
 const golden = join('test', 'engine', 'golden', 'all-types.json')
 

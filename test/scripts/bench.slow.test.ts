@@ -127,9 +127,10 @@ await t.test('options are read or refused', (t) => {
     rounds: 2,
     dasOnly: true,
   })
+  t.match(readOptions(['--memory-limit', '1.5GB']), { memoryLimitBytes: 1_500_000_000 })
   t.equal(readOptions(['--help']), null)
   const wrong = [['--rounds', '0'], ['--only', 'W9'], ['--pages', '1e3'], ['--speed'], ['more']]
-  for (const argv of wrong) {
+  for (const argv of [...wrong, ['--memory-limit', '4']]) {
     t.throws(() => readOptions(argv), { name: 'UsageError' }, argv.join(' '))
   }
   t.end()
