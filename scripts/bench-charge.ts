@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { measureDisk } from './bench-charge/disk.js'
 import { loadRound } from './bench-charge/load.js'
 import type { Round } from './bench-charge/load.js'
 import { reportOf, tableOf } from './bench-charge/report.js'
 import type { Report } from './bench-charge/report.js'
 import { startServer, writeRegistry } from './bench-charge/servers.js'
+import { readFlags, wholeNumber } from './command/flags.js'
+import { runScript } from './command/run.js'
 import { Ends } from './conformance/ends.js'
 
 const help = `Usage: npm run bench:charge [-- options]
@@ -23,7 +24,7 @@ recording them, under the same load in turns (ABBA). The question is a look-up o
   --help        this text
 `
 
-const options = {
+const flags = {
   clients: { type: 'string', default: '16' },
   rounds: { type: 'string', default: '20' },
   requests: { type: 'string', default: '2000' },
@@ -32,6 +33,9 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const
 
+const clientsMax = 256
+const roundsMax = 10_000
+const requestsMax = 1_000_000
 /** One row of the shipped sample. */
 const question = '/v1/financials?inn=eq.7708004767&year=eq.2024&select=inn,year,2110&limit=1'
 
@@ -74,23 +78,16 @@ async function bench(folder: string, load: Load, ends: Ends): Promise<Report> {
   })
 }
 
-/** @throws Error naming the option that is no number of things */
-function countOf(name: keyof Load, text: string): number {
-  const count = Number(text)
-  if (Number.isSafeInteger(count) && count > 0) return count
-  throw new Error(`--${name} needs a whole number above 0, not '${text}'`)
-}
-
 async function run(): Promise<void> {
-  const { values } = parseArgs({ options })
+  const values = readFlags(process.argv.slice(2), flags)
   if (values.help) {
     process.stdout.write(help)
     return
   }
   const load = {
-    clients: countOf('clients', values.clients),
-    rounds: countOf('rounds', values.rounds),
-    requests: countOf('requests', values.requests),
+    clients: wholeNumber('--clients', values.clients, 1, clientsMax),
+    rounds: wholeNumber('--rounds', values.rounds, 1, roundsMax),
+    requests: wholeNumber('--requests', values.requests, 1, requestsMax),
   }
   const folder = await mkdtemp(join(resolve(values.folder), 'das-bench-'))
   const ends = new Ends()
@@ -103,9 +100,4 @@ async function run(): Promise<void> {
   }
 }
 
-try {
-  await run()
-} catch (cause) {
-  process.stderr.write(`bench-charge: ${(cause as Error).message}\n`)
-  process.exitCode = 1
-}
+await runScript('bench-charge', run)

@@ -3,12 +3,14 @@ import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { openReader } from '../src/app/reading.js'
 import { readRegistry } from '../src/catalog/catalog.js'
 import { filterPredicates } from '../src/catalog/predicate.js'
 import type { Version } from '../src/catalog/version.js'
 import type { Reader } from '../src/cli/parts.js'
+import { median } from './bench-charge/numbers.js'
+import { readFlags, wholeNumber } from './command/flags.js'
+import { runScript } from './command/run.js'
 
 const help = `Usage: npm run bench:pack [-- options]
 
@@ -23,7 +25,7 @@ and looks companies up in turns on the files as they were and on the packed ones
   --help         this text
 `
 
-const options = {
+const flags = {
   companies: { type: 'string', default: '100000' },
   source: { type: 'string' },
   packed: { type: 'string' },
@@ -32,6 +34,7 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const
 
+const lookUpsMax = 10_000
 const memoryEveryMs = 100
 
 async function writeRegistry(folder: string, source: string, packed: string): Promise<string> {
@@ -152,13 +155,10 @@ async function measure(registry: string, amount: number): Promise<void> {
   }
 }
 
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
-}
-
-const { values } = parseArgs({ options, strict: true })
-if (values.help) console.log(help)
-else {
+async function run(): Promise<void> {
+  const values = readFlags(process.argv.slice(2), flags)
+  if (values.help) return console.log(help)
+  const lookUps = wholeNumber('--lookups', values.lookups, 1, lookUpsMax)
   const folder = await mkdtemp(join(values.folder, 'das-bench-pack-'))
   try {
     const source = resolve(values.source ?? join(folder, 'source'))
@@ -172,8 +172,10 @@ else {
     const registry = await writeRegistry(folder, source, packed)
     const isThere = (await stat(packed).catch(() => undefined)) !== undefined
     if (!isThere) await pack(registry, packed)
-    await measure(registry, Number(values.lookups))
+    await measure(registry, lookUps)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
+
+await runScript('bench-pack', run)

@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { measure } from './bench/measure.js'
 import { faultsOf, isOurs } from './bench/findings.js'
-import { help, readOptions, UsageError } from './bench/options.js'
+import { help, readOptions } from './bench/options.js'
 import type { Options } from './bench/options.js'
 import { installPeers } from './bench/peers.js'
 import { reportMarkdown, reportText } from './bench/report.js'
 import { goalsOf } from './bench/targets.js'
 import { launcher } from './check-reload/house.js'
+import { runScript } from './command/run.js'
 import { Ends } from './conformance/ends.js'
 
 async function run(options: Options, ends: Ends): Promise<void> {
@@ -59,9 +60,4 @@ async function main(): Promise<void> {
   }
 }
 
-try {
-  await main()
-} catch (cause) {
-  process.stderr.write(`bench: ${cause instanceof Error ? cause.message : String(cause)}\n`)
-  process.exitCode = cause instanceof UsageError ? 2 : 1
-}
+await runScript('bench', main)

@@ -1,8 +1,9 @@
 import { chmod, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 import { buildPortal } from './build/portal.js'
+import { readFlags } from './command/flags.js'
+import { runScript } from './command/run.js'
 
 const help = `Usage: npm run build, or tsx scripts/build.ts [--out FOLDER]
 
@@ -48,8 +49,11 @@ async function buildProgram(out: string): Promise<void> {
   await buildPortal(join(out, 'portal'))
 }
 
-const { values } = parseArgs({
-  options: { out: { type: 'string', default: 'dist' }, help: { type: 'boolean' } },
+await runScript('build', async () => {
+  const values = readFlags(process.argv.slice(2), {
+    out: { type: 'string', default: 'dist' },
+    help: { type: 'boolean' },
+  })
+  if (values.help) console.log(help)
+  else await buildProgram(values.out)
 })
-if (values.help) console.log(help)
-else await buildProgram(values.out)

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { runScript } from './command/run.js'
 import { addLarge, addLimited, buildHouse, launcher } from './check-charges/house.js'
 import type { House, Subscriber } from './check-charges/house.js'
-import { help, readOptions, UsageError } from './check-charges/options.js'
+import { help, readOptions } from './check-charges/options.js'
 import type { Options } from './check-charges/options.js'
 import { runPhase } from './check-charges/phase.js'
 import type { Fault, PhasePlan } from './check-charges/phase.js'
@@ -128,11 +129,8 @@ function say(words: string): void {
   process.stderr.write(`check-charges: ${words}\n`)
 }
 
-try {
+await runScript('check-charges', async () => {
   const options = readOptions(process.argv.slice(2))
   if (options) await run(options)
   else process.stdout.write(help)
-} catch (cause) {
-  say(cause instanceof Error ? cause.message : String(cause))
-  process.exitCode = cause instanceof UsageError ? 2 : 1
-}
+})

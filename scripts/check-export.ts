@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { randomOf } from './check-charges/random.js'
 import { openHouse, pageRows } from './check-export/house.js'
 import type { House } from './check-export/house.js'
 import { chargedRows, readExport, walkPages } from './check-export/read.js'
+import { readFlags, wholeNumber } from './command/flags.js'
+import { runScript } from './command/run.js'
 import { Ends } from './conformance/ends.js'
 
 const help = `Usage: npm run check:export -- [options]
@@ -23,6 +24,9 @@ Exports a generated dataset of 20 columns from the built server, and checks
   --help      this text
 `
 
+const rowsMax = 100_000_000
+const breaksMax = 1000
+const seedMax = 2 ** 32 - 1
 const aboveIdleMax = 150e6
 /** What a slow reader takes: some half of what the server can send. */
 const slowRowsPerSecond = 15_000
@@ -127,27 +131,22 @@ async function run(options: Options): Promise<void> {
 }
 
 function readOptions(): Options | null {
-  const text = { type: 'string' } as const
-  const options = { rows: text, breaks: text, seed: text, help: { type: 'boolean' } } as const
-  const { values } = parseArgs({ options })
+  const values = readFlags(process.argv.slice(2), {
+    rows: { type: 'string', default: '1000000' },
+    breaks: { type: 'string', default: '10' },
+    seed: { type: 'string' },
+    help: { type: 'boolean' },
+  })
   if (values.help) return null
-  const whole = (name: 'rows' | 'breaks' | 'seed', usual: number) => {
-    const number = Number(values[name] ?? usual)
-    demand(Number.isSafeInteger(number) && number > 0, `--${name} is a whole number`)
-    return number
-  }
   return {
-    rows: whole('rows', 1_000_000),
-    breaks: whole('breaks', 10),
-    seed: whole('seed', randomInt(1, 2 ** 32)),
+    rows: wholeNumber('--rows', values.rows, 2, rowsMax),
+    breaks: wholeNumber('--breaks', values.breaks, 0, breaksMax),
+    seed: wholeNumber('--seed', values.seed ?? String(randomInt(seedMax)), 0, seedMax),
   }
 }
 
-try {
+await runScript('check-export', async () => {
   const options = readOptions()
   if (options) await run(options)
   else process.stdout.write(help)
-} catch (cause) {
-  process.stderr.write(`check-export: ${cause instanceof Error ? cause.message : String(cause)}\n`)
-  process.exitCode = 1
-}
+})

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { runScript } from './command/run.js'
 import { Numbers } from './check-reload/changes.js'
 import { buildHouse, launcher } from './check-reload/house.js'
 import type { House } from './check-reload/house.js'
-import { help, readOptions, UsageError } from './check-reload/options.js'
+import { help, readOptions } from './check-reload/options.js'
 import type { Options } from './check-reload/options.js'
 import { openWriter } from './check-reload/parquet.js'
 import {
@@ -84,11 +85,8 @@ function say(words: string): void {
   process.stderr.write(`check-reload: ${words}\n`)
 }
 
-try {
+await runScript('check-reload', async () => {
   const options = readOptions(process.argv.slice(2))
   if (options) await run(options)
   else process.stdout.write(help)
-} catch (cause) {
-  say(cause instanceof Error ? cause.message : String(cause))
-  process.exitCode = cause instanceof UsageError ? 2 : 1
-}
+})

@@ -1,8 +1,9 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { startConformanceApp } from '../test/mcp/fixtures/conformance-app.js'
+import { readFlags } from './command/flags.js'
+import { runScript } from './command/run.js'
 import { readBaseline, suiteBaseline } from './conformance/baseline.js'
 import type { OnStart } from './conformance/child.js'
 import { Ends } from './conformance/ends.js'
@@ -119,13 +120,9 @@ function say(words: string): void {
   process.stderr.write(`conformance: ${words}\n`)
 }
 
-try {
-  const { values } = parseArgs({
-    options: { check: { type: 'boolean' }, help: { type: 'boolean' } },
-  })
+await runScript('conformance', async () => {
+  const flags = { check: { type: 'boolean', default: false }, help: { type: 'boolean' } } as const
+  const values = readFlags(process.argv.slice(2), flags)
   if (values.help) process.stdout.write(help)
-  else await run(values.check ?? false)
-} catch (cause) {
-  say((cause as Error).message)
-  process.exitCode = 1
-}
+  else await run(values.check)
+})

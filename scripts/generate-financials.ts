@@ -3,7 +3,8 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readFlags, UsageError, wholeNumber } from './command/flags.js'
+import { runScript } from './command/run.js'
 
 const help = `Usage: tsx scripts/generate-financials.ts --companies N --out FOLDER [options]
 
@@ -20,7 +21,7 @@ DuckDB release give the same rows.
   --help          this text
 `
 
-const options = {
+const flags = {
   companies: { type: 'string' },
   out: { type: 'string' },
   sample: { type: 'string', default: 'data/financials' },
@@ -29,6 +30,8 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const
 
+const companiesMax = 100_000_000
+const seedMax = 2 ** 32 - 1
 const years = [2019, 2020, 2021, 2022, 2023, 2024, 2025]
 /** Of 100 companies so many have filed in a year. */
 const filedPercent = 95
@@ -120,16 +123,19 @@ async function generate(order: Order): Promise<void> {
   await Promise.all(Array.from({ length: Math.min(availableParallelism(), 4) }, work))
 }
 
-const { values } = parseArgs({ options, strict: true })
-if (values.help || values.companies === undefined || values.out === undefined) {
-  console.log(help)
-  process.exitCode = values.help ? 0 : 2
-} else {
+async function run(): Promise<void> {
+  const values = readFlags(process.argv.slice(2), flags)
+  if (values.help) return console.log(help)
+  if (values.companies === undefined || values.out === undefined) {
+    throw new UsageError('--companies and --out are needed; --help tells more')
+  }
   await generate({
-    companies: Number(values.companies),
+    companies: wholeNumber('--companies', values.companies, 1, companiesMax),
     out: resolve(values.out),
     sample: resolve(values.sample),
-    seed: Number(values.seed),
+    seed: wholeNumber('--seed', values.seed, 0, seedMax),
     codec: values.codec,
   })
 }
+
+await runScript('generate-financials', run)

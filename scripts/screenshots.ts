@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { pino } from 'pino'
 import { chromium } from 'playwright-core'
 import type { Browser, Page } from 'playwright-core'
@@ -11,6 +10,8 @@ import { ControlStore } from '../src/control/store.js'
 import { createSubscription } from '../src/control/subscriptions.js'
 import { chargeAll, periodOf } from '../src/control/usage.js'
 import { buildPortal } from './build/portal.js'
+import { readFlags } from './command/flags.js'
+import { runScript } from './command/run.js'
 
 const help = `Usage: npm run screenshots -- [--out FOLDER]
 
@@ -176,14 +177,12 @@ async function takeAll(browser: Browser, base: string, token: string, out: strin
   }
 }
 
-const { values } = parseArgs({
-  options: {
+async function takePictures(): Promise<void> {
+  const values = readFlags(process.argv.slice(2), {
     out: { type: 'string', default: 'docs/screenshots' },
     help: { type: 'boolean' },
-  },
-})
-if (values.help) console.log(help)
-else {
+  })
+  if (values.help) return console.log(help)
   await mkdir(values.out, { recursive: true })
   const options = { executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] }
   const browser = await chromium.launch(options)
@@ -193,3 +192,5 @@ else {
     await browser.close()
   }
 }
+
+await runScript('screenshots', takePictures)

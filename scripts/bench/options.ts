@@ -1,8 +1,8 @@
 import { availableParallelism, tmpdir } from 'node:os'
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { defaultMemory } from '../../src/app/reading.js'
 import { readConfig } from '../../src/config.js'
+import { readFlags, UsageError, wholeNumber } from '../command/flags.js'
 import { workloads } from './questions.js'
 
 /** What the command line asks for. */
@@ -26,11 +26,6 @@ export interface Options {
   readonly memoryLimitBytes: number
   readonly json: string | null
   readonly markdown: string | null
-}
-
-/** The command line can't be understood. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
 }
 
 /** All that `--only` can choose from. */
@@ -89,13 +84,15 @@ const names = {
   help: { type: 'boolean', default: false },
 } as const
 
+const numberMax = 100_000_000
+
 /** @throws UsageError for what it can't understand; null stands for --help */
 export function readOptions(argv: readonly string[]): Options | null {
-  const values = parse(argv)
+  const values = readFlags(argv, names)
   if (values.help) return null
   const path = (text: string | undefined) => (text === undefined ? null : resolve(text))
   const number = (name: 'companies' | 'rounds' | 'pages' | 'peer-pages' | 'seconds') =>
-    wholeNumber(`--${name}`, values[name], 1)
+    wholeNumber(`--${name}`, values[name], 1, numberMax)
   return {
     companies: number('companies'),
     source: path(values.source),
@@ -109,18 +106,10 @@ export function readOptions(argv: readonly string[]): Options | null {
     pages: number('pages'),
     peerPages: number('peer-pages'),
     seconds: number('seconds'),
-    minutes: wholeNumber('--minutes', values.minutes, 0),
+    minutes: wholeNumber('--minutes', values.minutes, 0, numberMax),
     memoryLimitBytes: memoryOf(values['memory-limit']),
     json: path(values.json),
     markdown: path(values.markdown),
-  }
-}
-
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], options: names }).values
-  } catch (cause) {
-    throw new UsageError(cause instanceof Error ? cause.message : String(cause))
   }
 }
 
@@ -138,12 +127,4 @@ function memoryOf(text: string | undefined): number {
   } catch (cause) {
     throw new UsageError(cause instanceof Error ? cause.message : String(cause))
   }
-}
-
-const numberMax = 100_000_000
-
-function wholeNumber(name: string, text: string, min: number): number {
-  const number = Number(text)
-  if (/^\d+$/.test(text) && number >= min && number <= numberMax) return number
-  throw new UsageError(`${name} is a whole number from ${min} to ${numberMax}, not "${text}"`)
 }

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { parseArgs } from 'node:util'
+import { readFlags, wholeNumber } from '../command/flags.js'
 
 /** What the command line asks for. */
 export interface Options {
@@ -7,11 +7,6 @@ export interface Options {
   readonly clients: number
   readonly seed: number
   readonly isJson: boolean
-}
-
-/** The command line can't be understood. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
 }
 
 const cyclesMax = 100_000
@@ -37,37 +32,22 @@ Exit code 1 with the counter-example when the rule is broken; its folder is kept
 Example: npm run check:charges -- --cycles 20 --seed 7
 `
 
+const flags = {
+  cycles: { type: 'string', default: '500' },
+  clients: { type: 'string', default: '16' },
+  seed: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean' },
+} as const
+
 /** @throws UsageError for what it can't understand; null stands for --help */
 export function readOptions(argv: readonly string[]): Options | null {
-  const { values } = parse(argv)
+  const values = readFlags(argv, flags)
   if (values.help) return null
   return {
-    cycles: wholeNumber('--cycles', values.cycles ?? '500', 1, cyclesMax),
-    clients: wholeNumber('--clients', values.clients ?? '16', 1, clientsMax),
+    cycles: wholeNumber('--cycles', values.cycles, 1, cyclesMax),
+    clients: wholeNumber('--clients', values.clients, 1, clientsMax),
     seed: wholeNumber('--seed', values.seed ?? String(randomInt(seedMax)), 0, seedMax),
-    isJson: values.json ?? false,
+    isJson: values.json,
   }
-}
-
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...argv],
-      options: {
-        cycles: { type: 'string' },
-        clients: { type: 'string' },
-        seed: { type: 'string' },
-        json: { type: 'boolean' },
-        help: { type: 'boolean' },
-      },
-    })
-  } catch (cause) {
-    throw new UsageError(cause instanceof Error ? cause.message : String(cause))
-  }
-}
-
-function wholeNumber(name: string, text: string, min: number, max: number): number {
-  const number = Number(text)
-  if (/^\d+$/.test(text) && number >= min && number <= max) return number
-  throw new UsageError(`${name} is a whole number from ${min} to ${max}, not "${text}"`)
 }

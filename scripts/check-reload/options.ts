@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { parseArgs } from 'node:util'
+import { readFlags, wholeNumber } from '../command/flags.js'
 
 /** What the command line asks for. */
 export interface Options {
@@ -10,11 +10,6 @@ export interface Options {
   /** No phase and no change is begun after this long. */
   readonly secondsMax: number
   readonly seed: number
-}
-
-/** The command line can't be understood. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
 }
 
 const changesMax = 100_000
@@ -44,43 +39,26 @@ Exit code 1 with the counter-example when a rule is broken; its folder is kept.
 Example: npm run check:reload -- --refreshes 10 --edits 10 --bad 5
 `
 
+const flags = {
+  refreshes: { type: 'string', default: '100' },
+  edits: { type: 'string', default: '100' },
+  bad: { type: 'string', default: '20' },
+  clients: { type: 'string', default: '16' },
+  'seconds-max': { type: 'string', default: '1800' },
+  seed: { type: 'string' },
+  help: { type: 'boolean' },
+} as const
+
 /** @throws UsageError for what it can't understand; null stands for --help */
 export function readOptions(argv: readonly string[]): Options | null {
-  const { values } = parse(argv)
+  const values = readFlags(argv, flags)
   if (values.help) return null
-  const number = (name: keyof typeof values, usual: number, min: number, max: number) =>
-    wholeNumber(`--${name}`, String(values[name] ?? usual), min, max)
   return {
-    refreshes: number('refreshes', 100, 1, changesMax),
-    edits: number('edits', 100, 0, changesMax),
-    bad: number('bad', 20, 0, changesMax),
-    clients: number('clients', 16, 1, clientsMax),
-    secondsMax: number('seconds-max', 1800, 1, secondsMaxMax),
-    seed: number('seed', randomInt(seedMax), 0, seedMax),
+    refreshes: wholeNumber('--refreshes', values.refreshes, 1, changesMax),
+    edits: wholeNumber('--edits', values.edits, 0, changesMax),
+    bad: wholeNumber('--bad', values.bad, 0, changesMax),
+    clients: wholeNumber('--clients', values.clients, 1, clientsMax),
+    secondsMax: wholeNumber('--seconds-max', values['seconds-max'], 1, secondsMaxMax),
+    seed: wholeNumber('--seed', values.seed ?? String(randomInt(seedMax)), 0, seedMax),
   }
-}
-
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...argv],
-      options: {
-        refreshes: { type: 'string' },
-        edits: { type: 'string' },
-        bad: { type: 'string' },
-        clients: { type: 'string' },
-        'seconds-max': { type: 'string' },
-        seed: { type: 'string' },
-        help: { type: 'boolean' },
-      },
-    })
-  } catch (cause) {
-    throw new UsageError(cause instanceof Error ? cause.message : String(cause))
-  }
-}
-
-function wholeNumber(name: string, text: string, min: number, max: number): number {
-  const number = Number(text)
-  if (/^\d+$/.test(text) && number >= min && number <= max) return number
-  throw new UsageError(`${name} is a whole number from ${min} to ${max}, not "${text}"`)
 }
