@@ -13,7 +13,7 @@ import { Ends } from './conformance/ends.js'
 
 const help = `Usage: npm run bench:charge [-- options]
 
-What charging costs a request: two servers over the built product, one of which grants rows without
+What charging costs a request: two servers over the product's modules, one of which grants rows without
 recording them, under the same load in turns (ABBA). The question is a look-up of one row.
 
   --clients N   connections, each with one request at a time; 16

@@ -1,7 +1,9 @@
 import { open } from 'node:fs/promises'
 import { fsyncSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { built } from './built.js'
+import { ControlStore } from '../../src/control/store.js'
+import { createSubscription } from '../../src/control/subscriptions.js'
+import { chargeAll, periodOf } from '../../src/control/usage.js'
 import { median } from './numbers.js'
 
 /** Medians, in milliseconds. */
@@ -18,9 +20,6 @@ const runs = 300
 
 /** What durability costs on the disk of this folder, with nothing else going on. */
 export async function measureDisk(folder: string, batch: number): Promise<DiskTimes> {
-  const { ControlStore } = await built('control/store')
-  const { createSubscription } = await built('control/subscriptions')
-  const { chargeAll, periodOf } = await built('control/usage')
   const control = ControlStore.open(join(folder, 'disk.db'))
   const { subscriptionId } = createSubscription(control, {
     email: 'disk@example.org',

@@ -1,5 +1,5 @@
 /**
- * A server of its own over the built modules, wired as app.ts does, for `bench-charge.ts`: with the
+ * A server of its own over the product's modules, wired as app.ts does, for `bench-charge.ts`: with the
  * product's charge queue (`queue`), or with one that grants whatever is asked and writes nothing
  * (`none`). It tells its port and token, and how often it charged and wrote whenever it is asked.
  */
@@ -8,8 +8,17 @@ import { mkdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
+import { ChargeQueue } from '../../src/access/charge-queue.js'
 import type { Charges } from '../../src/access/charge-queue.js'
-import { built } from './built.js'
+import { openerFor } from '../../src/app/reading.js'
+import { openCatalog, readRegistry, versionsFolderOf } from '../../src/catalog/catalog.js'
+import { ChargeStore } from '../../src/control/charge-store.js'
+import { LastUsed } from '../../src/control/last-used.js'
+import { ControlStore } from '../../src/control/store.js'
+import { createSubscription } from '../../src/control/subscriptions.js'
+import { DuckDbEngine } from '../../src/engine/duckdb/duckdb-engine.js'
+import { buildServer } from '../../src/http/server.js'
+import { createService } from '../../src/service.js'
 
 const [kind = '', registryPath = '', folder = ''] = process.argv.slice(2)
 const memoryLimitBytes = 1024 ** 3
@@ -22,10 +31,8 @@ const unrecorded: Charges = {
     Promise.resolve({ granted: rows, period, datasetUsed: rows, globalUsed: rows }),
 }
 
-async function chargesOf(path: string): Promise<Charges> {
+function chargesOf(path: string): Charges {
   if (kind === 'none') return unrecorded
-  const { ChargeQueue } = await built('access/charge-queue')
-  const { ChargeStore } = await built('control/charge-store')
   const store = ChargeStore.open(path, { busyTimeoutMs: 50 })
   const queue = new ChargeQueue(store)
   store.watchWrites(() => {
@@ -40,7 +47,6 @@ async function chargesOf(path: string): Promise<Charges> {
 }
 
 async function openEngine(versions: string) {
-  const { DuckDbEngine } = await built('engine/duckdb/duckdb-engine')
   const tempFolder = join(folder, 'tmp')
   await mkdir(tempFolder)
   return DuckDbEngine.open({
@@ -55,18 +61,14 @@ async function openEngine(versions: string) {
 }
 
 async function start() {
-  const { openCatalog, readRegistry, versionsFolderOf } = await built('catalog/catalog')
   const versionsFolder = versionsFolderOf(folder)
   await mkdir(versionsFolder, { recursive: true })
-  const { openerFor } = await built('app/reading')
   const catalog = await openCatalog(await readRegistry(registryPath), {
     openFiles: openerFor(memoryLimitBytes),
     versionsFolder,
   })
-  const { ControlStore } = await built('control/store')
   const path = join(folder, 'control.db')
   const control = ControlStore.open(path)
-  const { createSubscription } = await built('control/subscriptions')
   const { token } = createSubscription(control, {
     email: 'bench@example.org',
     grants: [{ dataset: 'financials', plan: 'bench' }],
@@ -76,19 +78,16 @@ async function start() {
     language: 'en',
     now: Date.now,
   })
-  const { LastUsed } = await built('control/last-used')
-  const { createService } = await built('service')
   const engine = await openEngine(versionsFolder)
   const service = createService({
     catalog: () => catalog,
     control,
-    charges: await chargesOf(path),
+    charges: chargesOf(path),
     lastUsed: new LastUsed(control, Date.now, () => undefined),
     engine,
     cursorKey: randomBytes(32),
     now: Date.now,
   })
-  const { buildServer } = await built('http/server')
   const server = buildServer({
     service,
     logger,

@@ -49,7 +49,7 @@ export async function startServer(
     await ended
   })
   const gone = ended.then(() => {
-    throw new Error(`the server with charging '${kind}' ended (is dist built? npm run build)`)
+    throw new Error(`the server with charging '${kind}' ended`)
   })
   gone.catch(() => undefined)
   const told = async <T>(): Promise<T> => {
