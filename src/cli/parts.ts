@@ -11,7 +11,8 @@ import type { Engine } from '../engine/engine.js'
 
 /** Where a command writes: a stream of the process, or a test's list. */
 export interface Output {
-  readonly write: (text: string) => unknown
+  /** Calls `done` when more can be taken, also where nobody reads any more. */
+  readonly write: (text: string, done?: () => void) => unknown
   /** A person reads along. */
   readonly isTTY?: boolean | undefined
   /** Of a terminal: letters in a line. */

@@ -49,7 +49,8 @@ function progressText(stderr: Output, progress: Progress, passedMs: number): str
     const speed = count(stderr, Math.round((rowsDone / Math.max(passedMs, 1)) * 1000))
     return `${what}: ${done} (${speed} a second)`
   }
-  const { share = rows === 0 ? 1 : rowsDone / rows } = progress
+  // Rows may have come since somebody counted them.
+  const { share = rows === 0 ? 1 : Math.min(1, rowsDone / rows) } = progress
   const bar = stderr.isTTY ? `${barOf(share)} ` : ''
   const amount = `${done} of ${count(stderr, rows)} rows${leftText(share, passedMs)}`
   return `${what}: ${bar}${Math.floor(share * 100)} % (${amount})`

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Type from 'typebox'
 import { Value } from 'typebox/value'
 import { ServiceError } from '../errors.js'
-import { ConnectionError, ask, failureOf } from './query-client.js'
+import { ConnectionError, ask, failureOf, textOf } from './query-client.js'
 import type { Target } from './query-client.js'
 
 type Parameters = readonly (readonly [string, string])[]
@@ -28,7 +28,7 @@ export async function* readPages(
   do {
     const limit = left === null ? [] : [['limit', String(Math.min(left, from.pageMax))] as const]
     const answer = await ask(target, '', [...parameters, ...limit, ...ndjsonFrom(cursor)])
-    const rows = (await answer.text()).split('\n').slice(0, -1)
+    const rows = (await textOf(answer)).split('\n').slice(0, -1)
     cursor = answer.headers.get('x-next-cursor')
     if (left !== null) left -= rows.length
     yield { rows, cursor }
@@ -52,6 +52,7 @@ export async function* readExport(
   let cursor = start
   let hasBegun = false
   for (let tries = 1; ; tries++) {
+    let waitMs = 0
     try {
       const answer = await ask(target, '/export', [...parameters, ...ndjsonFrom(cursor)])
       hasBegun = true
@@ -65,14 +66,25 @@ export async function* readExport(
     } catch (cause) {
       target.signal.throwIfAborted()
       if (!hasBegun || !isPassing(cause) || tries >= triesMax) throw cause
+      waitMs = waitMsOf(cause)
     }
-    await sleep(firstPauseMs * 2 ** tries, undefined, { signal: target.signal })
+    const pauseMs = Math.max(firstPauseMs * 2 ** tries, waitMs)
+    await sleep(pauseMs, undefined, { signal: target.signal }).catch(() =>
+      target.signal.throwIfAborted(),
+    )
   }
 }
 
+const passing: readonly string[] = ['service_unavailable', 'rate_limit_exceeded']
+
 function isPassing(cause: unknown): boolean {
-  if (cause instanceof ServiceError) return cause.code === 'service_unavailable'
+  if (cause instanceof ServiceError) return passing.includes(cause.code)
   return cause instanceof ConnectionError
+}
+
+/** What the server asks to wait. */
+function waitMsOf(cause: unknown): number {
+  return cause instanceof ServiceError ? (cause.retryAfterSeconds ?? 0) * 1000 : 0
 }
 
 function ndjsonFrom(cursor: string | null): Parameters {

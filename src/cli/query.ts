@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { Option } from 'commander'
 import type { Command } from 'commander'
 import { readRegistry } from '../catalog/catalog.js'
@@ -13,12 +13,12 @@ import type { CliParts } from './parts.js'
 import { progressReport } from './progress.js'
 import { readFacts } from './query-client.js'
 import type { DatasetFacts, Target } from './query-client.js'
-import { fileSink, outputSink, writingOf } from './query-output.js'
-import type { Sink } from './query-output.js'
+import { fileSink, outputSink, requireSame, writingOf } from './query-output.js'
 import { readExport, readPages } from './query-rows.js'
 import type { Batch } from './query-rows.js'
 import { queryTable } from './query-table.js'
-import { cellsOf } from './row-cells.js'
+import { textsOf } from './row-cells.js'
+import type { RowTexts } from './row-cells.js'
 
 const formats = ['table', 'csv', 'ndjson', 'json'] as const
 
@@ -99,7 +99,7 @@ async function query(
     const rowsExpected = flags.export && isWhole ? facts.rows : null
     const told = withProgress(parts, flags, batches, rowsExpected)
     if (format === 'table') await printTable(parts, columns, facts, told)
-    else await writeRows(parts, flags, format, columns, told)
+    else await writeRows(parts, flags, writingOf(format, columns, facts), told)
   })
 }
 
@@ -148,9 +148,9 @@ async function placeOf(
   }
   const base = given?.replace(/\/+$/, '') ?? baseUrl({ ...config, publicUrl: null })
   const token = flags.tokenFile === undefined ? environment['DAS_TOKEN'] : fileText(flags.tokenFile)
-  if (token !== undefined && /^\S+$/.test(token)) return { base, token }
-  if (token !== undefined) throw badRequest('The token is one word without spaces, as das_live_….')
-  const registry = await readRegistry(config.registry).catch(() => null)
+  if (token !== undefined && /^[!-~]+$/.test(token)) return { base, token }
+  if (token !== undefined) throw badRequest('The token is one word, as das_live_….')
+  const registry = existsSync(config.registry) ? await readRegistry(config.registry) : null
   if (registry?.demo) return { base, token: registry.demo.token }
   throw badRequest('A token is needed, in DAS_TOKEN or in the file of --token-file.')
 }
@@ -185,6 +185,7 @@ async function* withProgress(
   }
 }
 
+/** What came is shown, also where the rest does not come: it is paid for. */
 async function printTable(
   { stdout, stderr }: CliParts,
   names: readonly string[],
@@ -192,45 +193,50 @@ async function printTable(
   batches: AsyncIterable<Batch>,
 ): Promise<void> {
   const types = new Map(columns.map(({ name, type }) => [name, type]))
-  const rows: (readonly string[])[] = []
+  const rows: RowTexts[] = []
   let cursor: string | null = null
-  for await (const batch of batches) {
-    for (const row of batch.rows) rows.push(cellsOf(row))
-    cursor = batch.cursor
+  const show = () => {
+    const titles = rows[0]?.names.map((name) => String(JSON.parse(name))) ?? names
+    const shown = titles.map((name) => ({ name, type: types.get(name) ?? 'string' }))
+    const cells = rows.map((row) => row.cells)
+    const { lines, leftOut } = queryTable(shown, cells, stdout.columns ?? null)
+    stdout.write(`${lines.join('\n')}\n`)
+    if (leftOut.length > 0) {
+      stderr.write(`note: no room for ${leftOut.length} columns: ${leftOut.join(', ')}\n`)
+    }
+    if (cursor !== null) stderr.write(nextText(cursor))
   }
-  const shown = names.map((name) => ({ name, type: types.get(name) ?? 'string' }))
-  const { lines, leftOut } = queryTable(shown, rows, stdout.columns ?? null)
-  stdout.write(`${lines.join('\n')}\n`)
-  if (leftOut.length > 0) {
-    stderr.write(`note: no room for ${leftOut.length} columns: ${leftOut.join(', ')}\n`)
+  try {
+    for await (const batch of batches) {
+      const texts = batch.rows.map(textsOf)
+      for (const row of texts) requireSame((rows[0] ?? row).names, row.names)
+      rows.push(...texts)
+      cursor = batch.cursor
+    }
+  } catch (cause) {
+    if (rows.length > 0) show()
+    throw cause
   }
-  if (cursor !== null) stderr.write(nextText(cursor))
+  show()
 }
 
 async function writeRows(
   parts: CliParts,
   { output }: QueryFlags,
-  format: Exclude<Format, 'table'>,
-  columns: readonly string[],
+  writing: ReturnType<typeof writingOf>,
   batches: AsyncIterable<Batch>,
 ): Promise<void> {
-  const writing = writingOf(format, columns)
+  const sink = output === undefined ? outputSink(parts) : await fileSink(output)
   let cursor: string | null = null
-  let sink: Sink | undefined
   try {
     for await (const batch of batches) {
-      if (!sink) {
-        // An error of the server comes before anything is written.
-        sink = output === undefined ? outputSink(parts) : await fileSink(output)
-        await sink.write(writing.start)
-      }
       await sink.write(writing.rows(batch.rows))
       cursor = batch.cursor
     }
-    await sink?.write(writing.end)
-    await sink?.finish()
+    await sink.write(writing.end())
+    await sink.finish()
   } catch (cause) {
-    const left = await sink?.abandon()
+    const left = await sink.abandon()
     if (left) parts.stderr.write(`note: ${left} holds the rows that came.\n`)
     if (cursor !== null) parts.stderr.write(nextText(cursor))
     throw cause

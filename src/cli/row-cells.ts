@@ -1,23 +1,47 @@
 import { csvCell } from '../catalog/csv-cell.js'
 
-/** Texts in quotes are passed over; what is left of JSON are brackets, commas and colons. */
-const marks = /"(?:[^"\\]|\\.)*"|[{}[\],:]/gs
+/** A row's names and values in its order, as the JSON texts that stand there: every digit is kept. */
+export interface RowTexts {
+  readonly names: readonly string[]
+  readonly cells: readonly string[]
+}
 
-/**
- * The cells of a row, in its order, as the JSON texts that stand there: every digit is kept, and so
- * is the order of keys that are digits.
- */
-export function cellsOf(row: string): readonly string[] {
+/** `JSON.parse` would round numbers, and bring names that are digits out of their order. */
+export function textsOf(row: string): RowTexts {
+  const names: string[] = []
   const cells: string[] = []
-  let [depth, start] = [0, 0]
-  for (const { 0: mark, index } of row.matchAll(marks)) {
+  let [depth, start, text] = [0, 0, '']
+  for (let at = 0; at < row.length; at++) {
+    const mark = row.charAt(at)
+    if (mark === '"') {
+      const end = endOfText(row, at)
+      if (depth === 1) text = row.slice(at, end + 1)
+      at = end
+      continue
+    }
     if (mark === '}' || mark === ']') depth--
     const isEnd = (depth === 1 && mark === ',') || (depth === 0 && mark === '}')
-    if (isEnd) cells.push(row.slice(start, index).trim())
-    if (depth === 1 && mark === ':') start = index + 1
+    if (isEnd) cells.push(row.slice(start, at).trim())
+    if (depth === 1 && mark === ':') {
+      names.push(text)
+      start = at + 1
+    }
     if (mark === '{' || mark === '[') depth++
   }
-  return cells
+  return { names, cells }
+}
+
+/** Where the text ends that begins here, at its second quote; it may be of many megabytes. */
+function endOfText(json: string, start: number): number {
+  let end = json.indexOf('"', start + 1)
+  while (end !== -1 && isEscaped(json, end)) end = json.indexOf('"', end + 1)
+  return end === -1 ? json.length : end
+}
+
+function isEscaped(json: string, at: number): boolean {
+  let before = at
+  while (json[before - 1] === '\\') before--
+  return (at - before) % 2 === 1
 }
 
 /** The text of a cell: of a string, without quotes; null where there is no value. */
@@ -27,12 +51,14 @@ export function cellText(cell: string): string | null {
 }
 
 /** A row as a line of CSV without its end, as the server writes it. */
-export function csvLine(cells: readonly string[]): string {
+export function csvLine(cells: readonly string[], isJson: readonly boolean[]): string {
   const empty = cells.length === 1 ? '""' : ''
   return cells
-    .map((cell) => {
+    .map((cell, at) => {
+      if (cell === 'null') return empty
+      if (isJson[at]) return `"${cell.replaceAll('"', '""')}"`
       const text = cellText(cell)
-      return text === null ? empty : text === '' ? '""' : csvCell(text)
+      return text === null || text === '' ? '""' : csvCell(text)
     })
     .join()
 }

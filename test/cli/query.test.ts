@@ -4,6 +4,7 @@ import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
 import { runCli } from '../../src/cli/run.js'
@@ -171,7 +172,34 @@ await t.test('das query asks a running server', async (t) => {
         /holds the rows that came.\nnote: more rows follow: --cursor \S+\nerror: This/,
       )
       t.notOk(existsSync(out))
-      t.equal(readFileSync(`${out}.part`, 'utf8').split('\r\n').length, 1 + 7 + 1)
+      const kept = readFileSync(`${out}.part`, 'utf8')
+      t.equal(kept.split('\r\n').length, 1 + 7 + 1)
+      const again = await query([...argv, '--cursor', 'C'], token)
+      t.match(again, { code: 2, stderr: /tiny\.csv\.part holds rows that came before/ })
+      t.equal(readFileSync(`${out}.part`, 'utf8'), kept, 'and stays as it is')
+    })
+
+    await t.test('rows of a table that were paid for are shown, whatever comes next', async (t) => {
+      const tiny = { DAS_TOKEN: await sell('financials:tiny') }
+      const argv = ['financials', '--limit', '20', '--select', 'inn']
+      const { code, stdout, stderr } = await query(argv, tiny, true)
+      t.equal(code, 1)
+      t.equal(stdout.split('\n').length, 1 + 7 + 1)
+      t.match(stderr, /note: more rows follow: --cursor \S+\nerror: This/)
+    })
+
+    await t.test('a file that can not be written is told before rows are asked for', async (t) => {
+      const out = join(house.folder, 'none.csv')
+      const refused = await query(['financials', 'inn=eq', '-o', out], token)
+      t.equal(refused.code, 2)
+      t.notOk(existsSync(`${out}.part`), 'nothing is left of a question that was none')
+      const tiny = { DAS_TOKEN: await sell('financials:tiny') }
+      const nowhere = await query(['financials', '-o', join(house.folder, 'no', 'x.csv')], tiny)
+      t.match(nowhere, { code: 2, stderr: /^error: --output: ENOENT/ })
+      const folder = await query(['financials', '-o', house.folder], tiny)
+      t.match(folder, { code: 2, stderr: /^error: --output: .+ is a folder\./ })
+      const whole = await query(['financials', '--limit', '7', '--format', 'ndjson'], tiny)
+      t.equal(whole.stdout.split('\n').length, 7 + 1, 'and nothing was paid')
     })
 
     await t.test(
@@ -232,16 +260,51 @@ await t.test('das query asks a running server', async (t) => {
           Array.from({ length: 1000 }, (_, id) => id),
         )
         t.equal(proxy.broken(), 4)
+        t.equal(proxy.refused(), 4, 'a proxy without a server behind it is waited for too')
       },
     )
+
+    await t.test('a page is asked for when the one before it was taken', async (t) => {
+      const long = await sell('long:pro')
+      const waiting: (() => void)[] = []
+      const parts = {
+        version: '0',
+        stdin: Readable.from([]),
+        stdout: { write: (_: string, done: () => void) => waiting.push(done) },
+        stderr: { write: () => undefined },
+        environment: { DAS_SERVER: base, DAS_TOKEN: long },
+        untilInterrupted: (work: (signal: AbortSignal) => Promise<unknown>) =>
+          work(new AbortController().signal),
+      }
+      const ended = runCli(['query', 'long', '--limit', '150'], parts as unknown as CliParts)
+      const used = async () => {
+        const headers = { authorization: `Bearer ${long}` }
+        const account = (await (await fetch(`${base}/v1/account`, { headers })).json()) as {
+          datasets: readonly { rows: { used: number } }[]
+        }
+        return account.datasets[0]?.rows.used
+      }
+      for (const rows of [50, 100, 150]) {
+        while (waiting.length === 0) await sleep(10)
+        await sleep(100)
+        t.equal(await used(), rows)
+        waiting.shift()?.()
+      }
+      while (waiting.length === 0) await sleep(10)
+      waiting.shift()?.()
+      t.equal(await ended, 0)
+    })
 
     await t.test('an output that nobody reads any more ends the export', async (t) => {
       const long = await sell('long:pro')
       const [written, told]: [string[], string[]] = [[], []]
       const stdout = {
-        write: (text: string) => written.push(text),
+        write: (text: string, done: () => void) => {
+          written.push(text)
+          done()
+        },
         get writable() {
-          return written.length < 3
+          return written.length < 2
         },
       }
       const parts = {
@@ -261,17 +324,25 @@ await t.test('das query asks a running server', async (t) => {
   })
 })
 
-/** Passes connections on, and breaks the first ones of exports after so many bytes of the answer. */
+/**
+ * Passes connections on, and breaks the first ones of exports after so many bytes of the answer;
+ * what comes next is refused, as by a proxy whose server is gone.
+ */
 async function breakingProxy(t: Test, port: string, breaks: readonly number[]) {
   const sockets: Socket[] = []
-  let broken = 0
+  let [broken, refused] = [0, 0]
   const proxy = createServer((client) => {
     const server = connect(Number(port), '127.0.0.1')
     sockets.push(client, server)
     let left = Infinity
     client.on('data', (chunk) => {
-      if (String(chunk).includes('/export?')) left = breaks[broken] ?? Infinity
-      server.write(chunk)
+      if (!String(chunk).includes('/export?')) return server.write(chunk)
+      if (refused < broken) {
+        refused += 1
+        return client.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\n\r\n<html>')
+      }
+      left = breaks[broken] ?? Infinity
+      return server.write(chunk)
     })
     server.on('data', (chunk: Buffer) => {
       client.write(chunk.subarray(0, left))
@@ -292,5 +363,5 @@ async function breakingProxy(t: Test, port: string, breaks: readonly number[]) {
     proxy.close()
   })
   const { port: own } = proxy.address() as AddressInfo
-  return { base: `http://127.0.0.1:${own}`, broken: () => broken }
+  return { base: `http://127.0.0.1:${own}`, broken: () => broken, refused: () => refused }
 }
