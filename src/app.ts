@@ -12,6 +12,7 @@ import type { Catalog } from './catalog/catalog.js'
 import { examplePath } from './cli/example.js'
 import type { Serving } from './catalog/live-catalog.js'
 import type { Registry } from './catalog/registry.js'
+import { rootPath } from './config.js'
 import type { Config } from './config.js'
 import { readKey } from './control/key-file.js'
 import { ServerLock } from './control/server-lock.js'
@@ -136,6 +137,7 @@ async function openApp(parts: OpenParts): Promise<App> {
     logger,
     trustProxy: config.trustProxy,
     corsOrigins: config.corsOrigins,
+    root: rootPath(config.publicUrl),
     doors: [
       mcpDoor(service, parts),
       (app) => {

@@ -145,23 +145,27 @@ export function createService(parts: ServiceParts): Service {
     const limit = Math.min(asked.question.limit, room?.rowsMax(columns.length) ?? Infinity)
     const read = (rows: number) =>
       within(guest, access, (options) => engine.read({ ...asked.question, limit: rows }, options))
-    const { rows, hasMore, file } = await read(limit)
+    // Rows can't be taken out of a file: it is made of those that are left.
+    const isFile = format === 'parquet'
+    const rowsMax = Math.min(limit, isFile ? (visit.quota?.remaining ?? Infinity) : Infinity)
+    const { rows, hasMore, file } = await read(rowsMax)
     const texts = rows.map((row) => row.encoded)
     const fitting = room?.rowsThatFit(texts, columns) ?? rows.length
     const paid = await pay(guest, access, fitting)
-    // Rows can't be taken out of a file: the fewer ones are read as another.
+    // Others took of the quota meanwhile: the fewer rows are read as another file.
     const sent = file && paid < rows.length ? (await read(paid)).file : file
+    const isCut = paid < fitting || (rowsMax < limit && hasMore)
     const last = hasMore || paid < rows.length ? rows[paid - 1] : undefined
     const isEmpty = rows.length === 0 && asked.question.after === null
     return {
       kind: 'page',
       version,
-      tag: paid < rows.length ? null : tag,
+      tag: isCut || paid < rows.length ? null : tag,
       format,
       rows: sent ? [sent] : texts.slice(0, paid),
       columns,
       nextCursor: last ? asked.cursorAfter(last.position) : null,
-      cut: paid < fitting ? 'quota' : fitting < rows.length ? 'size' : null,
+      cut: isCut ? 'quota' : fitting < rows.length ? 'size' : null,
       explanation:
         isEmpty && request.explainEmpty ? await explain(guest, access, asked.filters) : null,
     }

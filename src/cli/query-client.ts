@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { Value } from 'typebox/value'
+import { plainText } from '../catalog/plain-text.js'
 import { ServiceError, errorStatus } from '../errors.js'
 import type { ErrorCode } from '../errors.js'
 
@@ -88,7 +89,7 @@ function parsed(text: string): unknown {
 /** An error that the server told, as an error of ours. */
 export function failureOf(told: unknown, otherwise: string, retryAfterSeconds = NaN): Error {
   if (!Value.Check(Failure, told)) return new Error(otherwise)
-  const { error, detail } = told
+  const { error, detail } = { error: plainText(told.error), detail: plainText(told.detail) }
   if (!isCode(error)) return new Error(`${error}: ${detail}`)
   return new ServiceError(error, detail, retryAfterSeconds > 0 ? { retryAfterSeconds } : {})
 }

@@ -3,6 +3,7 @@ import { Option } from 'commander'
 import type { Command } from 'commander'
 import { readRegistry } from '../catalog/catalog.js'
 import { quoted } from '../catalog/nearest.js'
+import { plainText } from '../catalog/plain-text.js'
 import { reservedNames } from '../catalog/column-names.js'
 import { badRequest } from '../errors.js'
 import { parseList } from '../query/parse-list.js'
@@ -202,7 +203,9 @@ async function printTable(
     const { lines, leftOut } = queryTable(shown, cells, stdout.columns ?? null)
     stdout.write(`${lines.join('\n')}\n`)
     if (leftOut.length > 0) {
-      stderr.write(`note: no room for ${leftOut.length} columns: ${leftOut.join(', ')}\n`)
+      stderr.write(
+        `note: no room for ${leftOut.length} columns: ${leftOut.map(plainText).join(', ')}\n`,
+      )
     }
     if (cursor !== null) stderr.write(nextText(cursor))
   }
@@ -245,5 +248,5 @@ async function writeRows(
 }
 
 function nextText(cursor: string): string {
-  return `note: more rows follow: --cursor ${cursor}\n`
+  return `note: more rows follow: --cursor ${plainText(cursor)}\n`
 }

@@ -57,11 +57,23 @@ export function addCompression(app: FastifyInstance): void {
     const name = codingOf(request, reply)
     if (name === null || !isWorthwhile(payload)) return payload
     void reply.header('Content-Encoding', name).removeHeader('Content-Length')
-    if (!(payload instanceof Readable)) return codings[name].whole(payload)
+    if (!(payload instanceof Readable)) return compressed(payload, name)
     return pipeline(payload, codings[name].pieces(), () => {
       // A failure of the one ends the other, and Fastify sees it there.
     })
   })
+}
+
+/** What bytes were compressed to: those of a file are the same for everybody who asks. */
+const known = new WeakMap<Buffer, Map<CodingName, Promise<Buffer>>>()
+
+function compressed(body: string | Buffer, name: CodingName): Promise<Buffer> {
+  if (typeof body === 'string') return codings[name].whole(body)
+  const forms = known.get(body) ?? new Map<CodingName, Promise<Buffer>>()
+  known.set(body, forms)
+  const form = forms.get(name) ?? codings[name].whole(body)
+  forms.set(name, form)
+  return form
 }
 
 function weakenTag(reply: FastifyReply): void {

@@ -2,14 +2,14 @@
 export const startScript = `'use strict'
 
 const page = document.getElementById('reference')
-const demoToken = page.dataset.demoToken
+const { demoToken, document: documentAddress } = page.dataset
 /** Whose document is shown; null = anybody's. It stays in this tab. */
 const shown = { token: null }
 
 async function show(token, { specActions }) {
   if (token === shown.token) return
   const headers = token === null ? {} : { Authorization: 'Bearer ' + token }
-  const answer = await fetch('/openapi.json', { headers })
+  const answer = await fetch(documentAddress, { headers })
   if (!answer.ok) return
   shown.token = token
   specActions.updateSpec(await answer.text())
@@ -35,7 +35,7 @@ const followToken = () => ({
 })
 
 const viewer = SwaggerUIBundle({
-  url: '/openapi.json',
+  url: documentAddress,
   domNode: page,
   plugins: [followToken],
   deepLinking: true,
@@ -79,10 +79,16 @@ export const contentSecurity = [
 ].join('; ')
 
 /**
- * The page of the reference. `addressOf` gives the address of one of its files; the demo token is
- * public, of letters that need no escape, and null where there is none.
+ * The page of the reference. `root` is before each path, and a path of a URL: it needs no escape;
+ * `fileOf` gives the path of one of its files; the demo token is public, of letters that need none,
+ * and null where there is none.
  */
-export function docsPage(addressOf: (file: string) => string, demoToken: string | null): string {
+export function docsPage(
+  root: string,
+  fileOf: (file: string) => string,
+  demoToken: string | null,
+): string {
+  const addressOf = (file: string) => `${root}/${fileOf(file)}`
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -94,8 +100,8 @@ export function docsPage(addressOf: (file: string) => string, demoToken: string 
     <link rel="stylesheet" href="${addressOf('start.css')}">
   </head>
   <body>
-    <noscript>Without JavaScript, read <a href="/openapi.json">/openapi.json</a>.</noscript>
-    <main id="reference" data-demo-token="${demoToken ?? ''}"></main>
+    <noscript>Without JavaScript, read <a href="${root}/openapi.json">/openapi.json</a>.</noscript>
+    <main id="reference" data-demo-token="${demoToken ?? ''}" data-document="${root}/openapi.json"></main>
     <script src="${addressOf('swagger-ui-bundle.js')}"></script>
     <script src="${addressOf('start.js')}"></script>
   </body>

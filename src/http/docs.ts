@@ -12,7 +12,10 @@ const reading = ['GET', 'HEAD']
  * `GET /docs`: a viewer of `/openapi.json`, made of files of this machine alone. Their addresses
  * change with their content, so that browsers may keep them.
  */
-export function addDocs(app: FastifyInstance, service: Service): void {
+export function addDocs(
+  app: FastifyInstance,
+  { service, root = '' }: { readonly service: Service; readonly root?: string },
+): void {
   let loading: Promise<ReadonlyMap<string, Entity>> | undefined
   const load = () =>
     (loading ??= loadFiles().catch((cause: unknown) => {
@@ -24,8 +27,8 @@ export function addDocs(app: FastifyInstance, service: Service): void {
     url: '/docs',
     handler: async (request, reply) => {
       const files = await load()
-      const addressOf = (name: string) => `/docs/${name}?v=${files.get(name)?.tag.slice(1, -1)}`
-      const page = Buffer.from(docsPage(addressOf, service.showcase().demoToken))
+      const addressOf = (name: string) => `docs/${name}?v=${files.get(name)?.tag.slice(1, -1)}`
+      const page = Buffer.from(docsPage(root, addressOf, service.showcase().demoToken))
       void reply
         .header('Cache-Control', 'no-cache')
         .header('Content-Security-Policy', contentSecurity)

@@ -11,7 +11,10 @@ import { visitOf } from './visit.js'
  * `GET /openapi.json`: with a token the document of its datasets, without one that of the listed
  * datasets.
  */
-export function addReference(app: FastifyInstance, service: Service): void {
+export function addReference(
+  app: FastifyInstance,
+  { service, root = '' }: { readonly service: Service; readonly root?: string },
+): void {
   const documents = new WeakMap<Catalog, Map<string, Entity>>()
   app.route({
     method: ['GET', 'HEAD'],
@@ -21,7 +24,7 @@ export function addReference(app: FastifyInstance, service: Service): void {
       const known = documents.get(reference.catalog) ?? new Map<string, Entity>()
       documents.set(reference.catalog, known)
       void reply.header('Cache-Control', 'private, no-cache').header('Vary', 'Authorization')
-      return sendEntity(request, reply, documentOf(reference, known))
+      return sendEntity(request, reply, documentOf(reference, root, known))
     },
   })
 }
@@ -29,12 +32,12 @@ export function addReference(app: FastifyInstance, service: Service): void {
 const audiencesMax = 32
 
 /** The document of an audience, made once for a catalog; the oldest makes room. */
-function documentOf(reference: Reference, known: Map<string, Entity>): Entity {
+function documentOf(reference: Reference, root: string, known: Map<string, Entity>): Entity {
   const found = known.get(reference.key)
   if (found) return found
   const [oldest] = known.keys()
   if (known.size >= audiencesMax && oldest !== undefined) known.delete(oldest)
-  const text = JSON.stringify(openApiDocument(reference.datasets))
+  const text = JSON.stringify(openApiDocument(reference.datasets, root))
   const made = entityOf(Buffer.from(text), 'application/json; charset=utf-8')
   known.set(reference.key, made)
   return made

@@ -22,6 +22,8 @@ export interface ServerParts extends RouteParts {
   readonly corsOrigins: readonly string[]
   /** Other doors on the same listener, under the same manners. */
   readonly doors: readonly Door[]
+  /** What stands in front of every path behind a proxy; nothing when left out. */
+  readonly root?: string
   /** Answers a person where nothing is; false leaves the answer to us. */
   readonly sendMissingPage?: (request: FastifyRequest, reply: FastifyReply) => boolean
 }
@@ -84,8 +86,8 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   addCompression(app)
   const methods = collectMethods(app)
   addRoutes(app, parts)
-  addReference(app, parts.service)
-  addDocs(app, parts.service)
+  addReference(app, parts)
+  addDocs(app, parts)
   for (const addDoor of parts.doors) addDoor(app, visitOf)
   refuseOtherMethods(app, methods)
   if (parts.corsOrigins.length > 0) addCors(app, parts.corsOrigins)
@@ -118,6 +120,7 @@ function acceptJsonOnly(app: FastifyInstance): void {
 
 function addHooks(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
+    await turnOf(reply)
     setCommonHeaders(request, reply)
     reply.raw.once('close', () => {
       const isGone = request.socket.destroyed && !reply.raw.writableFinished
@@ -145,6 +148,17 @@ function addHooks(app: FastifyInstance): void {
   })
   app.addHook('onResponse', async (request, reply) => {
     logAnswer(request, reply)
+  })
+}
+
+/**
+ * Requests that come on one connection at once are answered one after another. A response that has
+ * no connection yet would never hear that the client is gone, so its work does not begin before.
+ */
+function turnOf({ raw }: FastifyReply): Promise<void> | undefined {
+  if (raw.socket !== null) return undefined
+  return new Promise((resolve) => {
+    raw.once('socket', () => resolve())
   })
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { rootPath } from '../config.js'
 import type { Language } from '../config.js'
 import type { Assets } from './assets.js'
 import { isLanguage, languageOf } from './language.js'
@@ -29,7 +30,7 @@ export function settingOf(
   const [path = '', query] = request.url.split('?', 2)
   const chosen = new URLSearchParams(query).get('lang')
   const language = languageOf(chosen, request.headers['accept-language'])
-  const root = publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')
+  const root = rootPath(publicUrl)
   const suffix = isLanguage(chosen) ? `?lang=${chosen}` : ''
   return {
     language,

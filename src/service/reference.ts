@@ -5,7 +5,7 @@ import type { Catalog } from '../catalog/catalog.js'
 import type { Column } from '../catalog/column.js'
 import type { Dataset } from '../catalog/dataset.js'
 import type { Version } from '../catalog/version.js'
-import type { ReadOptions } from '../engine/engine.js'
+import { withDeadline } from '../engine/deadline.js'
 import type { Descriptions } from './descriptions.js'
 
 /** What the API reference shows to one audience. */
@@ -50,9 +50,16 @@ export async function referenceFor(
         access,
       }))
     : listedViews(catalog)
-  const options = { signal, client: principal?.id ?? 'visitors' }
+  const client = principal?.id ?? 'visitors'
   const datasets: ReferenceDataset[] = []
-  for (const view of views) datasets.push(await shown(view, descriptions, options))
+  for (const { dataset, version, access } of views) {
+    const sample = access
+      ? await withDeadline(dataset.timeoutMs, signal, (deadline) =>
+          descriptions.sample(access, { signal: deadline, client }),
+        )
+      : new Map<Column, string>()
+    datasets.push(shown(dataset, version, sample))
+  }
   const keys = views.map(({ dataset, access }) => [dataset.name, access?.key ?? null])
   return { catalog, key: JSON.stringify(keys), datasets }
 }
@@ -66,12 +73,11 @@ function listedViews(catalog: Catalog): readonly View[] {
   })
 }
 
-async function shown(
-  { dataset, version, access }: View,
-  descriptions: Descriptions,
-  options: ReadOptions,
-): Promise<ReferenceDataset> {
-  const { name, title, description, source, requireFilter, limit } = dataset
+function shown(
+  { name, title, description, source, requireFilter, limit }: Dataset,
+  version: Version,
+  sample: ReferenceDataset['sample'],
+): ReferenceDataset {
   return {
     name,
     title,
@@ -80,6 +86,6 @@ async function shown(
     requireFilter,
     limit,
     columns: version.columns.filter((column) => !column.hidden),
-    sample: access ? await descriptions.sample(access, options) : new Map(),
+    sample,
   }
 }

@@ -2,6 +2,7 @@ import t from 'tap'
 import { holdsNoSecret, isError } from '../support/answers.js'
 import { demoToken, startThings } from '../support/things.js'
 import { startTyped } from '../support/typed.js'
+import { startWorld } from '../support/world.js'
 
 const filesOf = (page: string) =>
   [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, at = '']) => at)
@@ -55,4 +56,18 @@ await t.test('nothing else of the package is served', async (t) => {
   t.match((await world.get('/docs')).text, 'data-demo-token=""', 'this world has no demo')
   const others = ['index.html', 'logo.svg', 'package.json', '__proto__', '..%2fpackage.json', 'a/b']
   for (const name of others) isError(t, await world.get(`/docs/${name}`), 'not_found')
+})
+
+await t.test('behind a proxy that puts a path before ours, addresses have it too', async (t) => {
+  const settings = { publicUrl: 'https://example.org/data/' }
+  const world = await startWorld(t, { files: {}, registry: 'datasets: {}', settings })
+  const { text } = await world.get('/docs')
+  t.match(text, 'data-document="/data/openapi.json"')
+  const own = filesOf(text).filter((at) => !at.startsWith('data:'))
+  t.equal(own.length, 5)
+  for (const at of own) {
+    t.match(at, /^\/data\//)
+    t.equal((await world.get(at.slice('/data'.length))).status, 200, at)
+  }
+  t.match((await world.get('/openapi.json')).body, { servers: [{ url: '/data' }] })
 })

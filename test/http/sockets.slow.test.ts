@@ -291,3 +291,34 @@ await t.test(
     await t.rejects(sendRaw(port, requestText('GET /healthz')), { code: 'ECONNREFUSED' })
   },
 )
+
+// Guarantee: requests of one connection are worked on one after another, so that of a client that
+// hangs up nothing goes on: no query, no charge, no place among the exports.
+await t.test('who sends many requests at once and hangs up leaves nothing behind', async (t) => {
+  const world = await startThings(t)
+  const { token } = world.subscribe(['things:pro'])
+  const port = await listen(world)
+  const headers = { Authorization: `Bearer ${token}`, Connection: 'keep-alive' }
+  const large = requestText('GET /docs/swagger-ui-bundle.js', headers)
+  const exported = requestText('GET /v1/things/export', headers)
+  const socket = connect({ host: '127.0.0.1', port })
+  socket.pause()
+  socket.on('error', () => undefined)
+  socket.write(large.repeat(8) + exported.repeat(4))
+  await sleep(500)
+  const gone = () => logged(world, '"status":499')
+  t.equal(gone(), 0)
+  socket.resetAndDestroy()
+  await until(() => gone() > 0)
+  t.equal(logged(world, '/export'), 0, 'none was begun')
+  const answers = await Promise.all(
+    [1, 2, 3, 4].map(async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/v1/things/export`, { headers })
+      return { status: answer.status, text: await answer.text() }
+    }),
+  )
+  for (const { status } of answers) t.equal(status, 200)
+  const rows = answers.map(({ text }) => text.trimEnd().split('\n').length - 1)
+  const { datasets } = (await world.get('/v1/account', token)).body
+  t.match(datasets, [{ rows: { used: rows.reduce((sum, each) => sum + each) } }], 'nor charged')
+})

@@ -17,8 +17,8 @@ import { questionSchema } from './question-body.js'
 import { rowSchema } from './rows.js'
 import { servicePaths, serviceTag } from './service-paths.js'
 
-/** The REST interface as OpenAPI 3.1, with these datasets and no other. */
-export function openApiDocument(datasets: readonly ReferenceDataset[]): Json {
+/** The REST interface as OpenAPI 3.1, with these datasets and no other; `root` is before each path. */
+export function openApiDocument(datasets: readonly ReferenceDataset[], root: string): Json {
   const paths: Readonly<Record<string, Json>> = Object.assign(
     {},
     ...datasets.map(datasetPaths),
@@ -32,7 +32,7 @@ export function openApiDocument(datasets: readonly ReferenceDataset[]): Json {
       description: introduction(),
       contact: { name: 'The operator of this server' },
     },
-    servers: [{ url: '/', description: 'The server that this document came from' }],
+    servers: [{ url: root || '/', description: 'The server that this document came from' }],
     security: [{ token: [] }],
     tags: [...datasets.map(datasetTag), { name: serviceTag, description: 'Token and server.' }],
     paths,
