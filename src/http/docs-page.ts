@@ -8,11 +8,14 @@ const shown = { token: null }
 
 async function show(token, { specActions }) {
   if (token === shown.token) return
+  shown.token = token
   const headers = token === null ? {} : { Authorization: 'Bearer ' + token }
   const answer = await fetch(documentAddress, { headers })
-  if (!answer.ok) return
-  shown.token = token
-  specActions.updateSpec(await answer.text())
+  const text = await answer.text()
+  // Somebody has authorized or logged out meanwhile.
+  if (token !== shown.token) return
+  if (answer.ok) specActions.updateSpec(text)
+  else shown.token = undefined
 }
 
 /** Whoever authorizes sees the datasets of their own token. */

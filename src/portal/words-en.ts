@@ -107,6 +107,7 @@ export const englishWords = {
   notAsked: 'Press Run to see rows.',
   noRows: 'No row fits these filters.',
   failed: 'The answer did not arrive. Check the connection and run it again.',
+  unreadable: 'The answer could not be read. Ask for fewer rows or columns.',
   retryAfter: (seconds: number) => `Wait ${number(seconds)} s and run it again.`,
   page: (page: number) => `Page ${number(page)}`,
   pageRows: (rows: number) => `${number(rows)} ${plural(rows, { one: 'row', other: 'rows' })}`,
@@ -142,6 +143,7 @@ export const englishWords = {
     'Enter your token to see what it may do and what is used. It is kept in this tab only and is ' +
     'gone when the tab is closed.',
   token: 'Token',
+  notToken: 'The token is not valid: it has letters that no token has. Copy it again.',
   show: 'Show usage',
   needsScriptUsage: 'This page needs JavaScript. Without it, GET /v1/account says the same.',
   usedFromNow: 'Requests from this tab now use this token.',

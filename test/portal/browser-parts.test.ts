@@ -36,6 +36,16 @@ await t.test('a page is read with every digit, and columns as they were sent', (
   t.end()
 })
 
+await t.test('a text of many megabytes is read, whatever is in it', (t) => {
+  for (const part of ['long ', '\n', '\\', '"', '"\\,']) {
+    const text = part.repeat(10_000_000 / part.length)
+    const { rows } = readExactPage(JSON.stringify({ data: [{ text, id: 1 }], next_cursor: null }))
+    t.ok(rows[0]?.get('text')?.text === text, JSON.stringify(part))
+    t.equal(rows[0]?.get('id')?.text, '1')
+  }
+  t.end()
+})
+
 await t.test('the server reads a question as the explorer means it', (t) => {
   const question = {
     filters: [

@@ -1,4 +1,4 @@
-import type { Answer, Left } from './ask.js'
+import type { Answer, Arrival, Left, Refusal } from './ask.js'
 import { chart } from './chart.js'
 import type { PageColumn } from './page-column.js'
 import { button, element } from './element.js'
@@ -12,7 +12,9 @@ export interface AnswerView {
   readonly node: HTMLElement
   readonly wait: () => void
   /** Shows a page, and returns the cursor of the next one. */
-  readonly show: (answer: Answer, columns: readonly PageColumn[], page: number) => string | null
+  readonly show: (answer: Arrival, columns: readonly PageColumn[], page: number) => string | null
+  /** Says why there is no page; the page before it and its paging stay, or go. */
+  readonly refuse: (refusal: Refusal, isKept: boolean) => void
 }
 
 interface Turns {
@@ -33,6 +35,11 @@ export function answerView(history: string, { previous, next }: Turns): AnswerVi
   })
   const paging = element('p', { class: 'line paging', hidden: true }, back, forth)
   const node = element('div', { class: 'answer' }, status, body, paging, left)
+  const end = (answer: Answer) => {
+    node.removeAttribute('aria-busy')
+    left.textContent = leftText(answer.left)
+    status.classList.toggle('error', answer.kind === 'refused')
+  }
   return {
     node,
     wait: () => {
@@ -40,13 +47,7 @@ export function answerView(history: string, { previous, next }: Turns): AnswerVi
       node.setAttribute('aria-busy', 'true')
     },
     show: (answer, columns, page) => {
-      node.removeAttribute('aria-busy')
-      left.textContent = leftText(answer.left)
-      status.classList.toggle('error', answer.kind === 'refused')
-      if (answer.kind === 'refused') {
-        status.textContent = refusalText(answer)
-        return null
-      }
+      end(answer)
       const read = readExactPage(answer.text)
       const isEmpty = read.rows.length === 0
       status.textContent = isEmpty ? words.noRows : pageText(page, read)
@@ -55,6 +56,13 @@ export function answerView(history: string, { previous, next }: Turns): AnswerVi
       enable(back, page > 0)
       enable(forth, read.nextCursor !== null)
       return read.nextCursor
+    },
+    refuse: (refusal, isKept) => {
+      end(refusal)
+      status.textContent = refusalText(refusal)
+      if (isKept) return
+      body.replaceChildren()
+      paging.hidden = true
     },
   }
 }
@@ -72,7 +80,7 @@ function pageText(page: number, { rows }: ExactPage): string {
   return `${words.page(page + 1)} · ${words.pageRows(rows.length)}`
 }
 
-function refusalText({ detail, retryAfterSeconds }: Extract<Answer, { kind: 'refused' }>): string {
+function refusalText({ detail, retryAfterSeconds }: Refusal): string {
   const wait = retryAfterSeconds === null ? '' : ` ${words.retryAfter(retryAfterSeconds)}`
   return detail === null ? words.failed : `${detail}${wait}`
 }

@@ -1,3 +1,5 @@
+import { words } from './page-words.js'
+
 /** Where a caller stands after an answer; null where nothing is counted. */
 export interface Left {
   readonly rows: number | null
@@ -5,24 +7,32 @@ export interface Left {
   readonly requestsOf: number | null
 }
 
-export type Answer =
-  | { readonly kind: 'text'; readonly text: string; readonly left: Left }
-  | {
-      readonly kind: 'refused'
-      /** The server's own words; null where there were none, as when nothing arrived. */
-      readonly detail: string | null
-      readonly retryAfterSeconds: number | null
-      readonly left: Left
-    }
+export interface Arrival {
+  readonly kind: 'text'
+  readonly text: string
+  readonly left: Left
+}
+
+export interface Refusal {
+  readonly kind: 'refused'
+  /** The server's own words, or the page's; null when nothing arrived. */
+  readonly detail: string | null
+  readonly retryAfterSeconds: number | null
+  readonly left: Left
+}
+
+export type Answer = Arrival | Refusal
 
 const nothingKnown: Left = { rows: null, requests: null, requestsOf: null }
+/** What no token has, and a header can't hold. */
+const notAscii = /[^ -~]/
 
 /** Asks the service with a token; whatever goes wrong is an answer, too. */
-export async function ask(path: string, token: string, signal?: AbortSignal): Promise<Answer> {
+export async function ask(path: string, token: string): Promise<Answer> {
+  if (notAscii.test(token)) return unanswered(words.notToken)
   try {
     const response = await fetch(`${document.documentElement.dataset['root'] ?? ''}${path}`, {
       headers: { Authorization: `Bearer ${token}`, Accept: 'application/json' },
-      ...(signal && { signal }),
     })
     const text = await response.text()
     const left = leftOf(response.headers)
@@ -30,8 +40,12 @@ export async function ask(path: string, token: string, signal?: AbortSignal): Pr
     const retryAfterSeconds = count(response.headers, 'Retry-After')
     return { kind: 'refused', detail: detailOf(text), retryAfterSeconds, left }
   } catch {
-    return { kind: 'refused', detail: null, retryAfterSeconds: null, left: nothingKnown }
+    return unanswered(null)
   }
+}
+
+function unanswered(detail: string | null): Refusal {
+  return { kind: 'refused', detail, retryAfterSeconds: null, left: nothingKnown }
 }
 
 function leftOf(headers: Headers): Left {

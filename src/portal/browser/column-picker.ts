@@ -43,6 +43,10 @@ export function columnPicker(
   search.addEventListener('input', () => {
     find(search.value)
   })
+  search.addEventListener('keydown', (event) => {
+    // Or it would run the question of the form around.
+    if (event.key === 'Enter') event.preventDefault()
+  })
   say()
   const summary = element('summary', {}, `${words.columnsToShow}: `, count)
   const node = element('details', {}, summary, element('p', { class: 'line' }, search, all), list)

@@ -16,14 +16,20 @@ export function startUsage(place: HTMLElement): void {
   })
   const status = element('p', { role: 'status', class: 'status' })
   const account = element('div')
+  /** Counts what was asked: an answer that somebody no longer waits for changes nothing. */
+  let asked = 0
   const forget = button(words.forget, () => {
+    asked += 1
     forgetToken()
     startUsage(place)
     document.getElementById(input.id)?.focus()
   })
   const show = async (token: string) => {
+    asked += 1
+    const own = asked
     status.textContent = words.running
     const answer = await ask('/v1/account', token)
+    if (own !== asked) return
     const isRefused = answer.kind === 'refused'
     status.classList.toggle('error', isRefused)
     status.textContent = isRefused ? (answer.detail ?? words.failed) : words.usedFromNow

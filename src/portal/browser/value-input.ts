@@ -6,6 +6,8 @@ import { words } from './page-words.js'
 
 const linesMin = 2
 const linesMax = 6
+/** Typed as text: the browser's own inputs take no zone, and no fraction of six digits. */
+const clockExamples = { time: '09:30:00', timestamp: '2024-12-31T09:30:00' } as const
 
 /** Where values are entered, as column and operator ask; null for an operator that takes none. */
 export function valueInput(
@@ -50,15 +52,13 @@ function truthInput(value: string): HTMLElement {
 
 /** Text is taken as it is, the empty one too; other types need a value. */
 function oneInput({ type }: PageColumn, value: string): HTMLElement {
-  const clocks = { date: 'date', time: 'time', timestamp: 'datetime-local' } as const
-  const isClock = type === 'date' || type === 'time' || type === 'timestamp'
+  const isClock = type === 'time' || type === 'timestamp'
   const isNumber = type === 'integer' || type === 'number'
   const input = element('input', {
-    type: isClock ? clocks[type] : 'text',
+    type: type === 'date' ? 'date' : 'text',
     'aria-label': words.value,
     autocomplete: 'off',
-    // Or seconds could not be entered.
-    step: isClock && type !== 'date' ? 1 : null,
+    placeholder: isClock ? clockExamples[type] : null,
     inputmode: isNumber ? 'decimal' : null,
     required: type !== 'string',
   })

@@ -1,12 +1,14 @@
 import { answerView } from './answer-view.js'
 import { ask } from './ask.js'
+import type { Refusal } from './ask.js'
 import type { PageColumn } from './page-column.js'
+import { words } from './page-words.js'
 import { writeQuestion } from './question.js'
 import type { Question } from './question.js'
 
 export interface Walk {
   readonly node: HTMLElement
-  /** Asks for the first page; what was under way is given up. */
+  /** Asks for the first page; does nothing while an answer is awaited: it may be paid for. */
   readonly start: (question: Question) => void
 }
 
@@ -26,7 +28,7 @@ export function createWalk({ dataset, history, columns, token }: WalkFacts): Wal
   /** Of each page that was reached; the first has none. */
   let cursors: (string | null)[] = []
   let page = 0
-  let asking = new AbortController()
+  let isAsking = false
   const view = answerView(history, {
     previous: () => {
       void load(page - 1)
@@ -36,23 +38,28 @@ export function createWalk({ dataset, history, columns, token }: WalkFacts): Wal
     },
   })
   const load = async (wanted: number) => {
-    if (!question) return
-    const asked = question
-    asking.abort()
-    const { signal } = (asking = new AbortController())
+    if (!question || isAsking) return
+    isAsking = true
     view.wait()
     const cursor = cursors[wanted] ?? null
-    const query = writeQuestion(asked) + (cursor === null ? '' : `&cursor=${cursor}`)
-    const answer = await ask(`/v1/${dataset}?${query}`, token, signal)
-    if (signal.aborted) return
-    const next = view.show(answer, shownColumns(columns, asked), wanted)
-    if (answer.kind === 'refused') return
-    page = wanted
-    cursors[wanted + 1] = next
+    const query = writeQuestion(question) + (cursor === null ? '' : `&cursor=${cursor}`)
+    const answer = await ask(`/v1/${dataset}?${query}`, token)
+    isAsking = false
+    // Without a page of this question, what is shown answers another one.
+    const refuse = (refusal: Refusal) => view.refuse(refusal, cursors.length > 1)
+    if (answer.kind === 'refused') return refuse(answer)
+    try {
+      cursors[wanted + 1] = view.show(answer, shownColumns(columns, question), wanted)
+      page = wanted
+    } catch {
+      refuse({ ...answer, kind: 'refused', detail: words.unreadable, retryAfterSeconds: null })
+    }
   }
   const start = (asked: Question) => {
+    if (isAsking) return
     question = asked
     cursors = [null]
+    page = 0
     void load(0)
   }
   return { node: view.node, start }
