@@ -121,7 +121,7 @@ export function readConfig(
   return Object.freeze(Object.fromEntries(entries)) as Config
 }
 
-/** What stands in front of every path as users see it, without a slash at its end; often nothing. */
+/** What stands before every path as users see it, without a slash at its end; often nothing. */
 export function rootPath(publicUrl: string | null): string {
   return publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')
 }
