@@ -99,7 +99,6 @@ await t.test('every type that a Parquet file can hold', async (t) => {
 await t.test('the check tells where the engine reads less than a file holds', async (t) => {
   const house = await buildThings(t, {})
   const source = join(house.folder, 'data', 'every.parquet')
-  mkdirSync(join(house.folder, 'data'))
   await run(python, [join('test', 'clients', 'every_type.py'), source])
   const [check] = await checksOf(house)
   const found = check?.findings.filter(({ code }) => code === 'nanoseconds_cut')
