@@ -75,8 +75,23 @@ await t.test('a file that is gone is an error without a path, and the others ser
   )
 })
 
+/** 38 KB a row. */
+const wide = Array.from({ length: 20 }, (_, n) => `repeat(md5((i + ${n})::VARCHAR), 60) AS c${n}`)
+
+await t.test('a page too large for the share of the one thread has the rest', async (t) => {
+  const world = await openEngine(t, {
+    files: { 'a.parquet': `SELECT i AS id, ${wide.join(', ')} FROM range(900) r(i)` },
+    writing: ', ROW_GROUP_SIZE 2048',
+    engine: { memoryLimitBytes: 600 * 1024 ** 2, threads: 2 },
+  })
+  const { rows: found } = await world.read([], { limit: 900 })
+  t.strictSame(
+    found.map(({ json }) => (JSON.parse(json) as { id: number }).id),
+    Array.from({ length: 900 }, (_, id) => id),
+  )
+})
+
 await t.test('a query beyond the memory limit is refused, and small ones go on', async (t) => {
-  const wide = Array.from({ length: 20 }, (_, n) => `repeat(md5((i + ${n})::VARCHAR), 60) AS c${n}`)
   const world = await openEngine(t, {
     files: { 'a.parquet': `SELECT i AS id, ${wide.join(', ')} FROM range(12_000) r(i)` },
     writing: ', ROW_GROUP_SIZE 2048',

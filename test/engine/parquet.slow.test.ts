@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync, watch, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Rows } from '../../src/engine/engine.js'
 import type { Position, Question } from '../../src/query/question.js'
+import { filesIn, pageFolders } from '../support/page-files.js'
 import { readBytes, writeParquet } from '../support/parquet.js'
 import { openFolder } from './fixtures/open-engine.js'
 import type { EngineWorld, EngineWorldOptions } from './fixtures/open-engine.js'
@@ -13,14 +14,15 @@ import type { EngineWorld, EngineWorldOptions } from './fixtures/open-engine.js'
 
 interface PageWorld extends EngineWorld {
   readonly page: (question?: Partial<Question>, signal?: AbortSignal) => Promise<Rows>
-  /** The folder that pages are written in. */
-  readonly pages: string
+  /** Below it pages are written. */
+  readonly temp: string
 }
 
 async function open(t: Test, { files, ...options }: EngineWorldOptions): Promise<PageWorld> {
   const folder = t.testdir({})
   await writeParquet(join(folder, 'data'), files, options.writing)
-  const engine = { tempFolder: join(folder, 'temp'), ...options.engine }
+  const temp = join(folder, 'temp')
+  const engine = { ...options.engine, tempFolder: temp }
   const world = await openFolder(t, folder, { ...options, engine })
   const page: PageWorld['page'] = (question = {}, signal = new AbortController().signal) => {
     const { version } = world
@@ -28,7 +30,7 @@ async function open(t: Test, { files, ...options }: EngineWorldOptions): Promise
     const asked = { ...usual, format: 'parquet' as const, ...question }
     return world.engine.read(asked, { signal, client: 'a client' })
   }
-  return { ...world, page, pages: join(folder, 'temp', 'pages') }
+  return { ...world, page, temp }
 }
 
 const readPage = (t: Test, { file }: Rows, select?: string) =>
@@ -137,7 +139,7 @@ await t.test('pages at the same time do not meet, and leave nothing behind', asy
     )
     t.strictSame(rows, [[`${limits[index]}`, `x${limits[index]}`]])
   }
-  t.strictSame(readdirSync(world.pages), [])
+  t.strictSame(filesIn(world.temp), [])
 })
 
 /** Much to write, none of it alike. */
@@ -174,17 +176,16 @@ await t.test('a disk that fills midway is a 503, and nothing is left on it', asy
   const { cause } = error as Error
   t.match(String(cause), /DuckDB IO: .*\.parquet/, 'the log learns why')
   t.notMatch(String(cause), world.folder)
-  t.strictSame(readdirSync(world.pages), [])
+  t.strictSame(filesIn(world.temp), [])
   t.equal((await ask()).rows.length, 40_000, 'the next one is')
 })
 
 await t.test('a folder that takes no file is a 503, until it does', async (t) => {
   const world = await open(t, { files: { 'a.parquet': 'SELECT 1 AS id' } })
-  mkdirSync(join(world.pages, '..'), { recursive: true })
-  writeFileSync(world.pages, 'in the way')
+  for (const folder of pageFolders(world.temp)) writeFileSync(folder, 'in the way')
   await t.rejects(world.page(), unwritable)
   t.equal((await world.page({ format: 'json' })).rows.length, 1, 'other formats go on')
-  rmSync(world.pages)
+  for (const folder of pageFolders(world.temp)) rmSync(folder)
   t.equal((await world.page()).rows.length, 1)
 })
 
@@ -193,9 +194,10 @@ await t.test('a caller who leaves while a page is written leaves no file', async
   await world.page({ limit: 1 })
   const gone = new AbortController()
   const reason = new Error('the caller is gone')
-  const watcher = watch(world.pages, () => gone.abort(reason))
+  const [folder = ''] = pageFolders(world.temp).filter((each) => existsSync(each))
+  const watcher = watch(folder, () => gone.abort(reason))
   await t.rejects(world.page({ limit: 40_000 }, gone.signal), reason)
   watcher.close()
-  t.strictSame(readdirSync(world.pages), [])
+  t.strictSame(filesIn(world.temp), [])
   t.equal((await world.page({ limit: 40_000 })).rows.length, 40_000, 'the next one is whole')
 })

@@ -20,10 +20,6 @@ interface PlanNode {
   readonly children: readonly PlanNode[]
 }
 
-function operatorNames(nodes: readonly PlanNode[]): readonly string[] {
-  return nodes.flatMap(({ name, children }) => [name.trim(), ...operatorNames(children)])
-}
-
 /** The conditions of every join, but for those that fetch rows by place. */
 function joinConditions(nodes: readonly PlanNode[]): readonly string[] {
   return nodes.flatMap(({ name, extra_info: { Conditions = [] }, children }) => {
@@ -32,6 +28,8 @@ function joinConditions(nodes: readonly PlanNode[]): readonly string[] {
     return [...(byPlace ? [] : own), ...joinConditions(children)]
   })
 }
+
+const sessionOf = async (instance: DuckDBInstance) => new Session(await instance.connect(), null)
 
 await t.test('what DuckDB makes of each question', async (t) => {
   const world = await openEngine(t, { files: oneFile, writing: rowGroups })
@@ -42,11 +40,9 @@ await t.test('what DuckDB makes of each question', async (t) => {
     instance.closeSync()
   })
 
-  /** Something of every operator in a statement's plan. */
-  const planOf = async (
+  const joinsOf = async (
     piece: Piece,
     predicates: readonly Predicate[],
-    read: (nodes: readonly PlanNode[]) => readonly string[],
   ): Promise<readonly string[]> => {
     const statement = compileRead(piece, { predicates, columns: [world.column('name')] }, 100)
     const prepared = await connection.prepare(`EXPLAIN (FORMAT json) ${statement.sql}`)
@@ -54,10 +50,8 @@ await t.test('what DuckDB makes of each question', async (t) => {
       prepared.bindValue(index + 1, value, type)
     }
     const [, [plan] = []] = await (await prepared.run()).getColumns()
-    return read(JSON.parse(String(plan)) as readonly PlanNode[])
+    return joinConditions(JSON.parse(String(plan)) as readonly PlanNode[])
   }
-  const joinsOf = (piece: Piece, predicates: readonly Predicate[]) =>
-    planOf(piece, predicates, joinConditions)
   const firstPiece = (predicates: readonly Predicate[]): Piece => {
     const [piece] = planPage(world.version, predicates, { after: null, missing: () => 101 })
     if (!piece) throw new Error('no piece')
@@ -78,23 +72,22 @@ await t.test('what DuckDB makes of each question', async (t) => {
       const piece = firstPiece(predicates)
       t.equal(piece.plan, 'solo')
       t.strictSame(await joinsOf(piece, predicates), [])
-      t.strictSame(await joinsOf({ ...piece, plan: 'together' }, predicates), [])
     }
-  })
-
-  await t.test('what one thread reads is a plan that only one thread can follow', async (t) => {
-    const predicates = predicatesOf(world, [filterOf('num', 'eq', '93')])
-    const limits = async (plan: Piece['plan']) => {
-      const names = await planOf({ ...firstPiece(predicates), plan }, predicates, operatorNames)
-      return names.filter((name) => name.includes('LIMIT'))
-    }
-    t.strictSame(await limits('solo'), ['LIMIT', 'STREAMING_LIMIT'])
-    t.strictSame(await limits('together'), ['LIMIT'])
   })
 
   await t.test('read by one thread or by all of them, it has the same first rows', async (t) => {
-    const session = new Session(connection)
-    const found = async (piece: Piece, predicates: readonly Predicate[], limit: number) => {
+    const one = await DuckDBInstance.create(':memory:', { threads: '1' })
+    const [alone, shared] = [await sessionOf(one), await sessionOf(instance)]
+    t.teardown(() => {
+      for (const session of [alone, shared]) session.close()
+      one.closeSync()
+    })
+    const found = async (
+      session: Session,
+      piece: Piece,
+      predicates: readonly Predicate[],
+      limit: number,
+    ) => {
       const columns = [world.column('id'), world.column('name')]
       const statement = compileRead(piece, { predicates, columns }, limit)
       const rows = rowsOf(piece, await session.run(statement, never))
@@ -104,9 +97,9 @@ await t.test('what DuckDB makes of each question', async (t) => {
       const predicates = predicatesOf(world, filters)
       const piece = firstPiece(predicates)
       for (const limit of [1, 101, 4001]) {
-        const solo = await found({ ...piece, plan: 'solo' }, predicates, limit)
+        const solo = await found(alone, piece, predicates, limit)
         t.ok(solo.length <= limit)
-        t.strictSame(await found({ ...piece, plan: 'together' }, predicates, limit), solo)
+        t.strictSame(await found(shared, piece, predicates, limit), solo)
       }
     }
   })

@@ -17,7 +17,7 @@ await t.test('one statement serves files of other schemas and values of other ty
     'texts.parquet': "SELECT 'n' || i AS x FROM range(5000) r(i)",
   })
   const instance = await openInstance(folder)
-  const session = new Session(await instance.connect())
+  const session = new Session(await instance.connect(), null)
   for (const each of [4321n, 12n]) {
     const number = [bindTexts([numbers]), bindBigint(Number(each))]
     t.strictSame(await session.run({ sql: read, values: number }, signal), [[each]])
@@ -32,7 +32,7 @@ await t.test('one statement serves files of other schemas and values of other ty
 
 await t.test('an abort that comes too late harms nobody; one in time has its reason', async (t) => {
   const instance = await openInstance(t.testdir({}))
-  const session = new Session(await instance.connect())
+  const session = new Session(await instance.connect(), null)
   const late = new AbortController()
   const one = { sql: 'SELECT 1', values: [] }
   t.strictSame(await session.run(one, late.signal), [[1]])
@@ -53,7 +53,7 @@ await t.test('between two runs no file is open, however many shapes there are', 
   const path = join(folder, 'a.parquet')
   await writeParquet(folder, { 'a.parquet': 'SELECT 1 AS x' })
   const instance = await openInstance(folder)
-  const session = new Session(await instance.connect())
+  const session = new Session(await instance.connect(), null)
   const values = [bindTexts([path]), bindBigint(1)]
   for (let shape = 0; shape < 200; shape++) {
     const sql = `SELECT x + ${shape} FROM read_parquet($1) WHERE x = $2`

@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { InjectOptions } from 'fastify'
 import t from 'tap'
 import type { Test } from 'tap'
 import { holdsNoSecret, isError } from '../support/answers.js'
+import { filesIn, pageFolders } from '../support/page-files.js'
 import { readBytes } from '../support/parquet.js'
 import { startThings } from '../support/things.js'
 import { startWorld } from '../support/world.js'
@@ -36,8 +37,8 @@ async function readRows(t: Test, bytes: Uint8Array): Promise<readonly unknown[]>
 /** What is left of a quota, and what lies where pages are written. */
 async function traces(world: World, token: string) {
   const { headers } = await world.get('/v1/things/schema', token)
-  const folder = join(world.folder, 'var', 'tmp', 'pages')
-  return { left: headers['x-quota-rows-remaining'], files: readdirSync(folder) }
+  const temp = join(world.folder, 'var', 'tmp')
+  return { left: headers['x-quota-rows-remaining'], files: filesIn(temp) }
 }
 
 await t.test('a walk by X-Next-Cursor and by Link is the JSON walk', async (t) => {
@@ -153,16 +154,16 @@ await t.test('pages at the same time share what is left of a quota', async (t) =
 await t.test('a page that can not be written is a 503 and costs nothing', async (t) => {
   const world = await startThings(t)
   const { token } = world.subscribe(['things:tiny'])
-  const folder = join(world.folder, 'var', 'tmp', 'pages')
-  writeFileSync(folder, 'in the way')
+  const temp = join(world.folder, 'var', 'tmp')
+  for (const folder of pageFolders(temp)) writeFileSync(folder, 'in the way')
   const failed = await world.get(`${page}&limit=2&format=parquet`, token)
   isError(t, failed, 'service_unavailable', /can't be written now/)
   t.equal(failed.headers['retry-after'], '5')
   t.equal(failed.headers['x-quota-rows-remaining'], '7')
   const told = world.log.filter((line) => line.includes('EEXIST'))
   t.equal(told.length, 1, 'the owner learns why')
-  t.notMatch(told.join(), folder)
-  rmSync(folder)
+  t.notMatch(told.join(), temp)
+  for (const folder of pageFolders(temp)) rmSync(folder)
   const { headers } = await fetchFile(world, token, { url: `${page}&limit=2&format=parquet` })
   t.equal(headers['x-quota-rows-remaining'], '5')
 })
@@ -186,7 +187,8 @@ await t.test(
 
 await t.test('what a crash left is gone at the next start', async (t) => {
   const at = t.testdir({})
-  const folder = join(at, 'var', 'tmp', 'pages')
+  const temp = join(at, 'var', 'tmp')
+  const folder = join(temp, 'of the last run', 'pages')
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'left.parquet'), 'rows')
   const registry = `datasets: {rows: {title: T, files: rows.parquet,
@@ -195,5 +197,5 @@ await t.test('what a crash left is gone at the next start', async (t) => {
   const { token } = world.subscribe(['rows:all'])
   const { status } = await fetchFile(world, token, { url: '/v1/rows?format=parquet' })
   t.equal(status, 200)
-  t.strictSame(readdirSync(folder), [])
+  t.strictSame(filesIn(temp), [])
 })

@@ -19,12 +19,6 @@ export interface Statement {
 }
 
 /**
- * More rows than any page has. DuckDB reads a small LIMIT with all threads, each of which finds all
- * the rows; a large one with one thread, which stops when the small one around it is full.
- */
-const soloLimit = 1_000_000_000
-
-/**
  * Rows of a piece, for `rowsOf`: a text of numbers (for each row its file's index in the piece, its
  * row number, its bytes), and the bytes of all. One by one they take as long as reading.
  */
@@ -58,13 +52,9 @@ export function pieceSql(
   const sqlOf = columnsOf(piece, parameters)
   const cells = list(sqlOf)
   const from = fromWhere(piece, predicates, sqlOf, parameters)
+  const order = piece.plan === 'sorted' ? ' ORDER BY file_index, file_row_number' : ''
   const end = `LIMIT ${parameters.add(bindBigint(limit))}`
-  const found = `SELECT file_index, file_row_number, ${cells} ${from}`
-  return {
-    solo: `SELECT * FROM (${found} LIMIT ${soloLimit}) ${end}`,
-    together: `${found} ${end}`,
-    sorted: `${found} ORDER BY file_index, file_row_number ${end}`,
-  }[piece.plan]
+  return `SELECT file_index, file_row_number, ${cells} ${from}${order} ${end}`
 }
 
 /** What `compileRead` found, in stored order. */

@@ -10,7 +10,8 @@ import type { Statement } from './compile.js'
 import { readFailure, serviceErrorOf } from './failure.js'
 import type { InstanceOptions } from './instance.js'
 import { readPageFile } from './page-file.js'
-import { planCount } from './pieces.js'
+import { planCount, planPage } from './pieces.js'
+import type { Piece } from './pieces.js'
 import { profileColumns } from './profile.js'
 import { filesUpTo, readPieces } from './read-pieces.js'
 import { ServingInstance } from './serving.js'
@@ -28,14 +29,22 @@ export interface EngineOptions extends InstanceOptions, TurnsOptions {
 const runsMax = 2
 /** Fatal errors after which a version is not read any more: a poisoned file harms the others. */
 const breaksMax = 3
+/** Of the memory; the rest is for what threads share. */
+const soloMemoryShare = 0.25
 
-type Work<T> = (session: Session, signal: AbortSignal) => Promise<T>
+type Work<T> = (session: Session) => Promise<T>
 
-/** The engine over an in-process DuckDB. */
+/**
+ * The engine over two DuckDBs in this process: one whose threads share the work of a query, and one
+ * of a single thread, for what is too little to share. Where a query is run by one of several
+ * threads, the thread that waits for it asks without a pause whether it is done, which costs the
+ * core that another query could have.
+ */
 export class DuckDbEngine implements Engine {
   readonly #options: EngineOptions
   readonly #turns: Turns
-  readonly #serving: ServingInstance
+  readonly #solo: ServingInstance
+  readonly #shared: ServingInstance
   /** What runs or waits, each with its own way to be stopped; null once closed. */
   #running: Map<AbortController, Promise<unknown>> | null = new Map()
   /** How often reading each version has broken an instance. */
@@ -44,46 +53,51 @@ export class DuckDbEngine implements Engine {
   private constructor(options: EngineOptions) {
     this.#options = options
     this.#turns = new Turns(options)
-    this.#serving = new ServingInstance(options)
+    const soloBytes = Math.floor(options.memoryLimitBytes * soloMemoryShare)
+    const sharedBytes = options.memoryLimitBytes - soloBytes
+    this.#solo = new ServingInstance({ ...options, memoryLimitBytes: soloBytes, threads: 1 })
+    this.#shared = new ServingInstance({ ...options, memoryLimitBytes: sharedBytes })
   }
 
   /** @throws service_unavailable when DuckDB can't be started with these options */
   static async open(options: EngineOptions): Promise<DuckDbEngine> {
     const engine = new DuckDbEngine(options)
-    await engine.#serving.run(async () => {})
+    for (const serving of [engine.#solo, engine.#shared]) await serving.run(async () => {})
     return engine
   }
 
   read(question: Question, options: ReadOptions): Promise<Rows> {
-    return this.#query(question.version, options, (session, signal) => {
-      if (question.format === 'parquet') {
-        const run = (statement: Statement) => session.runOnce(statement, signal)
-        return readPageFile(question, this.#pagesFolder(), run)
-      }
-      return readPieces(question, async (piece, limit) =>
-        rowsOf(piece, await session.run(compileRead(piece, question, limit), signal)),
-      )
-    })
+    return this.#query(question.version, options, (signal) =>
+      question.format === 'parquet'
+        ? this.#readFile(question, signal)
+        : this.#readRows(question, signal),
+    )
   }
 
   count(version: Version, predicates: readonly Predicate[], options: ReadOptions): Promise<number> {
-    return this.#query(version, options, async (session, signal) => {
-      let rows = 0
-      for (const stretch of planCount(version, predicates)) {
-        const statement = compileCount(stretch, predicates)
-        rows += Number((await session.run(statement, signal))[0]?.[0])
-        await requireUnchanged(filesUpTo(stretch))
-      }
-      return rows
-    })
+    return this.#query(version, options, (signal) =>
+      this.#run(version, this.#shared, async (session) => {
+        let rows = 0
+        for (const stretch of planCount(version, predicates)) {
+          const statement = compileCount(stretch, predicates)
+          rows += Number((await session.run(statement, signal))[0]?.[0])
+          await requireUnchanged(filesUpTo(stretch))
+        }
+        return rows
+      }),
+    )
   }
 
   profile(question: ProfileQuestion, options: ReadOptions): Promise<Profile> {
-    return this.#query(question.version, options, async (session, signal) => {
-      const profile = await profileColumns(question, (statement) => session.run(statement, signal))
-      await requireUnchanged(question.version.files)
-      return profile
-    })
+    const { version } = question
+    return this.#query(version, options, (signal) =>
+      this.#run(version, this.#shared, async (session) => {
+        const run = (statement: Statement) => session.run(statement, signal)
+        const profile = await profileColumns(question, run)
+        await requireUnchanged(version.files)
+        return profile
+      }),
+    )
   }
 
   async close(): Promise<void> {
@@ -91,23 +105,48 @@ export class DuckDbEngine implements Engine {
     this.#running = null
     for (const stop of running.keys()) stop.abort(stopping())
     await Promise.allSettled(running.values())
-    await this.#serving.close()
+    await Promise.all([this.#solo.close(), this.#shared.close()])
   }
 
-  /** Below the temp folder, where DuckDB may write by its own rule: the sandbox allows no more. */
-  #pagesFolder(): string {
-    const { tempFolder } = this.#options
-    if (tempFolder === null) throw new TypeError('an engine without a temp folder writes no files')
-    return join(tempFolder, 'pages')
+  #readRows(question: Question, signal: AbortSignal): Promise<Rows> {
+    return readPieces(question, async (piece, limit) => {
+      const statement = compileRead(piece, question, limit)
+      const run = (session: Session) => session.run(statement, signal)
+      return rowsOf(piece, await this.#runPlanned(question.version, piece.plan, run))
+    })
   }
 
-  #query<T>(version: Version, { client, signal }: ReadOptions, work: Work<T>): Promise<T> {
+  /** On one instance, where all of its rows are gathered: that of the first piece. */
+  #readFile(question: Question, signal: AbortSignal): Promise<Rows> {
+    const { version, predicates, after, limit } = question
+    const [first] = planPage(version, predicates, { after, missing: () => limit + 1 })
+    return this.#runPlanned(version, first?.plan ?? 'solo', (session) => {
+      const run = (statement: Statement) => session.runOnce(statement, signal)
+      return readPageFile(question, pagesFolder(session), run)
+    })
+  }
+
+  /** What the instance of one thread has too little memory for is run by the other. */
+  async #runPlanned<T>(version: Version, plan: Piece['plan'], work: Work<T>): Promise<T> {
+    if (plan !== 'solo') return this.#run(version, this.#shared, work)
+    try {
+      return await this.#run(version, this.#solo, work)
+    } catch (cause) {
+      if (readFailure(cause).type !== 'Out of Memory') throw cause
+      return this.#run(version, this.#shared, work)
+    }
+  }
+
+  /** When its turn comes, until it is done or told to stop. */
+  #query<T>(
+    version: Version,
+    { client, signal }: ReadOptions,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     return withController(signal, async (stop) => {
       const running = this.#running
       if (!running) throw stopping()
-      const result = this.#turns.run(client, stop.signal, () =>
-        this.#run(version, work, stop.signal),
-      )
+      const result = this.#turns.run(client, stop.signal, () => work(stop.signal))
       running.set(stop, result)
       try {
         return await result
@@ -131,12 +170,13 @@ export class DuckDbEngine implements Engine {
     return new ServiceError('service_unavailable', detail, { cause: changed, retryAfterSeconds: 1 })
   }
 
-  async #run<T>(version: Version, work: Work<T>, signal: AbortSignal): Promise<T> {
+  /** On an instance; on a new one where the first dies of another query's fatal error. */
+  async #run<T>(version: Version, serving: ServingInstance, work: Work<T>): Promise<T> {
     for (let runs = 1; ; runs++) {
       const breaks = this.#breaks.get(version) ?? 0
       if (breaks >= breaksMax) throw quarantined()
       try {
-        return await this.#serving.run((session) => work(session, signal))
+        return await serving.run(work)
       } catch (cause) {
         const { type } = readFailure(cause)
         if (type === 'INTERNAL') this.#noteBreak(version, breaks + 1)
@@ -150,6 +190,12 @@ export class DuckDbEngine implements Engine {
     const reason = `reading it broke the query engine ${breaks} times`
     if (breaks === breaksMax) this.#options.withdraw?.(version, reason, true)
   }
+}
+
+/** Below the temp folder, where DuckDB may write by its own rule: the sandbox allows no more. */
+function pagesFolder({ tempFolder }: Session): string {
+  if (tempFolder === null) throw new TypeError('an engine without a temp folder writes no files')
+  return join(tempFolder, 'pages')
 }
 
 function quarantined(): ServiceError {

@@ -17,9 +17,10 @@ export interface Stretch {
 /** A stretch of which a page is read. */
 export interface Piece extends Stretch {
   /**
-   * How its rows are read in stored order. `solo`: by one thread, which stops when the page is full;
-   * `together`: by all threads, each of which may find as many rows as the page lacks, in vain;
-   * `sorted`: by a plan that does not keep the order, so that it must be stated.
+   * How its rows are read in stored order. `solo`: by a DuckDB of one thread, which stops when the
+   * page is full; `together`: by one whose threads share the work, each of which may find as many
+   * rows as the page lacks, in vain; `sorted`: by a plan that does not keep the order, so that it
+   * must be stated.
    */
   readonly plan: 'solo' | 'together' | 'sorted'
 }

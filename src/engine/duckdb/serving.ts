@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { ServiceError } from '../../errors.js'
 import { isFatal, readFailure } from './failure.js'
@@ -7,6 +10,7 @@ import { Session } from './session.js'
 
 interface Opened {
   readonly instance: DuckDBInstance
+  readonly tempFolder: string | null
   /** Ready for the next work, the one used last at the end. */
   readonly idle: Session[]
   /** Pieces of work that run on it. */
@@ -36,7 +40,7 @@ export class ServingInstance {
     const opened = await this.#take()
     let session: Session | undefined
     try {
-      session = opened.idle.pop() ?? new Session(await opened.instance.connect())
+      session = opened.idle.pop() ?? (await connect(opened))
       const result = await work(session)
       opened.idle.push(session)
       return result
@@ -81,8 +85,16 @@ export class ServingInstance {
   }
 }
 
+/** In a temp folder of its own: two instances in one would write to each other's files. */
 async function open(options: InstanceOptions): Promise<Opened> {
-  return { instance: await createInstance(options), idle: [], users: 0, isRetired: false }
+  const tempFolder = options.tempFolder === null ? null : join(options.tempFolder, randomUUID())
+  if (tempFolder !== null) await mkdir(tempFolder, { recursive: true, mode: 0o700 })
+  const instance = await createInstance({ ...options, tempFolder })
+  return { instance, tempFolder, idle: [], users: 0, isRetired: false }
+}
+
+async function connect({ instance, tempFolder }: Opened): Promise<Session> {
+  return new Session(await instance.connect(), tempFolder)
 }
 
 /** Not while a connection is being made on another thread. */

@@ -11,12 +11,15 @@ const keptMax = 64
  * holds no file open.
  */
 export class Session {
+  /** Where it may write files of its own; null = nowhere. */
+  readonly tempFolder: string | null
   readonly #connection: DuckDBConnection
   /** By SQL text, the one longest unused first. */
   readonly #kept = new Map<string, DuckDBPreparedStatement>()
 
-  constructor(connection: DuckDBConnection) {
+  constructor(connection: DuckDBConnection, tempFolder: string | null) {
     this.#connection = connection
+    this.tempFolder = tempFolder
   }
 
   /**
