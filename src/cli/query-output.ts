@@ -4,7 +4,7 @@ import { csvCell } from '../catalog/csv-cell.js'
 import { badRequest } from '../errors.js'
 import type { CliParts } from './parts.js'
 import type { DatasetFacts } from './query-client.js'
-import { csvLine, textsOf } from './row-cells.js'
+import { csvLine, textsOf, titlesOf } from './row-cells.js'
 
 /** Where rows go, as texts. */
 export interface Sink {
@@ -54,14 +54,14 @@ function csvWriting(names: readonly string[], isJson: ReadonlyMap<string, boolea
   let inJson: readonly boolean[] = []
   const head = (titles: readonly string[]) => `${titles.map(csvCell).join()}\r\n`
   const line = (row: string) => {
-    const { names, cells } = textsOf(row)
+    const texts = textsOf(row)
     const isFirst = columns === null
-    columns ??= names
-    requireSame(columns, names)
-    if (!isFirst) return `${csvLine(cells, inJson)}\r\n`
-    const titles = names.map((name) => String(JSON.parse(name)))
+    columns ??= texts.names
+    requireSame(columns, texts.names)
+    if (!isFirst) return `${csvLine(texts.cells, inJson)}\r\n`
+    const titles = titlesOf(texts)
     inJson = titles.map((name) => isJson.get(name) ?? false)
-    return `${head(titles)}${csvLine(cells, inJson)}\r\n`
+    return `${head(titles)}${csvLine(texts.cells, inJson)}\r\n`
   }
   return {
     rows: (rows) => rows.map(line).join(''),

@@ -18,7 +18,7 @@ import { fileSink, outputSink, requireSame, writingOf } from './query-output.js'
 import { readExport, readPages } from './query-rows.js'
 import type { Batch } from './query-rows.js'
 import { queryTable } from './query-table.js'
-import { textsOf } from './row-cells.js'
+import { textsOf, titlesOf } from './row-cells.js'
 import type { RowTexts } from './row-cells.js'
 
 const formats = ['table', 'csv', 'ndjson', 'json'] as const
@@ -197,7 +197,7 @@ async function printTable(
   const rows: RowTexts[] = []
   let cursor: string | null = null
   const show = () => {
-    const titles = rows[0]?.names.map((name) => String(JSON.parse(name))) ?? names
+    const titles = rows[0] ? titlesOf(rows[0]) : names
     const shown = titles.map((name) => ({ name, type: types.get(name) ?? 'string' }))
     const cells = rows.map((row) => row.cells)
     const { lines, leftOut } = queryTable(shown, cells, stdout.columns ?? null)

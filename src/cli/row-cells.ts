@@ -44,6 +44,11 @@ function isEscaped(json: string, at: number): boolean {
   return (at - before) % 2 === 1
 }
 
+/** The names of a row's columns, as people write them. */
+export function titlesOf({ names }: RowTexts): readonly string[] {
+  return names.map((name) => String(JSON.parse(name)))
+}
+
 /** The text of a cell: of a string, without quotes; null where there is no value. */
 export function cellText(cell: string): string | null {
   if (cell === 'null') return null
