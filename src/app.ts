@@ -91,7 +91,12 @@ async function openApp(parts: OpenParts): Promise<App> {
   })
   const state = await prepareState(config.state)
   const memoryLimitBytes = config.memoryLimit ?? defaultMemory()
-  const records = openRecords(state.folder, parts)
+  const records = openRecords(state.folder, {
+    ...parts,
+    reopened: () => {
+      void reloader.report(true)
+    },
+  })
   const { live, reloader, packer } = await openFollowing({
     ...parts,
     ...records,
@@ -145,7 +150,7 @@ async function openApp(parts: OpenParts): Promise<App> {
       },
     ],
     sendMissingPage: (request, reply) => sendMissingPage(portal, request, reply),
-    isReady: () => !stopping.signal.aborted && hasData(catalog()) && records.health.isWritable(),
+    isReady: () => !stopping.signal.aborted && hasData(catalog()) && records.isUsable(),
     isUpToDate: () => isUpToDate(live.serving),
   })
   closers.add(server, () => closeServer(server, engine))

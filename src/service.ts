@@ -10,6 +10,7 @@ import type { RateStatus } from './access/rate-limits.js'
 import type { Catalog } from './catalog/catalog.js'
 import type { LastUsed } from './control/last-used.js'
 import type { ControlStore } from './control/store.js'
+import { TokenLookup } from './control/token-lookup.js'
 import type { Usage } from './control/usage.js'
 import { withDeadline } from './engine/deadline.js'
 import type { Engine, ReadOptions } from './engine/engine.js'
@@ -57,7 +58,7 @@ export interface Service {
   /**
    * Token, then rate: what every request of every door goes through first. It takes this many
    * requests from the caller's budget.
-   * @throws unauthorized, rate_limit_exceeded
+   * @throws unauthorized, rate_limit_exceeded; service_unavailable, which takes none
    */
   readonly admit: (visit: Visit, requests: 0 | 1) => Guest
   readonly readPage: (guest: Guest, request: PageRequest) => Promise<PageAnswer>
@@ -103,6 +104,7 @@ const preparePatienceMs = 30_000
 export function createService(parts: ServiceParts): Service {
   const { control, charges, engine, cursorKey, now } = parts
   const rates = new RateLimits(() => performance.now())
+  const tokens = new TokenLookup(control, () => performance.now())
   const descriptions = new Descriptions(engine)
   const guides = new Guides(engine, descriptions)
   const openExports = new OpenExports()
@@ -110,7 +112,7 @@ export function createService(parts: ServiceParts): Service {
   function admit(visit: Visit, requests: 0 | 1): Guest {
     const catalog = parts.catalog()
     const demoToken = catalog.demo?.token ?? null
-    const principal = authenticate(visit.authorization, { control, demoToken, now })
+    const principal = authenticate(visit.authorization, { tokens, demoToken, now })
     const rate = rates.take(principal, visit.address, catalog, requests)
     const usage = principal ? usageNow(control, principal, now()) : null
     if (principal) {

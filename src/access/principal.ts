@@ -1,9 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { ServiceError } from '../errors.js'
-import type { ControlStore } from '../control/store.js'
 import { hashToken, parseToken } from '../control/token-format.js'
 import type { Subscription } from '../control/subscriptions.js'
-import { findToken } from '../control/tokens.js'
+import type { TokenLookup } from '../control/token-lookup.js'
 import type { TokenRecord } from '../control/tokens.js'
 
 /** Who asks. Rate, quota and cursors belong to `id`, the subscription, whichever token is used. */
@@ -22,7 +21,7 @@ export interface Subscriber {
 }
 
 export interface Authentication {
-  readonly control: ControlStore
+  readonly tokens: Pick<TokenLookup, 'find'>
   /** The public demo token of the registry; null where there is none. */
   readonly demoToken: string | null
   readonly now: () => number
@@ -31,16 +30,18 @@ export interface Authentication {
 /**
  * The principal behind an `Authorization` header; undefined for a missing, malformed, unknown,
  * revoked or expired token alike: nothing tells them apart.
+ *
+ * @throws service_unavailable when the store can't be read: that is no verdict on a token
  */
 export function authenticate(
   header: string | undefined,
-  { control, demoToken, now }: Authentication,
+  { tokens, demoToken, now }: Authentication,
 ): Principal | undefined {
   const text = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1]
   const token = text === undefined ? undefined : parseToken(text)
   if (!token) return undefined
   if (token.kind === 'demo') return demoPrincipal(token.hash, demoToken)
-  return subscriberPrincipal(findToken(control, token.hash), token.hash, now())
+  return subscriberPrincipal(tokens.find(token.hash), token.hash, now())
 }
 
 /** The one answer to whoever has no valid token. */

@@ -1,10 +1,16 @@
-import { join } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { dirname, join, sep } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { ChargeQueue } from '../access/charge-queue.js'
 import { ChargeStore } from '../control/charge-store.js'
 import { LastUsed } from '../control/last-used.js'
+import { restoreAdvice } from '../control/newest-backup.js'
 import { ControlStore } from '../control/store.js'
+import { checkStoreFile } from '../control/store-file.js'
+import { StoreWatch } from '../control/store-watch.js'
+import type { StoreEvent } from '../control/store-watch.js'
 import { WriteHealth } from '../control/write-health.js'
+import { ServiceError } from '../errors.js'
 import type { Closers } from './closers.js'
 
 /** Everything of a server that is written to control.db. */
@@ -12,26 +18,30 @@ export interface Records {
   readonly control: ControlStore
   readonly charges: ChargeQueue
   readonly lastUsed: LastUsed
-  readonly health: WriteHealth
+  /** Whether the store can be read, and takes writes. */
+  readonly isUsable: () => boolean
 }
 
 /** How long a lock on control.db may hold up the whole server; charges wait longer in between. */
 const busyTimeoutMs = 50
 
+interface RecordsParts {
+  readonly logger: FastifyBaseLogger
+  readonly now: () => number
+  readonly closers: Closers
+  /** Another control.db is used than before. */
+  readonly reopened: () => void
+}
+
 /**
- * Opens control.db for a server; `closers` write what still waits, and close it.
- * @throws Error, for the operator, when it can't be opened
+ * Checks control.db, opens it for a server, and watches it; `closers` write what still waits, and
+ * close it.
+ * @throws Error, for the operator, when it is damaged or can't be opened
  */
-export function openRecords(
-  folder: string,
-  parts: {
-    readonly logger: FastifyBaseLogger
-    readonly now: () => number
-    readonly closers: Closers
-  },
-): Records {
+export function openRecords(folder: string, parts: RecordsParts): Records {
   const { logger, now, closers } = parts
   const path = join(folder, 'control.db')
+  if (existsSync(path) && statSync(path).size > 0) checkStoreFile(path)
   const control = closers.add(ControlStore.open(path), (each) => {
     each.close()
   })
@@ -44,7 +54,53 @@ export function openRecords(
   })
   const chargeStore = ChargeStore.open(path, { busyTimeoutMs })
   const charges = closers.add(new ChargeQueue(chargeStore), (each) => each.close())
-  return { control, charges, lastUsed, health: writeHealth(control, chargeStore, logger) }
+  const watch = closers.add(
+    new StoreWatch({
+      path,
+      control,
+      charges: chargeStore,
+      report: (event) => {
+        logEvent(logger, path, event)
+        if (event.kind === 'reopened') parts.reopened()
+      },
+    }),
+    (each) => {
+      each.close()
+    },
+  )
+  watch.start()
+  const health = writeHealth(control, chargeStore, logger)
+  return { control, charges, lastUsed, isUsable: () => watch.isSound && health.isWritable() }
+}
+
+function logEvent(logger: FastifyBaseLogger, path: string, event: StoreEvent): void {
+  const refused = 'every request that needs it is 503'
+  switch (event.kind) {
+    case 'damaged':
+      logger.fatal(
+        { reason: reasonOf(event.cause, path) },
+        `control.db is damaged: ${refused}. ${restoreAdvice(path, false)}`,
+      )
+      break
+    case 'replaced':
+      logger.error(`control.db was removed or replaced: ${refused} until a sound one is in place`)
+      break
+    case 'refused':
+      logger.error(
+        { reason: reasonOf(event.cause, path) },
+        `the control.db that was put in place can't be used: ${refused}. ${restoreAdvice(path, false)}`,
+      )
+      break
+    case 'reopened':
+      logger.warn('the control.db that was put in place is sound and is used from now on')
+  }
+}
+
+/** The log names no folder. */
+function reasonOf(cause: unknown, path: string): string {
+  const found = cause instanceof ServiceError ? cause.cause : cause
+  const text = found instanceof Error ? found.message : String(found)
+  return text.replaceAll(dirname(path) + sep, '')
 }
 
 /** Whether control.db takes writes; the log says once when it no longer does, and when it does. */

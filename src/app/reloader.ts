@@ -40,6 +40,7 @@ export class Reloader {
   #watcher: Watcher | null = null
   #wishes: NodeJS.Timeout | undefined
   #wish: Promise<void> | null = null
+  #isUnread = false
   #expiredAt = 0
   #looking: Promise<unknown> = Promise.resolve()
   /** When something was seen that is being written, by the monotonic clock. */
@@ -131,11 +132,12 @@ export class Reloader {
     return result
   }
 
-  /** A wish that comes while control.db can't be read is heard later. */
+  /** A request that comes while control.db can't be read is taken later; the log says so once. */
   async #hear(): Promise<void> {
     const { control, now, logger } = this.#parts
     try {
       const wish = takeReload(control, now())
+      this.#isUnread = false
       if (!wish) return
       try {
         await this.reload(wish.force)
@@ -143,7 +145,8 @@ export class Reloader {
         finishReload(control, wish.id, now())
       }
     } catch (cause) {
-      logger.warn({ err: cause }, 'a wish to reload was not heard')
+      if (!this.#isUnread) logger.warn({ err: cause }, 'requests to reload are not taken for now')
+      this.#isUnread = true
     }
   }
 

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { ensurePrivateFile, syncPath } from './private-file.js'
 import type { ControlStore } from './store.js'
+import { vacuumInto } from './vacuum.js'
 
 /** What a backup holds, counted in the backup itself. */
 export interface Backup {
@@ -32,7 +33,7 @@ export function backUp(store: ControlStore, path: string): Backup {
   rmSync(draft, { force: true })
   try {
     ensurePrivateFile(draft)
-    store.db.prepare('VACUUM INTO ?').run(draft)
+    vacuumInto(store.db.name, draft)
     syncPath(draft)
     const backup = verify(draft, store.db.pragma('user_version', { simple: true }))
     renameSync(draft, path)

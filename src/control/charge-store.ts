@@ -67,6 +67,7 @@ export class ChargeStore {
    * @throws service_unavailable; then nothing is charged
    */
   chargeAll(charges: readonly Charge[]): ChargeResult[] {
+    this.#store.refuseBlocked()
     return this.#watched(() => {
       this.mend()
       return chargeAll(this.#store, charges)
@@ -89,6 +90,31 @@ export class ChargeStore {
   mend(): void {
     if (this.#isSuspect) this.#store.checkpoint()
     this.#isSuspect = false
+  }
+
+  /** See `ControlStore.watchDamage`. */
+  watchDamage(report: (cause: unknown) => void): void {
+    this.#store.watchDamage(report)
+  }
+
+  /** From now on every charge is refused with service_unavailable, until `reopen`. */
+  block(): void {
+    this.#store.block()
+  }
+
+  /**
+   * Goes on with the file that lies at the path now.
+   * @throws Error, for the operator, when it can't be opened; then nothing has changed
+   */
+  reopen(): void {
+    this.#store.reopen()
+    const log = this.#log
+    this.#log = undefined
+    this.#isSuspect = false
+    if (log === undefined) return
+    void Promise.allSettled([this.#running, this.#next]).then(() => {
+      closeSync(log)
+    })
   }
 
   /** Call it when nobody waits for `synced`. */

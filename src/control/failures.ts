@@ -37,6 +37,19 @@ export function isLocked(error: unknown): boolean {
   return cause instanceof Database.SqliteError && cause.code.startsWith('SQLITE_BUSY')
 }
 
+/** SQLite found that the file is not the database that it wrote. */
+export function isDamage(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error
+  return (
+    cause instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)(_[A-Z_]+)?$/.test(cause.code)
+  )
+}
+
+/** What a check of the file found, as SQLite's own error for it. */
+export function damage(found: string): Error {
+  return new Database.SqliteError(`database disk image is malformed: ${found}`, 'SQLITE_CORRUPT')
+}
+
 function isUndurable(error: unknown): boolean {
   return error instanceof Database.SqliteError && undurableCode.test(error.code)
 }

@@ -1,38 +1,46 @@
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, existsSync, fsyncSync, linkSync, readFileSync, rmSync } from 'node:fs'
+import { statSync, writeSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { isExisting, syncPath } from './private-file.js'
+import { createPrivateFile, isExisting, syncPath } from './private-file.js'
 
 const keyBytes = 32
 
 /**
  * The 256-bit key in this file; made once, durably and for the owner's eyes only (0600), and kept.
+ * A key that root makes in another user's folder belongs to that user.
  *
- * @throws Error, for the operator, when the file is no key; the system's error otherwise.
+ * @throws Error, for the operator, when the file is not a key or this user can't read it; the
+ *   system's error otherwise.
  */
 export function readKey(path: string): Buffer {
   if (!existsSync(path)) makeKey(path)
-  const key = readFileSync(path)
+  const key = readReadable(path)
   if (key.length === keyBytes) return key
   throw new Error(
     `${basename(path)} in the state folder is damaged; remove it to start with a new one`,
   )
 }
 
+function readReadable(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EACCES') throw cause
+    const name = basename(path)
+    throw new Error(
+      `this user (uid ${process.geteuid?.()}) can't read ${name} in the state folder: it belongs to ` +
+        `uid ${statSync(path).uid}. Give it to the user of the service: chown USER ${name}`,
+      { cause },
+    )
+  }
+}
+
 /** Written aside, then linked into its place whole: of two processes, one makes the key. */
 function makeKey(path: string): void {
   const draft = `${path}.${process.pid}`
   rmSync(draft, { force: true })
-  const file = openSync(draft, 'wx', 0o600)
+  const file = createPrivateFile(draft)
   try {
     writeSync(file, randomBytes(keyBytes))
     fsyncSync(file)

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
-import Database from 'better-sqlite3'
+import type Database from 'better-sqlite3'
 import { ensurePrivateFile } from './private-file.js'
+import { vacuumInto } from './vacuum.js'
 
 /**
  * The steps of the control store's schema; step N (counted from 1) takes `user_version` N-1 to N.
@@ -151,6 +152,9 @@ export const controlMigrations: readonly string[] = [
   `,
 ]
 
+/** May refuse, by throwing, to bring a database that holds something from this version further. */
+export type BeforeUpgrade = (version: number) => void
+
 /**
  * Brings the database to the last of `migrations` in one IMMEDIATE transaction: an upgrade that
  * fails leaves no trace, and of two processes that start together one makes it and the other finds
@@ -159,8 +163,13 @@ export const controlMigrations: readonly string[] = [
  *
  * @throws Error when the database is newer than `migrations`; SQLite's error when a step fails.
  */
-export function migrate(db: Database.Database, migrations: readonly string[]): void {
+export function migrate(
+  db: Database.Database,
+  migrations: readonly string[],
+  beforeUpgrade?: BeforeUpgrade,
+): void {
   if (versionOf(db) < migrations.length) {
+    if (!isEmpty(db)) beforeUpgrade?.(versionOf(db))
     db.transaction(() => {
       upgrade(db, migrations)
     }).immediate()
@@ -177,7 +186,8 @@ function upgrade(db: Database.Database, migrations: readonly string[]): void {
   db.pragma(`user_version = ${migrations.length}`)
 }
 
-function refuseNewer(db: Database.Database, versionMax: number): void {
+/** @throws Error, for the operator, when the database has a later schema than this release */
+export function refuseNewer(db: Database.Database, versionMax: number): void {
   const version = versionOf(db)
   if (version <= versionMax) return
   throw new Error(
@@ -186,19 +196,14 @@ function refuseNewer(db: Database.Database, versionMax: number): void {
   )
 }
 
-/** VACUUM can't run in a transaction; a second connection reads while the first holds the lock. */
 function backUp(path: string, backupPath: string): void {
   rmSync(backupPath, { force: true })
   ensurePrivateFile(backupPath)
-  const reader = new Database(path, { readonly: true })
-  try {
-    reader.prepare('VACUUM INTO ?').run(backupPath)
-  } finally {
-    reader.close()
-  }
+  vacuumInto(path, backupPath)
 }
 
-function versionOf(db: Database.Database): number {
+/** The version of the schema that the database has; 0 where it has none. */
+export function versionOf(db: Database.Database): number {
   return Number(db.pragma('user_version', { simple: true }))
 }
 

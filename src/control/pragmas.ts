@@ -41,7 +41,8 @@ function switchToWriteAheadLog(db: Database.Database, deadlineMs: number): unkno
   }
 }
 
-function isBusy(error: unknown): boolean {
+/** Whether SQLite gave up on another connection's lock. */
+export function isBusy(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
 }
 

@@ -1,4 +1,5 @@
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, fchownSync, fstatSync, fsyncSync } from 'node:fs'
+import { mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 const folderMode = 0o700
@@ -7,7 +8,7 @@ const fileMode = 0o600
 /**
  * Guarantees that `path` exists and that only its owner can read it (0600), whatever the umask;
  * folders made on the way are 0700, folders that exist keep their mode. SQLite gives `-wal` and
- * `-shm` the mode of the database file, so those follow.
+ * `-shm` the mode and the owner of the database file, so those follow.
  *
  * An existing file is never opened: closing any descriptor of a database drops the POSIX locks that
  * this process holds on it (sqlite.org/howtocorrupt.html, 2.2).
@@ -17,11 +18,31 @@ const fileMode = 0o600
 export function ensurePrivateFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: folderMode })
   try {
-    closeSync(openSync(path, 'wx', fileMode))
+    closeSync(createPrivateFile(path))
   } catch (error) {
     if (!isExisting(error)) throw error
   }
   chmodSync(path, fileMode)
+}
+
+/**
+ * Makes a file that only its owner can read (0600) and returns its descriptor. What root makes in
+ * another user's folder belongs to that user: a command run as root must not lock the service out.
+ *
+ * @throws the system's error; EEXIST when there is such a file.
+ */
+export function createPrivateFile(path: string): number {
+  const file = openSync(path, 'wx', fileMode)
+  try {
+    const folder = statSync(dirname(path))
+    const made = fstatSync(file)
+    const isForeign = folder.uid !== made.uid || folder.gid !== made.gid
+    if (process.geteuid?.() === 0 && isForeign) fchownSync(file, folder.uid, folder.gid)
+    return file
+  } catch (cause) {
+    closeSync(file)
+    throw cause
+  }
 }
 
 /** Makes a file, or the names in a folder, durable. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import { isBusy } from './pragmas.js'
 import { ensurePrivateFile } from './private-file.js'
 
 /** Longer than anybody takes to ask whether the lock is held. */
@@ -17,7 +18,10 @@ export class ServerLock {
     this.#db = db
   }
 
-  /** @throws Error, for the operator, when another server holds the folder */
+  /**
+   * @throws Error, for the operator, when another server holds the folder; the system's or SQLite's
+   *   own error when the lock can't be written: a full disk is not another server
+   */
   static take(path: string): ServerLock {
     ensurePrivateFile(path)
     const db = new Database(path, { timeout: takeMsMax })
@@ -26,10 +30,7 @@ export class ServerLock {
       db.exec('BEGIN EXCLUSIVE')
     } catch (cause) {
       db.close()
-      throw new Error(
-        'another server runs over this state folder: stop it, or give this one its own (--state)',
-        { cause },
-      )
+      throw isBusy(cause) ? held(cause) : cause
     }
     return new ServerLock(db)
   }
@@ -56,4 +57,11 @@ export class ServerLock {
   release(): void {
     this.#db.close()
   }
+}
+
+function held(cause: unknown): Error {
+  return new Error(
+    'another server runs over this state folder: stop it, or give this one its own (--state)',
+    { cause },
+  )
 }

@@ -1,0 +1,77 @@
+import { join } from 'node:path'
+import t from 'tap'
+import type { Test } from 'tap'
+import { createToken } from '../../src/control/token-format.js'
+import { backUp } from '../../src/control/backup.js'
+import { noteBackup } from '../../src/control/newest-backup.js'
+import { damageTable, emptyIndex } from '../control/fixtures/store.js'
+import { isError } from '../support/answers.js'
+import { openControl } from '../support/control.js'
+import { startThings } from '../support/things.js'
+
+// Guarantee: a store that can't be read is no verdict on a token.
+
+const hashIndex = 'sqlite_autoindex_tokens_2'
+const page = '/v1/things?limit=1'
+
+/** A server that has answered a token of its own, over a store that the test damages. */
+async function startSold(t: Test) {
+  const world = await startThings(t)
+  const control = openControl(t, world)
+  const { token } = world.subscribe(['things:pro'])
+  const path = join(world.folder, 'var', 'control.db')
+  t.equal((await world.get(page, token)).status, 200)
+  return { world, control, path, token }
+}
+
+async function isRefused(t: Test, sold: Awaited<ReturnType<typeof startSold>>): Promise<void> {
+  const { world, token } = sold
+  // More than an address without a valid token has in a minute.
+  for (let request = 0; request < 130; request += 1) {
+    const answer = await world.get(page, token)
+    if (answer.status !== 503) t.equal(answer.status, 503, `request ${request}`)
+  }
+  const answer = await world.get(page, token)
+  isError(t, answer, 'service_unavailable', /^The service can't keep its records right now\./)
+  t.equal((await world.get('/readyz')).status, 503)
+  t.equal((await world.get('/healthz')).status, 200)
+  t.equal((await world.get(page)).status, 401, 'a request without a token reads no store')
+}
+
+const damages: Readonly<Record<string, (path: string) => void>> = {
+  'pages that are none': (path) => {
+    for (const table of ['tokens', hashIndex]) damageTable(path, table)
+  },
+  'an index of tokens that SQLite reads as empty': (path) => {
+    emptyIndex(path, hashIndex)
+  },
+  'pages of all subscriptions': (path) => {
+    damageTable(path, 'subscriptions')
+    emptyIndex(path, 'sqlite_autoindex_subscriptions_1')
+  },
+}
+
+for (const [name, damage] of Object.entries(damages)) {
+  await t.test(`${name}: 503 and not ready, never 401 or 429`, async (t) => {
+    const sold = await startSold(t)
+    const { world, control, path } = sold
+    const backup = join(world.folder, 'copy-of-today.db')
+    backUp(control, backup)
+    noteBackup(path, { path: backup, madeAt: Date.UTC(2026, 10, 14) })
+    damage(path)
+    await isRefused(t, sold)
+    const lines = world.log.filter((line) => line.includes('control.db is damaged'))
+    t.equal(lines.length, 1, 'reported once')
+    t.match(lines[0], /"level":60.*newest known backup is copy-of-today\.db of 2026-11-14T00:00/)
+    t.notMatch(lines[0], world.folder)
+  })
+}
+
+await t.test('a token that was never sold is 401 as before', async (t) => {
+  const { world, token } = await startSold(t)
+  for (let request = 0; request < 3; request += 1) {
+    isError(t, await world.get(page, createToken().token), 'unauthorized')
+  }
+  t.equal((await world.get(page, token)).status, 200)
+  t.equal((await world.get('/readyz')).status, 200)
+})

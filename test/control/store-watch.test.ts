@@ -1,0 +1,151 @@
+import { copyFileSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import type { Test } from 'tap'
+import { backUp } from '../../src/control/backup.js'
+import { ChargeStore } from '../../src/control/charge-store.js'
+import { ControlStore } from '../../src/control/store.js'
+import { StoreWatch } from '../../src/control/store-watch.js'
+import type { StoreEvent } from '../../src/control/store-watch.js'
+import { findToken, revokeToken } from '../../src/control/tokens.js'
+import { hashToken } from '../../src/control/token-format.js'
+import { readUsage } from '../../src/control/usage.js'
+import { clockAt, damageTable, noon, openStore, storePath, subscribe } from './fixtures/store.js'
+
+// Guarantee: a server answers from the control.db that lies in its state folder, or not at all.
+
+const unavailable = { code: 'service_unavailable' }
+
+/** The two connections of a server under watch, a subscription, and a backup that holds it. */
+function observe(t: Test) {
+  const path = storePath(t)
+  const control = ControlStore.open(path)
+  const charges = ChargeStore.open(path, { busyTimeoutMs: 50 })
+  const events: StoreEvent[] = []
+  const watch = new StoreWatch({ path, control, charges, report: (event) => events.push(event) })
+  t.teardown(() => {
+    charges.close()
+    control.close()
+  })
+  const sold = subscribe(control)
+  const backup = join(dirname(path), 'backup.db')
+  backUp(control, backup)
+  const charge = (rows: number) =>
+    charges.chargeAll([
+      {
+        subscriptionId: sold.subscriptionId,
+        dataset: 'financials',
+        period: '2026-06',
+        rows,
+        datasetRowsMax: null,
+        globalRowsMax: null,
+      },
+    ])
+  const kinds = () => events.map(({ kind }) => kind)
+  return { path, backup, control, charges, watch, sold, charge, events, kinds }
+}
+
+/** As the README says: everything aside, then the copy in its place. */
+function putAside(path: string): void {
+  const aside = join(dirname(path), 'aside')
+  mkdirSync(aside)
+  for (const suffix of ['', '-wal', '-shm']) {
+    renameSync(path + suffix, join(aside, `control.db${suffix}`))
+  }
+}
+
+await t.test('a restored file is used as soon as it is complete and sound', async (t) => {
+  const { path, backup, control, charges, watch, sold, charge, kinds } = observe(t)
+  const hash = hashToken(sold.token)
+  const late = subscribe(control, { email: 'late@example.com' })
+  charge(5)
+  await charges.synced()
+  watch.look()
+  t.ok(watch.isSound)
+
+  putAside(path)
+  watch.look()
+  t.notOk(watch.isSound)
+  t.throws(() => findToken(control, hash), unavailable)
+  t.throws(() => charge(1), unavailable)
+  t.throws(() => control.write(() => undefined), unavailable)
+
+  writeFileSync(path, '')
+  watch.look()
+  watch.look()
+  t.notOk(watch.isSound, 'a copy that has only begun')
+  copyFileSync(backup, path)
+  truncateSync(path, 20_000)
+  watch.look()
+  watch.look()
+  t.notOk(watch.isSound, 'half a copy that stands still')
+  copyFileSync(backup, path)
+  watch.look()
+  t.notOk(watch.isSound, 'it may still be written')
+  watch.look()
+  t.ok(watch.isSound)
+  t.same(kinds(), ['replaced', 'refused', 'refused', 'reopened'])
+
+  t.equal(findToken(control, hash)?.subscriptionId, sold.subscriptionId)
+  t.equal(findToken(control, hashToken(late.token)), undefined, 'sold after the backup')
+  t.match(charge(7), [{ granted: 7, datasetUsed: 7 }])
+  await charges.synced()
+  const command = openStore(t, path)
+  t.equal(readUsage(command, sold.subscriptionId, '2026-06').total, 7)
+  revokeToken(command, sold.tokenId, clockAt(noon))
+  t.equal(findToken(control, hash)?.revokedAt, noon, 'what a command revokes is revoked')
+  t.equal(control.db.pragma('busy_timeout', { simple: true }), 5000)
+})
+
+await t.test('what was committed to the former file stays there, whole', async (t) => {
+  const { path, backup, watch, sold, charge } = observe(t)
+  charge(5)
+  putAside(path)
+  copyFileSync(backup, path)
+  for (let look = 0; look < 3; look += 1) watch.look()
+  t.ok(watch.isSound)
+  const former = openStore(t, join(dirname(path), 'aside', 'control.db'))
+  t.equal(readUsage(former, sold.subscriptionId, '2026-06').total, 5)
+  t.equal(former.db.pragma('integrity_check', { simple: true }), 'ok')
+})
+
+await t.test('a file that is no store is refused once, and a better one taken', async (t) => {
+  const { path, backup, watch, events, kinds } = observe(t)
+  putAside(path)
+  writeFileSync(path, 'no database, but more than a few letters long '.repeat(100))
+  for (let look = 0; look < 4; look += 1) watch.look()
+  t.same(kinds(), ['replaced', 'refused'])
+  t.match(events[1], { cause: { code: 'SQLITE_NOTADB' } })
+  rmSync(path)
+  watch.look()
+  copyFileSync(backup, path)
+  watch.look()
+  watch.look()
+  t.ok(watch.isSound)
+})
+
+await t.test(
+  'damage that SQLite finds stops everything until another file lies there',
+  async (t) => {
+    const { path, backup, control, watch, sold, charge, events, kinds } = observe(t)
+    control.checkpoint()
+    damageTable(path, 'reloads')
+    t.throws(() => control.all('SELECT * FROM reloads'), unavailable)
+    t.throws(
+      () => control.all('SELECT * FROM letters'),
+      unavailable,
+      'and what is not damaged, too',
+    )
+    t.throws(() => charge(1), unavailable)
+    for (let look = 0; look < 3; look += 1) watch.look()
+    t.same(kinds(), ['damaged'])
+    t.match(events[0], { cause: { cause: { code: 'SQLITE_CORRUPT' } } })
+    putAside(path)
+    watch.look()
+    copyFileSync(backup, path)
+    watch.look()
+    watch.look()
+    t.same(kinds(), ['damaged', 'reopened'])
+    t.equal(findToken(control, hashToken(sold.token))?.tokenId, sold.tokenId)
+  },
+)
