@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
 import { resolve } from 'node:path'
 import { backUp } from '../control/backup.js'
+import { noteBackup } from '../control/newest-backup.js'
 import { addCommand, readSettings } from './command.js'
 import type { Flags } from './command.js'
 import type { CliParts } from './parts.js'
 import { count, printJson, printLines } from './print.js'
-import { withFilledStore } from './state.js'
+import { readFilledStore } from './state.js'
 
 /** `das backup`: a copy of all that was sold and used, taken while the server runs. */
 export function addBackup(program: Command, parts: CliParts): void {
@@ -18,7 +19,11 @@ export function addBackup(program: Command, parts: CliParts): void {
   }).action((file: string, flags: Flags) => {
     const { state } = readSettings(['state'], flags, parts.environment)
     const path = resolve(file)
-    const backup = withFilledStore(state, (store) => backUp(store, path))
+    const backup = readFilledStore(state, (store) => {
+      const made = backUp(store, path)
+      noteBackup(store.db.name, { path, madeAt: parts.now() })
+      return made
+    })
     const { sizeBytes, ...counts } = backup
     if (flags.json) {
       printJson(parts, { file: path, size_bytes: sizeBytes, ...counts })

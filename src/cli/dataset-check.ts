@@ -15,7 +15,7 @@ import type { CliParts } from './parts.js'
 import { printJson, printLines } from './print.js'
 import { progressReport } from './progress.js'
 import { findDataset } from './registry.js'
-import { withExistingStore } from './state.js'
+import { readStore } from './state.js'
 
 /** `das dataset check`. */
 export function addDatasetCheck(group: Command, parts: CliParts): void {
@@ -70,7 +70,7 @@ function contextOf(
   deep: boolean,
 ): CheckContext {
   const nowMs = parts.now()
-  const sold = withExistingStore(state, (store) => liveGrants(store, nowMs)) ?? []
+  const sold = readStore(state, (store) => liveGrants(store, nowMs)) ?? []
   return { registry, sold, deep, nowMs }
 }
 

@@ -8,7 +8,7 @@ import type { Flags } from './command.js'
 import type { CliParts } from './parts.js'
 import { isoTimeOrNull, minute, printJson, printLines, size, tableLines } from './print.js'
 import { registryIfReadable } from './registry.js'
-import { withExistingStore } from './state.js'
+import { readStore } from './state.js'
 
 /** `das dataset list`. */
 export function addDatasetList(group: Command, parts: CliParts): void {
@@ -28,7 +28,7 @@ export function addDatasetList(group: Command, parts: CliParts): void {
 async function list(parts: CliParts, flags: Flags): Promise<void> {
   const config = readSettings(['registry', 'state'], flags, parts.environment)
   const registry = await registryIfReadable(parts, config.registry)
-  const { states, followed } = withExistingStore(config.state, readStates) ?? nothingReported
+  const { states, followed } = readStore(config.state, readStates) ?? nothingReported
   const datasets = joined(registry, states)
   if (followed?.reason) warnOfRegistry(parts, followed)
   if (flags.json) printJson(parts, datasets.map(jsonOf))

@@ -10,7 +10,7 @@ import { addCommand, readSettings } from './command.js'
 import type { Flags } from './command.js'
 import type { CliParts } from './parts.js'
 import { printJson, printLines } from './print.js'
-import { withFilledStoreAsync } from './state.js'
+import { readFilledStoreAsync } from './state.js'
 
 const stageWidth = 'question'.length
 
@@ -32,7 +32,7 @@ async function explain(parts: CliParts, id: string, url: string, flags: Flags): 
   const config = readSettings(names, flags, parts.environment)
   const registry = await readRegistry(config.registry)
   const path = readQuestionPath(url)
-  const explanation = await withFilledStoreAsync(config.state, async (control) => {
+  const explanation = await readFilledStoreAsync(config.state, async (control) => {
     const reader = await parts.openReader(registry, path.dataset, config.memoryLimit)
     try {
       const cursorKey = cursorKeyOf(config.state)

@@ -25,6 +25,17 @@ export function failureOf(cause: unknown): Failure {
     const why = cause.cause instanceof Error ? ` (${cause.cause.message})` : ''
     return { exitCode, lines: [`error: ${cause.detail}${why}`] }
   }
+  if (isForeignBuild(cause)) return { exitCode: failed, lines: [foreignBuildText(cause)] }
   const message = cause instanceof Error ? cause.message : String(cause)
   return { exitCode: failed, lines: [`error: ${message.split('\n')[0]}`] }
+}
+
+/** A native module that this Node.js can't load: its message has cause and remedy in later lines. */
+function isForeignBuild(cause: unknown): cause is Error {
+  return cause instanceof Error && 'code' in cause && cause.code === 'ERR_DLOPEN_FAILED'
+}
+
+function foreignBuildText({ message }: Error): string {
+  const whole = message.split(/\s*\n\s*/).join(' ')
+  return `error: ${whole.trim()} Here that is \`npm ci\`, run with this Node.js, ${process.version}.`
 }

@@ -12,7 +12,7 @@ import type { Flags } from './command.js'
 import { mailSettingNames, withOutbox } from './mailing.js'
 import type { CliParts } from './parts.js'
 import { isoTime, isoTimeOrNull, minute, printJson, printLines, tableLines } from './print.js'
-import { withExistingStore } from './state.js'
+import { readStore } from './state.js'
 
 type ListFlags = Flags & { readonly all?: boolean }
 
@@ -55,7 +55,7 @@ function list(parts: CliParts, flags: ListFlags): void {
   const states: readonly LetterState[] = flags.all
     ? ['waiting', 'sent', 'failed', 'dropped']
     : ['waiting', 'failed']
-  const letters = withExistingStore(state, (store) => addressed(store, states)) ?? []
+  const letters = readStore(state, (store) => addressed(store, states)) ?? []
   if (flags.json) printJson(parts, letters.map(letterJson))
   else if (letters.length === 0) printLines(parts, 'No letter waits, and none was given up.')
   else printLines(parts, ...letterTable(parts, letters))
@@ -108,7 +108,7 @@ async function send(parts: CliParts, flags: Flags): Promise<void> {
   const config = readSettings(mailSettingNames, flags, parts.environment)
   const settings = readMailSettings(config)
   if (settings === null) throw badRequest('Mail is off: DAS_SMTP_URL has to name a mail server.')
-  const letters = withExistingStore(config.state, (store) => addressed(store, ['waiting'])) ?? []
+  const letters = readStore(config.state, (store) => addressed(store, ['waiting'])) ?? []
   if (letters.length === 0) {
     if (flags.json) printJson(parts, [])
     else printLines(parts, 'No letter waits.')

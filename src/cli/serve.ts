@@ -8,7 +8,7 @@ import { addCommand, readSettings } from './command.js'
 import type { Flags, SettingName } from './command.js'
 import { baseUrl } from './example.js'
 import type { CliParts, ServingApp } from './parts.js'
-import { stateFailure } from './state.js'
+import { stateFailure } from './state-failure.js'
 
 const everySetting = Object.keys(settings) as SettingName[]
 

@@ -9,7 +9,7 @@ import type { Flags } from './command.js'
 import { csvLines } from './csv.js'
 import type { CliParts } from './parts.js'
 import { day, isoTime, printJson, printLines, tableLines } from './print.js'
-import { withFilledStore } from './state.js'
+import { readFilledStore } from './state.js'
 import { grantsText, orderJson } from './subscription-json.js'
 
 type OrdersFlags = Flags & { readonly csv?: boolean }
@@ -36,7 +36,7 @@ export function addSubscriptionOrders(group: Command, parts: CliParts): void {
 function list(parts: CliParts, id: string | undefined, flags: OrdersFlags): void {
   const { state } = readSettings(['state'], flags, parts.environment)
   if (flags.csv && flags.json) throw badRequest('Take --csv or --json, not both.')
-  const orders = withFilledStore(state, (store) => {
+  const orders = readFilledStore(state, (store) => {
     const subscriptions =
       id === undefined ? listSubscriptions(store) : [showSubscription(store, id)]
     return subscriptions.flatMap((subscription) =>

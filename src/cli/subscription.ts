@@ -15,7 +15,7 @@ import type { Flags } from './command.js'
 import type { CliParts } from './parts.js'
 import { day, isoTime, printJson, printLines, tableLines } from './print.js'
 import { registryIfReadable } from './registry.js'
-import { withExistingStore, withFilledStore } from './state.js'
+import { readFilledStore, readStore } from './state.js'
 import { addSubscriptionChanges } from './subscription-changes.js'
 import { addSubscriptionCreate } from './subscription-create.js'
 import { addSubscriptionOrders } from './subscription-orders.js'
@@ -53,7 +53,7 @@ export function addSubscription(program: Command, parts: CliParts): void {
 
 function list(parts: CliParts, flags: Flags): void {
   const { state } = readSettings(['state'], flags, parts.environment)
-  const subscriptions = withExistingStore(state, listSubscriptions) ?? []
+  const subscriptions = readStore(state, listSubscriptions) ?? []
   if (flags.json) {
     printJson(parts, subscriptions.map(subscriptionJson))
     return
@@ -81,7 +81,7 @@ function list(parts: CliParts, flags: Flags): void {
 async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
   const config = readSettings(['registry', 'state'], flags, parts.environment)
   const now = parts.now()
-  const { subscription, usage, orders, tokens } = withFilledStore(config.state, (store) => ({
+  const { subscription, usage, orders, tokens } = readFilledStore(config.state, (store) => ({
     subscription: showSubscription(store, id),
     usage: readUsage(store, id, periodOf(now)),
     orders: listOrders(store, id),

@@ -9,7 +9,7 @@ import type { Flags } from './command.js'
 import type { CliParts } from './parts.js'
 import { day, printJson, printLines, tableLines } from './print.js'
 import { registryIfReadable } from './registry.js'
-import { withExistingStore } from './state.js'
+import { readStore } from './state.js'
 import { stateOf } from './token-table.js'
 
 interface Finding {
@@ -50,7 +50,7 @@ async function check(parts: CliParts, flags: Flags): Promise<void> {
   const examineAll = (find: Find) =>
     tokens.map((token) => examine(token, find, registry?.demo?.token ?? null, now))
   const findings =
-    withExistingStore(config.state, (store) => examineAll((hash) => findToken(store, hash))) ??
+    readStore(config.state, (store) => examineAll((hash) => findToken(store, hash))) ??
     examineAll(() => undefined)
   if (flags.json) printJson(parts, findings.map(findingJson))
   else printLines(parts, ...findingLines(parts, findings))

@@ -11,7 +11,7 @@ import { issueWithLetter, mailSettingNames, mailToken, noMailFlag, readMailing }
 import type { MailFlags } from './mailing.js'
 import type { CliParts } from './parts.js'
 import { isoTimeOrNull, minute, printJson, printLines } from './print.js'
-import { withExistingStore, withFilledStore } from './state.js'
+import { readFilledStore, readStore, withFilledStore } from './state.js'
 import { addTokenCheck } from './token-check.js'
 import { stateOf, tokenJson, tokenTable } from './token-table.js'
 
@@ -138,7 +138,7 @@ function revoke(parts: CliParts, id: string, flags: Flags): void {
 
 function list(parts: CliParts, id: string | undefined, flags: Flags): void {
   const { state } = readSettings(['state'], flags, parts.environment)
-  const read = id === undefined ? withExistingStore : withFilledStore
+  const read = id === undefined ? readStore : readFilledStore
   const { tokens, subscriptions } = read(state, (store) => ({
     subscriptions: id === undefined ? listSubscriptions(store) : [showSubscription(store, id)],
     tokens: listTokens(store, id),

@@ -12,7 +12,7 @@ import { csvLines } from './csv.js'
 import type { CliParts } from './parts.js'
 import { count, printJson, printLines, tableLines } from './print.js'
 import { registryIfReadable } from './registry.js'
-import { withFilledStore } from './state.js'
+import { readFilledStore, withFilledStore } from './state.js'
 
 type UsageFlags = Flags & {
   readonly subscription?: string
@@ -60,7 +60,7 @@ async function show(parts: CliParts, flags: UsageFlags): Promise<void> {
   if (flags.csv && flags.json) throw badRequest('Take --csv or --json, not both.')
   const periods = readPeriods(flags, periodOf(parts.now()))
   const registry = await registryIfReadable(parts, config.registry)
-  const lines = withFilledStore(config.state, (store) =>
+  const lines = readFilledStore(config.state, (store) =>
     usageReport(store, periods, flags.subscription),
   )
   const planned = lines.map((line) => withPlan(registry, line))

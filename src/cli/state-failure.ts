@@ -1,0 +1,63 @@
+import { join, resolve } from 'node:path'
+import { isDamage } from '../control/failures.js'
+import { restoreAdvice } from '../control/newest-backup.js'
+import { ServiceError } from '../errors.js'
+
+interface Rule {
+  readonly codes: RegExp
+  /** What is wrong, and what to do. */
+  readonly words: string
+}
+
+/** By the system's codes and SQLite's; the first that fits says it. */
+const rules: readonly Rule[] = [
+  {
+    codes: /^(ENOSPC|EDQUOT|SQLITE_FULL)$/,
+    words: 'the disk is full. Free some space, or name a folder on another disk',
+  },
+  {
+    codes: /^(EROFS|SQLITE_READONLY\w*)$/,
+    words:
+      'it is read-only for this user, or its file system is. Make it writable, or name another',
+  },
+  {
+    codes: /^(EACCES|EPERM|SQLITE_(PERM|AUTH|CANTOPEN\w*|IOERR_ACCESS))$/,
+    words:
+      'this user may not read and write it. Run the command as the user of the service, or give ' +
+      'that user the folder and its files: chown -R USER',
+  },
+  {
+    codes: /^(EMFILE|ENFILE)$/,
+    words:
+      'no more files can be opened. Raise the limit of open files: `ulimit -n 65536` in the shell, ' +
+      '`LimitNOFILE=65536` in the systemd unit',
+  },
+  {
+    codes: /^SQLITE_(BUSY\w*|LOCKED\w*|PROTOCOL)$/,
+    words: 'another process holds control.db locked. Wait until it has finished, and try again',
+  },
+]
+
+/** The system's or SQLite's refusal, said of the state folder; every other error as it is. */
+export function stateFailure(stateFolder: string, cause: unknown): unknown {
+  const found = cause instanceof ServiceError ? cause.cause : cause
+  const code: unknown = found instanceof Error && 'code' in found ? found.code : undefined
+  if (typeof code !== 'string' || !/^(E[A-Z]+|SQLITE_\w+)$/.test(code)) return cause
+  const folder = resolve(stateFolder)
+  const why = (found as Error).message
+  return new Error(
+    `${textOf(folder, code, why, found)} Another is named with --state or DAS_STATE.`,
+    {
+      cause,
+    },
+  )
+}
+
+function textOf(folder: string, code: string, why: string, found: unknown): string {
+  const what = `The state folder ${folder} can't be used:`
+  if (isDamage(found)) {
+    return `${what} ${why}. ${restoreAdvice(join(folder, 'control.db'), true)}`
+  }
+  const rule = rules.find(({ codes }) => codes.test(code))
+  return rule ? `${what} ${rule.words} (${why}).` : `${what} ${why}.`
+}
