@@ -11,6 +11,7 @@ import { StoreWatch } from '../control/store-watch.js'
 import type { StoreEvent } from '../control/store-watch.js'
 import { WriteHealth } from '../control/write-health.js'
 import { ServiceError } from '../errors.js'
+import { ClockWatch } from './clock-watch.js'
 import type { Closers } from './closers.js'
 
 /** Everything of a server that is written to control.db. */
@@ -69,6 +70,10 @@ export function openRecords(folder: string, parts: RecordsParts): Records {
     },
   )
   watch.start()
+  const clock = new ClockWatch({ control, now, monotonicMs: () => performance.now(), logger })
+  closers.add(clock, (each) => {
+    each.close()
+  })
   const health = writeHealth(control, chargeStore, logger)
   return { control, charges, lastUsed, isUsable: () => watch.isSound && health.isWritable() }
 }

@@ -2,9 +2,10 @@ import type { Command } from 'commander'
 import { resolve } from 'node:path'
 import { planOf } from '../catalog/registry.js'
 import type { Registry } from '../catalog/registry.js'
-import { moveLaterUsage, periodOf } from '../control/usage.js'
+import { laterPeriods, moveLaterUsage, periodOf } from '../control/usage.js'
 import { periodsBetween, usageReport } from '../control/usage-report.js'
 import type { UsageLine } from '../control/usage-report.js'
+import type { ControlStore } from '../control/store.js'
 import { badRequest } from '../errors.js'
 import { addCommand, readSettings } from './command.js'
 import type { Flags } from './command.js'
@@ -20,6 +21,7 @@ type UsageFlags = Flags & {
   readonly since?: string
   readonly csv?: boolean
   readonly repair?: boolean
+  readonly yes?: boolean
 }
 
 interface PlannedLine extends UsageLine {
@@ -42,8 +44,10 @@ export function addUsage(program: Command, parts: CliParts): void {
         .option('--csv', 'print CSV, a line for each month, subscription and dataset')
         .option(
           '--repair',
-          'after a clock that ran ahead: count rows of months to come in the current one instead',
-        ),
+          'after a clock that ran ahead: add the rows that are counted in later months to the ' +
+            'current one, by the clock as it is now, and print what was moved',
+        )
+        .option('--yes', 'with --repair: move rows of several later months, too'),
     settings: ['registry', 'state'],
     json: 'print [{month, subscription, email, dataset, plan, rows, rows_per_month}]',
     examples: [
@@ -60,13 +64,43 @@ async function show(parts: CliParts, flags: UsageFlags): Promise<void> {
   if (flags.csv && flags.json) throw badRequest('Take --csv or --json, not both.')
   const periods = readPeriods(flags, periodOf(parts.now()))
   const registry = await registryIfReadable(parts, config.registry)
-  const lines = readFilledStore(config.state, (store) =>
-    usageReport(store, periods, flags.subscription),
-  )
+  const lines = readFilledStore(config.state, (store) => {
+    const later = laterUsage(store, parts, flags)
+    if (later.length > 0) parts.stderr.write(`${laterText(later, periodOf(parts.now()))}\n`)
+    const shown = new Set(periods)
+    const added = flags.month === undefined ? later : []
+    return [
+      ...usageReport(store, periods, flags.subscription),
+      ...added.filter(({ period }) => !shown.has(period)),
+    ]
+  })
   const planned = lines.map((line) => withPlan(registry, line))
   if (flags.json) printJson(parts, planned.map(usageJson))
   else if (flags.csv) printLines(parts, ...csvLines(csvTitles, planned.map(csvRow)))
   else printLines(parts, ...usageLines(parts, planned, config.state))
+}
+
+/** What is counted in months to come: it belongs to no invoice, and must not be overlooked. */
+function laterUsage(
+  store: ControlStore,
+  parts: CliParts,
+  { subscription }: UsageFlags,
+): readonly UsageLine[] {
+  const periods = laterPeriods(store, periodOf(parts.now()))
+  return usageReport(store, periods, subscription).filter(({ rows }) => rows > 0)
+}
+
+function laterText(later: readonly UsageLine[], current: string): string {
+  const rows = later.reduce((sum, each) => sum + each.rows, 0)
+  return (
+    `warning: ${rows} rows are counted in ${monthsText(later)}, after ${current}, the month by this ` +
+    "machine's clock. Set the clock right if it is wrong; then das usage --repair counts them in " +
+    'the present month.'
+  )
+}
+
+function monthsText(later: readonly { readonly period: string }[]): string {
+  return [...new Set(later.map(({ period }) => period))].join(', ')
 }
 
 /** @throws bad_request for what is no month, or too many of them */
@@ -146,7 +180,10 @@ function repair(parts: CliParts, flags: UsageFlags): void {
     throw badRequest('--repair is for all subscriptions and months: take it alone.')
   }
   const period = periodOf(parts.now())
-  const moved = withFilledStore(state, (store) => moveLaterUsage(store, period))
+  const moved = withFilledStore(state, (store) => {
+    if (!flags.yes) refuseClockBehind(laterPeriods(store, period), period)
+    return moveLaterUsage(store, period)
+  })
   if (flags.json) {
     const json = moved.map(({ subscriptionId, period: month, ...rest }) => ({
       subscription: subscriptionId,
@@ -165,5 +202,17 @@ function repair(parts: CliParts, flags: UsageFlags): void {
     parts,
     `Now counted in ${period}:`,
     ...tableLines(parts.stdout, ['SUBSCRIPTION', 'MONTH', 'DATASET', 'ROWS'], rows),
+  )
+}
+
+/**
+ * A machine that lost its clock would move the usage of all months to the month of its birth.
+ * @throws bad_request when rows are counted in more than one later month
+ */
+function refuseClockBehind(later: readonly string[], period: string): void {
+  if (later.length <= 1) return
+  throw badRequest(
+    `By the clock it is ${period}, and rows are counted in ${later.length} later months, up to ` +
+      `${later.at(-1)}: the clock looks as if it were behind. Set it right; if it is right, add --yes.`,
   )
 }

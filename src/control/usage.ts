@@ -81,6 +81,22 @@ export interface LaterUsage {
   readonly rows: number
 }
 
+/** The newest month in which anything is counted; null where nothing is. Reads every count. */
+export function newestPeriod(store: ControlStore): string | null {
+  const [row] = store.all<{ newest: string | null }>('SELECT max(period) AS newest FROM usage')
+  return row?.newest ?? null
+}
+
+/** The months after `period` in which rows are counted, in order. */
+export function laterPeriods(store: ControlStore, period: string): readonly string[] {
+  return store
+    .all<{ period: string }>(
+      'SELECT DISTINCT period FROM usage WHERE period > @period ORDER BY period',
+      { period },
+    )
+    .map((row) => row.period)
+}
+
 /**
  * Counts what was charged in months after `period` in `period` instead: the repair after a clock
  * that ran ahead, which would hold subscriptions in that month. Rows are moved, none is forgotten.

@@ -124,6 +124,20 @@ await t.test('a clock that ran ahead is repaired, and no row is forgotten', asyn
     return JSON.parse(stdout) as unknown
   }
   t.match(await show(), { period: '2030-01', resets_at: '2030-02-01T00:00:00Z' })
+  const seen = await house.das(['usage'])
+  t.match(seen.stdout, `2026-11\t${id}\ta@example.org\tfinancials\tstart\t10\t`)
+  t.match(seen.stdout, `2030-01\t${id}\ta@example.org\tfinancials\t\t5\t`)
+  t.notMatch(seen.stdout, '2030-01\t.*procurement', 'only what is counted there')
+  const warning =
+    "warning: 5 rows are counted in 2030-01, after 2026-11, the month by this machine's clock. " +
+    'Set the clock right if it is wrong; then das usage --repair counts them in the present month.\n'
+  t.equal(seen.stderr, warning)
+  const csv = await house.das(['usage', '--since', '2026-10', '--csv'])
+  t.match(csv.stdout, new RegExp(`^2030-01,${id},a@example.org,financials,,5,$`, 'm'))
+  t.equal(csv.stderr, warning)
+  const month = await house.das(['usage', '--month', '2026-11', '--json'])
+  t.equal((JSON.parse(month.stdout) as unknown[]).length, 2, 'the month that was asked for')
+  t.equal(month.stderr, warning)
   const { stdout } = await house.das(['usage', '--repair'])
   t.equal(
     stdout,
@@ -133,4 +147,22 @@ await t.test('a clock that ran ahead is repaired, and no row is forgotten', asyn
   const again = await house.das(['usage', '--repair'])
   t.equal(again.stdout, 'Nothing to repair: no usage is counted after 2026-11.\n')
   t.equal((await house.das(['usage', '--repair', '--json'])).stdout, '[]\n')
+})
+
+await t.test('a clock that is behind is not taken for one that ran ahead', async (t) => {
+  const house = await buildHouse(t)
+  await sellAndUse(house, 'a@example.org', [
+    ['2026-10', 'financials', 10],
+    ['2026-11', 'financials', 5],
+  ])
+  house.clock.ms = Date.UTC(2015, 0, 1)
+  const { code, stderr } = await house.das(['usage', '--repair'])
+  t.equal(code, 2)
+  t.equal(
+    stderr,
+    'error: By the clock it is 2015-01, and rows are counted in 2 later months, up to 2026-11: the ' +
+      'clock looks as if it were behind. Set it right; if it is right, add --yes.\n',
+  )
+  const moved = await house.das(['usage', '--repair', '--yes', '--json'])
+  t.match(JSON.parse(moved.stdout), [{ rows: 10 }, { rows: 5 }])
 })

@@ -1,0 +1,82 @@
+import { pino } from 'pino'
+import t from 'tap'
+import { ClockWatch } from '../../src/app/clock-watch.js'
+import { chargeAll } from '../../src/control/usage.js'
+import { noon, openStore, subscribe } from '../control/fixtures/store.js'
+
+const dayMs = 24 * 3_600_000
+
+interface Line {
+  readonly level: number
+  readonly msg: string
+}
+
+/** A store, both clocks under the test's hand, and what the watch logs. */
+function observe(t: Parameters<typeof openStore>[0], charged: readonly string[] = []) {
+  const control = openStore(t)
+  const { subscriptionId } = subscribe(control)
+  const charge = (period: string) => {
+    const caps = { datasetRowsMax: null, globalRowsMax: null }
+    chargeAll(control, [{ subscriptionId, dataset: 'financials', period, rows: 2, ...caps }])
+  }
+  charged.forEach(charge)
+  const clock = { wallMs: noon, monotonicMs: 5000 }
+  const lines: Line[] = []
+  const watch = new ClockWatch({
+    control,
+    now: () => clock.wallMs,
+    monotonicMs: () => clock.monotonicMs,
+    logger: pino({}, { write: (line: string) => lines.push(JSON.parse(line) as Line) }),
+  })
+  t.teardown(() => watch.close())
+  /** Ten seconds pass, and the clock is set by so much. */
+  const look = (stepMs = 0) => {
+    clock.monotonicMs += 10_000
+    clock.wallMs += 10_000 + stepMs
+    watch.look()
+    return lines.splice(0)
+  }
+  return { look, charge, atStart: lines.splice(0) }
+}
+
+await t.test('a clock that runs as time does is not mentioned', async (t) => {
+  const { look, atStart } = observe(t, ['2026-05', '2026-06'])
+  t.same(atStart, [])
+  t.same([look(), look(900), look(-900), look(59_000)], [[], [], [], []])
+})
+
+await t.test('a clock that ran ahead and came back is logged with the remedy', async (t) => {
+  const { look, charge } = observe(t, ['2026-06'])
+  t.match(look(40 * dayMs), [
+    {
+      level: 40,
+      seconds: 40 * 86_400,
+      before: '2026-06',
+      month: '2026-07',
+      msg: /^the clock was set ahead, or the machine slept: the quotas of 2026-07 are open.*--repair$/,
+    },
+  ])
+  charge('2026-07')
+  t.same(look(), [])
+  const back = look(-40 * dayMs)
+  t.equal(back.length, 2)
+  t.match(back[0], { level: 40, msg: 'the clock was set back', before: '2026-07' })
+  t.match(back[1], {
+    level: 50,
+    newest: '2026-07',
+    month: '2026-06',
+    msg: /^rows are counted in 2026-07, and by the clock it is 2026-06: .* das usage --repair$/,
+  })
+  t.same(look(), [], 'once')
+})
+
+await t.test('a step within a month opens no quota', async (t) => {
+  const { look } = observe(t, ['2026-06'])
+  t.match(look(dayMs), [{ msg: /^the clock was set ahead, or the machine slept\. If/ }])
+  t.match(look(-dayMs), [{ msg: 'the clock was set back' }])
+})
+
+await t.test('rows in a month to come are reported at the start', async (t) => {
+  const { atStart } = observe(t, ['2026-06', '2027-01'])
+  t.match(atStart, [{ level: 50, newest: '2027-01', month: '2026-06' }])
+})
