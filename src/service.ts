@@ -15,6 +15,7 @@ import type { Usage } from './control/usage.js'
 import { withDeadline } from './engine/deadline.js'
 import type { Engine, ReadOptions } from './engine/engine.js'
 import { ask } from './query/ask.js'
+import type { Asked } from './query/ask.js'
 import type { Filter } from './query/read-filters.js'
 import { describeAccount } from './service/account.js'
 import type { AccountDescription } from './service/account.js'
@@ -27,6 +28,8 @@ import type { Export } from './service/export.js'
 import { Guides } from './service/guides.js'
 import type { DatasetGuide } from './service/guides.js'
 import type { Page, PageAnswer, PageRequest } from './service/page.js'
+import { payFile, payRows } from './service/paid-rows.js'
+import type { Till } from './service/paid-rows.js'
 import { referenceFor } from './service/reference.js'
 import type { Reference } from './service/reference.js'
 import { showcaseOf } from './service/showcase.js'
@@ -142,32 +145,24 @@ export function createService(parts: ServiceParts): Service {
     if (matchesTag(request.knownTags, tag)) return { kind: 'unchanged', version, tag, format }
     requireQuota(visit.quota)
     if (request.checkOnly) return { kind: 'checked', version, tag, format }
-    const { room } = request
     const columns = asked.question.columns.map(({ name }) => name)
-    const limit = Math.min(asked.question.limit, room?.rowsMax(columns.length) ?? Infinity)
-    const read = (rows: number) =>
-      within(guest, access, (options) => engine.read({ ...asked.question, limit: rows }, options))
-    // Rows can't be taken out of a file: it is made of those that are left.
-    const isFile = format === 'parquet'
-    const rowsMax = Math.min(limit, isFile ? (visit.quota?.remaining ?? Infinity) : Infinity)
-    const { rows, hasMore, file } = await read(rowsMax)
-    const texts = rows.map((row) => row.encoded)
-    const fitting = room?.rowsThatFit(texts, columns) ?? rows.length
-    const paid = await pay(guest, access, fitting)
-    // Others took of the quota meanwhile: the fewer rows are read as another file.
-    const sent = file && paid < rows.length ? (await read(paid)).file : file
-    const isCut = paid < fitting || (rowsMax < limit && hasMore)
-    const last = hasMore || paid < rows.length ? rows[paid - 1] : undefined
-    const isEmpty = rows.length === 0 && asked.question.after === null
+    const till = tillFor(guest, asked)
+    const { limit, after } = asked.question
+    const { rows, hasMore, sent, paid, cut } =
+      format === 'parquet'
+        ? await payFile(till, limit)
+        : await payRows(till, limit, columns, request.room)
+    const last = hasMore || cut !== null ? rows[paid - 1] : undefined
+    const isEmpty = rows.length === 0 && after === null
     return {
       kind: 'page',
       version,
-      tag: isCut || paid < rows.length ? null : tag,
+      tag: cut === null ? tag : null,
       format,
-      rows: sent ? [sent] : texts.slice(0, paid),
+      rows: sent,
       columns,
       nextCursor: last ? asked.cursorAfter(last.position) : null,
-      cut: isCut ? 'quota' : fitting < rows.length ? 'size' : null,
+      cut,
       explanation:
         isEmpty && request.explainEmpty ? await explain(guest, access, asked.filters) : null,
     }
@@ -182,12 +177,27 @@ export function createService(parts: ServiceParts): Service {
       return page
     })
 
+  function tillFor(guest: Guest, { access, question }: Asked): Till {
+    return {
+      read: (limit) =>
+        within(guest, access, (options) => engine.read({ ...question, limit }, options)),
+      pay: (rows, allOrNone) => pay(guest, access, rows, allOrNone),
+      left: () => guest.visit.quota?.remaining ?? Infinity,
+    }
+  }
+
   /** How many of the rows are paid for and may be sent. */
-  async function pay({ visit, principal }: Guest, access: Access, rows: number): Promise<number> {
+  async function pay(
+    { visit, principal }: Guest,
+    access: Access,
+    rows: number,
+    allOrNone: boolean,
+  ): Promise<number> {
     if (rows === 0) return 0
     const { signal } = visit
     signal.throwIfAborted()
-    const paid = await chargeRows(charges, principal, access, rows, { now: now(), signal })
+    const manner = { now: now(), signal, allOrNone }
+    const paid = await chargeRows(charges, principal, access, rows, manner)
     visit.quota = paid.quota
     if (paid.rows === 0) requireQuota(paid.quota)
     return paid.rows

@@ -8,6 +8,7 @@ import { ChargeStore } from '../src/control/charge-store.js'
 import { ControlStore } from '../src/control/store.js'
 import { LastUsed } from '../src/control/last-used.js'
 import type { Engine } from '../src/engine/engine.js'
+import { ServiceError } from '../src/errors.js'
 import { buildServer } from '../src/http/server.js'
 import { createService } from '../src/service.js'
 import { isError } from './support/answers.js'
@@ -19,14 +20,15 @@ import type { Answer, World } from './support/world.js'
 function countingEngine() {
   const asked = { reads: 0, beforeAnswer: () => undefined as unknown }
   const engine: Engine = {
-    read: async ({ limit }) => {
+    read: async ({ limit, format }) => {
       asked.reads += 1
       await asked.beforeAnswer()
       const rows = Array.from({ length: limit }, (_, row) => ({
         encoded: Buffer.from(`{"id":"secret ${row}"}`),
         position: { file: 0, row },
       }))
-      return { rows, hasMore: true }
+      const file = Buffer.from(`a file of ${limit} rows`)
+      return { rows, hasMore: true, ...(format === 'parquet' && { file }) }
     },
     count: () => Promise.resolve(1),
     profile: () => Promise.reject(new Error('not asked for')),
@@ -70,8 +72,14 @@ function impatientDoor(t: Test, world: World, engine: Engine) {
       url,
       headers: { authorization: `Bearer ${token}` },
     })
-    return { status: statusCode, headers, text: body, body: JSON.parse(body) }
+    return { status: statusCode, headers, text: body, body: parsed(headers, body) }
   }
+}
+
+/** A body of JSON parsed; nothing of a file. */
+function parsed(headers: Answer['headers'], body: string): Answer['body'] {
+  const isJson = String(headers['content-type']).startsWith('application/json')
+  return (isJson ? JSON.parse(body) : {}) as Answer['body']
 }
 
 // Guarantee: what can't be charged is not delivered.
@@ -149,3 +157,60 @@ await t.test('the engine is asked only when every check is passed', async (t) =>
   isError(t, await get('/v1/things', token), 'row_quota_exceeded')
   t.equal(asked.reads, 1)
 })
+
+// Guarantee: a file that is not delivered is not charged. Rows can't be taken out of a file, so one
+// of fewer rows is made first, and then charged.
+await t.test('a Parquet page that a race cuts is read again before it is charged', async (t) => {
+  const world = await startThings(t)
+  const control = openControl(t, world)
+  const { engine, asked } = countingEngine()
+  const get = impatientDoor(t, world, engine)
+  const parquet = '/v1/things?format=parquet&limit=5'
+  const take = async (token: string, rows: number) => {
+    t.equal((await world.get(`/v1/things?limit=${rows}`, token)).body.data.length, rows)
+  }
+  const failing = world.subscribe(['things:tiny'])
+  asked.beforeAnswer = () => {
+    asked.beforeAnswer = () => {
+      throw new ServiceError('timeout', 'The request did not finish.')
+    }
+    return take(failing.token, 3)
+  }
+  isError(t, await get(parquet, failing.token), 'timeout')
+  t.equal(asked.reads, 2)
+  t.equal(usageOf(control, world, failing.subscriptionId).total, 3, 'those of the other request')
+
+  const { token, subscriptionId } = world.subscribe(['things:tiny'])
+  asked.beforeAnswer = () => {
+    asked.beforeAnswer = () => undefined
+    return take(token, 3)
+  }
+  const cut = await get(parquet, token)
+  t.match(cut, { status: 200, text: 'a file of 4 rows' })
+  t.equal(cut.headers['x-quota-rows-remaining'], '0')
+  t.type(cut.headers['x-next-cursor'], 'string')
+  t.equal(cut.headers['etag'], undefined)
+  t.equal(usageOf(control, world, subscriptionId).total, 7)
+})
+
+await t.test(
+  'a Parquet page that races cut again and again is a 503 and costs nothing',
+  async (t) => {
+    const world = await startThings(t)
+    const control = openControl(t, world)
+    const { engine, asked } = countingEngine()
+    const get = impatientDoor(t, world, engine)
+    const { token, subscriptionId } = world.subscribe(['things:tiny'])
+    asked.beforeAnswer = () => world.get('/v1/things?limit=1', token)
+    const answer = await get('/v1/things?format=parquet&limit=7', token)
+    isError(t, answer, 'service_unavailable', /Other requests .+ took rows/)
+    t.equal(answer.headers['retry-after'], '1')
+    t.equal(answer.headers['x-quota-rows-remaining'], '4')
+    t.equal(asked.reads, 3)
+    t.equal(usageOf(control, world, subscriptionId).total, 3, 'those of the other requests')
+    const last = world.subscribe(['things:tiny'])
+    asked.beforeAnswer = () => world.get('/v1/things?limit=7', last.token)
+    isError(t, await get('/v1/things?format=parquet', last.token), 'row_quota_exceeded')
+    t.equal(asked.reads, 4, 'with nothing left it is not read again')
+  },
+)

@@ -85,10 +85,12 @@ export interface Paid {
   readonly quota: QuotaStatus | undefined
 }
 
-interface ChargeMoment {
+interface ChargeManner {
   readonly now: number
   /** Aborts when nobody waits for the rows any more. */
   readonly signal: AbortSignal
+  /** A page that would pass a cap is not cut but left uncharged: its rows can't be parted. */
+  readonly allOrNone: boolean
 }
 
 /**
@@ -101,7 +103,7 @@ export async function chargeRows(
   principal: Principal,
   access: Access,
   rows: number,
-  { now, signal }: ChargeMoment,
+  { now, signal, allOrNone }: ChargeManner,
 ): Promise<Paid> {
   if (principal.kind === 'demo' || !access.plan) return { rows, quota: undefined }
   const charge: Charge = {
@@ -109,6 +111,7 @@ export async function chargeRows(
     dataset: access.dataset.name,
     period: periodOf(now),
     rows,
+    allOrNone,
     datasetRowsMax: access.plan.rowsPerMonth,
     globalRowsMax: principal.globalRows,
   }

@@ -8,6 +8,8 @@ export interface Charge {
   readonly period: string
   /** Zero or more. */
   readonly rows: number
+  /** Grants all of the rows or none: they can't be parted. Left out = as many as the caps leave. */
+  readonly allOrNone?: boolean
   /** Rows a month of this dataset; null = no such cap. */
   readonly datasetRowsMax: number | null
   /** Rows a month over all datasets; null = no such cap. */
@@ -15,7 +17,7 @@ export interface Charge {
 }
 
 export interface ChargeResult {
-  /** Rows that may be sent: from 0 to those asked for. */
+  /** Rows that may be sent: from 0 to those asked for; nothing else is charged. */
   readonly granted: number
   /** The month that was charged. */
   readonly period: string
@@ -121,7 +123,8 @@ function chargeOne(store: ControlStore, charge: Charge): ChargeResult {
     (charge.datasetRowsMax ?? Infinity) - used,
     (charge.globalRowsMax ?? Infinity) - total,
   )
-  const granted = Math.max(0, Math.min(charge.rows, left))
+  const affordable = Math.max(0, Math.min(charge.rows, left))
+  const granted = charge.allOrNone && affordable < charge.rows ? 0 : affordable
   if (granted > 0) addUsage(store, { ...charge, period, rows: granted })
   return { granted, period, datasetUsed: used + granted, globalUsed: total + granted }
 }

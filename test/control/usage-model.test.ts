@@ -13,6 +13,7 @@ const request: fc.Arbitrary<Request> = fc.record({
   dataset: fc.constantFrom('a', 'b', 'c'),
   period: fc.constantFrom('2026-11', '2026-12', '2027-01'),
   rows: fc.integer({ min: 0, max: 30 }),
+  allOrNone: fc.boolean(),
   datasetRowsMax: cap,
   globalRowsMax: cap,
 })
@@ -35,6 +36,7 @@ class Model {
     ) {
       granted += 1
     }
+    if (request.allOrNone && granted < request.rows) granted = 0
     if (granted > 0) {
       this.#newest = period
       this.#used.set(period, used.set(request.dataset, before + granted))
