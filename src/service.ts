@@ -1,7 +1,7 @@
 import { accessibleDatasets, authorize, possibleAccesses } from './access/access.js'
 import type { Access } from './access/access.js'
 import { chargeRows, quotaStatus, requireQuota, usageNow } from './access/allowance.js'
-import type { QuotaStatus } from './access/allowance.js'
+import type { ChargeManner, QuotaStatus } from './access/allowance.js'
 import type { Charges } from './access/charge-queue.js'
 import { authenticate, unauthorized } from './access/principal.js'
 import type { Principal } from './access/principal.js'
@@ -16,7 +16,6 @@ import { withDeadline } from './engine/deadline.js'
 import type { Engine, ReadOptions } from './engine/engine.js'
 import { ask } from './query/ask.js'
 import type { Asked } from './query/ask.js'
-import type { Filter } from './query/read-filters.js'
 import { describeAccount } from './service/account.js'
 import type { AccountDescription } from './service/account.js'
 import { Descriptions } from './service/descriptions.js'
@@ -164,7 +163,9 @@ export function createService(parts: ServiceParts): Service {
       nextCursor: last ? asked.cursorAfter(last.position) : null,
       cut,
       explanation:
-        isEmpty && request.explainEmpty ? await explain(guest, access, asked.filters) : null,
+        isEmpty && request.explainEmpty
+          ? await explain(guest, asked, request.explainEmpty === 'paid')
+          : null,
     }
   }
 
@@ -178,11 +179,17 @@ export function createService(parts: ServiceParts): Service {
     })
 
   function tillFor(guest: Guest, { access, question }: Asked): Till {
+    const { visit } = guest
     return {
       read: (limit) =>
         within(guest, access, (options) => engine.read({ ...question, limit }, options)),
-      pay: (rows, allOrNone) => pay(guest, access, rows, allOrNone),
-      left: () => guest.visit.quota?.remaining ?? Infinity,
+      pay: async (rows, allOrNone) => {
+        if (rows === 0) return 0
+        const paid = await pay(guest, access, rows, { signal: visit.signal, allOrNone })
+        if (paid === 0) requireQuota(visit.quota)
+        return paid
+      },
+      left: () => visit.quota?.remaining ?? Infinity,
     }
   }
 
@@ -191,20 +198,20 @@ export function createService(parts: ServiceParts): Service {
     { visit, principal }: Guest,
     access: Access,
     rows: number,
-    allOrNone: boolean,
+    manner: Omit<ChargeManner, 'now'>,
   ): Promise<number> {
-    if (rows === 0) return 0
-    const { signal } = visit
-    signal.throwIfAborted()
-    const manner = { now: now(), signal, allOrNone }
-    const paid = await chargeRows(charges, principal, access, rows, manner)
+    manner.signal.throwIfAborted()
+    const paid = await chargeRows(charges, principal, access, rows, { now: now(), ...manner })
     visit.quota = paid.quota
-    if (paid.rows === 0) requireQuota(paid.quota)
     return paid.rows
   }
 
-  function explain({ visit, principal }: Guest, access: Access, filters: readonly Filter[]) {
-    return explainEmpty(engine, access, filters, { signal: visit.signal, client: principal.id })
+  function explain(guest: Guest, { access, filters }: Asked, mayPay: boolean) {
+    const { signal } = guest.visit
+    const payRow = async (limited: AbortSignal) =>
+      (await pay(guest, access, 1, { signal: limited, allOrNone: true })) === 1
+    const options = { signal, client: guest.principal.id, payRow: mayPay ? payRow : null }
+    return explainEmpty(engine, access, filters, options)
   }
 
   async function listDatasets(guest: Guest): Promise<readonly DatasetSummary[]> {

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Question } from './question.js'
 
-/** What came of a request. */
+/** What came of a request. An explanation that is paid for like a row counts as one. */
 export type Outcome =
   | { readonly kind: 'whole'; readonly rows: number }
   | { readonly kind: 'refused' }
@@ -30,8 +30,8 @@ interface Message {
 /** Far above what any answer takes: reaching it means that the server hangs. */
 const answerMsMax = 60_000
 
-/** Every row begins so, and nothing else does. */
-const rowStart = '{"id":'
+/** Every row begins so, and nothing else does: over MCP the list of ids, where there is any. */
+const rowStart = /\{"id":\[?\d/g
 
 /** Refusals that a server under load, or a quota, may give. */
 const refusals: readonly number[] = [429, 503, 504]
@@ -43,7 +43,10 @@ const ToolAnswer = Type.Object({
     isError: Type.Optional(Type.Boolean()),
     content: Type.Array(Type.Object({ text: Type.String() })),
     structuredContent: Type.Optional(
-      Type.Object({ data: Type.Object({ id: Type.Array(Type.Unknown()) }) }),
+      Type.Object({
+        data: Type.Object({ id: Type.Array(Type.Unknown()) }),
+        explained: Type.Optional(Type.Boolean()),
+      }),
     ),
   }),
 })
@@ -79,12 +82,13 @@ export function ask({ base, agent, onAnswer }: Target, question: Question): Prom
   })
 }
 
-function messageOf({ door, dataset, limit, from }: Question): Message {
+function messageOf({ door, dataset, limit, from, isContradiction }: Question): Message {
   if (door === 'get') {
     const path = `/v1/${dataset}?limit=${limit}&id=gte.${from}`
     return { method: 'GET', path, body: null }
   }
-  const question = { limit, filters: [{ column: 'id', op: 'gte', value: from }] }
+  const below = isContradiction ? [{ column: 'id', op: 'lt', value: 0 }] : []
+  const question = { limit, filters: [{ column: 'id', op: 'gte', value: from }, ...below] }
   if (door === 'post') {
     return { method: 'POST', path: `/v1/${dataset}/query`, body: JSON.stringify(question) }
   }
@@ -119,11 +123,14 @@ function outcomeOf(question: Question, answer: IncomingMessage, text: string): O
   }
   const { result } = Value.Parse(ToolAnswer, JSON.parse(text))
   const { isError, content, structuredContent } = result
-  if (structuredContent) return { kind: 'whole', rows: structuredContent.data.id.length }
+  if (structuredContent) {
+    const { data, explained } = structuredContent
+    return { kind: 'whole', rows: data.id.length + (explained ? 1 : 0) }
+  }
   if (isError && toolRefusal.test(content[0]?.text ?? '')) return { kind: 'refused' }
   throw new Error(`unexpected answer to a tool call: ${text}`)
 }
 
 function rowStarts(text: string): number {
-  return text.split(rowStart).length - 1
+  return text.match(rowStart)?.length ?? 0
 }

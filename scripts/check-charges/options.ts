@@ -20,7 +20,8 @@ Kills the built server again and again while clients read, and checks after ever
   delivered ≤ charged ≤ attempted
 for each subscription and dataset, that no quota is passed, that no charge is lost and that the
 database is whole; and, in a phase without a crash before and after, that charged = delivered.
-A row of an answer that a kill cut off counts as delivered when it arrived.
+A row of an answer that a kill cut off counts as delivered when it arrived. An explanation of an
+empty answer over MCP counts as the row that it costs.
 Exit code 1 with the counter-example when the rule is broken; its folder is kept.
 
   --cycles N   kills (default 500)

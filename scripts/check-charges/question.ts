@@ -10,18 +10,25 @@ export interface Question {
   readonly limit: number
   /** The first id asked for: near the end, pages are short, and beyond it empty. */
   readonly from: number
+  /** Asks for no row over MCP, with the explanation that costs one. */
+  readonly isContradiction: boolean
 }
 
 const limitMax = 400
 const doors = ['get', 'get', 'post', 'mcp'] as const
+/** One of so many questions over MCP. */
+const contradictionShare = 4
 
 /** The next question of a client. */
 export function drawQuestion(random: Random, subscribers: readonly Subscriber[]): Question {
+  const door = random.oneOf(doors)
+  const isContradiction = door === 'mcp' && random.whole(1, contradictionShare) === 1
   return {
-    door: random.oneOf(doors),
+    door,
     subscriber: random.oneOf(subscribers),
     dataset: random.oneOf(datasets),
-    limit: random.whole(1, limitMax),
+    limit: isContradiction ? 1 : random.whole(1, limitMax),
     from: random.whole(0, rowsOfDataset + limitMax),
+    isContradiction,
   }
 }

@@ -85,7 +85,8 @@ export interface Paid {
   readonly quota: QuotaStatus | undefined
 }
 
-interface ChargeManner {
+/** How rows are charged. */
+export interface ChargeManner {
   readonly now: number
   /** Aborts when nobody waits for the rows any more. */
   readonly signal: AbortSignal

@@ -74,13 +74,13 @@ async function run(service: Service, guest: Guest, name: ToolName, args: unknown
       return describeAnswer(await service.guideDataset(guest, resource))
     }
     case 'query': {
-      const { resource, ...question } = readQuery(args)
+      const { resource, explain = true, ...question } = readQuery(args)
       const page = await service.readPage(guest, {
         dataset: resource,
         question: () => rawQuestion(question),
         usualLimit,
         room: answerRoom,
-        explainEmpty: true,
+        explainEmpty: explain ? 'paid' : 'free',
       })
       if (page.kind !== 'page') throw new TypeError('a query without tags has a page')
       return queryAnswer(page, guest.visit.quota)

@@ -24,6 +24,8 @@ export interface QueryAnswer {
   /** Null where nothing is counted. */
   readonly quota: { readonly rows_remaining: number; readonly scope: string } | null
   readonly hint?: string
+  /** The hint tells which rows the filters leave, and cost one row of the quota. */
+  readonly explained?: true
 }
 
 /** The room that an answer has for rows. */
@@ -66,6 +68,7 @@ export function queryAnswer(page: Page, quota: QuotaStatus | undefined): QueryAn
     version: page.version.id,
     quota: quota ? { rows_remaining: quota.remaining, scope: quota.scope } : null,
     ...(hint !== null && { hint }),
+    ...(page.explanation?.isPaid && { explained: true }),
   }
 }
 
@@ -91,6 +94,6 @@ function hintOf({ cut, rows, explanation }: Page): string | null {
     case 'quota':
       return "The page was cut to the rows that are left of this month's quota."
     case null:
-      return explanation
+      return explanation?.text ?? null
   }
 }

@@ -19,10 +19,19 @@ export const DescribeArguments = Type.Object(
 )
 
 export const QueryArguments = Type.Object(
-  { resource, ...questionFields },
+  {
+    resource,
+    ...questionFields,
+    explain: Type.Optional(
+      Type.Boolean({
+        description:
+          'true, or false to decline the explanation of an empty answer that costs a row',
+      }),
+    ),
+  },
   {
     additionalProperties: false,
-    description: 'an object {resource, filters, select, limit, cursor}',
+    description: 'an object {resource, filters, select, limit, cursor, explain}',
   },
 )
 
@@ -85,6 +94,7 @@ const QueryAnswer = Type.Object({
   version: text,
   quota: Type.Union([Type.Object({ rows_remaining: count, scope: text }), Type.Null()]),
   hint: Type.Optional(text),
+  explained: Type.Optional(Type.Boolean()),
 })
 
 const annotations = {
@@ -134,7 +144,8 @@ export const tools = [
       `many. limit: ${usualLimit} when left out. Order is fixed; there is no sorting or ` +
       'aggregation. While next_cursor is not null, repeat the same call with cursor for the next ' +
       'rows; truncated tells that rows were held back to keep the answer short. Rows returned ' +
-      'count against the monthly quota.',
+      'count against the monthly quota. When no row meets several filters, hint says which of ' +
+      'them is the cause; that costs one row (explained: true), and explain: false declines it.',
     inputSchema: plain(QueryArguments),
     outputSchema: plain(QueryAnswer),
     annotations: { title: 'Read rows', ...annotations },

@@ -15,31 +15,50 @@ const codesMax = 1000
 const rowsPerCodeMin = 2
 const nearestMax = 5
 
+/** Why no row meets the filters of a question, as a sentence or two. */
+export interface EmptyReason {
+  readonly text: string
+  /** It tells which rows the other filters leave, and was paid for like a row. */
+  readonly isPaid: boolean
+}
+
+export interface ExplainOptions extends ReadOptions {
+  /**
+   * Pays for one row, durably; false when none is left. Null where the caller declined the part of
+   * the explanation that costs one.
+   */
+  readonly payRow: ((signal: AbortSignal) => Promise<boolean>) | null
+}
+
 /** A question that no row meets, and the means to ask why. */
 interface Puzzle {
   readonly engine: Engine
   readonly access: Access
+  /** Those that any row can fail to meet. */
   readonly filters: readonly Filter[]
-  readonly options: ReadOptions
+  readonly options: ExplainOptions
 }
 
 /**
- * Why no row meets the filters, in a sentence or two: which single filter left nothing, and the
- * values nearest to it. Nothing here is charged, so no row's cells are shown: near values are those
- * of the history column among the rows that the other filters leave, and of codes in the whole
- * window. Whoever narrows a cell down by many empty answers pays with requests. Null where there is
- * nothing to tell, or no time to find it out.
+ * Why no row meets the filters: which single filter left nothing, and the values nearest to it.
+ *
+ * What it tells of rows under the other filters is worth a row, whose cells it could be used to
+ * guess one bit at a time: it is paid for when it is known, before it is returned, and left out
+ * where that can't be. Free is what depends on no other filter: whether the window holds any row,
+ * the cause where there is only one filter, and values of history and code columns in the whole
+ * window. Null where there is nothing to say, or no time to find it out.
  */
 export async function explainEmpty(
   engine: Engine,
   access: Access,
   filters: readonly Filter[],
-  options: ReadOptions,
-): Promise<string | null> {
+  options: ExplainOptions,
+): Promise<EmptyReason | null> {
   if (filters.length > filtersMax) return null
+  const narrowing = filters.filter(({ predicates }) => predicates.length > 0)
   try {
     return await withDeadline(explainTimeoutMs, options.signal, (signal) =>
-      explain({ engine, access, filters, options: { ...options, signal } }),
+      explain({ engine, access, filters: narrowing, options: { ...options, signal } }),
     )
   } catch (cause) {
     const isBusyOrLate =
@@ -49,13 +68,31 @@ export async function explainEmpty(
   }
 }
 
-async function explain(puzzle: Puzzle): Promise<string> {
-  if (!(await hasRows(puzzle, []))) return 'There is no row that this token can see.'
+async function explain(puzzle: Puzzle): Promise<EmptyReason | null> {
+  const { filters, options } = puzzle
+  if (!(await hasRows(puzzle, []))) {
+    return { text: 'There is no row that this token can see.', isPaid: false }
+  }
+  if (filters.length === 1) return { text: await blame(puzzle, filters), isPaid: false }
+  if (options.payRow) {
+    const text = await blame(puzzle, await findGuilty(puzzle))
+    if (await options.payRow(options.signal)) return { text, isPaid: true }
+  }
+  const text = await nearTexts(puzzle, filters)
+  return text === '' ? null : { text, isPaid: false }
+}
+
+/** The filters without any one of which there are rows. */
+async function findGuilty(puzzle: Puzzle): Promise<readonly Filter[]> {
   const guilty: Filter[] = []
   for (const filter of puzzle.filters) {
-    const others = without(puzzle, filter)
-    if (others.length === 0 || (await hasRows(puzzle, others))) guilty.push(filter)
+    if (await hasRows(puzzle, without(puzzle, filter))) guilty.push(filter)
   }
+  return guilty
+}
+
+/** The guilty filters by name, and values near theirs that the other filters leave. */
+async function blame(puzzle: Puzzle, guilty: readonly Filter[]): Promise<string> {
   if (guilty.length === 0) {
     return 'No single filter is the cause: without any one of them there is still no row. Take away two or more.'
   }
@@ -66,9 +103,22 @@ async function explain(puzzle: Puzzle): Promise<string> {
       : `Together the filters leave no row; without any one of these there are rows: ${names}.`,
   ]
   for (const filter of guilty) {
-    const near = await nearValues(puzzle, filter)
+    const near = await nearValues(puzzle, filter, without(puzzle, filter))
     if (near.length > 0) {
       sentences.push(`Values of ${filter.column.name} near it: ${near.join(', ')}.`)
+    }
+  }
+  return sentences.join(' ')
+}
+
+/** Values near those of each filter in the whole window, whatever the other filters leave. */
+async function nearTexts(puzzle: Puzzle, filters: readonly Filter[]): Promise<string> {
+  const sentences: string[] = []
+  for (const filter of filters) {
+    const near = await nearValues(puzzle, filter, [])
+    const [wanted = ''] = filter.texts
+    if (near.length > 0) {
+      sentences.push(`Values of ${filter.column.name} near ${quoted(wanted)}: ${near.join(', ')}.`)
     }
   }
   return sentences.join(' ')
@@ -88,15 +138,20 @@ async function hasRows(
   return (await engine.read(question, options)).rows.length > 0
 }
 
-/** JSON texts; none where values say nothing, or may not be told. */
-async function nearValues(puzzle: Puzzle, filter: Filter): Promise<readonly string[]> {
-  const { engine, access, options } = puzzle
-  const { column, texts } = filter
+/**
+ * JSON texts; none where values say nothing, or may not be shown: those of the history column among
+ * the rows that meet `others`, and of codes in the whole window.
+ */
+async function nearValues(
+  { engine, access, options }: Puzzle,
+  { column, texts }: Filter,
+  others: readonly Predicate[],
+): Promise<readonly string[]> {
   const [wanted] = texts
   if (wanted === undefined) return []
   const { version } = access
   const isHistory = column === version.history
-  const predicates = [...access.predicates, ...(isHistory ? without(puzzle, filter) : [])]
+  const predicates = [...access.predicates, ...(isHistory ? others : [])]
   const columns = [column]
   const question = { version, predicates, columns, valuesMax: codesMax, rowsMax: null }
   const profile = await engine.profile(question, options)

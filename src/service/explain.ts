@@ -190,7 +190,7 @@ async function whyEmpty(
   { question, filters }: Asked,
 ): Promise<string> {
   const { signal } = new AbortController()
-  const options = { signal, client: 'explain' }
+  const options = { signal, client: 'explain', payRow: () => Promise.resolve(true) }
   const { predicates, version } = question
   const own = predicates.filter((predicate) => !access.predicates.includes(predicate))
   const beyond = await withDeadline(access.dataset.timeoutMs, signal, (limited) =>
@@ -201,5 +201,6 @@ async function whyEmpty(
       ? 'the dataset holds no such row, whatever the plan'
       : `rows that meet the filters: ${beyond}, all of them outside the plan's window`
   const hint = await explainEmpty(engine, access, filters, options)
-  return `no row; ${window}${hint === null ? '' : `. An agent is told: ${hint}`}`
+  if (!hint) return `no row; ${window}`
+  return `no row; ${window}. An agent is told${hint.isPaid ? ', for one row' : ''}: ${hint.text}`
 }

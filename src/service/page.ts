@@ -1,6 +1,7 @@
 import type { Version } from '../catalog/version.js'
 import type { PageFormat } from '../query/page-format.js'
 import type { RawQuestion } from '../query/raw-question.js'
+import type { EmptyReason } from './empty-answer.js'
 
 /** What a door asks of one dataset. */
 export interface PageRequest {
@@ -15,8 +16,8 @@ export interface PageRequest {
   readonly usualLimit?: number
   /** How much the door can send; left out = any page. */
   readonly room?: Room
-  /** An empty first page says what left it empty. */
-  readonly explainEmpty?: boolean
+  /** An empty first page says what left it empty: only where that is free, or for a row, too. */
+  readonly explainEmpty?: 'free' | 'paid'
 }
 
 /** What fits in one answer of a door. Rows beyond are neither charged nor passed by the cursor. */
@@ -45,8 +46,8 @@ export interface Page extends ReadFacts {
   readonly nextCursor: string | null
   /** What made the page shorter than asked for, where more rows follow. */
   readonly cut: 'size' | 'quota' | null
-  /** Why there is no row; null where nobody asked, or nothing is known. */
-  readonly explanation: string | null
+  /** Why there is no row; null where that was not asked, or is not known. */
+  readonly explanation: EmptyReason | null
 }
 
 export type PageAnswer = (ReadFacts & { readonly kind: 'unchanged' | 'checked' }) | Page

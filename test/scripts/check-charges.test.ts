@@ -160,6 +160,7 @@ await t.test('the ledger counts a request by what came of it', (t) => {
     dataset: 'short',
     limit: 100,
     from: 0,
+    isContradiction: false,
   }
   const outcomes: readonly [Outcome, number, number][] = [
     [{ kind: 'whole', rows: 7 }, 7, 7],

@@ -2,6 +2,7 @@ import t from 'tap'
 import type { Access } from '../../src/access/access.js'
 import { registryDataset } from '../../src/catalog/dataset.js'
 import type { Engine } from '../../src/engine/engine.js'
+import { ServiceError } from '../../src/errors.js'
 import type { Filter } from '../../src/query/read-filters.js'
 import { Descriptions } from '../../src/service/descriptions.js'
 import { explainEmpty } from '../../src/service/empty-answer.js'
@@ -53,9 +54,47 @@ await t.test('a hint that is late is left out; a client that is gone is no hint'
       }),
   } satisfies Pick<Engine, 'read'> as unknown as Engine
   const access = accessTo(world)
-  t.equal(await explainEmpty(busy, access, [filter], options), null)
+  let paid = 0
+  const payRow = async () => {
+    paid += 1
+    return true
+  }
+  t.equal(await explainEmpty(busy, access, [filter], { ...options, payRow }), null)
   const gone = new AbortController()
-  const asked = explainEmpty(busy, access, [filter], { ...options, signal: gone.signal })
+  const asked = explainEmpty(busy, access, [filter], { ...options, payRow, signal: gone.signal })
   gone.abort(new Error('the client is gone'))
   await t.rejects(asked, { message: 'the client is gone' })
+  t.equal(paid, 0, 'and neither is paid for')
+})
+
+// Guarantee: an explanation that looks at rows is not given unpaid.
+await t.test('a hint that can not be paid for says nothing of the rows', async (t) => {
+  const world = await openEngine(t, { files: { 'a.parquet': 'SELECT i AS id FROM range(9) t(i)' } })
+  const [column] = world.version.columns
+  if (!column) throw new Error('no column')
+  const filterOf = (value: string): Filter => {
+    const predicates = world.filter('id', 'eq', value)
+    return { column, operator: 'eq', texts: [value], predicates }
+  }
+  const filters = [filterOf('2'), filterOf('3')]
+  const explain = (payRow: (signal: AbortSignal) => Promise<boolean>) =>
+    explainEmpty(world.engine, accessTo(world), filters, { ...options, payRow })
+  t.match(await explain(async () => true), {
+    text: /^Together .+ id eq "2", id eq "3"/,
+    isPaid: true,
+  })
+  t.equal(await explain(async () => false), null, 'no row is left')
+  const failing = async () => {
+    throw new ServiceError('service_unavailable', 'The records are locked.')
+  }
+  t.equal(await explain(failing), null)
+  const endless = (signal: AbortSignal) =>
+    new Promise<never>((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason))
+    })
+  t.equal(await explain(endless), null, 'and no longer than any other part of it')
+  await t.rejects(
+    explain(() => Promise.reject(new Error('a fault'))),
+    { message: 'a fault' },
+  )
 })
