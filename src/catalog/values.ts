@@ -1,6 +1,7 @@
 /**
- * An exact number: `units` × 10^-`scale`. Integers, decimals, dates (days), times and timestamps
- * (seconds since 1970) are all compared in this form, so nothing is ever rounded.
+ * An exact number: `units` × 10^-`scale`; the scale may be negative. Integers, decimals, dates
+ * (days), times and timestamps (seconds since 1970) are all compared in this form, so nothing is
+ * ever rounded.
  */
 export interface Exact {
   readonly units: bigint
@@ -8,15 +9,34 @@ export interface Exact {
 }
 
 const digitsMax = 1000
+/** No column holds a number that goes on so far before or after its point. */
+const placesMax = 100
 
-/** `-12.50` and the like; undefined for anything else, exponents included. */
+/**
+ * `-12.50`, `1.5e3` and the like, exact; undefined for anything else. `1e+5` may arrive as `1e 5`.
+ * A number beyond 10^±100 written with an exponent stands for all of its size and sign: it lies
+ * outside of every column's range, or nearer to 0 than any value, and costs no long arithmetic.
+ */
 export function parseExact(text: string): Exact | undefined {
   if (text.length > digitsMax) return undefined
-  const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text)
+  const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+\- ]?\d+))?$/.exec(text)
   if (!match) return undefined
-  const [, sign, whole = '', fraction = ''] = match
-  const units = BigInt(whole + fraction)
-  return { units: sign ? -units : units, scale: fraction.length }
+  const [, sign, whole = '', fraction = '', exponent] = match
+  const exact =
+    exponent === undefined
+      ? { units: BigInt(whole + fraction), scale: fraction.length }
+      : shifted(whole + fraction, fraction.length, Number(exponent.replace(' ', '+')))
+  return sign ? { ...exact, units: -exact.units } : exact
+}
+
+/** The number of these digits, `scale` of them after the point, × 10^`exponent`. */
+function shifted(digits: string, scale: number, exponent: number): Exact {
+  const significant = digits.replace(/^0+/, '')
+  if (significant === '') return { units: 0n, scale: 0 }
+  const places = significant.length - scale + exponent
+  if (places > placesMax) return { units: 1n, scale: -placesMax }
+  if (places < -placesMax) return { units: 1n, scale: placesMax }
+  return { units: BigInt(significant), scale: scale - exponent }
 }
 
 /** A decimal number with an optional exponent; `1e+5` may arrive as `1e 5`. */

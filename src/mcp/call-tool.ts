@@ -1,7 +1,7 @@
 import { recordOf } from '../catalog/shape.js'
 import type { ServiceError } from '../errors.js'
 import { asServiceError, isFault } from '../errors.js'
-import { parseKeepingDigits, requireExactPart } from '../query/exact-json.js'
+import { exactJsonText, parseKeepingDigits, requireExactPart } from '../query/exact-json.js'
 import { rawQuestion, withReadTexts } from '../query/parse-json.js'
 import { shapeReader } from '../query/read-shape.js'
 import type { Guest, Service } from '../service.js'
@@ -48,10 +48,10 @@ export async function callTool(
   try {
     requireExactPart(args, writtenArguments(bodyText))
     if (name === 'query') given = withoutNulls(withReadTexts(args))
-    const answer = await run(service, guest, name, given)
+    const text = exactJsonText(await run(service, guest, name, given))
     return {
-      content: [{ type: 'text', text: JSON.stringify(answer) }],
-      structuredContent: { ...answer },
+      content: [{ type: 'text', text }],
+      structuredContent: { ...recordOf(JSON.parse(text)) },
     }
   } catch (cause) {
     guest.visit.signal.throwIfAborted()

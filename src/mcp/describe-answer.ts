@@ -1,3 +1,4 @@
+import { exactJsonText } from '../query/exact-json.js'
 import type { ColumnGuide, DatasetGuide } from '../service/guides.js'
 import { columnValues } from './query-answer.js'
 import { usualLimit } from './tools.js'
@@ -8,7 +9,10 @@ const lettersMax = 50_000
 /** What a description of very many columns or long values can do without, in this order. */
 const spared = ['operators', 'sample_rows', 'values', 'min', 'max', 'null_share', 'description']
 
-/** The answer of `describe_resource`: the guide, with example rows and calls in this door's form. */
+/**
+ * The answer of `describe_resource`, for `exactJsonText`: the guide, with example rows and calls in
+ * this door's form.
+ */
 export function describeAnswer(guide: DatasetGuide) {
   const { limit, columns, operators, sample_rows: rows, examples, caution, ...head } = guide
   const names = columns.map(({ name }) => name)
@@ -46,7 +50,7 @@ interface Answer {
 function shortened(answer: Answer): Answer {
   for (let count = 0; count < spared.length; count++) {
     const shorter = count === 0 ? answer : without(answer, spared.slice(0, count))
-    if (JSON.stringify(shorter).length <= lettersMax) return shorter
+    if (exactJsonText(shorter).length <= lettersMax) return shorter
   }
   return without(answer, spared)
 }

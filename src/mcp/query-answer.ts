@@ -1,6 +1,6 @@
 import type { QuotaStatus } from '../access/allowance.js'
 import { badRequest } from '../errors.js'
-import { parseKeepingDigits } from '../query/exact-json.js'
+import { exactJsonText, parseKeepingTexts } from '../query/exact-json.js'
 import type { PageAnswer, Room } from '../service/page.js'
 
 /** Letters of an answer at most, as serialised (contract 2). */
@@ -44,7 +44,7 @@ function rowsThatFit(rows: readonly Buffer[], columns: readonly string[]): numbe
   let letters = JSON.stringify(columns).length * 2 + columns.length * 4 + restLetters
   const fitting = rows.findIndex((text) => {
     const row = parseRow(text)
-    for (const column of columns) letters += JSON.stringify(row[column]).length + 1
+    for (const column of columns) letters += lettersOf(row[column]) + 1
     return letters > lettersMax
   })
   if (fitting === 0) {
@@ -56,7 +56,17 @@ function rowsThatFit(rows: readonly Buffer[], columns: readonly string[]): numbe
   return fitting === -1 ? rows.length : fitting
 }
 
-/** A page as an agent reads it; a number that JSON readers round is a string of its digits. */
+/** A value in the text of an answer, or in its structured content where that is longer. */
+function lettersOf(value: unknown): number {
+  const text = exactJsonText(value)
+  if (typeof value !== 'object' || value === null) return text.length
+  return Math.max(text.length, JSON.stringify(JSON.parse(text)).length)
+}
+
+/**
+ * A page as an agent reads it, for `exactJsonText`; a number that JSON readers round is a string of
+ * its digits.
+ */
 export function queryAnswer(page: Page, quota: QuotaStatus | undefined): QueryAnswer {
   const hint = hintOf(page)
   return {
@@ -81,7 +91,7 @@ export function columnValues(
 }
 
 function parseRow(json: Buffer): Row {
-  return parseKeepingDigits(String(json)) as Row
+  return parseKeepingTexts(String(json)) as Row
 }
 
 function hintOf({ cut, rows, explanation }: Page): string | null {

@@ -63,6 +63,53 @@ export function parseKeepingDigits(text: string): unknown {
   )
 }
 
+const digits = Symbol('digits')
+/** Below it a stored JSON value is written by JSON.stringify alone, which needs less stack. */
+const textsDepthMax = 100
+
+/** A number as it is written: 7.000, of which a JavaScript number keeps 7. */
+interface WrittenNumber {
+  readonly [digits]: string
+}
+
+/**
+ * The same, where a number that JavaScript would write in another way keeps its text as well: it
+ * becomes an object that only `exactJsonText` understands.
+ */
+export function parseKeepingTexts(text: string): unknown {
+  const quoted = text.replace(tokens, (token) => (token.startsWith('"') ? token : `"${token}"`))
+  return withTexts(parseKeepingDigits(text), JSON.parse(quoted), 0)
+}
+
+function withTexts(read: unknown, written: unknown, depth: number): unknown {
+  if (typeof read === 'number') {
+    return String(read) === written ? read : { [digits]: String(written) }
+  }
+  if (typeof read !== 'object' || read === null || depth > textsDepthMax) return read
+  const texts = recordOf(written)
+  const part = (value: unknown, key: string | number) => withTexts(value, texts[key], depth + 1)
+  if (Array.isArray(read)) return read.map(part)
+  return Object.fromEntries(Object.entries(read).map(([key, value]) => [key, part(value, key)]))
+}
+
+/** `JSON.stringify`, with the numbers of `parseKeepingTexts` as they were written. */
+export function exactJsonText(content: unknown, depth = 0): string {
+  const isWhole = typeof content !== 'object' || content === null || depth > textsDepthMax
+  if (isWhole) return JSON.stringify(content ?? null)
+  if (isWritten(content)) return content[digits]
+  if (Array.isArray(content)) {
+    return `[${content.map((part) => exactJsonText(part, depth + 1)).join()}]`
+  }
+  const members = Object.entries(content).flatMap(([key, part]) =>
+    part === undefined ? [] : [`${JSON.stringify(key)}:${exactJsonText(part, depth + 1)}`],
+  )
+  return `{${members.join()}}`
+}
+
+function isWritten(content: object): content is WrittenNumber {
+  return digits in content
+}
+
 function isInexact(token: string): boolean {
   if (token.length > numberLengthMax) return true
   const digits = (token.split(/[eE]/)[0] ?? '').replace(/[-.]/g, '').replace(/^0+|0+$/g, '')

@@ -110,20 +110,11 @@ function textOf(column: Column, value: RawValue): string {
   }
   const fits =
     typeof value === 'boolean' ? shown === 'boolean' : shown === 'integer' || shown === 'number'
-  if (fits) return typeof value === 'boolean' ? String(value) : plainNumber(value)
+  if (fits) return String(value)
   throw badRequest(
     `Column ${quoted(column.name)} is ${article(shown)}: send the value as a string.`,
     typeof value === 'number'
-      ? { kind: 'value', column: column.name, written: value, meant: plainNumber(value) }
+      ? { kind: 'value', column: column.name, written: value, meant: String(value) }
       : undefined,
   )
-}
-
-/** A number's digits without an exponent: 1e-7 is 0.0000001. */
-function plainNumber(value: number): string {
-  const text = String(value)
-  const match = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(text)
-  if (!match) return text
-  const [, sign = '', whole = '', fraction = '', exponent] = match
-  return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${whole}${fraction}`
 }

@@ -1,7 +1,7 @@
 import type { Access } from '../access/access.js'
 import type { Column } from '../catalog/column.js'
 import type { ColumnProfile, Engine, Profile, ReadOptions } from '../engine/engine.js'
-import { parseKeepingDigits } from '../query/exact-json.js'
+import { parseKeepingTexts } from '../query/exact-json.js'
 import { fastColumns } from './descriptions.js'
 
 /** What a column holds in the rows that an access sees. */
@@ -78,9 +78,9 @@ function factsOf(profile: ColumnProfile | undefined, rows: number): ColumnFacts 
   const { emptyRows, min, max, values } = profile
   const isShort = values !== null && isListed(profile, rows)
   return {
-    ...(isShort && { values: values.map(parseKeepingDigits) }),
-    ...(min !== null && !isShort && { min: parseKeepingDigits(min) }),
-    ...(max !== null && !isShort && { max: parseKeepingDigits(max) }),
+    ...(isShort && { values: values.map(parseKeepingTexts) }),
+    ...(min !== null && !isShort && { min: parseKeepingTexts(min) }),
+    ...(max !== null && !isShort && { max: parseKeepingTexts(max) }),
     null_share: share(emptyRows, rows),
   }
 }

@@ -2,7 +2,7 @@ import type { Access } from '../access/access.js'
 import { withDeadline } from '../engine/deadline.js'
 import type { Engine, ReadOptions } from '../engine/engine.js'
 import { ServiceError } from '../errors.js'
-import { parseKeepingDigits } from '../query/exact-json.js'
+import { parseKeepingDigits, parseKeepingTexts } from '../query/exact-json.js'
 import { AccessCache } from './access-cache.js'
 import { factsOfColumns } from './column-facts.js'
 import type { ColumnFacts, Facts } from './column-facts.js'
@@ -13,7 +13,7 @@ import type { ExampleCall, OperatorExample, SampleRow } from './examples.js'
 
 /**
  * What an agent needs to ask a dataset right at the first try. All of it comes from the caller's
- * own rows; a number that JSON readers round is a string of its digits.
+ * own rows, written by `exactJsonText`; a number that JSON readers round is a string of its digits.
  */
 export interface DatasetGuide extends Omit<DatasetDescription, 'columns' | 'examples'> {
   /** Which part of the dataset the caller sees, in words. */
@@ -97,14 +97,15 @@ export class Guides {
     const { version, predicates } = access
     const first = { version, predicates, columns: access.columns, after: null, limit: sampleRows }
     const { rows } = await this.#engine.read(first, options)
-    const sample = rows.map(({ encoded }) => parseKeepingDigits(String(encoded)) as SampleRow)
+    const texts = rows.map(({ encoded }) => String(encoded))
+    const sample = texts.map((text) => parseKeepingDigits(text) as SampleRow)
     const facts = await this.#profile(access, visible, options, patienceMs)
     return Object.freeze({
       profiled_rows: facts?.rows ?? null,
       caution: facts?.caution ?? null,
       columns: facts?.columns,
       operators: operatorExamples(access, sample),
-      sample_rows: sample,
+      sample_rows: texts.map((text) => parseKeepingTexts(text) as SampleRow),
       examples: await exampleCalls(this.#engine, access, sample, options),
     })
   }

@@ -116,12 +116,12 @@ await t.test('a malformed value is told with the column, its type and an example
   const malformed: readonly (readonly [DataType | ScalarName, readonly string[], string])[] = [
     [
       'INTEGER',
-      ['', 'abc', '1e5', '1,5', '+1', '0x1F', 'null', 'true'],
+      ['', 'abc', '1e', '1,5', '+1', '0x1F', 'null', 'true'],
       'an integer; ~. Example: x=eq.2024',
     ],
     [
       { kind: 'decimal', width: 18, scale: 2 },
-      ['', '1e5', '1.5 RUB', '1 500', 'NaN'],
+      ['', '1e5.5', '1.5 RUB', '1 500', 'NaN'],
       'a number; ~. Example: x=eq.1500.25',
     ],
     ['DOUBLE', ['', 'NaN', 'Infinity', '1e', '0,5'], 'a number; ~. Example: x=eq.0.5'],

@@ -12,6 +12,7 @@ import {
   parseUuid,
   yearOfDay,
 } from '../../src/catalog/values.js'
+import type { Exact } from '../../src/catalog/values.js'
 import { decimalText } from './fixtures/rows.js'
 
 const dayMs = 86_400_000
@@ -251,7 +252,12 @@ await t.test('a number keeps every digit', (t) => {
     '1 ',
     '1.',
     '.5',
-    '1e5',
+    '1e',
+    'e5',
+    '1e5.5',
+    '1e  5',
+    '1e++5',
+    '1 e5',
     '1,5',
     '0x10',
     '1_000',
@@ -265,6 +271,44 @@ await t.test('a number keeps every digit', (t) => {
   }
   t.equal(parseExact('9'.repeat(1000))?.units, 10n ** 1000n - 1n)
   t.equal(parseExact('9'.repeat(1001)), undefined, 'of no more than 1000 digits')
+  t.end()
+})
+
+await t.test('an exponent moves the point, exactly', (t) => {
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }),
+      fc.nat(30),
+      fc.integer({ min: -45, max: 45 }),
+      (units, scale, exponent) => {
+        const found = parseExact(`${decimalText({ units, scale })}e${exponent}`)
+        // Both sides in units of 10^-200.
+        const at200 = (value: Exact) => value.units * 10n ** BigInt(200 - value.scale)
+        return found !== undefined && at200(found) === at200({ units, scale: scale - exponent })
+      },
+    ),
+    { numRuns: 2000 },
+  )
+  t.same(parseExact('1e 5'), parseExact('1E+5'), 'a plus that arrived as a space')
+  t.same(parseExact('-0.00e99999'), { units: 0n, scale: 0 })
+  t.end()
+})
+
+// Guarantee: no text of a request is work that grows with the number it names.
+await t.test('a number beyond all columns is its size and sign, whatever its exponent', (t) => {
+  const far = ['1e101', '1e999999999', `1e${'9'.repeat(990)}`, `${'9'.repeat(900)}e1`, '0.01e105']
+  for (const text of far) {
+    for (const sign of ['', '-']) {
+      const { floor, exact } = onGrid(parseExact(sign + text) ?? { units: 0n, scale: 0 }, 38)
+      t.ok(exact && String(floor).length < 150, text.slice(0, 20))
+      t.ok(sign === '' ? floor > 10n ** 80n : floor < -(10n ** 80n), text.slice(0, 20))
+    }
+  }
+  for (const text of ['1e-101', '9e-999999999', `1.5e-${'9'.repeat(990)}`]) {
+    t.same(onGrid(parseExact(text) ?? { units: 0n, scale: 0 }, 38), { floor: 0n, exact: false })
+    const below = parseExact(`-${text}`) ?? { units: 0n, scale: 0 }
+    t.same(onGrid(below, 38), { floor: -1n, exact: false })
+  }
   t.end()
 })
 

@@ -16,7 +16,9 @@ export function encodeRow(
   columns: readonly { readonly column: Column; readonly sql: string }[],
 ): string {
   if (columns.every(({ column }) => isPlain(column.type) && !column.asText)) {
-    const fields = columns.map(({ column, sql }) => `${literal(column.name)}: ${sql}`)
+    const fields = columns.map(
+      ({ column, sql }) => `${literal(column.name)}: ${withScale(column.type, sql)}`,
+    )
     return toJson(`{${fields.join(', ')}}`)
   }
   return objectText(columns.map(({ column, sql }) => [column.name, encodeCell(column, sql)]))
@@ -44,7 +46,10 @@ export function encodeValue(type: DataType, sql: string, depth: number): Encoded
     case 'other':
       return { sql: textOf(sql), form: 'text' }
     default:
-      return { sql: isPlain(type) ? toJson(sql) : nestedText(type, sql, depth), form: 'json' }
+      return {
+        sql: isPlain(type) ? toJson(withScale(type, sql)) : nestedText(type, sql, depth),
+        form: 'json',
+      }
   }
 }
 
@@ -133,7 +138,42 @@ const plainScalars: readonly string[] = [
   'TIME_NS',
 ]
 
-/** Types whose `to_json` is right as it is, which saves taking them apart. */
+const decimalWidthMax = 38
+/** `to_json` writes decimals of this width and more from their digits, narrower ones by a double. */
+const digitsWidthMin = 16
+
+/**
+ * SQL for a value of a plain type with its decimals in a type that `to_json` writes with all their
+ * decimals, and with a zero before the point: 7.000 for 7.0, 0.00000099 for 9.9e-7, 0.5 for .5.
+ */
+function withScale(type: DataType, sql: string): string {
+  const wide = widerDecimals(type)
+  return wide === type ? sql : `CAST(${sql} AS ${typeText(wide)})`
+}
+
+/** The type itself where there is nothing to widen. */
+function widerDecimals(type: DataType): DataType {
+  switch (type.kind) {
+    case 'decimal': {
+      const width = Math.max(type.width, type.scale + 1, digitsWidthMin)
+      return width === type.width ? type : { ...type, width }
+    }
+    case 'list':
+    case 'array': {
+      const element = widerDecimals(type.element)
+      return element === type.element ? type : { ...type, element }
+    }
+    case 'struct': {
+      const fields = type.fields.map(({ name, type }) => ({ name, type: widerDecimals(type) }))
+      const isSame = fields.every((field, index) => field.type === type.fields[index]?.type)
+      return isSame ? type : { ...type, fields }
+    }
+    default:
+      return type
+  }
+}
+
+/** Types whose `to_json` is right once their decimals are wide, which saves taking them apart. */
 function isPlain(type: DataType): boolean {
   switch (type.kind) {
     case 'scalar':
@@ -144,7 +184,7 @@ function isPlain(type: DataType): boolean {
     case 'struct':
       return type.fields.every((field) => isPlain(field.type))
     case 'decimal':
-      return type.width > type.scale
+      return type.scale < decimalWidthMax
     case 'enum':
       return true
     case 'map':

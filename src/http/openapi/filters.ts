@@ -7,6 +7,7 @@ import type { Operator, ValueForm } from '../../catalog/operators.js'
 import { listElement } from '../../query/write-url.js'
 import type { Json } from './json.js'
 
+const number = String.raw`-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?`
 const day = '[+-]?[0-9]{4,7}-[0-9]{2}-[0-9]{2}'
 const clock = String.raw`[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?`
 const zone = '(?:[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)'
@@ -17,8 +18,8 @@ const anyText = String.raw`[\s\S]*`
  * UUID, is told by the 400. It never refuses what the service takes.
  */
 export const valuePatterns: Readonly<Record<ShownType, string>> = {
-  integer: String.raw`-?[0-9]+(?:\.[0-9]+)?`,
-  number: String.raw`-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?`,
+  integer: number,
+  number,
   string: anyText,
   boolean: '(?:true|false)',
   date: day,
