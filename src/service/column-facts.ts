@@ -48,11 +48,12 @@ export async function factsOfColumns(
   }
   const sample = await engine.profile({ ...all, rowsMax: sampleRowsMax }, options)
   const chosen = new Set([...fastColumns(access), ...columns.filter(seemsListed(sample))])
-  const whole = await engine.profile({ ...all, columns: [...chosen] }, options)
+  const whole =
+    chosen.size === 0 ? null : await engine.profile({ ...all, columns: [...chosen] }, options)
   const places = new Map([...chosen].map((column, index) => [column, index]))
   const facts = columns.map((column, index) => {
     const place = places.get(column)
-    if (place !== undefined) return factsOf(whole.columns[place], whole.rows)
+    if (whole && place !== undefined) return factsOf(whole.columns[place], whole.rows)
     return factsOf(sample.columns[index], sample.rows)
   })
   return { rows: sample.rows, columns: facts, caution: caution(sample.rows, chosen) }
@@ -66,11 +67,9 @@ function seemsListed({ columns, rows }: Profile): (column: Column, index: number
 }
 
 function caution(rows: number, chosen: ReadonlySet<Column>): string {
-  const names = [...chosen].map(({ name }) => name).join(', ')
-  return (
-    `min, max and null_share come from a sample of ${rows} rows: other values exist. ` +
-    `From all rows: ${names}.`
-  )
+  const sampled = `min, max and null_share come from a sample of ${rows} rows: other values exist.`
+  if (chosen.size === 0) return sampled
+  return `${sampled} From all rows: ${[...chosen].map(({ name }) => name).join(', ')}.`
 }
 
 function factsOf(profile: ColumnProfile | undefined, rows: number): ColumnFacts {

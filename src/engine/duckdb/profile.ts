@@ -1,4 +1,5 @@
 import type { Column } from '../../catalog/column.js'
+import { typeText } from '../../catalog/data-type.js'
 import type { ColumnProfile, Profile, ProfileQuestion } from '../engine.js'
 import { compileRows } from './compile.js'
 import type { Statement } from './compile.js'
@@ -82,7 +83,8 @@ function compileOver(
   const parameters = new Parameters()
   const columns = cells.map(({ column, name }) => [name, column] as const)
   const rows = pieces.map((piece) => compileRows(piece, predicates, columns, parameters))
-  const nothing = `SELECT ${columns.map(([name]) => `NULL AS ${name}`).join(', ')} WHERE false`
+  const nulls = columns.map(([name, { type }]) => `CAST(NULL AS ${typeText(type)}) AS ${name}`)
+  const nothing = `SELECT ${nulls.join(', ')} WHERE false`
   const from = rows.length === 0 ? nothing : rows.join(' UNION ALL ')
   const sql = `SELECT ${aggregates.join(', ')} FROM (${from})`
   return Object.freeze({ sql, values: parameters.values })
