@@ -131,7 +131,8 @@ export class Guides {
 
 function visibleRows({ plan, version }: Access): string {
   if (!plan) return 'the demo subset of the dataset'
-  if (plan.history === 'all' || !version.history) return 'all rows'
-  const years = plan.history === 1 ? 'year' : `${plan.history} years`
-  return `the latest ${years} by ${version.history.name}`
+  const { history } = version
+  if (plan.history === 'all' || !history) return 'all rows'
+  const years = plan.history === 1 ? 'the latest year' : `the latest ${plan.history} years`
+  return history.hidden ? years : `${years} by ${history.name}`
 }

@@ -13,7 +13,11 @@ function failing(rounds: readonly (readonly Failure[])[]) {
   const lines: Readonly<Record<string, unknown>>[] = []
   const logger = pino(
     { level: 'info', base: null, timestamp: false },
-    { write: (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[number]) },
+    {
+      write: (line: string) => {
+        lines.push(JSON.parse(line) as (typeof lines)[number])
+      },
+    },
   )
   let round = 0
   const ahead = new GuidesAhead(
@@ -31,7 +35,7 @@ function failing(rounds: readonly (readonly Failure[])[]) {
 async function linesOf(t: Test, rounds: readonly (readonly Failure[])[]) {
   const { ahead, lines } = failing(rounds)
   t.teardown(() => ahead.close())
-  for (const _ of rounds) await ahead.begin()
+  for (let round = 0; round < rounds.length; round++) await ahead.begin()
   return lines
 }
 
