@@ -114,7 +114,7 @@ await t.test(
       }
       const number = await world.get(`/v1/texts?2110=eq.${encoded}`, token)
       isClean(t, number, `number: ${text}`)
-      t.equal(number.status, text === '-0' ? 200 : 400, text)
+      t.equal(number.status, ['-0', '1e309'].includes(text) ? 200 : 400, text)
       const format = await world.get(`/v1/texts?format=${encoded}`, token)
       t.equal(format.status, 406, text)
       const dataset = await world.get(`/v1/${encoded}`, token)

@@ -103,7 +103,7 @@ function valueList(predicate: Membership, parameters: Parameters): string {
 function comparable(column: Column, value: Value, sql: string): string {
   const { domain } = column.rules
   const isRendered = domain.kind === 'text' && domain.form !== 'text' && typeof value === 'string'
-  return isRendered ? `CAST(${sql} AS VARCHAR)` : sql
+  return isRendered ? servedText(column.type, sql) : sql
 }
 
 /** Leaves out rows whose value is infinite, which is to say empty. */

@@ -13,6 +13,14 @@ export function textOf(sql: string): string {
   return `CAST(${sql} AS VARCHAR)`
 }
 
+/** TIMETZ by the name that DuckDB gives it. In files it is UTC always, and Parquet has that. */
+export const zonedTime = 'TIME WITH TIME ZONE'
+
+/** A type without rules of its own as its text, TIMETZ with `Z` for UTC. */
+export function otherText(name: string, x: string): string {
+  return name === zonedTime ? `regexp_replace(${textOf(x)}, '[+]00$', 'Z')` : textOf(x)
+}
+
 /** A scalar as contract 1.3 serves it. */
 export function encodeScalar(name: ScalarName, x: string): Encoded {
   switch (name) {

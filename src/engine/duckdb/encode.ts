@@ -1,7 +1,7 @@
 import type { Column } from '../../catalog/column.js'
 import { typeText } from '../../catalog/data-type.js'
 import type { DataType, StructField } from '../../catalog/data-type.js'
-import { encodeScalar, textOf } from './encode-scalar.js'
+import { encodeScalar, otherText, textOf } from './encode-scalar.js'
 import type { Encoded } from './encode-scalar.js'
 import { literal } from './sql.js'
 
@@ -43,8 +43,9 @@ export function encodeValue(type: DataType, sql: string, depth: number): Encoded
     case 'decimal':
       return { sql: decimalText(type, sql), form: 'json' }
     case 'enum':
-    case 'other':
       return { sql: textOf(sql), form: 'text' }
+    case 'other':
+      return { sql: otherText(type.name, sql), form: 'text' }
     default:
       return {
         sql: isPlain(type) ? toJson(withScale(type, sql)) : nestedText(type, sql, depth),

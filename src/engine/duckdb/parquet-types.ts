@@ -1,5 +1,6 @@
 import { typeText } from '../../catalog/data-type.js'
 import type { DataType, ScalarName } from '../../catalog/data-type.js'
+import { zonedTime } from './encode-scalar.js'
 import { encodeValue } from './encode.js'
 
 const text: DataType = { kind: 'scalar', name: 'VARCHAR' }
@@ -15,9 +16,6 @@ const scalarForms: Readonly<Partial<Record<ScalarName, DataType>>> = {
   UHUGEINT: text,
   TIMESTAMP_S: { kind: 'scalar', name: 'TIMESTAMP' },
 }
-
-/** In files it is UTC always, and Parquet has that. */
-const zonedTime = 'TIME WITH TIME ZONE'
 
 /**
  * The type of a column in a page's Parquet file: its own, or the nearest that keeps every value. It
