@@ -24,7 +24,10 @@ export interface Asked {
   /** The caller's own, without those that their access adds. */
   readonly filters: readonly Filter[]
   readonly cursorAfter: (position: Position) => string
-  /** Equal for requests with equal answers, as long as version and access are equal. */
+  /**
+   * Equal for requests with equal answers, as long as version and access are equal. The position is
+   * in it as the cursor alone: entity tags are made of it, whose other parts the caller knows.
+   */
   readonly key: string
 }
 
@@ -69,7 +72,7 @@ export function ask(
       format: rowFormatOf(format),
     }),
     cursorAfter: (position) => writeCursor(cursorKey, scope, position),
-    key: JSON.stringify([filterKey, columns.map((column) => column.name), limit, after, format]),
+    key: JSON.stringify([filterKey, columns.map(({ name }) => name), limit, raw.cursor, format]),
   }
 }
 

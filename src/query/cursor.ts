@@ -12,27 +12,37 @@ export interface CursorScope {
   readonly filters: string
 }
 
-const format = 1
-const headBytes = 1 + 8 + 4 + 6
+/** The first byte of a cursor. Cursors of format 1 had their position in the clear: refused. */
+const format = 2
+/** The first byte of what a key stream is made of; what is signed begins with `format`. */
+const streamFormat = 3
+const headBytes = 1 + 8
+const positionBytes = 4 + 6
 const signatureBytes = 16
+const cursorBytes = headBytes + positionBytes + signatureBytes
 
 /**
- * A position as an opaque text: format (1 byte), version (8), file (4), row (6), and an
- * HMAC-SHA256, cut to 16 bytes, over these and the whole scope. Nothing in it is secret.
+ * A position as an opaque text: format (1 byte), version (8), then file (4) and row (6), encrypted,
+ * and an HMAC-SHA256, cut to 16 bytes, over these in the clear and the whole scope. Row numbers
+ * would tell how many rows the caller does not see lie in between. The signature is the encryption's
+ * initialization vector, too (SIV, as in RFC 5297): the same position of a walk is the same text,
+ * and the key stream, an HMAC-SHA256 of it, is another for every other.
  */
 export function writeCursor(key: Uint8Array, scope: CursorScope, position: Position): string {
   const head = Buffer.alloc(headBytes)
   head.writeUInt8(format, 0)
   head.write(scope.version, 1, 8, 'hex')
-  head.writeUInt32BE(position.file, 9)
-  head.writeUIntBE(position.row, 13, 6)
-  return Buffer.concat([head, signature(key, scope, head)]).toString('base64url')
+  const plain = Buffer.alloc(positionBytes)
+  plain.writeUInt32BE(position.file, 0)
+  plain.writeUIntBE(position.row, 4, 6)
+  const signed = signature(key, scope, head, plain)
+  return Buffer.concat([head, encrypted(key, signed, plain), signed]).toString('base64url')
 }
 
 /** The version that a cursor says it belongs to, not yet believed; null where it says nothing. */
 export function cursorVersion(text: string): string | null {
   const head = Buffer.from(text, 'base64url').subarray(0, headBytes)
-  return head.length === headBytes && head[0] === format ? head.toString('hex', 1, 9) : null
+  return head.length === headBytes && head[0] === format ? head.toString('hex', 1) : null
 }
 
 /**
@@ -41,25 +51,38 @@ export function cursorVersion(text: string): string | null {
  */
 export function readCursor(key: Uint8Array, scope: CursorScope, text: string): Position {
   const bytes = Buffer.from(text, 'base64url')
-  const head = bytes.subarray(0, headBytes)
-  const isWhole =
-    bytes.length === headBytes + signatureBytes && bytes.toString('base64url') === text
-  const isOurs = isWhole && timingSafeEqual(bytes.subarray(headBytes), signature(key, scope, head))
-  if (!isOurs || head[0] !== format || head.toString('hex', 1, 9) !== scope.version) {
+  const isWhole = bytes.length === cursorBytes && bytes.toString('base64url') === text
+  const plain = isWhole ? positionOf(key, scope, bytes) : null
+  if (!plain || bytes[0] !== format || bytes.toString('hex', 1, headBytes) !== scope.version) {
     throw badRequest(
       'The cursor is not valid for this request. Repeat the request that gave it with the same ' +
         'filters, or start again without a cursor.',
       { kind: 'drop-cursor' },
     )
   }
-  return { file: head.readUInt32BE(9), row: head.readUIntBE(13, 6) }
+  return { file: plain.readUInt32BE(0), row: plain.readUIntBE(4, 6) }
 }
 
-function signature(key: Uint8Array, scope: CursorScope, head: Buffer): Buffer {
+/** The position of a whole cursor in the clear; null where the signature is not ours. */
+function positionOf(key: Uint8Array, scope: CursorScope, bytes: Buffer): Buffer | null {
+  const signed = bytes.subarray(headBytes + positionBytes)
+  const plain = encrypted(key, signed, bytes.subarray(headBytes, headBytes + positionBytes))
+  const expected = signature(key, scope, bytes.subarray(0, headBytes), plain)
+  return timingSafeEqual(signed, expected) ? plain : null
+}
+
+function signature(key: Uint8Array, scope: CursorScope, head: Buffer, plain: Buffer): Buffer {
   const { dataset, version, principal, filters } = scope
   return createHmac('sha256', key)
     .update(head)
+    .update(plain)
     .update(JSON.stringify([dataset, version, principal, filters]))
     .digest()
     .subarray(0, signatureBytes)
+}
+
+/** Encrypts and decrypts alike. */
+function encrypted(key: Uint8Array, signed: Buffer, position: Buffer): Buffer {
+  const stream = createHmac('sha256', key).update(Buffer.of(streamFormat)).update(signed).digest()
+  return Buffer.from(position.map((byte, index) => byte ^ (stream[index] ?? 0)))
 }

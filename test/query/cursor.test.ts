@@ -1,7 +1,9 @@
+import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { readCursor, writeCursor } from '../../src/query/cursor.js'
+import { cursorVersion, readCursor, writeCursor } from '../../src/query/cursor.js'
 import type { CursorScope } from '../../src/query/cursor.js'
+import type { Position } from '../../src/query/question.js'
 
 const key = Buffer.from('0123456789abcdef0123456789abcdef')
 const scope: CursorScope = {
@@ -34,6 +36,59 @@ await t.test('a cursor names its position, in any file and any row', (t) => {
   const last = { file: 2 ** 32 - 1, row: 2 ** 48 - 1 }
   t.same(readCursor(key, scope, writeCursor(key, scope, last)), last)
   t.match(writeCursor(key, scope, position), /^[A-Za-z0-9_-]{47}$/, 'safe in a URL')
+  t.end()
+})
+
+// Guarantee: what lies between a caller's rows, among rows that they don't see, is not told.
+await t.test('a cursor tells nothing of its position', (t) => {
+  const sealed = (position: Position, of: CursorScope = scope) =>
+    Buffer.from(writeCursor(key, of, position), 'base64url').subarray(9, 19)
+  fc.assert(
+    fc.property(anyPosition, (position) => {
+      const plain = Buffer.alloc(10)
+      plain.writeUInt32BE(position.file, 0)
+      plain.writeUIntBE(position.row, 4, 6)
+      return !sealed(position).equals(plain)
+    }),
+  )
+  const bits = (left: Buffer, right: Buffer) =>
+    [...left].reduce((sum, byte, at) => {
+      const changed = (byte ^ (right[at] ?? 0)).toString(2).replaceAll('0', '')
+      return sum + changed.length
+    }, 0)
+  // The next row, the next file, the same row of another walk: about half of the 80 bits differ.
+  const rows = Array.from({ length: 1000 }, (_, row) => row)
+  const mean = (other: (row: number) => Buffer) =>
+    rows.reduce((sum, row) => sum + bits(sealed({ file: 0, row }), other(row)), 0) / rows.length
+  for (const [name, other] of Object.entries({
+    row: (row: number) => sealed({ file: 0, row: row + 1 }),
+    file: (row: number) => sealed({ file: 1, row }),
+    filters: (row: number) => sealed({ file: 0, row }, { ...scope, filters: '' }),
+    caller: (row: number) => sealed({ file: 0, row }, { ...scope, principal: 'sub_2' }),
+  })) {
+    const changed = mean(other)
+    t.ok(changed > 38 && changed < 42, `${name}: ${changed} bits`)
+  }
+  t.equal(new Set(rows.map((row) => sealed({ file: 0, row }).toString('hex'))).size, 1000)
+  t.equal(writeCursor(key, scope, position), writeCursor(key, scope, position), 'the same text')
+  t.end()
+})
+
+await t.test('a cursor of the earlier format, with its position to be read, is refused', (t) => {
+  const head = Buffer.concat([
+    Buffer.from([1]),
+    Buffer.from(scope.version, 'hex'),
+    Buffer.alloc(10),
+  ])
+  const { dataset, version, principal, filters } = scope
+  const signature = createHmac('sha256', key)
+    .update(head)
+    .update(JSON.stringify([dataset, version, principal, filters]))
+    .digest()
+  const cursor = Buffer.concat([head, signature.subarray(0, 16)]).toString('base64url')
+  t.throws(() => readCursor(key, scope, cursor), invalid)
+  t.equal(cursorVersion(cursor), null)
+  t.equal(cursorVersion(writeCursor(key, scope, position)), scope.version)
   t.end()
 })
 
