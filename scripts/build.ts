@@ -19,12 +19,12 @@ const inside: readonly string[] = ['typebox']
 
 const common = { platform: 'node', target: 'node20', logLevel: 'warning' } as const
 
-/** Writes the launcher `das.cjs`, what it starts, the worker, and the portal's files in a folder. */
+/** Writes the launcher `das.cjs`, what it starts, the workers, and the portal's files in a folder. */
 async function buildProgram(out: string): Promise<void> {
   await rm(out, { recursive: true, force: true })
   await build({
     ...common,
-    entryPoints: ['src/main.ts', 'src/app/pack-worker.ts'],
+    entryPoints: ['src/main.ts', 'src/app/pack-worker.ts', 'src/app/hash-worker.ts'],
     outdir: out,
     entryNames: '[name]',
     bundle: true,

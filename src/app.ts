@@ -38,8 +38,8 @@ export interface App {
    * for; what fails is logged. Ends early at a stop.
    */
   readonly prepare: () => Promise<void>
-  /** Takes what changed of registry and files now, and waits for what is being written. */
-  readonly reload: () => Promise<void>
+  /** Takes what changed of registry and files now, by force where asked; waits for what is being written. */
+  readonly reload: (force?: boolean) => Promise<void>
   /**
    * Stops taking requests, waits for those in flight, ten seconds at most, interrupts the rest,
    * then stops the engine and the store.
@@ -97,7 +97,7 @@ async function openApp(parts: OpenParts): Promise<App> {
       void reloader.report(true)
     },
   })
-  const { live, reloader, packer } = await openFollowing({
+  const { live, reloader, packer, scrub, checks } = await openFollowing({
     ...parts,
     ...records,
     versionsFolder: state.versions,
@@ -112,8 +112,9 @@ async function openApp(parts: OpenParts): Promise<App> {
       tempFolder: state.temp,
       memoryLimitBytes,
       slots: config.querySlots,
-      withdraw: (version, reason, isBroken) => {
-        live.withdraw(version, reason, isBroken)
+      checks,
+      withdraw: (version, reason) => {
+        live.withdraw(version, reason)
         reloader.trigger()
       },
     }),
@@ -152,6 +153,7 @@ async function openApp(parts: OpenParts): Promise<App> {
     sendMissingPage: (request, reply) => sendMissingPage(portal, request, reply),
     isReady: () => !stopping.signal.aborted && hasData(catalog()) && records.isUsable(),
     isUpToDate: () => isUpToDate(live.serving),
+    isDamaged: () => live.isDamaged,
   })
   closers.add(server, () => closeServer(server, engine))
   await reloader.report()
@@ -159,6 +161,7 @@ async function openApp(parts: OpenParts): Promise<App> {
     postman?.start()
     reloader.start()
     packer.begin()
+    scrub.start()
     return ahead.begin()
   }
   const close = () => {
@@ -168,7 +171,7 @@ async function openApp(parts: OpenParts): Promise<App> {
     void postman?.close()
     return closers.close()
   }
-  const reload = () => reloader.reload()
+  const reload = (force?: boolean) => reloader.reload(force)
   return { server, catalog, registry: () => live.serving.registry, prepare, reload, close }
 }
 

@@ -71,6 +71,12 @@ export const settings = {
     'queries that run at once, 1 to 32; as many as cores when not set',
     parseSlots,
   ),
+  scrubDays: setting(
+    'scrub-days',
+    '7',
+    'days in which the running server reads every stored file once to verify it; 0 = never',
+    parseDays,
+  ),
   smtpUrl: secret(
     'smtp-url',
     'the mail server, as smtp://user:password@host:587 or smtps://…; no mail when not set',
@@ -139,6 +145,13 @@ function parsePort(text: string): number {
 function parseSlots(text: string): number {
   if (/^\d{1,2}$/.test(text) && Number(text) >= 1 && Number(text) <= 32) return Number(text)
   throw new Error(`"${text}" is no number from 1 to 32`)
+}
+
+const scrubDaysMax = 365
+
+function parseDays(text: string): number {
+  if (/^\d{1,3}(\.\d+)?$/.test(text) && Number(text) <= scrubDaysMax) return Number(text)
+  throw new Error(`must be a number of days from 0 to ${scrubDaysMax}, got "${text}"`)
 }
 
 function parseUrl(text: string): string {

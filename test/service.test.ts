@@ -61,6 +61,7 @@ function impatientDoor(t: Test, world: World, engine: Engine) {
     doors: [],
     isReady: () => true,
     isUpToDate: () => true,
+    isDamaged: () => false,
   })
   t.teardown(async () => {
     await server.close()

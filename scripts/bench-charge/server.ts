@@ -96,6 +96,7 @@ async function start() {
     doors: [],
     isReady: () => true,
     isUpToDate: () => true,
+    isDamaged: () => false,
   })
   const base = await server.listen({ host: '127.0.0.1', port: 0 })
   process.on('message', () => process.send?.(counts))

@@ -1,10 +1,13 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { FileChecks } from '../catalog/file-checks.js'
 import { LiveCatalog } from '../catalog/live-catalog.js'
+import { Scrub } from '../catalog/scrub.js'
 import type { Config } from '../config.js'
 import { liveGrants } from '../control/grants.js'
 import type { ControlStore } from '../control/store.js'
 import { AutoPacker } from './auto-packer.js'
 import type { Closers } from './closers.js'
+import { Hasher } from './hashing.js'
 import { packAside } from './packing.js'
 import { openerFor } from './reading.js'
 import { Reloader } from './reloader.js'
@@ -26,6 +29,8 @@ export interface Following {
   readonly live: LiveCatalog
   readonly reloader: Reloader
   readonly packer: AutoPacker
+  readonly scrub: Scrub
+  readonly checks: FileChecks
 }
 
 /**
@@ -34,9 +39,16 @@ export interface Following {
  */
 export async function openFollowing(parts: FollowingParts): Promise<Following> {
   const { config, versionsFolder, memoryLimitBytes, control, closers, logger, now } = parts
+  const hasher = closers.add(new Hasher(), (each) => each.close())
+  const checks = new FileChecks(hasher.hash)
   const live = await LiveCatalog.open({
     registryPath: config.registry,
     openFiles: openerFor(memoryLimitBytes),
+    checks,
+    lost: ({ dataset, version, file, verdict }) => {
+      logger.error({ dataset, version, file, found: verdict }, 'version withdrawn')
+      reloader.trigger()
+    },
     versionsFolder,
     now,
     sold: () => liveGrants(control, now()),
@@ -49,6 +61,7 @@ export async function openFollowing(parts: FollowingParts): Promise<Following> {
     changed: () => {
       parts.changed()
       packer.begin()
+      scrub.wake()
     },
     later: () => {
       packer.begin()
@@ -63,7 +76,11 @@ export async function openFollowing(parts: FollowingParts): Promise<Following> {
       void reloader.report(true)
     },
   })
+  const scrub = new Scrub({ checks, files: () => live.storedFiles, days: config.scrubDays })
+  closers.add(scrub, (each) => {
+    each.close()
+  })
   closers.add(reloader, (each) => each.close())
   closers.add(packer, (each) => each.close())
-  return { live, reloader, packer }
+  return { live, reloader, packer, scrub, checks }
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { openCatalog } from '../catalog/catalog.js'
+import type { FileChecks } from '../catalog/file-checks.js'
 import type { InspectFiles } from '../catalog/inspector.js'
 import type { OpenFiles } from '../catalog/opener.js'
 import type { MeasurePackGain } from '../catalog/pack-gain.js'
@@ -30,6 +31,8 @@ export interface EngineRoom {
   readonly slots: number | null
   /** Told of versions that must not be read any more. */
   readonly withdraw?: NonNullable<EngineOptions['withdraw']>
+  /** Where files are read only once they are verified. */
+  readonly checks?: FileChecks
 }
 
 /** The engine over these folders, with a bounded queue before it. */

@@ -159,6 +159,7 @@ export class Reloader {
       const storage = await live.storage(dataset.name)
       states.push({
         ...stateOf(dataset),
+        reason: dataset.reason ?? live.damageOf(dataset.name),
         stored: storage?.stored ?? null,
         packing: packingOf(dataset.name),
         diskBytes: storage?.diskBytes ?? 0,

@@ -1,13 +1,16 @@
 import type { Column } from './column.js'
 import { typeText } from './data-type.js'
 import { quoted } from './nearest.js'
+import type { DatasetEntry } from './registry-schema.js'
 import type { Version } from './version.js'
 
 /** Why the next version is not to be served without the owner's word; null where it may be. */
-export function breakingReason(served: Version, next: Version): string | null {
+function breakingReason(served: Version, next: Version): string | null {
   const changes = breakingChanges(served, next)
   if (changes.length === 0) return null
-  const advice = 'say allow_breaking: true in the registry to serve the new files all the same'
+  const advice =
+    'to serve the new files all the same: das dataset reload --force, or allow_breaking: true in ' +
+    'the registry'
   return `the new files would break callers: ${changes.join('; ')}; ${advice}`
 }
 
@@ -35,4 +38,29 @@ function shapeOf({ type, rules }: Column): string {
   if (rules.shown === 'json') return name
   if (name === 'TIMESTAMPTZ' || textIntegers.includes(name)) return name
   return rules.shown
+}
+
+const shrinkMaxDefault = '20%'
+
+/**
+ * Why the next version is not to be served unless the owner says so; null where it may be: columns
+ * that callers use are gone, or so many rows that files may be missing.
+ */
+export function lossReason(served: Version, next: Version, entry: DatasetEntry): string | null {
+  const reasons = [
+    entry.allow_breaking === true ? null : breakingReason(served, next),
+    entry.allow_shrinking === true ? null : shrinkReason(served, next, entry),
+  ].filter((reason) => reason !== null)
+  return reasons.length === 0 ? null : reasons.join('\n')
+}
+
+function shrinkReason(served: Version, next: Version, entry: DatasetEntry): string | null {
+  const most = entry.shrink_max ?? shrinkMaxDefault
+  const lostPercent = served.rows === 0 ? 0 : (100 * (served.rows - next.rows)) / served.rows
+  if (lostPercent <= Number.parseFloat(most)) return null
+  return (
+    `the new files hold ${next.rows} rows, ${Math.floor(lostPercent)} % fewer than the ` +
+    `${served.rows} served (shrink_max is ${most}); put the missing files back, or serve what is ` +
+    'there: das dataset reload --force, or allow_shrinking: true in the registry'
+  )
 }

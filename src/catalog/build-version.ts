@@ -16,6 +16,8 @@ export interface ReadFile {
   readonly path: string
   /** The identity that the file at `path` must keep; null where only this server writes to it. */
   readonly guard: string | null
+  /** SHA-256 of what stands at `path`; null where that is not verified. */
+  readonly hash: string | null
   readonly opened: OpenedFile
 }
 
@@ -91,9 +93,9 @@ function dataFile(
     const parsed = found && parseBounds(found, column)
     if (parsed !== undefined) bounds.set(column.name, parsed)
   }
-  const { path, guard, source, opened } = file
-  const { rows } = opened
-  return Object.freeze({ path, guard, name: source.name, rows, types, layout, partition, bounds })
+  const { path, guard, hash, source, opened } = file
+  const facts = { path, guard, hash, name: source.name, rows: opened.rows }
+  return Object.freeze({ ...facts, types, layout, partition, bounds })
 }
 
 function pathBounds({ opened }: ReadFile, value: string | null): TextBounds | null {

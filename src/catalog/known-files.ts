@@ -13,6 +13,12 @@ export class KnownFiles {
   readonly #hashes = new Map<string, string>()
   readonly #opened = new Map<string, OpenedFile>()
 
+  /**
+   * What identities stand for of which another content was found. The next reading of such a file
+   * says whether it is damaged, or only its copy was.
+   */
+  readonly doubted = new Map<string, string>()
+
   /** Content hashes by identity. */
   get hashes(): ReadonlyMap<string, string> {
     return this.#hashes
@@ -34,6 +40,19 @@ export class KnownFiles {
     for (const { source, opened } of files) {
       add(this.#opened, openedKey(source.contentHash, boundsOf), opened)
     }
+  }
+
+  /** Another content was found than these files had: they are read again before they are used. */
+  doubt(files: readonly Origin[]): void {
+    for (const { identity, contentHash } of files) {
+      if (this.#hashes.get(identity) === contentHash) this.doubted.set(identity, contentHash)
+    }
+  }
+
+  /** Takes files in doubt for whatever they hold. */
+  acceptDoubted(): void {
+    for (const identity of this.doubted.keys()) this.#hashes.delete(identity)
+    this.doubted.clear()
   }
 
   addHashes(files: readonly Origin[]): void {

@@ -3,15 +3,17 @@ import { join } from 'node:path'
 import { readRegistry } from './catalog.js'
 import type { Catalog } from './catalog.js'
 import type { Storage } from './disk-use.js'
+import type { Loss } from './damages.js'
+import type { CheckedFile, Verdict } from './file-checks.js'
 import { LiveDataset } from './live-dataset.js'
-import type { LiveDatasetOptions, UpdateResult, Words } from './live-dataset.js'
+import type { LiveDatasetOptions, UpdateOptions, UpdateResult, Words } from './live-dataset.js'
 import { identityOrNull } from './look.js'
 import { quoted } from './nearest.js'
 import { reasonOf } from './open-dataset.js'
 import type { PackOrder, PackedFile } from './packer.js'
 import { RegistryError, plansOf } from './registry.js'
 import type { Registry } from './registry.js'
-import type { Version } from './version.js'
+import type { DataFile, Version } from './version.js'
 
 /** A dataset and plan that somebody has paid for. */
 interface SoldPlan {
@@ -23,6 +25,8 @@ export interface LiveCatalogOptions extends LiveDatasetOptions {
   readonly registryPath: string
   /** What live subscriptions use: a registry that drops any of it is refused. */
   readonly sold: () => readonly SoldPlan[]
+  /** A version was withdrawn since a file of it is not what it was. */
+  readonly lost?: (loss: Loss) => void
 }
 
 /** Everything that is served at one moment. */
@@ -53,6 +57,9 @@ export class LiveCatalog {
     this.#options = options
     this.#registryIdentity = identity
     this.#serving = this.#picture(registry, null)
+    options.checks.onLoss((file, verdict) => {
+      this.#lose(file, verdict)
+    })
   }
 
   /**
@@ -65,7 +72,7 @@ export class LiveCatalog {
     const registry = await readRegistry(options.registryPath)
     await mkdir(options.versionsFolder, { recursive: true, mode: 0o700 })
     const live = new LiveCatalog(options, registry, identity)
-    await live.#updateAll(registry, true)
+    await live.#updateAll(registry, { isFirst: true, force: false })
     live.#serving = live.#picture(registry, null)
     await live.#removeOthers()
     return live
@@ -88,8 +95,8 @@ export class LiveCatalog {
   }
 
   /**
-   * Takes what lies on the disk now. With `force` a registry is followed though it drops what
-   * live subscriptions use. A failure is a reason in what is served.
+   * Takes what lies on the disk now. With `force` it is followed though it drops what live
+   * subscriptions or callers use, or many rows. A failure is a reason in what is served.
    * @throws where what was sold can't be told; the next look tries again
    */
   update(force = false): Promise<UpdateResult> {
@@ -114,9 +121,23 @@ export class LiveCatalog {
   }
 
   /** Ends a version that can't be read whole any more; what replaces it is taken by `update`. */
-  withdraw(version: Version, reason: string, isBroken: boolean): void {
+  withdraw(version: Version, reason: string): void {
     const dataset = this.#datasets.get(version.dataset)
-    if (dataset?.withdraw(version, reason, isBroken)) this.#show()
+    if (dataset?.withdraw(version, reason)) this.#show()
+  }
+
+  /** What is damaged and not healed yet of a dataset, in words; null where nothing is. */
+  damageOf(name: string): string | null {
+    return this.#datasets.get(name)?.damage ?? null
+  }
+
+  get isDamaged(): boolean {
+    return [...this.#datasets.values()].some(({ damage }) => damage !== null)
+  }
+
+  /** The files that are served, each dataset's newest version first. */
+  get storedFiles(): readonly DataFile[] {
+    return [...this.#datasets.values()].flatMap(({ storedFiles }) => storedFiles)
   }
 
   /** A version that waits to be packed; null where none does. */
@@ -174,7 +195,7 @@ export class LiveCatalog {
 
   async #update(force: boolean): Promise<UpdateResult> {
     const followed = await this.#followRegistry(force)
-    const updated = await this.#updateAll(this.#serving.registry, false)
+    const updated = await this.#updateAll(this.#serving.registry, { isFirst: false, force })
     // A dataset that came back was not opened anew, so nothing else says so.
     if (followed === 'changed') this.#show()
     return strongest([followed, updated])
@@ -221,13 +242,13 @@ export class LiveCatalog {
     throw new RegistryError(lines)
   }
 
-  async #updateAll(registry: Registry, isFirst: boolean): Promise<UpdateResult> {
+  async #updateAll(registry: Registry, options: UpdateOptions): Promise<UpdateResult> {
     const results: UpdateResult[] = []
     for (const [name, entry] of registry.datasets) {
       const words = { registry, entry }
       const dataset = this.#datasets.get(name) ?? (await this.#addDataset(name, words))
-      results.push(await dataset.update(words, isFirst))
-      if (results.at(-1) === 'changed' && !isFirst) this.#show()
+      results.push(await dataset.update(words, options))
+      if (results.at(-1) === 'changed' && !options.isFirst) this.#show()
     }
     for (const [name, dataset] of this.#datasets) {
       if (registry.datasets.has(name)) continue
@@ -242,6 +263,14 @@ export class LiveCatalog {
     if (!this.#dropped.delete(name)) await dataset.restore()
     this.#datasets.set(name, dataset)
     return dataset
+  }
+
+  #lose(file: CheckedFile, verdict: Verdict): void {
+    const datasets = [...this.#datasets.values(), ...this.#dropped.values()]
+    const losses = datasets.flatMap((dataset) => dataset.lose(file, verdict))
+    if (losses.length === 0) return
+    this.#show()
+    for (const loss of losses) this.#options.lost?.(loss)
   }
 
   #show(): void {

@@ -1,12 +1,15 @@
 import { join } from 'node:path'
-import { breakingReason } from './breaking.js'
+import { lossReason } from './breaking.js'
 import { earlierVersion, narrowedDataset, registryDataset } from './dataset.js'
 import type { Dataset } from './dataset.js'
 import { storageOf } from './disk-use.js'
 import type { Storage } from './disk-use.js'
+import { Damages, isServedFrom, lossText } from './damages.js'
+import type { Loss } from './damages.js'
+import type { CheckedFile, FileChecks, Verdict } from './file-checks.js'
 import { KnownFiles } from './known-files.js'
 import { lookAt } from './look.js'
-import { isIntact, writeManifest } from './manifest.js'
+import { writeManifest } from './manifest.js'
 import { joinDataset, openDataset, reasonOf } from './open-dataset.js'
 import type { Content } from './content.js'
 import type { OpenFiles } from './opener.js'
@@ -15,14 +18,17 @@ import type { PackOrder, PackedFile } from './packer.js'
 import { openPacked } from './packed.js'
 import type { Registry } from './registry.js'
 import type { DatasetEntry } from './registry-schema.js'
+import { Settling } from './settling.js'
 import { isSameOnDisk } from './version.js'
-import type { Version } from './version.js'
+import type { DataFile, Version } from './version.js'
 import { bounded } from './superseded.js'
 import type { Superseded } from './superseded.js'
 import { VersionFolders } from './version-folders.js'
 
 export interface LiveDatasetOptions {
   readonly openFiles: OpenFiles
+  /** Which stored files were verified, by all who read or make them. */
+  readonly checks: FileChecks
   readonly versionsFolder: string
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -37,9 +43,14 @@ export interface Words {
   readonly entry: DatasetEntry
 }
 
+export interface UpdateOptions {
+  /** Files that may still be written to are opened. */
+  readonly isFirst: boolean
+  /** What was refused for what it lacks is taken, and a damaged file for what it holds now. */
+  readonly force: boolean
+}
+
 const keepHours = 24
-/** Files that keep changing are opened all the same after this long. */
-const settleMsMax = 10_000
 /** A failure that may pass by itself is tried again after this long. */
 const retryMs = 60_000
 
@@ -63,12 +74,13 @@ export class LiveDataset {
   /** Where its files lie, as the last look found. */
   #places: readonly string[] = []
   readonly #wish = new PackWish()
-  #seen: { readonly key: string; readonly since: number } | null = null
+  readonly #settling = new Settling()
+  readonly #damages = new Damages()
 
   constructor(name: string, words: Words, options: LiveDatasetOptions) {
     this.#name = name
     this.#options = options
-    this.#folders = new VersionFolders(join(options.versionsFolder, name))
+    this.#folders = new VersionFolders(join(options.versionsFolder, name), options.checks)
     this.#words = words
     this.#dataset = registryDataset(name, words.entry)
   }
@@ -109,24 +121,32 @@ export class LiveDataset {
     this.#dataset = this.#withEarlier(this.#dataset)
   }
 
-  /** Takes what registry and files say now. `isFirst` opens files that may still be written to. */
-  async update(words: Words, isFirst: boolean): Promise<UpdateResult> {
+  /** Takes what registry and files say now. */
+  async update(words: Words, { isFirst, force }: UpdateOptions): Promise<UpdateResult> {
     const { now } = this.#options
-    const look = await lookAt(words.registry, words.entry)
+    const { doubted } = this.#known
+    const look = await lookAt(words.registry, words.entry, doubted)
     this.#places = look.folders
     const tried = this.#tried
-    if (tried && look.key === tried.key && now() < tried.retryAt) return 'unchanged'
-    if (!isFirst && !this.#isSettled(look.key)) return 'unsettled'
+    const isForced = force && (this.#dataset.reason !== null || doubted.size > 0)
+    const isDue = !tried || look.key !== tried.key || now() >= tried.retryAt
+    if (!isDue && !isForced) return 'unchanged'
+    if (!isFirst && !this.#settling.isSettled(look.key, now())) return 'unsettled'
+    if (force) this.#known.acceptDoubted()
     this.#words = words
     const opened = await openDataset(this.#name, words.entry, words.registry, {
       ...this.#options,
       known: this.#known,
+      damaged: this.#damages.folders,
     })
+    // Found damaged meanwhile: it is published again.
+    if (opened.content && this.#damages.folders.has(opened.content.folder ?? '')) return 'unsettled'
     const mayPass = !opened.content && opened.mayPass
     this.#tried = { key: look.key, retryAt: mayPass ? now() + retryMs : Infinity }
     try {
-      if (opened.content) await this.#offer(opened.dataset, opened.content)
+      if (opened.content) await this.#offer(opened.dataset, opened.content, force)
       else await this.#refuse(opened.dataset.reason ?? '')
+      if (!opened.content && opened.isDamaged) this.#damages.addSource(opened.dataset.reason ?? '')
       await this.#sweep(isFirst)
     } catch (cause) {
       // The disk is full, or takes no writes.
@@ -147,35 +167,75 @@ export class LiveDataset {
     const { version } = this.#dataset
     const content = this.#content
     if (this.#wish.order !== order || !version || !content) return false
-    if (!(await isIntact(content))) {
+    if (!(await this.#areIntact(content))) {
       // What was packed may be the rows of other files, under the name of these.
       this.#wish.drop()
       return false
     }
     const { reason } = this.#dataset
-    const opened = await openPacked(order.target, packed, content, version, this.#options.openFiles)
+    const { openFiles, checks } = this.#options
+    const opened = await openPacked(order.target, packed, content, version, openFiles, checks)
     const dataset = await this.#join(opened.files)
     if (!dataset) throw new Error('the registry does not fit the packed files')
+    this.#damages.renew(order.target)
     await this.#serve({ ...dataset, reason }, opened)
     return true
   }
 
+  /** What is damaged and not healed yet, in words; null where nothing is. */
+  get damage(): string | null {
+    return this.#damages.reason
+  }
+
+  /** The files that are served, those of the newest version first. */
+  get storedFiles(): readonly DataFile[] {
+    const versions = [...this.#earlier.map(({ version }) => version), this.#dataset.version]
+    return versions.reverse().flatMap((version) => version?.files ?? [])
+  }
+
+  /** Ends the versions that are served from a file which is not what it was. */
+  lose(file: CheckedFile, verdict: Verdict): readonly Loss[] {
+    const content = this.#content
+    const current = this.#dataset.version
+    const stored = content?.files.find(({ path, hash }) => path === file.path && hash === file.hash)
+    const versions = [...(current ? [current] : []), ...this.#earlier.map((each) => each.version)]
+    const lost = versions.filter((version) => isServedFrom(version, file))
+    if (content && stored) {
+      const reason = lossText(stored.source.name, verdict, content.origins !== null)
+      if (verdict === 'damaged') {
+        this.#damages.add(content, reason)
+        if (!content.origins) this.#known.doubt([stored.source])
+      }
+      this.#withdrawCurrent(reason)
+    }
+    this.#earlier = this.#earlier.filter(({ version }) => !lost.includes(version))
+    this.#dataset = this.#withEarlier(this.#dataset)
+    return lost.map(({ id, files }) => {
+      const name = files.find(({ path }) => path === file.path)?.name ?? ''
+      return { dataset: this.#name, version: id, file: name, verdict }
+    })
+  }
+
   /** Ends a version that can't be read whole any more. False where it is not served. */
-  withdraw(version: Version, reason: string, isBroken: boolean): boolean {
+  withdraw(version: Version, reason: string): boolean {
     const current = this.#dataset.version
     const isCurrent = current !== null && isSameOnDisk(current, version)
     const earlier = this.#earlier.filter((each) => !isSameOnDisk(each.version, version))
     if (!isCurrent && earlier.length === this.#earlier.length) return false
     this.#earlier = earlier
     if (isCurrent) {
-      if (isBroken && this.#content?.folder) this.#broken.add(this.#content.folder)
-      this.#content = null
-      this.#tried = null
-      this.#wish.drop()
-      this.#dataset = { ...this.#dataset, version: null, reason }
+      if (this.#content?.folder) this.#broken.add(this.#content.folder)
+      this.#withdrawCurrent(reason)
     }
     this.#dataset = this.#withEarlier(this.#dataset)
     return true
+  }
+
+  #withdrawCurrent(reason: string): void {
+    this.#content = null
+    this.#tried = null
+    this.#wish.drop()
+    this.#dataset = { ...this.#dataset, version: null, reason }
   }
 
   /** Forgets versions whose time is over. True where there were any. */
@@ -198,25 +258,22 @@ export class LiveDataset {
     return this.#folders.sweep(new Set(), this.#options.now(), false)
   }
 
-  /** Two looks that see the same, or patience at its end. */
-  #isSettled(key: string): boolean {
-    const now = this.#options.now()
-    const seen = this.#seen
-    const since = seen?.since ?? now
-    const isSettled = seen?.key === key || now - since > settleMsMax
-    this.#seen = isSettled ? null : { key, since }
-    return isSettled
+  /** By every byte: what was read of them meanwhile was what they were published with. */
+  async #areIntact({ files }: Content): Promise<boolean> {
+    for (const file of files) {
+      if ((await this.#options.checks.verify(file)) !== 'intact') return false
+    }
+    return true
   }
 
-  /** A version that was opened is served unless it would break callers' programs. */
-  async #offer(dataset: Dataset, content: Content): Promise<void> {
+  /** A version that was opened is served unless it would break callers' programs or lose rows. */
+  async #offer(dataset: Dataset, content: Content, force: boolean): Promise<void> {
     if (content.folder !== null && this.#broken.has(content.folder)) {
       return this.#refuse('these files break the query engine; others are needed')
     }
     const served = this.#dataset.version
-    const { allow_breaking: isAllowed = false } = this.#words.entry
-    if (served && dataset.version && !isAllowed) {
-      const reason = breakingReason(served, dataset.version)
+    if (served && dataset.version && !force) {
+      const reason = lossReason(served, dataset.version, this.#words.entry)
       if (reason !== null) return this.#refuse(reason)
     }
     await this.#serve(dataset, content)
@@ -250,6 +307,12 @@ export class LiveDataset {
       : others
     this.#content = content
     this.#dataset = this.#withEarlier(dataset)
+    // Before anything is packed: what was packed and is damaged must not be taken for done.
+    const damaged = this.#damages.onDisk
+    const isPackedAgain = content.origins === null && this.#words.entry.pack === 'auto'
+    if (!damaged.has(content.folder ?? '')) {
+      for (const each of this.#damages.heal(isPackedAgain)) await this.#folders.remove(each)
+    }
     this.#wish.look(this.#folders.parent, this.#words.entry, content, dataset.version)
   }
 
@@ -272,7 +335,7 @@ export class LiveDataset {
 
   async #sweep(atOnce: boolean): Promise<void> {
     const folders = [this.#content, ...this.#earlier].flatMap((each) => each?.folder ?? [])
-    const keep = new Set([...folders, ...this.#wish.folders])
+    const keep = new Set([...folders, ...this.#wish.folders, ...this.#damages.onDisk])
     await this.#folders.sweep(keep, this.#options.now(), atOnce)
   }
 }

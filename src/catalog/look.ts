@@ -16,8 +16,12 @@ export interface Look {
   readonly folders: readonly string[]
 }
 
-/** Looks at a dataset's files without reading them. */
-export async function lookAt(registry: Registry, entry: DatasetEntry): Promise<Look> {
+/** Looks at a dataset's files without reading them; closely where their content is in doubt. */
+export async function lookAt(
+  registry: Registry,
+  entry: DatasetEntry,
+  doubted: ReadonlyMap<string, string> = new Map(),
+): Promise<Look> {
   const dictionary =
     entry.dictionary === undefined
       ? null
@@ -32,7 +36,10 @@ export async function lookAt(registry: Registry, entry: DatasetEntry): Promise<L
   }
   const hash = createHash('sha256')
   hash.update(JSON.stringify([entry, dictionary, failure]))
-  for (const { name, identity } of files) hash.update(`${name}\n${identity}\n`)
+  for (const { name, identity, stamp } of files) {
+    // A damaged file may be put right in place, with the time of writing that it had.
+    hash.update(`${name}\n${doubted.has(identity) ? stamp : identity}\n`)
+  }
   const folders = new Set([
     ...patterns.map((pattern) => resolve(registry.folder, fixedPart(pattern))),
     ...files.map(({ path }) => dirname(path)),

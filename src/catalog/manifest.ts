@@ -24,9 +24,11 @@ export interface Manifest {
 export type Origin = Pick<SourceFile, 'identity' | 'contentHash'>
 
 interface StoredFile {
-  readonly source: Omit<SourceFile, 'path' | 'realPath'>
+  readonly source: Omit<SourceFile, 'path' | 'realPath' | 'stamp'>
   readonly file: string
   readonly guard: string | null
+  /** Earlier builds left it out: what they linked or copied has its source's. */
+  readonly hash?: string | null
   readonly rows: number
   /** Index into the layouts: thousands of files share a few. */
   readonly layout: number
@@ -82,8 +84,8 @@ function sumOf(body: string): string {
 function storedManifest(manifest: Manifest): StoredManifest {
   const layouts = new Map<string, { index: number; columns: readonly FileColumn[] }>()
   const keys = new Map<readonly FileColumn[], string>()
-  const files = manifest.files.map(({ source, path, guard, opened }): StoredFile => {
-    const { path: _, realPath: __, ...facts } = source
+  const files = manifest.files.map(({ source, path, guard, hash, opened }): StoredFile => {
+    const { path: _, realPath: __, stamp: ___, ...facts } = source
     const key = keys.get(opened.columns) ?? layoutKey(opened)
     keys.set(opened.columns, key)
     const layout = layouts.get(key) ?? { index: layouts.size, columns: opened.columns }
@@ -92,6 +94,7 @@ function storedManifest(manifest: Manifest): StoredManifest {
       source: facts,
       file: basename(path),
       guard,
+      hash,
       rows: opened.rows,
       layout: layout.index,
       bounds: Object.fromEntries(opened.bounds),
@@ -113,14 +116,17 @@ function layoutKey({ columns }: OpenedFile): string {
 
 function manifestOf(folder: string, stored: StoredManifest): Manifest {
   const { layouts, ...rest } = stored
-  const files = stored.files.map(({ source, file, guard, rows, layout, bounds }): ReadFile => {
-    const path = join(folder, file)
-    return {
-      source: { ...source, path, realPath: path },
-      path,
-      guard,
-      opened: { rows, columns: layouts[layout] ?? [], bounds: new Map(Object.entries(bounds)) },
-    }
-  })
+  const files = stored.files.map(
+    ({ source, file, guard, rows, layout, bounds, ...rest }): ReadFile => {
+      const path = join(folder, file)
+      return {
+        source: { ...source, path, realPath: path },
+        path,
+        guard,
+        hash: rest.hash ?? (stored.origins ? null : source.contentHash),
+        opened: { rows, columns: layouts[layout] ?? [], bounds: new Map(Object.entries(bounds)) },
+      }
+    },
+  )
   return { ...rest, files }
 }

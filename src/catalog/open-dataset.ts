@@ -5,6 +5,7 @@ import { buildDataset, registryDataset, sourceNames } from './dataset.js'
 import type { Dataset } from './dataset.js'
 import { parseDictionary } from './dictionary.js'
 import type { Dictionary } from './dictionary.js'
+import type { FileChecks } from './file-checks.js'
 import { KnownFiles } from './known-files.js'
 import { isIntact, readManifest } from './manifest.js'
 import { FileError } from './opener.js'
@@ -16,7 +17,7 @@ import { readText } from './read-text.js'
 import { RegistryError, listOf } from './registry.js'
 import type { Registry } from './registry.js'
 import type { DatasetEntry } from './registry-schema.js'
-import { findSourceFiles } from './source-files.js'
+import { DamageError, findSourceFiles } from './source-files.js'
 import type { SourceFile } from './source-files.js'
 
 export interface OpenOptions {
@@ -25,6 +26,10 @@ export interface OpenOptions {
   readonly versionsFolder: string | null
   /** What is known of the dataset's files; what is found is added to it. */
   readonly known?: KnownFiles
+  /** What is known of stored files. */
+  readonly checks?: FileChecks
+  /** Folders whose files were found damaged. */
+  readonly damaged?: ReadonlySet<string>
 }
 
 export type OpenedDataset =
@@ -35,6 +40,8 @@ export type OpenedDataset =
       readonly content: null
       /** The next attempt may end otherwise though nothing was changed. */
       readonly mayPass: boolean
+      /** A file at its source holds something else than its size and time of writing stand for. */
+      readonly isDamaged: boolean
     }
 
 /**
@@ -53,7 +60,9 @@ export async function openDataset(
   } catch (cause) {
     const reason = reasonOf(cause, registry.folder)
     const dataset = Object.freeze({ ...registryDataset(name, entry), reason })
-    return { dataset, content: null, mayPass: !(cause instanceof RegistryError) }
+    const isDamaged = cause instanceof DamageError
+    const mayPass = !isDamaged && !(cause instanceof RegistryError)
+    return { dataset, content: null, mayPass, isDamaged }
   }
 }
 
@@ -79,9 +88,12 @@ async function openContent(
   registry: Registry,
   options: OpenOptions,
 ): Promise<Content> {
-  const { versionsFolder, known = new KnownFiles(), openFiles } = options
+  const { versionsFolder, known = new KnownFiles(), openFiles, checks } = options
   const boundsOf = boundedColumns(entry)
-  const sources = await findSourceFiles(registry.folder, listOf(entry.files), known.hashes)
+  const sources = await findSourceFiles(registry.folder, listOf(entry.files), known.hashes, {
+    doubted: known.doubted,
+    ...(checks && { hash: checks.hashFile }),
+  })
   known.addHashes(sources)
   const open = async (facts: readonly SourceFile[], places: readonly PublishedFile[]) => {
     const files = await openAll(facts, places, boundsOf, known, openFiles)
@@ -89,19 +101,24 @@ async function openContent(
     return files
   }
   if (versionsFolder === null) {
-    const places = sources.map(({ realPath, identity }) => ({ path: realPath, guard: identity }))
+    const places = sources.map(({ realPath: path, identity: guard }) => ({
+      path,
+      guard,
+      hash: null,
+    }))
     return { folder: null, files: await open(sources, places), boundsOf, origins: null }
   }
   if (entry.pack === 'auto') {
     const folder = packedFolder(join(versionsFolder, name), sources, keyColumns(entry))
     const packed = await readManifest(folder)
-    if (packed && (await isIntact(packed))) {
+    const isUsable = packed && !options.damaged?.has(folder)
+    if (isUsable && (await isIntact(packed))) {
       known.addManifest(packed)
       const facts = packed.files.map(({ source }) => source)
       return { folder, files: await open(facts, packed.files), boundsOf, origins: packed.origins }
     }
   }
-  const { folder, files } = await publishFiles(versionsFolder, name, sources)
+  const { folder, files } = await publishFiles(versionsFolder, name, sources, options)
   return { folder, files: await open(sources, files), boundsOf, origins: null }
 }
 

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { ReadFile } from './build-version.js'
 import type { Content } from './content.js'
+import type { FileChecks } from './file-checks.js'
 import type { OpenFiles } from './opener.js'
 import type { PackedFile } from './packer.js'
 import { contentIdOf } from './publish.js'
@@ -36,6 +37,7 @@ export async function openPacked(
   from: Content,
   version: Version,
   openFiles: OpenFiles,
+  checks: FileChecks,
 ): Promise<Content> {
   const paths = packed.map(({ path }) => path)
   const opened = await openFiles(paths, from.boundsOf)
@@ -46,7 +48,8 @@ export async function openPacked(
       // Parquet as it is packed says of every column that it may be empty.
       const kept = columns.map((column) => ({ ...column, required: required.has(column.name) }))
       const source = await packedSource(folder, path, index, version)
-      return { source, path, guard: null, opened: { ...facts, columns: kept } }
+      const hash = await checks.adopt(path)
+      return { source, path, guard: null, hash, opened: { ...facts, columns: kept } }
     }),
   )
   return { folder, files, boundsOf: from.boundsOf, origins: from.files.map(({ source }) => source) }

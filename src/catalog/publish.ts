@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
-import { constants, copyFile, link, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { constants, copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isIntact, readManifest } from './manifest.js'
+import { FileChecks } from './file-checks.js'
+import { hashFile } from './hash-file.js'
+import { inBatches } from './in-batches.js'
+import { readManifest } from './manifest.js'
 import { FileError } from './opener.js'
-import { identityOf } from './source-files.js'
+import { identityOf, stampOf } from './source-files.js'
 import type { SourceFile } from './source-files.js'
 
 /** A folder of linked files that no later rename or delete at the source can change. */
@@ -20,10 +23,19 @@ export interface PublishedFile {
    * copy, which only this server could write to.
    */
   readonly guard: string | null
+  /** SHA-256 of its content; null where it is not verified. */
+  readonly hash: string | null
 }
 
 /** Why a file system refuses a hard link though it would take a copy. */
 const linkRefusals = ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EACCES']
+
+export interface PublishOptions {
+  /** Knows which files were verified, and gives them their further names. */
+  readonly checks?: FileChecks
+  /** Folders of this process that must not be used again: the engine may remember what they held. */
+  readonly damaged?: ReadonlySet<string>
+}
 
 /**
  * Links the files into a folder of their own under `versionsFolder`, named after their content.
@@ -35,24 +47,57 @@ export async function publishFiles(
   versionsFolder: string,
   dataset: string,
   files: readonly SourceFile[],
+  { checks = new FileChecks(hashFile), damaged = new Set() }: PublishOptions = {},
 ): Promise<PublishedFiles> {
   const parent = join(versionsFolder, dataset)
-  const folder = join(parent, contentIdOf(files))
+  const folder = unusedName(join(parent, contentIdOf(files)), damaged)
   await mkdir(parent, { recursive: true, mode: 0o700 })
-  const known = await readManifest(folder)
-  if (known && (await isIntact(known))) return { folder, files: known.files }
+  const there = await filesThere(folder, files, checks)
+  if (there) return { folder, files: there }
   const draft = `${folder}.draft`
   await rm(draft, { recursive: true, force: true })
   await mkdir(draft, { mode: 0o700 })
   const published: PublishedFile[] = []
   for (const [index, file] of files.entries()) {
     const name = publishedName(index)
-    const isLink = await publishFile(file, join(draft, name))
-    published.push({ path: join(folder, name), guard: isLink ? file.identity : null })
+    const isLink = await publishFile(file, join(draft, name), checks)
+    const guard = isLink ? file.identity : null
+    published.push({ path: join(folder, name), guard, hash: file.contentHash })
   }
   await rm(folder, { recursive: true, force: true })
   await rename(draft, folder)
+  checks.move(draft, folder)
   return { folder, files: published }
+}
+
+function unusedName(folder: string, damaged: ReadonlySet<string>): string {
+  let name = folder
+  for (let count = 1; damaged.has(name); count++) name = `${folder}-${count}`
+  return name
+}
+
+/**
+ * The files of a folder that was published with this content, if they are what they were, or links
+ * to the very sources, which were read since; else null.
+ */
+async function filesThere(
+  folder: string,
+  sources: readonly SourceFile[],
+  checks: FileChecks,
+): Promise<readonly PublishedFile[] | null> {
+  const known = await readManifest(folder)
+  if (known?.files.length !== sources.length) return null
+  const files = await inBatches([...sources.entries()], async ([index, source]) => {
+    const { path = '', guard = null } = known.files[index] ?? {}
+    const found = await stat(path, { bigint: true }).catch(() => undefined)
+    if (!found || Number(found.size) !== source.sizeBytes) return null
+    const identity = identityOf(found)
+    if (guard !== null && identity !== guard && identity !== source.identity) return null
+    const { contentHash, stamp } = source
+    if (stamp === stampOf(found)) checks.note(path, found, contentHash)
+    return { path, guard: guard && identity, hash: contentHash }
+  })
+  return files.every((file) => file !== null) ? files : null
 }
 
 /**
@@ -73,10 +118,10 @@ function publishedName(index: number): string {
 }
 
 /** True for a link. */
-async function publishFile(file: SourceFile, to: string): Promise<boolean> {
+async function publishFile(file: SourceFile, to: string, checks: FileChecks): Promise<boolean> {
   let linked: boolean
   try {
-    linked = await linkOrCopy(file.realPath, to)
+    linked = await linkOrCopy(file, to, checks)
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     throw new FileError(file.path, `can't be linked or copied (${code})`, cause)
@@ -89,13 +134,13 @@ async function publishFile(file: SourceFile, to: string): Promise<boolean> {
 }
 
 /** True for a link; a copy is on the disk before this ends. */
-async function linkOrCopy(from: string, to: string): Promise<boolean> {
+async function linkOrCopy(file: SourceFile, to: string, checks: FileChecks): Promise<boolean> {
   try {
-    await link(from, to)
+    checks.link(file, to)
     return true
   } catch (cause) {
     if (!linkRefusals.includes((cause as NodeJS.ErrnoException).code ?? '')) throw cause
-    await copyFile(from, to, constants.COPYFILE_FICLONE)
+    await copyFile(file.realPath, to, constants.COPYFILE_FICLONE)
     await using copy = await open(to)
     await copy.sync()
     return false

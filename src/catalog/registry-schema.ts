@@ -89,6 +89,13 @@ export const DatasetSchema = Type.Object(
       Type.Union([Type.Literal('off'), Type.Literal('auto')], { description: 'off or auto' }),
     ),
     allow_breaking: Type.Optional(flag),
+    allow_shrinking: Type.Optional(flag),
+    shrink_max: Type.Optional(
+      Type.String({
+        pattern: '^(100|\\d{1,2}(\\.\\d+)?)%$',
+        description: 'a percentage of the rows, 0% to 100%, as 20%',
+      }),
+    ),
     keep_versions_hours: Type.Optional(
       wholeNumber(0, keepHoursMax, `a whole number of hours, 0 to ${keepHoursMax}`),
     ),

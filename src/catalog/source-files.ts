@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { open, realpath, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
 import { glob, isDynamicPattern } from 'tinyglobby'
+import { hashFile } from './hash-file.js'
+import type { HashFile } from './hash-file.js'
 import { inBatches } from './in-batches.js'
 import { FileError } from './opener.js'
 
@@ -16,21 +17,43 @@ export interface FoundFile {
   readonly name: string
   /** Device, inode, size and time of writing: as long as these are the same, so is the content. */
   readonly identity: string
+  /** Changes with whatever is done to the file, though size and time of writing stay. */
+  readonly stamp: string
+}
+
+export interface ReadingOptions {
+  /** The content hash that identities stand for where another one was found; these are read. */
+  readonly doubted?: Map<string, string>
+  readonly hash?: HashFile
 }
 
 /** A file at its source, read once from end to end. */
-export interface SourceFile extends FoundFile {
+export interface SourceFile extends Omit<FoundFile, 'stamp'> {
   /** Where it really is, if `path` is a symbolic link. */
   readonly realPath: string
   readonly sizeBytes: number
   readonly modifiedMs: number
   /** SHA-256 of the whole content, in hexadecimal digits. */
   readonly contentHash: string
+  /** Its stamp when its content was read; left out where that was before this process. */
+  readonly stamp?: string
+}
+
+/** The file's size and time of writing are those of another content: it rotted, or worse. */
+export class DamageError extends FileError {
+  constructor(path: string) {
+    super(
+      path,
+      'is damaged: its content is not what it was, though its size and time of writing are; put ' +
+        'an intact copy back, which is served again within seconds, or accept the file as it is ' +
+        'now: touch it, or das dataset reload --force',
+    )
+    this.name = 'DamageError'
+  }
 }
 
 const filesMax = 100_000
 const notRegular = 'is not a regular file, and only those are read'
-const readBytesMax = 1024 * 1024
 /** A Parquet file begins and ends with these letters; before the last four stands the footer's size. */
 const mark = 'PAR1'
 const encryptedMark = 'PARE'
@@ -55,27 +78,44 @@ export async function findFiles(
   }
   return inBatches([...paths], async (path) => {
     const name = relative(folder, path).split(sep).join('/')
-    return { path, name, identity: await statIdentity(path) }
+    return { path, name, ...(await statFacts(path)) }
   })
 }
 
 /**
  * Reads the files that patterns name. `knownHashes`, by identity, spares reading those that were
- * read before.
- * @throws FileError for a pattern that matches nothing and for a file that is no whole Parquet file
+ * read before, unless their content is in doubt. A doubt that proves wrong is removed.
+ * @throws FileError for a pattern that matches nothing and for a file that is no whole Parquet file;
+ *   DamageError for one whose content changed and nothing else
  */
 export async function findSourceFiles(
   folder: string,
   patterns: readonly string[],
   knownHashes: ReadonlyMap<string, string>,
+  { doubted = new Map(), hash = hashFile }: ReadingOptions = {},
 ): Promise<readonly SourceFile[]> {
   const found = await findFiles(folder, patterns)
-  const known = await inBatches(found, (file) => knownSourceFile(file, knownHashes))
+  const known = await inBatches(found, async (file) =>
+    doubted.has(file.identity) ? undefined : knownSourceFile(file, knownHashes),
+  )
   const files: SourceFile[] = []
   for (const [index, { path, name }] of found.entries()) {
-    files.push(known[index] ?? (await readSourceFile(path, name)))
+    files.push(known[index] ?? (await readUndoubted(path, name, doubted, hash)))
   }
   return files
+}
+
+async function readUndoubted(
+  path: string,
+  name: string,
+  doubted: Map<string, string>,
+  hash: HashFile,
+): Promise<SourceFile> {
+  const file = await readSourceFile(path, name, hash)
+  const expected = doubted.get(file.identity)
+  if (expected !== undefined && expected !== file.contentHash) throw new DamageError(path)
+  doubted.delete(file.identity)
+  return file
 }
 
 /** What a path names is that file, whatever its letters mean in a glob. */
@@ -105,12 +145,13 @@ async function knownSourceFile(
   })
 }
 
-async function readSourceFile(path: string, name: string): Promise<SourceFile> {
+async function readSourceFile(path: string, name: string, hash: HashFile): Promise<SourceFile> {
   return orFileError(path, async () => {
     const found = await stat(path, { bigint: true })
     if (!found.isFile()) throw new FileError(path, notRegular)
-    const { stats, contentHash } = await readContent(path)
-    return sourceFile(path, name, stats, contentHash)
+    const { stats, contentHash, isStill } = await readContent(path, hash)
+    const file = await sourceFile(path, name, stats, contentHash)
+    return isStill ? { ...file, stamp: stampOf(stats) } : file
   })
 }
 
@@ -131,8 +172,11 @@ async function sourceFile(
   }
 }
 
-async function statIdentity(path: string): Promise<string> {
-  return orFileError(path, async () => identityOf(await stat(path, { bigint: true })))
+async function statFacts(path: string): Promise<Pick<FoundFile, 'identity' | 'stamp'>> {
+  return orFileError(path, async () => {
+    const found = await stat(path, { bigint: true })
+    return { identity: identityOf(found), stamp: stampOf(found) }
+  })
 }
 
 /** What the system says of a file, in words that name it. */
@@ -146,21 +190,31 @@ async function orFileError<T>(path: string, work: () => Promise<T>): Promise<T> 
 }
 
 /** Facts and content of one moment. */
-async function readContent(path: string): Promise<{ stats: BigIntStats; contentHash: string }> {
+async function readContent(
+  path: string,
+  hash: HashFile,
+): Promise<{ stats: BigIntStats; contentHash: string; isStill: boolean }> {
   // A pipe that has taken the file's place meanwhile must not be waited for.
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   const stats = await file.stat({ bigint: true })
   await requireWhole(file, path, Number(stats.size))
-  const contentHash = await hashContent(file, Number(stats.size))
-  if (identityOf(await file.stat({ bigint: true })) !== identityOf(stats)) {
+  const contentHash = await hash(path)
+  // By its name again: another file may have taken its place before it was read.
+  const after = await stat(path, { bigint: true })
+  if (identityOf(after) !== identityOf(stats)) {
     throw new FileError(path, 'was written to while it was read; write it whole, then rename it')
   }
-  return { stats, contentHash }
+  return { stats, contentHash, isStill: stampOf(after) === stampOf(stats) }
 }
 
 /** The same text for the same content: a rename or a further link changes none of it. */
 export function identityOf({ dev, ino, size, mtimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs].join('-')
+}
+
+/** Another text after anything that was done to the file, a rename or a further link included. */
+export function stampOf(stats: BigIntStats): string {
+  return `${identityOf(stats)}-${stats.ctimeNs}`
 }
 
 async function requireWhole(file: FileHandle, path: string, sizeBytes: number): Promise<void> {
@@ -176,17 +230,5 @@ async function requireWhole(file: FileHandle, path: string, sizeBytes: number): 
   }
   if (tail.readUInt32LE(0) > sizeBytes - wholeBytesMin) {
     throw new FileError(path, 'is not a whole Parquet file (its footer is cut)')
-  }
-}
-
-async function hashContent(file: FileHandle, sizeBytes: number): Promise<string> {
-  const hash = createHash('sha256')
-  const buffer = Buffer.allocUnsafe(Math.min(readBytesMax, sizeBytes))
-  let position = 0
-  for (;;) {
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, position)
-    if (bytesRead === 0) return hash.digest('hex')
-    hash.update(buffer.subarray(0, bytesRead))
-    position += bytesRead
   }
 }

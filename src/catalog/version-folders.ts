@@ -1,6 +1,8 @@
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isIntact, readManifest } from './manifest.js'
+import type { FileChecks } from './file-checks.js'
+import type { ReadFile } from './build-version.js'
+import { isIntact, readManifest, writeManifest } from './manifest.js'
 import type { Manifest } from './manifest.js'
 
 /** A published folder that can be served as it stands. */
@@ -21,8 +23,11 @@ export class VersionFolders {
   /** Folders that nobody can ask for any more → since when. */
   readonly #leaving = new Map<string, number>()
 
-  constructor(parent: string) {
+  readonly #checks: FileChecks
+
+  constructor(parent: string, checks: FileChecks) {
     this.#parent = parent
+    this.#checks = checks
   }
 
   get parent(): string {
@@ -35,7 +40,8 @@ export class VersionFolders {
     for (const folder of await this.#list()) {
       const manifest = await readManifest(folder)
       if (!manifest || !(await isIntact(manifest))) continue
-      found.push({ folder, manifest, supersededAt: await readMark(folder) })
+      const hashed = await this.#withHashes(folder, manifest)
+      found.push({ folder, manifest: hashed, supersededAt: await readMark(folder) })
     }
     return found.sort((left, right) => left.manifest.publishedAt - right.manifest.publishedAt)
   }
@@ -62,10 +68,27 @@ export class VersionFolders {
       const since = this.#leaving.get(folder) ?? now
       this.#leaving.set(folder, since)
       if (!atOnce && now - since < removeAfterMs) continue
-      await rm(folder, { recursive: true, force: true })
-      this.#leaving.delete(folder)
+      await this.remove(folder)
     }
     return this.#leaving.size === 0
+  }
+
+  /** Removes a folder at once. Files that are served under other names stay verified. */
+  async remove(folder: string): Promise<void> {
+    await this.#checks.unlinkFiles(folder)
+    await rm(folder, { recursive: true, force: true })
+    this.#leaving.delete(folder)
+  }
+
+  /** Earlier builds packed without a hash: then what the files hold now is what they must hold. */
+  async #withHashes(folder: string, manifest: Manifest): Promise<Manifest> {
+    if (manifest.files.every(({ hash }) => hash !== null)) return manifest
+    const files: ReadFile[] = []
+    for (const file of manifest.files) {
+      files.push({ ...file, hash: file.hash ?? (await this.#checks.adopt(file.path)) })
+    }
+    await writeManifest(folder, { ...manifest, files })
+    return { ...manifest, files }
   }
 
   async #list(): Promise<readonly string[]> {

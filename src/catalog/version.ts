@@ -16,6 +16,8 @@ export interface DataFile {
   readonly path: string
   /** The file's identity as long as nobody writes to it; null where nobody else can. */
   readonly guard: string | null
+  /** SHA-256 of its content, in hexadecimal digits; null where it is not verified. */
+  readonly hash: string | null
   /** Relative to the registry, for people. */
   readonly name: string
   readonly rows: number

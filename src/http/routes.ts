@@ -25,6 +25,8 @@ export interface RouteParts {
   readonly isReady: () => boolean
   /** False while an older state is served because the newest is refused. */
   readonly isUpToDate: () => boolean
+  /** A stored file was found damaged, and that is not healed yet. */
+  readonly isDamaged: () => boolean
 }
 
 const reading = ['GET', 'HEAD']
@@ -32,7 +34,7 @@ const reading = ['GET', 'HEAD']
 /** Every path of the REST interface (contract 1.1); a path's other methods answer 405. */
 export function addRoutes(
   app: FastifyInstance,
-  { service, isReady, isUpToDate }: RouteParts,
+  { service, isReady, isUpToDate, isDamaged }: RouteParts,
 ): void {
   const typed = app.withTypeProvider<TypeBoxTypeProvider>()
   const admit = (request: FastifyRequest, reply: FastifyReply) =>
@@ -49,8 +51,11 @@ export function addRoutes(
     url: '/readyz',
     schema: { response: { 200: ReadySchema } },
     handler: () => {
-      if (isReady()) return { status: 'ready', reload: isUpToDate() ? 'ok' : 'refused' }
-      throw new ServiceError('service_unavailable', 'Not ready.', { retryAfterSeconds: 5 })
+      if (!isReady()) {
+        throw new ServiceError('service_unavailable', 'Not ready.', { retryAfterSeconds: 5 })
+      }
+      const reload = isUpToDate() ? 'ok' : 'refused'
+      return { status: 'ready', reload, data: isDamaged() ? 'damaged' : 'ok' }
     },
   })
   typed.route({

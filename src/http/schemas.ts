@@ -59,4 +59,4 @@ export const AccountSchema = Type.Object({
 })
 
 export const StatusSchema = Type.Object({ status: text })
-export const ReadySchema = Type.Object({ status: text, reload: text })
+export const ReadySchema = Type.Object({ status: text, reload: text, data: text })

@@ -98,6 +98,7 @@ await t.test('a history column whose newest value can not be told is refused', (
           source: { ...source, identity: '', contentHash: '' },
           path: '/a',
           guard: null,
+          hash: null,
           opened: {
             rows,
             columns: [{ name: 'year', type: history.type, required: false }],

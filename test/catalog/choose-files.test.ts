@@ -195,6 +195,7 @@ function versionOver(
   const files = bounds.map((each, index): DataFile => ({
     path: `/${index}`,
     guard: null,
+    hash: null,
     name: String(index),
     rows: rows[index] ?? 0,
     types: new Map(columns.map(({ source, type }) => [source, type])),

@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
+import { FileChecks } from '../../src/catalog/file-checks.js'
+import { hashFile } from '../../src/catalog/hash-file.js'
 import type { LiveCatalog } from '../../src/catalog/live-catalog.js'
 import type { PackOrder } from '../../src/catalog/packer.js'
 import { duckDbPacker } from '../../src/engine/duckdb/pack.js'
@@ -65,7 +67,7 @@ await t.test('a version that was withdrawn does not wait to be packed', async (t
   const home = await makeHome(t, { files, registry: '    key: x\n    pack: auto' })
   const live = await home.live()
   const order = orderOf(live)
-  live.withdraw(versionOf(live.serving.catalog), 'it broke the query engine', true)
+  live.withdraw(versionOf(live.serving.catalog), 'it broke the query engine')
   await settle(live)
   t.match(now(live), { version: null, reason: /break the query engine/ })
   t.notOk(live.isWanted(order))
@@ -94,14 +96,15 @@ await t.test('what was overwritten before it was packed is not served as packed'
 
 await t.test('a late reader of files that were replaced withdraws nothing else', async (t) => {
   const home = await makeHome(t, { files })
-  const live = await home.live()
+  const checks = new FileChecks(hashFile)
+  const live = await home.live({ checks })
   const first = versionOf(live.serving.catalog)
   const path = join(home.folder, 'data/1.parquet')
   writeFileSync(path, readFileSync(path))
   await settle(live)
   const second = versionOf(live.serving.catalog)
   t.equal(second.id, first.id, 'the same content, written anew')
-  live.withdraw(first, 'overwritten', false)
+  for (const file of first.files) t.equal(await checks.verify(file), 'intact')
   t.equal(now(live).version, second)
 })
 

@@ -2,7 +2,10 @@ import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSyn
 import { basename, dirname, join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
+import { FileChecks } from '../../src/catalog/file-checks.js'
+import { hashFile } from '../../src/catalog/hash-file.js'
 import type { LiveCatalog } from '../../src/catalog/live-catalog.js'
+import type { Version } from '../../src/catalog/version.js'
 import { datasetOf, makeHome, versionOf } from './fixtures/home.js'
 import type { Home } from './fixtures/home.js'
 
@@ -18,6 +21,10 @@ async function settle(live: LiveCatalog, force = false): Promise<void> {
 const now = (live: LiveCatalog, name?: string) => datasetOf(live.serving.catalog, name)
 const folderOf = (live: LiveCatalog) =>
   dirname(versionOf(live.serving.catalog).files[0]?.path ?? '')
+function fileOf({ files: [file] }: Version) {
+  if (!file) throw new Error('a version without files')
+  return file
+}
 const foldersIn = (home: Home) => readdirSync(join(home.versionsFolder, 'things')).sort()
 
 await t.test('a file that is replaced is a new version; the old one is kept', async (t) => {
@@ -249,7 +256,8 @@ await t.test('a damaged or foreign folder of versions is not believed', async (t
 await t.test('a file that was overwritten in place is taken as what it now is', async (t) => {
   const home = await makeHome(t, { files })
   await home.writeFiles({ 'other.parquet': 'SELECT 8 AS x, 9 AS y' })
-  const live = await home.live()
+  const checks = new FileChecks(hashFile)
+  const live = await home.live({ checks })
   const first = versionOf(live.serving.catalog)
   writeFileSync(
     join(home.folder, 'data/1.parquet'),
@@ -258,7 +266,7 @@ await t.test('a file that was overwritten in place is taken as what it now is', 
   await settle(live)
   const second = versionOf(live.serving.catalog)
   t.not(second.id, first.id)
-  live.withdraw(first, 'overwritten', false)
+  await checks.verify(fileOf(first))
   t.same(now(live).earlier, [], 'nobody walks on over a version that is torn')
   t.equal(now(live).version?.id, second.id)
 })
@@ -267,7 +275,7 @@ await t.test('files that break the engine are served again only when they change
   const home = await makeHome(t, { files })
   const live = await home.live()
   const first = versionOf(live.serving.catalog)
-  live.withdraw(first, 'reading it broke the query engine 3 times', true)
+  live.withdraw(first, 'reading it broke the query engine 3 times')
   t.match(now(live), { version: null, reason: /broke the query engine/ })
   await settle(live)
   t.match(now(live), {

@@ -99,6 +99,7 @@ await t.test('as many files as a dataset may have are joined in one pass', (t) =
       },
       path: name,
       guard: null,
+      hash: null,
       opened: {
         rows: 1,
         columns: ['id', 'year'].map((column) => ({ name: column, type, required: false })),

@@ -91,6 +91,7 @@ await t.test('a column that no file lets be empty is never empty', (t) => {
     source: { ...source, name },
     path: name,
     guard: null,
+    hash: null,
     opened: { rows: 1, columns: [{ name: 'x', type, required }], bounds: new Map() },
   })
   const nullable = (...required: readonly boolean[]) => {

@@ -197,6 +197,7 @@ async function openStream(t: Test): Promise<{ lines: PassThrough; answer: Incomi
     doors: [door],
     isReady: () => true,
     isUpToDate: () => true,
+    isDamaged: () => false,
   })
   t.teardown(() => server.close())
   await server.listen({ host: '127.0.0.1', port: 0 })

@@ -226,6 +226,7 @@ await t.test('a fault of our own is 500 without a word of what it was', async (t
     doors: [],
     isReady: () => false,
     isUpToDate: () => true,
+    isDamaged: () => false,
   })
   t.teardown(() => server.close())
   for (const url of ['/v1/', '/v1/account', '/v1/things', '/v1/things/schema']) {

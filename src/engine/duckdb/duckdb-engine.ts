@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import type { FileChecks } from '../../catalog/file-checks.js'
 import type { Predicate } from '../../catalog/predicate.js'
-import type { Version } from '../../catalog/version.js'
+import type { DataFile, Version } from '../../catalog/version.js'
 import { ServiceError } from '../../errors.js'
 import type { Question } from '../../query/question.js'
 import { withController } from '../deadline.js'
@@ -9,6 +10,7 @@ import { compileCount, compileRead, rowsOf } from './compile.js'
 import type { Statement } from './compile.js'
 import { readFailure, serviceErrorOf } from './failure.js'
 import type { InstanceOptions } from './instance.js'
+import { onVerified } from './on-verified.js'
 import { readPageFile } from './page-file.js'
 import { planCount, planPage } from './pieces.js'
 import type { Piece } from './pieces.js'
@@ -18,11 +20,18 @@ import { ServingInstance } from './serving.js'
 import type { Session } from './session.js'
 import { Turns } from './turns.js'
 import type { TurnsOptions } from './turns.js'
-import { ChangedFileError, requireUnchanged } from './unchanged.js'
+import {
+  ChangedFileError,
+  UnverifiedError,
+  requireUnchanged,
+  requireVerified,
+} from './unchanged.js'
 
 export interface EngineOptions extends InstanceOptions, TurnsOptions {
   /** Told of a version that must not be read any more, and why, for the owner. */
-  readonly withdraw?: (version: Version, reason: string, isBroken: boolean) => void
+  readonly withdraw?: (version: Version, reason: string) => void
+  /** Files are read once they are verified; left out = they need only be unchanged. */
+  readonly checks?: FileChecks
 }
 
 /** Runs of a query whose instance dies of another one's fatal error. */
@@ -67,7 +76,7 @@ export class DuckDbEngine implements Engine {
   }
 
   read(question: Question, options: ReadOptions): Promise<Rows> {
-    return this.#query(question.version, options, (signal) =>
+    return this.#query(filesOf(question), options, (signal) =>
       question.format === 'parquet'
         ? this.#readFile(question, signal)
         : this.#readRows(question, signal),
@@ -75,13 +84,14 @@ export class DuckDbEngine implements Engine {
   }
 
   count(version: Version, predicates: readonly Predicate[], options: ReadOptions): Promise<number> {
-    return this.#query(version, options, (signal) =>
+    return this.#query(filesOf({ version, predicates }), options, (signal) =>
       this.#run(version, this.#shared, async (session) => {
         let rows = 0
         for (const stretch of planCount(version, predicates)) {
+          requireVerified(filesUpTo(stretch), this.#checks)
           const statement = compileCount(stretch, predicates)
           rows += Number((await session.run(statement, signal))[0]?.[0])
-          await requireUnchanged(filesUpTo(stretch))
+          await requireUnchanged(filesUpTo(stretch), this.#checks)
         }
         return rows
       }),
@@ -90,13 +100,17 @@ export class DuckDbEngine implements Engine {
 
   profile(question: ProfileQuestion, options: ReadOptions): Promise<Profile> {
     const { version } = question
-    return this.#query(version, options, (signal) =>
-      this.#run(version, this.#shared, async (session) => {
-        const run = (statement: Statement) => session.run(statement, signal)
-        const profile = await profileColumns(question, run)
-        await requireUnchanged(version.files)
-        return profile
-      }),
+    return this.#query(
+      () => version.files,
+      options,
+      (signal) =>
+        this.#run(version, this.#shared, async (session) => {
+          requireVerified(version.files, this.#checks)
+          const run = (statement: Statement) => session.run(statement, signal)
+          const profile = await profileColumns(question, run)
+          await requireUnchanged(version.files, this.#checks)
+          return profile
+        }),
     )
   }
 
@@ -109,7 +123,7 @@ export class DuckDbEngine implements Engine {
   }
 
   #readRows(question: Question, signal: AbortSignal): Promise<Rows> {
-    return readPieces(question, async (piece, limit) => {
+    return readPieces(question, this.#checks, async (piece, limit) => {
       const statement = compileRead(piece, question, limit)
       const run = (session: Session) => session.run(statement, signal)
       return rowsOf(piece, await this.#runPlanned(question.version, piece.plan, run))
@@ -122,7 +136,7 @@ export class DuckDbEngine implements Engine {
     const [first] = planPage(version, predicates, { after, missing: () => limit + 1 })
     return this.#runPlanned(version, first?.plan ?? 'solo', (session) => {
       const run = (statement: Statement) => session.runOnce(statement, signal)
-      return readPageFile(question, pagesFolder(session), run)
+      return readPageFile(question, pagesFolder(session), this.#checks, run)
     })
   }
 
@@ -139,35 +153,37 @@ export class DuckDbEngine implements Engine {
 
   /** When its turn comes, until it is done or told to stop. */
   #query<T>(
-    version: Version,
+    files: () => readonly DataFile[],
     { client, signal }: ReadOptions,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     return withController(signal, async (stop) => {
       const running = this.#running
       if (!running) throw stopping()
-      const result = this.#turns.run(client, stop.signal, () => work(stop.signal))
+      const options = { checks: this.#checks, files, signal: stop.signal }
+      const result = onVerified(options, () =>
+        this.#turns.run(client, stop.signal, () => work(stop.signal)),
+      )
       running.set(stop, result)
       try {
         return await result
       } catch (cause) {
-        throw stop.signal.aborted ? stop.signal.reason : await this.#failure(version, cause)
+        throw stop.signal.aborted ? stop.signal.reason : this.#failure(cause)
       } finally {
         running.delete(stop)
       }
     })
   }
 
-  /** A file that was overwritten may be the reason of any failure. */
-  async #failure(version: Version, cause: unknown): Promise<unknown> {
-    const changed = await requireUnchanged(version.files).then(
-      () => cause,
-      (found: unknown) => found,
-    )
-    if (!(changed instanceof ChangedFileError)) return serviceErrorOf(cause, this.#options.folders)
-    this.#options.withdraw?.(version, changed.message, false)
+  get #checks(): FileChecks | null {
+    return this.#options.checks ?? null
+  }
+
+  #failure(cause: unknown): unknown {
+    const isOfFiles = cause instanceof ChangedFileError || cause instanceof UnverifiedError
+    if (!isOfFiles) return serviceErrorOf(cause, this.#options.folders)
     const detail = 'This dataset is being replaced. Try again shortly.'
-    return new ServiceError('service_unavailable', detail, { cause: changed, retryAfterSeconds: 1 })
+    return new ServiceError('service_unavailable', detail, { cause, retryAfterSeconds: 1 })
   }
 
   /** On an instance; on a new one where the first dies of another query's fatal error. */
@@ -188,8 +204,13 @@ export class DuckDbEngine implements Engine {
   #noteBreak(version: Version, breaks: number): void {
     this.#breaks.set(version, breaks)
     const reason = `reading it broke the query engine ${breaks} times`
-    if (breaks === breaksMax) this.#options.withdraw?.(version, reason, true)
+    if (breaks === breaksMax) this.#options.withdraw?.(version, reason)
   }
+}
+
+/** The files that a question may read, when that must be known. */
+function filesOf(question: Pick<Question, 'version' | 'predicates'>): () => readonly DataFile[] {
+  return () => planCount(question.version, question.predicates).flatMap((each) => filesUpTo(each))
 }
 
 /** Below the temp folder, where DuckDB may write by its own rule: the sandbox allows no more. */

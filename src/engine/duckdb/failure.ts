@@ -31,6 +31,11 @@ const fileFailures: readonly (string | null)[] = [
   'Serialization',
 ]
 
+/** Whether a file that can't be read, or makes no sense, may be behind it. */
+export function isFileFailure({ type }: Failure): boolean {
+  return type !== null && fileFailures.includes(type)
+}
+
 /**
  * A DuckDB error as the caller sees it, with what the log may know of it: DuckDB's words without
  * the folders' own paths. A mistake of our own stays an error like any other, a 500.
@@ -47,7 +52,7 @@ export function serviceErrorOf(cause: unknown, folders: readonly string[]): unkn
       'The query needs more memory than is free now. Select fewer columns or add filters.',
     )
   }
-  if (fileFailures.includes(type)) {
+  if (isFileFailure(failure)) {
     return unavailable("A part of this dataset can't be read at the moment.")
   }
   if (isFatal(failure) || type === 'INTERRUPT') {

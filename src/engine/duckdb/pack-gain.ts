@@ -127,6 +127,7 @@ function packedVersion(version: Version, { path, rows }: Sample): Version {
   const file: DataFile = {
     path,
     guard: null,
+    hash: null,
     name: packedName(0),
     rows,
     types,

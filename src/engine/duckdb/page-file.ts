@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Column } from '../../catalog/column.js'
+import type { FileChecks } from '../../catalog/file-checks.js'
 import { typeText } from '../../catalog/data-type.js'
 import type { Question } from '../../query/question.js'
 import type { Row, Rows } from '../engine.js'
@@ -30,11 +31,16 @@ const noText = Buffer.alloc(0)
  * any other format, in stored order, the columns by the names that callers see.
  * @throws service_unavailable when no file can be written there
  */
-export async function readPageFile(question: Question, folder: string, run: Run): Promise<Rows> {
+export async function readPageFile(
+  question: Question,
+  folder: string,
+  checks: FileChecks | null,
+  run: Run,
+): Promise<Rows> {
   const { columns } = question
   await run(statement(`CREATE TEMP TABLE page (${tableColumns(columns)})`))
   let pieces = 0
-  const found = await readPieces(question, async (piece, limit) => {
+  const found = await readPieces(question, checks, async (piece, limit) => {
     pieces += 1
     return placesOf(piece, await run(compileGather(piece, pieces, question, limit)))
   })

@@ -1,25 +1,28 @@
+import type { FileChecks } from '../../catalog/file-checks.js'
 import type { DataFile } from '../../catalog/version.js'
 import type { Question } from '../../query/question.js'
 import type { Row, Rows } from '../engine.js'
 import { planPage } from './pieces.js'
 import type { Piece, Stretch } from './pieces.js'
-import { requireUnchanged } from './unchanged.js'
+import { requireUnchanged, requireVerified } from './unchanged.js'
 
 /**
  * The rows of a page, piece by piece as `read` finds them, until it is full.
- * @throws ChangedFileError for a file that was written to meanwhile
+ * @throws UnverifiedError, ChangedFileError for files that are not known to be what was published
  */
 export async function readPieces(
   { version, predicates, after, limit }: Question,
+  checks: FileChecks | null,
   read: (piece: Piece, limit: number) => Promise<readonly Row[]>,
 ): Promise<Rows> {
   const rows: Row[] = []
   // One row more than asked for tells whether any follows.
   const missing = () => limit + 1 - rows.length
   for (const piece of planPage(version, predicates, { after, missing })) {
+    requireVerified(filesUpTo(piece), checks)
     for (const row of await read(piece, missing())) rows.push(row)
     const lastFile = missing() === 0 ? rows.at(-1)?.position.file : undefined
-    await requireUnchanged(filesUpTo(piece, lastFile))
+    await requireUnchanged(filesUpTo(piece, lastFile), checks)
     if (missing() === 0) break
   }
   return { rows: rows.slice(0, limit), hasMore: rows.length > limit }

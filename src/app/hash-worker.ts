@@ -1,0 +1,17 @@
+import { parentPort } from 'node:worker_threads'
+import { hashFile } from '../catalog/hash-file.js'
+import type { FromHasher, ToHasher } from './hashing.js'
+
+// The thread that `hashing.ts` starts: it reads files, so that requests need not wait for that.
+
+parentPort?.on('message', ({ id, path, bytesPerSecondMax }: ToHasher) => {
+  const tell = (message: FromHasher) => parentPort?.postMessage(message)
+  hashFile(path, bytesPerSecondMax).then(
+    (hash) => {
+      tell({ id, hash })
+    },
+    (cause: NodeJS.ErrnoException) => {
+      tell({ id, code: cause.code ?? 'UNKNOWN' })
+    },
+  )
+})

@@ -1,0 +1,65 @@
+import { Worker } from 'node:worker_threads'
+import type { HashFile } from '../catalog/hash-file.js'
+
+/** One file to hash. */
+export interface ToHasher {
+  readonly id: number
+  readonly path: string
+  readonly bytesPerSecondMax: number
+}
+
+export type FromHasher =
+  | { readonly id: number; readonly hash: string }
+  | { readonly id: number; readonly code: string }
+
+interface Waiting {
+  readonly resolve: (hash: string) => void
+  readonly reject: (cause: Error) => void
+}
+
+const program = new URL('./hash-worker.js', import.meta.url)
+
+/** Hashes files on a thread of its own, which begins with the first file. */
+export class Hasher {
+  #worker: Worker | null = null
+  #lastId = 0
+  readonly #waiting = new Map<number, Waiting>()
+
+  readonly hash: HashFile = (path, bytesPerSecondMax = Infinity) =>
+    new Promise((resolve, reject) => {
+      const id = ++this.#lastId
+      this.#waiting.set(id, { resolve, reject })
+      this.#thread().postMessage({ id, path, bytesPerSecondMax } satisfies ToHasher)
+    })
+
+  async close(): Promise<void> {
+    await this.#worker?.terminate()
+  }
+
+  #thread(): Worker {
+    if (this.#worker) return this.#worker
+    const worker = new Worker(program)
+    worker.unref()
+    let failure = new Error('the thread that hashes files has ended')
+    worker.on('message', (message: FromHasher) => {
+      this.#settle(message)
+    })
+    worker.on('error', (cause) => {
+      failure = cause
+    })
+    worker.on('exit', () => {
+      this.#worker = null
+      for (const { reject } of this.#waiting.values()) reject(failure)
+      this.#waiting.clear()
+    })
+    this.#worker = worker
+    return worker
+  }
+
+  #settle(message: FromHasher): void {
+    const waiting = this.#waiting.get(message.id)
+    this.#waiting.delete(message.id)
+    if ('hash' in message) waiting?.resolve(message.hash)
+    else waiting?.reject(Object.assign(new Error(`read: ${message.code}`), { code: message.code }))
+  }
+}

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/**
+ * The SHA-256 of a file's whole content, in hexadecimal digits. Reads no more than so many bytes a
+ * second where that is given.
+ * @throws the system's error for a file that can't be read
+ */
+export type HashFile = (path: string, bytesPerSecondMax?: number) => Promise<string>
+
+const readBytesMax = 1024 * 1024
+
+/** Hashes on this thread, piece by piece. A server has a thread of its own for it. */
+export const hashFile: HashFile = async (path, bytesPerSecondMax = Infinity) => {
+  // A pipe that has taken the file's place must not be waited for.
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const hash = createHash('sha256')
+  const buffer = Buffer.allocUnsafe(readBytesMax)
+  const start = performance.now()
+  let position = 0
+  for (;;) {
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, position)
+    if (bytesRead === 0) return hash.digest('hex')
+    hash.update(buffer.subarray(0, bytesRead))
+    position += bytesRead
+    const earlyMs = (1000 * position) / bytesPerSecondMax - (performance.now() - start)
+    if (earlyMs > 1) await sleep(earlyMs)
+  }
+}

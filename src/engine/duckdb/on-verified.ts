@@ -1,0 +1,95 @@
+import type { FileChecks, Verdict } from '../../catalog/file-checks.js'
+import type { DataFile } from '../../catalog/version.js'
+import { isFileFailure, readFailure } from './failure.js'
+import { ChangedFileError, UnverifiedError, requireUnchanged } from './unchanged.js'
+
+interface VerifiedWork {
+  /** Null = nothing is verified, and files that were written to are a failure. */
+  readonly checks: FileChecks | null
+  /** The files that the work may read. */
+  readonly files: () => readonly DataFile[]
+  /** Ends the wait, not the verification: the next query finds it done. */
+  readonly signal: AbortSignal
+}
+
+/** Each time, at least one more file was verified, or one was changed by a process. */
+const roundsMax = 100
+/** Files that are read at the same time for one query. */
+const atOnce = 4
+
+/**
+ * Runs work on files of which every byte was verified by this process. Work that meets one that was
+ * not, or that something was done to, ends; when the file was verified, it runs again from its
+ * start. In between it holds no place that another query could have.
+ * @throws ChangedFileError when a file is not what its version was published with
+ */
+export async function onVerified<T>(options: VerifiedWork, run: () => Promise<T>): Promise<T> {
+  for (let round = 1; ; round++) {
+    try {
+      return await run()
+    } catch (cause) {
+      options.signal.throwIfAborted()
+      const isAgain = await verifyAfter(cause, options)
+      if (!isAgain || round === roundsMax) throw cause
+    }
+  }
+}
+
+/** True where the failure came from files that are found to be good now. */
+async function verifyAfter(cause: unknown, options: VerifiedWork): Promise<boolean> {
+  const { checks, files } = options
+  if (cause instanceof ChangedFileError) return false
+  const changed = cause instanceof UnverifiedError ? cause : await unverified(files(), checks)
+  if (!checks) return false
+  if (changed) {
+    await requireIntact(changed.files, options, (file) => checks.verify(file))
+    return true
+  }
+  const failure = readFailure(cause)
+  if (!isFileFailure(failure)) return false
+  const named = files().filter(({ path }) => failure.text.includes(path))
+  const suspects = named.length > 0 ? named : files()
+  await requireIntact(suspects, options, (file) => checks.recheck(file))
+  return false
+}
+
+/** A file that was overwritten may be the reason of any failure. */
+async function unverified(
+  files: readonly DataFile[],
+  checks: FileChecks | null,
+): Promise<UnverifiedError | null> {
+  try {
+    await requireUnchanged(files, checks)
+    return null
+  } catch (found) {
+    if (found instanceof UnverifiedError) return found
+    throw found
+  }
+}
+
+/** @throws ChangedFileError for the first that is not; the signal's reason when it aborts */
+async function requireIntact(
+  files: readonly DataFile[],
+  { signal }: VerifiedWork,
+  verdictOf: (file: DataFile) => Promise<Verdict>,
+): Promise<void> {
+  for (let first = 0; first < files.length; first += atOnce) {
+    const batch = files.slice(first, first + atOnce)
+    const verdicts = await untilAborted(signal, Promise.all(batch.map(verdictOf)))
+    const wrong = verdicts.findIndex((verdict) => verdict !== 'intact')
+    const file = batch[wrong]
+    if (file) throw new ChangedFileError(file, `is ${verdicts[wrong]}`)
+  }
+}
+
+/** The result of work that goes on when the signal aborts the wait for it. */
+function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      reject(signal.reason)
+    }
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+  })
+}
