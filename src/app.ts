@@ -38,7 +38,10 @@ export interface App {
    * for; what fails is logged. Ends early at a stop.
    */
   readonly prepare: () => Promise<void>
-  /** Takes what changed of registry and files now, by force where asked; waits for what is being written. */
+  /**
+   * Takes what changed of registry and files now, and waits for what is being written; with force
+   * also what was refused.
+   */
   readonly reload: (force?: boolean) => Promise<void>
   /**
    * Stops taking requests, waits for those in flight, ten seconds at most, interrupts the rest,

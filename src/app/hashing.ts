@@ -9,8 +9,7 @@ export interface ToHasher {
 }
 
 export type FromHasher =
-  | { readonly id: number; readonly hash: string }
-  | { readonly id: number; readonly code: string }
+  { readonly id: number; readonly hash: string } | { readonly id: number; readonly code: string }
 
 interface Waiting {
   readonly resolve: (hash: string) => void

@@ -74,10 +74,25 @@ export function lossText(file: string, verdict: Verdict, isPacked: boolean): str
   return `the packed copy is damaged (${file}); the files it was made from are served and packed again`
 }
 
+/** Whether both stand for the same content at the same place. */
+export function isSameFile(left: CheckedFile, right: CheckedFile): boolean {
+  return left.path === right.path && left.hash === right.hash
+}
+
 /** Whether a version is served from this very file. */
-export function isServedFrom(
-  { files }: Pick<Version, 'files'>,
-  { path, hash }: CheckedFile,
-): boolean {
-  return files.some((each) => each.path === path && each.hash === hash)
+export function isServedFrom({ files }: Version, file: CheckedFile): boolean {
+  return files.some((each) => isSameFile(each, file))
+}
+
+/** What becomes of versions, for the log, when a file of theirs is not what it was. */
+export function lossesOf(
+  versions: readonly (Version | null)[],
+  file: CheckedFile,
+  verdict: Verdict,
+): readonly Loss[] {
+  return versions.flatMap((version) => {
+    const lost = version?.files.find((each) => isSameFile(each, file))
+    if (!version || !lost) return []
+    return [{ dataset: version.dataset, version: version.id, file: lost.name, verdict }]
+  })
 }

@@ -100,6 +100,12 @@ export class FileChecks {
     return run
   }
 
+  /** Whether all of these files are intact; ends with the first that is not. */
+  async verifyAll(files: readonly CheckedFile[]): Promise<boolean> {
+    for (const file of files) if ((await this.verify(file)) !== 'intact') return false
+    return true
+  }
+
   /** The same of a file that the engine could not read; `intact` where that was verified just now. */
   async recheck(file: CheckedFile): Promise<Verdict> {
     const verifiedAt = this.verifiedAt(file) ?? -Infinity

@@ -6,20 +6,16 @@ import type { Storage } from './disk-use.js'
 import type { Loss } from './damages.js'
 import type { CheckedFile, Verdict } from './file-checks.js'
 import { LiveDataset } from './live-dataset.js'
-import type { LiveDatasetOptions, UpdateOptions, UpdateResult, Words } from './live-dataset.js'
+import type { LiveDatasetOptions } from './live-dataset.js'
 import { identityOrNull } from './look.js'
-import { quoted } from './nearest.js'
 import { reasonOf } from './open-dataset.js'
 import type { PackOrder, PackedFile } from './packer.js'
-import { RegistryError, plansOf } from './registry.js'
+import { RegistryError } from './registry.js'
 import type { Registry } from './registry.js'
+import { requireSold } from './sold.js'
+import type { SoldPlan } from './sold.js'
+import type { UpdateOptions, UpdateResult, Words } from './update.js'
 import type { DataFile, Version } from './version.js'
-
-/** A dataset and plan that somebody has paid for. */
-interface SoldPlan {
-  readonly dataset: string
-  readonly plan: string
-}
 
 export interface LiveCatalogOptions extends LiveDatasetOptions {
   readonly registryPath: string
@@ -212,7 +208,7 @@ export class LiveCatalog {
     if (!isSettled) return 'unsettled'
     try {
       const registry = await readRegistry(registryPath)
-      if (!force) this.#requireSold(registry)
+      if (!force) requireSold(this.#options.sold(), this.#serving.registry, registry)
       this.#serving = this.#picture(registry, null)
     } catch (cause) {
       if (!(cause instanceof RegistryError)) throw cause
@@ -220,26 +216,6 @@ export class LiveCatalog {
     }
     this.#registryIdentity = identity
     return 'changed'
-  }
-
-  /** @throws RegistryError naming what live subscriptions would lose */
-  #requireSold(registry: Registry): void {
-    const lost = new Map<string, number>()
-    for (const { dataset, plan } of this.#options.sold()) {
-      const before = this.#serving.registry.datasets.get(dataset)
-      if (!before || !plansOf(before).has(plan)) continue
-      const entry = registry.datasets.get(dataset)
-      const what = !entry
-        ? `dataset ${quoted(dataset)}`
-        : `plan ${quoted(plan)} of dataset ${quoted(dataset)}`
-      if (!entry || !plansOf(entry).has(plan)) lost.set(what, (lost.get(what) ?? 0) + 1)
-    }
-    if (lost.size === 0) return
-    const lines = [...lost].map(([what, count]) => {
-      const users = count === 1 ? '1 live subscription uses' : `${count} live subscriptions use`
-      return `${what} is gone, which ${users}; put it back, or: das dataset reload --force`
-    })
-    throw new RegistryError(lines)
   }
 
   async #updateAll(registry: Registry, options: UpdateOptions): Promise<UpdateResult> {

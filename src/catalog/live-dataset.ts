@@ -4,7 +4,7 @@ import { earlierVersion, narrowedDataset, registryDataset } from './dataset.js'
 import type { Dataset } from './dataset.js'
 import { storageOf } from './disk-use.js'
 import type { Storage } from './disk-use.js'
-import { Damages, isServedFrom, lossText } from './damages.js'
+import { Damages, isSameFile, isServedFrom, lossText, lossesOf } from './damages.js'
 import type { Loss } from './damages.js'
 import type { CheckedFile, FileChecks, Verdict } from './file-checks.js'
 import { KnownFiles } from './known-files.js'
@@ -16,13 +16,11 @@ import type { OpenFiles } from './opener.js'
 import { PackWish } from './pack-wish.js'
 import type { PackOrder, PackedFile } from './packer.js'
 import { openPacked } from './packed.js'
-import type { Registry } from './registry.js'
-import type { DatasetEntry } from './registry-schema.js'
 import { Settling } from './settling.js'
+import type { UpdateOptions, UpdateResult, Words } from './update.js'
 import { isSameOnDisk } from './version.js'
 import type { DataFile, Version } from './version.js'
-import { bounded } from './superseded.js'
-import type { Superseded } from './superseded.js'
+import { SupersededVersions } from './superseded.js'
 import { VersionFolders } from './version-folders.js'
 
 export interface LiveDatasetOptions {
@@ -34,23 +32,6 @@ export interface LiveDatasetOptions {
   readonly now: () => number
 }
 
-/** `unsettled`: something is being written; look again soon. */
-export type UpdateResult = 'unchanged' | 'unsettled' | 'changed'
-
-/** The registry, and what it says of one dataset. */
-export interface Words {
-  readonly registry: Registry
-  readonly entry: DatasetEntry
-}
-
-export interface UpdateOptions {
-  /** Files that may still be written to are opened. */
-  readonly isFirst: boolean
-  /** What was refused for what it lacks is taken, and a damaged file for what it holds now. */
-  readonly force: boolean
-}
-
-const keepHours = 24
 /** A failure that may pass by itself is tried again after this long. */
 const retryMs = 60_000
 
@@ -66,7 +47,7 @@ export class LiveDataset {
   #words: Words
   #dataset: Dataset
   #content: Content | null = null
-  #earlier: readonly Superseded[] = []
+  readonly #earlier = new SupersededVersions()
   /** Folders whose files broke the engine. */
   readonly #broken = new Set<string>()
   /** The look that was opened last, and when it is worth another try. */
@@ -115,7 +96,7 @@ export class LiveDataset {
         this.#dataset = dataset
       } else {
         const supersededAt = each.supersededAt ?? now()
-        this.#earlier = [...this.#earlier, { ...each, version: dataset.version, supersededAt }]
+        this.#earlier.add({ ...each, version: dataset.version, supersededAt })
       }
     }
     this.#dataset = this.#withEarlier(this.#dataset)
@@ -167,8 +148,8 @@ export class LiveDataset {
     const { version } = this.#dataset
     const content = this.#content
     if (this.#wish.order !== order || !version || !content) return false
-    if (!(await this.#areIntact(content))) {
-      // What was packed may be the rows of other files, under the name of these.
+    // By every byte: what was packed may be the rows of other files, under the name of these.
+    if (!(await this.#options.checks.verifyAll(content.files))) {
       this.#wish.drop()
       return false
     }
@@ -189,40 +170,32 @@ export class LiveDataset {
 
   /** The files that are served, those of the newest version first. */
   get storedFiles(): readonly DataFile[] {
-    const versions = [...this.#earlier.map(({ version }) => version), this.#dataset.version]
+    const versions = [...this.#earlier.versions, this.#dataset.version]
     return versions.reverse().flatMap((version) => version?.files ?? [])
   }
 
   /** Ends the versions that are served from a file which is not what it was. */
   lose(file: CheckedFile, verdict: Verdict): readonly Loss[] {
     const content = this.#content
-    const current = this.#dataset.version
-    const stored = content?.files.find(({ path, hash }) => path === file.path && hash === file.hash)
-    const versions = [...(current ? [current] : []), ...this.#earlier.map((each) => each.version)]
-    const lost = versions.filter((version) => isServedFrom(version, file))
+    const losses = lossesOf([this.#dataset.version, ...this.#earlier.versions], file, verdict)
+    const stored = content?.files.find((each) => isSameFile(each, file))
     if (content && stored) {
       const reason = lossText(stored.source.name, verdict, content.origins !== null)
-      if (verdict === 'damaged') {
-        this.#damages.add(content, reason)
-        if (!content.origins) this.#known.doubt([stored.source])
-      }
+      if (verdict === 'damaged') this.#damages.add(content, reason)
+      if (verdict === 'damaged' && !content.origins) this.#known.doubt([stored.source])
       this.#withdrawCurrent(reason)
     }
-    this.#earlier = this.#earlier.filter(({ version }) => !lost.includes(version))
+    this.#earlier.remove((version) => isServedFrom(version, file))
     this.#dataset = this.#withEarlier(this.#dataset)
-    return lost.map(({ id, files }) => {
-      const name = files.find(({ path }) => path === file.path)?.name ?? ''
-      return { dataset: this.#name, version: id, file: name, verdict }
-    })
+    return losses
   }
 
   /** Ends a version that can't be read whole any more. False where it is not served. */
   withdraw(version: Version, reason: string): boolean {
     const current = this.#dataset.version
     const isCurrent = current !== null && isSameOnDisk(current, version)
-    const earlier = this.#earlier.filter((each) => !isSameOnDisk(each.version, version))
-    if (!isCurrent && earlier.length === this.#earlier.length) return false
-    this.#earlier = earlier
+    const isEarlier = this.#earlier.remove((each) => isSameOnDisk(each, version))
+    if (!isCurrent && !isEarlier) return false
     if (isCurrent) {
       if (this.#content?.folder) this.#broken.add(this.#content.folder)
       this.#withdrawCurrent(reason)
@@ -240,15 +213,9 @@ export class LiveDataset {
 
   /** Forgets versions whose time is over. True where there were any. */
   async expire(): Promise<boolean> {
-    const keepMs = (this.#words.entry.keep_versions_hours ?? keepHours) * 3_600_000
-    const oldest = this.#options.now() - keepMs
-    const earlier = bounded(this.#earlier.filter(({ supersededAt }) => supersededAt > oldest))
+    const isLess = this.#earlier.expire(this.#options.now(), this.#words.entry)
     this.#wish.retry(this.#options.now())
-    const isLess = earlier.length < this.#earlier.length
-    if (isLess) {
-      this.#earlier = earlier
-      this.#dataset = this.#withEarlier(this.#dataset)
-    }
+    if (isLess) this.#dataset = this.#withEarlier(this.#dataset)
     await this.#sweep(false)
     return isLess
   }
@@ -256,14 +223,6 @@ export class LiveDataset {
   /** Removes what was published, once nobody can be reading it. True when it is gone. */
   async discard(): Promise<boolean> {
     return this.#folders.sweep(new Set(), this.#options.now(), false)
-  }
-
-  /** By every byte: what was read of them meanwhile was what they were published with. */
-  async #areIntact({ files }: Content): Promise<boolean> {
-    for (const file of files) {
-      if ((await this.#options.checks.verify(file)) !== 'intact') return false
-    }
-    return true
   }
 
   /** A version that was opened is served unless it would break callers' programs or lose rows. */
@@ -286,7 +245,10 @@ export class LiveDataset {
     const content = this.#content
     if (content && dataset) await this.#serve({ ...dataset, reason }, content)
     else if (content) this.#dataset = narrowedDataset(this.#dataset, this.#words, reason)
-    else this.#dataset = this.#withEarlier({ ...this.#registryDataset(), reason })
+    else {
+      const bare = registryDataset(this.#name, this.#words.entry)
+      this.#dataset = this.#withEarlier({ ...bare, reason })
+    }
   }
 
   async #serve(dataset: Dataset, content: Content): Promise<void> {
@@ -299,20 +261,15 @@ export class LiveDataset {
     if (folder !== null && folder !== content.folder) {
       await this.#folders.mark(folder, supersededAt)
     }
-    const { version: served } = this.#dataset
-    const others = this.#earlier.filter(({ version }) => version.id !== dataset.version?.id)
-    const isReplaced = served && served.id !== dataset.version?.id
-    this.#earlier = isReplaced
-      ? bounded([...others, { version: served, folder, supersededAt }])
-      : others
+    // Found damaged meanwhile: the next look publishes it again.
+    if (this.#damages.folders.has(content.folder ?? '')) return
+    const { version } = this.#dataset
+    this.#earlier.replace(version && { version, folder, supersededAt }, dataset.version?.id)
     this.#content = content
     this.#dataset = this.#withEarlier(dataset)
     // Before anything is packed: what was packed and is damaged must not be taken for done.
-    const damaged = this.#damages.onDisk
     const isPackedAgain = content.origins === null && this.#words.entry.pack === 'auto'
-    if (!damaged.has(content.folder ?? '')) {
-      for (const each of this.#damages.heal(isPackedAgain)) await this.#folders.remove(each)
-    }
+    for (const each of this.#damages.heal(isPackedAgain)) await this.#folders.remove(each)
     this.#wish.look(this.#folders.parent, this.#words.entry, content, dataset.version)
   }
 
@@ -321,21 +278,17 @@ export class LiveDataset {
     return joinDataset(this.#name, entry, registry, files).catch(() => null)
   }
 
-  #registryDataset(): Dataset {
-    return registryDataset(this.#name, this.#words.entry)
-  }
-
   #withEarlier(dataset: Dataset): Dataset {
     const { registry, entry } = this.#words
-    const earlier = this.#earlier.map(({ version }) =>
+    const earlier = this.#earlier.versions.map((version) =>
       earlierVersion(version, this.#name, registry, entry),
     )
     return Object.freeze({ ...dataset, earlier })
   }
 
   async #sweep(atOnce: boolean): Promise<void> {
-    const folders = [this.#content, ...this.#earlier].flatMap((each) => each?.folder ?? [])
-    const keep = new Set([...folders, ...this.#wish.folders, ...this.#damages.onDisk])
+    const served = [this.#content?.folder ?? [], this.#earlier.folders].flat()
+    const keep = new Set([...served, ...this.#wish.folders, ...this.#damages.onDisk])
     await this.#folders.sweep(keep, this.#options.now(), atOnce)
   }
 }

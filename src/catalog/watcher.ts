@@ -1,6 +1,6 @@
 import { watch } from 'node:fs'
 import type { FSWatcher } from 'node:fs'
-import type { UpdateResult } from './live-dataset.js'
+import type { UpdateResult } from './update.js'
 
 export interface WatcherOptions {
   /** Looks at the disk, and takes what is new; `unsettled`: look again soon. */

@@ -164,9 +164,8 @@ await t.test('gross damage under a running server falls back and heals', async (
   const { token } = world.subscribe(['things:pro'])
   const good = await ask(world, token)
   await world.app.close()
+  rotGrossly(storedFile(world))
   const again = await start(t, at)
-  t.equal((await ask(again, token)).status, 200)
-  rotGrossly(storedFile(again))
   for (let tries = 0; tries < 3; tries++) {
     const answer = await ask(again, token)
     if (answer.status === 200) t.same(answer.body.data, good.body.data)
