@@ -3,7 +3,8 @@ import type { BigIntStats } from 'node:fs'
 import { open, realpath, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
-import { glob, isDynamicPattern } from 'tinyglobby'
+import { isDynamicPattern } from 'tinyglobby'
+import { expandPattern } from './expand-pattern.js'
 import { hashFile } from './hash-file.js'
 import type { HashFile } from './hash-file.js'
 import { inBatches } from './in-batches.js'
@@ -125,10 +126,9 @@ async function expand(folder: string, pattern: string): Promise<readonly string[
   if (found?.isFile()) return [path]
   if (found?.isDirectory()) throw new FileError(path, 'is a folder: add /*.parquet')
   if (found) throw new FileError(path, notRegular)
-  if (!isDynamicPattern(pattern)) throw new FileError(path, 'is not there')
-  const matches = await glob(pattern, { cwd: folder, absolute: true, expandDirectories: false })
-  if (matches.length === 0) throw new FileError(path, 'matches no file')
-  return matches.sort((left, right) => (left < right ? -1 : 1))
+  const matches = await expandPattern(folder, pattern)
+  if (matches.length > 0) return matches
+  throw new FileError(path, isDynamicPattern(pattern) ? 'matches no file' : 'is not there')
 }
 
 /** A file whose content was read before; undefined for every other. */

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Command } from 'commander'
 import { openCatalog, readRegistry } from '../catalog/catalog.js'
+import { escapePattern } from '../catalog/expand-pattern.js'
 import { FileError } from '../catalog/opener.js'
 import { packOrder } from '../catalog/pack-order.js'
 import type { PackProgress, PackedFile } from '../catalog/packer.js'
@@ -65,7 +66,7 @@ async function pack(parts: CliParts, name: string, flags: Flags): Promise<void> 
   const packed = await packVersion(parts, registry, version, folder, config.memoryLimit, flags)
   const isSwitched = flags['switch'] !== false
   if (isSwitched) {
-    const files = `${pathIn(registry, folder)}/*.parquet`
+    const files = `${escapePattern(pathIn(registry, folder))}/*.parquet`
     await writeRegistry(before, withDatasetFiles(before.text ?? '', name, files))
   }
   if (flags.json) printJson(parts, packedJson(packed, isSwitched))
@@ -167,7 +168,8 @@ function packedLines(
   { name, folder, version, files, bytesAfter, seconds }: Packed,
   isSwitched: boolean,
 ): readonly string[] {
-  const [place, amount] = [pathIn(registry, folder), (value: number) => count(stdout, value)]
+  const place = escapePattern(pathIn(registry, folder))
+  const amount = (value: number) => count(stdout, value)
   const sizes = `${sizeText(version.bytes)} → ${sizeText(bytesAfter)}`
   const list = listOf(registry.datasets.get(name)?.files).join(', ')
   const files_ = `${amount(files.length)} file${files.length === 1 ? '' : 's'}`

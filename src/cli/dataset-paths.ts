@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { escapePath, glob, isDynamicPattern } from 'tinyglobby'
+import { glob, isDynamicPattern } from 'tinyglobby'
+import { escapePattern, expandPattern, splitPattern } from '../catalog/expand-pattern.js'
 import { badRequest } from '../errors.js'
 import { commonStart, tellingText } from './dataset-name.js'
 
@@ -41,7 +42,8 @@ export async function readPaths(
   for (const path of given) named.push(await readPath(path))
   const whole = await wholeFolder(named)
   const chosen = whole ?? named
-  const files = chosen.map((each) => inRegistry(each, registryFolder))
+  const files: string[] = []
+  for (const each of chosen) files.push(await inRegistry(each, registryFolder))
   const [first = { kind: 'file', path: '', folder: registryFolder } as const] = named
   const beside = first.kind === 'file' && given.length === 1 ? first.folder : dirname(first.folder)
   const isBelow = !relative(registryFolder, beside).startsWith('..')
@@ -61,11 +63,7 @@ export async function filesOf(
 ): Promise<readonly string[]> {
   const found = new Set<string>()
   for (const pattern of patterns) {
-    const path = resolve(folder, pattern)
-    const isFile = (await stat(path).catch(() => undefined))?.isFile() ?? false
-    const options = { cwd: folder, absolute: true, expandDirectories: false }
-    const matches = isFile ? [path] : await glob(pattern, options)
-    for (const match of matches) found.add(match)
+    for (const match of await expandPattern(folder, pattern)) found.add(match)
   }
   return [...found].sort()
 }
@@ -76,21 +74,14 @@ async function readPath(given: string): Promise<Named> {
   if (found?.isFile()) return { kind: 'file', path, folder: dirname(path) }
   if (found?.isDirectory()) {
     const tail = await folderPattern(path, given)
-    return { kind: 'pattern', path: join(escapePath(path), tail), folder: path }
+    return { kind: 'pattern', path: join(escapePattern(path), tail), folder: path }
   }
   if (found) throw badRequest(`${given} is not a regular file, and only those are read.`)
   if (!isDynamicPattern(given)) throw badRequest(`${given} is not there.`)
-  const pattern = isAbsolute(given) ? given : join(escapePath(process.cwd()), given)
-  const matches = await glob(pattern, { absolute: true, expandDirectories: false })
+  const { base, rest } = await splitPattern(process.cwd(), given)
+  const matches = await expandPattern(process.cwd(), given)
   if (matches.length === 0) throw badRequest(`${given} matches no file.`)
-  return { kind: 'pattern', path: pattern, folder: plainFolder(given) }
-}
-
-/** The deepest folder above everything that a glob can match. */
-function plainFolder(pattern: string): string {
-  const parts = pattern.split('/')
-  const plain = parts.findIndex((part) => isDynamicPattern(part))
-  return resolve(isAbsolute(pattern) ? '/' : '.', ...parts.slice(0, plain).filter(Boolean))
+  return { kind: 'pattern', path: join(escapePattern(base), rest), folder: base }
 }
 
 /** A hive tree or a nested folder is read to its depth, a flat one as it is. */
@@ -114,19 +105,25 @@ async function wholeFolder(named: readonly Named[]): Promise<readonly Named[] | 
   const names = new Set(named.map(({ path }) => basename(path)))
   const all = (await readdir(folder)).filter(isParquet)
   if (all.length !== names.size || !all.every((name) => names.has(name))) return null
-  return [{ kind: 'pattern', path: join(escapePath(folder), '*.parquet'), folder }]
+  return [{ kind: 'pattern', path: join(escapePattern(folder), '*.parquet'), folder }]
 }
 
 function isParquet(name: string): boolean {
   return extname(name) === '.parquet' && !name.startsWith('.')
 }
 
-/** Forward slashes, relative where the file is below the registry's folder. */
-function inRegistry({ kind, path }: Named, registryFolder: string): string {
-  const base = kind === 'pattern' ? escapePath(registryFolder) : registryFolder
+/**
+ * Forward slashes, relative where the file is below the registry's folder. A file's name is escaped,
+ * so that no other is meant once it is gone; not where a file has the escaped name.
+ */
+async function inRegistry({ kind, path }: Named, registryFolder: string): Promise<string> {
+  const base = kind === 'pattern' ? escapePattern(registryFolder) : registryFolder
   const inside = relative(base, path)
   const isBelow = inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside)
-  return isBelow ? inside : path
+  const written = isBelow ? inside : path
+  if (kind === 'pattern') return written
+  const [found] = await expandPattern(registryFolder, escapePattern(written))
+  return found === path ? escapePattern(written) : written
 }
 
 function calledOf(named: readonly Named[]): string {

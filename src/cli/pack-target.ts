@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
-import { relative, resolve, sep } from 'node:path'
+import { join, relative, resolve, sep } from 'node:path'
 import { isDynamicPattern } from 'tinyglobby'
+import { splitPattern } from '../catalog/expand-pattern.js'
 import { readPackPage } from '../catalog/pack-page.js'
 import { listOf } from '../catalog/registry.js'
 import type { Registry } from '../catalog/registry.js'
@@ -19,7 +20,7 @@ export async function packTarget(
   wanted: string | undefined,
 ): Promise<string> {
   const patterns = listOf(entry.files)
-  const source = sourceFolder(registry.folder, patterns)
+  const source = await sourceFolder(registry.folder, patterns)
   const shown = (path: string) => `${relative(registry.folder, path) || '.'}/`
   if (wanted === undefined && (await readPackPage(source))?.dataset === name) {
     throw badRequest(
@@ -28,7 +29,8 @@ export async function packTarget(
     )
   }
   const target = wanted === undefined ? `${source}-packed` : resolve(wanted)
-  if (patterns.some((pattern) => reaches(registry.folder, pattern, target))) {
+  for (const pattern of patterns) {
+    if (!(await reaches(registry.folder, pattern, target))) continue
     throw badRequest(
       `The dataset's own pattern looks into ${shown(target)}: name another folder, --to FOLDER.`,
     )
@@ -43,26 +45,28 @@ export async function packTarget(
 }
 
 /** The deepest folder that all patterns share, without parts that stand for many. */
-function sourceFolder(folder: string, patterns: readonly string[]): string {
-  const [first = [], ...others] = patterns.map((pattern) => plainFolder(folder, pattern).split(sep))
+async function sourceFolder(folder: string, patterns: readonly string[]): Promise<string> {
+  const folders = await Promise.all(patterns.map((pattern) => plainFolder(folder, pattern)))
+  const [first = [], ...others] = folders.map((each) => each.split(sep))
   const shared = first.findIndex((part, at) => others.some((parts) => parts[at] !== part))
   return (shared === -1 ? first : first.slice(0, shared)).join(sep) || sep
 }
 
 /** Up to the first part that is a glob, a hive value or the file itself. */
-function plainFolder(folder: string, pattern: string): string {
-  const parts = resolve(folder, pattern).split(sep).slice(0, -1)
-  const end = parts.findIndex((part) => part.includes('=') || isDynamicPattern(part))
+async function plainFolder(folder: string, pattern: string): Promise<string> {
+  const parts = (await splitPattern(folder, pattern)).base.split(sep)
+  const end = parts.findIndex((part) => part.includes('='))
   return (end === -1 ? parts : parts.slice(0, end)).join(sep) || sep
 }
 
 /** A glob may find files of the folder, or of the draft beside it, by its depth. */
-function reaches(folder: string, pattern: string, target: string): boolean {
-  if (!isDynamicPattern(pattern)) return false
-  const base = plainFolder(folder, pattern)
+async function reaches(folder: string, pattern: string, target: string): Promise<boolean> {
+  const { base, rest } = await splitPattern(folder, pattern)
+  const isFile = (await stat(join(base, rest)).catch(() => undefined))?.isFile() ?? false
+  if (isFile || !isDynamicPattern(rest)) return false
   const inside = relative(base, target)
   if (inside === '..' || inside.startsWith(`..${sep}`)) return false
-  const parts = relative(base, resolve(folder, pattern)).split(sep)
+  const parts = rest.split('/')
   const depth = inside === '' ? 1 : inside.split(sep).length + 1
   return parts.includes('**') || parts.length === depth
 }

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { isDynamicPattern } from 'tinyglobby'
+import { escapePattern } from '../../src/catalog/expand-pattern.js'
 import { FileError } from '../../src/catalog/opener.js'
 import { findSourceFiles } from '../../src/catalog/source-files.js'
 import { writeParquet } from '../support/parquet.js'
@@ -72,6 +74,32 @@ await t.test('a file is found by its name whatever its letters mean in a glob', 
   for (const name of names) t.same(await namesIn(folder, name), [name])
   t.same(await namesIn(folder, 'sub \\[1\\]/*.parquet'), ['sub [1]/(y).parquet'])
 })
+
+await t.test(
+  'a folder that is there is meant by its own name, and the rest is a glob',
+  async (t) => {
+    const folder = t.testdir({})
+    const names = ['y[1]/a.parquet', 'y[1]/!b.parquet', 'y1/c.parquet', 'back\\[2]/d.parquet']
+    await writeParquet(folder, Object.fromEntries(names.map((name) => [name, 'SELECT 1 AS x'])))
+    t.same(await namesIn(folder, 'y[1]/*.parquet'), ['y[1]/!b.parquet', 'y[1]/a.parquet'])
+    t.same(await namesIn(folder, 'y[1]/!*.parquet'), ['y[1]/!b.parquet'])
+    t.same(await namesIn(folder, 'y\\[1\\]/a.parquet'), ['y[1]/a.parquet'])
+    t.same(await namesIn(folder, 'y[0-9]/*.parquet'), ['y1/c.parquet'])
+    t.same(await namesIn(join(folder, 'y[1]'), '*.parquet'), ['!b.parquet', 'a.parquet'])
+    t.same(await namesIn(folder, 'back\\[2]/d.parquet'), ['back\\[2]/d.parquet'])
+    t.match(await refusal(folder, 'back\\[2]/*.parquet'), /list its files by name$/)
+    for (const name of [
+      'y[1]/a.parquet',
+      'a b.parquet',
+      '{a,b}!.parquet',
+      'back\\[2]/d.parquet',
+      '+(a)',
+    ]) {
+      t.notOk(isDynamicPattern(escapePattern(name)), name)
+      t.equal(escapePattern(name) === name, name === 'a b.parquet')
+    }
+  },
+)
 
 await t.test('what is no whole Parquet file is told apart, in words without a path', async (t) => {
   const folder = t.testdir({ 'garbage.parquet': 'This is a text file, not Parquet at all.' })
