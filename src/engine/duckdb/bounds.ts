@@ -1,9 +1,10 @@
 import { columnRules } from '../../catalog/column-types.js'
 import { typeText } from '../../catalog/data-type.js'
 import type { FileColumn, TextBounds } from '../../catalog/opener.js'
-import { bindText, bindTexts } from './bind.js'
+import { bindText } from './bind.js'
 import type { Statement } from './compile.js'
 import { servedText } from './encode.js'
+import { bindPaths } from './paths.js'
 import { identifier } from './sql.js'
 
 /** Runs one statement and gives its result by columns. */
@@ -56,7 +57,7 @@ async function footerBounds(
        FROM parquet_metadata($1) WHERE path_in_schema = $2 GROUP BY file_name)
      WHERE is_whole
        AND (least IS NULL) = (${least} IS NULL) AND (most IS NULL) = (${most} IS NULL)`,
-    bindTexts(paths),
+    bindPaths(paths),
     bindText(name),
   )
   return new Map(
@@ -77,7 +78,7 @@ async function scanBounds(
     `SELECT file_index, ${servedText(type, `min(${column})`)}, ${servedText(type, `max(${column})`)}
      FROM read_parquet($1, hive_partitioning = false, union_by_name = false)
      WHERE ${servedText(type, column)} IS NOT NULL GROUP BY file_index`,
-    bindTexts(paths),
+    bindPaths(paths),
   )
   return files.map((file, index) => [
     paths[Number(file)] ?? '',

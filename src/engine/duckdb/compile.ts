@@ -9,6 +9,7 @@ import type { Bound } from './bind.js'
 import { Parameters, condition } from './condition.js'
 import { encodeCsvRow } from './encode-csv.js'
 import { encodeRow } from './encode.js'
+import { bindPaths } from './paths.js'
 import type { Piece, Stretch } from './pieces.js'
 import { identifier } from './sql.js'
 
@@ -138,7 +139,7 @@ function fromWhere(
   sqlOf: (column: Column) => string,
   parameters: Parameters,
 ): string {
-  const paths = parameters.add(bindTexts(files.map(({ file }) => file.path)))
+  const paths = parameters.add(bindPaths(files.map(({ file }) => file.path)))
   const conditions = predicates.map((predicate) => condition(predicate, sqlOf, parameters))
   if (range) {
     conditions.push(`file_row_number >= ${parameters.add(bindBigint(range.from))}`)

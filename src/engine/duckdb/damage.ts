@@ -1,6 +1,6 @@
 import type { Damage } from '../../catalog/inspector.js'
-import { bindTexts } from './bind.js'
 import { readFailure } from './failure.js'
+import { bindPaths } from './paths.js'
 import type { Piece } from './pieces.js'
 import type { Run } from './run.js'
 import { compileScan } from './scan-job.js'
@@ -48,7 +48,7 @@ async function findRowGroup(job: ScanJob, path: string, run: Run): Promise<numbe
   const [rows = []] = await run({
     sql: `SELECT any_value(row_group_num_rows) FROM parquet_metadata($1)
       GROUP BY row_group_id ORDER BY row_group_id`,
-    values: [bindTexts([path])],
+    values: [bindPaths([path])],
   })
   const starts = [0]
   for (const count of rows) starts.push((starts.at(-1) ?? 0) + Number(count))

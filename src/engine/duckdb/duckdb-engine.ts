@@ -14,8 +14,10 @@ import { onVerified } from './on-verified.js'
 import { readPageFile } from './page-file.js'
 import { planCount, planPage } from './pieces.js'
 import type { Piece } from './pieces.js'
+import { PlainPaths } from './plain-paths.js'
 import { profileColumns } from './profile.js'
 import { filesUpTo, readPieces } from './read-pieces.js'
+import type { Reading } from './read-pieces.js'
 import { ServingInstance } from './serving.js'
 import type { Session } from './session.js'
 import { Turns } from './turns.js'
@@ -58,6 +60,7 @@ export class DuckDbEngine implements Engine {
   #running: Map<AbortController, Promise<unknown>> | null = new Map()
   /** How often reading each version has broken an instance. */
   readonly #breaks = new WeakMap<Version, number>()
+  readonly #paths = new PlainPaths()
 
   private constructor(options: EngineOptions) {
     this.#options = options
@@ -89,7 +92,7 @@ export class DuckDbEngine implements Engine {
         let rows = 0
         for (const stretch of planCount(version, predicates)) {
           requireVerified(filesUpTo(stretch), this.#checks)
-          const statement = compileCount(stretch, predicates)
+          const statement = compileCount(this.#paths.stretch(stretch), predicates)
           rows += Number((await session.run(statement, signal))[0]?.[0])
           await requireUnchanged(filesUpTo(stretch), this.#checks)
         }
@@ -107,7 +110,8 @@ export class DuckDbEngine implements Engine {
         this.#run(version, this.#shared, async (session) => {
           requireVerified(version.files, this.#checks)
           const run = (statement: Statement) => session.run(statement, signal)
-          const profile = await profileColumns(question, run)
+          const readable = { ...question, version: this.#paths.version(version) }
+          const profile = await profileColumns(readable, run)
           await requireUnchanged(version.files, this.#checks)
           return profile
         }),
@@ -120,10 +124,11 @@ export class DuckDbEngine implements Engine {
     for (const stop of running.keys()) stop.abort(stopping())
     await Promise.allSettled(running.values())
     await Promise.all([this.#solo.close(), this.#shared.close()])
+    this.#paths.close()
   }
 
   #readRows(question: Question, signal: AbortSignal): Promise<Rows> {
-    return readPieces(question, this.#checks, async (piece, limit) => {
+    return readPieces(question, this.#reading, async (piece, limit) => {
       const statement = compileRead(piece, question, limit)
       const run = (session: Session) => session.run(statement, signal)
       return rowsOf(piece, await this.#runPlanned(question.version, piece.plan, run))
@@ -136,7 +141,7 @@ export class DuckDbEngine implements Engine {
     const [first] = planPage(version, predicates, { after, missing: () => limit + 1 })
     return this.#runPlanned(version, first?.plan ?? 'solo', (session) => {
       const run = (statement: Statement) => session.runOnce(statement, signal)
-      return readPageFile(question, pagesFolder(session), this.#checks, run)
+      return readPageFile(question, pagesFolder(session), this.#reading, run)
     })
   }
 
@@ -179,9 +184,13 @@ export class DuckDbEngine implements Engine {
     return this.#options.checks ?? null
   }
 
+  get #reading(): Reading {
+    return { checks: this.#checks, paths: this.#paths }
+  }
+
   #failure(cause: unknown): unknown {
     const isOfFiles = cause instanceof ChangedFileError || cause instanceof UnverifiedError
-    if (!isOfFiles) return serviceErrorOf(cause, this.#options.folders)
+    if (!isOfFiles) return serviceErrorOf(this.#paths.inOwnNames(cause), this.#options.folders)
     const detail = 'This dataset is being replaced. Try again shortly.'
     return new ServiceError('service_unavailable', detail, { cause, retryAfterSeconds: 1 })
   }

@@ -2,8 +2,9 @@ import type { Column } from '../../catalog/column.js'
 import { typeText } from '../../catalog/data-type.js'
 import type { FileFooter } from '../../catalog/inspector.js'
 import type { Version } from '../../catalog/version.js'
-import { bindText, bindTexts } from './bind.js'
+import { bindText } from './bind.js'
 import type { Ask } from './bounds.js'
+import { bindPaths } from './paths.js'
 import { isRoundedText } from './rounded.js'
 import type { Run } from './run.js'
 import { readSchemaTree } from './schema-tree.js'
@@ -63,7 +64,7 @@ async function readLayouts(
             ${ends(key)}
           FROM parquet_metadata($1) WHERE column_id = 0 OR path_in_schema = $2))
       GROUP BY file_name`,
-    values: [bindTexts(paths), bindText(key && isCompared(key) ? key.source : '')],
+    values: [bindPaths(paths), bindText(key && isCompared(key) ? key.source : '')],
   })
   const found = new Map(
     files.map((file, index) => [
@@ -103,7 +104,7 @@ async function addColumns(
         arg_max(stats_min_value, abs(TRY_CAST(stats_min_value AS DOUBLE))),
         arg_max(stats_max_value, abs(TRY_CAST(stats_max_value AS DOUBLE)))
       FROM parquet_metadata($1) GROUP BY path_in_schema`,
-    values: [bindTexts(paths)],
+    values: [bindPaths(paths)],
   })
   const places = new Map(names.map((name, index) => [String(name), index]))
   for (const { source, type } of version.columns) {
@@ -132,7 +133,7 @@ async function addCuts(
   const ask: Ask = (sql, ...values) => run({ sql, values })
   const [files = []] = await ask(
     'SELECT DISTINCT file_name FROM parquet_schema($1) WHERE logical_type LIKE $2',
-    bindTexts(paths),
+    bindPaths(paths),
     bindText(`${utc}%${nanoseconds}%`),
   )
   for (const file of files) {

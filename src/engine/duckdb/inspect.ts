@@ -18,6 +18,7 @@ import type { FooterColumn } from './inspect-footers.js'
 import { countKeys } from './inspect-keys.js'
 import { scanColumns } from './inspect-scan.js'
 import { planCount } from './pieces.js'
+import { PlainPaths } from './plain-paths.js'
 import type { Run } from './run.js'
 import type { ScannedColumn } from './scan-job.js'
 import { ServingInstance } from './serving.js'
@@ -33,14 +34,16 @@ export function duckDbInspector(memoryLimitBytes: number): InspectFiles {
     const threads = availableParallelism()
     const instance = new ServingInstance({ folders, tempFolder, memoryLimitBytes, threads })
     const run: Run = (statement) => instance.run((session) => session.run(statement, signal))
-    const { version } = order
+    const plain = new PlainPaths()
     try {
-      return await inspect(order, run, (done) =>
+      const version = plain.version(order.version)
+      return await inspect({ ...order, version }, run, (done) =>
         report({ rowsDone: Math.floor(version.rows * done), rows: version.rows }),
       )
     } catch (cause) {
-      throw plainError(cause, folders)
+      throw plainError(plain.inOwnNames(cause), folders)
     } finally {
+      plain.close()
       await instance.close()
       await rm(tempFolder, { recursive: true, force: true })
     }

@@ -1,5 +1,5 @@
 import { DuckDBInstance } from '@duckdb/node-api'
-import { literal } from './sql.js'
+import { foldersSql } from './paths.js'
 
 export interface InstanceOptions {
   /** The only folders that statements can read. */
@@ -52,14 +52,13 @@ function kibibytes(bytes: number): string {
 
 /** In this order: the last two shut the door behind the others. */
 function settings(folders: readonly string[]): readonly string[] {
-  const allowed = folders.map((folder) => literal(folder.endsWith('/') ? folder : `${folder}/`))
   return [
     "SET GLOBAL TimeZone = 'UTC'",
     'SET GLOBAL errors_as_json = true',
     'SET GLOBAL parquet_metadata_cache = true',
     // One read for a column instead of one for each number in its page headers.
     'SET GLOBAL prefetch_all_parquet_files = true',
-    `SET GLOBAL allowed_directories = [${allowed.join(', ')}]`,
+    `SET GLOBAL allowed_directories = ${foldersSql(folders)}`,
     'SET GLOBAL enable_external_access = false',
     'SET GLOBAL lock_configuration = true',
   ]

@@ -5,11 +5,13 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { plainColumn } from '../../catalog/column.js'
 import { FileError } from '../../catalog/opener.js'
 import type { FileColumn, OpenFiles, OpenedFile, TextBounds } from '../../catalog/opener.js'
-import { bindBigint, bindTexts } from './bind.js'
+import { bindBigint } from './bind.js'
 import { hasBounds, readBounds } from './bounds.js'
 import type { Ask } from './bounds.js'
 import { encodeRow } from './encode.js'
 import { createInstance } from './instance.js'
+import { bindPaths } from './paths.js'
+import { PlainPaths } from './plain-paths.js'
 import { runStatement } from './run.js'
 import { groupFiles } from './schemas.js'
 import type { FileGroup } from './schemas.js'
@@ -27,14 +29,16 @@ interface Engine {
   readonly memoryLimitBytes: number
   readonly tempFolder: string
   readonly boundsOf: readonly string[]
+  readonly plain: PlainPaths
 }
 
 /** The catalog's opener over DuckDB: sandboxed instances for this call alone. */
 export function duckDbOpener(memoryLimitBytes: number): OpenFiles {
   return async (paths, boundsOf) => {
     const tempFolder = await mkdtemp(join(tmpdir(), 'das-open-'))
+    const plain = new PlainPaths()
     try {
-      const engine = { memoryLimitBytes, tempFolder, boundsOf }
+      const engine = { memoryLimitBytes, tempFolder, boundsOf, plain }
       const distinct = [...new Set(paths)]
       const opened = new Map<string, OpenedFile>()
       for (let start = 0; start < distinct.length; start += batchFilesMax) {
@@ -43,7 +47,10 @@ export function duckDbOpener(memoryLimitBytes: number): OpenFiles {
         for (const [index, path] of batch.entries()) opened.set(path, fileAt(files, index))
       }
       return paths.map((path) => found(opened.get(path)))
+    } catch (cause) {
+      throw plain.inOwnNames(cause)
     } finally {
+      plain.close()
       await rm(tempFolder, { recursive: true, force: true })
     }
   }
@@ -54,16 +61,19 @@ export function duckDbOpener(memoryLimitBytes: number): OpenFiles {
  * itself, the first one first, until the failure is that of the first bad file alone.
  */
 async function openBatch(paths: readonly string[], engine: Engine): Promise<readonly OpenedFile[]> {
-  const { memoryLimitBytes, tempFolder } = engine
+  const { memoryLimitBytes, tempFolder, plain } = engine
   const folders = [...new Set(paths.map((path) => dirname(path)))]
   const instance = await createInstance({ folders, tempFolder, memoryLimitBytes, threads: 1 })
   try {
     const connection = await instance.connect()
+    const readable = paths.map((path) => plain.of(path))
     try {
-      return await openTogether(connection, paths, engine.boundsOf)
+      return await openTogether(connection, readable, engine.boundsOf)
     } catch (cause) {
-      const [path] = paths
-      if (path !== undefined && paths.length === 1) throw await fileError(connection, cause, path)
+      const [path] = readable
+      if (path !== undefined && readable.length === 1) {
+        throw await fileError(connection, cause, path)
+      }
     } finally {
       connection.disconnectSync()
     }
@@ -118,11 +128,11 @@ async function probe(ask: Ask, { files, columns }: FileGroup): Promise<void> {
   const short = files.length === 1 ? [] : files.filter(({ rows }) => rows <= togetherRowsMax)
   if (short.length > 0) {
     const rows = `SELECT ${row} AS row ${from} WHERE file_row_number < $2`
-    const paths = bindTexts(short.map(({ path }) => path))
+    const paths = bindPaths(short.map(({ path }) => path))
     await ask(`SELECT sum(strlen(row)) FROM (${rows})`, paths, bindBigint(probeRows))
   }
   for (const { path } of files.filter((file) => !short.includes(file))) {
-    await ask(`SELECT ${row} ${from} LIMIT $2`, bindTexts([path]), bindBigint(probeRows))
+    await ask(`SELECT ${row} ${from} LIMIT $2`, bindPaths([path]), bindBigint(probeRows))
   }
 }
 

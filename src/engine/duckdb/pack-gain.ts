@@ -16,8 +16,10 @@ import { packFailure } from './pack-failure.js'
 import { packLayout, packedName } from './pack-layout.js'
 import { inner, keyColumns, layoutSql, readSql, strandSql } from './pack-sql.js'
 import { wholeStrands } from './pack-strands.js'
+import { targetSql } from './paths.js'
+import { PlainPaths } from './plain-paths.js'
 import { runStatement } from './run.js'
-import { identifier, literal } from './sql.js'
+import { identifier } from './sql.js'
 
 const columnsMax = 5
 const pageRows = 100
@@ -44,14 +46,17 @@ export function duckDbGain(memoryLimitBytes: number): MeasurePackGain {
       threads: 2,
     }
     const order = packOrder(version, folder, memoryLimitBytes)
+    const plain = new PlainPaths()
     try {
-      const sample = await packSample(order, key, room, join(folder, packedName(0)), signal)
+      const path = plain.of(join(folder, packedName(0)))
+      const sample = await packSample(plain.order(order), key, room, path, signal)
       if (sample.values.length === 0) return null
       return await compare(version, packedVersion(version, sample), sample.values, room, signal)
     } catch (cause) {
       signal.throwIfAborted()
-      throw packFailure(cause, order)
+      throw packFailure(plain.inOwnNames(cause), order)
     } finally {
+      plain.close()
       await rm(folder, { recursive: true, force: true })
     }
   }
@@ -113,7 +118,7 @@ function sampleSql(order: PackOrder, path: string): string {
   return `COPY (SELECT ${list.join(', ')} FROM (${strands.join(' UNION ALL ')})
     WHERE ${keySql(order)} >= (SELECT low FROM ends) AND ${keySql(order)} <= (SELECT high FROM ends)
     ORDER BY ${by.join(', ')} LIMIT ${packLayout.fileRows})
-    TO ${literal(path)} ${layoutSql(packLayout)}`
+    TO ${targetSql(path)} ${layoutSql(packLayout)}`
 }
 
 function keySql(order: PackOrder): string {

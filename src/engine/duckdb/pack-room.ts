@@ -4,7 +4,7 @@ import { typeText } from '../../catalog/data-type.js'
 import { PackError } from '../../catalog/packer.js'
 import type { PackOrder } from '../../catalog/packer.js'
 import type { Ask } from './bounds.js'
-import { literal } from './sql.js'
+import { pathsSql } from './paths.js'
 
 /** What one packing may use. */
 export interface PackRoom {
@@ -82,7 +82,7 @@ export async function batchFiles(
   const rows = files.reduce((sum, file) => sum + file.rows, 0)
   const [sizes = []] = await ask(
     `SELECT CAST(coalesce(sum(total_uncompressed_size), 0) AS DOUBLE)
-     FROM parquet_metadata([${files.map(({ path }) => literal(path)).join(', ')}])`,
+     FROM parquet_metadata(${pathsSql(files.map(({ path }) => path))})`,
   )
   const storedBytes = Number(sizes[0] ?? 0) / Math.max(rows, 1)
   const cellBytes = order.columns.reduce((sum, { type }) => sum + widthOf(typeText(type)), 0)

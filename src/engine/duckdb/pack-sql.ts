@@ -2,6 +2,7 @@ import { typeText } from '../../catalog/data-type.js'
 import type { DataType } from '../../catalog/data-type.js'
 import type { PackOrder, SourceToPack, StoredColumn } from '../../catalog/packer.js'
 import type { PackLayout } from './pack-layout.js'
+import { pathsSql, targetSql } from './paths.js'
 import { identifier, literal } from './sql.js'
 
 /** A part of the source that one scan reads: files laid out alike, or some rows of one file. */
@@ -65,10 +66,9 @@ function chosen(values: readonly string[]): string {
     : `list_extract([${values.join(', ')}], CAST(file_index AS BIGINT) + 1)`
 }
 
-/** Files as they are; every path is one that the catalog has found. */
+/** Files as they are. */
 export function readSql(paths: readonly string[]): string {
-  const list = paths.map(literal).join(', ')
-  return `read_parquet([${list}], hive_partitioning = false, union_by_name = false)`
+  return `read_parquet(${pathsSql(paths)}, hive_partitioning = false, union_by_name = false)`
 }
 
 /** The order of packed rows: by key, empty values last, then as they were stored. */
@@ -77,7 +77,7 @@ export function planSql(order: PackOrder, strands: readonly Strand[], path: stri
   const rows = strands.map((strand) => strandSql(order, strand, key)).join(' UNION ALL ')
   const by = key.map((column) => `${inner(order.columns.indexOf(column))} ASC NULLS LAST`)
   return `COPY (SELECT f, r FROM (${rows}) ORDER BY ${[...by, 'f', 'r'].join(', ')})
-    TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd)`
+    TO ${targetSql(path)} (FORMAT parquet, COMPRESSION zstd)`
 }
 
 /** The columns of the key, in its order. */
@@ -120,7 +120,7 @@ export function fileSql(
 ): string {
   const list = order.columns.map(({ name }, index) => `${inner(index)} AS ${identifier(name)}`)
   return `COPY (SELECT ${list.join(', ')} FROM batch WHERE rowid >= ${from} AND rowid < ${to})
-    TO ${literal(path)} ${layoutSql(layout)}`
+    TO ${targetSql(path)} ${layoutSql(layout)}`
 }
 
 /** How COPY is told of a layout. */

@@ -4,7 +4,8 @@ import { quoted } from '../../catalog/nearest.js'
 import type { Ask } from './bounds.js'
 import { readSql, strandSql } from './pack-sql.js'
 import { wholeStrands } from './pack-strands.js'
-import { identifier, literal } from './sql.js'
+import { targetSql } from './paths.js'
+import { identifier } from './sql.js'
 
 /**
  * Writes a file without rows and reads it again: DuckDB turns types that Parquet lacks into others
@@ -16,7 +17,7 @@ export async function requireSameTypes(ask: Ask, order: PackOrder, path: string)
   if (!strand) throw new PackError('There is no file to pack.')
   const list = order.columns.map(({ name }, index) => `c${index} AS ${identifier(name)}`)
   const rows = `SELECT ${list.join(', ')} FROM (${strandSql(order, strand, order.columns)}) LIMIT 0`
-  await ask(`COPY (${rows}) TO ${literal(path)} (FORMAT parquet)`)
+  await ask(`COPY (${rows}) TO ${targetSql(path)} (FORMAT parquet)`)
   const [names = [], types = []] = await describe(ask, rows)
   const [, packed = []] = await describe(ask, `SELECT * FROM ${readSql([path])}`)
   const lost = names.flatMap((name, index) => {

@@ -15,6 +15,7 @@ import type { PackRoom } from './pack-room.js'
 import { batchSql, fileSql, planSql, readSql, stretchSql } from './pack-sql.js'
 import { batchStrands, checkStrands, wholeStrands } from './pack-strands.js'
 import { requireSameTypes } from './pack-types.js'
+import { PlainPaths } from './plain-paths.js'
 import { runStatement } from './run.js'
 
 /** One packing at work. */
@@ -22,6 +23,8 @@ interface Job {
   readonly order: PackOrder
   readonly layout: PackLayout
   readonly draft: PackDraft
+  /** Where statements find a file of the draft. */
+  readonly pathOf: (name: string) => string
   readonly room: PackRoom
   readonly ask: Ask
   readonly rows: number
@@ -49,12 +52,18 @@ export function duckDbPacker(layout: PackLayout = packLayout): PackFiles {
         report(progress)
       }
       const beat = setInterval(() => report(progress), beatMs)
+      const plain = new PlainPaths()
       try {
+        const readable = plain.order(order)
+        const pathOf = (name: string) => plain.of(draft.path(name))
         return await inSandbox(order, draft, signal, (ask, room) =>
-          pack({ order, layout, draft, room, ask, rows, tell }),
+          pack({ order: readable, layout, draft, pathOf, room, ask, rows, tell }),
         )
+      } catch (cause) {
+        throw plain.inOwnNames(cause)
       } finally {
         clearInterval(beat)
+        plain.close()
       }
     } catch (cause) {
       signal.throwIfAborted()
@@ -87,11 +96,11 @@ async function inSandbox<T>(
 }
 
 async function pack(job: Job): Promise<readonly PackedFile[]> {
-  const { order, layout, draft, rows } = job
+  const { order, layout, draft, pathOf, rows } = job
   const amount = Math.max(1, Math.ceil(rows / layout.fileRows))
   const names = Array.from({ length: amount }, (_, index) => packedName(index))
   try {
-    await requireSameTypes(job.ask, order, draft.path('types.parquet'))
+    await requireSameTypes(job.ask, order, pathOf('types.parquet'))
     await sortRows(job)
     await forgetDamaged(job, names)
     await writeFiles(job, names)
@@ -110,9 +119,9 @@ async function pack(job: Job): Promise<readonly PackedFile[]> {
 }
 
 /** DuckDB writes beside and renames at the end: a plan that is there is whole. */
-async function sortRows({ order, draft, ask, rows, tell }: Job): Promise<void> {
+async function sortRows({ order, pathOf, ask, rows, tell }: Job): Promise<void> {
   tell('sorting', 0)
-  const path = draft.path(planName)
+  const path = pathOf(planName)
   const isThere = await access(path).then(
     () => true,
     () => false,
@@ -161,8 +170,8 @@ function doneRows({ draft }: Job, names: readonly string[]): number {
   return names.reduce((sum, name) => sum + (draft.finished(name)?.rows ?? 0), 0)
 }
 
-async function loadBatch({ order, draft, ask }: Job, from: number, to: number): Promise<void> {
-  const plan = draft.path(planName)
+async function loadBatch({ order, pathOf, ask }: Job, from: number, to: number): Promise<void> {
+  const plan = pathOf(planName)
   const [files = [], starts = [], ends = []] = await ask(stretchSql(plan, from, to))
   const stretches = files.map((file, index) => ({
     file: Number(file),
@@ -173,15 +182,15 @@ async function loadBatch({ order, draft, ask }: Job, from: number, to: number): 
 }
 
 async function writeFile(job: Job, name: string, from: number): Promise<FinishedFile> {
-  const { order, layout, draft, ask } = job
-  await ask(fileSql(order, layout, draft.path(name), from, from + layout.fileRows))
+  const { order, layout, draft, pathOf, ask } = job
+  await ask(fileSql(order, layout, pathOf(name), from, from + layout.fileRows))
   await draft.sync(name)
   return inspect(job, name)
 }
 
 /** Reads a packed file whole. @throws PackError where its rows are out of order */
-async function inspect({ order, draft, ask }: Job, name: string): Promise<FinishedFile> {
-  const path = draft.path(name)
+async function inspect({ order, pathOf, ask }: Job, name: string): Promise<FinishedFile> {
+  const path = pathOf(name)
   await requireOrder(order, ask, [path])
   const [rows = [], sums = []] = await ask(packedChecksumSql(order, path))
   return { name, rows: Number(rows[0]), checksum: String(sums[0]) }
@@ -189,15 +198,10 @@ async function inspect({ order, draft, ask }: Job, name: string): Promise<Finish
 
 /** Files are in order each; where they meet, their first and last rows tell. */
 async function verify(job: Job, names: readonly string[]): Promise<void> {
-  const { order, layout, draft, ask, rows, tell } = job
+  const { order, layout, draft, pathOf, ask, rows, tell } = job
   tell('verifying', 0)
   const ends = `file_row_number IN (0, ${layout.fileRows - 1})`
-  await requireOrder(
-    order,
-    ask,
-    names.map((name) => draft.path(name)),
-    ends,
-  )
+  await requireOrder(order, ask, names.map(pathOf), ends)
   const made = names.map((name) => draft.finished(name))
   const sum = made.reduce((total, file) => total + BigInt(file?.checksum ?? 0), 0n)
   let [foundRows, foundSum, done] = [0, 0n, 0]

@@ -2,18 +2,19 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Column } from '../../catalog/column.js'
-import type { FileChecks } from '../../catalog/file-checks.js'
 import { typeText } from '../../catalog/data-type.js'
 import type { Question } from '../../query/question.js'
 import type { Row, Rows } from '../engine.js'
-import { bindBigint, bindText } from './bind.js'
+import { bindBigint } from './bind.js'
 import { byPosition, pieceSql, versionIndex } from './compile.js'
 import type { Statement } from './compile.js'
 import { Parameters } from './condition.js'
 import { unwritable } from './failure.js'
 import { parquetType, parquetValue } from './parquet-types.js'
+import { bindTarget } from './paths.js'
 import type { Piece } from './pieces.js'
 import { readPieces } from './read-pieces.js'
+import type { Reading } from './read-pieces.js'
 import type { Run } from './run.js'
 import { identifier } from './sql.js'
 
@@ -34,13 +35,13 @@ const noText = Buffer.alloc(0)
 export async function readPageFile(
   question: Question,
   folder: string,
-  checks: FileChecks | null,
+  reading: Reading,
   run: Run,
 ): Promise<Rows> {
   const { columns } = question
   await run(statement(`CREATE TEMP TABLE page (${tableColumns(columns)})`))
   let pieces = 0
-  const found = await readPieces(question, checks, async (piece, limit) => {
+  const found = await readPieces(question, reading, async (piece, limit) => {
     pieces += 1
     return placesOf(piece, await run(compileGather(piece, pieces, question, limit)))
   })
@@ -90,7 +91,7 @@ function compileWrite(columns: readonly Column[], rows: number, path: string): S
   const list = columns.map(({ name }, index) => `c${index} AS ${identifier(name)}`)
   const sql = `COPY (SELECT ${list.join(', ')} FROM ${table} ORDER BY piece, file, number LIMIT $1)
     TO $2 (FORMAT parquet, COMPRESSION ${codec}, ROW_GROUP_SIZE ${rowGroupRows})`
-  return statement(sql, [bindBigint(rows), bindText(path)])
+  return statement(sql, [bindBigint(rows), bindTarget(path)])
 }
 
 /** The bytes of what `write` writes; in whatever way it ends, nothing stays on the disk. */

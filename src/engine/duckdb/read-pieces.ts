@@ -4,7 +4,14 @@ import type { Question } from '../../query/question.js'
 import type { Row, Rows } from '../engine.js'
 import { planPage } from './pieces.js'
 import type { Piece, Stretch } from './pieces.js'
+import type { PlainPaths } from './plain-paths.js'
 import { requireUnchanged, requireVerified } from './unchanged.js'
+
+/** What reading needs to know of files. */
+export interface Reading {
+  readonly checks: FileChecks | null
+  readonly paths: PlainPaths
+}
 
 /**
  * The rows of a page, piece by piece as `read` finds them, until it is full.
@@ -12,7 +19,7 @@ import { requireUnchanged, requireVerified } from './unchanged.js'
  */
 export async function readPieces(
   { version, predicates, after, limit }: Question,
-  checks: FileChecks | null,
+  { checks, paths }: Reading,
   read: (piece: Piece, limit: number) => Promise<readonly Row[]>,
 ): Promise<Rows> {
   const rows: Row[] = []
@@ -20,7 +27,7 @@ export async function readPieces(
   const missing = () => limit + 1 - rows.length
   for (const piece of planPage(version, predicates, { after, missing })) {
     requireVerified(filesUpTo(piece), checks)
-    for (const row of await read(piece, missing())) rows.push(row)
+    for (const row of await read(paths.stretch(piece), missing())) rows.push(row)
     const lastFile = missing() === 0 ? rows.at(-1)?.position.file : undefined
     await requireUnchanged(filesUpTo(piece, lastFile), checks)
     if (missing() === 0) break

@@ -6,11 +6,13 @@ import { typeText } from '../../catalog/data-type.js'
 import { FileError } from '../../catalog/opener.js'
 import type { Sample, SampledColumn, Together, WithSample } from '../../catalog/sample.js'
 import type { DataFile, Version } from '../../catalog/version.js'
-import { bindBigint, bindTexts } from './bind.js'
+import { bindBigint } from './bind.js'
 import type { Ask } from './bounds.js'
 import { servedText } from './encode.js'
 import { readFailure } from './failure.js'
 import { createInstance } from './instance.js'
+import { bindPaths } from './paths.js'
+import { PlainPaths } from './plain-paths.js'
 import { runStatement } from './run.js'
 import { identifier } from './sql.js'
 
@@ -22,20 +24,23 @@ const timeoutMs = 120_000
 export function duckDbSampler(memoryLimitBytes: number): WithSample {
   return async (version, columns, use) => {
     const tempFolder = await mkdtemp(join(tmpdir(), 'das-sample-'))
+    const plain = new PlainPaths()
     try {
-      const files = chosenFiles(version)
-      const folders = [...new Set(files.map(({ path }) => dirname(path)))]
+      const folders = [...new Set(chosenFiles(version).map(({ path }) => dirname(path)))]
       const instance = await createInstance({ folders, tempFolder, memoryLimitBytes, threads: 1 })
       try {
         const connection = await instance.connect()
         const signal = AbortSignal.timeout(timeoutMs)
         const ask: Ask = (sql, ...values) => runStatement(connection, { sql, values }, signal)
-        await load(ask, files, columns)
+        await load(ask, chosenFiles(plain.version(version)), columns)
         return await use(await sampleOf(ask, columns))
       } finally {
         instance.closeSync()
       }
+    } catch (cause) {
+      throw plain.inOwnNames(cause)
     } finally {
+      plain.close()
       await rm(tempFolder, { recursive: true, force: true })
     }
   }
@@ -61,7 +66,7 @@ async function load(
     const insert = `INSERT INTO sample SELECT ${[index, ...cells].join(', ')}
       FROM read_parquet($1, hive_partitioning = false, union_by_name = false) LIMIT $2`
     try {
-      await ask(insert, bindTexts([path]), bindBigint(Math.ceil(rowsMax / files.length)))
+      await ask(insert, bindPaths([path]), bindBigint(Math.ceil(rowsMax / files.length)))
     } catch (cause) {
       const { type, text } = readFailure(cause)
       const [words = ''] = text.replaceAll(path, 'the file').split('\n')

@@ -1,5 +1,5 @@
-import { bindTexts } from './bind.js'
 import type { Ask } from './bounds.js'
+import { bindPaths } from './paths.js'
 
 /** A column of a file, with all that is nested in it. */
 export interface SchemaColumn {
@@ -15,7 +15,7 @@ export async function readSchemaTree(ask: Ask, path: string): Promise<readonly S
   const [names = [], children = [], repetitions = [], types = []] = await ask(
     `SELECT name, coalesce(num_children, 0), repetition_type, logical_type
      FROM parquet_schema($1)`,
-    bindTexts([path]),
+    bindPaths([path]),
   )
   const endOf = (index: number): number => {
     let end = index + 1

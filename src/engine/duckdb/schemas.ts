@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { FileError } from '../../catalog/opener.js'
 import type { FileColumn } from '../../catalog/opener.js'
-import { bindTexts } from './bind.js'
 import type { Ask } from './bounds.js'
+import { bindPaths } from './paths.js'
 import { readSchemaTree } from './schema-tree.js'
 import { dataTypeOf } from './types.js'
 
@@ -53,7 +53,7 @@ async function readTexts(
   sql: string,
   paths: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const [names = [], texts = []] = await ask(sql, bindTexts(paths))
+  const [names = [], texts = []] = await ask(sql, bindPaths(paths))
   return new Map(names.map((name, index) => [String(name), String(texts[index])]))
 }
 
@@ -62,7 +62,7 @@ async function countRows(ask: Ask, paths: readonly string[]): Promise<FileGroup[
   const [indexes = [], counts = []] = await ask(
     `SELECT file_index, count(*)
      FROM read_parquet($1, hive_partitioning = false, union_by_name = false) GROUP BY file_index`,
-    bindTexts(paths),
+    bindPaths(paths),
   )
   const rows = new Map(indexes.map((index, at) => [Number(index), Number(counts[at])]))
   return paths.map((path, index) => ({ path, rows: rows.get(index) ?? 0 }))
@@ -82,7 +82,7 @@ async function readColumns(
     'SELECT * FROM read_parquet($1, hive_partitioning = false, union_by_name = false) LIMIT 0',
   )
   try {
-    const { value, type } = bindTexts([path])
+    const { value, type } = bindPaths([path])
     prepared.bindValue(1, value, type)
     const result = await prepared.run()
     const columns = result.columnNames().map((name, index) => ({

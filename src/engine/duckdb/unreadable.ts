@@ -1,6 +1,6 @@
-import { bindTexts } from './bind.js'
 import type { Ask } from './bounds.js'
 import { readFailure } from './failure.js'
+import { bindPaths } from './paths.js'
 
 /**
  * What DuckDB could not do with a file, with its class of error: its own words without the path,
@@ -28,7 +28,7 @@ export function unreadableWords(cause: unknown, path: string): string {
 export async function isEncrypted(ask: Ask, path: string): Promise<boolean> {
   const sql = 'SELECT encryption_algorithm IS NOT NULL FROM parquet_file_metadata($1)'
   try {
-    const [[found] = []] = await ask(sql, bindTexts([path]))
+    const [[found] = []] = await ask(sql, bindPaths([path]))
     return found === true
   } catch (cause) {
     // The footer is signed: the name of the key is made of bytes, which DuckDB takes for text.

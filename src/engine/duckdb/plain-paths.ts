@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { FileError } from '../../catalog/opener.js'
+import type { PackOrder } from '../../catalog/packer.js'
+import type { Version } from '../../catalog/version.js'
+import { isPattern } from './paths.js'
+import type { Stretch } from './pieces.js'
+
+/** The path up to its last part with a letter of a pattern, and what follows. */
+const namedPart = /^([^]*[*?[][^/]*)([^]*)$/
+
+/**
+ * Paths by which DuckDB reads exactly the files that are meant. It takes `*`, `?` and `[` in a path
+ * for a pattern, and escaped ones make it list the folder at every read; so a file or folder with
+ * such a name is read through a link with a plain name, in a private temp folder. Every other path
+ * stays what it is. DuckDB follows the link before it judges whether the file may be read.
+ */
+export class PlainPaths {
+  #folder: string | null = null
+  /** Files and folders by their own names, each linked as its index. */
+  readonly #linked: string[] = []
+  readonly #links = new Map<string, string>()
+
+  /** @throws Error when the link can't be made */
+  of(path: string): string {
+    const [, named, rest = ''] = namedPart.exec(path) ?? []
+    return named === undefined ? path : this.#linkOf(named) + rest
+  }
+
+  /** The stretch with paths to read its files by. */
+  stretch<T extends Stretch>(stretch: T): T {
+    if (!stretch.files.some(({ file }) => isPattern(file.path))) return stretch
+    const files = stretch.files.map(({ index, file }) => ({ index, file: this.#file(file) }))
+    return { ...stretch, files }
+  }
+
+  /** The version with paths to read its files by. */
+  version(version: Version): Version {
+    const files = this.#files(version.files)
+    return files === version.files ? version : Object.freeze({ ...version, files })
+  }
+
+  /** The order with paths to read its files by; its target stays. */
+  order(order: PackOrder): PackOrder {
+    return { ...order, files: this.#files(order.files) }
+  }
+
+  /** A failure of what was read, in the files' own names. */
+  inOwnNames(cause: unknown): unknown {
+    if (this.#folder === null) return cause
+    if (cause instanceof FileError) {
+      return new FileError(this.#restore(cause.path, false), cause.reason, cause)
+    }
+    if (!(cause instanceof Error)) return cause
+    const message = this.#restore(cause.message, cause.message.includes('{"exception_type"'))
+    return message === cause.message ? cause : new Error(message, { cause })
+  }
+
+  /** Removes the links. */
+  close(): void {
+    if (this.#folder !== null) rmSync(this.#folder, { recursive: true, force: true })
+    this.#folder = null
+  }
+
+  #files<T extends { readonly path: string }>(files: readonly T[]): readonly T[] {
+    return files.some(({ path }) => isPattern(path)) ? files.map((file) => this.#file(file)) : files
+  }
+
+  #file<T extends { readonly path: string }>(file: T): T {
+    return { ...file, path: this.of(file.path) }
+  }
+
+  #linkOf(path: string): string {
+    const known = this.#links.get(path)
+    if (known !== undefined) return known
+    this.#folder ??= makeFolder()
+    const link = join(this.#folder, String(this.#linked.length))
+    symlinkSync(path, link)
+    this.#linked.push(path)
+    this.#links.set(path, link)
+    return link
+  }
+
+  #restore(text: string, isJson: boolean): string {
+    if (this.#folder === null) return text
+    const [before = '', ...parts] = text.split(`${this.#folder}/`)
+    const restored = parts.map((part) => {
+      const [index = ''] = /^\d*/.exec(part) ?? []
+      const path = this.#linked[Number(index)] ?? ''
+      return (isJson ? JSON.stringify(path).slice(1, -1) : path) + part.slice(index.length)
+    })
+    return [before, ...restored].join('')
+  }
+}
+
+function makeFolder(): string {
+  const parent = tmpdir()
+  if (!isPattern(parent)) return mkdtempSync(join(parent, 'das-links-'))
+  throw new Error('The temp folder has *, ? or [ in its name: name another one with TMPDIR.')
+}
