@@ -39,11 +39,22 @@ function sharedLetters(left: string, right: string): number {
   return shared
 }
 
-/** A name that only goes on where the other ends is one edit away: `rate` for `rate_per_minute`. */
+/**
+ * A name that only goes on where the other ends is one edit away: `rate` for `rate_per_minute`. So
+ * is one with two letters swapped.
+ */
 function editsBetween(text: string, name: string): number {
   const shorter = Math.min(text.length, name.length)
   const goesOn = text.slice(0, shorter) === name.slice(0, shorter)
-  return shorter > 1 && goesOn && text !== name ? 1 : distance(text, name)
+  if (shorter > 1 && goesOn && text !== name) return 1
+  return isSwapped(text, name) ? 1 : distance(text, name)
+}
+
+/** Two neighbouring letters changed places: `kye` for `key`. */
+function isSwapped(text: string, name: string): boolean {
+  if (text.length !== name.length || text === name) return false
+  const at = sharedLetters(text, name)
+  return `${text.slice(0, at)}${text[at + 1]}${text[at]}${text.slice(at + 2)}` === name
 }
 
 /** ` Did you mean "inn" or "okfs"?`, or nothing: the closing sentence of an error. */

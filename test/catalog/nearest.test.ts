@@ -28,6 +28,17 @@ await t.test('a name that only goes on is near, however far it goes', (t) => {
   t.end()
 })
 
+await t.test('two letters that changed places are one mistake, in short names too', (t) => {
+  const names = ['key', 'title', 'pack', 'keep_versions_hours']
+  t.same(nearestNames('kye', names), ['key'])
+  t.same(nearestNames('ekY', names), ['key'])
+  t.same(nearestNames('yek', names), [])
+  t.same(nearestNames('ke', names), ['key', 'keep_versions_hours'])
+  t.same(nearestNames('pcak', names), ['pack'])
+  t.same(nearestNames('ab', ['ba', 'bb', 'cc']), ['ba', 'bb'])
+  t.end()
+})
+
 await t.test('the closing sentence of an error names them, or is not there', (t) => {
   t.equal(didYouMean('innn', ['inn', 'okfs']), ' Did you mean "inn"?')
   t.equal(didYouMean('ok', ['okpo', 'okved']), ' Did you mean "okpo" or "okved"?')

@@ -95,6 +95,10 @@ await t.test('an unknown key is named with its place and the nearest right spell
       '5:5: datasets.things.histroy: unknown key. Did you mean "history"?',
     ],
     [
+      'datasets:\n  things:\n    title: x\n    files: y\n    kye: id',
+      '5:5: datasets.things.kye: unknown key. Did you mean "key"?',
+    ],
+    [
       'datasets:\n  things: {title: x, files: y, limit: {maxx: 5}}',
       '2:40: datasets.things.limit.maxx: unknown key. Did you mean "max"?',
     ],
