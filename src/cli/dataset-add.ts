@@ -20,6 +20,7 @@ import { askDraft, requireName } from './dataset-questions.js'
 import { canAsk } from './dialogue.js'
 import type { CliParts } from './parts.js'
 import { printJson, printLines } from './print.js'
+import { linkBase } from './server-address.js'
 
 interface AddFlags extends Flags {
   readonly name?: string
@@ -35,7 +36,7 @@ interface AddFlags extends Flags {
   readonly dryRun?: boolean
 }
 
-const settingNames = ['registry', 'memoryLimit', 'host', 'port', 'publicUrl'] as const
+const settingNames = ['registry', 'memoryLimit', 'state', 'host', 'port', 'publicUrl'] as const
 
 const firstPage = `# What this service serves: one entry per dataset. Look at it with \`das dataset check\`;
 # a running server takes changes by itself.
@@ -90,7 +91,7 @@ async function add(parts: CliParts, given: readonly string[], flags: AddFlags): 
   const added: Added = {
     ...made,
     registryPath: path,
-    base: config,
+    base: linkBase(config, flags, parts.environment),
     twins: await twinsOf(found, listed, folder),
     found,
     isWritten: flags.dryRun !== true,

@@ -3,7 +3,7 @@ import type { Version } from '../catalog/version.js'
 import { entryText } from './dataset-entry.js'
 import type { Draft } from './dataset-entry.js'
 import type { PathsRead } from './dataset-paths.js'
-import { baseUrl, curlWithVariable, lookUpPath } from './example.js'
+import { curlWithVariable, lookUpPath } from './example.js'
 import type { DatasetCheck } from './findings.js'
 import type { CliParts } from './parts.js'
 import { count } from './print.js'
@@ -16,7 +16,8 @@ export interface Added {
   /** The dictionary was there before. */
   readonly hasDictionary: boolean
   readonly registryPath: string
-  readonly base: Parameters<typeof baseUrl>[0]
+  /** The server's address. */
+  readonly base: string
   /** Datasets that list the very same files. */
   readonly twins: readonly string[]
   readonly found: PathsRead
@@ -118,6 +119,6 @@ function nextCommands({ draft, base }: Added): readonly string[] {
       : `/v1/${name}/schema`
   return [
     `das subscription create --email you@example.org --plan ${name}:free`,
-    curlWithVariable(baseUrl(base) + path),
+    curlWithVariable(base + path),
   ]
 }

@@ -8,6 +8,7 @@ import { addCommand, readSettings } from './command.js'
 import type { Flags, SettingName } from './command.js'
 import { baseUrl } from './example.js'
 import type { CliParts, ServingApp } from './parts.js'
+import { forgetAddress, noteAddress } from './server-address.js'
 import { stateFailure } from './state-failure.js'
 
 const everySetting = Object.keys(settings) as SettingName[]
@@ -36,6 +37,7 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
     start: async () => {
       try {
         await listen(app, config)
+        note(addressOf(app, config), config, logger)
         if (!flags.json && isWatched(parts)) printBanner(app, config, parts)
         void app.prepare()
       } catch (cause) {
@@ -46,6 +48,7 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
     stop: async (error) => {
       if (error) logger.fatal({ err: error }, 'stopping: a fault of the service')
       else logger.info('stopping: requests in flight are finished first')
+      forgetAddress(config.state)
       await app.close()
       logger.info('stopped')
     },
@@ -101,12 +104,25 @@ function listenFailure(cause: unknown, host: string, port: number): string {
   }
 }
 
+/** As its users see it; of port 0 the one that the system chose. */
+function addressOf({ server }: ServingApp, config: Config): string {
+  const [bound] = server.addresses()
+  return baseUrl({ ...config, port: typeof bound === 'object' ? bound.port : config.port })
+}
+
+/** Without the note the service works as well: only links of other commands go by their settings. */
+function note(base: string, { state }: Config, logger: Logger): void {
+  try {
+    noteAddress(state, base)
+  } catch (cause) {
+    logger.warn({ err: cause }, "the address can't be noted for other commands")
+  }
+}
+
 function printBanner(app: ServingApp, config: Config, parts: CliParts): void {
-  const [bound] = app.server.addresses()
-  const port = typeof bound === 'object' ? bound.port : config.port
   const text = bannerText({
     version: parts.version,
-    base: baseUrl({ ...config, port }),
+    base: addressOf(app, config),
     program: parts.environment['npm_lifecycle_event'] === 'start' ? 'npx das' : 'das',
     catalog: app.catalog(),
     registry: app.registry(),

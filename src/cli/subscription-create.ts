@@ -6,7 +6,7 @@ import { createSubscription } from '../control/subscriptions.js'
 import type { NewSubscription } from '../control/subscriptions.js'
 import { addCommand, collect, readSettings } from './command.js'
 import { curlCommand } from '../service/client-texts.js'
-import { baseUrl, examplePath } from './example.js'
+import { examplePath } from './example.js'
 import { issueWithLetter, mailSettingNames, mailToken, noMailFlag, readMailing } from './mailing.js'
 import type { MailConfig, MailFlags, Mailing } from './mailing.js'
 import type { CliParts } from './parts.js'
@@ -20,6 +20,7 @@ import {
 } from './plan-options.js'
 import type { PlannedGrant } from './plan-options.js'
 import { day, isoTime, printJson, printLines } from './print.js'
+import { linkBase } from './server-address.js'
 import { withStore } from './state.js'
 
 type CreateFlags = MailFlags & {
@@ -76,7 +77,7 @@ async function create(parts: CliParts, flags: CreateFlags): Promise<void> {
   const sold = sell(parts, config, mailing, order)
   if (!flags.json) {
     const path = examplePath(registry, order.grants[0]?.dataset ?? '', [])
-    const curl = curlCommand(baseUrl(config) + path, sold.token)
+    const curl = curlCommand(linkBase(config, flags, parts.environment) + path, sold.token)
     printLines(parts, ...summaryLines(parts, order, sold), '', 'Try it:', '', curl)
   }
   const letter = { mailing, letter: sold.letter, email: order.email, isJson: flags.json ?? false }

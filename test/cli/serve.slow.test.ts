@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -46,6 +46,40 @@ await t.test('the banner names address and datasets, and its curl returns demo r
   })
   for (const line of stdout.trim().split('\n')) t.type(JSON.parse(line), 'object')
   t.match(stdout, /"msg":"stopped"\}\n$/)
+})
+
+await t.test('printed links name the address that the server has', async (t) => {
+  const { das, folder } = await buildHouse(t)
+  const buy = ['subscription', 'create', '--email', 'a@example.org', '--plan', 'financials:pro']
+  const add = ['dataset', 'add', join(folder, 'data', 'procurement.parquet'), '--name', 'more']
+  const linksOf = async (environment = {}) => {
+    const [sold, added] = [
+      await das(buy, { environment }),
+      await das([...add, '--yes', '--no-dictionary'], { environment }),
+    ]
+    writeFileSync(join(folder, 'registry.yaml'), registryText)
+    t.same([sold.code, added.code], [0, 0], sold.stderr + added.stderr)
+    const links = (sold.stdout + added.stdout).matchAll(/^ *curl .*?(https?:\/\/[^/]+)\//gm)
+    return [...links].map(([, link]) => link)
+  }
+  const usual = 'http://127.0.0.1:8080'
+  t.same(await linksOf(), [usual, usual])
+  await das(serve, {
+    environment: byNpm,
+    whileServing: async ({ stderr }) => {
+      const base = /at (\S+)\n/.exec(stderr)?.[1] ?? ''
+      t.not(base, usual)
+      t.same(await linksOf(), [base, base])
+      t.equal(statSync(join(folder, 'var', 'address')).mode & 0o777, 0o600)
+      const given = { DAS_PUBLIC_URL: 'https://data.example.org' }
+      t.same(await linksOf(given), Array(2).fill('https://data.example.org'), 'what is given')
+      const port = 'http://127.0.0.1:9000'
+      t.same(await linksOf({ DAS_PORT: '9000' }), [port, port])
+      const bought = (await das(buy)).stdout
+      t.equal((await paste(bought)).length, 4, 'it works as it is printed')
+    },
+  })
+  t.same(await linksOf(), [usual, usual], 'no server runs any more')
 })
 
 await t.test('values and names of any kind survive URL and shell', async (t) => {

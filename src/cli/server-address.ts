@@ -1,0 +1,51 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { settings } from '../config.js'
+import type { Config } from '../config.js'
+import type { Flags } from './command.js'
+import { baseUrl } from './example.js'
+
+const addressPattern = /^https?:\/\/\S{1,2000}$/
+
+/**
+ * Notes in the state folder at which address its server is reached, for commands that print links.
+ * @throws the system's error where the file can't be written
+ */
+export function noteAddress(stateFolder: string, base: string): void {
+  writeFileSync(addressPath(stateFolder), `${base}\n`, { mode: 0o600 })
+}
+
+/** Removes the note of a server that stops. */
+export function forgetAddress(stateFolder: string): void {
+  rmSync(addressPath(stateFolder), { force: true })
+}
+
+/**
+ * The address for a printed link: as the command's own settings say, where one of them was given;
+ * else that of the server that runs over the state folder; else from the defaults.
+ */
+export function linkBase(
+  config: Pick<Config, 'publicUrl' | 'host' | 'port' | 'state'>,
+  flags: Flags,
+  environment: Readonly<Record<string, string | undefined>>,
+): string {
+  const names = ['publicUrl', 'host', 'port'] as const
+  const isGiven = names.some(
+    (name) => flags[name] !== undefined || environment[settings[name].variable] !== undefined,
+  )
+  return (isGiven ? null : readAddress(config.state)) ?? baseUrl(config)
+}
+
+function readAddress(stateFolder: string): string | null {
+  try {
+    const text = readFileSync(addressPath(stateFolder), 'utf8').trim()
+    return addressPattern.test(text) ? text : null
+  } catch {
+    // No server runs, or its owner is another user: the link is from the settings.
+    return null
+  }
+}
+
+function addressPath(stateFolder: string): string {
+  return join(resolve(stateFolder), 'address')
+}
