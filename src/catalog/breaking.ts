@@ -59,7 +59,7 @@ function shrinkReason(served: Version, next: Version, entry: DatasetEntry): stri
   const lostPercent = served.rows === 0 ? 0 : (100 * (served.rows - next.rows)) / served.rows
   if (lostPercent <= Number.parseFloat(most)) return null
   return (
-    `the new files hold ${next.rows} rows, ${Math.floor(lostPercent)} % fewer than the ` +
+    `the new files hold ${next.rows} rows, ${Number(lostPercent.toFixed(1))} % fewer than the ` +
     `${served.rows} served (shrink_max is ${most}); put the missing files back, or serve what is ` +
     'there: das dataset reload --force, or allow_shrinking: true in the registry'
   )

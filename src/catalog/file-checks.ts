@@ -102,7 +102,9 @@ export class FileChecks {
 
   /** Whether all of these files are intact; ends with the first that is not. */
   async verifyAll(files: readonly CheckedFile[]): Promise<boolean> {
-    for (const file of files) if ((await this.verify(file)) !== 'intact') return false
+    for (const file of files) {
+      if ((await this.verify(file)) !== 'intact') return false
+    }
     return true
   }
 
@@ -121,8 +123,7 @@ export class FileChecks {
     const before = await stat(path, { bigint: true })
     const hash = await this.#hashFile(path)
     const after = await stat(path, { bigint: true })
-    if (stampOf(before) !== stampOf(after))
-      throw new Error('a stored file changed while it was read')
+    if (stampOf(before) !== stampOf(after)) throw new Error('a stored file was written to')
     this.note(path, after, hash)
     return hash
   }

@@ -33,7 +33,7 @@ const linkRefusals = ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EACCES']
 export interface PublishOptions {
   /** Knows which files were verified, and gives them their further names. */
   readonly checks?: FileChecks
-  /** Folders of this process that must not be used again: the engine may remember what they held. */
+  /** Folders that are not used again: the engine may remember what they held. */
   readonly damaged?: ReadonlySet<string>
 }
 

@@ -86,7 +86,7 @@ export async function findFiles(
 /**
  * Reads the files that patterns name. `knownHashes`, by identity, spares reading those that were
  * read before, unless their content is in doubt. A doubt that proves wrong is removed.
- * @throws FileError for a pattern that matches nothing and for a file that is no whole Parquet file;
+ * @throws FileError for a pattern that matches nothing and for a file that is not whole Parquet;
  *   DamageError for one whose content changed and nothing else
  */
 export async function findSourceFiles(

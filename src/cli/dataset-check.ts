@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
-import { readRegistry } from '../catalog/catalog.js'
+import { readRegistry, versionsFolderOf } from '../catalog/catalog.js'
 import type { InspectProgress } from '../catalog/inspector.js'
 import type { Registry } from '../catalog/registry.js'
+import { findStoredDamage } from '../catalog/stored-damage.js'
 import { liveGrants } from '../control/grants.js'
 import { checkLines } from './check-lines.js'
 import { addCommand, readSettings } from './command.js'
@@ -25,7 +26,10 @@ export function addDatasetCheck(group: Command, parts: CliParts): void {
       'Open the files where they lie and say what is wrong, what it means and what to do; no ' +
       'server is needed. Ends with 1 when a dataset is refused.',
     options: (command) =>
-      command.option('--deep', 'read every value of every file, not only what footers say'),
+      command.option(
+        '--deep',
+        'read every value of every file, not only what footers say, and every byte that is served',
+      ),
     settings: ['registry', 'state', 'memoryLimit'],
     json: 'print [{name, status: ok|warning|refused, findings: [{code, level, message}]}]',
     examples: [
@@ -57,7 +61,11 @@ async function check(parts: CliParts, name: string | undefined, flags: Flags): P
         progress.report({ what: each.dataset.name, ...rows })
       }
       const look = examine(each, context, tools, { signal, report })
-      examined.push(await look.finally(progress.end))
+      const found = await look.finally(progress.end)
+      const { name } = each.dataset
+      const versions = versionsFolderOf(config.state)
+      const stored = context.deep ? await findStoredDamage(versions, name, signal) : []
+      examined.push({ ...found, stored })
     }
   })
   printChecks(parts, examined, context, { json: flags.json === true, ghosts: name === undefined })

@@ -28,7 +28,8 @@ export function addDatasetReload(group: Command, parts: CliParts): void {
     options: (command) =>
       command.option(
         '--force',
-        'follow the registry though it drops datasets or plans that live subscriptions use',
+        'take what is refused for what it lacks: datasets or plans that live subscriptions use, ' +
+          'columns, rows; and a damaged file for what it holds now',
       ),
     settings: ['state'],
     json: 'print [{name, status, version, reason}]',

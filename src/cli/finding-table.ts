@@ -34,6 +34,10 @@ export const findingTable = {
     level: 'error',
     meaning: "A part of a file can't be read; `--deep` reads every part.",
   },
+  stored_damaged: {
+    level: 'error',
+    meaning: 'A file that the server serves from is not what it was published with (`--deep`).',
+  },
   unfinished: {
     level: 'warning',
     meaning: 'The files were opened, but looking into them failed.',

@@ -4,6 +4,7 @@ import { quoted } from '../catalog/nearest.js'
 import type { PackGain } from '../catalog/pack-gain.js'
 import { plansOf } from '../catalog/registry.js'
 import type { Registry } from '../catalog/registry.js'
+import type { StoredDamage } from '../catalog/stored-damage.js'
 import { filesThatMayHold } from '../catalog/choose-files.js'
 import type { Version } from '../catalog/version.js'
 import type { Grant } from '../control/grants.js'
@@ -35,6 +36,8 @@ export interface Examined {
   readonly inspection: Inspection | string | null
   /** What packing would bring; text where measuring failed; null where it was not measured. */
   readonly gain: PackGain | string | null
+  /** Files in the state folder that are not what they were published with; left out: not read. */
+  readonly stored?: readonly StoredDamage[]
 }
 
 export interface CheckContext {
@@ -53,6 +56,7 @@ export function checkDataset(examined: Examined, context: CheckContext): Dataset
   const { dataset, reasons, version, inspection } = examined
   const all = [
     ...reasons.map(refusal),
+    ...storedFindings(examined),
     ...(version ? versionFindings(dataset, version, context) : []),
     ...(version && typeof inspection === 'string' ? [unfinished(inspection)] : []),
     ...(version && inspection !== null && typeof inspection !== 'string'
@@ -134,6 +138,15 @@ function inspectionFindings(
     ...valueFindings(version, inspection, deep),
     ...demoFindings(dataset, version, inspection),
   ]
+}
+
+function storedFindings({ stored = [] }: Examined): readonly Finding[] {
+  return stored.map(({ file, reason }) => {
+    const message =
+      `${file} is damaged in the state folder: ${reason}; a running server withdraws it and serves ` +
+      'another intact form. If das dataset list still says so, put an intact copy of the file back'
+    return finding('stored_damaged', message)
+  })
 }
 
 function damageFindings({ files }: Version, { damages }: Inspection): readonly Finding[] {
