@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { Closers } from './app/closers.js'
+import { DescriptorWatch, openFilesMax } from './app/descriptors.js'
 import { openFollowing } from './app/following.js'
 import { GuidesAhead } from './app/guides-ahead.js'
 import { openPostman } from './app/mail.js'
@@ -159,6 +160,15 @@ async function openApp(parts: OpenParts): Promise<App> {
     isDamaged: () => live.isDamaged,
   })
   closers.add(server, () => closeServer(server, engine))
+  const descriptors = new DescriptorWatch({
+    server: server.server,
+    logger,
+    filesMax: openFilesMax(),
+    monotonicMs: () => performance.now(),
+  })
+  closers.add(descriptors, (each) => {
+    each.close()
+  })
   await reloader.report()
   const prepare = () => {
     postman?.start()

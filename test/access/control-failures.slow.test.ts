@@ -42,7 +42,7 @@ async function startSold(t: Test) {
     control.close()
     return { rows: total, integrity }
   }
-  return { server, path, token: sold.token, ask, charged, delivered }
+  return { house, server, path, token: sold.token, ask, charged, delivered }
 }
 
 type Sold = Awaited<ReturnType<typeof startSold>>
@@ -190,3 +190,49 @@ await t.test('a client that hangs up while its charge waits is not charged', asy
   await isPaid(t, sold)
   await isExact(t, sold, pageRows)
 })
+
+// Guarantee: a revocation is never without effect, also after a restore under a running server.
+await t.test(
+  'a control.db restored without a stop is served, and commands act on it',
+  async (t) => {
+    const sold = await startSold(t)
+    const { house, path } = sold
+    await isPaid(t, sold)
+    const backup = join(house.folder, 'copy.db')
+    t.equal((await house.das(['backup', backup])).code, 0)
+    const aside = join(house.folder, 'var', 'aside')
+    execFileSync('sh', ['-ec', `mkdir ${aside}; mv ${path}* ${aside}/`])
+    await becomes(sold, 503)
+    await isRefused(t, sold)
+    execFileSync('install', ['-m', '600', backup, path])
+    await becomes(sold, 200)
+    await isPaid(t, sold)
+    t.same(sold.charged(), { rows: 2 * pageRows, integrity: 'ok' }, 'one page before the backup')
+    const listed = await house.das(['dataset', 'list', '--json'])
+    t.match(JSON.parse(listed.stdout), [{ name: 'financials', status: 'serving' }, {}])
+    const tokens = await house.das(['token', 'list', '--json'])
+    const [{ id }] = JSON.parse(tokens.stdout) as [{ id: string }]
+    t.match(await house.das(['token', 'revoke', id]), { code: 0, stdout: /is revoked/ })
+    t.equal((await sold.ask(page, sold.token)).status, 401)
+    const lines = sold.server.stdout().split('\n')
+    for (const event of ['was removed or replaced', 'is sound and is used from now on']) {
+      t.equal(lines.filter((line) => line.includes(event)).length, 1, event)
+    }
+  },
+)
+
+await t.test(
+  'descriptors that run out are logged with the limit',
+  { skip: !canLimitFiles && 'needs prlimit' },
+  async (t) => {
+    const { server, ask, token } = await startSold(t)
+    const setSoftLimit = (files: number) => {
+      execFileSync('prlimit', ['--pid', String(server.pid), `--nofile=${files}:`])
+    }
+    setSoftLimit(3)
+    await server.logged('no more files can be opened')
+    t.match(server.stdout(), /"code":"EMFILE".*no more files.*`ulimit -n 65536` in the shell/)
+    setSoftLimit(1024)
+    t.equal((await ask(page, token)).status, 200)
+  },
+)

@@ -1,0 +1,89 @@
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import t from 'tap'
+import type { Test } from 'tap'
+import { DescriptorWatch, openFilesMax } from '../../src/app/descriptors.js'
+
+interface Line {
+  readonly level: number
+  readonly msg: string
+  readonly dropped?: number
+}
+
+/** A listening server under watch, with a clock of the test's own. */
+async function observe(t: Test, filesMax: number | null, connectionsMax = 10_000) {
+  const server = createServer((socket) => socket.on('error', () => undefined))
+  server.maxConnections = connectionsMax
+  const clock = { ms: 0 }
+  const lines: Line[] = []
+  const watch = new DescriptorWatch({
+    server,
+    filesMax,
+    monotonicMs: () => clock.ms,
+    logger: pino({}, { write: (line: string) => lines.push(JSON.parse(line) as Line) }),
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    watch.close()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const dial = async () => {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+    t.teardown(() => socket.destroy())
+    await once(socket, 'connect')
+    return socket
+  }
+  return { server, clock, lines, dial, watch }
+}
+
+await t.test('descriptors are kept for files, whatever the limit is', async (t) => {
+  for (const [filesMax, connectionsMax] of [
+    [null, 10_000],
+    [1_048_576, 10_000],
+    [4096, 3840],
+    [512, 256],
+    [128, 64],
+  ] as const) {
+    const { server, lines } = await observe(t, filesMax)
+    t.equal(server.maxConnections, connectionsMax, String(filesMax))
+    t.equal(lines.length, filesMax === 128 ? 1 : 0)
+    if (filesMax === 128) t.match(lines[0], { level: 40, filesMax: 128, msg: /`ulimit -n 65536`/ })
+  }
+  t.ok((openFilesMax() ?? 0) > 0)
+})
+
+await t.test('dropped connections are logged with the remedy, once a minute', async (t) => {
+  const { server, clock, lines, dial } = await observe(t, null, 2)
+  for (let open = 0; open < 2; open += 1) await dial()
+  const drop = async () => {
+    const dropped = once(server, 'drop')
+    await dial()
+    await dropped
+  }
+  await drop()
+  t.match(lines, [
+    {
+      level: 50,
+      dropped: 1,
+      connectionsMax: 2,
+      msg: /^too many connections: new connections are dropped\. .*`LimitNOFILE=65536` in the systemd/,
+    },
+  ])
+  await drop()
+  clock.ms = 59_999
+  await drop()
+  t.equal(lines.length, 1)
+  clock.ms = 60_000
+  await drop()
+  t.match(lines[1], { dropped: 3 }, 'with all since')
+})
+
+await t.test('while files can be opened nothing is logged', async (t) => {
+  const { watch, lines } = await observe(t, null)
+  watch.look()
+  t.same(lines, [])
+})
