@@ -2,9 +2,10 @@ import { open, rename, rm, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { csvCell } from '../catalog/csv-cell.js'
 import { badRequest } from '../errors.js'
+import { textsOf } from '../query/row-texts.js'
 import type { CliParts } from './parts.js'
 import type { DatasetFacts } from './query-client.js'
-import { csvLine, textsOf, titlesOf } from './row-cells.js'
+import { csvLine, titlesOf } from './row-cells.js'
 
 /** Where rows go, as texts. */
 export interface Sink {

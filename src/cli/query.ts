@@ -18,8 +18,9 @@ import { fileSink, outputSink, requireSame, writingOf } from './query-output.js'
 import { readExport, readPages } from './query-rows.js'
 import type { Batch } from './query-rows.js'
 import { queryTable } from './query-table.js'
-import { textsOf, titlesOf } from './row-cells.js'
-import type { RowTexts } from './row-cells.js'
+import { titlesOf } from './row-cells.js'
+import { textsOf } from '../query/row-texts.js'
+import type { RowTexts } from '../query/row-texts.js'
 
 const formats = ['table', 'csv', 'ndjson', 'json'] as const
 

@@ -1,6 +1,8 @@
 import type { QuotaStatus } from '../access/allowance.js'
 import { badRequest } from '../errors.js'
-import { exactJsonText, parseKeepingTexts } from '../query/exact-json.js'
+import { keepingDigits, writtenJson } from '../query/exact-json.js'
+import type { WrittenJson } from '../query/exact-json.js'
+import { textsOf } from '../query/row-texts.js'
 import type { PageAnswer, Room } from '../service/page.js'
 
 /** Letters of an answer at most, as serialised (contract 2). */
@@ -9,7 +11,6 @@ const lettersMax = 30_000
 const restLetters = 600
 
 type Page = PageAnswer & { readonly kind: 'page' }
-type Row = Readonly<Record<string, unknown>>
 
 /** The answer of `query`: columns by name, each a list with one value for every row. */
 export interface QueryAnswer {
@@ -43,8 +44,7 @@ function rowsMax(columns: number): number {
 function rowsThatFit(rows: readonly Buffer[], columns: readonly string[]): number {
   let letters = JSON.stringify(columns).length * 2 + columns.length * 4 + restLetters
   const fitting = rows.findIndex((text) => {
-    const row = parseRow(text)
-    for (const column of columns) letters += lettersOf(row[column]) + 1
+    for (const cell of cellTexts(text)) letters += lettersOf(cell) + 1
     return letters > lettersMax
   })
   if (fitting === 0) {
@@ -57,10 +57,9 @@ function rowsThatFit(rows: readonly Buffer[], columns: readonly string[]): numbe
 }
 
 /** A value in the text of an answer, or in its structured content where that is longer. */
-function lettersOf(value: unknown): number {
-  const text = exactJsonText(value)
-  if (typeof value !== 'object' || value === null) return text.length
-  return Math.max(text.length, JSON.stringify(JSON.parse(text)).length)
+function lettersOf(cell: string): number {
+  const isSame = cell.startsWith('"') || !/[.eE[{]/.test(cell)
+  return isSame ? cell.length : Math.max(cell.length, JSON.stringify(JSON.parse(cell)).length)
 }
 
 /**
@@ -71,7 +70,7 @@ export function queryAnswer(page: Page, quota: QuotaStatus | undefined): QueryAn
   const hint = hintOf(page)
   return {
     columns: page.columns,
-    data: columnValues(page.columns, page.rows.map(parseRow)),
+    data: columnValues(page.columns, page.rows.map(cellTexts)),
     row_count: page.rows.length,
     next_cursor: page.nextCursor,
     truncated: page.cut === 'size',
@@ -82,16 +81,19 @@ export function queryAnswer(page: Page, quota: QuotaStatus | undefined): QueryAn
   }
 }
 
-/** Rows turned into columns. */
+/** Rows, each the JSON texts of its cells, turned into columns. */
 export function columnValues(
   columns: readonly string[],
-  rows: readonly Row[],
-): Readonly<Record<string, readonly unknown[]>> {
-  return Object.fromEntries(columns.map((name) => [name, rows.map((row) => row[name])]))
+  rows: readonly (readonly string[])[],
+): Readonly<Record<string, readonly WrittenJson[]>> {
+  return Object.fromEntries(
+    columns.map((name, index) => [name, rows.map((cells) => writtenJson(cells[index] ?? 'null'))]),
+  )
 }
 
-function parseRow(json: Buffer): Row {
-  return parseKeepingTexts(String(json)) as Row
+/** The cells of a row in the order of its columns. */
+function cellTexts(row: Buffer): readonly string[] {
+  return textsOf(keepingDigits(String(row))).cells
 }
 
 function hintOf({ cut, rows, explanation }: Page): string | null {

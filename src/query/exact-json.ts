@@ -56,58 +56,41 @@ function inexactNumber(digits: string): Error {
 
 /** Reads a JSON text of our own; a number that JSON readers round becomes a text of its digits. */
 export function parseKeepingDigits(text: string): unknown {
-  return JSON.parse(
-    text.replace(tokens, (token) =>
-      token.startsWith('"') || !isInexact(token) ? token : `"${token}"`,
-    ),
+  return JSON.parse(keepingDigits(text))
+}
+
+/** A JSON text of our own, where a number that JSON readers round becomes a text of its digits. */
+export function keepingDigits(text: string): string {
+  return text.replace(tokens, (token) =>
+    token.startsWith('"') || !isInexact(token) ? token : `"${token}"`,
   )
 }
 
-const digits = Symbol('digits')
-/** Below it a stored JSON value is written by JSON.stringify alone, which needs less stack. */
-const textsDepthMax = 100
+const json = Symbol('json')
 
-/** A number as it is written: 7.000, of which a JavaScript number keeps 7. */
-interface WrittenNumber {
-  readonly [digits]: string
+/** A value as its JSON text, for `exactJsonText`: read and written again, 7.000 would be 7. */
+export interface WrittenJson {
+  readonly [json]: string
 }
 
-/**
- * The same, where a number that JavaScript would write in another way keeps its text as well: it
- * becomes an object that only `exactJsonText` understands.
- */
-export function parseKeepingTexts(text: string): unknown {
-  const quoted = text.replace(tokens, (token) => (token.startsWith('"') ? token : `"${token}"`))
-  return withTexts(parseKeepingDigits(text), JSON.parse(quoted), 0)
+/** A value that `exactJsonText` writes as this text, which must be JSON of our own. */
+export function writtenJson(text: string): WrittenJson {
+  return { [json]: text }
 }
 
-function withTexts(read: unknown, written: unknown, depth: number): unknown {
-  if (typeof read === 'number') {
-    return String(read) === written ? read : { [digits]: String(written) }
-  }
-  if (typeof read !== 'object' || read === null || depth > textsDepthMax) return read
-  const texts = recordOf(written)
-  const part = (value: unknown, key: string | number) => withTexts(value, texts[key], depth + 1)
-  if (Array.isArray(read)) return read.map(part)
-  return Object.fromEntries(Object.entries(read).map(([key, value]) => [key, part(value, key)]))
-}
-
-/** `JSON.stringify`, with the numbers of `parseKeepingTexts` as they were written. */
-export function exactJsonText(content: unknown, depth = 0): string {
-  const isWhole = typeof content !== 'object' || content === null || depth > textsDepthMax
-  if (isWhole) return JSON.stringify(content ?? null)
-  if (isWritten(content)) return content[digits]
-  if (Array.isArray(content)) {
-    return `[${content.map((part) => exactJsonText(part, depth + 1)).join()}]`
-  }
+/** `JSON.stringify` of what may hold written JSON, which stands in it as it is. */
+export function exactJsonText(content: unknown): string {
+  if (typeof content !== 'object' || content === null) return JSON.stringify(content ?? null)
+  if (isWritten(content)) return content[json]
+  if (Array.isArray(content)) return `[${content.map(exactJsonText).join()}]`
   const members = Object.entries(content).flatMap(([key, part]) =>
-    part === undefined ? [] : [`${JSON.stringify(key)}:${exactJsonText(part, depth + 1)}`],
+    part === undefined ? [] : [`${JSON.stringify(key)}:${exactJsonText(part)}`],
   )
   return `{${members.join()}}`
 }
 
-function isWritten(content: object): content is WrittenNumber {
-  return digits in content
+function isWritten(content: object): content is WrittenJson {
+  return json in content
 }
 
 function isInexact(token: string): boolean {

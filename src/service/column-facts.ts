@@ -1,7 +1,7 @@
 import type { Access } from '../access/access.js'
 import type { Column } from '../catalog/column.js'
 import type { ColumnProfile, Engine, Profile, ReadOptions } from '../engine/engine.js'
-import { parseKeepingTexts } from '../query/exact-json.js'
+import { keepingDigits, writtenJson } from '../query/exact-json.js'
 import { fastColumns } from './descriptions.js'
 
 /** What a column holds in the rows that an access sees. */
@@ -77,11 +77,15 @@ function factsOf(profile: ColumnProfile | undefined, rows: number): ColumnFacts 
   const { emptyRows, min, max, values } = profile
   const isShort = values !== null && isListed(profile, rows)
   return {
-    ...(isShort && { values: values.map(parseKeepingTexts) }),
-    ...(min !== null && !isShort && { min: parseKeepingTexts(min) }),
-    ...(max !== null && !isShort && { max: parseKeepingTexts(max) }),
+    ...(isShort && { values: values.map(exactValue) }),
+    ...(min !== null && !isShort && { min: exactValue(min) }),
+    ...(max !== null && !isShort && { max: exactValue(max) }),
     null_share: share(emptyRows, rows),
   }
+}
+
+function exactValue(json: string): unknown {
+  return writtenJson(keepingDigits(json))
 }
 
 function isListed({ emptyRows, values }: ColumnProfile, rows: number): boolean {

@@ -2,7 +2,8 @@ import type { Access } from '../access/access.js'
 import { withDeadline } from '../engine/deadline.js'
 import type { Engine, ReadOptions } from '../engine/engine.js'
 import { ServiceError } from '../errors.js'
-import { parseKeepingDigits, parseKeepingTexts } from '../query/exact-json.js'
+import { keepingDigits, parseKeepingDigits } from '../query/exact-json.js'
+import { textsOf } from '../query/row-texts.js'
 import { AccessCache } from './access-cache.js'
 import { factsOfColumns } from './column-facts.js'
 import type { ColumnFacts, Facts } from './column-facts.js'
@@ -26,8 +27,8 @@ export interface DatasetGuide extends Omit<DatasetDescription, 'columns' | 'exam
   readonly caution: string | null
   readonly columns: readonly ColumnGuide[]
   readonly operators: readonly OperatorExample[]
-  /** The first rows, not charged. */
-  readonly sample_rows: readonly SampleRow[]
+  /** The first rows, not charged: the JSON texts of their cells, in the order of the columns. */
+  readonly sample_rows: readonly (readonly string[])[]
   readonly examples: readonly ExampleCall[]
 }
 
@@ -97,15 +98,14 @@ export class Guides {
     const { version, predicates } = access
     const first = { version, predicates, columns: access.columns, after: null, limit: sampleRows }
     const { rows } = await this.#engine.read(first, options)
-    const texts = rows.map(({ encoded }) => String(encoded))
-    const sample = texts.map((text) => parseKeepingDigits(text) as SampleRow)
+    const sample = rows.map(({ encoded }) => parseKeepingDigits(String(encoded)) as SampleRow)
     const facts = await this.#profile(access, visible, options, patienceMs)
     return Object.freeze({
       profiled_rows: facts?.rows ?? null,
       caution: facts?.caution ?? null,
       columns: facts?.columns,
       operators: operatorExamples(access, sample),
-      sample_rows: texts.map((text) => parseKeepingTexts(text) as SampleRow),
+      sample_rows: rows.map(({ encoded }) => textsOf(keepingDigits(String(encoded))).cells),
       examples: await exampleCalls(this.#engine, access, sample, options),
     })
   }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { writingOf } from '../../src/cli/query-output.js'
-import { textsOf } from '../../src/cli/row-cells.js'
+import { textsOf } from '../../src/query/row-texts.js'
 import type { DatasetFacts } from '../../src/cli/query-client.js'
 
 const facts: DatasetFacts = {

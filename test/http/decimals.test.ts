@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
-import { textsOf } from '../../src/cli/row-cells.js'
+import { textsOf } from '../../src/query/row-texts.js'
 import { readExactPage } from '../../src/portal/browser/exact-page.js'
 import { jsonBody, urlQuery } from '../support/carriers.js'
 import type { TestFilter } from '../support/carriers.js'
@@ -186,4 +186,41 @@ await t.test('a decimal of any scale is the same text everywhere, and finds its 
     }),
     { numRuns: 1, endOnFailure: true },
   )
+})
+
+await t.test('so is one in a list, a struct or a map, and in a description', async (t) => {
+  const world = await startWorld(t, {
+    files: {
+      'data/nested.parquet': `SELECT i AS id, 7::DECIMAL(5,3) AS m, 0.00000099::DECIMAL(15,8) AS rate,
+          [7::DECIMAL(5,3)] AS list, {'a': [1.5::DECIMAL(15,8)]} AS struct,
+          MAP {7::DECIMAL(5,3): 1.10::DECIMAL(4,2)} AS map FROM range(1) t(i)`,
+    },
+    registry: `
+datasets:
+  nested:
+    title: Nested
+    files: data/nested.parquet
+    plans: {pro: {rows_per_month: 1000000, history: all, price_rub: 0}}
+`,
+  })
+  const { token } = world.subscribe(['nested:pro'])
+  const cells = ['7.000', '0.00000099', '[7.000]', '{"a":[1.50000000]}', '{"7.000":1.10}']
+  const names = ['m', 'rate', 'list', 'struct', 'map']
+  const columns = names.map((name, index) => `"${name}":[${cells[index]}]`).join()
+  for (const query of ['', `?select=id,${names.join()}`]) {
+    const { text } = await world.get(`/v1/nested${query}`, token)
+    t.strictSame(rowTexts(text.slice('{"data":['.length).split('],"next_cursor"')[0] ?? ''), [
+      '0',
+      ...cells,
+    ])
+  }
+  const answer = await callTool(world, token, 'query', { resource: 'nested' })
+  t.match(answer.text, `"data":{"id":[0],${columns}}`)
+  t.match(answer.content, {
+    data: { m: [7], rate: [9.9e-7], list: [[7]], map: [{ '7.000': 1.1 }] },
+  })
+  const described = await callTool(world, token, 'describe_resource', { resource: 'nested' })
+  t.match(described.text, `"sample_rows":{"id":[0],${columns}}`)
+  t.match(described.text, '"min":0.00000099,"max":0.00000099,')
+  t.strictSame(JSON.parse(described.text), described.content)
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
 import { answerRoom, queryAnswer } from '../../src/mcp/query-answer.js'
+import { exactJsonText } from '../../src/query/exact-json.js'
 import { openControl, usageOf } from '../support/control.js'
 import { callTool } from '../support/mcp-messages.js'
 import type { ToolAnswer } from '../support/mcp-messages.js'
@@ -221,7 +222,7 @@ await t.test(
         // Only the id of a version is read here.
         const version = { id: 'x'.repeat(16) } as Parameters<typeof queryAnswer>[0]['version']
         const lettersOf = (count: number) =>
-          JSON.stringify(
+          exactJsonText(
             queryAnswer({ ...rest, version, columns, rows: rows.slice(0, count) }, quota),
           ).length
         if (lettersOf(fitting) > lettersMax) return false

@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import t from 'tap'
 import {
   exactJsonText,
+  keepingDigits,
   parseExactJson,
   parseKeepingDigits,
-  parseKeepingTexts,
   requireExactPart,
+  writtenJson,
 } from '../../src/query/exact-json.js'
 
 /** A number in whatever way JSON lets it be written. */
@@ -49,23 +50,21 @@ await t.test('a number is read as itself, or as the text of its digits', (t) => 
   t.end()
 })
 
-await t.test('a number is written as it was read, and is an equal value', (t) => {
+await t.test('a number is written as it came, and is an equal value', (t) => {
   fc.assert(
     fc.property(fc.array(token), fc.string({ unit: 'binary' }), (numbers, key) => {
-      const text = `{${JSON.stringify(key)}: [${numbers.join()}], "s": ${JSON.stringify(key)}}`
-      const written = exactJsonText(parseKeepingTexts(text))
-      const kept = parseKeepingDigits(text) as Readonly<Record<string, unknown>>
-      t.strictSame(JSON.parse(written), kept)
-      const list = /\[(.*)\],"s"/s.exec(written)?.[1]?.split(',') ?? []
-      return key === 's' || numbers.every((token, at) => list[at]?.replaceAll('"', '') === token)
+      const text = `{${JSON.stringify(key)}:[${numbers.join()}]}`
+      const written = exactJsonText({ part: [writtenJson(keepingDigits(text))] })
+      const read = JSON.parse(written) as { part: unknown[] }
+      t.strictSame(read.part, [parseKeepingDigits(text)])
+      const [, list = ''] = /^.*:\[([^\]]*)\]\}\]\}$/s.exec(written) ?? []
+      return list.replaceAll('"', '') === numbers.join()
     }),
   )
   const served = '{"a":7.000,"b":[{"c":0.00000099}],"d":-0.0,"e":"7.000","__proto__":1.50}'
-  t.equal(exactJsonText(parseKeepingTexts(served)), served)
-  const plain = { a: [1, 'x', null, true, { b: undefined }], c: undefined, d: 1e-7 }
+  t.equal(exactJsonText([writtenJson(served)]), `[${served}]`)
+  const plain = { a: [1, 'x', null, true, { b: undefined }], c: undefined, d: 1e-7, '2': [] }
   t.equal(exactJsonText(plain), JSON.stringify(plain))
-  const deep = `${'['.repeat(900)}1.50${']'.repeat(900)}`
-  t.equal(exactJsonText(parseKeepingTexts(deep)), deep.replace('1.50', '1.5'))
   t.end()
 })
 
