@@ -12,7 +12,7 @@ import type { LastUsed } from './control/last-used.js'
 import type { ControlStore } from './control/store.js'
 import { TokenLookup } from './control/token-lookup.js'
 import type { Usage } from './control/usage.js'
-import { withDeadline } from './engine/deadline.js'
+import { timeLimit } from './engine/deadline.js'
 import type { Engine, ReadOptions } from './engine/engine.js'
 import { ask } from './query/ask.js'
 import type { Asked } from './query/ask.js'
@@ -268,13 +268,12 @@ export function createService(parts: ServiceParts): Service {
   })
 }
 
-/** Work of a guest on a dataset, in the time that the dataset allows. */
+/** Work of a guest on a dataset, whose queries run for as long as the dataset allows. */
 function within<T>(
   { visit, principal }: Guest,
   { dataset }: Access,
   work: (options: ReadOptions) => Promise<T>,
 ): Promise<T> {
-  return withDeadline(dataset.timeoutMs, visit.signal, (signal) =>
-    work({ signal, client: principal.id }),
-  )
+  const { signal } = visit
+  return work({ signal, client: principal.id, timeLimit: timeLimit(dataset.timeoutMs) })
 }

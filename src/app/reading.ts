@@ -18,8 +18,8 @@ import { Closers } from './closers.js'
 const memoryShare = 0.6
 const openerMemoryShare = 0.25
 const queueMax = 256
-/** Half of the usual time for a request: who has waited so long is told to come again. */
-const waitMaxMs = 5000
+/** With the time that a query then runs, less than what proxies and clients of MCP wait: a minute. */
+const waitMaxMs = 30_000
 
 export interface EngineRoom {
   /** The only folders that are read. */

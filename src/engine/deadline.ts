@@ -1,22 +1,37 @@
 import { ServiceError } from '../errors.js'
 
+/** The time that the queries of one request may run together. Waiting for a turn does not count. */
+export interface TimeLimit {
+  readonly totalMs: number
+  leftMs: number
+  /** How long the request has waited for turns. */
+  waitedMs: number
+}
+
+export function timeLimit(totalMs: number): TimeLimit {
+  return { totalMs, leftMs: totalMs, waitedMs: 0 }
+}
+
+export function timedOut(timeoutMs: number): ServiceError {
+  return new ServiceError(
+    'timeout',
+    `The request did not finish in ${timeoutMs / 1000} s. Add filters or select fewer columns.`,
+  )
+}
+
 /**
  * Runs `work` under a signal that aborts when the caller's does, or after `timeoutMs`.
- * @throws timeout
+ * @throws timeout, or what `reason` makes
  */
 export async function withDeadline<T>(
   timeoutMs: number,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
+  reason: () => ServiceError = () => timedOut(timeoutMs),
 ): Promise<T> {
   return withController(signal, async (deadline) => {
     const timer = setTimeout(() => {
-      deadline.abort(
-        new ServiceError(
-          'timeout',
-          `The request did not finish in ${timeoutMs / 1000} s. Add filters or select fewer columns.`,
-        ),
-      )
+      deadline.abort(reason())
     }, timeoutMs)
     try {
       return await work(deadline.signal)

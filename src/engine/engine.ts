@@ -2,6 +2,7 @@ import type { Column } from '../catalog/column.js'
 import type { Predicate } from '../catalog/predicate.js'
 import type { Version } from '../catalog/version.js'
 import type { Position, Question } from '../query/question.js'
+import type { TimeLimit } from './deadline.js'
 
 export interface Row {
   /**
@@ -26,6 +27,8 @@ export interface ReadOptions {
   readonly signal: AbortSignal
   /** Whose turn it is: queries of different clients take turns. */
   readonly client: string
+  /** Shared by the queries of one request; without it, only the signal ends them. */
+  readonly timeLimit?: TimeLimit
 }
 
 /** Which rows to look at, and how closely. */
@@ -61,7 +64,8 @@ export interface Profile {
  * The port to a query engine. Each call costs one of a bounded number of places and waits its turn
  * for it.
  *
- * @throws service_unavailable when the queue is full, memory is short or a file can't be read
+ * @throws service_unavailable when the queue is full, memory is short or a file can't be read;
+ *   timeout at the end of the time limit
  */
 export interface Engine {
   /** The rows that meet the question, in stored order, none repeated or missed between pages. */

@@ -5,7 +5,7 @@ import type { Catalog } from '../catalog/catalog.js'
 import type { Column } from '../catalog/column.js'
 import type { Dataset } from '../catalog/dataset.js'
 import type { Version } from '../catalog/version.js'
-import { withDeadline } from '../engine/deadline.js'
+import { timeLimit } from '../engine/deadline.js'
 import type { Descriptions } from './descriptions.js'
 
 /** What the API reference shows to one audience. */
@@ -54,9 +54,11 @@ export async function referenceFor(
   const datasets: ReferenceDataset[] = []
   for (const { dataset, version, access } of views) {
     const sample = access
-      ? await withDeadline(dataset.timeoutMs, signal, (deadline) =>
-          descriptions.sample(access, { signal: deadline, client }),
-        )
+      ? await descriptions.sample(access, {
+          signal,
+          client,
+          timeLimit: timeLimit(dataset.timeoutMs),
+        })
       : new Map<Column, string>()
     datasets.push(shown(dataset, version, sample))
   }

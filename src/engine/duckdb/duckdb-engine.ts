@@ -20,8 +20,10 @@ import { filesUpTo, readPieces } from './read-pieces.js'
 import type { Reading } from './read-pieces.js'
 import { ServingInstance } from './serving.js'
 import type { Session } from './session.js'
+import { sizeOfCount, sizeOfPage, sizeOfProfile } from './size.js'
+import type { Size } from './turn.js'
 import { Turns } from './turns.js'
-import type { TurnsOptions } from './turns.js'
+import type { Held, TurnsOptions } from './turns.js'
 import {
   ChangedFileError,
   UnverifiedError,
@@ -64,7 +66,7 @@ export class DuckDbEngine implements Engine {
 
   private constructor(options: EngineOptions) {
     this.#options = options
-    this.#turns = new Turns(options)
+    this.#turns = new Turns(options, () => performance.now())
     const soloBytes = Math.floor(options.memoryLimitBytes * soloMemoryShare)
     const sharedBytes = options.memoryLimitBytes - soloBytes
     this.#solo = new ServingInstance({ ...options, memoryLimitBytes: soloBytes, threads: 1 })
@@ -79,16 +81,18 @@ export class DuckDbEngine implements Engine {
   }
 
   read(question: Question, options: ReadOptions): Promise<Rows> {
-    return this.#query(filesOf(question), options, (signal) =>
+    const size = sizeOfPage(question.version, question.predicates)
+    return this.#query(filesOf(question), size, options, (held) =>
       question.format === 'parquet'
-        ? this.#readFile(question, signal)
-        : this.#readRows(question, signal),
+        ? this.#readFile(question, held)
+        : this.#readRows(question, held),
     )
   }
 
   count(version: Version, predicates: readonly Predicate[], options: ReadOptions): Promise<number> {
-    return this.#query(filesOf({ version, predicates }), options, (signal) =>
-      this.#run(version, this.#shared, async (session) => {
+    const size = sizeOfCount(version, predicates)
+    return this.#query(filesOf({ version, predicates }), size, options, ({ signal }) =>
+      this.#runPlanned(version, planOf(size), async (session) => {
         let rows = 0
         for (const stretch of planCount(version, predicates)) {
           requireVerified(filesUpTo(stretch), this.#checks)
@@ -103,11 +107,13 @@ export class DuckDbEngine implements Engine {
 
   profile(question: ProfileQuestion, options: ReadOptions): Promise<Profile> {
     const { version } = question
+    const size = sizeOfProfile(question)
     return this.#query(
       () => version.files,
+      size,
       options,
-      (signal) =>
-        this.#run(version, this.#shared, async (session) => {
+      ({ signal }) =>
+        this.#runPlanned(version, planOf(size), async (session) => {
           requireVerified(version.files, this.#checks)
           const run = (statement: Statement) => session.run(statement, signal)
           const readable = { ...question, version: this.#paths.version(version) }
@@ -127,8 +133,8 @@ export class DuckDbEngine implements Engine {
     this.#paths.close()
   }
 
-  #readRows(question: Question, signal: AbortSignal): Promise<Rows> {
-    return readPieces(question, this.#reading, async (piece, limit) => {
+  #readRows(question: Question, { signal, grow }: Held): Promise<Rows> {
+    return readPieces(question, this.#reading(grow), async (piece, limit) => {
       const statement = compileRead(piece, question, limit)
       const run = (session: Session) => session.run(statement, signal)
       return rowsOf(piece, await this.#runPlanned(question.version, piece.plan, run))
@@ -136,12 +142,12 @@ export class DuckDbEngine implements Engine {
   }
 
   /** On one instance, where all of its rows are gathered: that of the first piece. */
-  #readFile(question: Question, signal: AbortSignal): Promise<Rows> {
+  #readFile(question: Question, { signal, grow }: Held): Promise<Rows> {
     const { version, predicates, after, limit } = question
     const [first] = planPage(version, predicates, { after, missing: () => limit + 1 })
     return this.#runPlanned(version, first?.plan ?? 'solo', (session) => {
       const run = (statement: Statement) => session.runOnce(statement, signal)
-      return readPageFile(question, pagesFolder(session), this.#reading, run)
+      return readPageFile(question, pagesFolder(session), this.#reading(grow), run)
     })
   }
 
@@ -159,16 +165,16 @@ export class DuckDbEngine implements Engine {
   /** When its turn comes, until it is done or told to stop. */
   #query<T>(
     files: () => readonly DataFile[],
-    { client, signal }: ReadOptions,
-    work: (signal: AbortSignal) => Promise<T>,
+    size: Size,
+    options: ReadOptions,
+    work: (held: Held) => Promise<T>,
   ): Promise<T> {
-    return withController(signal, async (stop) => {
+    return withController(options.signal, async (stop) => {
       const running = this.#running
       if (!running) throw stopping()
-      const options = { checks: this.#checks, files, signal: stop.signal }
-      const result = onVerified(options, () =>
-        this.#turns.run(client, stop.signal, () => work(stop.signal)),
-      )
+      const { signal } = stop
+      const verified = { checks: this.#checks, files, signal }
+      const result = onVerified(verified, () => this.#turns.run({ ...options, signal }, size, work))
       running.set(stop, result)
       try {
         return await result
@@ -184,8 +190,8 @@ export class DuckDbEngine implements Engine {
     return this.#options.checks ?? null
   }
 
-  get #reading(): Reading {
-    return { checks: this.#checks, paths: this.#paths }
+  #reading(grow: Held['grow']): Reading {
+    return { checks: this.#checks, paths: this.#paths, grow }
   }
 
   #failure(cause: unknown): unknown {
@@ -220,6 +226,10 @@ export class DuckDbEngine implements Engine {
 /** The files that a question may read, when that must be known. */
 function filesOf(question: Pick<Question, 'version' | 'predicates'>): () => readonly DataFile[] {
   return () => planCount(question.version, question.predicates).flatMap((each) => filesUpTo(each))
+}
+
+function planOf(size: Size): Piece['plan'] {
+  return size === 'small' ? 'solo' : 'together'
 }
 
 /** Below the temp folder, where DuckDB may write by its own rule: the sandbox allows no more. */

@@ -1,5 +1,7 @@
 import type { FileChecks, Verdict } from '../../catalog/file-checks.js'
 import type { DataFile } from '../../catalog/version.js'
+import { ServiceError } from '../../errors.js'
+import { withDeadline } from '../deadline.js'
 import { isFileFailure, readFailure } from './failure.js'
 import { ChangedFileError, UnverifiedError, requireUnchanged } from './unchanged.js'
 
@@ -14,6 +16,9 @@ interface VerifiedWork {
 
 /** Each time, at least one more file was verified, or one was changed by a process. */
 const roundsMax = 100
+/** How long one query waits for files to be verified, which goes on without it. */
+const waitMaxMs = 10_000
+const retryAfterSeconds = 5
 /** Files that are read at the same time for one query. */
 const atOnce = 4
 
@@ -21,18 +26,33 @@ const atOnce = 4
  * Runs work on files of which every byte was verified by this process. Work that meets one that was
  * not, or that something was done to, ends; when the file was verified, it runs again from its
  * start. In between it holds no place that another query could have.
- * @throws ChangedFileError when a file is not what its version was published with
+ * @throws ChangedFileError when a file is not what its version was published with;
+ *   service_unavailable when verifying takes long
  */
 export async function onVerified<T>(options: VerifiedWork, run: () => Promise<T>): Promise<T> {
+  let waitedMs = 0
   for (let round = 1; ; round++) {
     try {
       return await run()
     } catch (cause) {
       options.signal.throwIfAborted()
-      const isAgain = await verifyAfter(cause, options)
+      if (cause instanceof ServiceError) throw cause
+      const start = performance.now()
+      const isAgain = await withDeadline(
+        waitMaxMs - waitedMs,
+        options.signal,
+        (signal) => verifyAfter(cause, { ...options, signal }),
+        beingVerified,
+      )
+      waitedMs += performance.now() - start
       if (!isAgain || round === roundsMax) throw cause
     }
   }
+}
+
+function beingVerified(): ServiceError {
+  const detail = 'The files of this dataset are being verified. Try again shortly.'
+  return new ServiceError('service_unavailable', detail, { retryAfterSeconds })
 }
 
 /** True where the failure came from files that are found to be good now. */

@@ -38,7 +38,7 @@ export interface Progress {
 }
 
 /** What one thread reads: the rows of DuckDB's usual row group, by which threads share the work. */
-const soloRowsMax = 122_880
+export const soloRowsMax = 122_880
 /** DuckDB plans with the statistics of every file it is given, which costs as much as such rows. */
 const fileRowsMin = soloRowsMax / 16
 /** A next stretch is at most so many times as large as what was read in vain. */
@@ -62,7 +62,7 @@ export function* planPage(
     ({ index }) => after === null || index >= after.file,
   )
   const from = after !== null && chosen[0]?.index === after.file ? after.row + 1 : 0
-  const isLookup = predicates.some((predicate) => isOfKeys(version, predicate))
+  const isLookup = predicates.some((predicate) => isByKey(version, predicate))
   if (predicates.some(isJoin)) {
     yield* windows(chosen, from, progress, isLookup ? Infinity : growthMax)
     return
@@ -76,7 +76,7 @@ export function* planPage(
 }
 
 /** Each value of such a predicate mostly finds few rows. */
-function isOfKeys({ key }: Version, predicate: Predicate): boolean {
+export function isByKey({ key }: Version, predicate: Predicate): boolean {
   const isOfValues = predicate.kind === 'eq' || predicate.kind === 'in'
   return isOfValues && predicate.column.name === key[0]?.name
 }
@@ -155,7 +155,7 @@ function* windows(
 }
 
 /** In rows. */
-function costOf({ files, range }: Stretch): number {
+export function costOf({ files, range }: Stretch): number {
   return range ? range.to - range.from : files.reduce((sum, { file }) => sum + fileCost(file), 0)
 }
 

@@ -2,15 +2,18 @@ import type { FileChecks } from '../../catalog/file-checks.js'
 import type { DataFile } from '../../catalog/version.js'
 import type { Question } from '../../query/question.js'
 import type { Row, Rows } from '../engine.js'
-import { planPage } from './pieces.js'
+import { costOf, isByKey, planPage } from './pieces.js'
 import type { Piece, Stretch } from './pieces.js'
 import type { PlainPaths } from './plain-paths.js'
+import { isMuch } from './size.js'
 import { requireUnchanged, requireVerified } from './unchanged.js'
 
-/** What reading needs to know of files. */
+/** What reading needs besides its question. */
 export interface Reading {
   readonly checks: FileChecks | null
   readonly paths: PlainPaths
+  /** Waits for the place that many rows need, unless they are chosen by key. */
+  readonly grow: () => Promise<void>
 }
 
 /**
@@ -19,14 +22,18 @@ export interface Reading {
  */
 export async function readPieces(
   { version, predicates, after, limit }: Question,
-  { checks, paths }: Reading,
+  { checks, paths, grow }: Reading,
   read: (piece: Piece, limit: number) => Promise<readonly Row[]>,
 ): Promise<Rows> {
   const rows: Row[] = []
   // One row more than asked for tells whether any follows.
   const missing = () => limit + 1 - rows.length
+  const hasKey = predicates.some((predicate) => isByKey(version, predicate))
+  let cost = 0
   for (const piece of planPage(version, predicates, { after, missing })) {
     requireVerified(filesUpTo(piece), checks)
+    cost += costOf(piece)
+    if (isMuch(cost) && !hasKey) await grow()
     for (const row of await read(paths.stretch(piece), missing())) rows.push(row)
     const lastFile = missing() === 0 ? rows.at(-1)?.position.file : undefined
     await requireUnchanged(filesUpTo(piece, lastFile), checks)

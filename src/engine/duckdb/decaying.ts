@@ -1,0 +1,34 @@
+interface Score {
+  readonly value: number
+  readonly atMs: number
+}
+
+/** Beyond them the one longest without a new amount is forgotten. */
+const clientsMax = 1000
+
+/** A number for each client that halves with time, so that what a client did is forgotten. */
+export class DecayingScores {
+  readonly #halfLifeMs: number
+  readonly #now: () => number
+  /** The one longest without a new amount first. */
+  readonly #scores = new Map<string, Score>()
+
+  constructor(halfLifeMs: number, now: () => number) {
+    this.#halfLifeMs = halfLifeMs
+    this.#now = now
+  }
+
+  add(client: string, amount: number): void {
+    const value = this.of(client) + amount
+    this.#scores.delete(client)
+    this.#scores.set(client, { value, atMs: this.#now() })
+    const [oldest] = this.#scores.keys()
+    if (this.#scores.size > clientsMax && oldest !== undefined) this.#scores.delete(oldest)
+  }
+
+  /** Zero for a client that nothing was added for. */
+  of(client: string): number {
+    const score = this.#scores.get(client)
+    return score ? score.value * 0.5 ** ((this.#now() - score.atMs) / this.#halfLifeMs) : 0
+  }
+}

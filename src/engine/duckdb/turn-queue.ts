@@ -1,0 +1,101 @@
+import type { Turn } from './turn.js'
+
+/** A turn that waits for a place. */
+export interface Waiter {
+  readonly turn: Turn
+  readonly start: () => void
+  readonly refuse: (reason: unknown) => void
+}
+
+/**
+ * Who waits, in fair order: clients take turns, so many requests of one delay another by one. What
+ * `goesLast` says yes to comes after all others.
+ */
+export class TurnQueue {
+  readonly #goesLast: (turn: Turn) => boolean
+  /** In order of turn: the client served is put back at the end. */
+  readonly #queues = new Map<string, Waiter[]>()
+  #length = 0
+
+  constructor(goesLast: (turn: Turn) => boolean) {
+    this.#goesLast = goesLast
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  add(waiter: Waiter): void {
+    const { client } = waiter.turn
+    const queue = this.#queues.get(client)
+    if (queue) queue.push(waiter)
+    else this.#queues.set(client, [waiter])
+    this.#length += 1
+  }
+
+  /** Does nothing where it does not wait any more. */
+  remove(waiter: Waiter): void {
+    const { client } = waiter.turn
+    const queue = this.#queues.get(client)
+    const index = queue?.indexOf(waiter) ?? -1
+    if (!queue || index < 0) return
+    queue.splice(index, 1)
+    if (queue.length === 0) this.#queues.delete(client)
+    this.#length -= 1
+  }
+
+  /** The first in order that may start. It waits no more, and its client goes to the end. */
+  take(mayStart: (turn: Turn) => boolean): Waiter | undefined {
+    const first = ({ turn }: Waiter) => mayStart(turn) && !this.#goesLast(turn)
+    const waiter = this.#find(first) ?? this.#find(({ turn }) => mayStart(turn))
+    if (!waiter) return undefined
+    this.remove(waiter)
+    const { client } = waiter.turn
+    const queue = this.#queues.get(client)
+    if (queue) {
+      this.#queues.delete(client)
+      this.#queues.set(client, queue)
+    }
+    return waiter
+  }
+
+  some(test: (turn: Turn) => boolean): boolean {
+    return this.#find(({ turn }) => test(turn)) !== undefined
+  }
+
+  /** The last request of the client that has the most waiting; it must be more than `client` has. */
+  lastOfLongest(client: string): Waiter | undefined {
+    let longest = this.#queues.get(client) ?? []
+    const least = longest.length + 2
+    for (const queue of this.#queues.values()) if (queue.length > longest.length) longest = queue
+    return longest.length >= least ? longest.at(-1) : undefined
+  }
+
+  /** How many of those that `compete` says yes to start before this one, if it comes last. */
+  ahead(turn: Turn, competes: (other: Turn) => boolean): number {
+    const isLast = this.#goesLast(turn)
+    const own = this.#count(turn.client, competes)
+    let ahead = own
+    for (const [client, queue] of this.#queues) {
+      const other = queue.find((each) => competes(each.turn))
+      if (client === turn.client || !other) continue
+      const isOtherLast = this.#goesLast(other.turn)
+      const length = this.#count(client, competes)
+      if (isOtherLast === isLast) ahead += Math.min(length, own + 1)
+      else if (isLast) ahead += length
+    }
+    return ahead
+  }
+
+  #count(client: string, test: (turn: Turn) => boolean): number {
+    return this.#queues.get(client)?.filter(({ turn }) => test(turn)).length ?? 0
+  }
+
+  #find(test: (waiter: Waiter) => boolean): Waiter | undefined {
+    for (const queue of this.#queues.values()) {
+      const found = queue.find(test)
+      if (found) return found
+    }
+    return undefined
+  }
+}
