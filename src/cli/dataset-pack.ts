@@ -5,7 +5,8 @@ import { openCatalog, readRegistry } from '../catalog/catalog.js'
 import { escapePattern } from '../catalog/expand-pattern.js'
 import { FileError } from '../catalog/opener.js'
 import { packOrder } from '../catalog/pack-order.js'
-import type { PackProgress, PackedFile } from '../catalog/packer.js'
+import { PackError } from '../catalog/packer.js'
+import type { PackOrder, PackProgress, PackedFile } from '../catalog/packer.js'
 import { withDatasetFiles } from '../catalog/registry-edit.js'
 import type { Registry } from '../catalog/registry.js'
 import { listOf } from '../catalog/registry.js'
@@ -111,17 +112,30 @@ async function packVersion(
     const seconds = Math.round((performance.now() - startedMs) / 100) / 10
     return { name: version.dataset, folder, version, files, bytesAfter, seconds }
   } catch (cause) {
-    throw failureWords(cause, registry)
+    throw failureWords(cause, registry, order)
   } finally {
     progress.end()
   }
 }
 
-function failureWords(cause: unknown, { folder }: Registry): unknown {
+function failureWords(cause: unknown, registry: Registry, { dataset, target }: PackOrder): unknown {
   if (cause instanceof FileError) {
-    return new Error(`${relative(folder, cause.path)} ${cause.reason}`, { cause })
+    return new Error(`${relative(registry.folder, cause.path)} ${cause.reason}`, { cause })
   }
-  return cause
+  const code = cause instanceof PackError ? codeOf(cause.cause) : undefined
+  if (code === undefined || !unwritable.includes(code)) return cause
+  const place = `${pathIn(registry, target)}/`
+  const advice =
+    `Name another folder, --to FOLDER, or put \`pack: auto\` into the entry of "${dataset}": ` +
+    'then the server packs it into its state folder.'
+  return new Error(`${place} can't be written (${code}). ${advice}`, { cause })
+}
+
+/** What a system says of a folder that takes no file. */
+const unwritable: readonly string[] = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'ENOENT']
+
+function codeOf(cause: unknown): string | undefined {
+  return (cause as NodeJS.ErrnoException | undefined)?.code
 }
 
 function stopped(cause: unknown): Error {

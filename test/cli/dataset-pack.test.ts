@@ -78,6 +78,18 @@ await t.test('a folder that is not its own to write into is refused: wrong usage
   t.equal(readFileSync(join(folder, 'registry.yaml'), 'utf8'), registryText)
 })
 
+await t.test('a folder that can not be written is named, and what to do instead', async (t) => {
+  const { das, folder } = await buildHouse(t)
+  const { code, stdout, stderr } = await das([...pack, '--to', join(folder, 'registry.yaml', 'x')])
+  t.same({ code, stdout }, { code: 1, stdout: '' })
+  t.equal(
+    stderr,
+    "error: registry.yaml/x/ can't be written (ENOTDIR). Name another folder, --to FOLDER, or put " +
+      '`pack: auto` into the entry of "financials": then the server packs it into its state folder.\n',
+  )
+  t.equal(readFileSync(join(folder, 'registry.yaml'), 'utf8'), registryText)
+})
+
 await t.test('Ctrl-C leaves a draft and the registry as it was; again goes on', async (t) => {
   const { das, folder } = await buildHouse(t)
   const stopped = await das(pack, { signal: AbortSignal.abort() })
