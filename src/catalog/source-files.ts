@@ -2,8 +2,9 @@ import { constants } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { open, realpath, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
-import { relative, resolve, sep } from 'node:path'
+import { basename, relative, resolve, sep } from 'node:path'
 import { isDynamicPattern } from 'tinyglobby'
+import { conversionOf } from './conversion.js'
 import { expandPattern } from './expand-pattern.js'
 import { hashFile } from './hash-file.js'
 import type { HashFile } from './hash-file.js'
@@ -226,9 +227,15 @@ async function requireWhole(file: FileHandle, path: string, sizeBytes: number): 
     throw new FileError(path, 'is encrypted Parquet, which is not supported')
   }
   if (lastLetters !== mark) {
-    throw new FileError(path, `is not a whole Parquet file (no ${mark} at its end)`)
+    throw new FileError(path, otherFormat(path))
   }
   if (tail.readUInt32LE(0) > sizeBytes - wholeBytesMin) {
     throw new FileError(path, 'is not a whole Parquet file (its footer is cut)')
   }
+}
+
+function otherFormat(path: string): string {
+  const conversion = conversionOf(basename(path))
+  if (!conversion) return `is not a whole Parquet file (no ${mark} at its end)`
+  return `is ${conversion.format}, not Parquet; to convert it, run in its folder: ${conversion.command}`
 }

@@ -9,6 +9,7 @@ import { addCommand, readSettings } from './command.js'
 import type { Flags } from './command.js'
 import { addedJson, addedLines, dryLines } from './dataset-added.js'
 import type { Added } from './dataset-added.js'
+import { requireParquet } from './dataset-conversion.js'
 import { dictionaryPath, exists, withDictionary } from './dataset-dictionary.js'
 import { exampleOf, guess, openDraft, pageWith, servable, verdict } from './dataset-draft.js'
 import type { Desk, Guess } from './dataset-draft.js'
@@ -85,6 +86,7 @@ async function add(parts: CliParts, given: readonly string[], flags: AddFlags): 
   const taken = new Set(listed.keys())
   if (flags.name !== undefined) requireName(flags.name, taken)
   const found = await readPaths(given, folder)
+  await requireParquet(found.paths)
   const { registry: path, memoryLimit: memoryLimitBytes } = config
   const desk: Desk = { parts, path, text: page.text ?? firstPage, memoryLimitBytes }
   const made = await makeDraft(desk, found, taken, flags)

@@ -110,7 +110,7 @@ function addressOf({ server }: ServingApp, config: Config): string {
   return baseUrl({ ...config, port: typeof bound === 'object' ? bound.port : config.port })
 }
 
-/** Without the note the service works as well: only links of other commands go by their settings. */
+/** The service works without it: then links of other commands go by their settings. */
 function note(base: string, { state }: Config, logger: Logger): void {
   try {
     noteAddress(state, base)
