@@ -32,6 +32,7 @@ await t.test('without a word the settings are the defaults', (t) => {
     trustProxy: [],
     memoryLimit: null,
     querySlots: null,
+    scrubDays: 7,
     smtpUrl: null,
     mailFrom: null,
     mailLanguage: 'en',
@@ -105,6 +106,7 @@ await t.test('a bad value is told with its flag, its variable and what would be 
   const origin = (text: string) => `"${text}" is no origin: as https://app.example.org`
   const network = (text: string) => `"${text}" is no address or network, as 10.0.0.0/8`
   const size = (text: string) => `"${text}" is no size of at least 64MB, as 2GB or 512MB`
+  const days = (text: string) => `must be a number of days from 0 to 365, got "${text}"`
   const slots = (text: string) => `"${text}" is no number from 1 to 32`
   const server = () => 'is no address like smtp://user:password@host:587 or smtps://host'
   const language = (text: string) => `"${text}" is neither en nor ru`
@@ -155,6 +157,7 @@ await t.test('a bad value is told with its flag, its variable and what would be 
       ['', '2', '2G', '63MB', '-2GB', '2 000MB', '1e3MB', `${'9'.repeat(400)}TB`],
     ],
     ['querySlots', slots, ['', '0', '33', '1.5', 'all', '100']],
+    ['scrubDays', days, ['', '-1', '366', '7d', '1e1', 'never']],
     [
       'smtpUrl',
       server,

@@ -115,7 +115,8 @@ async function openContent(
     if (isUsable && (await isIntact(packed))) {
       known.addManifest(packed)
       const facts = packed.files.map(({ source }) => source)
-      return { folder, files: await open(facts, packed.files), boundsOf, origins: packed.origins }
+      // As they are known by now: a touched file has another identity than when it was packed.
+      return { folder, files: await open(facts, packed.files), boundsOf, origins: sources }
     }
   }
   const { folder, files } = await publishFiles(versionsFolder, name, sources, options)

@@ -1,7 +1,13 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { versionsFolderOf } from '../../src/catalog/catalog.js'
+import { FileChecks } from '../../src/catalog/file-checks.js'
+import { hashFile } from '../../src/catalog/hash-file.js'
+import { LiveCatalog } from '../../src/catalog/live-catalog.js'
 import { findingTable } from '../../src/cli/finding-table.js'
+import { duckDbOpener } from '../../src/engine/duckdb/opener.js'
+import { age, rot } from '../support/damage.js'
 import { buildThings, checksOf, findingsOf } from './fixtures/checked.js'
 
 const key = '    key: id\n'
@@ -201,4 +207,29 @@ await t.test('the table has every code that is used, and no other', (t) => {
   t.same([...new Set(used)].sort(), Object.keys(findingTable).sort())
   for (const [code, { meaning }] of Object.entries(findingTable)) t.match(meaning, /\.$/, code)
   t.end()
+})
+
+await t.test('--deep reads what the server serves, too', async (t) => {
+  const select = 'SELECT i AS id, md5(i::VARCHAR) AS text FROM range(2000) t(i)'
+  const writing = ', COMPRESSION uncompressed'
+  const house = await buildThings(t, { 'a.parquet': select }, { entry: key, writing })
+  const registryPath = join(house.folder, 'registry.yaml')
+  const source = join(house.folder, 'data/a.parquet')
+  age(source)
+  await LiveCatalog.open({
+    registryPath,
+    openFiles: duckDbOpener(256 * 2 ** 20),
+    checks: new FileChecks(hashFile),
+    versionsFolder: versionsFolderOf(join(house.folder, 'var')),
+    now: () => Date.now(),
+    sold: () => [],
+  })
+  t.match(await checksOf(house, ['--deep']), [{ status: 'ok' }])
+  rot(source, 0.5)
+  t.match(await checksOf(house), [{ status: 'ok' }], 'which takes reading every byte')
+  const [check] = await checksOf(house, ['--deep'])
+  const found = check?.findings.find(({ code }) => code === 'stored_damaged')
+  t.match(found?.message, /^data\/a\.parquet is damaged in the state folder: its content is not/)
+  t.equal(check?.status, 'refused')
+  t.notMatch(JSON.stringify(check), new RegExp(house.folder))
 })
