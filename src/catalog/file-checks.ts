@@ -28,7 +28,10 @@ export type Verdict = 'intact' | 'replaced' | 'damaged' | 'gone' | 'unsettled'
 
 /** What is known of one file on the disk, under however many names. */
 interface Inode {
+  readonly key: string
   readonly hash: string
+  /** Its names among stored files; with the last one it is forgotten. */
+  readonly names: Set<string>
   /** As it was when its content was verified. */
   stamp: string
   /** When that was, by the monotonic clock. */
@@ -132,11 +135,11 @@ export class FileChecks {
   note(path: string, stats: BigIntStats, hash: string): void {
     const key = inodeOf(stats)
     const known = this.#byInode.get(key)
-    const inode = known?.hash === hash ? known : { hash, stamp: '', verifiedAt: 0 }
+    const inode = known?.hash === hash ? known : newInode(key, hash)
     inode.stamp = stampOf(stats)
     inode.verifiedAt = performance.now()
     this.#byInode.set(key, inode)
-    this.#byPath.set(path, inode)
+    this.#name(path, inode)
   }
 
   /**
@@ -153,7 +156,7 @@ export class FileChecks {
     if (identityOf(before) !== identityOf(after)) return
     if (isKnown) {
       known.stamp = stampOf(after)
-      this.#byPath.set(to, known)
+      this.#name(to, known)
     } else if (stamp === stampOf(before)) this.note(to, after, contentHash)
   }
 
@@ -161,8 +164,8 @@ export class FileChecks {
   move(from: string, to: string): void {
     for (const [path, inode] of this.#byPath) {
       if (!path.startsWith(`${from}/`)) continue
-      this.#byPath.delete(path)
-      this.#byPath.set(to + path.slice(from.length), inode)
+      this.#name(to + path.slice(from.length), inode)
+      this.#unname(path)
     }
   }
 
@@ -173,8 +176,8 @@ export class FileChecks {
       const path = join(folder, name)
       const inode = this.#byPath.get(path)
       if (!inode) continue
-      this.#byPath.delete(path)
       this.#unlink(path, inode)
+      this.#unname(path)
       if (++count % atOnce === 0) await setImmediate()
     }
   }
@@ -183,7 +186,22 @@ export class FileChecks {
   #forget(path: string): void {
     const known = this.#byPath.get(path)
     if (known) known.stamp = ''
+    this.#unname(path)
+  }
+
+  #name(path: string, inode: Inode): void {
+    if (this.#byPath.get(path) === inode) return
+    this.#unname(path)
+    inode.names.add(path)
+    this.#byPath.set(path, inode)
+  }
+
+  #unname(path: string): void {
+    const inode = this.#byPath.get(path)
     this.#byPath.delete(path)
+    inode?.names.delete(path)
+    const isForgotten = inode?.names.size === 0 && this.#byInode.get(inode.key) === inode
+    if (isForgotten) this.#byInode.delete(inode.key)
   }
 
   #unlink(path: string, inode: Inode): void {
@@ -198,7 +216,6 @@ export class FileChecks {
       unlinkSync(path)
       const after = fstatSync(file, { bigint: true })
       if (inode.stamp === stampOf(before)) inode.stamp = stampOf(after)
-      if (after.nlink === 0n) this.#byInode.delete(inodeOf(after))
     } finally {
       closeSync(file)
     }
@@ -233,6 +250,10 @@ export class FileChecks {
     }
     return 'unsettled'
   }
+}
+
+function newInode(key: string, hash: string): Inode {
+  return { key, hash, names: new Set(), stamp: '', verifiedAt: 0 }
 }
 
 function inodeOf({ dev, ino }: BigIntStats): string {

@@ -131,9 +131,11 @@ export class LiveCatalog {
     return [...this.#datasets.values()].some(({ damage }) => damage !== null)
   }
 
-  /** The files that are served, each dataset's newest version first. */
+  /** The files that are served, those of superseded versions last. */
   get storedFiles(): readonly DataFile[] {
-    return [...this.#datasets.values()].flatMap(({ storedFiles }) => storedFiles)
+    const datasets = [...this.#datasets.values()]
+    const newest = datasets.flatMap(({ dataset }) => dataset.version?.files ?? [])
+    return [...newest, ...datasets.flatMap(({ earlierFiles }) => earlierFiles)]
   }
 
   /** A version that waits to be packed; null where none does. */

@@ -168,10 +168,9 @@ export class LiveDataset {
     return this.#damages.reason
   }
 
-  /** The files that are served, those of the newest version first. */
-  get storedFiles(): readonly DataFile[] {
-    const versions = [...this.#earlier.versions, this.#dataset.version]
-    return versions.reverse().flatMap((version) => version?.files ?? [])
+  /** The files of superseded versions, the newest version first. */
+  get earlierFiles(): readonly DataFile[] {
+    return [...this.#earlier.versions].reverse().flatMap(({ files }) => files)
   }
 
   /** Ends the versions that are served from a file which is not what it was. */

@@ -225,3 +225,20 @@ await t.test('an overwrite that restores size and time is never served', async (
   await world.app.reload()
   t.match(listed(world), { version: null, reason: /damaged/ })
 })
+
+await t.test('a superseded version that rots ends its walks, and no other', async (t) => {
+  const at = await linked(t)
+  const world = await start(t, at)
+  const { token } = world.subscribe(['things:pro'])
+  const page = await world.get('/v1/things?limit=600', token)
+  const stored = storedFile(world)
+  await writeParquet(at.folder, { 'data/2.parquet': select(5000) })
+  await world.app.reload()
+  const next = `/v1/things?limit=600&cursor=${page.body.next_cursor}`
+  t.equal((await world.get(next, token)).status, 200)
+  rot(stored, 0.5)
+  t.equal((await world.get(next, token)).status, 503)
+  t.equal((await world.get(next, token)).status, 400, 'the cursor says: start again')
+  t.match(listed(world), { reason: null, earlier: [] })
+  t.equal((await ask(world, token)).body.data.at(-1)?.['id'], 5499)
+})
