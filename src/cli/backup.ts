@@ -21,7 +21,7 @@ export function addBackup(program: Command, parts: CliParts): void {
     const path = resolve(file)
     const backup = readFilledStore(state, (store) => {
       const made = backUp(store, path)
-      noteBackup(store.db.name, { path, madeAt: parts.now() })
+      note(parts, store.db.name, path)
       return made
     })
     const { sizeBytes, ...counts } = backup
@@ -37,4 +37,14 @@ export function addBackup(program: Command, parts: CliParts): void {
         `hashes), ${amount(counts.usage)} counts of used rows.`,
     )
   })
+}
+
+/** A copy that was made is good, noted or not. */
+function note({ now, stderr }: CliParts, storePath: string, path: string): void {
+  try {
+    noteBackup(storePath, { path, madeAt: now() })
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    stderr.write(`warning: the state folder does not note this backup: ${why}\n`)
+  }
 }

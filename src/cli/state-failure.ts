@@ -27,22 +27,21 @@ const rules: readonly Rule[] = [
       'that user the folder and its files: chown -R USER',
   },
   {
-    codes: /^(EMFILE|ENFILE)$/,
-    words:
-      'no more files can be opened. Raise the limit of open files: `ulimit -n 65536` in the shell, ' +
-      '`LimitNOFILE=65536` in the systemd unit',
-  },
-  {
     codes: /^SQLITE_(BUSY\w*|LOCKED\w*|PROTOCOL)$/,
     words: 'another process holds control.db locked. Wait until it has finished, and try again',
   },
 ]
+
+const fewFilesText =
+  'This process may not open as many files as it needs. Raise the limit of open files: ' +
+  '`ulimit -n 65536` in the shell, `LimitNOFILE=65536` in the systemd unit.'
 
 /** The system's or SQLite's refusal, said of the state folder; every other error as it is. */
 export function stateFailure(stateFolder: string, cause: unknown): unknown {
   const found = cause instanceof ServiceError ? cause.cause : cause
   const code: unknown = found instanceof Error && 'code' in found ? found.code : undefined
   if (typeof code !== 'string' || !/^(E[A-Z]+|SQLITE_\w+)$/.test(code)) return cause
+  if (/^(EMFILE|ENFILE)$/.test(code)) return new Error(fewFilesText, { cause })
   const folder = resolve(stateFolder)
   const why = (found as Error).message
   return new Error(

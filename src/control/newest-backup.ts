@@ -30,7 +30,7 @@ export function noteBackup(storePath: string, backup: KnownBackup): void {
  * The newest copy of this control.db that is known: the last one that `das backup` made, or one that
  * an upgrade left beside it. Null where none is known.
  */
-export function newestBackup(storePath: string): KnownBackup | null {
+function newestBackup(storePath: string): KnownBackup | null {
   const known = [readNote(storePath), ...upgradeCopies(storePath)].filter((each) => each !== null)
   return known.sort((left, right) => right.madeAt - left.madeAt)[0] ?? null
 }

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t from 'tap'
@@ -204,7 +205,7 @@ await t.test(
     execFileSync('sh', ['-ec', `mkdir ${aside}; mv ${path}* ${aside}/`])
     await becomes(sold, 503)
     await isRefused(t, sold)
-    execFileSync('install', ['-m', '600', backup, path])
+    copyFileSync(backup, path)
     await becomes(sold, 200)
     await isPaid(t, sold)
     t.same(sold.charged(), { rows: 2 * pageRows, integrity: 'ok' }, 'one page before the backup')
@@ -227,7 +228,7 @@ await t.test(
   async (t) => {
     const { server, ask, token } = await startSold(t)
     const setSoftLimit = (files: number) => {
-      execFileSync('prlimit', ['--pid', String(server.pid), `--nofile=${files}:`])
+      execFileSync('/usr/bin/env', ['prlimit', '--pid', String(server.pid), `--nofile=${files}:`])
     }
     setSoftLimit(3)
     await server.logged('no more files can be opened')

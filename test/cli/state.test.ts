@@ -144,7 +144,6 @@ await t.test('each refusal of the system is said in its own words', (t) => {
     ['SQLITE_READONLY_DBMOVED', /it is read-only/],
     ['EACCES', /this user may not read and write it\./],
     ['SQLITE_CANTOPEN', /this user may not read and write it\./],
-    ['EMFILE', /`ulimit -n 65536` in the shell, `LimitNOFILE=65536` in the systemd unit/],
     ['SQLITE_BUSY', /another process holds control\.db locked\./],
     ['EIO', /can't be used: said by the system\. Another is named with --state/],
   ] as const
@@ -155,6 +154,15 @@ await t.test('each refusal of the system is said in its own words', (t) => {
     t.match(lines[0], words, code)
     t.notMatch(lines[0], /another server/)
   }
+  t.end()
+})
+
+await t.test('too few descriptors are no matter of the state folder', (t) => {
+  const cause = Object.assign(new Error('too many open files'), { code: 'EMFILE' })
+  t.same(failureOf(stateFailure('/srv/das', cause)).lines, [
+    'error: This process may not open as many files as it needs. Raise the limit of open files: ' +
+      '`ulimit -n 65536` in the shell, `LimitNOFILE=65536` in the systemd unit.',
+  ])
   t.end()
 })
 

@@ -9,7 +9,9 @@ import { ServerLock } from '../../src/control/server-lock.js'
 function withFullDisk(work: (folder: string) => void): boolean {
   const folder = mkdtempSync(join(tmpdir(), 'das-full-'))
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder], { stdio: 'ignore' })
+    execFileSync('/usr/bin/env', ['mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder], {
+      stdio: 'ignore',
+    })
   } catch {
     rmdirSync(folder)
     return false
@@ -18,7 +20,7 @@ function withFullDisk(work: (folder: string) => void): boolean {
     writeFileSync(join(folder, 'fill'), Buffer.alloc(64 * 1024))
     work(folder)
   } finally {
-    execFileSync('umount', [folder])
+    execFileSync('/usr/bin/env', ['umount', folder])
     rmdirSync(folder)
   }
   return true
