@@ -59,6 +59,8 @@ export interface AppParts {
   readonly version: string
   /** The folder of the portal's built script and style; without it, pages have none. */
   readonly portalFolder?: string
+  /** How long a client may read nothing of an export; five minutes when left out. */
+  readonly exportSilenceMs?: number
 }
 
 /** For requests in flight at the stop; then the engine interrupts what still runs. */
@@ -158,6 +160,7 @@ async function openApp(parts: OpenParts): Promise<App> {
     isReady: () => !stopping.signal.aborted && hasData(catalog()) && records.isUsable(),
     isUpToDate: () => isUpToDate(live.serving),
     isDamaged: () => live.isDamaged,
+    ...(parts.exportSilenceMs !== undefined && { exportSilenceMs: parts.exportSilenceMs }),
   })
   closers.add(server, () => closeServer(server, engine))
   const descriptors = new DescriptorWatch({

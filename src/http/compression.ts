@@ -22,16 +22,19 @@ interface Coding {
 /** The levels make a fifth of the largest page in some 25 ms, on zlib's own threads. */
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 2 } }
 const deflate = { level: 3 }
+/** A stream's next piece is asked for when those before it are compressed, and not ahead. */
+const oneByOne = { writableHighWaterMark: 0 }
 
 /** The best first. zstd is left out: Node has it from 22 on. */
 const codings = {
   br: {
     whole: (body) => promisify(brotliCompress)(body, brotli),
-    pieces: () => createBrotliCompress({ ...brotli, flush: constants.BROTLI_OPERATION_FLUSH }),
+    pieces: () =>
+      createBrotliCompress({ ...oneByOne, ...brotli, flush: constants.BROTLI_OPERATION_FLUSH }),
   },
   gzip: {
     whole: (body) => promisify(gzip)(body, deflate),
-    pieces: () => createGzip({ ...deflate, flush: constants.Z_SYNC_FLUSH }),
+    pieces: () => createGzip({ ...oneByOne, ...deflate, flush: constants.Z_SYNC_FLUSH }),
   },
 } as const satisfies Readonly<Record<string, Coding>>
 

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, badRequest, isFault } from '../errors.js'
 import { exportFormats } from '../query/page-format.js'
@@ -8,13 +7,14 @@ import type { Service, Visit } from '../service.js'
 import type { Page } from '../service/page.js'
 import type { ExportPart } from '../service/export.js'
 import { acceptedFormat, csvHeader, linesOf, mediaTypes } from './page-formats.js'
+import { pacedBody } from './paced-body.js'
 import { visitOf } from './visit.js'
 import type { DatasetRoute } from './visit.js'
 
 type Part = ExportPart<Page>
 
-/** A reader may stop for so many times as long as any client may be silent: five minutes. */
-const patience = 10
+/** How long a client may read nothing of an export. */
+export const exportSilenceMs = 5 * 60_000
 
 /**
  * The whole of a question, page by page as the reader takes it. What is wrong before the first page
@@ -26,6 +26,7 @@ export async function answerExport(
   request: FastifyRequest<DatasetRoute>,
   reply: FastifyReply,
   query: string,
+  silenceMs: number,
 ): Promise<FastifyReply> {
   const visit = visitOf(request, reply)
   const guest = service.admit(visit, 1)
@@ -36,12 +37,15 @@ export async function answerExport(
     return withHead(reply, dataset, facts).send()
   }
   const { first, parts } = await service.exportPages(guest, { dataset, question })
-  reply.raw.setTimeout(request.server.server.timeout * patience, () => {
-    request.log.info('nobody reads this export')
-  })
   withHead(reply, dataset, first)
   const write = first.format === 'csv' ? csvWriter(reply, first.columns) : ndjsonOf
-  return reply.send(streamOf(bodyOf(parts, write, request.log, visit)))
+  // The socket's own timer sees no progress within a page; Node closes where nothing listens.
+  reply.raw.removeAllListeners('timeout').on('timeout', () => undefined)
+  const onSilence = () => {
+    request.log.info('export disconnected: the client read nothing')
+  }
+  const pages = bodyOf(parts, write, request.log, visit)
+  return reply.send(pacedBody(pages, reply.raw, { silenceMs, onSilence }))
 }
 
 /** @throws bad_request for a limit; not_acceptable for a format that can't be exported */
@@ -83,26 +87,12 @@ async function* bodyOf(
   write: (part: Part) => Buffer,
   log: FastifyBaseLogger,
   { signal }: Visit,
-): AsyncGenerator<Buffer, null> {
+): AsyncGenerator<Buffer> {
   for await (const part of parts) {
     if (signal.aborted) break
     if (part.kind === 'failure') logFailure(log, part.error)
     yield write(part)
   }
-  return null
-}
-
-/** Asks for a chunk when the one before it was taken, so that no page is paid for ahead of time. */
-function streamOf(chunks: AsyncGenerator<Buffer, null>): Readable {
-  return new Readable({
-    highWaterMark: 0,
-    read() {
-      chunks.next().then(
-        ({ value }) => this.push(value),
-        (cause: Error) => this.destroy(cause),
-      )
-    },
-  })
 }
 
 function logFailure(log: FastifyBaseLogger, error: ServiceError): void {

@@ -6,7 +6,7 @@ import { parseJsonText } from '../query/parse-json.js'
 import { parseUrl } from '../query/parse-url.js'
 import type { Service } from '../service.js'
 import type { PageAnswer, PageRequest } from '../service/page.js'
-import { answerExport } from './export.js'
+import { answerExport, exportSilenceMs } from './export.js'
 import { acceptedFormat, mediaTypes, nextLink, pageBody } from './page-formats.js'
 import {
   AccountSchema,
@@ -27,6 +27,8 @@ export interface RouteParts {
   readonly isUpToDate: () => boolean
   /** A stored file was found damaged, and that is not healed yet. */
   readonly isDamaged: () => boolean
+  /** How long a client may read nothing of an export; five minutes when left out. */
+  readonly exportSilenceMs?: number
 }
 
 const reading = ['GET', 'HEAD']
@@ -34,7 +36,13 @@ const reading = ['GET', 'HEAD']
 /** Every path of the REST interface (contract 1.1); a path's other methods answer 405. */
 export function addRoutes(
   app: FastifyInstance,
-  { service, isReady, isUpToDate, isDamaged }: RouteParts,
+  {
+    service,
+    isReady,
+    isUpToDate,
+    isDamaged,
+    exportSilenceMs: silenceMs = exportSilenceMs,
+  }: RouteParts,
 ): void {
   const typed = app.withTypeProvider<TypeBoxTypeProvider>()
   const admit = (request: FastifyRequest, reply: FastifyReply) =>
@@ -87,7 +95,7 @@ export function addRoutes(
     method: reading,
     url: '/v1/:dataset/export',
     handler: (request, reply) =>
-      answerExport(service, request, reply, queryOf(request.raw.url ?? '')),
+      answerExport(service, request, reply, queryOf(request.raw.url ?? ''), silenceMs),
   })
   app.route<DatasetRoute>({
     method: reading,

@@ -23,6 +23,8 @@ export interface WorldOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** Where the portal's script and style were built to; left out = its pages have none. */
   readonly portalFolder?: string
+  /** How long a client may read nothing of an export. */
+  readonly exportSilenceMs?: number
 }
 
 export interface Answer {
@@ -79,12 +81,13 @@ export async function startWorld(t: Test, options: WorldOptions): Promise<World>
       },
     },
   )
-  const { portalFolder } = options
+  const { portalFolder, exportSilenceMs } = options
   const app = await buildApp(config, {
     logger,
     now: () => clock.ms,
     version: '0.0.0-test',
     ...(portalFolder !== undefined && { portalFolder }),
+    ...(exportSilenceMs !== undefined && { exportSilenceMs }),
   })
   const control = ControlStore.open(join(folder, 'var', 'control.db'))
   t.teardown(async () => {
