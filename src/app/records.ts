@@ -1,4 +1,3 @@
-import { existsSync, statSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { ChargeQueue } from '../access/charge-queue.js'
@@ -6,7 +5,7 @@ import { ChargeStore } from '../control/charge-store.js'
 import { LastUsed } from '../control/last-used.js'
 import { restoreAdvice } from '../control/newest-backup.js'
 import { ControlStore } from '../control/store.js'
-import { checkStoreFile } from '../control/store-file.js'
+import { checkStructure } from '../control/store-file.js'
 import { StoreWatch } from '../control/store-watch.js'
 import type { StoreEvent } from '../control/store-watch.js'
 import { WriteHealth } from '../control/write-health.js'
@@ -35,17 +34,17 @@ interface RecordsParts {
 }
 
 /**
- * Checks control.db, opens it for a server, and watches it; `closers` write what still waits, and
+ * Opens control.db for a server, checks it, and watches it; `closers` write what still waits, and
  * close it.
  * @throws Error, for the operator, when it is damaged or can't be opened
  */
 export function openRecords(folder: string, parts: RecordsParts): Records {
   const { logger, now, closers } = parts
   const path = join(folder, 'control.db')
-  if (existsSync(path) && statSync(path).size > 0) checkStoreFile(path)
   const control = closers.add(ControlStore.open(path), (each) => {
     each.close()
   })
+  checkStructure(control.db)
   control.setBusyTimeout(busyTimeoutMs)
   const report = (cause: unknown) => {
     logger.warn({ err: cause }, 'the last uses of tokens are not noted for now')

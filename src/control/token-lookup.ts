@@ -38,7 +38,7 @@ export class TokenLookup {
   #requireAbsent(hash: Uint8Array): void {
     if (this.#store.identity !== this.#identity) this.#begin()
     const tokens = this.#count()
-    if (tokens < this.#tokens) this.#fail(`${this.#tokens - tokens} tokens can't be found`)
+    if (tokens < this.#tokens) this.#fail(`${tokens} of ${this.#tokens} tokens are left`)
     this.#tokens = tokens
     const indexed = 'SELECT 1 FROM tokens WHERE hash = @hash'
     if (this.#store.all(indexed, { hash }).length > 0) this.#fail('a token without a subscription')
