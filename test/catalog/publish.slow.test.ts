@@ -242,7 +242,13 @@ await t.test('where a link is refused the file is copied, whole', async (t) => {
   t.not(statSync(copy).ino, statSync(source).ino)
   t.same(readFileSync(copy), readFileSync(source))
   const opened = { rows: 1, columns: [], bounds: new Map() }
-  const read = sources.map((each) => ({ source: each, path: copy, guard: null, hash: null, opened }))
+  const read = sources.map((each) => ({
+    source: each,
+    path: copy,
+    guard: null,
+    hash: null,
+    opened,
+  }))
   await writeManifest(published.folder, {
     publishedAt: 0,
     files: read,

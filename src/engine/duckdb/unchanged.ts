@@ -61,7 +61,7 @@ export async function requireUnchanged(
 
 function requireSame(file: DataFile): void {
   const found = lookAt(file.path)
-  if (!found) throw new ChangedFileError(file, 'is gone')
+  if (!found) throw new ChangedFileError(file, 'is gone from the versions folder')
   if (identityOf(found) === file.guard) return
   throw new ChangedFileError(file, 'was overwritten in place; write files whole, then rename them')
 }
