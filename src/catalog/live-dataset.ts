@@ -232,9 +232,15 @@ export class LiveDataset {
     const served = this.#dataset.version
     if (served && dataset.version && !force) {
       const reason = lossReason(served, dataset.version, this.#words.entry)
-      if (reason !== null) return this.#refuse(reason)
+      if (reason !== null && (await this.#isIntact(served))) return this.#refuse(reason)
     }
     await this.#serve(dataset, content)
+  }
+
+  /** A version that was written to is no reason to refuse another: it is withdrawn. */
+  #isIntact({ files }: Version): Promise<boolean> {
+    const { checks } = this.#options
+    return checks.verifyAll(files.filter((file) => !checks.isUntouched(file)))
   }
 
   /** The files served so far stay, under the registry's new words where they fit. */

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { LiveCatalog } from '../../src/catalog/live-catalog.js'
@@ -47,6 +47,15 @@ await t.test('the owner takes fewer rows by force, or for good', async (t) => {
     await settle(live, how === 'force')
     t.match(now(live), { reason: null, version: { rows: 400 } }, how)
   }
+})
+
+await t.test('fewer rows are served where a file of the version was written to', async (t) => {
+  const home = await makeHome(t, { files })
+  const live = await home.live()
+  writeFileSync(join(home.folder, 'data/2022.parquet'), '')
+  rmSync(join(home.folder, 'data/2022.parquet'))
+  await settle(live)
+  t.match(now(live), { reason: null, version: { rows: 400 } })
 })
 
 await t.test('fewer rows than shrink_max are an ordinary refresh', async (t) => {
