@@ -133,11 +133,13 @@ export class DuckDbEngine implements Engine {
     this.#paths.close()
   }
 
-  #readRows(question: Question, { signal, grow }: Held): Promise<Rows> {
+  #readRows(question: Question, { signal, grow, isBesideLarge }: Held): Promise<Rows> {
     return readPieces(question, this.#reading(grow), async (piece, limit) => {
       const statement = compileRead(piece, question, limit)
       const run = (session: Session) => session.run(statement, signal)
-      return rowsOf(piece, await this.#runPlanned(question.version, piece.plan, run))
+      // Large work keeps the shared threads busy: a look-up would wait for them.
+      const plan = isBesideLarge() ? 'solo' : piece.plan
+      return rowsOf(piece, await this.#runPlanned(question.version, plan, run))
     })
   }
 

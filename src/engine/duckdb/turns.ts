@@ -24,11 +24,13 @@ export interface TurnsOptions {
 export interface Held {
   /** Aborts with the caller's, at the end of the time limit, and when work by key takes too long. */
   readonly signal: AbortSignal
+  /** Whether it is not large, but large work runs at the same time. */
+  readonly isBesideLarge: () => boolean
   /** Before work that is large: waits for a place for it, unless this turn has one. */
   readonly grow: () => Promise<void>
 }
 
-/** Work by key may take longer only while no small work waits. */
+/** Work by key may take longer only while no small work of another client waits. */
 const sliceMs = 250
 const watchEveryMs = 25
 /** A client with more cuts of late is not believed: its work by key is large. */
@@ -101,7 +103,8 @@ export class Turns {
     try {
       const wait = this.#enter(turn)
       if (wait) await wait
-      return await work({ signal: turn.signal, grow })
+      const isBesideLarge = () => !isLarge(turn) && this.#count(isLarge) > 0
+      return await work({ signal: turn.signal, isBesideLarge, grow })
     } finally {
       this.#leave(turn)
     }
@@ -192,13 +195,15 @@ export class Turns {
     last.refuse(this.#busy(last.turn))
   }
 
-  /** While small work waits, work by key is cut at the end of its slice. */
+  /** While small work of other clients waits, work by key is cut at the end of its slice. */
   #watchSlices(): void {
     this.#slice ??= setTimeout(() => {
       this.#slice = undefined
       if (!this.#queue.some((turn) => !isLarge(turn))) return
+      const isWanted = ({ client }: Turn) =>
+        this.#queue.some((turn) => !isLarge(turn) && turn.client !== client)
       const isOver = (turn: Turn) => turn.size === 'byKey' && turn.ranMs >= sliceMs
-      const oldest = [...this.#running].find(isOver)
+      const oldest = [...this.#running].find((turn) => isOver(turn) && isWanted(turn))
       if (oldest) this.#endSlice(oldest)
       this.#watchSlices()
     }, watchEveryMs).unref()
