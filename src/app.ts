@@ -139,6 +139,7 @@ async function openApp(parts: OpenParts): Promise<App> {
   if (postman) closers.add(postman, (each) => each.close())
   const portal = {
     showcase: service.showcase,
+    admitVisitor: service.admitVisitor,
     firstPath: (dataset: string) => firstPath(live.serving, dataset),
     assets: readAssets(parts.portalFolder ?? null),
     publicUrl: config.publicUrl,
@@ -216,12 +217,12 @@ async function closeServer(server: FastifyInstance, engine: Engine): Promise<voi
 }
 
 function mcpDoor(service: Service, { config, version }: OpenParts): Door {
-  return (app, visitOf) => {
+  return (app, manners) => {
     addMcp(app, {
+      ...manners,
       service,
       serverFor: (call, logFault) => protocolServer({ service, version, logFault }, call),
       hosts: hostNames(config),
-      visitOf,
     })
   }
 }

@@ -1,21 +1,18 @@
 import { accessibleDatasets, authorize, possibleAccesses } from './access/access.js'
 import type { Access } from './access/access.js'
-import { chargeRows, quotaStatus, requireQuota, usageNow } from './access/allowance.js'
-import type { ChargeManner, QuotaStatus } from './access/allowance.js'
+import { chargeRows, quotaStatus, requireQuota } from './access/allowance.js'
+import type { ChargeManner } from './access/allowance.js'
 import type { Charges } from './access/charge-queue.js'
-import { authenticate, unauthorized } from './access/principal.js'
-import type { Principal } from './access/principal.js'
-import { RateLimits, requireRate } from './access/rate-limits.js'
-import type { RateStatus } from './access/rate-limits.js'
 import type { Catalog } from './catalog/catalog.js'
 import type { LastUsed } from './control/last-used.js'
 import type { ControlStore } from './control/store.js'
-import { TokenLookup } from './control/token-lookup.js'
-import type { Usage } from './control/usage.js'
 import { timeLimit } from './engine/deadline.js'
 import type { Engine, ReadOptions } from './engine/engine.js'
-import { ask } from './query/ask.js'
+import { ask, askInTurns } from './query/ask.js'
 import type { Asked } from './query/ask.js'
+import { isLong } from './query/raw-question.js'
+import { createAdmission } from './service/admission.js'
+import type { Admission, Guest, Visit } from './service/admission.js'
 import { describeAccount } from './service/account.js'
 import type { AccountDescription } from './service/account.js'
 import { Descriptions } from './service/descriptions.js'
@@ -34,35 +31,9 @@ import type { Reference } from './service/reference.js'
 import { showcaseOf } from './service/showcase.js'
 import type { Showcase } from './service/showcase.js'
 
-/** One request on its way through the service, whichever door it came in by. */
-export interface Visit {
-  readonly authorization: string | undefined
-  /** The client's network address. */
-  readonly address: string
-  /** Aborts when the client is gone. */
-  readonly signal: AbortSignal
-  /** Filled in on the way: where the caller stands, for answers and errors alike. */
-  rate?: RateStatus | undefined
-  quota?: QuotaStatus | undefined
-}
+export type { Guest, Visit } from './service/admission.js'
 
-/** A visit of somebody known and within their rate: what every request first becomes. */
-export interface Guest {
-  readonly visit: Visit
-  readonly principal: Principal
-  /** The catalog of this moment, for the whole request. */
-  readonly catalog: Catalog
-  /** The rows used before the request; null where nothing is counted. */
-  readonly usage: Usage | null
-}
-
-export interface Service {
-  /**
-   * Token, then rate: what every request of every door goes through first. It takes this many
-   * requests from the caller's budget.
-   * @throws unauthorized, rate_limit_exceeded; service_unavailable, which takes none
-   */
-  readonly admit: (visit: Visit, requests: 0 | 1) => Guest
+export interface Service extends Admission {
   readonly readPage: (guest: Guest, request: PageRequest) => Promise<PageAnswer>
   /** Every row of the question. Each page is a new one of the same visitor, save for the rate. */
   readonly exportPages: (guest: Guest, request: PageRequest) => Promise<Export<Page>>
@@ -105,27 +76,11 @@ const preparePatienceMs = 30_000
 /** The whole story of a request, a line a stage; `README.md` says what each stage may refuse. */
 export function createService(parts: ServiceParts): Service {
   const { control, charges, engine, cursorKey, now } = parts
-  const rates = new RateLimits(() => performance.now())
-  const tokens = new TokenLookup(control, () => performance.now())
+  const admission = createAdmission(parts)
+  const { admit } = admission
   const descriptions = new Descriptions(engine)
   const guides = new Guides(engine, descriptions)
   const openExports = new OpenExports()
-
-  function admit(visit: Visit, requests: 0 | 1): Guest {
-    const catalog = parts.catalog()
-    const demoToken = catalog.demo?.token ?? null
-    const principal = authenticate(visit.authorization, { tokens, demoToken, now })
-    const rate = rates.take(principal, visit.address, catalog, requests)
-    const usage = principal ? usageNow(control, principal, now()) : null
-    if (principal) {
-      visit.rate = rate
-      visit.quota = quotaStatus(principal, null, usage, now())
-    }
-    requireRate(rate)
-    if (!principal) throw unauthorized()
-    if (principal.kind === 'subscriber') parts.lastUsed.note(principal.tokenId)
-    return { visit, principal, catalog, usage }
-  }
 
   /** A dataset by name, as the guest may see it; their quota is then the one for it. */
   function enter({ visit, principal, catalog, usage }: Guest, dataset: string): Access {
@@ -137,7 +92,11 @@ export function createService(parts: ServiceParts): Service {
   async function readPage(guest: Guest, request: PageRequest): Promise<PageAnswer> {
     const { visit, principal } = guest
     const newest = enter(guest, request.dataset)
-    const asked = ask(newest, principal.id, cursorKey, request.question(), request.usualLimit)
+    const raw = request.question()
+    const { usualLimit } = request
+    const asked = isLong(raw)
+      ? await askInTurns(newest, principal.id, cursorKey, raw, usualLimit)
+      : ask(newest, principal.id, cursorKey, raw, usualLimit)
     const { access, format } = asked
     const { version } = access
     const tag = entityTag(version, access, asked.key, principal)
@@ -251,7 +210,7 @@ export function createService(parts: ServiceParts): Service {
   }
 
   return Object.freeze({
-    admit,
+    ...admission,
     readPage,
     exportPages,
     listDatasets,
@@ -261,6 +220,7 @@ export function createService(parts: ServiceParts): Service {
     showcase: () => showcaseOf(parts.catalog()),
     reference: (visit: Visit) => {
       const guest = visit.authorization === undefined ? null : admit(visit, 1)
+      if (!guest) admission.admitVisitor(visit.address)
       const catalog = guest?.catalog ?? parts.catalog()
       return referenceFor(guest?.principal ?? null, catalog, descriptions, visit.signal)
     },

@@ -7,6 +7,10 @@ import type { Principal, Subscriber } from './principal.js'
 /** Requests of one client in the current window of a minute. */
 export interface RateStatus {
   readonly limit: number
+  /** Refused ones included. */
+  readonly requests: number
+  /** Those that cost nothing are counted apart. */
+  readonly isFree: boolean
   readonly remaining: number
   /** Until the window ends. */
   readonly resetSeconds: number
@@ -20,12 +24,15 @@ interface Window {
 
 const windowMs = 60_000
 const defaultPerMinute = 120
+/** Far more than people and agents need of what costs nothing: lists of tools, pages, documents. */
+const freePerMinute = 600
 /** Addresses share this many counters, so that no number of them can fill the memory. */
 const addressBuckets = 65_536
 
 /**
- * Counts requests a minute, in memory: a subscription's by its id, everyone else's by address. A
- * window begins with its first request. A restart forgets the current ones.
+ * Counts requests a minute, in memory: a subscription's by its id, everyone else's by address, and
+ * those that cost nothing apart from the others. A window begins with its first request. A restart
+ * forgets the current ones.
  */
 export class RateLimits {
   readonly #monotonicMs: () => number
@@ -38,7 +45,7 @@ export class RateLimits {
     this.#monotonicMs = monotonicMs
   }
 
-  /** How many windows are kept: one for each client of the last minute. */
+  /** How many windows are kept: one or two for each client of the last minute. */
   get size(): number {
     return this.#windows.size
   }
@@ -53,15 +60,38 @@ export class RateLimits {
     catalog: Catalog,
     requests: 0 | 1,
   ): RateStatus {
-    if (principal?.kind === 'subscriber') {
-      return this.#count(principal.id, planRate(principal, catalog), requests)
-    }
     if (!principal) return this.#count(`anonymous ${this.#bucket(address)}`, defaultPerMinute, 1)
-    const limit = catalog.demo?.ratePerMinute ?? defaultPerMinute
-    return this.#count(`demo ${this.#bucket(address)}`, limit, requests)
+    const [key, limit] = this.#budget(principal, address, catalog)
+    return this.#count(key, limit, requests)
   }
 
-  #count(key: string, limit: number, requests: 0 | 1): RateStatus {
+  /** Takes one of the free requests of a subscription, or of the address of everyone else. */
+  takeFree(principal: Principal | undefined, address: string): RateStatus {
+    return this.#count(this.#freeKey(principal, address), freePerMinute, 1, true)
+  }
+
+  /**
+   * Takes nothing: exceeded when a client has sent, refused requests included, as many as both its
+   * budgets hold. The next request need not be read to be refused.
+   */
+  overall(principal: Principal, address: string, catalog: Catalog): RateStatus {
+    const [key, limit] = this.#budget(principal, address, catalog)
+    const rate = this.#count(key, limit, 0)
+    const free = this.#count(this.#freeKey(principal, address), freePerMinute, 0, true)
+    const exceeded = rate.requests + free.requests >= rate.limit + free.limit
+    return { ...(free.remaining === 0 ? free : rate), exceeded }
+  }
+
+  #budget(principal: Principal, address: string, catalog: Catalog): [key: string, limit: number] {
+    if (principal.kind === 'subscriber') return [principal.id, planRate(principal, catalog)]
+    return [`demo ${this.#bucket(address)}`, catalog.demo?.ratePerMinute ?? defaultPerMinute]
+  }
+
+  #freeKey(principal: Principal | undefined, address: string): string {
+    return `free ${principal?.kind === 'subscriber' ? principal.id : this.#bucket(address)}`
+  }
+
+  #count(key: string, limit: number, requests: 0 | 1, isFree = false): RateStatus {
     // Whole milliseconds: 60,000 of them from now are never a fraction more.
     const nowMs = Math.floor(this.#monotonicMs())
     this.#forgetEnded(nowMs)
@@ -70,6 +100,8 @@ export class RateLimits {
     if (requests > 0) this.#windows.set(key, window)
     return {
       limit,
+      requests: window.requests,
+      isFree,
       remaining: Math.max(0, limit - window.requests),
       resetSeconds: Math.ceil((window.endsMs - nowMs) / 1000),
       exceeded: requests > 0 && window.requests > limit,
@@ -93,9 +125,10 @@ export class RateLimits {
 /** @throws rate_limit_exceeded */
 export function requireRate(rate: RateStatus): void {
   if (!rate.exceeded) return
+  const what = rate.isFree ? 'requests that cost nothing' : 'requests'
   throw new ServiceError(
     'rate_limit_exceeded',
-    `At most ${rate.limit} requests a minute. Wait ${rate.resetSeconds} s.`,
+    `At most ${rate.limit} ${what} a minute. Wait ${rate.resetSeconds} s.`,
     { retryAfterSeconds: rate.resetSeconds },
   )
 }

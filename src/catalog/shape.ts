@@ -29,6 +29,7 @@ export function shapeProblems(
   schema: TSchema,
   value: unknown,
   rootName: string,
+  errorsMax = rawErrorsMax,
 ): readonly ShapeProblem[] {
   const found = new Map<string, ShapeProblem>()
   const add = (path: readonly string[], place: readonly string[], message: string) => {
@@ -36,7 +37,7 @@ export function shapeProblems(
     const name = place.map(shownKey).join('.') || rootName
     if (!found.has(key)) found.set(key, { path, name, message })
   }
-  for (const { keyword, instancePath, params } of rawErrors(schema, value)) {
+  for (const { keyword, instancePath, params } of rawErrors(schema, value, errorsMax)) {
     const path = instancePath.split('/').slice(1).map(unescapePointer)
     switch (keyword) {
       case 'boolean': // nothing may stand here
@@ -72,9 +73,9 @@ function withoutEchoes(problems: readonly ShapeProblem[]): readonly ShapeProblem
 }
 
 /** TypeBox stops at 8 errors, process-wide; the limit is another for the length of this call. */
-function rawErrors(schema: TSchema, value: unknown) {
+function rawErrors(schema: TSchema, value: unknown, errorsMax: number) {
   const { maxErrors } = Settings.Get()
-  Settings.Set({ maxErrors: rawErrorsMax })
+  Settings.Set({ maxErrors: errorsMax })
   try {
     return Errors(schema, value)
   } finally {

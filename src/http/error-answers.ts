@@ -1,18 +1,13 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { ServiceError, asServiceError, errorStatus, isFault } from '../errors.js'
+import { ServiceError, asServiceError, badRequest, errorStatus, isFault } from '../errors.js'
 
 /** The framework's own errors that a caller causes, in our words. Anything else of it is a 500. */
 const frameworkErrors: Readonly<Record<string, ServiceError>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: new ServiceError('payload_too_large', 'The body is over 1 MiB.'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: new ServiceError(
     'unsupported_media_type',
     'Send the body as application/json, not compressed.',
-  ),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: new ServiceError(
-    'bad_request',
-    'Content-Length does not match the body.',
   ),
   FST_ERR_BAD_URL: new ServiceError('bad_request', 'The path has a broken percent-encoding.'),
   FST_ERR_MAX_PARAM_LENGTH: nothingHere(),
@@ -59,12 +54,15 @@ function errorBody(error: ServiceError): string {
   return JSON.stringify({ error: error.code, detail: error.detail })
 }
 
+/** What Node's parser says of a request that it refuses. */
+type BrokenRequest = Error & { readonly code?: string; readonly reason?: string }
+
 /**
  * Answers what Node refuses before Fastify sees a request: headers or URL too large, broken HTTP,
  * a client that is too slow. Returns the status that was sent; undefined where none could be.
  */
 export function answerBrokenRequest(
-  cause: Error & { code?: string },
+  cause: BrokenRequest,
   socket: Socket,
   requestId: string,
 ): number | undefined {
@@ -72,13 +70,7 @@ export function answerBrokenRequest(
     if (!socket.writableEnded) socket.destroy()
     return undefined
   }
-  const error =
-    cause.code === 'HPE_HEADER_OVERFLOW'
-      ? new ServiceError(
-          'headers_too_large',
-          'URL and headers are over 32 KiB. Send long lists with POST /v1/<dataset>/query.',
-        )
-      : new ServiceError('bad_request', 'The request is not valid HTTP, or came too slowly.')
+  const error = brokenRequestError(cause)
   const status = errorStatus[error.code]
   const body = errorBody(error)
   socket.end(
@@ -90,6 +82,24 @@ export function answerBrokenRequest(
   )
   setTimeout(() => socket.destroy(), lingerMs).unref()
   return status
+}
+
+function brokenRequestError({ code, reason }: BrokenRequest): ServiceError {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new ServiceError(
+      'headers_too_large',
+      'URL and headers are over 32 KiB. Send long lists with POST /v1/<dataset>/query.',
+    )
+  }
+  // After a space in the URL, Node takes what follows for the protocol's name.
+  const isUrl = code === 'HPE_INVALID_URL' || reason?.startsWith('Expected HTTP/') === true
+  return badRequest(
+    isUrl
+      ? 'The request is not valid HTTP: its URL holds a character that must be percent-encoded. ' +
+          '"ИНН" is written %D0%98%D0%9D%D0%9D, a space %20; ' +
+          'curl does it with -G --data-urlencode "ИНН=eq.7708004767".'
+      : 'The request is not valid HTTP, or came too slowly.',
+  )
 }
 
 /** An answer that has begun can't be followed by another in its middle; Node keeps it here. */

@@ -4,8 +4,9 @@ import { ServiceError, badRequest } from '../errors.js'
 import { pageFormats } from '../query/page-format.js'
 import { parseJsonText } from '../query/parse-json.js'
 import { parseUrl } from '../query/parse-url.js'
-import type { Service } from '../service.js'
+import type { Guest, Service } from '../service.js'
 import type { PageAnswer, PageRequest } from '../service/page.js'
+import { readBody } from './body.js'
 import { answerExport, exportSilenceMs } from './export.js'
 import { acceptedFormat, mediaTypes, nextLink, pageBody } from './page-formats.js'
 import {
@@ -101,7 +102,7 @@ export function addRoutes(
     method: reading,
     url: '/v1/:dataset',
     handler: (request, reply) =>
-      answerPage(service, request, reply, () => {
+      answerPage(service, admit(request, reply), request, reply, () => {
         const raw = parseUrl(queryOf(request.raw.url ?? ''))
         return { ...raw, format: raw.format ?? acceptedFormat(request.headers.accept, pageFormats) }
       }),
@@ -109,27 +110,32 @@ export function addRoutes(
   app.route<DatasetRoute>({
     method: 'POST',
     url: '/v1/:dataset/query',
-    handler: (request, reply) =>
-      answerPage(service, request, reply, () => {
+    handler: async (request, reply) => {
+      const guest = admit(request, reply)
+      const body = await readBody(request, reply)
+      return answerPage(service, guest, request, reply, () => {
         const format = acceptedFormat(request.headers.accept, pageFormats)
         if (queryOf(request.raw.url ?? '') !== '') {
           throw badRequest('POST takes its question in the body, none in the URL.')
         }
-        return { ...parseJsonText(decodeBody(request.body)), format }
-      }),
+        return { ...parseJsonText(decodeBody(body)), format }
+      })
+    },
   })
 }
 
 async function answerPage(
   service: Service,
+  guest: Guest,
   request: FastifyRequest<DatasetRoute>,
   reply: FastifyReply,
   question: PageRequest['question'],
 ): Promise<FastifyReply> {
-  const answer = await service.readPage(service.admit(visitOf(request, reply), 1), {
+  const answer = await service.readPage(guest, {
     dataset: request.params.dataset,
     question,
-    knownTags: request.headers['if-none-match'],
+    // The target of a POST has no representation to compare: 304 is for GET and HEAD (RFC 9110).
+    knownTags: request.method === 'POST' ? undefined : request.headers['if-none-match'],
     checkOnly: request.method === 'HEAD',
   })
   void reply
@@ -161,8 +167,8 @@ function queryOf(url: string): string {
 }
 
 /** @throws bad_request for a body that is missing or not UTF-8 */
-function decodeBody(body: unknown): string {
-  if (!(body instanceof Buffer)) throw badRequest('The request needs a JSON body.')
+function decodeBody(body: Buffer): string {
+  if (body.length === 0) throw badRequest('The request needs a JSON body.')
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body)
   } catch {

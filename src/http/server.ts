@@ -5,6 +5,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import type { HTTPMethods } from 'fastify'
 import { holdsToken, tokenInUrlText } from '../control/token-format.js'
 import { ServiceError, badRequest } from '../errors.js'
+import { closeIfUnread, readBody, requireSmallBody } from './body.js'
 import { addCompression } from './compression.js'
 import { addCors } from './cors.js'
 import { addDocs } from './docs.js'
@@ -28,10 +29,15 @@ export interface ServerParts extends RouteParts {
   readonly sendMissingPage?: (request: FastifyRequest, reply: FastifyReply) => boolean
 }
 
-/** Adds routes whose requests become visits by way of `visitOf`. */
-export type Door = (app: FastifyInstance, visit: typeof visitOf) => void
+/** What a door needs of HTTP: a request as a visit, and its body once the visit is let in. */
+interface Manners {
+  readonly visitOf: typeof visitOf
+  readonly readBody: typeof readBody
+}
 
-const bodyBytesMax = 1024 * 1024
+/** Adds routes. */
+export type Door = (app: FastifyInstance, manners: Manners) => void
+
 const headerBytesMax = 32 * 1024
 const connectionsMax = 10_000
 /** nginx's number for a client that hung up before its answer: it stands in the log only. */
@@ -45,7 +51,6 @@ export function buildServer(parts: ServerParts): FastifyInstance {
       disableRequestLogging: true,
       requestIdLogLabel: 'requestId',
     }),
-    bodyLimit: bodyBytesMax,
     requestTimeout: 15_000,
     connectionTimeout: 30_000,
     maxRequestsPerSocket: 1000,
@@ -66,6 +71,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     genReqId: (request) => requestIdOf(request.headers['x-request-id']),
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(request, reply)
+      closeIfUnread(request, reply)
       sendError(error, request, reply)
       logAnswer(request, reply)
     },
@@ -80,6 +86,10 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   app.server.on('checkExpectation', (request, response) => {
     app.routing(request, response)
   })
+  // Node would ask for every body; `readBody` asks for those of clients that were let in.
+  app.server.on('checkContinue', (request, response) => {
+    app.routing(request, response)
+  })
   app.decorateRequest('visit', null)
   acceptJsonOnly(app)
   addHooks(app)
@@ -88,7 +98,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   addRoutes(app, parts)
   addReference(app, parts)
   addDocs(app, parts)
-  for (const addDoor of parts.doors) addDoor(app, visitOf)
+  for (const addDoor of parts.doors) addDoor(app, { visitOf, readBody })
   refuseOtherMethods(app, methods)
   if (parts.corsOrigins.length > 0) addCors(app, parts.corsOrigins)
   app.setErrorHandler(sendError)
@@ -110,11 +120,12 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
     .header('Cache-Control', 'no-store')
 }
 
-/** Bodies stay bytes until the question is read: their numbers are checked as they are written. */
+/** Bodies stay unread until a route lets their client in, and bytes until the question is read. */
 function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
-    done(null, body)
+  app.addContentTypeParser('application/json', ({ headers }, _body, done) => {
+    requireSmallBody(headers)
+    done(null)
   })
 }
 
@@ -144,6 +155,7 @@ function addHooks(app: FastifyInstance): void {
     if (request.visit) reply.headers(limitHeaders(request.visit))
     // Or a connection kept open after its last answer would keep the server waiting.
     if (isClosing) reply.header('Connection', 'close')
+    closeIfUnread(request, reply)
     return payload
   })
   app.addHook('onResponse', async (request, reply) => {

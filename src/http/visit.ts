@@ -16,9 +16,11 @@ export interface DatasetRoute {
 /** A request as the service sees it; a client that hangs up aborts its signal. */
 export function visitOf(request: FastifyRequest, reply: FastifyReply): Visit {
   const gone = new AbortController()
-  reply.raw.once('close', () => {
+  const abort = () => {
     if (!reply.raw.writableFinished) gone.abort(new Error('the client is gone'))
-  })
+  }
+  if (request.socket.destroyed) abort()
+  reply.raw.once('close', abort)
   // A silent socket is closed (`connectionTimeout`), but while we make the answer, or a part of it,
   // we are the silent side: a dataset may allow its queries more time than that.
   reply.raw.on('timeout', () => {

@@ -1,9 +1,10 @@
 import { recordOf } from '../catalog/shape.js'
 import type { ServiceError } from '../errors.js'
 import { asServiceError, isFault } from '../errors.js'
-import { exactJsonText, parseKeepingDigits, requireExactPart } from '../query/exact-json.js'
+import { exactJsonText, firstInexact, requireExactNumbers } from '../query/exact-json.js'
 import { rawQuestion, withReadTexts } from '../query/parse-json.js'
 import { shapeReader } from '../query/read-shape.js'
+import { memberText } from '../query/scan-json.js'
 import type { Guest, Service } from '../service.js'
 import { correctedCall } from './corrected-call.js'
 import { describeAnswer } from './describe-answer.js'
@@ -46,7 +47,7 @@ export async function callTool(
 ): Promise<ToolResult> {
   let given = args
   try {
-    requireExactPart(args, writtenArguments(bodyText))
+    if (firstInexact(bodyText) !== undefined) requireExactNumbers(writtenArguments(bodyText))
     if (name === 'query') given = withoutNulls(withReadTexts(args))
     const text = exactJsonText(await run(service, guest, name, given))
     return {
@@ -88,9 +89,9 @@ async function run(service: Service, guest: Guest, name: ToolName, args: unknown
   }
 }
 
-/** The arguments with every digit: ids and other parts of the message are no numbers of ours. */
-function writtenArguments(bodyText: string): unknown {
-  return recordOf(recordOf(parseKeepingDigits(bodyText))['params'])['arguments']
+/** The arguments as they came: ids and other parts of the message are no numbers of ours. */
+function writtenArguments(bodyText: string): string {
+  return memberText(memberText(bodyText, 'params'), 'arguments')
 }
 
 /** Models write null for what they leave out: `cursor: null`, `{op: "is_null", value: null}`. */

@@ -1,8 +1,10 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Server } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { ServiceError, badRequest } from '../errors.js'
 import { recordOf } from '../catalog/shape.js'
-import type { Guest, Service, Visit } from '../service.js'
+import { requireBounded } from '../query/scan-json.js'
+import type { Service, Visit } from '../service.js'
 import type { Call } from './call-tool.js'
 import { createExchange } from './exchange.js'
 import { allowedHosts, requireAllowed } from './hosts.js'
@@ -15,9 +17,14 @@ export interface McpParts {
   readonly hosts: readonly string[]
   /** A request as the service sees it. */
   readonly visitOf: (request: FastifyRequest, reply: FastifyReply) => Visit
+  /** Its body, to be read once the visit is let in. */
+  readonly readBody: (request: FastifyRequest, reply: FastifyReply) => Promise<Buffer>
 }
 
 const path = '/mcp'
+
+/** After the parser of a longer message others have their turn, before all that reads it again. */
+const lettersAtOnce = 100_000
 
 /** Calls that read data; all others are free (contract 2). */
 const countedMethods: readonly unknown[] = ['tools/call', 'resources/read']
@@ -39,7 +46,7 @@ const oauthPaths = [
  * header. Checks come in the order host, method, size, token, rate.
  */
 export function addMcp(app: FastifyInstance, parts: McpParts): void {
-  const { service, serverFor, hosts, visitOf } = parts
+  const { service, serverFor, hosts, visitOf, readBody } = parts
   const exchange = createExchange()
   const allowed = allowedHosts(hosts)
   app.addHook('onClose', () => exchange.close())
@@ -51,15 +58,18 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
     url: path,
     config: { isCompressed: false },
     handler: async (request, reply) => {
-      const body = decode(request.body)
+      const guest = service.admitMessage(visitOf(request, reply))
+      const body = decode(await readBody(request, reply))
+      requireBounded(body, 'The body')
       const content = parse(body)
+      if (body.length > lettersAtOnce) await setImmediate()
       request.log = request.log.child({ rpc: shownName(content) })
-      const guest = admit(service, visitOf(request, reply), content)
+      service.spend(guest, isCounted(content) ? 'request' : 'free request')
       if (Array.isArray(content)) throw badRequest('Send one message a request, not an array.')
       const call = { guest, bodyText: body }
       const logFault = (error: ServiceError) =>
         request.log.error({ err: error.cause ?? error }, error.code)
-      const answer = await exchange.answer({ headers: request.headers, body, content }, () =>
+      const answer = await exchange.answer({ headers: request.headers, content }, () =>
         serverFor(call, logFault),
       )
       if (answer.type !== null) reply.type(answer.type)
@@ -80,8 +90,8 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
   }
 }
 
-function admit(service: Service, visit: Visit, content: unknown): Guest {
-  return service.admit(visit, countedMethods.includes(recordOf(content)['method']) ? 1 : 0)
+function isCounted(content: unknown): boolean {
+  return countedMethods.includes(recordOf(content)['method'])
 }
 
 /** The method, and the tool that it calls, for the log: names only, since all else is data. */
@@ -92,9 +102,9 @@ function shownName(content: unknown): string {
 }
 
 /** @throws bad_request for a body that is not UTF-8 */
-function decode(body: unknown): string {
+function decode(body: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body instanceof Buffer ? body : null)
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
   } catch {
     throw badRequest('The body is not UTF-8.')
   }

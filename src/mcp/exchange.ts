@@ -10,7 +10,6 @@ import { recordOf } from '../catalog/shape.js'
 /** One POST of a client, as far as the protocol is concerned. */
 interface Message {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  readonly body: string
   /** The body read; undefined where it is no JSON, which the protocol has its own error for. */
   readonly content: unknown
 }
@@ -92,7 +91,7 @@ function noSuchMethod({ content }: Message): Response {
   return Response.json({ jsonrpc: '2.0', id, error }, { status: 404 })
 }
 
-function requestOf({ headers, body }: Message): Request {
+function requestOf({ headers }: Message): Request {
   const kept = new Headers({
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
@@ -101,6 +100,7 @@ function requestOf({ headers, body }: Message): Request {
     const value = headers[name]
     if (typeof value === 'string') kept.set(name, value)
   }
-  // Its address means nothing: hosts and paths are checked before.
-  return new Request('http://localhost/', { method: 'POST', headers: kept, body })
+  // Its address means nothing: hosts and paths are checked before. What it has to say was read, and
+  // stays empty where it is no JSON.
+  return new Request('http://localhost/', { method: 'POST', headers: kept, body: '' })
 }

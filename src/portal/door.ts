@@ -13,6 +13,8 @@ import { usagePage } from './usage-page.js'
 
 export interface PortalParts {
   readonly showcase: () => Showcase
+  /** Takes one of the free requests of an address, or refuses it. */
+  readonly admitVisitor: (address: string) => void
   /** A first question that the demo token can ask of a dataset, path and query. */
   readonly firstPath: (dataset: string) => string
   readonly assets: Assets
@@ -46,6 +48,7 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
       method: reading,
       url,
       handler: (request, reply) => {
+        parts.admitVisitor(request.ip)
         const setting = settingOf(request, parts.assets, parts.publicUrl)
         const page = make(setting, request)
         return page === null ? reply.callNotFound() : sendPage(request, reply, setting, page)
@@ -67,12 +70,12 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
       : null
   })
   addPage('/usage', usagePage)
-  addAssets(app, parts.assets)
+  addAssets(app, parts)
 }
 
 /** Answers a browser where no page is; false where it is not a page that was asked for. */
 export function sendMissingPage(
-  { assets, publicUrl }: PortalParts,
+  { assets, publicUrl, admitVisitor }: PortalParts,
   request: FastifyRequest,
   reply: FastifyReply,
 ): boolean {
@@ -81,22 +84,25 @@ export function sendMissingPage(
     request.headers.accept?.includes('text/html') === true &&
     !/^\/(v1|mcp)\b/.test(request.url)
   if (!wantsPage) return false
+  admitVisitor(request.ip)
   const setting = settingOf(request, assets, publicUrl)
   sendPage(request, reply.code(404), setting, missingPage(setting))
   return true
 }
 
-function addAssets(app: FastifyInstance, { script, style }: Assets): void {
-  for (const asset of [script, style]) {
+function addAssets(app: FastifyInstance, { assets, admitVisitor }: PortalParts): void {
+  for (const asset of [assets.script, assets.style]) {
     if (!asset) continue
     app.route({
       method: reading,
       url: asset.path,
-      handler: (_request, reply) =>
-        reply
+      handler: (request, reply) => {
+        admitVisitor(request.ip)
+        return reply
           .header('Cache-Control', 'public, max-age=31536000, immutable')
           .type(asset.type)
-          .send(asset.content),
+          .send(asset.content)
+      },
     })
   }
 }

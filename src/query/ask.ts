@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { badRequest } from '../errors.js'
 import type { FilterText } from '../errors.js'
 import { accessAt } from '../access/access.js'
@@ -5,15 +6,14 @@ import type { Access } from '../access/access.js'
 import { columnOperators } from '../catalog/column.js'
 import type { Column } from '../catalog/column.js'
 import { didYouMean, nearestNames, quoted } from '../catalog/nearest.js'
-import { predicateKey } from '../catalog/predicate.js'
 import { cursorVersion, readCursor, writeCursor } from './cursor.js'
 import type { CursorScope } from './cursor.js'
 import { rowFormatOf } from './page-format.js'
 import type { PageFormat } from './page-format.js'
 import type { Position, Question } from './question.js'
 import type { RawQuestion } from './raw-question.js'
-import { readFilters } from './read-filters.js'
-import type { Filter } from './read-filters.js'
+import { readFilters, readFiltersInTurns } from './read-filters.js'
+import type { Filter, ReadFilter } from './read-filters.js'
 
 /** A question, and how to go on after any of its rows. */
 export interface Asked {
@@ -45,10 +45,46 @@ export function ask(
 ): Asked {
   const access = accessOf(newest, raw.cursor)
   const filters = readFilters(raw.filters, (name) => findColumn(access, name))
-  const asked = filters.flatMap(({ predicates }) => predicates)
+  return askedOf(access, principal, cursorKey, { ...raw, filters }, usualLimit)
+}
+
+/**
+ * The same for a long question: others have their turn while its filters are read.
+ * @throws bad_request as `ask` does
+ */
+export async function askInTurns(
+  newest: Access,
+  principal: string,
+  cursorKey: Uint8Array,
+  raw: RawQuestion,
+  usualLimit = newest.dataset.limit.default,
+): Promise<Asked> {
+  const access = accessOf(newest, raw.cursor)
+  await setImmediate()
+  const filters = await readFiltersInTurns(raw.filters, (name) => findColumn(access, name))
+  const asked = askedOf(access, principal, cursorKey, { ...raw, filters }, usualLimit)
+  await setImmediate()
+  return asked
+}
+
+/** A question whose filters are understood. */
+interface ReadQuestion extends Omit<RawQuestion, 'filters'> {
+  readonly filters: readonly ReadFilter[]
+}
+
+function askedOf(
+  access: Access,
+  principal: string,
+  cursorKey: Uint8Array,
+  { filters, ...raw }: ReadQuestion,
+  usualLimit: number,
+): Asked {
   const columns = raw.select === null ? access.columns : selectColumns(access, raw.select)
   const limit = checkLimit(access, raw.limit, usualLimit)
-  const filterKey = asked.map(predicateKey).sort().join()
+  const filterKey = filters
+    .flatMap(({ keys }) => keys)
+    .sort()
+    .join()
   const scope: CursorScope = {
     dataset: access.dataset.name,
     version: access.version.id,
@@ -56,7 +92,8 @@ export function ask(
     filters: filterKey,
   }
   const after = raw.cursor === null ? null : readCursor(cursorKey, scope, raw.cursor)
-  if (after === null && raw.filters.length === 0) requireSomeFilter(access)
+  if (after === null && filters.length === 0) requireSomeFilter(access)
+  const asked = filters.flatMap(({ predicates }) => predicates)
   const predicates = [...access.predicates, ...asked]
   const format = raw.format ?? 'json'
   return {

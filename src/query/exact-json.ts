@@ -1,11 +1,17 @@
-import { recordOf } from '../catalog/shape.js'
 import { badRequest } from '../errors.js'
+import { endOfString, requireBounded } from './scan-json.js'
 
 const digitsMax = 15
 /** The smallest double that keeps its digits has 308 zeros in front of them. */
 const numberLengthMax = 400
-/** No question is nested so deeply: what is, its shape refuses. */
-const depthMax = 8
+const quote = 34
+const plus = 43
+const minus = 45
+const point = 46
+const zero = 48
+const nine = 57
+const largeE = 69
+const smallE = 101
 /** Below it a double has fewer digits than these. */
 const smallestNormal = 2 ** -1022
 
@@ -14,9 +20,11 @@ const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs
 
 /**
  * Reads a JSON text that a caller sent. `what` names it in messages.
- * @throws bad_request for broken JSON, or a number that JSON readers round
+ * @throws bad_request for broken JSON, for more than a question can hold, or for a number that JSON
+ *   readers round
  */
 export function parseExactJson(text: string, what: string): unknown {
+  requireBounded(text, what)
   let content: unknown
   try {
     content = JSON.parse(text)
@@ -29,29 +37,41 @@ export function parseExactJson(text: string, what: string): unknown {
 
 /**
  * A JSON number beyond ±(2^53−1), or of more than 15 significant digits, may already be another
- * number than the one that was written: it is refused, not guessed.
- */
-function requireExactNumbers(text: string): void {
-  for (const [token] of text.matchAll(tokens)) {
-    if (!token.startsWith('"') && isInexact(token)) throw inexactNumber(token)
-  }
-}
-
-/**
- * The same for a part of a larger text: `read` as JSON readers give it, and `kept` as
- * `parseKeepingDigits` does.
+ * number than the one that was written: it is refused, not guessed. The text is valid JSON, or a
+ * part of it.
  * @throws bad_request
  */
-export function requireExactPart(read: unknown, kept: unknown, depth = 0): void {
-  if (typeof read === 'number' && typeof kept === 'string') throw inexactNumber(kept)
-  if (typeof read !== 'object' || read === null || depth > depthMax) return
-  const keptParts = recordOf(kept)
-  for (const [key, part] of Object.entries(read)) requireExactPart(part, keptParts[key], depth + 1)
+export function requireExactNumbers(text: string): void {
+  const digits = firstInexact(text)
+  if (digits === undefined) return
+  const start = digits.slice(0, 40)
+  throw badRequest(`The number ${start} can't be kept exactly in JSON: send it as a string.`)
 }
 
-function inexactNumber(digits: string): Error {
-  const start = digits.slice(0, 40)
-  return badRequest(`The number ${start} can't be kept exactly in JSON: send it as a string.`)
+/** The first number of a valid JSON text that its readers round, as it is written. */
+export function firstInexact(text: string): string | undefined {
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === quote) index = endOfString(text, index)
+    else if (code === minus || isDigit(code)) {
+      const start = index
+      let isPlain = true
+      for (; index < text.length; index++) {
+        const next = text.charCodeAt(index)
+        if (next === smallE || next === largeE || next === plus) isPlain = false
+        else if (!isDigit(next) && next !== point && next !== minus) break
+      }
+      const isShort = isPlain && index - start <= digitsMax
+      const token = isShort ? '' : text.slice(start, index)
+      if (!isShort && isInexact(token)) return token
+      index--
+    }
+  }
+  return undefined
+}
+
+function isDigit(code: number): boolean {
+  return code >= zero && code <= nine
 }
 
 /** Reads a JSON text of our own; a number that JSON readers round becomes a text of its digits. */
@@ -95,8 +115,23 @@ function isWritten(content: object): content is WrittenJson {
 
 function isInexact(token: string): boolean {
   if (token.length > numberLengthMax) return true
-  const digits = (token.split(/[eE]/)[0] ?? '').replace(/[-.]/g, '').replace(/^0+|0+$/g, '')
+  const digits = significantDigits(token)
   const size = Math.abs(Number(token))
-  const isTooSmall = digits !== '' && size < smallestNormal
-  return digits.length > digitsMax || size > Number.MAX_SAFE_INTEGER || isTooSmall
+  const isTooSmall = digits > 0 && size < smallestNormal
+  return digits > digitsMax || size > Number.MAX_SAFE_INTEGER || isTooSmall
+}
+
+/** Those of a number from its first to its last that is not zero. */
+function significantDigits(token: string): number {
+  let digits = 0
+  let zeros = 0
+  for (let index = 0; index < token.length; index++) {
+    const code = token.charCodeAt(index)
+    if (code === zero) zeros++
+    else if (isDigit(code)) {
+      digits = digits === 0 ? 1 : digits + zeros + 1
+      zeros = 0
+    } else if (code !== minus && code !== point) break
+  }
+  return digits
 }

@@ -27,3 +27,11 @@ export interface RawQuestion {
 
 export const filtersMax = 50
 export const listValuesMax = 1000
+
+/** Reading more at a time would keep other requests waiting for milliseconds. */
+const valuesAtOnce = 5000
+
+/** Whether each stage of the question is work enough to let others have a turn in between. */
+export function isLong({ filters }: RawQuestion): boolean {
+  return filters.reduce((sum, { values }) => sum + values.length, 0) > valuesAtOnce
+}

@@ -1,10 +1,11 @@
+import { setImmediate } from 'node:timers/promises'
 import { badRequest } from '../errors.js'
 import { columnOperators } from '../catalog/column.js'
 import type { Column } from '../catalog/column.js'
 import { article, didYouMean, quoted } from '../catalog/nearest.js'
 import { isOperator, operatorNames, operators } from '../catalog/operators.js'
 import type { Operator } from '../catalog/operators.js'
-import { filterPredicates } from '../catalog/predicate.js'
+import { filterPredicates, predicateKey } from '../catalog/predicate.js'
 import type { Predicate } from '../catalog/predicate.js'
 import { filtersMax, listValuesMax } from './raw-question.js'
 import type { RawFilter, RawValue } from './raw-question.js'
@@ -19,6 +20,11 @@ export interface Filter {
   readonly predicates: readonly Predicate[]
 }
 
+/** With a text for each predicate, the same for the same condition. */
+export interface ReadFilter extends Filter {
+  readonly keys: readonly string[]
+}
+
 /**
  * A caller's filters, understood. `find` gives the column of a name, or refuses it.
  * @throws bad_request naming the column, its type and what it takes
@@ -26,16 +32,36 @@ export interface Filter {
 export function readFilters(
   filters: readonly RawFilter[],
   find: (name: string) => Column,
-): readonly Filter[] {
-  if (filters.length > filtersMax) {
-    throw badRequest(`A request has at most ${filtersMax} filters; this one has ${filters.length}.`)
+): readonly ReadFilter[] {
+  requireFewFilters(filters)
+  return filters.map((filter) => readFilter(filter, find))
+}
+
+/** The same, with a turn of the event loop for others after each filter. */
+export async function readFiltersInTurns(
+  filters: readonly RawFilter[],
+  find: (name: string) => Column,
+): Promise<readonly ReadFilter[]> {
+  requireFewFilters(filters)
+  const read: ReadFilter[] = []
+  for (const filter of filters) {
+    read.push(readFilter(filter, find))
+    await setImmediate()
   }
-  return filters.map((filter) => {
-    const column = find(filter.column)
-    const operator = checkOperator(column, filter)
-    const texts = checkValues(column, operator, filter)
-    return { column, operator, texts, predicates: filterPredicates(column, operator, texts) }
-  })
+  return read
+}
+
+function requireFewFilters({ length }: readonly RawFilter[]): void {
+  if (length <= filtersMax) return
+  throw badRequest(`A request has at most ${filtersMax} filters; this one has ${length}.`)
+}
+
+function readFilter(filter: RawFilter, find: (name: string) => Column): ReadFilter {
+  const column = find(filter.column)
+  const operator = checkOperator(column, filter)
+  const texts = checkValues(column, operator, filter)
+  const predicates = filterPredicates(column, operator, texts)
+  return { column, operator, texts, predicates, keys: predicates.map(predicateKey) }
 }
 
 function checkOperator(column: Column, { operator }: RawFilter): Operator {

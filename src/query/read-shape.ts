@@ -3,6 +3,9 @@ import { Compile } from 'typebox/compile'
 import { shapeProblems } from '../catalog/shape.js'
 import { badRequest } from '../errors.js'
 
+/** Enough for all that is wrong at the first wrong place, which alone is reported. */
+const errorsMax = 50
+
 /**
  * A reader of values that must have this shape; `name` is the whole value's in messages. What the
  * reader refuses it names with the nearest right key, or with the schema's own description.
@@ -14,7 +17,7 @@ export function shapeReader<T extends Type.TSchema>(
   const validator = Compile(schema)
   return (content) => {
     if (validator.Check(content)) return content
-    const [problem] = shapeProblems(schema, content, name)
+    const [problem] = shapeProblems(schema, content, name, errorsMax)
     throw badRequest(`${problem?.name ?? name}: ${problem?.message ?? 'is malformed.'}`)
   }
 }

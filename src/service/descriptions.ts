@@ -43,8 +43,11 @@ export interface ColumnDescription {
 /** What is derived from the rows that an access can see. */
 interface Facts {
   readonly rows: number
-  /** Key and history values of the first row, by column; empty when there is no row. */
-  readonly sample: ReadonlyMap<Column, string>
+  /**
+   * Key and history values of the first row, by column name: a registry that was edited has other
+   * column objects. Empty when there is no row.
+   */
+  readonly sample: ReadonlyMap<string, string>
 }
 
 const exampleColumns = 4
@@ -79,8 +82,8 @@ export class Descriptions {
     }
   }
 
-  /** Key and history values of the first row, by column, as a URL has them. */
-  async sample(access: Access, options: ReadOptions): Promise<ReadonlyMap<Column, string>> {
+  /** Key and history values of the first row, by column name, as a URL has them. */
+  async sample(access: Access, options: ReadOptions): Promise<ReadonlyMap<string, string>> {
     return (await this.#factsOf(access, options)).sample
   }
 
@@ -91,7 +94,7 @@ export class Descriptions {
     }))
   }
 
-  async #readSample(access: Access, options: ReadOptions): Promise<ReadonlyMap<Column, string>> {
+  async #readSample(access: Access, options: ReadOptions): Promise<ReadonlyMap<string, string>> {
     const { version, predicates } = access
     const columns = exampleFilters(access)
     if (columns.length === 0) return new Map()
@@ -99,11 +102,11 @@ export class Descriptions {
     const { rows } = await this.#engine.read(question, options)
     const row = JSON.parse(String(rows[0]?.encoded ?? '{}')) as Readonly<Record<string, unknown>>
     return new Map(
-      columns.flatMap((column) => {
-        const value = row[column.name]
+      columns.flatMap(({ name }) => {
+        const value = row[name]
         // JSON.parse rounds a larger integer: it would be another value.
         return typeof value === 'string' || Number.isSafeInteger(value)
-          ? [[column, String(value)] as const]
+          ? [[name, String(value)] as const]
           : []
       }),
     )
@@ -150,7 +153,7 @@ function exampleRequests(access: Access, { sample }: Facts): string[] {
   const path = `/v1/${dataset.name}`
   const select = columns.slice(0, exampleColumns).map((column) => encodeURIComponent(column.name))
   const filters = [...sample].map(
-    ([column, value]) => `${encodeURIComponent(column.name)}=eq.${encodeURIComponent(value)}`,
+    ([name, value]) => `${encodeURIComponent(name)}=eq.${encodeURIComponent(value)}`,
   )
   const [first] = filters
   if (first === undefined) return dataset.requireFilter ? [] : [`${path}?limit=10`]

@@ -22,8 +22,8 @@ export interface ReferenceDataset extends Pick<
 > {
   /** Hidden ones are not among them. */
   readonly columns: readonly Column[]
-  /** Values that filters find, as a URL has them: of the first row that the audience sees. */
-  readonly sample: ReadonlyMap<Column, string>
+  /** Values that filters find, by column name, as a URL has them: of the audience's first row. */
+  readonly sample: ReadonlyMap<string, string>
 }
 
 /** What is shown of a dataset; without access no row of it is read. */
@@ -59,7 +59,7 @@ export async function referenceFor(
           client,
           timeLimit: timeLimit(dataset.timeoutMs),
         })
-      : new Map<Column, string>()
+      : new Map<string, string>()
     datasets.push(shown(dataset, version, sample))
   }
   const keys = views.map(({ dataset, access }) => [dataset.name, access?.key ?? null])

@@ -151,16 +151,85 @@ await t.test('a window is a minute long and begins with its first request', asyn
   let nowMs = 5000.123_456_789
   const limits = new RateLimits(() => nowMs)
   const take = () => limits.take({ kind: 'demo', id: 'demo' }, '192.0.2.1', catalog, 1)
-  t.same(take(), { limit: 4, remaining: 3, resetSeconds: 60, exceeded: false })
+  t.match(take(), { limit: 4, remaining: 3, resetSeconds: 60, exceeded: false })
   nowMs = 64_001.9
   take()
   take()
-  t.same(take(), { limit: 4, remaining: 0, resetSeconds: 1, exceeded: false })
-  t.same(take(), { limit: 4, remaining: 0, resetSeconds: 1, exceeded: true })
+  t.match(take(), { limit: 4, remaining: 0, resetSeconds: 1, exceeded: false })
+  t.match(take(), { limit: 4, remaining: 0, resetSeconds: 1, exceeded: true })
   nowMs = 64_999.9
   t.match(take(), { exceeded: true, resetSeconds: 1 }, 'the last millisecond')
   nowMs = 65_000.1
-  t.same(take(), { limit: 4, remaining: 3, resetSeconds: 60, exceeded: false })
+  t.match(take(), { limit: 4, remaining: 3, resetSeconds: 60, exceeded: false })
+})
+
+const message = (method: string) =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { name: 'list_resources' } })
+
+/** Asks `count` times; the statuses that came, each once. */
+async function statuses(ask: () => Promise<{ status: number }>, count: number): Promise<number[]> {
+  const seen = new Set<number>()
+  for (let index = 0; index < count; index++) seen.add((await ask()).status)
+  return [...seen]
+}
+
+// Guarantee: what costs nothing is bounded too, and takes nothing of what a client pays for.
+await t.test('the free messages of a subscription are 600 a minute, over its tokens', async (t) => {
+  const world = await startRates(t)
+  const { token } = world.subscribe(['one:six'])
+  const free = () => world.post('/mcp', token, message('tools/list'))
+  t.same(await statuses(free, 600), [200])
+  const refused = await free()
+  isError(t, refused, 'rate_limit_exceeded', /^At most 600 requests that cost nothing a minute\./)
+  t.match(refused.headers['retry-after'], /^(?:60|[1-5]?\d)$/)
+  t.equal(refused.headers['x-ratelimit-remaining'], '6', 'the others are all left')
+  t.equal((await world.post('/mcp', token, message('tools/call'))).status, 200)
+  t.equal((await world.get('/v1/one', token)).status, 200)
+  const other = world.subscribe(['one:six']).token
+  t.equal((await world.post('/mcp', other, message('tools/list'))).status, 200)
+})
+
+await t.test('with the rate used up the free messages are answered', async (t) => {
+  const world = await startRates(t)
+  const { token } = world.subscribe(['one:three'])
+  t.same(await statuses(() => world.get('/v1/', token), 5), [200, 429])
+  t.equal((await world.post('/mcp', token, message('tools/call'))).status, 429)
+  t.equal((await world.post('/mcp', token, message('tools/list'))).status, 200)
+})
+
+// Guarantee: a client that goes on after its refusals does not get its messages read.
+await t.test('over both budgets a message is refused by its headers', async (t) => {
+  const world = await startRates(t)
+  const { token } = world.subscribe(['one:three'])
+  const call = () => world.post('/mcp', token, message('tools/call'))
+  t.same(await statuses(call, 603), [200, 429])
+  for (const body of [message('tools/list'), 'not read']) {
+    const answer = await world.post('/mcp', token, body)
+    isError(t, answer, 'rate_limit_exceeded', /At most 3 requests a minute/)
+  }
+})
+
+await t.test('pages and documents are counted by address; health is not', async (t) => {
+  const world = await startRates(t, '127.0.0.0/8')
+  const from = (url: string, address: string, headers = {}) =>
+    world.get(url, undefined, { headers: { 'x-forwarded-for': address, ...headers } })
+  const paths = ['/', '/docs', '/openapi.json', '/datasets/one', '/docs/start.js']
+  let asked = 0
+  t.same(
+    await statuses(() => from(paths[asked++ % paths.length] ?? '', '192.0.2.7'), 600),
+    [200, 404],
+  )
+  for (const path of paths) {
+    isError(t, await from(path, '192.0.2.7'), 'rate_limit_exceeded', /600 requests that cost/)
+  }
+  const missing = await from('/nothing', '192.0.2.7', { accept: 'text/html' })
+  isError(t, missing, 'rate_limit_exceeded')
+  const demoList = { method: 'POST', body: message('tools/list') } as const
+  const headers = { 'content-type': 'application/json', 'x-forwarded-for': '192.0.2.7' }
+  t.equal((await world.get('/mcp', demo, { ...demoList, headers })).status, 429, 'the demo, too')
+  t.equal((await from('/', '192.0.2.8')).status, 200, "another's address")
+  t.same(await statuses(() => from('/healthz', '192.0.2.7'), 50), [200])
+  t.equal((await from('/readyz', '192.0.2.7')).status, 200)
 })
 
 // Guarantee: no number of clients fills the memory.

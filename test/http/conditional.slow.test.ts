@@ -257,3 +257,20 @@ await t.test(
     }
   },
 )
+
+// RFC 9110, 13.1.2: 304 is for GET and HEAD; the target of a POST has no representation to compare.
+await t.test('a POST passes over If-None-Match and gives its rows', async (t) => {
+  const world = await startThings(t)
+  const { token } = world.subscribe(['things:tiny'])
+  const post = (known: string) =>
+    world.get('/v1/things/query', token, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'if-none-match': known },
+      body: '{"limit":1}',
+    })
+  const first = await post('"none"')
+  for (const known of ['*', String(first.headers['etag'])]) {
+    t.match(await post(known), { status: 200, text: first.text }, known)
+  }
+  t.equal(await rowsUsed(world, token), 3)
+})

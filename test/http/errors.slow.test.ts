@@ -176,7 +176,7 @@ await t.test(
     }
     t.equal((await post({ 'content-type': 'application/json; charset=utf-8' }, '{}')).status, 200)
     isError(t, await post({}, ''), 'bad_request', /needs a JSON body/)
-    isError(t, await post(json, ''), 'bad_request', /not valid JSON/)
+    isError(t, await post(json, ''), 'bad_request', /needs a JSON body/)
     isError(t, await post(json, '{"limit":1'), 'bad_request', /not valid JSON/)
     const inUrl = await world.post('/v1/things/query?limit=1', token, {})
     isError(t, inUrl, 'bad_request', /question in the body/)

@@ -187,7 +187,7 @@ await t.test('the body of POST is an object of four keys, and nothing else', asy
     [{ filter: [] }, /filter: unknown key\. Did you mean "filters"/],
     [{ format: 'csv' }, /format: unknown key/],
     [Object.fromEntries(Array.from({ length: 20 }, (_, key) => [`k${key}`, 1])), /unknown key/],
-    [Object.fromEntries(Array.from({ length: 5000 }, (_, key) => [`k${key}`, 1])), /unknown key/],
+    [Object.fromEntries(Array.from({ length: 5000 }, (_, key) => [`k${key}`, 1])), /500 keys/],
     [{ filters: { id: 'eq.a1' } }, /filters: must be a list of \{column, op, value\}/],
     [{ filters: [{ column: 'id', value: 'a1' }] }, /filters\.0\.op: is missing/],
     [{ filters: [{ column: 'id', operator: 'eq', value: 'a1' }] }, /operator: unknown key|op/],

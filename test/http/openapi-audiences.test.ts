@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { isError } from '../support/answers.js'
 import { readDocument } from '../support/openapi.js'
@@ -124,4 +126,18 @@ await t.test('a document that is known is 304, for its own audience alone', asyn
   t.equal(head.status, 200)
   t.equal(head.text, '')
   t.equal(head.headers['etag'], tag)
+})
+
+await t.test('a title that is edited leaves the examples as they are', async (t) => {
+  const world = await start(t)
+  const { token } = world.subscribe(['open:p'])
+  const tokens = [undefined, token]
+  for (const each of tokens) t.match((await world.get('/openapi.json', each)).text, /eq\.\w+\d/)
+  const before = await Promise.all(tokens.map((each) => world.get('/openapi.json', each)))
+  writeFileSync(join(world.folder, 'registry.yaml'), registry.replace('Open title', 'New title'))
+  await world.app.reload()
+  for (const [index, each] of tokens.entries()) {
+    const { text } = await world.get('/openapi.json', each)
+    t.equal(text, before[index]?.text.replaceAll('Open title', 'New title'))
+  }
 })

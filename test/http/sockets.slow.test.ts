@@ -69,6 +69,15 @@ await t.test('broken HTTP is 400 in the shape of every error', async (t) => {
   t.equal((await sendOne(port, requestText('GET /healthz', upgrade))).status, 200)
 })
 
+await t.test('a URL with a raw letter or space says how to encode it', async (t) => {
+  const world = await startThings(t)
+  const port = await listen(world)
+  const how = /percent-encoded[^]+%D0%98%D0%9D%D0%9D[^]+%20[^]+curl [^]+--data-urlencode/
+  for (const path of ['/v1/things?ИНН=eq.1', '/v1/вещи', '/v1/things?note=eq.a b']) {
+    isError(t, await sendOne(port, requestText(`GET ${path}`)), 'bad_request', how, path)
+  }
+})
+
 await t.test('a broken path is 400; what Node would let pass of it shows nowhere', async (t) => {
   const world = await startThings(t)
   const port = await listen(world)
@@ -107,6 +116,7 @@ await t.test(
   'a request that comes too slowly is ended with an answer, at every stage',
   async (t) => {
     const world = await startThings(t)
+    const { token } = world.subscribe(['things:pro'])
     const { server } = world.app.server
     Object.assign(server, {
       headersTimeout: 100,
@@ -119,7 +129,7 @@ await t.test(
       'GET /v1/thi',
       'GET /v1/things HTTP/1.1\r\nHost: a\r\nX-Slow: ',
       'POST /v1/things/query HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n' +
-        'Content-Length: 100\r\n\r\n{"limit":',
+        `Authorization: Bearer ${token}\r\nContent-Length: 100\r\n\r\n{"limit":`,
     ]
     await Promise.all(
       stages.map(async (text) => {
@@ -184,7 +194,12 @@ await t.test('a client that breaks off its body is no error of ours', async (t) 
   const port = await listen(world)
   const socket = connect({ host: '127.0.0.1', port })
   socket.on('error', () => undefined)
-  const json = { 'Content-Type': 'application/json', 'Content-Length': '100' }
+  const { token } = world.subscribe(['things:pro'])
+  const json = {
+    Authorization: `Bearer ${token}`,
+    'Content-Type': 'application/json',
+    'Content-Length': '100',
+  }
   socket.write(requestText('POST /v1/things/query', json, '{"limit"'))
   await sleep(50)
   socket.resetAndDestroy()

@@ -33,14 +33,14 @@ await t.test('a fault is an error without a word of what it was', async (t) => {
     trustProxy: [],
     corsOrigins: [],
     doors: [
-      (app, visitOf) => {
+      (app, manners) => {
         const version = '0.0.0-test'
         addMcp(app, {
           service: faultyService,
           serverFor: (call, logFault) =>
             protocolServer({ service: faultyService, version, logFault }, call),
           hosts: [],
-          visitOf,
+          ...manners,
         })
       },
     ],

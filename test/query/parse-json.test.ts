@@ -125,7 +125,7 @@ await t.test('what is no question is told with its place and what would be right
 })
 
 await t.test('unknown keys are refused however many they are', (t) => {
-  for (const count of [1, 7, 8, 9, 999, 1000, 1001, 5000]) {
+  for (const count of [1, 7, 8, 9, 499, 500]) {
     const entries = Array.from({ length: count }, (_, index) => [`key_${index}`, index])
     t.equal(refusal(Object.fromEntries(entries)), 'key_0: unknown key.', String(count))
   }
@@ -220,7 +220,7 @@ await t.test('a body of the largest size is refused or read, without a pause', (
   t.equal(parseJsonText(JSON.stringify(withValue(long))).filters[0]?.values[0], long)
   const quotes = '"'.repeat(mebibyte / 2)
   t.equal(parseJsonText(JSON.stringify(withValue(quotes))).filters[0]?.values[0], quotes)
-  const many = Array(mebibyte / 2).fill(1)
+  const many = Array(54_000).fill(1)
   t.equal(
     refusal(withValue(many)),
     `filters.0.value has ${many.length} elements, but at most 1000 are allowed.`,
@@ -233,8 +233,14 @@ await t.test('a body of the largest size is refused or read, without a pause', (
     refusal({ filters: Array(51).fill({ column: 'a', op: 'eq', value: 1 }) }),
     'filters has 51 elements, but at most 50 are allowed.',
   )
+  const most = Array(mebibyte / 2).fill(1)
+  for (const body of [withValue(most), { select: most }, { filters: most }, most]) {
+    t.match(refusal(body), /^The body has more than 55000 values: /)
+  }
   t.match(refusal('['.repeat(mebibyte / 2) + ']'.repeat(mebibyte / 2)), /^[Tt]he body/)
-  const most = { filters: Array(50).fill({ column: 'a', op: 'in', value: Array(1000).fill('1') }) }
-  t.equal(parseJsonText(JSON.stringify(most)).filters.length, 50)
+  const largest = {
+    filters: Array(50).fill({ column: 'a', op: 'in', value: Array(1000).fill('1') }),
+  }
+  t.equal(parseJsonText(JSON.stringify(largest)).filters.length, 50)
   t.end()
 })

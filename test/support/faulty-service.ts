@@ -1,15 +1,22 @@
-import type { Service } from '../../src/service.js'
+import type { Guest, Service, Visit } from '../../src/service.js'
 
 const fail = () => Promise.reject(new Error('SELECT secret FROM read_parquet("/tmp/x.parquet")'))
 
-/** A service that lets everybody in, and then fails with words that nobody may see. */
-export const faultyService: Service = {
-  admit: (visit) => ({
+function admit(visit: Visit): Guest {
+  return {
     visit,
     principal: { kind: 'demo', id: 'demo' },
     catalog: { datasets: new Map(), demo: null },
     usage: null,
-  }),
+  }
+}
+
+/** A service that lets everybody in, and then fails with words that nobody may see. */
+export const faultyService: Service = {
+  admit,
+  admitMessage: admit,
+  spend: () => undefined,
+  admitVisitor: () => undefined,
   readPage: fail,
   exportPages: fail,
   listDatasets: fail,

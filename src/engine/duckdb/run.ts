@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises'
+import { DuckDBListValue } from '@duckdb/node-api'
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api'
 import type { Statement } from './compile.js'
 
@@ -6,6 +8,9 @@ export type Run = (statement: Statement) => Promise<unknown[][]>
 
 /** An interrupt sent while the query still waits for a thread is lost, so it is sent again. */
 const interruptEveryMs = 25
+
+/** After so many values others have their turn: binding them takes the event loop milliseconds. */
+const valuesAtOnce = 5000
 
 /**
  * Runs one statement to its whole result, as columns. When the signal aborts, the query is
@@ -33,8 +38,13 @@ export async function runPrepared(
   { values }: Statement,
   signal: AbortSignal,
 ): Promise<DuckDBValue[][]> {
+  let bound = 0
   for (const [index, { value, type }] of values.entries()) {
     prepared.bindValue(index + 1, value, type)
+    bound += value instanceof DuckDBListValue ? value.items.length : 1
+    if (bound < valuesAtOnce) continue
+    await setImmediate()
+    bound = 0
   }
   signal.throwIfAborted()
   const result = await prepared.run()

@@ -52,8 +52,8 @@ export function datasetParameters(dataset: ReferenceDataset): Readonly<Record<st
     },
     ...Object.fromEntries(
       columns.map((column) => {
-        const value = sample.get(column) ?? column.rules.example
-        return [filterName(name, column), filterParameter(column, value, column === first)]
+        const value = sample.get(column.name) ?? column.rules.example
+        return [filterName(name, column), filterParameter(column, value, column.name === first)]
       }),
     ),
   }

@@ -73,9 +73,10 @@ const exampleLimit = 10
 /** A question that has an answer: rows by a value that one of the columns has. */
 export function questionExample({ columns, sample }: ReferenceDataset): Json {
   const [found] = sample
-  const column = found?.[0] ?? columns.find(({ rules }) => rules.shown !== 'json')
+  const column = columns.find(({ rules }) => rules.shown !== 'json')
+  const name = found?.[0] ?? column?.name
   const value = found?.[1] ?? column?.rules.example
-  const filter = column && value !== '' ? [{ column: column.name, op: 'eq', value }] : []
+  const filter = name !== undefined && value !== '' ? [{ column: name, op: 'eq', value }] : []
   return {
     filters: filter,
     select: columns.slice(0, exampleColumns).map(({ name }) => name),

@@ -1,0 +1,100 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError, badRequest } from '../errors.js'
+
+const bodyBytesMax = 1024 * 1024
+/** Each costs work of its own, whatever its size: clients send pieces of a kilobyte and more. */
+const piecesMax = 16_384
+const firstBytes = 16 * 1024
+
+/**
+ * Refuses a body by its announced length.
+ * @throws payload_too_large
+ */
+export function requireSmallBody(headers: IncomingHttpHeaders): void {
+  const length = headers['content-length']
+  if (length !== undefined && Number(length) > bodyBytesMax) throw tooLarge()
+}
+
+function tooLarge(): ServiceError {
+  return new ServiceError('payload_too_large', 'The body is over 1 MiB.')
+}
+
+/**
+ * The body of a request whose client was let in; empty where there is none. A client that waits for
+ * `100 Continue` gets it now.
+ * @throws payload_too_large as soon as it is over 1 MiB; bad_request for very many small pieces;
+ *   the connection's own error when the client is gone
+ */
+export async function readBody(request: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
+  const { raw } = request
+  if (/\b100-continue\b/i.test(request.headers.expect ?? '')) reply.raw.writeContinue()
+  let body = Buffer.allocUnsafe(firstBytes)
+  let bytes = 0
+  let pieces = 0
+  const add = (piece: Buffer) => {
+    if (bytes + piece.length > bodyBytesMax) throw tooLarge()
+    if (++pieces > piecesMax) {
+      throw badRequest(`The body comes in more than ${piecesMax} pieces: send larger ones.`)
+    }
+    // Copied at once: a piece of one byte takes a hundred times its size.
+    while (bytes + piece.length > body.length) body = Buffer.concat([body], 2 * body.length)
+    bytes += piece.copy(body, bytes)
+  }
+  await new Promise<void>((resolve, reject) => {
+    const refuse = (cause: unknown) => {
+      raw.off('data', take).pause()
+      reject(cause)
+    }
+    const take = (piece: Buffer) => {
+      try {
+        add(piece)
+      } catch (cause) {
+        refuse(cause)
+      }
+    }
+    if (raw.destroyed) {
+      refuse(request.visit?.signal.reason)
+      return
+    }
+    raw.on('data', take).once('end', resolve).once('error', refuse)
+  })
+  return body.subarray(0, bytes)
+}
+
+/** How long a client that is still sending has to read the answer. */
+const lingerMs = 1000
+
+/**
+ * Ends the connection of an answer to a request whose body is not wholly there: it is not read on,
+ * and the answer arrives before the connection breaks.
+ */
+export function closeIfUnread({ raw, headers }: FastifyRequest, reply: FastifyReply): void {
+  const hasBody =
+    headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+  if (!hasBody || raw.complete !== false || reply.raw.socket === null) return
+  void reply.header('Connection', 'close')
+  endGently(reply.raw, reply.raw.socket)
+}
+
+/**
+ * Node would close the connection at once, and the bytes that it has not read would turn that into
+ * a reset, which takes the answer from the client. Here the server ends its own side; it throws
+ * away unparsed what still comes, up to the size of a body, and leaves the rest to the kernel.
+ */
+function endGently(response: ServerResponse, socket: Socket): void {
+  socket.destroySoon = () => {
+    socket.end()
+    setTimeout(() => socket.destroy(), lingerMs).unref()
+  }
+  response.once('finish', () => {
+    let bytesLeft = bodyBytesMax
+    socket.removeAllListeners('data')
+    socket.on('data', (piece: Buffer) => {
+      bytesLeft -= piece.length
+      if (bytesLeft < 0) socket.pause()
+    })
+    socket.resume()
+  })
+}

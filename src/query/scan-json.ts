@@ -1,0 +1,109 @@
+import { badRequest } from '../errors.js'
+
+/** A question is nested 5 deep, an MCP message with one 7; clients add notes of their own. */
+const depthMax = 32
+/** 50 filters with 1000 values each, a select of 1000 names, and what is around them. */
+const valuesMax = 55_000
+/** 50 filters have 150. */
+const keysMax = 500
+
+const quote = 34
+const comma = 44
+const colon = 58
+const openList = 91
+const backslash = 92
+const closeList = 93
+const openObject = 123
+const closeObject = 125
+
+/**
+ * Refuses a JSON text that holds more than any valid question, before anything is made of it: the
+ * scan allocates nothing and stops at the first thing too many. `what` names the text in messages.
+ * Broken JSON passes; that is for the parser.
+ * @throws bad_request
+ */
+export function requireBounded(text: string, what: string): void {
+  let depth = 0
+  let values = 0
+  let keys = 0
+  for (let index = 0; index < text.length; index++) {
+    switch (text.charCodeAt(index)) {
+      case quote:
+        index = endOfString(text, index)
+        break
+      case openList:
+      case openObject:
+        depth++
+        values++
+        break
+      case closeList:
+      case closeObject:
+        depth--
+        break
+      case comma:
+        values++
+        break
+      case colon:
+        keys++
+        break
+      default:
+        continue
+    }
+    if (depth > depthMax) throw badRequest(`${what} is nested more than ${depthMax} levels deep.`)
+    if (keys > keysMax) throw badRequest(`${what} has more than ${keysMax} keys.`)
+    if (values > valuesMax) {
+      throw badRequest(
+        `${what} has more than ${valuesMax} values: a question takes at most 50 filters, and a ` +
+          'list at most 1000 values.',
+      )
+    }
+  }
+}
+
+/** The index of the quote that ends the string which begins at `start`; the text's length for none. */
+export function endOfString(text: string, start: number): number {
+  let index = start + 1
+  for (; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === backslash) index++
+    else if (code === quote) return index
+  }
+  return text.length
+}
+
+/**
+ * The part of a valid JSON text that is the value of this key of its outermost object, as it is
+ * written; of a key given twice the last, as `JSON.parse` has it. Empty where there is none.
+ */
+export function memberText(text: string, name: string): string {
+  let found = ''
+  let depth = 0
+  let key = ''
+  let start = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    switch (code) {
+      case quote: {
+        const end = endOfString(text, index)
+        if (depth === 1 && start === 0) key = text.slice(index, end + 1)
+        index = end
+        break
+      }
+      case colon:
+        if (depth === 1) start = index + 1
+        break
+      case openList:
+      case openObject:
+        depth++
+        break
+      case comma:
+      case closeList:
+      case closeObject:
+        if (depth === 1 && start > 0 && JSON.parse(key) === name) found = text.slice(start, index)
+        if (depth === 1) start = 0
+        if (code !== comma) depth--
+        break
+    }
+  }
+  return found
+}

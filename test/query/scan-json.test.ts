@@ -1,0 +1,63 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { memberText, requireBounded } from '../../src/query/scan-json.js'
+
+function refusal(text: string): string {
+  try {
+    requireBounded(text, 'It')
+  } catch (cause) {
+    const { code, detail } = cause as { code?: string; detail?: string }
+    if (code === 'bad_request') return detail ?? ''
+    throw cause
+  }
+  return ''
+}
+
+await t.test('a text holds so many levels, keys and values, and no more', (t) => {
+  const lists = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+  const ones = (count: number) => `[${Array(count).fill(1).join()}]`
+  const keys = (count: number) => `{${Array(count).fill('"k":1').join()}}`
+  t.equal(refusal(lists(32)), '')
+  t.equal(refusal(lists(33)), 'It is nested more than 32 levels deep.')
+  t.equal(refusal(keys(500)), '')
+  t.equal(refusal(keys(501)), 'It has more than 500 keys.')
+  t.equal(refusal(ones(55_000)), '')
+  t.match(refusal(ones(55_001)), /^It has more than 55000 values: .+ 50 filters.+ 1000 values\.$/)
+  t.match(refusal(`[${Array(55_001).fill('[]').join()}]`), /55000 values/)
+  t.match(refusal('[]'.repeat(55_001)), /55000 values/, 'commas or not')
+  t.end()
+})
+
+await t.test('what stands in strings does not count, wherever they end', (t) => {
+  for (const inside of ['[', '{', ',', ':', '\\"[', '\\\\', '\\\\\\"', 'ж[', '\\u005b']) {
+    t.equal(refusal(`["${inside.repeat(100_000)}"]`), '', inside)
+  }
+  t.equal(refusal(`["\\\\",${'['.repeat(33)}`), 'It is nested more than 32 levels deep.')
+  t.equal(refusal(`"${','.repeat(100_000)}`), '', 'one without an end is for the parser')
+  t.equal(refusal('"\\'), '')
+  t.end()
+})
+
+await t.test('a member is the text that JSON.parse reads', (t) => {
+  const object = fc.dictionary(fc.constantFrom('a', 'b', '"', 'ж', ':'), fc.jsonValue(), {
+    noNullPrototype: true,
+  })
+  fc.assert(
+    fc.property(
+      object,
+      fc.constantFrom('a', 'b', '"', 'ж', ':'),
+      fc.nat(2),
+      (value, key, space) => {
+        const text = memberText(JSON.stringify(value, null, space), key)
+        return Object.hasOwn(value, key)
+          ? JSON.stringify(JSON.parse(text)) === JSON.stringify(value[key])
+          : text === ''
+      },
+    ),
+  )
+  t.equal(memberText('{"a":1,"b":[{"a":2}],"a":{"c":3}}', 'a'), '{"c":3}', 'the last')
+  t.equal(memberText('{"\\u0061":1}', 'a'), '1', 'however it is written')
+  t.equal(memberText('["a",{"a":1}]', 'a'), '', 'a list has none')
+  t.equal(memberText('"a"', 'a'), '')
+  t.end()
+})
