@@ -25,7 +25,7 @@ import { Guides } from './service/guides.js'
 import type { DatasetGuide } from './service/guides.js'
 import type { Page, PageAnswer, PageRequest } from './service/page.js'
 import { payFile, payRows } from './service/paid-rows.js'
-import type { Till } from './service/paid-rows.js'
+import type { PaidReading } from './service/paid-rows.js'
 import { referenceFor } from './service/reference.js'
 import type { Reference } from './service/reference.js'
 import { showcaseOf } from './service/showcase.js'
@@ -99,17 +99,17 @@ export function createService(parts: ServiceParts): Service {
       : ask(newest, principal.id, cursorKey, raw, usualLimit)
     const { access, format } = asked
     const { version } = access
-    const tag = entityTag(version, access, asked.key, principal)
+    const tag = entityTag(cursorKey, version, access, asked.key, principal)
     if (matchesTag(request.knownTags, tag)) return { kind: 'unchanged', version, tag, format }
     requireQuota(visit.quota)
     if (request.checkOnly) return { kind: 'checked', version, tag, format }
     const columns = asked.question.columns.map(({ name }) => name)
-    const till = tillFor(guest, asked)
+    const reading = paidReading(guest, asked)
     const { limit, after } = asked.question
     const { rows, hasMore, sent, paid, cut } =
       format === 'parquet'
-        ? await payFile(till, limit)
-        : await payRows(till, limit, columns, request.room)
+        ? await payFile(reading, limit)
+        : await payRows(reading, limit, columns, request.room)
     const last = hasMore || cut !== null ? rows[paid - 1] : undefined
     const isEmpty = rows.length === 0 && after === null
     return {
@@ -137,7 +137,7 @@ export function createService(parts: ServiceParts): Service {
       return page
     })
 
-  function tillFor(guest: Guest, { access, question }: Asked): Till {
+  function paidReading(guest: Guest, { access, question }: Asked): PaidReading {
     const { visit } = guest
     return {
       read: (limit) =>

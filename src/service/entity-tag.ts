@@ -1,21 +1,31 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
+import type { Hash, Hmac } from 'node:crypto'
 import type { Access } from '../access/access.js'
 import type { Principal } from '../access/principal.js'
 import type { Version } from '../catalog/version.js'
 
-/** Equal tags, equal bytes: version, question with its format, and what the caller may see. */
+/**
+ * Equal tags, equal bytes: version, question with its format, and what the caller may see. Without
+ * the secret, nothing of that can be guessed from the tag.
+ */
 export function entityTag(
+  secret: Uint8Array,
   version: Version,
   access: Access,
   key: string,
   principal: Principal,
 ): string {
-  return contentTag(JSON.stringify([version.id, access.key, key, principal.id]))
+  const content = JSON.stringify(['entity tag', version.id, access.key, key, principal.id])
+  return tagOf(createHmac('sha256', secret).update(content))
 }
 
 /** The entity tag of a whole body: equal tags, equal bytes. */
 export function contentTag(content: string | Buffer): string {
-  return `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`
+  return tagOf(createHash('sha256').update(content))
+}
+
+function tagOf(hash: Hash | Hmac): string {
+  return `"${hash.digest('base64url').slice(0, 27)}"`
 }
 
 /** Whether `If-None-Match` names the tag; a weak form of it counts (RFC 9110, 13.1.2). */

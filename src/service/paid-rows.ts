@@ -7,7 +7,7 @@ const fileRoundsMax = 3
 const retryAfterSeconds = 1
 
 /** How one question's rows are read and paid for. */
-export interface Till {
+export interface PaidReading {
   /** At most so many rows. */
   readonly read: (limit: number) => Promise<Rows>
   /**
@@ -34,7 +34,7 @@ export interface PaidRows {
 
 /** Reads rows, and pays for as many as the door has room for and the quota leaves. */
 export async function payRows(
-  { read, pay }: Till,
+  { read, pay }: PaidReading,
   limit: number,
   columns: readonly string[],
   room: Room | undefined,
@@ -53,7 +53,7 @@ export async function payRows(
  * fewer rows is read.
  * @throws service_unavailable when that happens again and again; nothing is charged then
  */
-export async function payFile({ read, pay, left }: Till, limit: number): Promise<PaidRows> {
+export async function payFile({ read, pay, left }: PaidReading, limit: number): Promise<PaidRows> {
   for (let round = 0; round < fileRoundsMax; round++) {
     const rowsMax = Math.min(limit, left())
     const { rows, hasMore, file } = await read(rowsMax)
