@@ -18,7 +18,10 @@ interface Waiting {
 
 const program = new URL('./hash-worker.js', import.meta.url)
 
-/** Hashes files on a thread of its own, which begins with the first file. */
+/**
+ * Hashes files on a thread of its own, which begins with the first file. It keeps the process alive
+ * only while a caller waits for a hash.
+ */
 export class Hasher {
   #worker: Worker | null = null
   #lastId = 0
@@ -28,7 +31,9 @@ export class Hasher {
     new Promise((resolve, reject) => {
       const id = ++this.#lastId
       this.#waiting.set(id, { resolve, reject })
-      this.#thread().postMessage({ id, path, bytesPerSecondMax } satisfies ToHasher)
+      const thread = this.#thread()
+      thread.ref()
+      thread.postMessage({ id, path, bytesPerSecondMax } satisfies ToHasher)
     })
 
   async close(): Promise<void> {
@@ -38,7 +43,6 @@ export class Hasher {
   #thread(): Worker {
     if (this.#worker) return this.#worker
     const worker = new Worker(program)
-    worker.unref()
     let failure = new Error('the thread that hashes files has ended')
     worker.on('message', (message: FromHasher) => {
       this.#settle(message)
@@ -60,5 +64,6 @@ export class Hasher {
     this.#waiting.delete(message.id)
     if ('hash' in message) waiting?.resolve(message.hash)
     else waiting?.reject(Object.assign(new Error(`read: ${message.code}`), { code: message.code }))
+    if (this.#waiting.size === 0) this.#worker?.unref()
   }
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
@@ -290,6 +291,7 @@ await t.test(
     const kept = connect({ host: '127.0.0.1', port })
     const answers: string[] = []
     kept.on('data', (chunk) => answers.push(String(chunk)))
+    const ended = once(kept, 'close')
     kept.write(
       'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nGET /v1/slow?id=eq.7 HTTP/1.1\r\nHost: a\r\n',
     )
@@ -297,7 +299,7 @@ await t.test(
     const closed = world.app.server.close()
     kept.write(`Authorization: Bearer ${token}\r\n\r\n`)
     t.same(await asked, { status: 200, connection: 'close' })
-    await new Promise((resolve) => kept.once('close', resolve))
+    await ended
     await closed
     t.match(
       answers.join(''),
