@@ -18,7 +18,7 @@ import { Closers } from './closers.js'
 const memoryShare = 0.6
 const openerMemoryShare = 0.25
 const queueMax = 256
-/** With the time that a query then runs, less than what proxies and clients of MCP wait: a minute. */
+/** With the time that a query then runs, less than a minute, which proxies and MCP clients wait. */
 const waitMaxMs = 30_000
 
 export interface EngineRoom {

@@ -8,10 +8,12 @@ export interface TimeLimit {
   waitedMs: number
 }
 
+/** A time limit of which nothing is used yet. */
 export function timeLimit(totalMs: number): TimeLimit {
   return { totalMs, leftMs: totalMs, waitedMs: 0 }
 }
 
+/** The error of a request that took longer than it may. */
 export function timedOut(timeoutMs: number): ServiceError {
   return new ServiceError(
     'timeout',

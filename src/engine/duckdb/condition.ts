@@ -96,7 +96,8 @@ function valueList(predicate: Membership, parameters: Parameters): string {
   if (prunes || !isJoin(predicate)) {
     return `(${values.map((value) => parameters.add(bindValue(column, value))).join(', ')})`
   }
-  return `(SELECT unnest(${parameters.add(bindList(column, values))}))`
+  const { bound, listSql } = bindList(column, values)
+  return `(SELECT unnest(${listSql(parameters.add(bound))}))`
 }
 
 /** The column in the form that its values are bound in. */

@@ -15,12 +15,14 @@ export function sizeOfPage(version: Version, predicates: readonly Predicate[]): 
   return hasKey && isMuch(rowsOf(version, predicates)) ? 'byKey' : 'small'
 }
 
+/** A count reads every row of the files chosen; without conditions, only what the files say. */
 export function sizeOfCount(version: Version, predicates: readonly Predicate[]): Size {
   if (predicates.length === 0) return 'small'
   const size = sizeOfPage(version, predicates)
   return size === 'small' && isMuch(rowsOf(version, predicates)) ? 'large' : size
 }
 
+/** A profile reads as many cells as its rows and columns have. */
 export function sizeOfProfile({ version, predicates, columns, rowsMax }: ProfileQuestion): Size {
   const rows = Math.min(rowsOf(version, predicates), rowsMax ?? Infinity)
   return areFew(version, predicates) && !isMuch(rows * columns.length) ? 'small' : 'large'
