@@ -9,7 +9,7 @@ const stepMsMin = 60_000
 
 interface ClockParts {
   readonly control: ControlStore
-  /** Milliseconds since 1970, by the clock that somebody may set. */
+  /** Milliseconds since 1970, by the clock of the machine, which can be set. */
   readonly now: () => number
   /** Milliseconds of a clock that nothing sets. */
   readonly monotonicMs: () => number

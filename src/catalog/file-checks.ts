@@ -92,7 +92,7 @@ export class FileChecks {
 
   /**
    * Reads a file and says whether it is what it was published with; what is not is reported, too.
-   * Whoever asks for the same file meanwhile gets the same verdict.
+   * Callers that ask for the same file meanwhile get the same verdict.
    */
   verify(file: CheckedFile, bytesPerSecondMax?: number): Promise<Verdict> {
     const key = bytesPerSecondMax === undefined ? file.path : `slowly ${file.path}`
