@@ -25,10 +25,12 @@ const program = new URL('./hash-worker.js', import.meta.url)
 export class Hasher {
   #worker: Worker | null = null
   #lastId = 0
+  #isClosed = false
   readonly #waiting = new Map<number, Waiting>()
 
   readonly hash: HashFile = (path, bytesPerSecondMax = Infinity) =>
     new Promise((resolve, reject) => {
+      if (this.#isClosed) throw new Error('no more files are hashed')
       const id = ++this.#lastId
       this.#waiting.set(id, { resolve, reject })
       const thread = this.#thread()
@@ -36,7 +38,9 @@ export class Hasher {
       thread.postMessage({ id, path, bytesPerSecondMax } satisfies ToHasher)
     })
 
+  /** Ends the thread; callers that still wait get an error. */
   async close(): Promise<void> {
+    this.#isClosed = true
     await this.#worker?.terminate()
   }
 
@@ -64,6 +68,7 @@ export class Hasher {
     this.#waiting.delete(message.id)
     if ('hash' in message) waiting?.resolve(message.hash)
     else waiting?.reject(Object.assign(new Error(`read: ${message.code}`), { code: message.code }))
-    if (this.#waiting.size === 0) this.#worker?.unref()
+    // A thread that is being ended keeps the process alive until it has ended.
+    if (this.#waiting.size === 0 && !this.#isClosed) this.#worker?.unref()
   }
 }

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import type { Test } from 'tap'
 import { Hasher } from '../../src/app/hashing.js'
 
 await t.test('a file is hashed on another thread; one that is not there is an error', async (t) => {
@@ -16,11 +17,29 @@ await t.test('a file is hashed on another thread; one that is not there is an er
 })
 
 await t.test('the thread keeps a process alive only while a hash is awaited', async (t) => {
-  const module = new URL('../../src/app/hashing.js', import.meta.url)
-  const program = `import { Hasher } from '${module.href}'
-console.log((await new Hasher().hash(process.execPath)).length)`
-  const path = join(t.testdir(), 'program.mjs')
-  writeFileSync(path, program)
-  const { stdout } = await promisify(execFile)(process.execPath, [path], { timeout: 20_000 })
-  t.equal(stdout, '64\n')
+  const output = await run(t, 'console.log((await new Hasher().hash(process.execPath)).length)')
+  t.equal(output, '64\n')
 })
+
+await t.test(
+  'a process lives until the thread has ended, though a hash arrives meanwhile',
+  async (t) => {
+    const program = `const hasher = new Hasher()
+await hasher.hash(import.meta.filename)
+const hash = hasher.hash(import.meta.filename).catch(() => undefined)
+for (const start = performance.now(); performance.now() - start < 100; );
+await hasher.close()
+await hash
+console.log('closed')`
+    t.equal(await run(t, program), 'closed\n')
+  },
+)
+
+/** What a program that imports `Hasher` prints. */
+async function run(t: Test, program: string): Promise<string> {
+  const module = new URL('../../src/app/hashing.js', import.meta.url)
+  const path = join(t.testdir(), 'program.mjs')
+  writeFileSync(path, `import { Hasher } from '${module.href}'\n${program}`)
+  const { stdout } = await promisify(execFile)(process.execPath, [path], { timeout: 20_000 })
+  return stdout
+}
