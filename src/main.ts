@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import closeWithGrace from 'close-with-grace'
 import type { Run } from './cli/parts.js'
-import { runCli } from './cli/run.js'
+import { runCli } from './cli/program.js'
 
 /** Above what `App.close` takes at most: when it is over, something hangs. */
 const stopMsMax = 15_000
@@ -96,7 +96,7 @@ function loadReading() {
 }
 
 function loadPacker() {
-  return import('./engine/duckdb/pack.js')
+  return import('./engine/duckdb/pack/pack.js')
 }
 
 function loadSampling() {

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { fsyncSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { ControlStore } from '../../src/control/store.js'
+import { ControlStore } from '../../src/control/store/store.js'
 import { createSubscription } from '../../src/control/subscriptions.js'
 import { chargeAll, periodOf } from '../../src/control/usage.js'
 import { median } from './numbers.js'

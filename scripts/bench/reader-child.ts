@@ -1,8 +1,8 @@
 /** The product's own engine in a loop, without a server: what a look-up costs without HTTP. */
 import { openReader } from '../../src/app/reading.js'
-import { readRegistry } from '../../src/catalog/catalog.js'
-import { filterPredicates } from '../../src/catalog/predicate.js'
-import type { Version } from '../../src/catalog/version.js'
+import { readRegistry } from '../../src/catalog.js'
+import { filterPredicates } from '../../src/columns/predicate.js'
+import type { Version } from '../../src/versions/version.js'
 import type { Reader } from '../../src/cli/parts.js'
 import type { ReaderOrder, ReaderReply } from './overhead.js'
 import type { Question } from './questions.js'

@@ -1,11 +1,11 @@
 import { ServiceError } from '../errors.js'
-import type { Catalog } from '../catalog/catalog.js'
-import type { Column } from '../catalog/column.js'
+import type { Catalog } from '../catalog.js'
+import type { Column } from '../columns/column.js'
 import type { Dataset } from '../catalog/dataset.js'
-import { latestYears, predicateKey } from '../catalog/predicate.js'
-import type { Predicate } from '../catalog/predicate.js'
-import type { Plan } from '../catalog/registry.js'
-import type { Version } from '../catalog/version.js'
+import { latestYears, predicateKey } from '../columns/predicate.js'
+import type { Predicate } from '../columns/predicate.js'
+import type { Plan } from '../registry/registry.js'
+import type { Version } from '../versions/version.js'
 import type { Principal } from './principal.js'
 
 /** What a principal may see of one dataset: decided once, then passed down. */

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.js'
 import { periodEnd, periodOf, readUsage } from '../control/usage.js'
 import type { Charge, Usage } from '../control/usage.js'
-import type { ControlStore } from '../control/store.js'
+import type { ControlStore } from '../control/store/store.js'
 import type { Access } from './access.js'
 import type { Charges } from './charge-queue.js'
 import type { Principal, Subscriber } from './principal.js'

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.js'
-import { isLocked } from '../control/failures.js'
+import { isLocked } from '../control/store/failures.js'
 import type { ChargeStore } from '../control/charge-store.js'
 import type { Charge, ChargeResult } from '../control/usage.js'
 

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
-import type { Catalog } from '../catalog/catalog.js'
+import type { Catalog } from '../catalog.js'
 import { ServiceError } from '../errors.js'
 import type { Principal, Subscriber } from './principal.js'
 

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { ControlStore } from '../control/store.js'
+import type { ControlStore } from '../control/store/store.js'
 import { newestPeriod, periodOf } from '../control/usage.js'
 
 const lookEveryMs = 10_000

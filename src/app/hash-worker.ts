@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { hashFile } from '../catalog/hash-file.js'
+import { hashFile } from '../versions/hash-file.js'
 import type { FromHasher, ToHasher } from './hashing.js'
 
 // The thread that `hashing.ts` starts: it reads files, so that requests need not wait for that.

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { HashFile } from '../catalog/hash-file.js'
+import type { HashFile } from '../versions/hash-file.js'
 
 /** One file to hash. */
 export interface ToHasher {

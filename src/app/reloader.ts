@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Dataset } from '../catalog/dataset.js'
-import type { LiveCatalog, Serving } from '../catalog/live-catalog.js'
-import type { UpdateResult } from '../catalog/update.js'
-import { Watcher } from '../catalog/watcher.js'
+import type { LiveCatalog, Serving } from '../catalog/live/live-catalog.js'
+import type { UpdateResult } from '../catalog/live/update.js'
+import { Watcher } from '../catalog/live/watcher.js'
 import { saveDatasetStates } from '../control/dataset-state.js'
 import type { DatasetState } from '../control/dataset-state.js'
 import { finishReload, takeReload } from '../control/reloads.js'
-import type { ControlStore } from '../control/store.js'
+import type { ControlStore } from '../control/store/store.js'
 
 interface ReloaderParts {
   readonly live: LiveCatalog

@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { versionsFolderOf } from '../catalog/catalog.js'
+import { versionsFolderOf } from '../catalog.js'
 
 /** Makes the folders of a server's state, for its owner alone, and empties the one for spills and pages. */
 export async function prepareState(folder: string) {

@@ -1,8 +1,8 @@
-import type { Catalog } from '../catalog/catalog.js'
+import type { Catalog } from '../catalog.js'
 import type { Dataset } from '../catalog/dataset.js'
-import type { Registry } from '../catalog/registry.js'
+import type { Registry } from '../registry/registry.js'
 import { curlCommand, mcpConfiguration } from '../service/client-texts.js'
-import { examplePath } from './example.js'
+import { examplePath } from '../service/first-questions.js'
 import type { Output } from './parts.js'
 import { count } from './print.js'
 

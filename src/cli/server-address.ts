@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { settings } from '../config.js'
 import type { Config } from '../config.js'
 import type { Flags } from './command.js'
-import { baseUrl } from './example.js'
+import { baseUrl } from '../service/first-questions.js'
 
 const addressPattern = /^https?:\/\/\S{1,2000}$/
 

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
-import { isDamage } from '../control/failures.js'
-import { restoreAdvice } from '../control/newest-backup.js'
+import { isDamage } from '../control/store/failures.js'
+import { restoreAdvice } from '../control/store/newest-backup.js'
 import { ServiceError } from '../errors.js'
 
 interface Rule {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { ServerLock } from '../control/server-lock.js'
-import { ControlStore } from '../control/store.js'
+import { ServerLock } from '../control/store/server-lock.js'
+import { ControlStore } from '../control/store/store.js'
 import { ServiceError } from '../errors.js'
 import { stateFailure } from './state-failure.js'
 

@@ -1,4 +1,4 @@
-import type { ControlStore } from './store.js'
+import type { ControlStore } from './store/store.js'
 
 /**
  * `stale`: the last good version is served, since the newest files or the registry are refused.

@@ -1,5 +1,5 @@
 import { badRequest } from '../errors.js'
-import type { ControlStore } from './store.js'
+import type { ControlStore } from './store/store.js'
 
 const grantsMax = 1000
 

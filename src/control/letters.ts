@@ -1,4 +1,4 @@
-import type { ControlStore } from './store.js'
+import type { ControlStore } from './store/store.js'
 
 export type LetterKind = 'new-token' | 'reissued-token' | 'reminder'
 

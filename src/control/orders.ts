@@ -1,5 +1,5 @@
 import type { Grant } from './grants.js'
-import type { ControlStore } from './store.js'
+import type { ControlStore } from './store/store.js'
 
 type OrderKind = 'create' | 'extend' | 'change' | 'cancel'
 

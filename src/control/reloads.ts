@@ -1,4 +1,4 @@
-import type { ControlStore } from './store.js'
+import type { ControlStore } from './store/store.js'
 
 /** A wish of the command line, for the server that holds the same state folder. */
 export interface Reload {

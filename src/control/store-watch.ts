@@ -1,6 +1,6 @@
-import { checkStoreFile, fileIdentity, fileState } from './store-file.js'
+import { checkStoreFile, fileIdentity, fileState } from './store/store-file.js'
 import type { ChargeStore } from './charge-store.js'
-import type { ControlStore } from './store.js'
+import type { ControlStore } from './store/store.js'
 
 const lookEveryMs = 1000
 

@@ -3,7 +3,7 @@ import { badRequest } from '../errors.js'
 import { checkGrants, insertGrants } from './grants.js'
 import type { Grant } from './grants.js'
 import { recordOrder } from './orders.js'
-import type { ControlStore } from './store.js'
+import type { ControlStore } from './store/store.js'
 import {
   addMonths,
   checkEmail,

@@ -1,7 +1,7 @@
 import type { Grant } from './grants.js'
 import { listOrders } from './orders.js'
 import type { Order } from './orders.js'
-import type { ControlStore } from './store.js'
+import type { ControlStore } from './store/store.js'
 import { listSubscriptions, showSubscription } from './subscriptions.js'
 import { periodEnd, periodOf } from './usage.js'
 

@@ -1,4 +1,4 @@
-import type { ControlStore } from './store.js'
+import type { ControlStore } from './store/store.js'
 
 /** Rows that are ready to be sent, to be paid for first. */
 export interface Charge {

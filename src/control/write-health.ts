@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.js'
 import type { ChargeStore } from './charge-store.js'
-import { isLocked } from './failures.js'
-import type { ControlStore } from './store.js'
+import { isLocked } from './store/failures.js'
+import type { ControlStore } from './store/store.js'
 
 /** How old the last write may be before readiness asks for another. */
 const probeIntervalMs = 2000

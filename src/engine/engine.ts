@@ -1,6 +1,6 @@
-import type { Column } from '../catalog/column.js'
-import type { Predicate } from '../catalog/predicate.js'
-import type { Version } from '../catalog/version.js'
+import type { Column } from '../columns/column.js'
+import type { Predicate } from '../columns/predicate.js'
+import type { Version } from '../versions/version.js'
 import type { Position, Question } from '../query/question.js'
 import type { TimeLimit } from './deadline.js'
 

@@ -7,7 +7,7 @@ import { parseUrl } from '../query/parse-url.js'
 import type { Guest, Service } from '../service.js'
 import type { PageAnswer, PageRequest } from '../service/page.js'
 import { readBody } from './body.js'
-import { answerExport, exportSilenceMs } from './export.js'
+import { answerExport, exportSilenceMs } from './export-route.js'
 import { acceptedFormat, mediaTypes, nextLink, pageBody } from './page-formats.js'
 import {
   AccountSchema,
@@ -15,7 +15,7 @@ import {
   DatasetSchema,
   ReadySchema,
   StatusSchema,
-} from './schemas.js'
+} from './answer-schemas.js'
 import { sendOwn } from './entity.js'
 import { visitOf } from './visit.js'
 import type { DatasetRoute } from './visit.js'

@@ -1,4 +1,4 @@
-import { recordOf } from '../catalog/shape.js'
+import { recordOf } from '../registry/shape.js'
 import type { ServiceError } from '../errors.js'
 import { asServiceError, isFault } from '../errors.js'
 import { exactJsonText, firstInexact, requireExactNumbers } from '../query/exact-json.js'

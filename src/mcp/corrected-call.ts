@@ -1,4 +1,4 @@
-import { recordOf } from '../catalog/shape.js'
+import { recordOf } from '../registry/shape.js'
 import type { Correction } from '../errors.js'
 
 /** A corrected call that is longer than this helps nobody. */

@@ -5,7 +5,7 @@ import {
   isLegacyRequest,
 } from '@modelcontextprotocol/server'
 import type { Server } from '@modelcontextprotocol/server'
-import { recordOf } from '../catalog/shape.js'
+import { recordOf } from '../registry/shape.js'
 
 /** One POST of a client, as far as the protocol is concerned. */
 interface Message {

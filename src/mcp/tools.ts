@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/server'
 import Type from 'typebox'
-import { operatorNames } from '../catalog/operators.js'
+import { operatorNames } from '../columns/operators.js'
 import { questionFields } from '../query/parse-json.js'
 
 /** Rows of a query that names no limit (contract 2). */

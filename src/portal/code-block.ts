@@ -1,6 +1,6 @@
 import { html } from './html.js'
 import type { Html } from './html.js'
-import type { Words } from './words-en.js'
+import type { Words } from './portal-words-en.js'
 
 /** Code with a button that copies it, which the script shows. */
 export function codeBlock(words: Words, text: string): Html {

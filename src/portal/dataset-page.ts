@@ -1,5 +1,5 @@
-import { typeOperators } from '../catalog/column-types.js'
-import type { ShownType } from '../catalog/column-types.js'
+import { typeOperators } from '../columns/column-types.js'
+import type { ShownType } from '../columns/column-types.js'
 import type { ColumnDescription } from '../service/descriptions.js'
 import type { ShownDataset } from '../service/showcase.js'
 import { codeBlock } from './code-block.js'

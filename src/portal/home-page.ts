@@ -5,7 +5,7 @@ import type { Html } from './html.js'
 import { layout } from './layout.js'
 import type { Setting } from './setting.js'
 import { plansTable } from './plans.js'
-import type { Words } from './words-en.js'
+import type { Words } from './portal-words-en.js'
 
 /** The first page: what there is, what it costs, and a line that works. */
 export function homePage(

@@ -1,7 +1,7 @@
 import type { ShownPlan } from '../service/showcase.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
-import type { Words } from './words-en.js'
+import type { Words } from './portal-words-en.js'
 
 /** A table of what is sold of a dataset, as the registry has it; `labelId` is its heading's. */
 export function plansTable(words: Words, plans: readonly ShownPlan[], labelId: string): Html {

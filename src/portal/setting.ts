@@ -3,7 +3,7 @@ import { rootPath } from '../config.js'
 import type { Language } from '../config.js'
 import type { Assets } from './assets.js'
 import { isLanguage, languageOf } from './language.js'
-import type { Words } from './words-en.js'
+import type { Words } from './portal-words-en.js'
 import { wordsOf } from './words.js'
 
 /** Everything that a page depends on besides what it shows. */

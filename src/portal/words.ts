@@ -1,7 +1,7 @@
 import type { Language } from '../config.js'
-import { englishWords } from './words-en.js'
-import type { Words } from './words-en.js'
-import { russianWords } from './words-ru.js'
+import { englishWords } from './portal-words-en.js'
+import type { Words } from './portal-words-en.js'
+import { russianWords } from './portal-words-ru.js'
 
 const words: Readonly<Record<Language, Words>> = { en: englishWords, ru: russianWords }
 

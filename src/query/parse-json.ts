@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { badRequest } from '../errors.js'
-import { recordOf } from '../catalog/shape.js'
+import { recordOf } from '../registry/shape.js'
 import { parseExactJson } from './exact-json.js'
 import { filtersMax, listValuesMax } from './raw-question.js'
 import type { RawFilter, RawQuestion, RawValue } from './raw-question.js'

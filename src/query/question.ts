@@ -1,6 +1,6 @@
-import type { Column } from '../catalog/column.js'
-import type { Predicate } from '../catalog/predicate.js'
-import type { Version } from '../catalog/version.js'
+import type { Column } from '../columns/column.js'
+import type { Predicate } from '../columns/predicate.js'
+import type { Version } from '../versions/version.js'
 import type { RowFormat } from './page-format.js'
 
 /** A row's place in a version: file by file, row by row. It is the order of every answer. */

@@ -1,6 +1,6 @@
 import type Type from 'typebox'
 import { Compile } from 'typebox/compile'
-import { shapeProblems } from '../catalog/shape.js'
+import { shapeProblems } from '../registry/shape.js'
 import { badRequest } from '../errors.js'
 
 /** Enough for all that is wrong at the first wrong place, which alone is reported. */

@@ -1,5 +1,5 @@
 import type { Access } from '../access/access.js'
-import type { Column } from '../catalog/column.js'
+import type { Column } from '../columns/column.js'
 import type { ColumnProfile, Engine, Profile, ReadOptions } from '../engine/engine.js'
 import { keepingDigits, writtenJson } from '../query/exact-json.js'
 import { fastColumns } from './descriptions.js'

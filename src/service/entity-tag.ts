@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import type { Hash, Hmac } from 'node:crypto'
 import type { Access } from '../access/access.js'
 import type { Principal } from '../access/principal.js'
-import type { Version } from '../catalog/version.js'
+import type { Version } from '../versions/version.js'
 
 /**
  * Equal tags, equal bytes: version, question with its format, and what the caller may see. Without

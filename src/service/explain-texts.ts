@@ -1,7 +1,7 @@
 import type { Access } from '../access/access.js'
 import type { QuotaStatus } from '../access/allowance.js'
 import type { Subscriber } from '../access/principal.js'
-import type { Catalog } from '../catalog/catalog.js'
+import type { Catalog } from '../catalog.js'
 import { didYouMean, quoted } from '../catalog/nearest.js'
 import type { Subscription } from '../control/subscriptions.js'
 import type { Asked } from '../query/ask.js'

@@ -1,4 +1,4 @@
-import type { Version } from '../catalog/version.js'
+import type { Version } from '../versions/version.js'
 import { ServiceError, asServiceError } from '../errors.js'
 import type { RawQuestion } from '../query/raw-question.js'
 

@@ -1,4 +1,4 @@
-import type { Version } from '../catalog/version.js'
+import type { Version } from '../versions/version.js'
 import type { PageFormat } from '../query/page-format.js'
 import type { RawQuestion } from '../query/raw-question.js'
 import type { EmptyReason } from './empty-answer.js'

@@ -1,10 +1,10 @@
 import { accessibleDatasets, authorize } from '../access/access.js'
 import type { Access } from '../access/access.js'
 import type { Principal } from '../access/principal.js'
-import type { Catalog } from '../catalog/catalog.js'
-import type { Column } from '../catalog/column.js'
+import type { Catalog } from '../catalog.js'
+import type { Column } from '../columns/column.js'
 import type { Dataset } from '../catalog/dataset.js'
-import type { Version } from '../catalog/version.js'
+import type { Version } from '../versions/version.js'
 import { timeLimit } from '../engine/deadline.js'
 import type { Descriptions } from './descriptions.js'
 

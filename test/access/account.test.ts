@@ -1,5 +1,5 @@
 import t from 'tap'
-import { reissueToken } from '../../src/control/tokens.js'
+import { reissueToken } from '../../src/control/tokens/tokens.js'
 import { isError } from '../support/answers.js'
 import { openControl } from '../support/control.js'
 import { demoToken, startThings } from '../support/things.js'

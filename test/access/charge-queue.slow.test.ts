@@ -3,7 +3,7 @@ import t from 'tap'
 import { ChargeQueue } from '../../src/access/charge-queue.js'
 import { ChargeStore } from '../../src/control/charge-store.js'
 import type { ChargeStoreOptions } from '../../src/control/charge-store.js'
-import { ControlStore } from '../../src/control/store.js'
+import { ControlStore } from '../../src/control/store/store.js'
 import { readUsage } from '../../src/control/usage.js'
 import { storePath, subscribe } from '../control/fixtures/store.js'
 

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3'
 import t from 'tap'
 import type { Test } from 'tap'
 import { periodOf, readUsage } from '../../src/control/usage.js'
-import { ControlStore } from '../../src/control/store.js'
+import { ControlStore } from '../../src/control/store/store.js'
 import { buildHouse } from '../cli/fixtures/house.js'
 import { build } from '../cli/fixtures/server.js'
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { reissueToken } from '../../src/control/tokens.js'
+import { reissueToken } from '../../src/control/tokens/tokens.js'
 import { openControl } from '../support/control.js'
 import { column, isError } from '../support/answers.js'
 import { demoToken, startThings } from '../support/things.js'

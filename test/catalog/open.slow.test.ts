@@ -2,14 +2,14 @@ import { closeSync, ftruncateSync, openSync, utimesSync, writeSync } from 'node:
 import { join } from 'node:path'
 import t from 'tap'
 import { buildDataset } from '../../src/catalog/dataset.js'
-import { openCatalog } from '../../src/catalog/catalog.js'
-import type { DataType } from '../../src/catalog/data-type.js'
-import { FileError } from '../../src/catalog/opener.js'
-import type { OpenFiles } from '../../src/catalog/opener.js'
-import { parseRegistry } from '../../src/catalog/registry.js'
-import { findSourceFiles } from '../../src/catalog/source-files.js'
-import { filesThatMayHold } from '../../src/catalog/choose-files.js'
-import { datasetOf, makeHome, versionOf } from './fixtures/home.js'
+import { openCatalog } from '../../src/catalog.js'
+import type { DataType } from '../../src/columns/data-type.js'
+import { FileError } from '../../src/versions/opener.js'
+import type { OpenFiles } from '../../src/versions/opener.js'
+import { parseRegistry } from '../../src/registry/registry.js'
+import { findSourceFiles } from '../../src/versions/files/source-files.js'
+import { filesThatMayHold } from '../../src/versions/choose-files.js'
+import { datasetOf, makeHome, versionOf } from './live/fixtures/home.js'
 
 await t.test(
   'a catalog holds every dataset of the registry, in its order, and its demo token',

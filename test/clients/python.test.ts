@@ -8,7 +8,7 @@ import t from 'tap'
 import { listen } from '../support/answers.js'
 import { mcpExample } from '../support/readme.js'
 import { startShipped } from '../support/shipped.js'
-import { recordOf } from '../../src/catalog/shape.js'
+import { recordOf } from '../../src/registry/shape.js'
 import type { McpClient, Party } from '../support/mcp-clients.js'
 import { comeWithoutToken, converse, startStage } from '../support/mcp-scenario.js'
 

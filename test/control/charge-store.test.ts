@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import t from 'tap'
 import type { Test } from 'tap'
 import { ChargeStore } from '../../src/control/charge-store.js'
-import { ControlStore } from '../../src/control/store.js'
+import { ControlStore } from '../../src/control/store/store.js'
 import { readUsage } from '../../src/control/usage.js'
 import { storePath, subscribe } from './fixtures/store.js'
 

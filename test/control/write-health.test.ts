@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import t from 'tap'
 import { ChargeStore } from '../../src/control/charge-store.js'
-import { ControlStore } from '../../src/control/store.js'
+import { ControlStore } from '../../src/control/store/store.js'
 import { WriteHealth } from '../../src/control/write-health.js'
 import { storePath, subscribe, thrownBy } from './fixtures/store.js'
 

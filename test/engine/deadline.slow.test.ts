@@ -6,7 +6,7 @@ import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api
 import t from 'tap'
 import { withDeadline } from '../../src/engine/deadline.js'
 import { createInstance } from '../../src/engine/duckdb/instance.js'
-import { runStatement } from '../../src/engine/duckdb/run.js'
+import { runStatement } from '../../src/engine/duckdb/run-statement.js'
 import { busyFor, cpuMs, cpuOfNextSecond, openLong } from './fixtures/long-query.js'
 import { never } from './fixtures/open-engine.js'
 

@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { FileError } from '../../src/catalog/opener.js'
+import { FileError } from '../../src/versions/opener.js'
 import { createInstance } from '../../src/engine/duckdb/instance.js'
 import { bindPaths, isPattern, pathsSql, targetSql } from '../../src/engine/duckdb/paths.js'
 import { PlainPaths } from '../../src/engine/duckdb/plain-paths.js'
-import { runStatement } from '../../src/engine/duckdb/run.js'
+import { runStatement } from '../../src/engine/duckdb/run-statement.js'
 import { writeParquet } from '../support/parquet.js'
 import { openFiles } from './fixtures/open-file.js'
 

@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import t from 'tap'
 import { queueReminders } from '../../src/control/letters.js'
-import { ControlStore } from '../../src/control/store.js'
+import { ControlStore } from '../../src/control/store/store.js'
 import {
   cancelSubscription,
   changeSubscription,
   extendSubscription,
 } from '../../src/control/subscription-changes.js'
-import { reissueToken, revokeToken } from '../../src/control/tokens.js'
+import { reissueToken, revokeToken } from '../../src/control/tokens/tokens.js'
 import { MailError } from '../../src/mail/mailer.js'
 import type { Mailer } from '../../src/mail/mailer.js'
 import { holdLetter } from '../../src/mail/outbox.js'

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { parseUrl } from '../../src/query/parse-url.js'
-import { readExactPage } from '../../src/portal/browser/exact-page.js'
-import { readQuestion, writeQuestion } from '../../src/portal/browser/question.js'
-import { seriesOf } from '../../src/portal/browser/series.js'
+import { readExactPage } from '../../src/portal/browser/explorer/exact-page.js'
+import { readQuestion, writeQuestion } from '../../src/portal/browser/explorer/question-form.js'
+import { seriesOf } from '../../src/portal/browser/explorer/series.js'
 import { wordsOf } from '../../src/portal/words.js'
 import { demoToken, startThings } from '../support/things.js'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { operators } from '../../src/catalog/operators.js'
+import { operators } from '../../src/columns/operators.js'
 import { parseUrl } from '../../src/query/parse-url.js'
 import type { RawFilter } from '../../src/query/raw-question.js'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { ControlStore } from '../../src/control/store.js'
+import { ControlStore } from '../../src/control/store/store.js'
 import { periodOf, readUsage } from '../../src/control/usage.js'
 import type { Usage } from '../../src/control/usage.js'
 import type { World } from './world.js'

@@ -38,8 +38,8 @@ import {
 } from '@duckdb/node-api'
 import type { DuckDBType, DuckDBValue } from '@duckdb/node-api'
 
-import type { Column } from '../../catalog/column.js'
-import type { Value } from '../../catalog/predicate.js'
+import type { Column } from '../../columns/column.js'
+import type { Value } from '../../columns/predicate.js'
 
 /** A value with the exact type it is bound as: nothing is converted on the way. */
 export interface Bound {

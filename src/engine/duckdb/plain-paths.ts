@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { FileError } from '../../catalog/opener.js'
-import type { PackOrder } from '../../catalog/packer.js'
-import type { Version } from '../../catalog/version.js'
+import { FileError } from '../../versions/opener.js'
+import type { PackOrder } from '../../versions/packer.js'
+import type { Version } from '../../versions/version.js'
 import { isPattern } from './paths.js'
-import type { Stretch } from './pieces.js'
+import type { Stretch } from './read/pieces.js'
 
 /** The path up to its last part with a letter of a pattern, and what follows. */
 const namedPart = /^([^]*[*?[][^/]*)([^]*)$/

@@ -1,6 +1,6 @@
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api'
-import type { Statement } from './compile.js'
-import { interruptible, runPrepared, runStatement } from './run.js'
+import type { Statement } from './read/compile.js'
+import { interruptible, runPrepared, runStatement } from './run-statement.js'
 
 /** Shapes of questions that come again and again; beyond them, the one longest unused goes. */
 const keptMax = 64

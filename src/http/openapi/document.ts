@@ -1,4 +1,4 @@
-import { operatorNames, operators } from '../../catalog/operators.js'
+import { operatorNames, operators } from '../../columns/operators.js'
 import type { ReferenceDataset } from '../../service/reference.js'
 import {
   AccountSchema,
@@ -6,7 +6,7 @@ import {
   DatasetSchema,
   ReadySchema,
   StatusSchema,
-} from '../schemas.js'
+} from '../answer-schemas.js'
 import { errorAnswers, errorSchema, headerRefs, headers } from './answers.js'
 import { datasetPaths } from './dataset-paths.js'
 import { filterSchema, filterSchemaName, writtenFilter } from './filters.js'

@@ -1,5 +1,5 @@
-import type { Column } from '../../catalog/column.js'
-import { columnOperators } from '../../catalog/column.js'
+import type { Column } from '../../columns/column.js'
+import { columnOperators } from '../../columns/column.js'
 import { exportFormats, pageFormats } from '../../query/page-format.js'
 import { filtersMax } from '../../query/raw-question.js'
 import { listElement } from '../../query/write-url.js'

@@ -1,5 +1,5 @@
-import type { ShownType } from '../../catalog/column-types.js'
-import type { ValueForm } from '../../catalog/operators.js'
+import type { ShownType } from '../../columns/column-types.js'
+import type { ValueForm } from '../../columns/operators.js'
 import { questionFields } from '../../query/parse-json.js'
 import { filtersMax, listValuesMax } from '../../query/raw-question.js'
 import type { ReferenceDataset } from '../../service/reference.js'

@@ -1,4 +1,4 @@
-import type { Column } from '../../catalog/column.js'
+import type { Column } from '../../columns/column.js'
 import type { Json } from './json.js'
 
 /** A row as JSON has it; none of its keys is sure to be there, for `select` chooses. */

@@ -1,5 +1,5 @@
 import { isLanguage } from '../language.js'
-import type { Words } from '../words-en.js'
+import type { Words } from '../portal-words-en.js'
 import { wordsOf } from '../words.js'
 
 const { lang } = document.documentElement

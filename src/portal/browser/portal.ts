@@ -1,7 +1,7 @@
-import { searchColumns } from './columns.js'
+import { searchColumns } from './explorer/columns.js'
 import { enableCopying } from './copy.js'
-import { startExplorer } from './explorer.js'
-import { startUsage } from './usage.js'
+import { startExplorer } from './explorer/explorer.js'
+import { startUsage } from './usage-view.js'
 
 enableCopying(document)
 searchColumns()

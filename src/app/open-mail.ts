@@ -1,0 +1,35 @@
+import { join } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Registry } from '../registry/registry.js'
+import { baseUrl } from '../service/first-questions.js'
+import type { Config } from '../config.js'
+import { readKey } from '../control/store/key-file.js'
+import type { ControlStore } from '../control/store/store.js'
+import type { MailSettings } from '../mail/mail-settings.js'
+import { Postman } from '../mail/postman.js'
+import { smtpMailer } from '../mail/smtp.js'
+
+interface MailParts {
+  readonly config: Config
+  /** Null where mail is off. */
+  readonly mail: MailSettings | null
+  readonly folder: string
+  readonly store: ControlStore
+  /** The one that is followed at the moment. */
+  readonly registry: () => Registry
+  readonly now: () => number
+  readonly logger: FastifyBaseLogger
+}
+
+/** The postman of a server, still at rest; null where mail is off. */
+export function openPostman(parts: MailParts): Postman | null {
+  const { config, mail, folder, store, registry, now, logger } = parts
+  if (mail === null) return null
+  const base = baseUrl(config)
+  if (config.publicUrl === null) {
+    logger.warn({ address: base }, 'letters point to this address: set DAS_PUBLIC_URL')
+  }
+  const mailer = smtpMailer(mail.smtp, mail.sender)
+  const key = readKey(join(folder, 'mail.key'))
+  return new Postman({ store, now, logger, base, mailer, key, registry })
+}

@@ -1,0 +1,66 @@
+import type { Column } from '../../columns/column.js'
+import { typeText } from '../../columns/data-type.js'
+import { quoted } from '../nearest.js'
+import type { DatasetEntry } from '../../registry/registry-schema.js'
+import type { Version } from '../../versions/version.js'
+
+/** Why the next version is not to be served without the owner's word; null where it may be. */
+function breakingReason(served: Version, next: Version): string | null {
+  const changes = breakingChanges(served, next)
+  if (changes.length === 0) return null
+  const advice =
+    'to serve the new files all the same: das dataset reload --force, or allow_breaking: true in ' +
+    'the registry'
+  return `the new files would break callers: ${changes.join('; ')}; ${advice}`
+}
+
+/**
+ * What of the served version's columns the next one's files lack or hold otherwise, so that a
+ * caller's program would break. Columns that the registry hides or renames are the owner's word.
+ */
+function breakingChanges(served: Version, next: Version): readonly string[] {
+  const bySource = new Map(next.columns.map((column) => [column.source, column]))
+  return served.columns.flatMap((column) => {
+    if (column.hidden) return []
+    const twin = bySource.get(column.source)
+    if (!twin) return [`column ${quoted(column.name)} is gone`]
+    if (shapeOf(twin) === shapeOf(column)) return []
+    const [was, is] = [typeText(column.type), typeText(twin.type)]
+    return [`column ${quoted(column.name)} was ${was} and is ${is}`]
+  })
+}
+
+const textIntegers: readonly string[] = ['HUGEINT', 'UBIGINT', 'UHUGEINT']
+
+/** Equal for types whose values look alike to a caller: an INTEGER may become a BIGINT. */
+function shapeOf({ type, rules }: Column): string {
+  const name = typeText(type)
+  if (rules.shown === 'json') return name
+  if (name === 'TIMESTAMPTZ' || textIntegers.includes(name)) return name
+  return rules.shown
+}
+
+const shrinkMaxDefault = '20%'
+
+/**
+ * Why the next version is not to be served unless the owner says so; null where it may be: columns
+ * that callers use are gone, or so many rows that files may be missing.
+ */
+export function lossReason(served: Version, next: Version, entry: DatasetEntry): string | null {
+  const reasons = [
+    entry.allow_breaking === true ? null : breakingReason(served, next),
+    entry.allow_shrinking === true ? null : shrinkReason(served, next, entry),
+  ].filter((reason) => reason !== null)
+  return reasons.length === 0 ? null : reasons.join('\n')
+}
+
+function shrinkReason(served: Version, next: Version, entry: DatasetEntry): string | null {
+  const most = entry.shrink_max ?? shrinkMaxDefault
+  const lostPercent = served.rows === 0 ? 0 : (100 * (served.rows - next.rows)) / served.rows
+  if (lostPercent <= Number.parseFloat(most)) return null
+  return (
+    `the new files hold ${next.rows} rows, ${Number(lostPercent.toFixed(1))} % fewer than the ` +
+    `${served.rows} served (shrink_max is ${most}); put the missing files back, or serve what is ` +
+    'there: das dataset reload --force, or allow_shrinking: true in the registry'
+  )
+}

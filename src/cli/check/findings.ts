@@ -1,0 +1,193 @@
+import type { Dataset } from '../../catalog/dataset.js'
+import type { Inspection } from '../../versions/inspector.js'
+import { quoted } from '../../catalog/nearest.js'
+import type { PackGain } from '../../versions/pack-gain.js'
+import { plansOf } from '../../registry/registry.js'
+import type { Registry } from '../../registry/registry.js'
+import type { StoredDamage } from '../../versions/store/stored-damage.js'
+import { filesThatMayHold } from '../../versions/choose-files.js'
+import type { Version } from '../../versions/version.js'
+import type { Grant } from '../../control/grants.js'
+import { finding, listed, many } from './finding-table.js'
+import type { Finding, FindingLevel } from './finding-table.js'
+import { historyFindings } from './history-findings.js'
+import { layoutFindings, packAdvice } from './layout-findings.js'
+import { refusal } from './refusals.js'
+import { schemaFindings } from './schema-findings.js'
+import { valueFindings } from './value-findings.js'
+
+/** The verdict on a dataset (contract 4, `dataset check --json`). */
+export interface DatasetCheck {
+  readonly name: string
+  readonly status: 'ok' | 'warning' | 'refused'
+  /** The most important first. */
+  readonly findings: readonly Finding[]
+}
+
+/** A dataset as it was opened and looked into. */
+export interface Examined {
+  /** Its version is null where it can't be served. */
+  readonly dataset: Dataset
+  /** Why not, a line each. */
+  readonly reasons: readonly string[]
+  /** What was looked into: the dataset's version, or what its sound files make; null: nothing. */
+  readonly version: Version | null
+  /** What was found; text where looking failed; null where there was nothing to look into. */
+  readonly inspection: Inspection | string | null
+  /** What packing would bring; text where measuring failed; null where it was not measured. */
+  readonly gain: PackGain | string | null
+  /** Files in the state folder that are not what they were published with; left out: not read. */
+  readonly stored?: readonly StoredDamage[]
+}
+
+export interface CheckContext {
+  readonly registry: Registry
+  /** The grants of live subscriptions. */
+  readonly sold: readonly Grant[]
+  readonly deep: boolean
+  /** Milliseconds since 1970. */
+  readonly nowMs: number
+}
+
+const levels: readonly FindingLevel[] = ['error', 'warning', 'info']
+
+/** The verdict on a dataset. */
+export function checkDataset(examined: Examined, context: CheckContext): DatasetCheck {
+  const { dataset, reasons, version, inspection } = examined
+  const all = [
+    ...reasons.map(refusal),
+    ...storedFindings(examined),
+    ...(version ? versionFindings(dataset, version, context) : []),
+    ...(version && typeof inspection === 'string' ? [unfinished(inspection)] : []),
+    ...(version && inspection !== null && typeof inspection !== 'string'
+      ? inspectionFindings(examined, version, inspection, context)
+      : []),
+    ...planFindings(dataset.name, context),
+  ]
+  const findings = levels.flatMap((level) => all.filter((each) => each.level === level))
+  const isRefused = !dataset.version || findings[0]?.level === 'error'
+  const hasWarning = findings.some(({ level }) => level === 'warning')
+  return {
+    name: dataset.name,
+    status: isRefused ? 'refused' : hasWarning ? 'warning' : 'ok',
+    findings,
+  }
+}
+
+/** Datasets that live subscriptions have and the registry lacks. */
+export function ghostChecks({ registry, sold }: CheckContext): readonly DatasetCheck[] {
+  const names = new Set(sold.map(({ dataset }) => dataset))
+  return [...names]
+    .filter((name) => !registry.datasets.has(name))
+    .map((name) => {
+      const count = sold.filter(({ dataset }) => dataset === name).length
+      const message = `${holders(count)} it, but the registry does not list it: they get 404`
+      return { name, status: 'warning', findings: [finding('granted_dataset_missing', message)] }
+    })
+}
+
+function unfinished(why: string): Finding {
+  return finding('unfinished', `the values could not be looked at: ${why}`)
+}
+
+function versionFindings(
+  dataset: Dataset,
+  version: Version,
+  { registry, nowMs }: CheckContext,
+): readonly Finding[] {
+  const { demo } = dataset
+  const findings: Finding[] = []
+  if (version.rows === 0) findings.push(finding('no_rows', 'the files hold no row'))
+  if (version.key.length === 0 && version.files.length > 1) {
+    const message = 'no key is declared, so every look-up reads every file; name its columns in key'
+    findings.push(finding('no_key', message))
+  }
+  findings.push(...historyFindings(dataset, version, nowMs))
+  if (demo && registry.demo === null) {
+    const message = 'there is a demo subset, but the registry has no demo token to see it with'
+    findings.push(finding('demo_without_token', message))
+  }
+  if (demo && version.rows > 0 && filesThatMayHold(version, demo).length === 0) {
+    findings.push(finding('demo_empty', 'no file can hold a row of the demo subset'))
+  }
+  findings.push(...schemaFindings(version), ...undescribed(version, registry))
+  return findings
+}
+
+function undescribed(version: Version, { datasets }: Registry): readonly Finding[] {
+  if (datasets.get(version.dataset)?.dictionary === undefined) return []
+  const found = version.columns.filter(({ hidden, description }) => !hidden && !description)
+  if (found.length === 0) return []
+  const message =
+    `${many(found.length, 'column')} without a description: ` +
+    `${listed(found.map(({ name }) => quoted(name)))}; AI agents guess what they mean`
+  return [finding('no_description', message)]
+}
+
+function inspectionFindings(
+  { dataset, gain }: Examined,
+  version: Version,
+  inspection: Inspection,
+  { deep }: CheckContext,
+): readonly Finding[] {
+  const layout = layoutFindings(version, inspection.footers)
+  return [
+    ...damageFindings(version, inspection),
+    ...layout,
+    ...(layout.length > 0 ? packAdvice(version, gain) : []),
+    ...valueFindings(version, inspection, deep),
+    ...demoFindings(dataset, version, inspection),
+  ]
+}
+
+function storedFindings({ stored = [] }: Examined): readonly Finding[] {
+  return stored.map(({ file, reason }) => {
+    const message =
+      `${file} is damaged in the state folder: ${reason}; a running server withdraws it and serves ` +
+      'another intact form. If das dataset list still says so, put an intact copy of the file back'
+    return finding('stored_damaged', message)
+  })
+}
+
+function damageFindings({ files }: Version, { damages }: Inspection): readonly Finding[] {
+  return damages.map(({ file, reason, column, rowGroup }) => {
+    const place = column === null ? '' : `column ${quoted(column)}`
+    const group = rowGroup === null ? '' : `, row group ${rowGroup} (from 0)`
+    const message =
+      `${files[file]?.name} is damaged${place === '' ? '' : ` in ${place}${group}`}: ${reason}; ` +
+      'write or copy it anew'
+    return finding('damaged', message)
+  })
+}
+
+function demoFindings(
+  { demo }: Dataset,
+  version: Version,
+  { subsetRows }: Inspection,
+): readonly Finding[] {
+  if (!demo || subsetRows === null || version.rows === 0) return []
+  if (subsetRows > 0) {
+    return [finding('demo_rows', `the demo subset has ${many(subsetRows, 'row')}`)]
+  }
+  // What no file can hold was said already.
+  if (filesThatMayHold(version, demo).length === 0) return []
+  return [finding('demo_empty', 'no row is in the demo subset; choose values that the files have')]
+}
+
+function planFindings(dataset: string, { registry, sold }: CheckContext): readonly Finding[] {
+  const entry = registry.datasets.get(dataset)
+  const plans = entry ? plansOf(entry) : new Map<string, unknown>()
+  const findings =
+    plans.size > 0 ? [] : [finding('no_plans', 'it has no plans, so nobody can subscribe to it')]
+  const grants = sold.filter((grant) => grant.dataset === dataset && !plans.has(grant.plan))
+  for (const plan of new Set(grants.map((grant) => grant.plan))) {
+    const count = grants.filter((grant) => grant.plan === plan).length
+    const message = `${holders(count)} plan "${plan}", which it lacks: they get 404`
+    findings.push(finding('granted_plan_missing', message))
+  }
+  return findings
+}
+
+function holders(count: number): string {
+  return count === 1 ? '1 live subscription has' : `${count} live subscriptions have`
+}

@@ -1,0 +1,61 @@
+import type { Column } from '../../columns/column.js'
+import type { Dataset } from '../../catalog/dataset.js'
+import { quoted } from '../../catalog/nearest.js'
+import { floorDivide, yearOfDay } from '../../columns/values.js'
+import type { Version } from '../../versions/version.js'
+import { finding } from './finding-table.js'
+import type { Finding } from './finding-table.js'
+
+/** Nobody publishes statements of an earlier year: such a value stands for a missing one. */
+const yearMin = 1000n
+const secondsPerDay = 86_400n
+
+/** Values of the history column from which plans would count wrongly. `nowMs`: since 1970. */
+export function historyFindings(
+  { plans }: Dataset,
+  version: Version,
+  nowMs: number,
+): readonly Finding[] {
+  const { history, newestHistory } = version
+  if (!history || version.rows === 0) return []
+  const isLimited = [...plans.values()].some(({ history: years }) => years !== 'all')
+  if (newestHistory === undefined) {
+    const message =
+      `the history column ${quoted(history.name)} is empty: ` + 'plans that count years see nothing'
+    return isLimited ? [finding('history_empty', message)] : []
+  }
+  const thisYear = BigInt(new Date(nowMs).getUTCFullYear())
+  const [oldest, newest] = [
+    yearOf(history, oldestOf(version, history)),
+    yearOf(history, newestHistory),
+  ]
+  const findings: Finding[] = []
+  if (newest > thisYear + 1n) {
+    const message =
+      `the history column ${quoted(history.name)} reaches the year ${newest}: plans count years ` +
+      `back from there, so those of the latest year see nothing of ${thisYear}; correct the rows`
+    findings.push(finding('history_odd', message))
+  }
+  if (oldest < yearMin) {
+    const message =
+      `the history column ${quoted(history.name)} goes back to the year ${oldest}: only plans ` +
+      'with history: all see those rows; write NULL or the right year'
+    findings.push(finding('history_odd', message))
+  }
+  return findings
+}
+
+function oldestOf({ files, newestHistory = 0n }: Version, { name }: Column): bigint {
+  return files.reduce((oldest, { bounds }) => {
+    const min = bounds.get(name)?.min
+    return typeof min === 'bigint' && min < oldest ? min : oldest
+  }, newestHistory)
+}
+
+/** The calendar year in UTC of a history column's value. */
+function yearOf({ rules }: Column, value: bigint): bigint {
+  if (rules.shown === 'integer') return value
+  const scale = rules.domain.kind === 'grid' ? rules.domain.scale : 0
+  const daySteps = rules.shown === 'date' ? 1n : secondsPerDay * 10n ** BigInt(scale)
+  return yearOfDay(floorDivide(value, daySteps))
+}

@@ -1,0 +1,117 @@
+import type { Column } from '../../columns/column.js'
+import { typeText } from '../../columns/data-type.js'
+import { quoted } from '../../catalog/nearest.js'
+import type { DataFile, Version } from '../../versions/version.js'
+import { finding, listed, many } from './finding-table.js'
+import type { Finding } from './finding-table.js'
+
+/** Files that are laid out alike. */
+interface Layout {
+  readonly first: DataFile
+  files: number
+}
+
+/** Where the files of a version differ in their columns. */
+export function schemaFindings(version: Version): readonly Finding[] {
+  const layouts = layoutsOf(version)
+  if (layouts.length < 2) return []
+  const columns = version.columns.filter(({ hidden }) => !hidden)
+  return [
+    ...missingColumns(columns, layouts),
+    ...widenedFloats(columns, layouts),
+    ...widenedTypes(columns, layouts),
+    ...otherOrder(version, layouts),
+  ]
+}
+
+/** A file without rows serves nothing, whatever its columns. */
+function layoutsOf({ files }: Version): readonly Layout[] {
+  const layouts = new Map<string, Layout>()
+  for (const file of files) {
+    if (file.rows === 0) continue
+    const known = layouts.get(file.layout)
+    if (known) known.files += 1
+    else layouts.set(file.layout, { first: file, files: 1 })
+  }
+  return [...layouts.values()]
+}
+
+function missingColumns(
+  columns: readonly Column[],
+  layouts: readonly Layout[],
+): readonly Finding[] {
+  const total = layouts.reduce((sum, { files }) => sum + files, 0)
+  const missing = columns.flatMap(({ name, source }) => {
+    const without = layouts.filter(({ first }) => !first.types.has(source))
+    const files = without.reduce((sum, layout) => sum + layout.files, 0)
+    // What no file holds stands in their paths.
+    if (files === 0 || files === total) return []
+    return [`${quoted(name)} in ${files} of ${total} files (first ${without[0]?.first.name})`]
+  })
+  if (missing.length === 0) return []
+  const message =
+    `${many(missing.length, 'column')} missing in some files: ${listed(missing)}. ` +
+    'Callers get null there; a file that has another name for it should be written anew'
+  return [finding('columns_missing', message)]
+}
+
+function widenedFloats(columns: readonly Column[], layouts: readonly Layout[]): readonly Finding[] {
+  const found = columns.filter((column) => isWidenedFloat(column, layouts))
+  if (found.length === 0) return []
+  const message =
+    `${differences(found, layouts)}: FLOAT values are served as DOUBLE, ` +
+    '0.1 as 0.10000000149011612. Write the files with one type'
+  return [finding('float_widened', message)]
+}
+
+function isWidenedFloat({ source, type }: Column, layouts: readonly Layout[]): boolean {
+  const stored = layouts.map(({ first }) => first.types.get(source))
+  return typeText(type) === 'DOUBLE' && stored.some((each) => each && typeText(each) === 'FLOAT')
+}
+
+function widenedTypes(columns: readonly Column[], layouts: readonly Layout[]): readonly Finding[] {
+  const found = columns
+    .filter((column) => storedTypes(column, layouts).length > 1)
+    .filter((column) => !isWidenedFloat(column, layouts))
+  if (found.length === 0) return []
+  const message = `${differences(found, layouts)}: served without loss; nothing to do`
+  return [finding('types_widened', message)]
+}
+
+/** `"a" (INTEGER in x.parquet, BIGINT in y.parquet → BIGINT)`, for several columns. */
+function differences(columns: readonly Column[], layouts: readonly Layout[]): string {
+  return listed(
+    columns.map((column) => {
+      const types = storedTypes(column, layouts).map(([type, file]) => `${type} in ${file}`)
+      return `${quoted(column.name)} (${types.join(', ')} → ${typeText(column.type)})`
+    }),
+  )
+}
+
+/** Each type that a column has in a file, with the first file that has it. */
+function storedTypes(
+  { source }: Column,
+  layouts: readonly Layout[],
+): readonly (readonly [type: string, file: string])[] {
+  const types = new Map<string, string>()
+  for (const { first } of layouts) {
+    const type = first.types.get(source)
+    if (type && !types.has(typeText(type))) types.set(typeText(type), first.name)
+  }
+  return [...types]
+}
+
+function otherOrder({ columns }: Version, layouts: readonly Layout[]): readonly Finding[] {
+  const order = columns.map(({ source }) => source)
+  const places = new Map(order.map((source, index) => [source, index]))
+  const others = layouts.filter(({ first }) => {
+    const own = [...first.types.keys()].map((source) => places.get(source) ?? -1)
+    return own.some((place, index) => index > 0 && place < (own[index - 1] ?? -1))
+  })
+  if (others.length === 0) return []
+  const files = others.reduce((sum, layout) => sum + layout.files, 0)
+  const message =
+    `${many(files, 'file')} in another order of columns (first ${others[0]?.first.name}): ` +
+    'callers get the order of the first file; nothing to do'
+  return [finding('column_order', message)]
+}

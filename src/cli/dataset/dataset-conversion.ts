@@ -1,0 +1,30 @@
+import { open } from 'node:fs/promises'
+import { relative } from 'node:path'
+import { conversionOf } from '../../versions/files/conversion.js'
+import { badRequest } from '../../errors.js'
+
+const parquetMark = 'PAR1'
+
+/**
+ * Refuses files of another format with a command line that converts the first of them.
+ * @throws bad_request
+ */
+export async function requireParquet(paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    const near = relative(process.cwd(), path)
+    const shown = near.startsWith('..') ? path : near
+    const conversion = conversionOf(shown)
+    if (!conversion || (await firstLetters(path)) === parquetMark) continue
+    const { format, target, command } = conversion
+    throw badRequest(
+      `${shown} is ${format}, and only Parquet is served. Convert it with DuckDB ` +
+        `(https://duckdb.org/install), then add ${target}:\n\n  ${command}\n`,
+    )
+  }
+}
+
+async function firstLetters(path: string): Promise<string> {
+  await using file = await open(path)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(parquetMark.length))
+  return buffer.toString('latin1', 0, bytesRead)
+}

@@ -1,0 +1,114 @@
+import type { Command } from 'commander'
+import type { Registry } from '../../registry/registry.js'
+import { listDatasetStates, readRegistryState } from '../../control/dataset-state.js'
+import type { DatasetState, RegistryState } from '../../control/dataset-state.js'
+import type { ControlStore } from '../../control/store/store.js'
+import { addCommand, readSettings } from '../command.js'
+import type { Flags } from '../command.js'
+import type { CliParts } from '../parts.js'
+import { isoTimeOrNull, minute, printJson, printLines, size, tableLines } from '../print.js'
+import { registryIfReadable } from '../read-registry.js'
+import { readStore } from '../state.js'
+
+/** `das dataset list`. */
+export function addDatasetList(group: Command, parts: CliParts): void {
+  addCommand(group, {
+    usage: 'list',
+    description:
+      'List the datasets as the server last reported them: what it serves of each, what that ' +
+      'costs on the disk, and why something newer is refused.',
+    settings: ['registry', 'state'],
+    json:
+      'print [{name, title, status: serving|stale|unavailable|not loaded, version, rows, files, ' +
+      'stored, packing, disk_bytes, earlier_versions, updated_at, reason}]',
+    examples: ['das dataset list'],
+  }).action((flags: Flags) => list(parts, flags))
+}
+
+async function list(parts: CliParts, flags: Flags): Promise<void> {
+  const config = readSettings(['registry', 'state'], flags, parts.environment)
+  const registry = await registryIfReadable(parts, config.registry)
+  const { states, followed } = readStore(config.state, readStates) ?? nothingReported
+  const datasets = joined(registry, states)
+  if (followed?.reason) warnOfRegistry(parts, followed)
+  if (flags.json) printJson(parts, datasets.map(jsonOf))
+  else printLines(parts, ...listLines(parts, datasets))
+}
+
+interface Reported {
+  readonly states: readonly DatasetState[]
+  readonly followed: RegistryState | undefined
+}
+
+const nothingReported: Reported = { states: [], followed: undefined }
+
+function readStates(store: ControlStore): Reported {
+  return { states: listDatasetStates(store), followed: readRegistryState(store) }
+}
+
+function warnOfRegistry({ stderr }: CliParts, { reason }: RegistryState): void {
+  stderr.write('warning: the server does not follow the registry as it stands:\n')
+  for (const line of (reason ?? '').split('\n')) stderr.write(`  ${line}\n`)
+}
+
+type Listed = ReturnType<typeof joined>[number]
+
+/** The registry's datasets in its order, then those that a server reported and the registry lost. */
+function joined(registry: Registry | null, states: readonly DatasetState[]) {
+  const byName = new Map(states.map((state) => [state.dataset, state]))
+  const names = new Set([...(registry?.datasets.keys() ?? []), ...byName.keys()])
+  return [...names].map((name) => {
+    const state = byName.get(name)
+    const entry = registry?.datasets.get(name)
+    const reason = state ? state.reason : 'no server has reported it yet: das serve'
+    return {
+      name,
+      title: entry?.title ?? null,
+      status: state?.status ?? 'not loaded',
+      version: state?.version ?? null,
+      rows: state?.rows ?? null,
+      files: state?.files ?? null,
+      stored: state?.stored ?? null,
+      packing: state?.packing ?? null,
+      diskBytes: state?.diskBytes ?? null,
+      earlier: state?.earlier ?? null,
+      updatedAt: state?.updatedAt ?? null,
+      reason: registry && !entry ? 'not in the registry any more' : reason,
+    }
+  })
+}
+
+function jsonOf({ diskBytes, earlier, updatedAt, reason, ...rest }: Listed) {
+  return {
+    ...rest,
+    disk_bytes: diskBytes,
+    earlier_versions: earlier,
+    updated_at: isoTimeOrNull(updatedAt),
+    reason,
+  }
+}
+
+const titles = ['DATASET', 'STATUS', 'ROWS', 'VERSION', 'FILES', 'DISK', 'KEPT', 'REPORTED']
+
+/** The table, and below it what there is to say of single datasets. */
+function listLines({ stdout }: CliParts, datasets: readonly Listed[]): readonly string[] {
+  if (datasets.length === 0) {
+    return ['No dataset yet. Add one with: das dataset add FILE']
+  }
+  const rows = datasets.map((each) => [
+    each.name,
+    each.status,
+    each.rows,
+    each.version,
+    each.files === null ? null : `${each.files} ${each.stored ?? ''}`.trimEnd(),
+    each.diskBytes === null ? null : size(stdout, each.diskBytes),
+    each.earlier,
+    each.updatedAt === null ? null : minute(each.updatedAt),
+  ])
+  const notes = datasets.flatMap(({ name, reason, packing }) => [
+    ...(packing === null ? [] : [`${name}: ${packing}`]),
+    ...(reason === null ? [] : reason.split('\n').map((line) => `${name}: ${line}`)),
+  ])
+  const table = tableLines(stdout, titles, rows)
+  return notes.length === 0 ? table : [...table, '', ...notes]
+}

@@ -1,0 +1,94 @@
+import { didYouMean, quoted } from '../../catalog/nearest.js'
+import type { Version } from '../../versions/version.js'
+import { badRequest } from '../../errors.js'
+import type { Draft } from './dataset-entry.js'
+import { withDialogue } from '../dialogue.js'
+import type { AskFor } from '../dialogue.js'
+import type { CliParts } from '../parts.js'
+import { printLines } from '../print.js'
+
+/** What stands on the command line already and is not asked. */
+interface Said {
+  readonly name?: unknown
+  readonly title?: unknown
+  readonly key?: unknown
+  readonly history?: unknown
+}
+
+const triesMax = 5
+const none = '-'
+
+/** @throws bad_request for a name that can't be a dataset's or is another's */
+export function requireName(name: string, taken: ReadonlySet<string>): void {
+  const problem = nameProblem(name, taken)
+  if (problem !== null) throw badRequest(problem)
+}
+
+/** The draft as a person wants it: asked for is what was guessed, and Enter takes the guess. */
+export async function askDraft(
+  parts: CliParts,
+  draft: Draft,
+  version: Version,
+  taken: ReadonlySet<string>,
+  said: Said,
+): Promise<Draft> {
+  const names = version.columns.filter(({ hidden }) => !hidden).map(({ name }) => name)
+  const columnsProblem = (text: string) => {
+    const wrong = listed(text).find((name) => !names.includes(name))
+    if (wrong === undefined) return null
+    return `There is no column ${quoted(wrong)}.${didYouMean(wrong, names)}`
+  }
+  return await withDialogue(parts, async (ask) => {
+    const asked = async (isSaid: boolean, question: string, guess: string, check: Check) =>
+      isSaid ? guess : await askUntilRight(parts, ask, question, guess, check)
+    const name = await asked(said.name !== undefined, 'Name in addresses', draft.name, (text) =>
+      nameProblem(text, taken),
+    )
+    const title = await asked(said.title !== undefined, 'Title', draft.title, () => null)
+    const keyGuess = draft.key.join(', ')
+    const key = await asked(said.key !== undefined, keyQuestion, keyGuess, columnsProblem)
+    const historyGuess = draft.history ?? ''
+    const isSaid = said.history !== undefined
+    const history = await asked(isSaid, historyQuestion, historyGuess, columnsProblem)
+    const keyNames = said.key === undefined ? listed(key) : draft.key
+    return { ...draft, name, title, key: keyNames, history: listed(history)[0] ?? null }
+  })
+}
+
+const keyQuestion = `Key, the columns that rows are looked up by, "${none}" for none`
+const historyQuestion = `History, the column that plans count years in, "${none}" for none`
+
+type Check = (text: string) => string | null
+
+async function askUntilRight(
+  parts: CliParts,
+  ask: AskFor,
+  question: string,
+  guess: string,
+  check: Check,
+): Promise<string> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const text = await ask(question, guess)
+    const problem = check(text)
+    if (problem === null) return text
+    printLines(parts, problem)
+  }
+  throw new Error('Cancelled: nothing was written.')
+}
+
+function listed(text: string): readonly string[] {
+  if (text === none) return []
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}
+
+function nameProblem(name: string, taken: ReadonlySet<string>): string | null {
+  if (!/^[a-z0-9_]{1,64}$/.test(name)) {
+    return `A dataset's name is 1 to 64 of a-z, 0-9 and "_", not ${quoted(name)}.`
+  }
+  if (name === 'account') return 'The name "account" is reserved.'
+  if (!taken.has(name)) return null
+  return `The registry has a dataset "${name}": change its files there, or take another --name.`
+}

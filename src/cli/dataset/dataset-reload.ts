@@ -1,0 +1,97 @@
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { RegistryError } from '../../registry/registry.js'
+import { listDatasetStates, readRegistryState } from '../../control/dataset-state.js'
+import { reloadProgress, requestReload, withdrawReload } from '../../control/reloads.js'
+import { ServerLock } from '../../control/store/server-lock.js'
+import type { ControlStore } from '../../control/store/store.js'
+import { addCommand, readSettings } from '../command.js'
+import type { Flags } from '../command.js'
+import type { CliParts } from '../parts.js'
+import { printJson, printLines } from '../print.js'
+import { withFilledStoreAsync } from '../state.js'
+
+const lookEveryMs = 100
+/** A server looks for wishes twice a second. */
+const takenWithinMs = 10_000
+/** Opening a large dataset means reading every byte of it. */
+const finishedWithinMs = 30 * 60_000
+
+/** `das dataset reload`. */
+export function addDatasetReload(group: Command, parts: CliParts): void {
+  addCommand(group, {
+    usage: 'reload',
+    description:
+      'Have the running server take what changed of the registry and the files now, and say what ' +
+      'became of it. It does so by itself within seconds; this is to be sure, and for --force.',
+    options: (command) =>
+      command.option(
+        '--force',
+        'take what is refused for what it lacks: datasets or plans that live subscriptions use, ' +
+          'columns, rows; and a damaged file for what it holds now',
+      ),
+    settings: ['state'],
+    json: 'print [{name, status, version, reason}]',
+    examples: ['das dataset reload', 'das dataset reload --force'],
+  }).action((flags: Flags) => reload(parts, flags))
+}
+
+async function reload(parts: CliParts, flags: Flags): Promise<void> {
+  const { state } = readSettings(['state'], flags, parts.environment)
+  await withFilledStoreAsync(state, async (store) => {
+    if (!ServerLock.isHeld(join(resolve(state), 'server.lock'))) throw noServer()
+    const id = requestReload(store, flags['force'] === true, parts.now())
+    await fulfilled(store, id)
+    report(parts, store, flags.json === true)
+  })
+}
+
+/** @throws Error when no server takes the wish, or one takes too long */
+async function fulfilled(store: ControlStore, id: number): Promise<void> {
+  const start = performance.now()
+  for (;;) {
+    const progress = reloadProgress(store, id)
+    if (progress === 'finished') return
+    const waitedMs = performance.now() - start
+    if (progress === 'waiting' && waitedMs > takenWithinMs && withdrawReload(store, id)) {
+      throw noServer()
+    }
+    if (waitedMs > finishedWithinMs) {
+      throw new Error('The server is still at work: das dataset list says what becomes of it.')
+    }
+    await sleep(lookEveryMs)
+  }
+}
+
+function noServer(): Error {
+  return new Error('No server runs over this state folder: das serve, or name it by --state.')
+}
+
+/** @throws Error when something is refused */
+function report(parts: CliParts, store: ControlStore, json: boolean): void {
+  const states = listDatasetStates(store)
+  const refused = readRegistryState(store)?.reason ?? null
+  const datasets = states.map(({ dataset, status, version, reason }) => ({
+    name: dataset,
+    status,
+    version,
+    reason,
+  }))
+  if (json) printJson(parts, datasets)
+  else if (datasets.length === 0) printLines(parts, 'The registry lists no dataset.')
+  else {
+    printLines(
+      parts,
+      ...datasets.map(({ name, status, version, reason }) => {
+        const what = version === null ? status : `${status} version ${version}`
+        return `${name}: ${what}${reason === null ? '' : `; ${reason.split('\n').join('; ')}`}`
+      }),
+    )
+  }
+  if (refused !== null) {
+    throw new RegistryError(['error: the registry is refused:', ...refused.split('\n')])
+  }
+  const failed = states.filter(({ reason }) => reason !== null).length
+  if (failed > 0) throw new Error(`${failed} of ${states.length} datasets are not up to date.`)
+}

@@ -1,0 +1,137 @@
+import { readdir, stat } from 'node:fs/promises'
+import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { glob, isDynamicPattern } from 'tinyglobby'
+import { escapePattern, expandPattern, splitPattern } from '../../versions/files/expand-pattern.js'
+import { badRequest } from '../../errors.js'
+import { commonStart, tellingText } from './dataset-name.js'
+
+/** What the paths of a command line mean to a registry. */
+export interface PathsRead {
+  /** As the registry writes them: relative to its folder where they are below it. */
+  readonly files: readonly string[]
+  /** The same files, where they are. */
+  readonly paths: readonly string[]
+  /** What they are called, for a name and a title. */
+  readonly called: string
+  /** Where a page about them can lie: beside the files, or in the registry's folder. */
+  readonly folder: string
+  /** Files that were named one by one and are all of their folder. */
+  readonly isWhole: boolean
+}
+
+interface Named {
+  readonly kind: 'file' | 'pattern'
+  /** Absolute; letters that mean something in a glob are escaped in patterns only. */
+  readonly path: string
+  /** The folder that is named, or that holds the file. */
+  readonly folder: string
+}
+
+const depthMax = 20
+const fileEnding = /(\.(snappy|gz|gzip|zstd|brotli|lz4|uncompressed))?\.(parquet|parq|pq)$/i
+
+/**
+ * Reads paths as the user's shell sees them: files, folders, globs and hive trees.
+ * @throws bad_request for one that leads to no file
+ */
+export async function readPaths(
+  given: readonly string[],
+  registryFolder: string,
+): Promise<PathsRead> {
+  const named: Named[] = []
+  for (const path of given) named.push(await readPath(path))
+  const whole = await wholeFolder(named)
+  const chosen = whole ?? named
+  const files: string[] = []
+  for (const each of chosen) files.push(await inRegistry(each, registryFolder))
+  const [first = { kind: 'file', path: '', folder: registryFolder } as const] = named
+  const beside = first.kind === 'file' && given.length === 1 ? first.folder : dirname(first.folder)
+  const isBelow = !relative(registryFolder, beside).startsWith('..')
+  return {
+    files: [...new Set(files)],
+    paths: await filesOf(registryFolder, files),
+    called: calledOf(named),
+    folder: isBelow ? beside : registryFolder,
+    isWhole: whole !== null,
+  }
+}
+
+/** The files that a registry's patterns lead to, absolute; what leads nowhere is left out. */
+export async function filesOf(
+  folder: string,
+  patterns: readonly string[],
+): Promise<readonly string[]> {
+  const found = new Set<string>()
+  for (const pattern of patterns) {
+    for (const match of await expandPattern(folder, pattern)) found.add(match)
+  }
+  return [...found].sort()
+}
+
+async function readPath(given: string): Promise<Named> {
+  const path = resolve(given)
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isFile()) return { kind: 'file', path, folder: dirname(path) }
+  if (found?.isDirectory()) {
+    const tail = await folderPattern(path, given)
+    return { kind: 'pattern', path: join(escapePattern(path), tail), folder: path }
+  }
+  if (found) throw badRequest(`${given} is not a regular file, and only those are read.`)
+  if (!isDynamicPattern(given)) throw badRequest(`${given} is not there.`)
+  const { base, rest } = await splitPattern(process.cwd(), given)
+  const matches = await expandPattern(process.cwd(), given)
+  if (matches.length === 0) throw badRequest(`${given} matches no file.`)
+  return { kind: 'pattern', path: join(escapePattern(base), rest), folder: base }
+}
+
+/** A hive tree or a nested folder is read to its depth, a flat one as it is. */
+async function folderPattern(path: string, given: string): Promise<string> {
+  const entries = await readdir(path, { withFileTypes: true })
+  const isHive = entries.some((entry) => entry.isDirectory() && /^[^=]+=/.test(entry.name))
+  const isFlat = entries.some((entry) => !entry.isDirectory() && isParquet(entry.name))
+  if (isFlat && !isHive) return '*.parquet'
+  const options = { cwd: path, deep: depthMax, expandDirectories: false }
+  const nested = await glob('**/*.parquet', options)
+  if (nested.length > 0) return '**/*.parquet'
+  throw badRequest(`${given} holds no .parquet file; name files of another ending with a glob.`)
+}
+
+/** A glob that the shell has expanded: all Parquet files of one folder, named one by one. */
+async function wholeFolder(named: readonly Named[]): Promise<readonly Named[] | null> {
+  const [first] = named
+  if (!first || named.length < 2) return null
+  const { folder } = first
+  if (named.some((each) => each.kind !== 'file' || each.folder !== folder)) return null
+  const names = new Set(named.map(({ path }) => basename(path)))
+  const all = (await readdir(folder)).filter(isParquet)
+  if (all.length !== names.size || !all.every((name) => names.has(name))) return null
+  return [{ kind: 'pattern', path: join(escapePattern(folder), '*.parquet'), folder }]
+}
+
+function isParquet(name: string): boolean {
+  return extname(name) === '.parquet' && !name.startsWith('.')
+}
+
+/**
+ * Forward slashes, relative where the file is below the registry's folder. A file's name is escaped,
+ * so that no other is meant once it is gone; not where a file has the escaped name.
+ */
+async function inRegistry({ kind, path }: Named, registryFolder: string): Promise<string> {
+  const base = kind === 'pattern' ? escapePattern(registryFolder) : registryFolder
+  const inside = relative(base, path)
+  const isBelow = inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside)
+  const written = isBelow ? inside : path
+  if (kind === 'pattern') return written
+  const [found] = await expandPattern(registryFolder, escapePattern(written))
+  return found === path ? escapePattern(written) : written
+}
+
+function calledOf(named: readonly Named[]): string {
+  const stems = named
+    .filter(({ kind }) => kind === 'file')
+    .map(({ path }) => basename(path).replace(fileEnding, ''))
+  const folder = named[0]?.folder ?? ''
+  const shared = stems.length === named.length ? [commonStart(stems)] : []
+  const telling = shared.filter((text) => text.length > 1)
+  return tellingText([...telling, basename(folder), basename(dirname(folder))])
+}

@@ -1,0 +1,41 @@
+import { CommanderError } from 'commander'
+import { RegistryError } from '../registry/registry.js'
+import { ServiceError } from '../errors.js'
+
+export interface Failure {
+  readonly exitCode: number
+  /** For stderr; none where commander has said it already. */
+  readonly lines: readonly string[]
+}
+
+const failed = 1
+const wrongUsage = 2
+
+/**
+ * What a command that threw ends with: 2 for a mistake in the command line, 1 for everything else,
+ * and a line for each thing that went wrong.
+ */
+export function failureOf(cause: unknown): Failure {
+  if (cause instanceof CommanderError) {
+    return { exitCode: cause.exitCode === 0 ? 0 : wrongUsage, lines: [] }
+  }
+  if (cause instanceof RegistryError) return { exitCode: failed, lines: cause.problems }
+  if (cause instanceof ServiceError) {
+    const exitCode = cause.code === 'bad_request' ? wrongUsage : failed
+    const why = cause.cause instanceof Error ? ` (${cause.cause.message})` : ''
+    return { exitCode, lines: [`error: ${cause.detail}${why}`] }
+  }
+  if (isForeignBuild(cause)) return { exitCode: failed, lines: [foreignBuildText(cause)] }
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return { exitCode: failed, lines: [`error: ${message.split('\n')[0]}`] }
+}
+
+/** A native module that this Node.js can't load: its message has cause and remedy in later lines. */
+function isForeignBuild(cause: unknown): cause is Error {
+  return cause instanceof Error && 'code' in cause && cause.code === 'ERR_DLOPEN_FAILED'
+}
+
+function foreignBuildText({ message }: Error): string {
+  const whole = message.split(/\s*\n\s*/).join(' ')
+  return `error: ${whole.trim()} Here that is \`npm ci\`, run with this Node.js, ${process.version}.`
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { readRegistry } from '../catalog.js'
+import { readKey } from '../control/store/key-file.js'
+import { explainAnswer, readQuestionPath } from '../service/explain.js'
+import type { Explanation } from '../service/explain.js'
+import { addCommand, readSettings } from './command.js'
+import type { Flags } from './command.js'
+import type { CliParts } from './parts.js'
+import { printJson, printLines } from './print.js'
+import { readFilledStoreAsync } from './state.js'
+
+const stageWidth = 'question'.length
+
+/** `das explain`: why a subscriber is answered as they are. */
+export function addExplain(program: Command, parts: CliParts): void {
+  addCommand(program, {
+    usage: 'explain <subscription> <url>',
+    description:
+      'Replay the decision on a question stage by stage: token, grant, window, quota, rows. ' +
+      'Nothing is charged.',
+    settings: ['registry', 'state', 'memoryLimit'],
+    json: 'print {stages: [{stage, verdict, detail}], answer: {status, error, detail, rows, has_more}}',
+    examples: ["das explain sub_0123456789abcdef '/v1/financials?inn=eq.7708004767&year=gte.2020'"],
+  }).action((id: string, url: string, flags: Flags) => explain(parts, id, url, flags))
+}
+
+async function explain(parts: CliParts, id: string, url: string, flags: Flags): Promise<void> {
+  const names = ['registry', 'state', 'memoryLimit'] as const
+  const config = readSettings(names, flags, parts.environment)
+  const registry = await readRegistry(config.registry)
+  const path = readQuestionPath(url)
+  const explanation = await readFilledStoreAsync(config.state, async (control) => {
+    const reader = await parts.openReader(registry, path.dataset, config.memoryLimit)
+    try {
+      const cursorKey = cursorKeyOf(config.state)
+      return await explainAnswer({ ...reader, control, cursorKey, now: parts.now }, id, path)
+    } finally {
+      await reader.close()
+    }
+  })
+  if (flags.json) printJson(parts, explanationJson(explanation))
+  else printLines(parts, ...explanationLines(explanation))
+}
+
+/** Where no server has made one, no cursor was signed with it: any key refuses them all. */
+function cursorKeyOf(stateFolder: string): Uint8Array {
+  const path = join(stateFolder, 'cursor.key')
+  return existsSync(path) ? readKey(path) : randomBytes(32)
+}
+
+function explanationJson({ stages, answer: { hasMore, ...answer } }: Explanation) {
+  return { stages, answer: { ...answer, has_more: hasMore } }
+}
+
+function explanationLines({ stages, answer }: Explanation): readonly string[] {
+  const { status, error, detail, rows, hasMore } = answer
+  const page = `${rows === 1 ? '1 row' : `${rows} rows`}${hasMore ? ' and a next_cursor' : ''}`
+  return [
+    ...stages.map(
+      ({ stage, verdict, detail: text }) =>
+        `${verdict === 'passed' ? '✓' : '✗'} ${stage.padEnd(stageWidth)}  ${text}`,
+    ),
+    '',
+    error === null ? `${status}: ${page}` : `${status} ${error}: ${detail}`,
+  ]
+}

@@ -1,0 +1,132 @@
+import type { Command } from 'commander'
+import { pino } from 'pino'
+import type { Logger } from 'pino'
+import { settings } from '../config.js'
+import type { Config } from '../config.js'
+import { bannerText } from './banner.js'
+import { addCommand, readSettings } from './command.js'
+import type { Flags, SettingName } from './command.js'
+import { baseUrl } from '../service/first-questions.js'
+import type { CliParts, ServingApp } from './parts.js'
+import { forgetAddress, noteAddress } from './server-address.js'
+import { stateFailure } from './state-failure.js'
+
+const everySetting = Object.keys(settings) as SettingName[]
+
+/** `das serve`: the service itself, until the process is told to stop. */
+export function addServe(program: Command, parts: CliParts): void {
+  const command = addCommand(program, {
+    usage: 'serve',
+    description: 'Serve the datasets of registry.yaml over HTTP; log JSON lines to stdout.',
+    settings: everySetting,
+    json: 'nothing but the log: no banner on stderr',
+    examples: [
+      'das serve',
+      'das serve --host 0.0.0.0 --port 80 --state /var/lib/das --trust-proxy 10.0.0.0/8',
+      'DAS_PORT=9000 das serve >> das.log',
+    ],
+  })
+  command.action((flags: Flags) => serve(parts, flags))
+}
+
+async function serve(parts: CliParts, flags: Flags): Promise<void> {
+  const config = readSettings(everySetting, flags, parts.environment)
+  const logger = pino({ level: config.logLevel }, { write: (line) => parts.stdout.write(line) })
+  const app = await startApp(config, parts, logger)
+  await parts.untilStopped({
+    start: async () => {
+      try {
+        await listen(app, config)
+        note(addressOf(app, config), config, logger)
+        if (!flags.json && isWatched(parts)) printBanner(app, config, parts)
+        void app.prepare()
+      } catch (cause) {
+        await app.close()
+        throw cause
+      }
+    },
+    stop: async (error) => {
+      if (error) logger.fatal({ err: error }, 'stopping: a fault of the service')
+      else logger.info('stopping: requests in flight are finished first')
+      forgetAddress(config.state)
+      await app.close()
+      logger.info('stopped')
+    },
+    reload: async () => {
+      logger.info('taking what changed: SIGHUP')
+      try {
+        await app.reload()
+      } catch (cause) {
+        logger.error({ err: cause }, 'looking for changed files failed')
+      }
+    },
+  })
+}
+
+async function startApp(
+  config: Config,
+  { buildApp, now, version }: CliParts,
+  logger: Logger,
+): Promise<ServingApp> {
+  try {
+    return await buildApp(config, { logger, now, version })
+  } catch (cause) {
+    throw stateFailure(config.state, cause)
+  }
+}
+
+/** Somebody reads along: a terminal, or `npm start`, which the README's reader has typed. */
+function isWatched({ stderr, environment }: CliParts): boolean {
+  return stderr.isTTY === true || environment['npm_lifecycle_event'] === 'start'
+}
+
+async function listen(app: ServingApp, { host, port }: Config): Promise<void> {
+  try {
+    await app.server.listen({ host, port })
+  } catch (cause) {
+    throw new Error(listenFailure(cause, host, port), { cause })
+  }
+}
+
+function listenFailure(cause: unknown, host: string, port: number): string {
+  const code = (cause as NodeJS.ErrnoException).code ?? ''
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} of ${host} is in use: stop what uses it, or take another with --port or DAS_PORT.`
+    case 'EACCES':
+      return `Port ${port} of ${host} is not allowed to this user: take one from 1024 up with --port or DAS_PORT.`
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `This machine has no address ${host} (${code}): name another with --host or DAS_HOST.`
+    default:
+      return `Can't listen on port ${port} of ${host}: ${(cause as Error).message}`
+  }
+}
+
+/** As its users see it; of port 0 the one that the system chose. */
+function addressOf({ server }: ServingApp, config: Config): string {
+  const [bound] = server.addresses()
+  return baseUrl({ ...config, port: typeof bound === 'object' ? bound.port : config.port })
+}
+
+/** The service works without it: then links of other commands go by their settings. */
+function note(base: string, { state }: Config, logger: Logger): void {
+  try {
+    noteAddress(state, base)
+  } catch (cause) {
+    logger.warn({ err: cause }, "the address can't be noted for other commands")
+  }
+}
+
+function printBanner(app: ServingApp, config: Config, parts: CliParts): void {
+  const text = bannerText({
+    version: parts.version,
+    base: addressOf(app, config),
+    program: parts.environment['npm_lifecycle_event'] === 'start' ? 'npx das' : 'das',
+    catalog: app.catalog(),
+    registry: app.registry(),
+    output: parts.stderr,
+  })
+  parts.stderr.write(text)
+}

@@ -1,0 +1,158 @@
+import type { Command } from 'commander'
+import { resolve } from 'node:path'
+import { rowBudget } from '../../access/allowance.js'
+import { planOf } from '../../registry/registry.js'
+import type { Registry } from '../../registry/registry.js'
+import { listOrders } from '../../control/orders.js'
+import type { Order } from '../../control/orders.js'
+import { listSubscriptions, showSubscription } from '../../control/subscriptions.js'
+import type { Subscription } from '../../control/subscriptions.js'
+import { listTokens } from '../../control/tokens/tokens.js'
+import { periodEnd, periodOf, readUsage } from '../../control/usage.js'
+import type { Usage } from '../../control/usage.js'
+import { addCommand, addGroup, readSettings } from '../command.js'
+import type { Flags } from '../command.js'
+import type { CliParts } from '../parts.js'
+import { day, isoTime, printJson, printLines, tableLines } from '../print.js'
+import { registryIfReadable } from '../read-registry.js'
+import { readFilledStore, readStore } from '../state.js'
+import { addSubscriptionChanges } from './subscription-edits.js'
+import { addSubscriptionCreate } from './subscription-create.js'
+import { addSubscriptionOrders } from './subscription-orders.js'
+import { grantsText, orderJson, subscriptionJson } from './subscription-json.js'
+import { stateOf, tokenJson, tokenTable } from '../token/token-table.js'
+
+/** `das subscription …`: what was sold to whom. */
+export function addSubscription(program: Command, parts: CliParts): void {
+  const group = addGroup(
+    program,
+    'subscription',
+    'Sell access, and see what was sold.',
+    'das subscription list',
+  )
+  addSubscriptionCreate(group, parts)
+  addCommand(group, {
+    usage: 'list',
+    description: 'List all subscriptions, ended ones too.',
+    settings: ['state'],
+    json: 'print [{subscription, email, created_at, expires_at, …, grants}]',
+    examples: ['das subscription list'],
+  }).action((flags: Flags) => {
+    list(parts, flags)
+  })
+  addCommand(group, {
+    usage: 'show <subscription>',
+    description: "Show a subscription's grants, this month's usage, orders and tokens.",
+    settings: ['registry', 'state'],
+    json: 'print {subscription, email, …, grants: [{dataset, plan, rows}], orders, tokens}',
+    examples: ['das subscription show sub_0123456789abcdef'],
+  }).action((id: string, flags: Flags) => show(parts, id, flags))
+  addSubscriptionChanges(group, parts)
+  addSubscriptionOrders(group, parts)
+}
+
+function list(parts: CliParts, flags: Flags): void {
+  const { state } = readSettings(['state'], flags, parts.environment)
+  const subscriptions = readStore(state, listSubscriptions) ?? []
+  if (flags.json) {
+    printJson(parts, subscriptions.map(subscriptionJson))
+    return
+  }
+  if (subscriptions.length === 0) {
+    printLines(
+      parts,
+      `No subscription yet in ${resolve(state)}. Make one: ` +
+        'das subscription create --email buyer@example.org --plan DATASET:PLAN',
+    )
+    return
+  }
+  const titles = ['SUBSCRIPTION', 'E-MAIL', 'STATE', 'MADE', 'EXPIRES', 'GRANTS']
+  const rows = subscriptions.map((each) => [
+    each.subscriptionId,
+    each.email,
+    stateOf(each, parts.now()),
+    day(each.createdAt),
+    day(each.expiresAt),
+    grantsText(each.grants),
+  ])
+  printLines(parts, ...tableLines(parts.stdout, titles, rows))
+}
+
+async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
+  const config = readSettings(['registry', 'state'], flags, parts.environment)
+  const now = parts.now()
+  const { subscription, usage, orders, tokens } = readFilledStore(config.state, (store) => ({
+    subscription: showSubscription(store, id),
+    usage: readUsage(store, id, periodOf(now)),
+    orders: listOrders(store, id),
+    tokens: listTokens(store, id),
+  }))
+  const budgets = budgetsOf(subscription, usage, await registryIfReadable(parts, config.registry))
+  if (flags.json) {
+    printJson(parts, {
+      ...subscriptionJson(subscription),
+      period: usage.period,
+      resets_at: isoTime(periodEnd(usage.period)),
+      global: budgets.global,
+      grants: budgets.grants,
+      orders: orders.map(orderJson),
+      tokens: tokens.map(tokenJson),
+    })
+    return
+  }
+  printLines(
+    parts,
+    `Subscription ${subscription.subscriptionId} of ${subscription.email}`,
+    `${stateOf(subscription, now)}; made ${day(subscription.createdAt)}, expires ${day(subscription.expiresAt)}`,
+    '',
+    ...tableLines(
+      parts.stdout,
+      ['DATASET', 'PLAN', 'ROWS A MONTH', 'USED', 'LEFT'],
+      [
+        ...budgets.grants.map(({ dataset, plan, rows }) => [
+          dataset,
+          plan,
+          rows.limit,
+          rows.used,
+          rows.remaining,
+        ]),
+        ...(budgets.global
+          ? [['all', '', budgets.global.limit, budgets.global.used, budgets.global.remaining]]
+          : []),
+      ],
+    ),
+    `Used in ${usage.period}; the count starts anew on ${day(periodEnd(usage.period))} (UTC).`,
+    '',
+    ...orderLines(parts, orders),
+    '',
+    ...tokenTable(parts, tokens, [subscription]),
+  )
+}
+
+function orderLines(parts: CliParts, orders: readonly Order[]): readonly string[] {
+  const titles = ['ORDERED', 'WHAT', 'MONTHS', 'RUB', 'EXPIRES', 'GRANTS', 'ROWS OVER ALL']
+  const rows = orders.map((order) => [
+    day(order.orderedAt),
+    order.kind,
+    order.months,
+    order.priceRub,
+    day(order.expiresAt),
+    grantsText(order.grants),
+    order.globalRows,
+  ])
+  return tableLines(parts.stdout, titles, rows)
+}
+
+/** Null limits where the registry, or the plan in it, can't be found. */
+function budgetsOf({ grants, globalRows }: Subscription, usage: Usage, registry: Registry | null) {
+  return {
+    global: globalRows === null ? null : rowBudget(globalRows, usage.total),
+    grants: grants.map(({ dataset, plan }) => {
+      const limit = planOf(registry, { dataset, plan })?.rowsPerMonth
+      const used = usage.datasets.get(dataset) ?? 0
+      const rows =
+        limit === undefined ? { limit: null, used, remaining: null } : rowBudget(limit, used)
+      return { dataset, plan, rows }
+    }),
+  }
+}

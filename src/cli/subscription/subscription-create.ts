@@ -1,0 +1,142 @@
+import type { Command } from 'commander'
+import { readRegistry } from '../../catalog.js'
+import type { Registry } from '../../registry/registry.js'
+import type { Language } from '../../config.js'
+import { createSubscription } from '../../control/subscriptions.js'
+import type { NewSubscription } from '../../control/subscriptions.js'
+import { addCommand, collect, readSettings } from '../command.js'
+import { curlCommand } from '../../service/client-texts.js'
+import { examplePath } from '../../service/first-questions.js'
+import {
+  issueWithLetter,
+  mailSettingNames,
+  mailToken,
+  noMailFlag,
+  readMailing,
+} from '../mail/mailing.js'
+import type { MailConfig, MailFlags, Mailing } from '../mail/mailing.js'
+import type { CliParts } from '../parts.js'
+import {
+  addMonthsOption,
+  planLines,
+  priceLine,
+  priceOf,
+  readGrant,
+  readWhole,
+} from './plan-options.js'
+import type { PlannedGrant } from './plan-options.js'
+import { day, isoTime, printJson, printLines } from '../print.js'
+import { linkBase } from '../server-address.js'
+import { withStore } from '../state.js'
+
+type CreateFlags = MailFlags & {
+  readonly email: string
+  readonly plan: readonly string[]
+  readonly months: string
+  readonly globalRows?: string
+}
+
+type CreateConfig = MailConfig & { readonly mailLanguage: Language }
+
+interface Order {
+  readonly email: string
+  readonly grants: readonly PlannedGrant[]
+  readonly months: number
+  readonly globalRows: number | null
+}
+
+const settingNames = [...mailSettingNames, 'mailLanguage'] as const
+
+/**
+ * `das subscription create`: sells access, prints the token, the one time that it is shown, and
+ * mails it.
+ */
+export function addSubscriptionCreate(group: Command, parts: CliParts): void {
+  addCommand(group, {
+    usage: 'create',
+    description: 'Make a subscription and its token: printed once, mailed, and working at once.',
+    options: (command) =>
+      addMonthsOption(command)
+        .requiredOption('--email <address>', 'the subscriber, known by e-mail')
+        .requiredOption(
+          '--plan <dataset:plan>',
+          'a dataset under one of its plans; may be repeated',
+          collect,
+        )
+        .option('--global-rows <number>', 'rows a month over all datasets together')
+        .option(...noMailFlag),
+    settings: settingNames,
+    json: 'print {subscription, token, expires_at, grants, price_rub, mailed}',
+    examples: [
+      'das subscription create --email buyer@example.org --plan financials:pro --months 12',
+      'das subscription create --email buyer@example.org --plan financials:pro \\\n' +
+        '      --plan procurement:start --global-rows 100000',
+    ],
+  }).action((flags: CreateFlags) => create(parts, flags))
+}
+
+async function create(parts: CliParts, flags: CreateFlags): Promise<void> {
+  const config = readSettings(settingNames, flags, parts.environment)
+  const mailing = readMailing(config, flags)
+  const registry = await readRegistry(config.registry)
+  const order = readOrder(registry, flags)
+  const sold = sell(parts, config, mailing, order)
+  if (!flags.json) {
+    const path = examplePath(registry, order.grants[0]?.dataset ?? '', [])
+    const curl = curlCommand(linkBase(config, flags, parts.environment) + path, sold.token)
+    printLines(parts, ...summaryLines(parts, order, sold), '', 'Try it:', '', curl)
+  }
+  const letter = { mailing, letter: sold.letter, email: order.email, isJson: flags.json ?? false }
+  const mailed = await mailToken(parts, config, letter)
+  if (!flags.json) return
+  printJson(parts, {
+    subscription: sold.subscriptionId,
+    token: sold.token,
+    expires_at: isoTime(sold.expiresAt),
+    grants: sold.grants,
+    price_rub: sold.priceRub,
+    mailed,
+  })
+}
+
+/** Stores what is ordered, with the letter that tells the buyer. */
+function sell(parts: CliParts, config: CreateConfig, mailing: Mailing, order: Order) {
+  const { now } = parts
+  const { state: stateFolder, mailLanguage: language } = config
+  const grants = order.grants.map(({ dataset, plan }) => ({ dataset, plan: plan.name }))
+  const priceRub = priceOf(order.grants, order.months)
+  return withStore(stateFolder, (store) => {
+    const sold = { ...order, grants, priceRub, language, now }
+    const issue = () => createSubscription(store, sold)
+    const issued = issueWithLetter(store, { mailing, stateFolder, kind: 'new-token', now, issue })
+    return { ...issued, priceRub }
+  })
+}
+
+/** @throws bad_request saying what to correct */
+function readOrder(registry: Registry, flags: CreateFlags): Order {
+  return {
+    email: flags.email,
+    grants: flags.plan.map((text) => readGrant(registry, text)),
+    months: readWhole(flags.months, '--months'),
+    globalRows:
+      flags.globalRows === undefined ? null : readWhole(flags.globalRows, '--global-rows'),
+  }
+}
+
+function summaryLines(
+  parts: CliParts,
+  { email, grants, months, globalRows }: Order,
+  made: NewSubscription & { readonly priceRub: number },
+): readonly string[] {
+  return [
+    `Subscription ${made.subscriptionId} of ${email}, expires ${day(made.expiresAt)}`,
+    '',
+    ...planLines(parts, grants, globalRows),
+    priceLine(parts, made.priceRub, months),
+    '',
+    'The token; copy it now, it is shown once:',
+    '',
+    made.token,
+  ]
+}

@@ -1,0 +1,154 @@
+import type { Command } from 'commander'
+import { listSubscriptions, showSubscription } from '../../control/subscriptions.js'
+import type { Subscription } from '../../control/subscriptions.js'
+import { listTokens, reissueToken, revokeToken } from '../../control/tokens/tokens.js'
+import type { ReissuedToken } from '../../control/tokens/tokens.js'
+import { badRequest } from '../../errors.js'
+import { addCommand, addGroup, readSettings } from '../command.js'
+import type { Flags } from '../command.js'
+import { parseDuration } from './duration.js'
+import {
+  issueWithLetter,
+  mailSettingNames,
+  mailToken,
+  noMailFlag,
+  readMailing,
+} from '../mail/mailing.js'
+import type { MailFlags } from '../mail/mailing.js'
+import type { CliParts } from '../parts.js'
+import { isoTimeOrNull, minute, printJson, printLines } from '../print.js'
+import { readFilledStore, readStore, withFilledStore } from '../state.js'
+import { addTokenCheck } from './token-check.js'
+import { stateOf, tokenJson, tokenTable } from './token-table.js'
+
+type ReissueFlags = MailFlags & { readonly grace: string }
+
+/** `das token …`: the secrets of subscriptions, and their ends. */
+export function addToken(program: Command, parts: CliParts): void {
+  const group = addGroup(program, 'token', 'Replace, revoke and list tokens.', 'das token list')
+  addCommand(group, {
+    usage: 'reissue <subscription>',
+    description: 'Make a new token, mail it, and end the earlier ones after a grace.',
+    options: (command) =>
+      command
+        .option('--grace <time>', 'how long earlier tokens go on: 30m, 24h, 7d, 0', '24h')
+        .option(...noMailFlag),
+    settings: mailSettingNames,
+    json: 'print {subscription, token_id, token, previous_valid_until, mailed}',
+    examples: [
+      'das token reissue sub_0123456789abcdef --grace 24h',
+      'das token reissue sub_0123456789abcdef --grace 0',
+    ],
+  }).action((subscription: string, flags: ReissueFlags) => reissue(parts, subscription, flags))
+  addCommand(group, {
+    usage: 'revoke <id>',
+    description: 'End a token for good, from the next request on.',
+    settings: ['state'],
+    json: 'print {token_id, subscription, revoked_at}',
+    examples: ['das token revoke tok_0123456789abcdef'],
+  }).action((id: string, flags: Flags) => {
+    revoke(parts, id, flags)
+  })
+  addCommand(group, {
+    usage: 'list [subscription]',
+    description: 'List tokens by their ids and last characters, never whole.',
+    settings: ['state'],
+    json: 'print [{id, subscription, hint, created_at, expires_at, revoked_at, last_used_at}]',
+    examples: ['das token list', 'das token list sub_0123456789abcdef'],
+  }).action((subscription: string | undefined, flags: Flags) => {
+    list(parts, subscription, flags)
+  })
+  addTokenCheck(group, parts)
+}
+
+async function reissue(parts: CliParts, id: string, flags: ReissueFlags): Promise<void> {
+  const config = readSettings(mailSettingNames, flags, parts.environment)
+  const mailing = readMailing(config, flags)
+  const graceMs = parseDuration(flags.grace, '--grace')
+  const { state: stateFolder } = config
+  const { now } = parts
+  const { issued, subscription } = withFilledStore(stateFolder, (store) => {
+    const { cancelledAt } = showSubscription(store, id)
+    if (cancelledAt !== null) {
+      throw badRequest(`Subscription '${id}' is cancelled, for good: no token of it would work.`)
+    }
+    const issue = () => ({ ...reissueToken(store, id, { graceMs, now }), subscriptionId: id })
+    return {
+      issued: issueWithLetter(store, { mailing, stateFolder, kind: 'reissued-token', now, issue }),
+      subscription: showSubscription(store, id),
+    }
+  })
+  if (!flags.json) printLines(parts, ...reissuedLines(issued, subscription, now()))
+  const { letter, previousValidUntil } = issued
+  const { email } = subscription
+  const isJson = flags.json ?? false
+  const mailed = await mailToken(parts, config, { mailing, letter, email, isJson })
+  if (!flags.json) return
+  printJson(parts, {
+    subscription: id,
+    token_id: issued.tokenId,
+    token: issued.token,
+    previous_valid_until: isoTimeOrNull(previousValidUntil),
+    mailed,
+  })
+}
+
+function reissuedLines(
+  issued: ReissuedToken,
+  subscription: Subscription,
+  now: number,
+): readonly string[] {
+  return [
+    `New token ${issued.tokenId} of ${subscription.subscriptionId}; copy it now, it is shown once:`,
+    '',
+    issued.token,
+    '',
+    previousText(issued, now),
+    ...endedText(subscription, now),
+  ]
+}
+
+function previousText({ previousValidUntil }: ReissuedToken, now: number): string {
+  if (previousValidUntil === null) return 'No earlier token was alive.'
+  if (previousValidUntil <= now) return 'Earlier tokens are ended.'
+  return `Earlier tokens work until ${minute(previousValidUntil)}.`
+}
+
+function endedText(subscription: Subscription, now: number): readonly string[] {
+  const state = stateOf(subscription, now)
+  return state === 'live' ? [] : [`The subscription is ${state}: its tokens are refused.`]
+}
+
+function revoke(parts: CliParts, id: string, flags: Flags): void {
+  const { state } = readSettings(['state'], flags, parts.environment)
+  if (/^das_(live|demo)_/.test(id)) {
+    throw badRequest('That is a token. Name it by its id, tok_…: das token list shows them.')
+  }
+  const token = withFilledStore(state, (store) => {
+    revokeToken(store, id, parts.now)
+    return listTokens(store).find((each) => each.tokenId === id)
+  })
+  if (flags.json) {
+    printJson(parts, {
+      token_id: id,
+      subscription: token?.subscriptionId,
+      revoked_at: isoTimeOrNull(token?.revokedAt ?? null),
+    })
+    return
+  }
+  printLines(
+    parts,
+    `Token ${id} (${token?.hint}) is revoked. A new one: das token reissue ${token?.subscriptionId}`,
+  )
+}
+
+function list(parts: CliParts, id: string | undefined, flags: Flags): void {
+  const { state } = readSettings(['state'], flags, parts.environment)
+  const read = id === undefined ? readStore : readFilledStore
+  const { tokens, subscriptions } = read(state, (store) => ({
+    subscriptions: id === undefined ? listSubscriptions(store) : [showSubscription(store, id)],
+    tokens: listTokens(store, id),
+  })) ?? { tokens: [], subscriptions: [] }
+  if (flags.json) printJson(parts, tokens.map(tokenJson))
+  else printLines(parts, ...tokenTable(parts, tokens, subscriptions))
+}

@@ -1,0 +1,74 @@
+import { badRequest } from '../errors.js'
+import { columnOperators } from './column.js'
+import type { Column } from './column.js'
+import type { GridDomain } from './column-types.js'
+import { article, quoted } from '../catalog/nearest.js'
+import { onGrid, parseFloating, parseUuid } from './values.js'
+
+/**
+ * A value ready to be bound: steps of the column's grid (numbers, dates, times, UUIDs) as bigint,
+ * FLOAT and DOUBLE as number, text as string.
+ */
+export type Value = bigint | number | string | boolean
+
+/** Where a value stands among those that the column can hold. */
+export type Place =
+  | { readonly kind: 'exact'; readonly value: Value }
+  /** Above the step `floor` and below the next one. */
+  | { readonly kind: 'between'; readonly floor: bigint }
+  | { readonly kind: 'below' | 'above' }
+  /** Not a value of the column, and not comparable with any. */
+  | { readonly kind: 'elsewhere' }
+
+/**
+ * Reads a filter's text as a value of the column; nothing is rounded to make it fit.
+ * @throws bad_request naming the column, its type and an example
+ */
+export function placeOf(column: Column, text: string): Place {
+  const domain = column.rules.domain
+  switch (domain.kind) {
+    case 'grid':
+      return gridPlace(column, domain, text)
+    case 'float':
+      return floatPlace(column, domain.single, text)
+    case 'boolean':
+      if (text !== 'true' && text !== 'false') throw malformed(column, text)
+      return { kind: 'exact', value: text === 'true' }
+    case 'text':
+      return domain.form === 'uuid' ? uuidPlace(text) : { kind: 'exact', value: text }
+    case 'opaque':
+      throw malformed(column, text)
+  }
+}
+
+function gridPlace(column: Column, domain: GridDomain, text: string): Place {
+  const value = domain.parse(text)
+  if (!value) throw malformed(column, text)
+  const { floor, exact } = onGrid(value, domain.scale)
+  if (floor < domain.min) return { kind: 'below' }
+  if (floor > domain.max) return { kind: 'above' }
+  return exact ? { kind: 'exact', value: floor } : { kind: 'between', floor }
+}
+
+function floatPlace(column: Column, single: boolean, text: string): Place {
+  const parsed = parseFloating(text)
+  if (parsed === undefined) throw malformed(column, text)
+  const value = single ? Math.fround(parsed) : parsed
+  if (value === Infinity) return { kind: 'above' }
+  if (value === -Infinity) return { kind: 'below' }
+  return { kind: 'exact', value }
+}
+
+function uuidPlace(text: string): Place {
+  const value = parseUuid(text)
+  return value === undefined ? { kind: 'elsewhere' } : { kind: 'exact', value }
+}
+
+function malformed(column: Column, text: string): Error {
+  const { shown, example } = column.rules
+  return badRequest(
+    `Column ${quoted(column.name)} is ${article(shown)}; ${quoted(text)} is no value for it. ` +
+      `Example: ${column.name}=${columnOperators(column)[0]}.${example}`,
+    { kind: 'example', column: column.name, written: text, meant: example },
+  )
+}

@@ -1,0 +1,172 @@
+import { badRequest } from '../errors.js'
+import { columnOperators } from './column.js'
+import type { Column } from './column.js'
+import { quoted } from '../catalog/nearest.js'
+import type { Operator } from './operators.js'
+import { placeOf } from './place.js'
+import type { Value } from './place.js'
+import { firstDayOfYear, floorDivide, yearOfDay } from './values.js'
+
+export type { Value }
+
+/**
+ * One condition on a row; a question's predicates are all ANDed. A plan's window, a demo subset
+ * and a caller's filter are the same type and take the same road to the engine. "Empty" is what is
+ * served as null: NULL, NaN and ±infinity.
+ */
+export type Predicate =
+  | { readonly kind: CompareKind; readonly column: Column; readonly value: Value }
+  | { readonly kind: ListKind; readonly column: Column; readonly values: readonly Value[] }
+  | { readonly kind: 'is_null' | 'not_null'; readonly column: Column }
+  /** No row: the value lies beyond what the column can hold. */
+  | { readonly kind: 'nothing' }
+
+export type CompareKind = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte' | 'isdistinct'
+export type ListKind = 'in' | 'not_in'
+
+const secondsPerDay = 86_400n
+const lastCodePoint = 0x10ffff
+
+/**
+ * The predicates of one filter; none when every row passes. Values are compared as arithmetic
+ * says: what lies between two steps of a column, or beyond its range, is never rounded into it.
+ * @throws bad_request when the column lacks the operator or a value is malformed
+ */
+export function filterPredicates(
+  column: Column,
+  operator: Operator,
+  texts: readonly string[],
+): readonly Predicate[] {
+  const allowed = columnOperators(column)
+  if (!allowed.includes(operator)) {
+    throw badRequest(
+      `Column ${quoted(column.name)} (${column.rules.shown}) has no operator "${operator}". ` +
+        `It has: ${allowed.join(', ')}.`,
+    )
+  }
+  switch (operator) {
+    case 'is_null':
+    case 'not_null':
+      return [{ kind: operator, column }]
+    case 'in':
+    case 'not_in':
+      return listPredicates(column, operator, texts)
+    case 'like':
+      return likePredicates(column, texts[0] ?? '')
+    default:
+      return comparePredicates(column, operator, texts[0] ?? '')
+  }
+}
+
+/**
+ * Rows of the latest `years` calendar years, counted back from the year of the column's newest
+ * value; no row where there is no value. Years of a timestamp are those of UTC.
+ */
+export function latestYears(
+  column: Column,
+  newest: bigint | undefined,
+  years: number,
+): readonly Predicate[] {
+  const { domain, shown } = column.rules
+  if (newest === undefined || domain.kind !== 'grid') return [{ kind: 'nothing' }]
+  const before = BigInt(years) - 1n
+  const daySteps = shown === 'date' ? 1n : secondsPerDay * 10n ** BigInt(domain.scale)
+  const first =
+    shown === 'integer'
+      ? newest - before
+      : firstDayOfYear(yearOfDay(floorDivide(newest, daySteps)) - before) * daySteps
+  return [first < domain.min ? present(column) : { kind: 'gte', column, value: first }]
+}
+
+/** The same text for the same condition, for signatures and cache keys. */
+export function predicateKey(predicate: Predicate): string {
+  if (predicate.kind === 'nothing') return 'nothing'
+  const parts: unknown[] = [predicate.column.name, predicate.kind]
+  if ('value' in predicate) parts.push(tagged(predicate.value))
+  if ('values' in predicate) parts.push(...predicate.values.map(tagged).sort())
+  return JSON.stringify(parts)
+}
+
+function tagged(value: Value): string {
+  return `${typeof value}:${Object.is(value, -0) ? '0' : String(value)}`
+}
+
+function listPredicates(
+  column: Column,
+  kind: ListKind,
+  texts: readonly string[],
+): readonly Predicate[] {
+  const values = new Set<Value>()
+  for (const text of texts) {
+    const place = placeOf(column, text)
+    if (place.kind === 'exact') values.add(place.value)
+  }
+  const [first] = values
+  if (first === undefined) return kind === 'in' ? [{ kind: 'nothing' }] : [present(column)]
+  if (values.size === 1) return [{ kind: kind === 'in' ? 'eq' : 'ne', column, value: first }]
+  return [{ kind, column, values: [...values] }]
+}
+
+/** A prefix is a range of texts: at or after the prefix, before the next text that lacks it. */
+function likePredicates(column: Column, pattern: string): readonly Predicate[] {
+  const star = pattern.indexOf('*')
+  if (star === -1) return comparePredicates(column, 'eq', pattern)
+  if (star < pattern.length - 1) {
+    throw badRequest(
+      `"like" on ${quoted(column.name)} takes one * at the end only, as in ` +
+        `${column.name}=like.${column.rules.example}*; use eq for a text that holds a *.`,
+    )
+  }
+  const stem = pattern.slice(0, star)
+  const { domain } = column.rules
+  const prefix = domain.kind === 'text' && domain.form === 'uuid' ? stem.toLowerCase() : stem
+  if (prefix === '') return [present(column)]
+  const next = textAfterPrefix(prefix)
+  const from: Predicate = { kind: 'gte', column, value: prefix }
+  return next === undefined ? [from] : [from, { kind: 'lt', column, value: next }]
+}
+
+/** The first text, in code point order, after all that begin with `prefix`; undefined for none. */
+export function textAfterPrefix(prefix: string): string | undefined {
+  let end = prefix.length
+  while (end > 0) {
+    const start = isLowSurrogate(prefix.charCodeAt(end - 1)) ? end - 2 : end - 1
+    const last = prefix.codePointAt(start) ?? 0
+    if (last < lastCodePoint) {
+      return prefix.slice(0, start) + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1)
+    }
+    end = start
+  }
+  return undefined
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff
+}
+
+function comparePredicates(column: Column, kind: CompareKind, text: string): readonly Predicate[] {
+  const place = placeOf(column, text)
+  if (place.kind === 'exact') return [{ kind, column, value: place.value }]
+  switch (kind) {
+    case 'eq':
+      return [{ kind: 'nothing' }]
+    case 'ne':
+      return [present(column)]
+    case 'isdistinct':
+      return []
+    case 'gt':
+    case 'gte':
+      if (place.kind === 'below') return [present(column)]
+      if (place.kind === 'between') return [{ kind: 'gt', column, value: place.floor }]
+      return [{ kind: 'nothing' }]
+    case 'lt':
+    case 'lte':
+      if (place.kind === 'above') return [present(column)]
+      if (place.kind === 'between') return [{ kind: 'lte', column, value: place.floor }]
+      return [{ kind: 'nothing' }]
+  }
+}
+
+function present(column: Column): Predicate {
+  return { kind: 'not_null', column }
+}

@@ -1,0 +1,67 @@
+import type { ControlStore } from '../store/store.js'
+
+const flushIntervalMs = 60_000
+
+/** Ids that wait for a flush; one over it is noted at its next use after the flush. */
+const pendingMax = 100_000
+
+/**
+ * Notes when tokens were last used, for the operator's eyes: in memory, written in one transaction
+ * at most once a minute and on `close`. A crash forgets up to a minute; nothing is decided by it, so
+ * a write that fails is nobody's error: the notes stay for the next one, and the first failure of a
+ * streak goes to `report`.
+ */
+export class LastUsed {
+  readonly #store: ControlStore
+  readonly #now: () => number
+  readonly #report: (cause: unknown) => void
+  readonly #pending = new Map<string, number>()
+  #flushedAt: number
+  #isFailing = false
+
+  constructor(store: ControlStore, now: () => number, report: (cause: unknown) => void) {
+    this.#store = store
+    this.#now = now
+    this.#report = report
+    this.#flushedAt = now()
+  }
+
+  /** Notes a use of this token now; writes all noted ones when the last write is a minute old. */
+  note(tokenId: string): void {
+    const now = this.#now()
+    if (this.#pending.has(tokenId) || this.#pending.size < pendingMax) {
+      this.#pending.set(tokenId, now)
+    }
+    const elapsedMs = now - this.#flushedAt
+    // A clock set back would otherwise hold the notes until it has caught up.
+    if (elapsedMs >= flushIntervalMs || elapsedMs < 0) this.#flush(now)
+  }
+
+  /** Writes what is noted; call it before the store is closed. */
+  close(): void {
+    this.#flush(this.#now())
+  }
+
+  #flush(now: number): void {
+    this.#flushedAt = now
+    if (this.#pending.size === 0) return
+    try {
+      this.#store.write(() => {
+        for (const [tokenId, usedAt] of this.#pending) saveUse(this.#store, tokenId, usedAt)
+      })
+      this.#pending.clear()
+      this.#isFailing = false
+    } catch (cause) {
+      if (!this.#isFailing) this.#report(cause)
+      this.#isFailing = true
+    }
+  }
+}
+
+function saveUse(store: ControlStore, tokenId: string, usedAt: number): void {
+  store.run(
+    `UPDATE tokens SET last_used_at = max(coalesce(last_used_at, @usedAt), @usedAt)
+     WHERE id = @tokenId`,
+    { tokenId, usedAt },
+  )
+}

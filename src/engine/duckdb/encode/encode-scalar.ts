@@ -1,0 +1,104 @@
+import type { ScalarName } from '../../../columns/data-type.js'
+import { storedJson, variantJson } from './encode-json.js'
+
+/** SQL for a value's text, null where null is served, and what still makes JSON of it. */
+export interface Encoded {
+  readonly sql: string
+  /** `json`: it is JSON; `plain`: it lacks quotes only; `text`: it may hold anything. */
+  readonly form: 'json' | 'plain' | 'text'
+}
+
+/** SQL for DuckDB's own text of a value. */
+export function textOf(sql: string): string {
+  return `CAST(${sql} AS VARCHAR)`
+}
+
+/** TIMETZ by the name that DuckDB gives it. In files it is UTC always, and Parquet has that. */
+export const zonedTime = 'TIME WITH TIME ZONE'
+
+/** A type without rules of its own as its text, TIMETZ with `Z` for UTC. */
+export function otherText(name: string, x: string): string {
+  return name === zonedTime ? `regexp_replace(${textOf(x)}, '[+]00$', 'Z')` : textOf(x)
+}
+
+/** A scalar as contract 1.3 serves it. */
+export function encodeScalar(name: ScalarName, x: string): Encoded {
+  switch (name) {
+    case 'BOOLEAN':
+    case 'TINYINT':
+    case 'SMALLINT':
+    case 'INTEGER':
+    case 'BIGINT':
+    case 'UTINYINT':
+    case 'USMALLINT':
+    case 'UINTEGER':
+      return { sql: textOf(x), form: 'json' }
+    case 'HUGEINT':
+    case 'UBIGINT':
+    case 'UHUGEINT':
+      // Beyond what most JSON readers keep: as strings.
+      return { sql: textOf(x), form: 'plain' }
+    case 'FLOAT':
+    case 'DOUBLE':
+      return { sql: finite(x, textOf(x)), form: 'json' }
+    case 'VARCHAR':
+      return { sql: x, form: 'text' }
+    case 'DATE':
+    case 'TIMESTAMP_S':
+    case 'TIMESTAMP_MS':
+    case 'TIMESTAMP':
+    case 'TIMESTAMP_NS':
+    case 'TIMESTAMPTZ':
+      return { sql: finite(x, calendarText(name, x)), form: 'plain' }
+    case 'TIME':
+    case 'TIME_NS':
+    case 'UUID':
+      return { sql: textOf(x), form: 'plain' }
+    case 'BLOB':
+      return { sql: `base64(${x})`, form: 'plain' }
+    case 'JSON':
+      return { sql: storedJson(textOf(x)), form: 'json' }
+    case 'VARIANT':
+      return { sql: variantJson(textOf(`CAST(${x} AS JSON)`)), form: 'json' }
+  }
+}
+
+/** NaN and ±infinity, also of dates and timestamps, are served as null. */
+function finite(x: string, sql: string): string {
+  return `CASE WHEN isfinite(${x}) THEN ${sql} END`
+}
+
+type CalendarName = ScalarName & ('DATE' | `TIMESTAMP${string}`)
+
+/** ISO 8601 in full precision; `Z` where the type has a zone, whatever the process's own. */
+function calendarText(name: CalendarName, x: string): string {
+  switch (name) {
+    case 'DATE':
+      return yearText(x, textOf(x), `strftime(${x}, '-%m-%d')`)
+    case 'TIMESTAMP_NS':
+      return withT(x)
+    case 'TIMESTAMPTZ':
+      return `(${timestampText(`make_timestamp(epoch_us(${x}))`)} || 'Z')`
+    default:
+      return timestampText(`CAST(${x} AS TIMESTAMP)`)
+  }
+}
+
+function withT(timestamp: string): string {
+  return `replace(${textOf(timestamp)}, ' ', 'T')`
+}
+
+function timestampText(x: string): string {
+  const rest = `rtrim(rtrim(strftime(${x}, '-%m-%dT%H:%M:%S.%f'), '0'), '.')`
+  return yearText(x, withT(x), rest)
+}
+
+/** Years beyond 0001–9999 are written with a sign, as ISO 8601 says: -0043-03-15, +12024-01-02. */
+function yearText(x: string, usual: string, rest: string): string {
+  const year = `year(${x})`
+  const sign = `CASE WHEN ${year} < 0 THEN '-' WHEN ${year} > 9999 THEN '+' ELSE '' END`
+  return (
+    `CASE WHEN ${year} BETWEEN 1 AND 9999 THEN ${usual} ` +
+    `ELSE ${sign} || format('{:04d}', abs(${year})) || ${rest} END`
+  )
+}

@@ -1,0 +1,82 @@
+import { typeText } from '../../../columns/data-type.js'
+import type { DataType, ScalarName } from '../../../columns/data-type.js'
+import { zonedTime } from './encode-scalar.js'
+import { encodeValue } from './encode.js'
+
+const text: DataType = { kind: 'scalar', name: 'VARCHAR' }
+const json: DataType = { kind: 'scalar', name: 'JSON' }
+
+/**
+ * Scalars that Parquet lacks, and what holds every value of theirs. DuckDB's writer would make
+ * DOUBLE of the wide integers without a word. Every scalar that is not here stays as it is.
+ */
+const scalarForms: Readonly<Partial<Record<ScalarName, DataType>>> = {
+  // Only of BIGINT and UBIGINT, widened: no file holds one, so 38 digits are enough.
+  HUGEINT: { kind: 'decimal', width: 38, scale: 0 },
+  UHUGEINT: text,
+  TIMESTAMP_S: { kind: 'scalar', name: 'TIMESTAMP' },
+}
+
+/**
+ * The type of a column in a page's Parquet file: its own, or the nearest that keeps every value. It
+ * depends on the column alone, so that the pages of a walk are alike.
+ *
+ * | column                            | in the file                                      |
+ * | --------------------------------- | ------------------------------------------------ |
+ * | HUGEINT                           | DECIMAL(38,0)                                    |
+ * | TIMESTAMP_S                       | TIMESTAMP, of microseconds                       |
+ * | ENUM                              | VARCHAR                                          |
+ * | fixed-size array                  | LIST                                             |
+ * | VARIANT, or anything that has one | JSON, as JSON pages have it: few readers know it |
+ * | INTERVAL, GEOMETRY, BIT, UHUGEINT | VARCHAR, as JSON pages have it                   |
+ */
+export function parquetType(type: DataType): DataType {
+  return holdsVariant(type) ? json : nearestType(type)
+}
+
+/** SQL for a value as `parquetType` has it, exact. */
+export function parquetValue(type: DataType, sql: string): string {
+  const form = typeText(parquetType(type))
+  if (form === typeText(type)) return sql
+  return `CAST(${holdsVariant(type) ? encodeValue(type, sql, 0).sql : sql} AS ${form})`
+}
+
+function nearestType(type: DataType): DataType {
+  switch (type.kind) {
+    case 'scalar':
+      return scalarForms[type.name] ?? type
+    case 'decimal':
+      return type
+    case 'enum':
+      return text
+    case 'list':
+    case 'array':
+      return { kind: 'list', element: nearestType(type.element) }
+    case 'struct': {
+      const fields = type.fields.map(({ name, type }) => ({ name, type: nearestType(type) }))
+      return { kind: 'struct', fields }
+    }
+    case 'map':
+      return { kind: 'map', key: nearestType(type.key), value: nearestType(type.value) }
+    case 'other':
+      return type.name === zonedTime ? type : text
+  }
+}
+
+function holdsVariant(type: DataType): boolean {
+  switch (type.kind) {
+    case 'scalar':
+      return type.name === 'VARIANT'
+    case 'list':
+    case 'array':
+      return holdsVariant(type.element)
+    case 'struct':
+      return type.fields.some((field) => holdsVariant(field.type))
+    case 'map':
+      return holdsVariant(type.key) || holdsVariant(type.value)
+    case 'decimal':
+    case 'enum':
+    case 'other':
+      return false
+  }
+}

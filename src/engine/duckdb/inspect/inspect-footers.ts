@@ -1,0 +1,154 @@
+import type { Column } from '../../../columns/column.js'
+import { typeText } from '../../../columns/data-type.js'
+import type { FileFooter } from '../../../versions/inspector.js'
+import type { Version } from '../../../versions/version.js'
+import { bindText } from '../bind.js'
+import type { Ask } from '../bounds.js'
+import { bindPaths } from '../paths.js'
+import { isRoundedText } from './rounded.js'
+import type { Run } from '../run-statement.js'
+import { readSchemaTree } from '../open/schema-tree.js'
+
+/** What the footers of all files say of one column together. */
+export interface FooterColumn {
+  /** No row has a value; null where a footer does not tell. */
+  readonly isEmpty: boolean | null
+  /** A value that a double can't hold; null where no footer shows one. */
+  readonly roundedExample: string | null
+  /** A file holds nanoseconds of UTC, of which DuckDB reads microseconds. */
+  readonly cutsNanoseconds: boolean
+}
+
+interface Footers {
+  /** In the order of the version's files. */
+  readonly files: readonly FileFooter[]
+  /** By the files' own names. */
+  readonly columns: ReadonlyMap<string, FooterColumn>
+}
+
+/** Files whose footers one statement reads: a footer of a wide file has thousands of entries. */
+const batchFiles = 200
+
+/** As DuckDB writes a schema's logical types. */
+const utc = 'TimestampType(isAdjustedToUTC=1'
+const nanoseconds = 'NANOS=NanoSeconds()'
+
+const unknown: FooterColumn = { isEmpty: null, roundedExample: null, cutsNanoseconds: false }
+
+/** What the footers say, without reading a value. */
+export async function readFooters(version: Version, run: Run): Promise<Footers> {
+  const files: FileFooter[] = []
+  const columns = new Map<string, FooterColumn>()
+  for (let from = 0; from < version.files.length; from += batchFiles) {
+    const paths = version.files.slice(from, from + batchFiles).map(({ path }) => path)
+    files.push(...(await readLayouts(version.key[0], paths, run)))
+    await addColumns(columns, version, paths, run)
+    await addCuts(columns, paths, run)
+  }
+  return { files, columns }
+}
+
+/** Row groups of each file, and how they lie in the first key column. */
+async function readLayouts(
+  key: Column | undefined,
+  paths: readonly string[],
+  run: Run,
+): Promise<readonly FileFooter[]> {
+  const [files = [], groups = [], unsorted = [], silent = []] = await run({
+    sql: `SELECT file_name, count(DISTINCT row_group_id),
+        count(CASE WHEN least < before THEN 1 END), count(CASE WHEN is_silent THEN 1 END)
+      FROM (SELECT file_name, row_group_id, least, is_silent,
+          lag(most IGNORE NULLS)
+            OVER (PARTITION BY file_name, is_key ORDER BY row_group_id) AS before
+        FROM (SELECT file_name, row_group_id, path_in_schema = $2 AS is_key,
+            ${ends(key)}
+          FROM parquet_metadata($1) WHERE column_id = 0 OR path_in_schema = $2))
+      GROUP BY file_name`,
+    values: [bindPaths(paths), bindText(key && isCompared(key) ? key.source : '')],
+  })
+  const found = new Map(
+    files.map((file, index) => [
+      String(file),
+      {
+        rowGroups: Number(groups[index]),
+        unsortedRowGroups: Number(unsorted[index]),
+        silentRowGroups: Number(silent[index]),
+      },
+    ]),
+  )
+  const none: FileFooter = { rowGroups: 0, unsortedRowGroups: 0, silentRowGroups: 0 }
+  return paths.map((path) => found.get(path) ?? none)
+}
+
+/** The first key column's ends in a row group; nothing of any other column. */
+function ends(key: Column | undefined): string {
+  if (!key || !isCompared(key)) {
+    return 'NULL::INTEGER AS least, NULL::INTEGER AS most, false AS is_silent'
+  }
+  const end = (name: string) =>
+    `CASE WHEN path_in_schema = $2 THEN TRY_CAST(${name} AS ${typeText(key.type)}) END`
+  return `${end('stats_min_value')} AS least, ${end('stats_max_value')} AS most,
+    path_in_schema = $2 AND stats_min_value IS NULL
+      AND coalesce(stats_null_count < num_values, true) AS is_silent`
+}
+
+async function addColumns(
+  known: Map<string, FooterColumn>,
+  version: Version,
+  paths: readonly string[],
+  run: Run,
+): Promise<void> {
+  const [names = [], empty = [], told = [], least = [], most = []] = await run({
+    sql: `SELECT path_in_schema, bool_and(coalesce(stats_null_count = num_values, false)),
+        bool_and(stats_null_count IS NOT NULL),
+        arg_max(stats_min_value, abs(TRY_CAST(stats_min_value AS DOUBLE))),
+        arg_max(stats_max_value, abs(TRY_CAST(stats_max_value AS DOUBLE)))
+      FROM parquet_metadata($1) GROUP BY path_in_schema`,
+    values: [bindPaths(paths)],
+  })
+  const places = new Map(names.map((name, index) => [String(name), index]))
+  for (const { source, type } of version.columns) {
+    const index = places.get(source)
+    // A nested column has no entry of its own name.
+    if (index === undefined) continue
+    const before = known.get(source) ?? { ...unknown, isEmpty: true }
+    const isEmpty = empty[index] === true ? true : told[index] === true ? false : null
+    const example = [most[index], least[index]]
+      .map((value) => String(value))
+      .find((text) => isRoundedText(type, text))
+    known.set(source, {
+      ...before,
+      isEmpty: before.isEmpty === false || isEmpty === false ? false : before.isEmpty && isEmpty,
+      roundedExample: before.roundedExample ?? example ?? null,
+    })
+  }
+}
+
+/** Nested columns too. Only schemas tell: DuckDB's own type is the same for both units. */
+async function addCuts(
+  known: Map<string, FooterColumn>,
+  paths: readonly string[],
+  run: Run,
+): Promise<void> {
+  const ask: Ask = (sql, ...values) => run({ sql, values })
+  const [files = []] = await ask(
+    'SELECT DISTINCT file_name FROM parquet_schema($1) WHERE logical_type LIKE $2',
+    bindPaths(paths),
+    bindText(`${utc}%${nanoseconds}%`),
+  )
+  for (const file of files) {
+    for (const { name, logicalTypes } of await readSchemaTree(ask, String(file))) {
+      if (!logicalTypes.some(isCut)) continue
+      known.set(name, { ...(known.get(name) ?? unknown), cutsNanoseconds: true })
+    }
+  }
+}
+
+function isCut(logicalType: string | null): boolean {
+  return logicalType?.startsWith(utc) === true && logicalType.includes(nanoseconds)
+}
+
+/** Values that footers hold in the order that filters compare them by. */
+function isCompared({ rules: { domain } }: Column): boolean {
+  return domain.kind === 'grid' || (domain.kind === 'text' && domain.form === 'text')
+}

@@ -1,0 +1,48 @@
+import type { KeyFacts } from '../../../versions/inspector.js'
+import type { Version } from '../../../versions/version.js'
+import { compileRows } from '../read/compile.js'
+import { Parameters } from '../read/condition.js'
+import { servedText } from '../encode/encode.js'
+import { planCount } from '../read/pieces.js'
+import type { Run } from '../run-statement.js'
+
+/**
+ * Counts rows that share a whole key and rows that lack a part of it; null where there is no key,
+ * or one whose values can't be compared.
+ */
+export async function countKeys(version: Version, run: Run): Promise<KeyFacts | null> {
+  const { key } = version
+  if (key.length === 0 || key.some(({ rules }) => rules.domain.kind === 'opaque')) return null
+  const parameters = new Parameters()
+  const columns = key.map((column, index) => [`c${index}`, column] as const)
+  const rows = planCount(version, []).map((piece) => compileRows(piece, [], columns, parameters))
+  const none = { sharingRows: 0, example: null, emptyRows: key.map(() => 0) }
+  if (rows.length === 0) return none
+  const names = columns.map(([name]) => name)
+  const texts = columns.map(([name, { type }]) => servedText(type, name)).join(', ')
+  const isTwin = `rows > 1 AND ${names.map((name) => `${name} IS NOT NULL`).join(' AND ')}`
+  // Of equally many rows the last key in the order of texts: the same at every call.
+  const sql = `SELECT coalesce(sum(CASE WHEN ${isTwin} THEN rows END), 0),
+      max(CASE WHEN ${isTwin} THEN {rows: rows, texts: [${texts}]} END) AS example,
+      ${names.map((name) => `coalesce(sum(CASE WHEN ${name} IS NULL THEN rows END), 0)`).join(', ')}
+    FROM (SELECT ${names.join(', ')}, count(*) AS rows FROM (${rows.join(' UNION ALL ')})
+      GROUP BY ${names.join(', ')})`
+  const [sharing, examples, ...empty] = await run({
+    sql: `SELECT * REPLACE (to_json(example) AS example) FROM (${sql})`,
+    values: parameters.values,
+  })
+  return {
+    sharingRows: Number(sharing?.[0]),
+    example: readExample(examples?.[0]),
+    emptyRows: empty.map(([rowsWithout]) => Number(rowsWithout)),
+  }
+}
+
+function readExample(json: unknown): KeyFacts['example'] {
+  if (json === null || json === undefined) return null
+  const found = JSON.parse(String(json)) as {
+    rows: number
+    texts: readonly (string | null)[]
+  } | null
+  return found && { values: found.texts, rows: found.rows }
+}

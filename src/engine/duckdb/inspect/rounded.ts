@@ -1,0 +1,34 @@
+import { typeText } from '../../../columns/data-type.js'
+import type { DataType } from '../../../columns/data-type.js'
+
+/** Decimal digits that a double always keeps. */
+const exactDigits = 15
+
+/**
+ * True for types that hold values which readers with doubles round, and that are served as
+ * numbers: wider integers are served as strings anyway.
+ */
+function mayBeRounded(type: DataType): boolean {
+  return type.kind === 'decimal' ? type.width > exactDigits : isBigint(type)
+}
+
+function isBigint(type: DataType): boolean {
+  return type.kind === 'scalar' && type.name === 'BIGINT'
+}
+
+/** SQL that is true for a value which changes on its way through a double. */
+export function isRounded(type: DataType, sql: string): string {
+  const limit = Number.MAX_SAFE_INTEGER
+  if (!mayBeRounded(type)) return 'false'
+  if (isBigint(type)) return `${sql} NOT BETWEEN -${limit} AND ${limit}`
+  const back = `TRY_CAST(CAST(${sql} AS DOUBLE) AS ${typeText(type)})`
+  return `(${sql} IS NOT NULL AND ${back} IS DISTINCT FROM ${sql})`
+}
+
+/** The same of a value's text: beyond ±(2^53 − 1), or of more digits than a double keeps. */
+export function isRoundedText(type: DataType, text: string): boolean {
+  if (!mayBeRounded(type)) return false
+  if (isBigint(type)) return Math.abs(Number(text)) > Number.MAX_SAFE_INTEGER
+  const digits = text.replace(/[-.]/g, '').replace(/^0+|0+$/g, '')
+  return /^\d+$/.test(digits) && digits.length > exactDigits
+}

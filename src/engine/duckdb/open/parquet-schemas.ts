@@ -1,0 +1,110 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { FileError } from '../../../versions/opener.js'
+import type { FileColumn } from '../../../versions/opener.js'
+import type { Ask } from '../bounds.js'
+import { bindPaths } from '../paths.js'
+import { readSchemaTree } from './schema-tree.js'
+import { dataTypeOf } from './parquet-columns.js'
+
+/** Files that hold the same columns in the same types. */
+export interface FileGroup {
+  readonly files: readonly { readonly path: string; readonly rows: number }[]
+  readonly columns: readonly FileColumn[]
+}
+
+/**
+ * The files of each Parquet schema, with its columns; every file is in one group.
+ * @throws FileError for columns that can't be told apart, or none at all
+ */
+export async function groupFiles(
+  connection: DuckDBConnection,
+  ask: Ask,
+  paths: readonly string[],
+): Promise<readonly FileGroup[]> {
+  const schemas = await readTexts(ask, schemaTexts, paths)
+  const geometries = await readTexts(ask, geometryTexts, paths)
+  const groups = new Map<string, string[]>()
+  for (const path of paths) {
+    const key = JSON.stringify([schemas.get(path), geometries.get(path)])
+    const group = groups.get(key) ?? []
+    group.push(path)
+    groups.set(key, group)
+  }
+  const grouped: FileGroup[] = []
+  for (const group of groups.values()) {
+    const [first = ''] = group
+    const columns = await readColumns(connection, ask, first)
+    grouped.push({ files: await countRows(ask, group), columns })
+  }
+  return grouped
+}
+
+/** All that says which types DuckDB reads a file's columns as, as one short text. */
+const schemaTexts = `SELECT file_name, md5(CAST(to_json(list([name, type, type_length,
+    repetition_type, CAST(num_children AS VARCHAR), converted_type, CAST(scale AS VARCHAR),
+    CAST(precision AS VARCHAR), logical_type])) AS VARCHAR))
+  FROM parquet_schema($1) GROUP BY file_name`
+/** GeoParquet: notes beside the schema make geometries of bytes. */
+const geometryTexts = `SELECT file_name, md5(string_agg(CAST(value AS VARCHAR)))
+  FROM parquet_kv_metadata($1) WHERE key = 'geo' GROUP BY file_name`
+
+async function readTexts(
+  ask: Ask,
+  sql: string,
+  paths: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const [names = [], texts = []] = await ask(sql, bindPaths(paths))
+  return new Map(names.map((name, index) => [String(name), String(texts[index])]))
+}
+
+/** As the rows are read: what a footer says of the whole file may be less than its parts hold. */
+async function countRows(ask: Ask, paths: readonly string[]): Promise<FileGroup['files']> {
+  const [indexes = [], counts = []] = await ask(
+    `SELECT file_index, count(*)
+     FROM read_parquet($1, hive_partitioning = false, union_by_name = false) GROUP BY file_index`,
+    bindPaths(paths),
+  )
+  const rows = new Map(indexes.map((index, at) => [Number(index), Number(counts[at])]))
+  return paths.map((path, index) => ({ path, rows: rows.get(index) ?? 0 }))
+}
+
+async function readColumns(
+  connection: DuckDBConnection,
+  ask: Ask,
+  path: string,
+): Promise<readonly FileColumn[]> {
+  const top = await readSchemaTree(ask, path)
+  requireDistinct(
+    top.map(({ name }) => name),
+    path,
+  )
+  const prepared = await connection.prepare(
+    'SELECT * FROM read_parquet($1, hive_partitioning = false, union_by_name = false) LIMIT 0',
+  )
+  try {
+    const { value, type } = bindPaths([path])
+    prepared.bindValue(1, value, type)
+    const result = await prepared.run()
+    const columns = result.columnNames().map((name, index) => ({
+      name,
+      type: dataTypeOf(result.columnType(index)),
+      required: top[index]?.required ?? false,
+    }))
+    if (columns.length === 0) throw new FileError(path, 'has no columns')
+    return columns
+  } finally {
+    prepared.destroySync()
+  }
+}
+
+function requireDistinct(names: readonly string[], path: string): void {
+  const seen = new Map<string, string>()
+  for (const name of names) {
+    const twin = seen.get(name.toLowerCase())
+    if (twin !== undefined) {
+      const both = twin === name ? `twice a column "${name}"` : `columns "${twin}" and "${name}"`
+      throw new FileError(path, `has ${both}; names must differ in more than case`)
+    }
+    seen.set(name.toLowerCase(), name)
+  }
+}

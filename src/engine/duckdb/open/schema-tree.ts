@@ -1,0 +1,35 @@
+import type { Ask } from '../bounds.js'
+import { bindPaths } from '../paths.js'
+
+/** A column of a file, with all that is nested in it. */
+export interface SchemaColumn {
+  readonly name: string
+  /** The file can't hold an empty value here. */
+  readonly required: boolean
+  /** Of the column and of everything within it, as DuckDB writes them; null: none. */
+  readonly logicalTypes: readonly (string | null)[]
+}
+
+/** The columns of a file. Its schema is a tree in depth-first order, below one root. */
+export async function readSchemaTree(ask: Ask, path: string): Promise<readonly SchemaColumn[]> {
+  const [names = [], children = [], repetitions = [], types = []] = await ask(
+    `SELECT name, coalesce(num_children, 0), repetition_type, logical_type
+     FROM parquet_schema($1)`,
+    bindPaths([path]),
+  )
+  const endOf = (index: number): number => {
+    let end = index + 1
+    for (let child = 0; child < Number(children[index]); child++) end = endOf(end)
+    return end
+  }
+  const columns: SchemaColumn[] = []
+  for (let index = 1, end: number; index < names.length; index = end) {
+    end = endOf(index)
+    columns.push({
+      name: String(names[index]),
+      required: repetitions[index] === 'REQUIRED',
+      logicalTypes: types.slice(index, end).map((type) => (type === null ? null : String(type))),
+    })
+  }
+  return columns
+}

@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { typeText } from '../../../columns/data-type.js'
+import { FileError } from '../../../versions/opener.js'
+import { packPageName, readPackPage } from '../../../versions/pack-page.js'
+import type { FinishedFile, PackPage } from '../../../versions/pack-page.js'
+import { PackError, draftOf } from '../../../versions/packer.js'
+import type { PackOrder, PackedFile, StoredColumn } from '../../../versions/packer.js'
+import { identityOf } from '../../../versions/files/source-files.js'
+import type { PackLayout } from './pack-layout.js'
+
+/** Raised when the layout of drafts changes, so that old ones are made anew. */
+const format = 1
+
+/**
+ * The folder in which packed files are made, beside the target. Its page, `pack.json`, says from
+ * what they are made and which are finished; it goes along into the target, whose next pack knows
+ * by it that the folder is one of the dataset's own.
+ */
+export class PackDraft {
+  readonly folder: string
+  readonly #order: PackOrder
+  readonly #identity: string
+  readonly #files: Map<string, FinishedFile>
+
+  private constructor(order: PackOrder, identity: string, files: readonly FinishedFile[]) {
+    this.folder = draftOf(order.target)
+    this.#order = order
+    this.#identity = identity
+    this.#files = new Map(files.map((file) => [file.name, file]))
+  }
+
+  /** What an earlier try at the same left is kept; anything else in the folder is removed. */
+  static async open(order: PackOrder, layout: PackLayout): Promise<PackDraft> {
+    const identity = await identityOfOrder(order, layout)
+    const folder = draftOf(order.target)
+    const page = await readPackPage(folder)
+    const isSame = page?.identity === identity
+    if (!isSame) await rm(folder, { recursive: true, force: true })
+    await mkdir(join(folder, 'tmp'), { recursive: true })
+    const draft = new PackDraft(order, identity, isSame ? page.files : [])
+    await draft.#removeUnfinished()
+    await draft.save()
+    return draft
+  }
+
+  path(name: string): string {
+    return join(this.folder, name)
+  }
+
+  finished(name: string): FinishedFile | undefined {
+    return this.#files.get(name)
+  }
+
+  add(file: FinishedFile): void {
+    this.#files.set(file.name, file)
+  }
+
+  forget(name: string): void {
+    this.#files.delete(name)
+  }
+
+  /** From here on the next try knows which files are finished: their bytes are on the disk. */
+  async save(): Promise<void> {
+    const page: PackPage = {
+      dataset: this.#order.dataset,
+      identity: this.#identity,
+      files: [...this.#files.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    }
+    const path = this.path(packPageName)
+    await using file = await open(`${path}.part`, 'w')
+    await file.writeFile(`${JSON.stringify(page, null, 1)}\n`)
+    await file.sync()
+    await rename(`${path}.part`, path)
+  }
+
+  /** @throws PackError where a source is not any more what it was at the start */
+  async requireSameSources(layout: PackLayout): Promise<void> {
+    if ((await identityOfOrder(this.#order, layout)) === this.#identity) return
+    throw new PackError('A file was replaced while it was packed. Run it again.')
+  }
+
+  /** What is finished takes of the disk. */
+  async sizeBytes(): Promise<number> {
+    let sum = 0
+    for (const name of this.#files.keys()) {
+      sum += (await stat(this.path(name)).catch(() => undefined))?.size ?? 0
+    }
+    return sum
+  }
+
+  /** Puts a file on the disk, before the page names it. */
+  sync(name: string): Promise<void> {
+    return sync(this.path(name))
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true })
+  }
+
+  /** Makes the draft the target, for good: it is on the disk when this ends. */
+  async finish(names: readonly string[]): Promise<void> {
+    for (const name of await readdir(this.folder)) {
+      const isKept = name === packPageName || names.includes(name)
+      if (!isKept) await rm(this.path(name), { recursive: true, force: true })
+    }
+    for (const name of [...names, packPageName]) await sync(this.path(name))
+    await sync(this.folder)
+    const { target } = this.#order
+    const old = `${target}.old`
+    await rm(old, { recursive: true, force: true })
+    await rename(target, old).catch(ignoreMissing)
+    await rename(this.folder, target)
+    await sync(dirname(target))
+    await rm(old, { recursive: true, force: true })
+  }
+
+  /** What a killed try was at when it ended. */
+  async #removeUnfinished(): Promise<void> {
+    for (const name of await readdir(this.folder)) {
+      if (name === packPageName || name === planName || this.#files.has(name)) continue
+      await rm(this.path(name), { recursive: true, force: true })
+    }
+    await mkdir(this.path('tmp'))
+  }
+}
+
+/** The file that holds the order of all rows; it stands there whole or not at all. */
+export const planName = 'plan.parquet'
+
+/**
+ * The target's files where it is a pack of the very same files already, else null.
+ * @throws PackError for a folder that no pack of this dataset has made
+ */
+export async function packedBefore(
+  order: PackOrder,
+  layout: PackLayout,
+): Promise<readonly PackedFile[] | null> {
+  const { target, dataset } = order
+  if (!(await stat(target).catch(() => undefined))) return null
+  const page = await readPackPage(target)
+  if (page?.dataset !== dataset) {
+    throw new PackError(`The folder to make is there already, and is no pack of "${dataset}".`)
+  }
+  if (page.identity !== (await identityOfOrder(order, layout))) return null
+  const files = page.files.map(({ name, rows }) => ({ path: join(target, name), rows }))
+  for (const { path } of files) if (!(await stat(path).catch(() => undefined))) return null
+  return files
+}
+
+/** From what, and into what: as long as it is the same, so is what packing makes of it. */
+async function identityOfOrder(order: PackOrder, layout: PackLayout): Promise<string> {
+  const hash = createHash('sha256')
+  const add = (value: unknown) => hash.update(`${JSON.stringify(value)}\n`)
+  const columns = (list: readonly StoredColumn[]) => list.map((c) => [c.name, typeText(c.type)])
+  add([format, layout, order.dataset, order.key, columns(order.columns)])
+  for (const { path, rows, columns: stored, partition } of order.files) {
+    const found = await stat(path, { bigint: true }).catch((cause: unknown) => {
+      throw new FileError(path, "can't be read", cause)
+    })
+    add([path, identityOf(found), rows, columns(stored), Object.entries(partition)])
+  }
+  return hash.digest('hex')
+}
+
+async function sync(path: string): Promise<void> {
+  await using file = await open(path)
+  await file.sync()
+}
+
+function ignoreMissing(cause: NodeJS.ErrnoException): void {
+  if (cause.code !== 'ENOENT') throw cause
+}

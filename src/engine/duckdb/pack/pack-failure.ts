@@ -1,0 +1,40 @@
+import { dirname } from 'node:path'
+import { FileError } from '../../../versions/opener.js'
+import { PackError } from '../../../versions/packer.js'
+import type { PackOrder } from '../../../versions/packer.js'
+import { readFailure } from '../duckdb-failure.js'
+
+/** Why packing failed, in words for the owner; a mistake of our own stays what it is. */
+export function packFailure(cause: unknown, { files, target }: PackOrder): unknown {
+  if (cause instanceof PackError || cause instanceof FileError) return cause
+  const { type, text } = readFailure(cause)
+  if (isDiskFull(cause, text)) {
+    return new PackError('The disk is full: make room, or pack to another disk.', cause)
+  }
+  if (type === null) return systemFailure(cause)
+  if (type === 'Out of Memory') {
+    return new PackError('Packing needs more memory than it may take.', cause)
+  }
+  const source = files.find(({ path }) => text.includes(path))
+  const [words = ''] = text.replaceAll(`${dirname(target)}/`, '').split('\n')
+  if (!source) {
+    // Of damaged pages DuckDB says what is wrong with them, not where they are.
+    const advice = '`das dataset check --deep` tells which file is damaged'
+    return new PackError(`Packing failed: ${words} (${type}); ${advice}.`, cause)
+  }
+  const named = words.replaceAll(source.path, 'the file')
+  return new FileError(source.path, `can't be read: ${named} (${type})`, cause)
+}
+
+function isDiskFull(cause: unknown, text: string): boolean {
+  return (
+    (cause as NodeJS.ErrnoException).code === 'ENOSPC' ||
+    /No space left|max_temp_directory_size/.test(text)
+  )
+}
+
+function systemFailure(cause: unknown): unknown {
+  const { code, syscall } = cause as NodeJS.ErrnoException
+  if (!code || !syscall) return cause
+  return new PackError(`The folder of the packed files can't be written (${code}).`, cause)
+}

@@ -1,0 +1,99 @@
+import { stat, statfs } from 'node:fs/promises'
+import { availableParallelism, totalmem } from 'node:os'
+import { typeText } from '../../../columns/data-type.js'
+import { PackError } from '../../../versions/packer.js'
+import type { PackOrder } from '../../../versions/packer.js'
+import type { Ask } from '../bounds.js'
+import { pathsSql } from '../paths.js'
+
+/** What one packing may use. */
+export interface PackRoom {
+  readonly memoryLimitBytes: number
+  readonly threads: number
+  /** For sorts that don't fit in memory. */
+  readonly tempSizeMaxBytes: number
+}
+
+/** More memory makes it hardly quicker. */
+const memoryBytesMax = 2 * 1024 ** 3
+const memoryShareMax = 0.4
+/** Less for each thread, and they starve one another. */
+const threadBytesMin = 256 * 1024 ** 2
+/** Packed files are usually smaller than their sources; of a stronger codec's they may be larger. */
+const growth = 1.25
+/** Of the order, while it is sorted: a key and a position. */
+const planRowBytes = 64
+const reserveBytes = 256 * 1024 ** 2
+
+/**
+ * The room that packing has on this machine.
+ * @throws PackError where the disk has too little for what is still to be written
+ */
+export async function requireRoom(
+  order: PackOrder,
+  folder: string,
+  finishedBytes: number,
+): Promise<PackRoom> {
+  const memoryLimitBytes = order.memoryLimitBytes ?? ownMemory()
+  const { bavail, bsize } = await statfs(folder)
+  const [freeBytes, rows] = [bavail * bsize, order.files.reduce((sum, { rows }) => sum + rows, 0)]
+  let sourceBytes = 0
+  for (const { path } of order.files) sourceBytes += (await stat(path)).size
+  const filesBytes = Math.max(0, sourceBytes * growth - finishedBytes)
+  const spillBytes = rows * planRowBytes + Math.min(memoryLimitBytes, filesBytes * 4)
+  const wantedBytes = filesBytes + spillBytes + reserveBytes
+  if (freeBytes < wantedBytes) {
+    throw new PackError(
+      `Packing may need ${gigabytes(wantedBytes)} GB of disk beside the target, and ` +
+        `${gigabytes(freeBytes)} GB are free: make room, or pack to another disk.`,
+    )
+  }
+  return {
+    memoryLimitBytes,
+    threads: Math.max(1, Math.min(availableParallelism(), memoryLimitBytes / threadBytesMin)) | 0,
+    tempSizeMaxBytes: freeBytes - filesBytes - reserveBytes / 2,
+  }
+}
+
+function ownMemory(): number {
+  const limit = process.constrainedMemory()
+  const machine = limit > 0 && limit < totalmem() ? limit : totalmem()
+  return Math.min(memoryBytesMax, Math.floor(machine * memoryShareMax))
+}
+
+function gigabytes(bytes: number): string {
+  return (bytes / 1e9).toFixed(1)
+}
+
+/** Of memory, what the rows of one batch may take; sorting them takes as much again. */
+const batchShare = 0.3
+const widthFilesMax = 16
+/** A text's own part; what it holds beyond 12 bytes lies elsewhere. */
+const textBytes = 16
+
+/** How many rows are sorted and written at once: whole files, one at least. */
+export async function batchFiles(
+  ask: Ask,
+  order: PackOrder,
+  { memoryLimitBytes }: PackRoom,
+  fileRows: number,
+): Promise<number> {
+  const files = [...order.files].sort((a, b) => b.rows - a.rows).slice(0, widthFilesMax)
+  const rows = files.reduce((sum, file) => sum + file.rows, 0)
+  const [sizes = []] = await ask(
+    `SELECT CAST(coalesce(sum(total_uncompressed_size), 0) AS DOUBLE)
+     FROM parquet_metadata(${pathsSql(files.map(({ path }) => path))})`,
+  )
+  const storedBytes = Number(sizes[0] ?? 0) / Math.max(rows, 1)
+  const cellBytes = order.columns.reduce((sum, { type }) => sum + widthOf(typeText(type)), 0)
+  const fit = (memoryLimitBytes * batchShare) / (storedBytes + cellBytes) / fileRows
+  return Math.max(1, Math.floor(fit))
+}
+
+function widthOf(type: string): number {
+  if (/^(BOOLEAN|U?TINYINT)$/.test(type)) return 1
+  if (/^(U?SMALLINT)$/.test(type)) return 2
+  if (/^(U?INTEGER|DATE|FLOAT)$/.test(type)) return 4
+  if (/^(U?BIGINT|DOUBLE|TIME|TIMESTAMP.*|DECIMAL\(1?\d,.*)$/.test(type)) return 8
+  return textBytes
+}

@@ -1,0 +1,150 @@
+import type { DuckDBBlobValue, DuckDBValue } from '@duckdb/node-api'
+import type { Column } from '../../../columns/column.js'
+import { typeText } from '../../../columns/data-type.js'
+import type { Predicate } from '../../../columns/predicate.js'
+import type { Question } from '../../../query/question.js'
+import type { Row } from '../../engine.js'
+import { bindBigint, bindTexts } from '../bind.js'
+import type { Bound } from '../bind.js'
+import { Parameters, condition } from './condition.js'
+import { encodeCsvRow } from '../encode/encode-csv.js'
+import { encodeRow } from '../encode/encode.js'
+import { bindPaths } from '../paths.js'
+import type { Piece, Stretch } from './pieces.js'
+import { identifier } from '../sql.js'
+
+/** What the executor takes: text made of our own literals and catalog names, values to bind. */
+export interface Statement {
+  readonly sql: string
+  readonly values: readonly Bound[]
+}
+
+/**
+ * Rows of a piece, for `rowsOf`: a text of numbers (for each row its file's index in the piece, its
+ * row number, its bytes), and the bytes of all. One by one they take as long as reading.
+ */
+export function compileRead(
+  piece: Piece,
+  { predicates, columns, format }: Pick<Question, 'predicates' | 'columns' | 'format'>,
+  limit: number,
+): Statement {
+  const parameters = new Parameters()
+  const rows = pieceSql(piece, predicates, limit, parameters, (sqlOf) => {
+    const cells = columns.map((column) => ({ column, sql: sqlOf(column) }))
+    return format === 'csv' ? encodeCsvRow(cells) : encodeRow(cells)
+  })
+  const numbers = `concat_ws(' ', file, number, strlen(line))`
+  const sql = `SELECT string_agg(${numbers}, ' '), encode(string_agg(line, ''))
+    FROM (${rows}) AS rows (file, number, line)`
+  return Object.freeze({ sql, values: parameters.values })
+}
+
+/**
+ * The SQL of a piece's first rows that meet the predicates: of each its file in the piece, its
+ * number there, and what `list` makes of its columns.
+ */
+export function pieceSql(
+  piece: Piece,
+  predicates: readonly Predicate[],
+  limit: number,
+  parameters: Parameters,
+  list: (sqlOf: (column: Column) => string) => string,
+): string {
+  const sqlOf = columnsOf(piece, parameters)
+  const cells = list(sqlOf)
+  const from = fromWhere(piece, predicates, sqlOf, parameters)
+  const order = piece.plan === 'sorted' ? ' ORDER BY file_index, file_row_number' : ''
+  const end = `LIMIT ${parameters.add(bindBigint(limit))}`
+  return `SELECT file_index, file_row_number, ${cells} ${from}${order} ${end}`
+}
+
+/** What `compileRead` found, in stored order. */
+export function rowsOf(piece: Piece, columns: readonly DuckDBValue[][]): readonly Row[] {
+  const [[numbers], [lines]] = columns as [[string | null], [DuckDBBlobValue | null]]
+  if (numbers === null || lines === null) return []
+  const { buffer, byteOffset } = lines.bytes
+  const words = numbers.split(' ').map(Number)
+  const rows: Row[] = []
+  let start = byteOffset
+  for (let word = 0; word < words.length; word += 3) {
+    const [place = NaN, row = NaN, bytes = NaN] = words.slice(word, word + 3)
+    const position = { file: versionIndex(piece, place), row }
+    rows.push({ encoded: Buffer.from(buffer, start, bytes), position })
+    start += bytes
+  }
+  // `string_agg` without an order promises none.
+  return rows.sort(byPosition)
+}
+
+/** A piece's file, as the version counts files. */
+export function versionIndex({ files }: Piece, place: number): number {
+  const file = files[place]
+  if (!file) throw new RangeError('the engine named a file that it was not given')
+  return file.index
+}
+
+/** Orders rows as they are stored. */
+export function byPosition({ position: a }: Row, { position: b }: Row): number {
+  return a.file - b.file || a.row - b.row
+}
+
+/** How many rows of a stretch meet the predicates. */
+export function compileCount(stretch: Stretch, predicates: readonly Predicate[]): Statement {
+  const parameters = new Parameters()
+  const sqlOf = columnsOf(stretch, parameters)
+  const sql = `SELECT count(*) ${fromWhere(stretch, predicates, sqlOf, parameters)}`
+  return Object.freeze({ sql, values: parameters.values })
+}
+
+/** The SQL of a stretch's rows that meet the predicates, with each column brought to its type. */
+export function compileRows(
+  stretch: Stretch,
+  predicates: readonly Predicate[],
+  columns: readonly (readonly [name: string, column: Column])[],
+  parameters: Parameters,
+): string {
+  const sqlOf = columnsOf(stretch, parameters)
+  const list = columns.map(([name, column]) => `${sqlOf(column)} AS ${name}`)
+  return `SELECT ${list.join(', ')} ${fromWhere(stretch, predicates, sqlOf, parameters)}`
+}
+
+/**
+ * Columns as a stretch's files hold them, brought to the dataset's type; null where the files lack
+ * them. All files of a stretch are laid out alike; what stands in their paths is found by the file.
+ */
+function columnsOf({ files }: Stretch, parameters: Parameters): (column: Column) => string {
+  const first = files[0]?.file
+  const lists = new Map<string, string>()
+  const listOf = (source: string) => {
+    const values = () => bindTexts(files.map(({ file }) => file.partition.get(source) ?? null))
+    const list = lists.get(source) ?? parameters.add(values())
+    lists.set(source, list)
+    return list
+  }
+  return (column) => {
+    const [stored, type] = [first?.types.get(column.source), typeText(column.type)]
+    if (first?.partition.has(column.source)) {
+      const place = 'CAST(file_index AS BIGINT) + 1'
+      return `CAST(list_extract(${listOf(column.source)}, ${place}) AS ${type})`
+    }
+    if (stored === undefined) return `CAST(NULL AS ${type})`
+    const name = identifier(column.source)
+    return typeText(stored) === type ? name : `CAST(${name} AS ${type})`
+  }
+}
+
+function fromWhere(
+  { files, range }: Stretch,
+  predicates: readonly Predicate[],
+  sqlOf: (column: Column) => string,
+  parameters: Parameters,
+): string {
+  const paths = parameters.add(bindPaths(files.map(({ file }) => file.path)))
+  const conditions = predicates.map((predicate) => condition(predicate, sqlOf, parameters))
+  if (range) {
+    conditions.push(`file_row_number >= ${parameters.add(bindBigint(range.from))}`)
+    conditions.push(`file_row_number < ${parameters.add(bindBigint(range.to))}`)
+  }
+  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
+  return `FROM read_parquet(${paths}, hive_partitioning = false, union_by_name = false)${where}`
+}

@@ -1,0 +1,118 @@
+import type { Column } from '../../../columns/column.js'
+import type { CompareKind, ListKind, Predicate, Value } from '../../../columns/predicate.js'
+import { bindList, bindValue } from '../bind.js'
+import type { Bound } from '../bind.js'
+import { servedText } from '../encode/encode.js'
+
+/**
+ * Lists up to this long are written so that DuckDB compares value by value as it scans. Its own IN
+ * of five and more is a join, which gives up the stored order; for long lists that is far quicker.
+ */
+const shortListMax = 16
+/** Parameters prune by row group and a list does not; beyond this many, planning costs more. */
+const parametersMax = 1100
+
+/** Collects the values of one statement, each bound to the next `$n`. */
+export class Parameters {
+  readonly values: Bound[] = []
+
+  add(bound: Bound): string {
+    this.values.push(bound)
+    return `$${this.values.length}`
+  }
+}
+
+type Comparison = Predicate & { readonly kind: CompareKind }
+type Membership = Predicate & { readonly kind: ListKind }
+
+/** True for a condition that becomes a join, after which rows come in any order. */
+export function isJoin(predicate: Predicate): boolean {
+  return 'values' in predicate && predicate.values.length > shortListMax
+}
+
+/** One predicate as SQL over the column as `sqlOf` gives it; every value is bound. */
+export function condition(
+  predicate: Predicate,
+  sqlOf: (column: Column) => string,
+  parameters: Parameters,
+): string {
+  if (predicate.kind === 'nothing') return 'false'
+  const sql = sqlOf(predicate.column)
+  switch (predicate.kind) {
+    case 'is_null':
+    case 'not_null':
+      return emptyCondition(predicate.kind, predicate.column, sql)
+    case 'in':
+    case 'not_in':
+      return membership(predicate, sql, parameters)
+    default:
+      return compare(predicate, sql, parameters)
+  }
+}
+
+/** Empty is what is served as null: NaN, ±infinity and a null written in JSON as well. */
+function emptyCondition(kind: 'is_null' | 'not_null', column: Column, sql: string): string {
+  if (mayBeInfinite(column)) {
+    return kind === 'is_null' ? `(${sql} IS NULL OR NOT isfinite(${sql}))` : `isfinite(${sql})`
+  }
+  const { type } = column
+  const isJson = type.kind === 'scalar' && ['JSON', 'VARIANT'].includes(type.name)
+  return `${isJson ? servedText(type, sql) : sql} ${kind === 'is_null' ? 'IS NULL' : 'IS NOT NULL'}`
+}
+
+const signs: Readonly<Record<CompareKind, string>> = {
+  eq: '=',
+  ne: '<>',
+  gt: '>',
+  gte: '>=',
+  lt: '<',
+  lte: '<=',
+  isdistinct: 'IS DISTINCT FROM',
+}
+
+function compare({ kind, column, value }: Comparison, sql: string, parameters: Parameters): string {
+  const left = comparable(column, value, sql)
+  const right = parameters.add(bindValue(column, value))
+  // As a range: Bloom filters in files tell 0 from -0, which are equal.
+  if (kind === 'eq' && value === 0) return `(${left} >= ${right} AND ${left} <= -${right})`
+  const comparison = `${left} ${signs[kind]} ${right}`
+  return kind === 'eq' || kind === 'isdistinct' ? comparison : finite(column, sql, comparison)
+}
+
+function membership(predicate: Membership, sql: string, parameters: Parameters): string {
+  const { kind, column, values } = predicate
+  if (kind === 'in' && !isJoin(predicate)) {
+    const each = values.map((value) => compare({ kind: 'eq', column, value }, sql, parameters))
+    return `(${each.join(' OR ')})`
+  }
+  const left = comparable(column, values[0] ?? '', sql)
+  const list = valueList(predicate, parameters)
+  return kind === 'in' ? `${left} IN ${list}` : finite(column, sql, `${left} NOT IN ${list}`)
+}
+
+function valueList(predicate: Membership, parameters: Parameters): string {
+  const { kind, column, values } = predicate
+  const prunes = kind === 'in' && parameters.values.length + values.length <= parametersMax
+  if (prunes || !isJoin(predicate)) {
+    return `(${values.map((value) => parameters.add(bindValue(column, value))).join(', ')})`
+  }
+  const { bound, listSql } = bindList(column, values)
+  return `(SELECT unnest(${listSql(parameters.add(bound))}))`
+}
+
+/** The column in the form that its values are bound in. */
+function comparable(column: Column, value: Value, sql: string): string {
+  const { domain } = column.rules
+  const isRendered = domain.kind === 'text' && domain.form !== 'text' && typeof value === 'string'
+  return isRendered ? servedText(column.type, sql) : sql
+}
+
+/** Leaves out rows whose value is infinite, which is to say empty. */
+function finite(column: Column, sql: string, comparison: string): string {
+  return mayBeInfinite(column) ? `(${comparison} AND isfinite(${sql}))` : comparison
+}
+
+/** True for types that also have NaN or ±infinity, which are served as null. */
+export function mayBeInfinite({ rules: { domain } }: Column): boolean {
+  return domain.kind === 'float' || (domain.kind === 'grid' && domain.infinities)
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Column } from '../../../columns/column.js'
+import { typeText } from '../../../columns/data-type.js'
+import type { Question } from '../../../query/question.js'
+import type { Row, Rows } from '../../engine.js'
+import { bindBigint } from '../bind.js'
+import { byPosition, pieceSql, versionIndex } from './compile.js'
+import type { Statement } from './compile.js'
+import { Parameters } from './condition.js'
+import { unwritable } from '../duckdb-failure.js'
+import { parquetType, parquetValue } from '../encode/parquet-types.js'
+import { bindTarget } from '../paths.js'
+import type { Piece } from './pieces.js'
+import { readPieces } from './read-pieces.js'
+import type { Reading } from './read-pieces.js'
+import type { Run } from '../run-statement.js'
+import { identifier } from '../sql.js'
+
+/** The session's own: pieces are gathered in it one by one, and written at once. */
+const table = 'temp.page'
+/** What every reader of Parquet knows. */
+const codec = 'snappy'
+/** More than any page has: it is one row group. */
+const rowGroupRows = 122_880
+/** Rows of a page that is one file have no text of their own. */
+const noText = Buffer.alloc(0)
+
+/**
+ * The page as one Parquet file, which lies in `folder` only while it is made: the same rows as in
+ * any other format, in stored order, the columns by the names that callers see.
+ * @throws service_unavailable when no file can be written there
+ */
+export async function readPageFile(
+  question: Question,
+  folder: string,
+  reading: Reading,
+  run: Run,
+): Promise<Rows> {
+  const { columns } = question
+  await run(statement(`CREATE TEMP TABLE page (${tableColumns(columns)})`))
+  let pieces = 0
+  const found = await readPieces(question, reading, async (piece, limit) => {
+    pieces += 1
+    return placesOf(piece, await run(compileGather(piece, pieces, question, limit)))
+  })
+  const file = await writeFile(folder, (path) =>
+    run(compileWrite(columns, found.rows.length, path)),
+  )
+  await run(statement(`DROP TABLE ${table}`))
+  return { ...found, file }
+}
+
+function statement(sql: string, values: Statement['values'] = []): Statement {
+  return Object.freeze({ sql, values })
+}
+
+/** By place: no name of the owner's can be in the way. */
+function tableColumns(columns: readonly Column[]): string {
+  const cells = columns.map(({ type }, index) => `c${index} ${typeText(parquetType(type))}`)
+  return ['piece BIGINT', 'file BIGINT', 'number BIGINT', ...cells].join(', ')
+}
+
+/** Adds a piece's rows to the table, and tells their places. */
+function compileGather(
+  piece: Piece,
+  count: number,
+  { predicates, columns }: Question,
+  limit: number,
+): Statement {
+  const parameters = new Parameters()
+  const rows = pieceSql(piece, predicates, limit, parameters, (sqlOf) =>
+    columns.map((column) => parquetValue(column.type, sqlOf(column))).join(', '),
+  )
+  const number = parameters.add(bindBigint(count))
+  const sql = `INSERT INTO ${table} SELECT ${number}, * FROM (${rows}) RETURNING file, number`
+  return statement(sql, parameters.values)
+}
+
+function placesOf(piece: Piece, [files = [], numbers = []]: unknown[][]): readonly Row[] {
+  const rows = files.map((file, index) => {
+    const position = { file: versionIndex(piece, Number(file)), row: Number(numbers[index]) }
+    return { encoded: noText, position }
+  })
+  return rows.sort(byPosition)
+}
+
+/** The row that was read only to know whether any follows is not among the first. */
+function compileWrite(columns: readonly Column[], rows: number, path: string): Statement {
+  const list = columns.map(({ name }, index) => `c${index} AS ${identifier(name)}`)
+  const sql = `COPY (SELECT ${list.join(', ')} FROM ${table} ORDER BY piece, file, number LIMIT $1)
+    TO $2 (FORMAT parquet, COMPRESSION ${codec}, ROW_GROUP_SIZE ${rowGroupRows})`
+  return statement(sql, [bindBigint(rows), bindTarget(path)])
+}
+
+/** The bytes of what `write` writes; in whatever way it ends, nothing stays on the disk. */
+async function writeFile(
+  folder: string,
+  write: (path: string) => Promise<unknown>,
+): Promise<Buffer> {
+  const path = join(folder, `${randomUUID()}.parquet`)
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    try {
+      await write(path)
+      return await readFile(path)
+    } finally {
+      await rm(path, { force: true })
+    }
+  } catch (cause) {
+    throw unwritable(cause, folder)
+  }
+}

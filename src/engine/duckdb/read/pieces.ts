@@ -1,0 +1,202 @@
+import type { Predicate } from '../../../columns/predicate.js'
+import { filesThatMayHold } from '../../../versions/choose-files.js'
+import type { DataFile, Version } from '../../../versions/version.js'
+import type { Position } from '../../../query/question.js'
+import { isJoin } from './condition.js'
+
+/**
+ * Rows of a version that one statement reads: of files laid out alike, in stored order. They come
+ * before the rows of every later stretch.
+ */
+export interface Stretch {
+  readonly files: readonly StretchFile[]
+  /** Row numbers from `from` up to but not including `to`, where it is part of one file. */
+  readonly range: { readonly from: number; readonly to: number } | null
+}
+
+/** A stretch of which a page is read. */
+export interface Piece extends Stretch {
+  /**
+   * How its rows are read in stored order. `solo`: by a DuckDB of one thread, which stops when the
+   * page is full; `together`: by one whose threads share the work, each of which may find as many
+   * rows as the page lacks, in vain; `sorted`: by a plan that does not keep the order, so that it
+   * must be stated.
+   */
+  readonly plan: 'solo' | 'together' | 'sorted'
+}
+
+interface StretchFile {
+  /** Into the version's files. */
+  readonly index: number
+  readonly file: DataFile
+}
+
+/** Where a walk stands: the last row already seen, and how many rows are wanted still. */
+export interface Progress {
+  readonly after: Position | null
+  readonly missing: () => number
+}
+
+/** What one thread reads: the rows of DuckDB's usual row group, by which threads share the work. */
+export const soloRowsMax = 122_880
+/** DuckDB plans with the statistics of every file it is given, which costs as much as such rows. */
+const fileRowsMin = soloRowsMax / 16
+/** A next stretch is at most so many times as large as what was read in vain. */
+const growthMax = 8
+
+/**
+ * The pieces of a page in stored order, from the row after `after`; made one by one, as they are
+ * needed. DuckDB keeps the stored order for a pure scan–filter–LIMIT, the quickest way of all. Most
+ * pages fill in their first piece; what fills late is looked for in ever larger ones. A look-up by
+ * key is known to need all of the few files chosen. A long list becomes a join, which does not keep
+ * the order: then the rows are sorted, window by window, so that a page which fills early does not
+ * sort the whole.
+ */
+export function* planPage(
+  version: Version,
+  predicates: readonly Predicate[],
+  progress: Progress,
+): Generator<Piece> {
+  const { after } = progress
+  const chosen = chooseFiles(version, predicates).filter(
+    ({ index }) => after === null || index >= after.file,
+  )
+  const from = after !== null && chosen[0]?.index === after.file ? after.row + 1 : 0
+  const isLookup = predicates.some((predicate) => isByKey(version, predicate))
+  if (predicates.some(isJoin)) {
+    yield* windows(chosen, from, progress, isLookup ? Infinity : growthMax)
+    return
+  }
+  let size = isLookup ? Infinity : soloRowsMax
+  for (const stretch of stretches(chosen, from, () => size)) {
+    const cost = costOf(stretch)
+    yield { ...stretch, plan: cost > soloRowsMax ? 'together' : 'solo' }
+    size = Math.max(size, cost * growthMax)
+  }
+}
+
+/** Each value of such a predicate mostly finds few rows. */
+export function isByKey({ key }: Version, predicate: Predicate): boolean {
+  const isOfValues = predicate.kind === 'eq' || predicate.kind === 'in'
+  return isOfValues && predicate.column.name === key[0]?.name
+}
+
+/** The stretches of a count, for which order means nothing. */
+export function planCount(version: Version, predicates: readonly Predicate[]): readonly Stretch[] {
+  return [...stretches(chooseFiles(version, predicates), 0, () => Infinity)]
+}
+
+const sampleSlicesMax = 8
+
+/** The stretches of a sample: everything where it is little, else slices spread evenly over it. */
+export function planSample(
+  version: Version,
+  predicates: readonly Predicate[],
+  rowsMax: number,
+): readonly Stretch[] {
+  const chosen = chooseFiles(version, predicates)
+  const rows = chosen.reduce((sum, { file }) => sum + file.rows, 0)
+  if (rows <= rowsMax) return [...stretches(chosen, 0, () => Infinity)]
+  const slices = Math.min(sampleSlicesMax, rowsMax)
+  const size = Math.floor(rowsMax / slices)
+  return Array.from({ length: slices }, (_, slice) =>
+    slicesFrom(chosen, Math.floor((slice * rows) / slices), size),
+  ).flat()
+}
+
+/** `size` rows from row `start` on, counted over all files; in parts where files end in between. */
+function slicesFrom(
+  chosen: readonly StretchFile[],
+  start: number,
+  size: number,
+): readonly Stretch[] {
+  let first = 0
+  return chosen.flatMap((entry) => {
+    const from = Math.max(start - first, 0)
+    const to = Math.min(start + size - first, entry.file.rows)
+    first += entry.file.rows
+    return from < to ? [{ files: [entry], range: { from, to } }] : []
+  })
+}
+
+function chooseFiles(version: Version, predicates: readonly Predicate[]): readonly StretchFile[] {
+  return filesThatMayHold(version, predicates).flatMap((index) => {
+    const file = version.files[index]
+    return file ? [{ index, file }] : []
+  })
+}
+
+const windowRowsMin = 8192
+const windowRowsMax = 4_194_304
+/** More than the rows found so far promise: the next ones may be thinner sown. */
+const spare = 1.5
+
+/**
+ * Windows as large as the rows found so far let expect for the rest of the page. Each is at most
+ * `growth` times all before it, so what it may waste is in proportion; after a first one that holds
+ * next to none of the keys looked for, all the rest may follow.
+ */
+function* windows(
+  chosen: readonly StretchFile[],
+  from: number,
+  { missing }: Progress,
+  growth: number,
+): Generator<Piece> {
+  const wanted = missing()
+  let [size, read] = [windowRowsMin, 0]
+  for (const stretch of stretches(chosen, from, () => size)) {
+    yield { ...stretch, plan: 'sorted' }
+    read += costOf(stretch)
+    const found = wanted - missing()
+    const expected = found === 0 ? Infinity : (spare * missing() * read) / found
+    const most = Math.min(Math.max(read, windowRowsMin) * growth, windowRowsMax)
+    size = Math.min(Math.max(Math.ceil(expected), windowRowsMin), most)
+  }
+}
+
+/** In rows. */
+export function costOf({ files, range }: Stretch): number {
+  return range ? range.to - range.from : files.reduce((sum, { file }) => sum + fileCost(file), 0)
+}
+
+function fileCost({ rows }: DataFile): number {
+  return Math.max(rows, fileRowsMin)
+}
+
+/** Whole files together while they fit the size, larger ones in parts. */
+function* stretches(
+  chosen: readonly StretchFile[],
+  start: number,
+  size: () => number,
+): Generator<Stretch> {
+  let from = start
+  let index = 0
+  for (let entry = chosen[index]; entry; entry = chosen[index]) {
+    const batch = from > 0 ? [] : wholeFiles(chosen, index, size())
+    if (batch.length > 0) {
+      yield { files: batch, range: null }
+      index += batch.length
+      continue
+    }
+    const to = Math.min(from + size(), entry.file.rows)
+    if (from < to) yield { files: [entry], range: { from, to } }
+    from = to < entry.file.rows ? to : 0
+    if (from === 0) index += 1
+  }
+}
+
+/** The longest run of whole files from `index` on that fits the size; none when not even one does. */
+function wholeFiles(
+  chosen: readonly StretchFile[],
+  index: number,
+  size: number,
+): readonly StretchFile[] {
+  const batch: StretchFile[] = []
+  let cost = 0
+  for (const entry of chosen.slice(index)) {
+    cost += fileCost(entry.file)
+    if (cost > size || (batch[0] && batch[0].file.layout !== entry.file.layout)) break
+    batch.push(entry)
+  }
+  return batch
+}

@@ -1,0 +1,112 @@
+import type { Column } from '../../../columns/column.js'
+import { typeText } from '../../../columns/data-type.js'
+import type { ColumnProfile, Profile, ProfileQuestion } from '../../engine.js'
+import { compileRows } from './compile.js'
+import type { Statement } from './compile.js'
+import { Parameters, condition } from './condition.js'
+import { encodeCell } from '../encode/encode.js'
+import { planCount, planSample } from './pieces.js'
+import type { Run } from '../run-statement.js'
+
+/** A column of the question under the name that it has in our statements. */
+interface Cell {
+  readonly column: Column
+  readonly name: string
+  /** SQL for the value, NULL where null is served. */
+  readonly value: string
+}
+
+/** An estimate may be some percent too high for a column that is just within the limit. */
+const estimateSlack = 1.2
+const columnFacts = 4
+
+/**
+ * Two statements: counts, ends and an estimate of how many values there are; then the values of
+ * those columns that seem to have few. Memory is bounded by what the second one may list.
+ */
+export async function profileColumns(question: ProfileQuestion, run: Run): Promise<Profile> {
+  const { columns, valuesMax } = question
+  const cells = columns.map((column, index): Cell => {
+    const name = `c${index}`
+    const isEmpty = condition({ kind: 'is_null', column }, () => name, new Parameters())
+    const value =
+      isEmpty === `${name} IS NULL` ? name : `CASE WHEN NOT (${isEmpty}) THEN ${name} END`
+    return { column, name, value }
+  })
+  const [[rows] = [], ...facts] = await run(compileFacts(question, cells))
+  const estimates = cells.map((_, index) => Number(facts[index * columnFacts + 3]?.[0] ?? Infinity))
+  const few = cells.filter((_, index) => (estimates[index] ?? 0) <= valuesMax * estimateSlack)
+  const lists = few.length === 0 ? [] : await run(compileValues(question, few))
+  const valuesOf = new Map(few.map(({ name }, index) => [name, textsOf(lists[index]?.[0])]))
+  return {
+    rows: Number(rows),
+    columns: cells.map(({ name }, index): ColumnProfile => {
+      const [emptyRows, min, max] = facts.slice(index * columnFacts).map(([value]) => value)
+      const values = valuesOf.get(name) ?? null
+      return {
+        emptyRows: Number(emptyRows),
+        min: textOrNull(min),
+        max: textOrNull(max),
+        values: values && values.length <= valuesMax ? values : null,
+      }
+    }),
+  }
+}
+
+/** Never with FILTER, for which DuckDB copies every column of a chunk for every aggregate. */
+function compileFacts(question: ProfileQuestion, cells: readonly Cell[]): Statement {
+  const facts = cells.flatMap(({ column, value }) => [
+    `count(*) - count(${value})`,
+    isOrdered(column) ? encodeCell(column, `min(${value})`) : 'NULL',
+    isOrdered(column) ? encodeCell(column, `max(${value})`) : 'NULL',
+    isListed(column) ? `approx_count_distinct(${value})` : 'NULL',
+  ])
+  return compileOver(question, cells, ['count(*)', ...facts])
+}
+
+function compileValues(question: ProfileQuestion, cells: readonly Cell[]): Statement {
+  const lists = cells.map(({ column, value }) => {
+    const values = `list_filter(list_sort(list(DISTINCT ${value})), lambda v: v IS NOT NULL)`
+    return `to_json(list_transform(${values}, lambda v: ${encodeCell(column, 'v')}))`
+  })
+  return compileOver(question, cells, lists)
+}
+
+/** One row of aggregates over every piece of the question. */
+function compileOver(
+  { version, predicates, rowsMax }: ProfileQuestion,
+  cells: readonly Cell[],
+  aggregates: readonly string[],
+): Statement {
+  const pieces =
+    rowsMax === null ? planCount(version, predicates) : planSample(version, predicates, rowsMax)
+  const parameters = new Parameters()
+  const columns = cells.map(({ column, name }) => [name, column] as const)
+  const rows = pieces.map((piece) => compileRows(piece, predicates, columns, parameters))
+  const nulls = columns.map(([name, { type }]) => `CAST(NULL AS ${typeText(type)}) AS ${name}`)
+  const nothing = `SELECT ${nulls.join(', ')} WHERE false`
+  const from = rows.length === 0 ? nothing : rows.join(' UNION ALL ')
+  const sql = `SELECT ${aggregates.join(', ')} FROM (${from})`
+  return Object.freeze({ sql, values: parameters.values })
+}
+
+const orderedTypes: readonly string[] = ['integer', 'number', 'date', 'timestamp', 'time']
+/** Types of codes and classes; an amount or a moment is rarely the same twice. */
+const listedTypes: readonly string[] = ['string', 'integer', 'boolean', 'date']
+
+function isOrdered({ rules }: Column): boolean {
+  return orderedTypes.includes(rules.shown)
+}
+
+function isListed({ rules }: Column): boolean {
+  return listedTypes.includes(rules.shown)
+}
+
+/** A JSON array of JSON texts; none where no row has a value. */
+function textsOf(list: unknown): readonly string[] {
+  return list === null || list === undefined ? [] : (JSON.parse(String(list)) as string[])
+}
+
+function textOrNull(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value)
+}

@@ -1,0 +1,71 @@
+import { timedOut } from '../../deadline.js'
+import type { TimeLimit } from '../../deadline.js'
+import type { ReadOptions } from '../../engine.js'
+
+/**
+ * What is known of a query before it runs. `small`: few rows and comparisons, by the files' own
+ * numbers; `byKey`: by values of the key, which mostly find few rows; `large`: anything else.
+ */
+export type Size = 'small' | 'byKey' | 'large'
+
+/** Why work by key is stopped, to be run again as large. */
+export class Overrun extends Error {}
+
+/** A query's turn: before, while and after it holds a place. */
+export class Turn {
+  readonly client: string
+  readonly timeLimit: TimeLimit | undefined
+  readonly #controller: AbortController
+  readonly #now: () => number
+  size: Size
+  #startedMs = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor({ client, timeLimit }: ReadOptions, size: Size, control: Control) {
+    this.client = client
+    this.timeLimit = timeLimit
+    this.size = size
+    this.#controller = control.controller
+    this.#now = control.now
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  get ranMs(): number {
+    return this.#now() - this.#startedMs
+  }
+
+  /** Until it must have ended. */
+  get leftMs(): number {
+    return this.timeLimit ? Math.max(this.timeLimit.leftMs - this.ranMs, 0) : Infinity
+  }
+
+  start(): void {
+    this.#startedMs = this.#now()
+    const { timeLimit } = this
+    if (!timeLimit) return
+    this.#timer = setTimeout(() => {
+      this.#controller.abort(timedOut(timeLimit.totalMs))
+    }, timeLimit.leftMs)
+  }
+
+  /** Gives the place back; returns how long it was held. */
+  stop(): number {
+    clearTimeout(this.#timer)
+    const { ranMs, timeLimit } = this
+    if (timeLimit) timeLimit.leftMs = Math.max(timeLimit.leftMs - ranMs, 0)
+    return ranMs
+  }
+
+  cut(): void {
+    this.#controller.abort(new Overrun())
+  }
+}
+
+interface Control {
+  /** Stops the work. */
+  readonly controller: AbortController
+  readonly now: () => number
+}

@@ -1,0 +1,256 @@
+import { ServiceError } from '../../../errors.js'
+import { withController } from '../../deadline.js'
+import type { ReadOptions } from '../../engine.js'
+import { DecayingScores } from './decaying.js'
+import { TurnQueue } from './turn-queue.js'
+import type { Waiter } from './turn-queue.js'
+import { Overrun, Turn } from './turn.js'
+import type { Size } from './turn.js'
+import { untilFree } from './until-free.js'
+
+export interface TurnsOptions {
+  /**
+   * How many queries may run at once. Large ones leave one place free; where there is only one, a
+   * query that is not large may run beside a large one.
+   */
+  readonly slots: number
+  /** How many may wait, over all clients. */
+  readonly queueMax: number
+  /** How long a request may wait, unless the longest running query ends later. */
+  readonly waitMaxMs: number
+}
+
+/** What work is given of its turn. */
+export interface Held {
+  /** Aborts with the caller's, at the end of the time limit, and when work by key takes too long. */
+  readonly signal: AbortSignal
+  /** Whether it is not large, but large work runs at the same time. */
+  readonly isBesideLarge: () => boolean
+  /** Before work that is large: waits for a place for it, unless this turn has one. */
+  readonly grow: () => Promise<void>
+}
+
+/** Work by key may take longer only while no small work of another client waits. */
+const sliceMs = 250
+const watchEveryMs = 25
+/** A client with more cuts of late is not believed: its work by key is large. */
+const overrunsMax = 2
+/** A client whose large queries have run so long in vain of late goes last. */
+const wastedMaxMs = 15_000
+const forgottenByHalfMs = 60_000
+/** No request is refused sooner. */
+const patienceMinMs = 5000
+/** For a query to stop after its time limit. */
+const stopMs = 1000
+/** Of the newest query in the usual time. */
+const newestShare = 0.2
+const retryMaxSeconds = 60
+
+/**
+ * A fixed number of places, and a bounded queue that is fair (`TurnQueue`). One place is always left
+ * to work that is not large, and a client never holds the last place for large work where there are
+ * two or more. A client whose large queries keep ending in vain goes last. When the queue is full,
+ * the last request of the client with the most waiting gives way.
+ */
+export class Turns {
+  readonly #options: TurnsOptions
+  readonly #now: () => number
+  readonly #largeMax: number
+  readonly #running = new Set<Turn>()
+  readonly #queue: TurnQueue
+  /** Milliseconds that large queries ran before they were aborted. */
+  readonly #wasted: DecayingScores
+  readonly #overruns: DecayingScores
+  #usualMs = { small: 10, large: 1000 }
+  #slice: NodeJS.Timeout | undefined
+
+  constructor(options: TurnsOptions, now: () => number) {
+    this.#options = options
+    this.#now = now
+    this.#largeMax = Math.max(options.slots - 1, 1)
+    this.#wasted = new DecayingScores(forgottenByHalfMs, now)
+    this.#overruns = new DecayingScores(forgottenByHalfMs, now)
+    this.#queue = new TurnQueue((turn) => isLarge(turn) && this.#isLate(turn.client))
+  }
+
+  /**
+   * Runs `work` when a place is free; work by key that is cut runs again, as large.
+   * @throws service_unavailable when the queue is full or the wait too long; timeout; the signal's
+   *   reason when it aborts
+   */
+  async run<T>(options: ReadOptions, size: Size, work: (held: Held) => Promise<T>): Promise<T> {
+    options.signal.throwIfAborted()
+    const isBelieved = size !== 'byKey' || this.#overruns.of(options.client) <= overrunsMax
+    try {
+      return await withController(options.signal, (controller) => {
+        const control = { controller, now: this.#now }
+        return this.#take(new Turn(options, isBelieved ? size : 'large', control), work)
+      })
+    } catch (cause) {
+      if (!(cause instanceof Overrun)) throw cause
+      this.#overruns.add(options.client, 1)
+      return this.run(options, 'large', work)
+    }
+  }
+
+  async #take<T>(turn: Turn, work: (held: Held) => Promise<T>): Promise<T> {
+    const grow = async () => {
+      if (isLarge(turn)) return
+      this.#leave(turn)
+      turn.size = 'large'
+      await this.#enter(turn)
+    }
+    try {
+      const wait = this.#enter(turn)
+      if (wait) await wait
+      const isBesideLarge = () => !isLarge(turn) && this.#count(isLarge) > 0
+      return await work({ signal: turn.signal, isBesideLarge, grow })
+    } finally {
+      this.#leave(turn)
+    }
+  }
+
+  #enter(turn: Turn): Promise<void> | undefined {
+    if (!this.#mayStart(turn)) return this.#wait(turn)
+    this.#start(turn)
+    return undefined
+  }
+
+  #start(turn: Turn): void {
+    this.#running.add(turn)
+    turn.start()
+  }
+
+  /** Does nothing where it has no place. */
+  #leave(turn: Turn): void {
+    if (!this.#running.delete(turn)) return
+    const ranMs = turn.stop()
+    if (isLarge(turn) && turn.signal.aborted) this.#wasted.add(turn.client, ranMs)
+    const lane = isLarge(turn) ? 'large' : 'small'
+    this.#usualMs[lane] += newestShare * (ranMs - this.#usualMs[lane])
+    this.#startNext()
+  }
+
+  #startNext(): void {
+    const next = () => this.#queue.take((turn) => this.#mayStart(turn))
+    for (let waiter = next(); waiter; waiter = next()) {
+      this.#start(waiter.turn)
+      waiter.start()
+    }
+  }
+
+  #mayStart(turn: Turn): boolean {
+    const { slots } = this.#options
+    if (this.#running.size >= Math.max(slots, 2)) return false
+    return isLarge(turn) ? this.#mayBeLarge(turn) : this.#count((each) => !isLarge(each)) < slots
+  }
+
+  #mayBeLarge({ client }: Turn): boolean {
+    const own = this.#count((each) => isLarge(each) && each.client === client)
+    return this.#count(isLarge) < this.#largeMax && own < Math.max(this.#largeMax - 1, 1)
+  }
+
+  #count(test: (turn: Turn) => boolean): number {
+    let count = 0
+    for (const turn of this.#running) if (test(turn)) count += 1
+    return count
+  }
+
+  #isLate(client: string): boolean {
+    return this.#wasted.of(client) > wastedMaxMs
+  }
+
+  #wait(turn: Turn): Promise<void> {
+    if (this.#queue.length >= this.#options.queueMax) this.#makeRoom(turn)
+    return new Promise((resolve, reject) => {
+      const sinceMs = this.#now()
+      const forget = () => {
+        turn.signal.removeEventListener('abort', leave)
+        clearTimeout(timer)
+        if (turn.timeLimit) turn.timeLimit.waitedMs += this.#now() - sinceMs
+      }
+      const waiter: Waiter = {
+        turn,
+        start: () => {
+          forget()
+          resolve()
+        },
+        refuse: (reason) => {
+          forget()
+          this.#queue.remove(waiter)
+          reject(reason)
+        },
+      }
+      const leave = () => waiter.refuse(turn.signal.reason)
+      const timer = setTimeout(() => waiter.refuse(this.#busy(turn)), this.#patienceMs(turn))
+      turn.signal.addEventListener('abort', leave, { once: true })
+      this.#queue.add(waiter)
+      if (!isLarge(turn)) this.#watchSlices()
+    })
+  }
+
+  #makeRoom(turn: Turn): void {
+    const last = this.#queue.lastOfLongest(turn.client)
+    if (!last) throw this.#busy(turn)
+    last.refuse(this.#busy(last.turn))
+  }
+
+  /** While small work of other clients waits, work by key is cut at the end of its slice. */
+  #watchSlices(): void {
+    this.#slice ??= setTimeout(() => {
+      this.#slice = undefined
+      if (!this.#queue.some((turn) => !isLarge(turn))) return
+      const isWanted = ({ client }: Turn) =>
+        this.#queue.some((turn) => !isLarge(turn) && turn.client !== client)
+      const isOver = (turn: Turn) => turn.size === 'byKey' && turn.ranMs >= sliceMs
+      const oldest = [...this.#running].find((turn) => isOver(turn) && isWanted(turn))
+      if (oldest) this.#endSlice(oldest)
+      this.#watchSlices()
+    }, watchEveryMs).unref()
+  }
+
+  /** It goes on where there is a place for large work. */
+  #endSlice(turn: Turn): void {
+    if (!this.#mayBeLarge(turn)) return turn.cut()
+    turn.size = 'large'
+    this.#startNext()
+  }
+
+  /** Until its turn must have come; never less than until the longest running query must end. */
+  #patienceMs(turn: Turn): number {
+    const limits = [...this.#running].map(({ leftMs }) => leftMs).filter(Number.isFinite)
+    const longestMs = Math.max(0, ...limits) + stopMs
+    const ends = this.#rivals(turn).map(({ leftMs }) => leftMs + stopMs)
+    const turnMs = this.#untilFree(turn, ends, Math.max(longestMs, turn.timeLimit?.leftMs ?? 0))
+    const wantedMs = this.#isLate(turn.client) ? Infinity : Math.max(turnMs, patienceMinMs)
+    const allowedMs = this.#options.waitMaxMs - (turn.timeLimit?.waitedMs ?? 0)
+    return Math.max(Math.min(wantedMs, allowedMs), Math.min(wantedMs, longestMs))
+  }
+
+  #rivals(turn: Turn): readonly Turn[] {
+    return [...this.#running].filter((each) => isLarge(each) === isLarge(turn))
+  }
+
+  #untilFree(turn: Turn, endsMs: readonly number[], eachMs: number): number {
+    const places = isLarge(turn) ? this.#largeMax : this.#options.slots
+    const isRival = (other: Turn) => other !== turn && isLarge(other) === isLarge(turn)
+    const ahead = this.#queue.ahead(turn, isRival)
+    return untilFree(endsMs, places, ahead, eachMs)
+  }
+
+  /** Says when a place is likely to be free, if queries take as long as usual. */
+  #busy(turn: Turn): ServiceError {
+    const usualMs = this.#usualMs[isLarge(turn) ? 'large' : 'small']
+    const ends = this.#rivals(turn).map((each) =>
+      each.ranMs < usualMs ? usualMs - each.ranMs : each.leftMs,
+    )
+    const seconds = Math.ceil(this.#untilFree(turn, ends, usualMs) / 1000)
+    const detail = 'Too many queries are waiting. Try again later.'
+    const retryAfterSeconds = Math.min(Math.max(seconds, 1), retryMaxSeconds)
+    return new ServiceError('service_unavailable', detail, { retryAfterSeconds })
+  }
+}
+
+function isLarge({ size }: Turn): boolean {
+  return size === 'large'
+}

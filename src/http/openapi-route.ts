@@ -1,0 +1,44 @@
+import type { FastifyInstance } from 'fastify'
+import type { Catalog } from '../catalog.js'
+import type { Service } from '../service.js'
+import type { Reference } from '../service/reference.js'
+import { openApiDocument } from './openapi/document.js'
+import { entityOf, sendEntity } from './entity.js'
+import type { Entity } from './entity.js'
+import { visitOf } from './visit.js'
+
+/**
+ * `GET /openapi.json`: with a token the document of its datasets, without one that of the listed
+ * datasets.
+ */
+export function addReference(
+  app: FastifyInstance,
+  { service, root = '' }: { readonly service: Service; readonly root?: string },
+): void {
+  const documents = new WeakMap<Catalog, Map<string, Entity>>()
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/openapi.json',
+    handler: async (request, reply) => {
+      const reference = await service.reference(visitOf(request, reply))
+      const known = documents.get(reference.catalog) ?? new Map<string, Entity>()
+      documents.set(reference.catalog, known)
+      void reply.header('Cache-Control', 'private, no-cache').header('Vary', 'Authorization')
+      return sendEntity(request, reply, documentOf(reference, root, known))
+    },
+  })
+}
+
+const audiencesMax = 32
+
+/** The document of an audience, made once for a catalog; the oldest makes room. */
+function documentOf(reference: Reference, root: string, known: Map<string, Entity>): Entity {
+  const found = known.get(reference.key)
+  if (found) return found
+  const [oldest] = known.keys()
+  if (known.size >= audiencesMax && oldest !== undefined) known.delete(oldest)
+  const text = JSON.stringify(openApiDocument(reference.datasets, root))
+  const made = entityOf(Buffer.from(text), 'application/json; charset=utf-8')
+  known.set(reference.key, made)
+  return made
+}

@@ -1,0 +1,119 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Server } from '@modelcontextprotocol/server'
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import { ServiceError, badRequest } from '../errors.js'
+import { recordOf } from '../registry/shape.js'
+import { requireBounded } from '../query/scan-json.js'
+import type { Service, Visit } from '../service.js'
+import type { Call } from './call-tool.js'
+import { createExchange } from './exchange.js'
+import { allowedHosts, requireAllowed } from './hosts.js'
+
+export interface McpParts {
+  readonly service: Service
+  /** Makes the server that answers one request; `logFault` takes what somebody has to look at. */
+  readonly serverFor: (call: Call, logFault: (error: ServiceError) => void) => Server
+  /** Host names that clients may use, besides those of this machine. */
+  readonly hosts: readonly string[]
+  /** A request as the service sees it. */
+  readonly visitOf: (request: FastifyRequest, reply: FastifyReply) => Visit
+  /** Its body, to be read once the visit is let in. */
+  readonly readBody: (request: FastifyRequest, reply: FastifyReply) => Promise<Buffer>
+}
+
+const path = '/mcp'
+
+/** After the parser of a longer message others have their turn, before all that reads it again. */
+const lettersAtOnce = 100_000
+
+/** Calls that read data; all others are free (contract 2). */
+const countedMethods: readonly unknown[] = ['tools/call', 'resources/read']
+
+/** Where clients look for OAuth in spite of their static header: a 404 in JSON makes them stop. */
+const oauthPaths = [
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/oauth-authorization-server/*',
+  '/.well-known/oauth-protected-resource',
+  '/.well-known/oauth-protected-resource/*',
+  '/.well-known/openid-configuration',
+  '/.well-known/openid-configuration/*',
+  `${path}/.well-known/*`,
+  '/register',
+]
+
+/**
+ * The MCP door: POST at /mcp and /mcp/ alike, without a redirect, which would cost clients their
+ * header. Checks come in the order host, method, size, token, rate.
+ */
+export function addMcp(app: FastifyInstance, parts: McpParts): void {
+  const { service, serverFor, hosts, visitOf, readBody } = parts
+  const exchange = createExchange()
+  const allowed = allowedHosts(hosts)
+  app.addHook('onClose', () => exchange.close())
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.url === path) requireAllowed(request.headers, allowed)
+  })
+  app.route({
+    method: 'POST',
+    url: path,
+    config: { isCompressed: false },
+    handler: async (request, reply) => {
+      const guest = service.admitMessage(visitOf(request, reply))
+      const body = decode(await readBody(request, reply))
+      requireBounded(body, 'The body')
+      const content = parse(body)
+      if (body.length > lettersAtOnce) await setImmediate()
+      request.log = request.log.child({ rpc: shownName(content) })
+      service.spend(guest, isCounted(content) ? 'request' : 'free request')
+      if (Array.isArray(content)) throw badRequest('Send one message a request, not an array.')
+      const call = { guest, bodyText: body }
+      const logFault = (error: ServiceError) =>
+        request.log.error({ err: error.cause ?? error }, error.code)
+      const answer = await exchange.answer({ headers: request.headers, content }, () =>
+        serverFor(call, logFault),
+      )
+      if (answer.type !== null) reply.type(answer.type)
+      return reply.code(answer.status).send(answer.body)
+    },
+  })
+  for (const url of oauthPaths) {
+    app.route({
+      method: app.supportedMethods as HTTPMethods[],
+      url,
+      handler: () => {
+        throw new ServiceError(
+          'not_found',
+          'This service has static API tokens, not OAuth: send a valid one as "Authorization: Bearer <token>".',
+        )
+      },
+    })
+  }
+}
+
+function isCounted(content: unknown): boolean {
+  return countedMethods.includes(recordOf(content)['method'])
+}
+
+/** The method, and the tool that it calls, for the log: names only, since all else is data. */
+function shownName(content: unknown): string {
+  const { method, params } = recordOf(content)
+  const names = [method, method === 'tools/call' ? recordOf(params)['name'] : undefined]
+  return names.filter((name) => typeof name === 'string' && /^[\w/]{1,40}$/.test(name)).join(' ')
+}
+
+/** @throws bad_request for a body that is not UTF-8 */
+function decode(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch {
+    throw badRequest('The body is not UTF-8.')
+  }
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}

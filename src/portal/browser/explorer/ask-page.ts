@@ -1,0 +1,71 @@
+import { words } from '../page-words.js'
+
+/** Where a caller stands after an answer; null where nothing is counted. */
+export interface Left {
+  readonly rows: number | null
+  readonly requests: number | null
+  readonly requestsOf: number | null
+}
+
+export interface Arrival {
+  readonly kind: 'text'
+  readonly text: string
+  readonly left: Left
+}
+
+export interface Refusal {
+  readonly kind: 'refused'
+  /** The server's own words, or the page's; null when nothing arrived. */
+  readonly detail: string | null
+  readonly retryAfterSeconds: number | null
+  readonly left: Left
+}
+
+export type Answer = Arrival | Refusal
+
+const nothingKnown: Left = { rows: null, requests: null, requestsOf: null }
+/** What no token has, and a header can't hold. */
+const notAscii = /[^ -~]/
+
+/** Asks the service with a token; whatever goes wrong is an answer, too. */
+export async function ask(path: string, token: string): Promise<Answer> {
+  if (notAscii.test(token)) return unanswered(words.notToken)
+  try {
+    const response = await fetch(`${document.documentElement.dataset['root'] ?? ''}${path}`, {
+      headers: { Authorization: `Bearer ${token}`, Accept: 'application/json' },
+    })
+    const text = await response.text()
+    const left = leftOf(response.headers)
+    if (response.ok) return { kind: 'text', text, left }
+    const retryAfterSeconds = count(response.headers, 'Retry-After')
+    return { kind: 'refused', detail: detailOf(text), retryAfterSeconds, left }
+  } catch {
+    return unanswered(null)
+  }
+}
+
+function unanswered(detail: string | null): Refusal {
+  return { kind: 'refused', detail, retryAfterSeconds: null, left: nothingKnown }
+}
+
+function leftOf(headers: Headers): Left {
+  return {
+    rows: count(headers, 'X-Quota-Rows-Remaining'),
+    requests: count(headers, 'X-RateLimit-Remaining'),
+    requestsOf: count(headers, 'X-RateLimit-Limit'),
+  }
+}
+
+function count(headers: Headers, name: string): number | null {
+  const text = headers.get(name)
+  return text === null ? null : Number(text)
+}
+
+function detailOf(text: string): string | null {
+  try {
+    const { detail } = JSON.parse(text) as { readonly detail?: unknown }
+    return typeof detail === 'string' ? detail : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,54 @@
+import { button, element, sayChanged } from '../element.js'
+import type { PageColumn } from './page-column.js'
+import { words } from '../page-words.js'
+import { wordFinder } from '../word-finder.js'
+
+export interface ColumnPicker {
+  readonly node: HTMLElement
+  /** In the order of choosing; empty = all. */
+  readonly read: () => readonly string[]
+}
+
+/** Chooses columns out of very many: a list to tick, narrowed as one types. */
+export function columnPicker(
+  columns: readonly PageColumn[],
+  chosen: readonly string[],
+): ColumnPicker {
+  const names = new Set(chosen)
+  const count = element('span', { class: 'muted' })
+  const say = () => {
+    const isAll = names.size === 0
+    count.textContent = isAll ? words.everyColumn : words.columnsChosen(names.size, columns.length)
+  }
+  const ticks = columns.map(({ name, description }) => {
+    const box = element('input', { type: 'checkbox', checked: names.has(name) })
+    box.addEventListener('change', () => {
+      if (box.checked) names.add(name)
+      else names.delete(name)
+      say()
+    })
+    const label = element('label', {}, box, element('code', {}, name), ` ${description}`)
+    return element('li', {}, label)
+  })
+  const list = element('ul', { class: 'ticks' }, ...ticks)
+  const all = button(words.everyColumn, () => {
+    names.clear()
+    for (const box of list.querySelectorAll('input')) box.checked = false
+    say()
+    sayChanged(list)
+  })
+  const find = wordFinder(ticks)
+  const search = element('input', { type: 'search', 'aria-label': words.findColumn })
+  search.placeholder = words.findColumn
+  search.addEventListener('input', () => {
+    find(search.value)
+  })
+  search.addEventListener('keydown', (event) => {
+    // Or it would run the question of the form around.
+    if (event.key === 'Enter') event.preventDefault()
+  })
+  say()
+  const summary = element('summary', {}, `${words.columnsToShow}: `, count)
+  const node = element('details', {}, summary, element('p', { class: 'line' }, search, all), list)
+  return { node, read: () => [...names] }
+}

@@ -1,0 +1,47 @@
+import type { PageColumn } from './page-column.js'
+import { element } from '../element.js'
+import type { Cell } from './exact-page.js'
+import { words } from '../page-words.js'
+
+type Row = ReadonlyMap<string, Cell>
+
+/** Rows as a table, with the columns in the order asked for. */
+export function pageTable(columns: readonly PageColumn[], rows: readonly Row[]): HTMLElement {
+  const head = columns.map(({ name, unit, description, type }) =>
+    element(
+      'th',
+      { scope: 'col', title: description, class: isNumber(type) ? 'number' : null },
+      name,
+      unit === '' ? null : element('small', {}, unit),
+    ),
+  )
+  const body = rows.map((row) =>
+    element('tr', {}, ...columns.map((column) => tableCell(column, row.get(column.name)))),
+  )
+  return element(
+    'div',
+    { class: 'wide tall', role: 'region', tabindex: 0, 'aria-label': words.result },
+    element(
+      'table',
+      { class: 'data' },
+      element('thead', {}, element('tr', {}, ...head)),
+      element('tbody', {}, ...body),
+    ),
+  )
+}
+
+/** A value for people: amounts have their thousands set apart, and every digit. */
+function cellText({ unit }: PageColumn, { kind, text }: Cell): string {
+  return kind === 'number' && unit !== '' ? words.digits(text) : text
+}
+
+function tableCell(column: PageColumn, cell: Cell | undefined): HTMLElement {
+  if (!cell || cell.kind === 'empty') {
+    return element('td', { class: 'empty', title: words.empty }, '—')
+  }
+  return element('td', { class: isNumber(column.type) ? 'number' : null }, cellText(column, cell))
+}
+
+function isNumber(type: string): boolean {
+  return type === 'number' || type === 'integer'
+}

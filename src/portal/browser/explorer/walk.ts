@@ -1,0 +1,71 @@
+import { answerView } from './answer-view.js'
+import { ask } from './ask-page.js'
+import type { Refusal } from './ask-page.js'
+import type { PageColumn } from './page-column.js'
+import { words } from '../page-words.js'
+import { writeQuestion } from './question-form.js'
+import type { Question } from './question-form.js'
+
+export interface Walk {
+  readonly node: HTMLElement
+  /** Asks for the first page; does nothing while an answer is awaited: it may be paid for. */
+  readonly start: (question: Question) => void
+}
+
+interface WalkFacts {
+  readonly dataset: string
+  readonly history: string
+  readonly columns: readonly PageColumn[]
+  readonly token: string
+}
+
+/**
+ * Walks over the pages of a question. An earlier page is asked for again by its cursor: the
+ * browser has it still, so that the server does not charge it twice.
+ */
+export function createWalk({ dataset, history, columns, token }: WalkFacts): Walk {
+  let question: Question | null = null
+  /** Of each page that was reached; the first has none. */
+  let cursors: (string | null)[] = []
+  let page = 0
+  let isAsking = false
+  const view = answerView(history, {
+    previous: () => {
+      void load(page - 1)
+    },
+    next: () => {
+      void load(page + 1)
+    },
+  })
+  const load = async (wanted: number) => {
+    if (!question || isAsking) return
+    isAsking = true
+    view.wait()
+    const cursor = cursors[wanted] ?? null
+    const query = writeQuestion(question) + (cursor === null ? '' : `&cursor=${cursor}`)
+    const answer = await ask(`/v1/${dataset}?${query}`, token)
+    isAsking = false
+    // Without a page of this question, what is shown answers another one.
+    const refuse = (refusal: Refusal) => view.refuse(refusal, cursors.length > 1)
+    if (answer.kind === 'refused') return refuse(answer)
+    try {
+      cursors[wanted + 1] = view.show(answer, shownColumns(columns, question), wanted)
+      page = wanted
+    } catch {
+      refuse({ ...answer, kind: 'refused', detail: words.unreadable, retryAfterSeconds: null })
+    }
+  }
+  const start = (asked: Question) => {
+    if (isAsking) return
+    question = asked
+    cursors = [null]
+    page = 0
+    void load(0)
+  }
+  return { node: view.node, start }
+}
+
+function shownColumns(columns: readonly PageColumn[], { select }: Question): readonly PageColumn[] {
+  if (select.length === 0) return columns
+  return select.flatMap((name) => columns.find((column) => column.name === name) ?? [])
+}

@@ -1,0 +1,59 @@
+import type { AccountDescription } from '../../service/account.js'
+import { accountView } from './account-view.js'
+import { ask } from './explorer/ask-page.js'
+import { button, element } from './element.js'
+import { words } from './page-words.js'
+import { forgetToken, keepToken, ownToken } from './stored-token.js'
+
+/** Builds the usage page: a place for the token, and what its account says. */
+export function startUsage(place: HTMLElement): void {
+  const input = element('input', {
+    id: 'token',
+    type: 'password',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    required: true,
+  })
+  const status = element('p', { role: 'status', class: 'status' })
+  const account = element('div')
+  /** Counts what was asked: an answer that somebody no longer waits for changes nothing. */
+  let asked = 0
+  const forget = button(words.forget, () => {
+    asked += 1
+    forgetToken()
+    startUsage(place)
+    document.getElementById(input.id)?.focus()
+  })
+  const show = async (token: string) => {
+    asked += 1
+    const own = asked
+    status.textContent = words.running
+    const answer = await ask('/v1/account', token)
+    if (own !== asked) return
+    const isRefused = answer.kind === 'refused'
+    status.classList.toggle('error', isRefused)
+    status.textContent = isRefused ? (answer.detail ?? words.failed) : words.usedFromNow
+    account.replaceChildren()
+    if (isRefused) return
+    keepToken(token)
+    forget.hidden = false
+    // Our own answer, by its own schema.
+    account.append(...accountView(JSON.parse(answer.text) as AccountDescription))
+  }
+  const form = element(
+    'form',
+    { class: 'line' },
+    element('label', { for: input.id }, words.token),
+    input,
+    element('button', { class: 'primary' }, words.show),
+    forget,
+  )
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    void show(input.value.trim())
+  })
+  const known = ownToken()
+  forget.hidden = known === null
+  place.replaceChildren(form, status, account)
+  if (known !== null) void show(known)
+}

@@ -1,0 +1,150 @@
+import type { Value } from '../columns/place.js'
+import type { Predicate } from '../columns/predicate.js'
+import type { Bounds, DataFile, Version } from './version.js'
+
+/** The files that can hold a row which meets every predicate, as indexes into `version.files`. */
+export function filesThatMayHold(
+  version: Version,
+  predicates: readonly Predicate[],
+): readonly number[] {
+  const tests = predicates.map(fileTest)
+  const { first, end } = stretchThatMayHold(version, predicates)
+  const chosen: number[] = []
+  for (let index = first; index < end; index += 1) {
+    const file = version.files[index]
+    if (file && file.rows > 0 && tests.every((mayHold) => mayHold(file))) chosen.push(index)
+  }
+  return chosen
+}
+
+/** From `first` up to but not including `end`: outside of it no file can hold a row. */
+interface Stretch {
+  readonly first: number
+  readonly end: number
+}
+
+/** By halving, where files are sorted by a column: there may be thousands. */
+function stretchThatMayHold(version: Version, predicates: readonly Predicate[]): Stretch {
+  let [first, end] = [0, version.files.length]
+  for (const predicate of predicates) {
+    if (predicate.kind !== 'eq' || !isSorted(version, predicate.column.name)) continue
+    const { column, value } = predicate
+    const boundsAt = (index: number) => version.files[index]?.bounds.get(column.name)
+    first = firstIndex(first, end, (index) => {
+      const bounds = boundsAt(index)
+      return bounds ? compareValues(bounds.max, value) >= 0 : true
+    })
+    end = firstIndex(first, end, (index) => {
+      const bounds = boundsAt(index)
+      return bounds ? compareValues(bounds.min, value) > 0 : true
+    })
+  }
+  return { first, end }
+}
+
+/** The first index that meets a test which, once met, is met by all that follow; else `end`. */
+function firstIndex(first: number, end: number, isMet: (index: number) => boolean): number {
+  let [low, high] = [first, end]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (isMet(middle)) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+const sortedColumns = new WeakMap<Version, Map<string, boolean>>()
+
+/** Whether each file has bounds of a column that are no smaller than those of the one before. */
+function isSorted(version: Version, name: string): boolean {
+  const known = sortedColumns.get(version) ?? new Map<string, boolean>()
+  sortedColumns.set(version, known)
+  const sorted = known.get(name) ?? findWhetherSorted(version, name)
+  known.set(name, sorted)
+  return sorted
+}
+
+function findWhetherSorted({ files }: Version, name: string): boolean {
+  return files.every(({ bounds }, index) => {
+    const [before, now] = [files[index - 1]?.bounds.get(name), bounds.get(name)]
+    if (!now) return false
+    if (!before) return index === 0
+    return compareValues(before.min, now.min) <= 0 && compareValues(before.max, now.max) <= 0
+  })
+}
+
+type FileTest = (file: DataFile) => boolean
+
+/** What a file without bounds holds can't be told: it is read. */
+function fileTest(predicate: Predicate): FileTest {
+  if (predicate.kind === 'nothing') return () => false
+  const { name, source } = predicate.column
+  const within = boundsTest(predicate)
+  const takesEmpty = predicate.kind === 'is_null' || predicate.kind === 'isdistinct'
+  return ({ bounds, partition }) => {
+    if (predicate.kind === 'is_null' && partition.has(source)) return partition.get(source) === null
+    const found = bounds.get(name)
+    if (found === undefined) return true
+    return found === null ? takesEmpty : within(found)
+  }
+}
+
+function boundsTest(
+  predicate: Exclude<Predicate, { kind: 'nothing' }>,
+): (bounds: Bounds) => boolean {
+  switch (predicate.kind) {
+    case 'eq':
+      return anyWithin([predicate.value])
+    case 'in':
+      return anyWithin([...predicate.values].sort(compareValues))
+    case 'gt':
+      return ({ max }) => compareValues(max, predicate.value) > 0
+    case 'gte':
+      return ({ max }) => compareValues(max, predicate.value) >= 0
+    case 'lt':
+      return ({ min }) => compareValues(min, predicate.value) < 0
+    case 'lte':
+      return ({ min }) => compareValues(min, predicate.value) <= 0
+    case 'ne':
+    case 'not_in':
+    case 'isdistinct':
+    case 'is_null':
+    case 'not_null':
+      return () => true
+  }
+}
+
+/** By halving: a list may be long and the files many. */
+function anyWithin(ascending: readonly Value[]): (bounds: Bounds) => boolean {
+  return ({ min, max }) => {
+    let [low, high] = [0, ascending.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (compareValues(ascending[middle] ?? min, min) < 0) low = middle + 1
+      else high = middle
+    }
+    const smallest = ascending[low]
+    return smallest !== undefined && compareValues(smallest, max) <= 0
+  }
+}
+
+/** The engine's order of two values of one column: text goes by UTF-8 bytes. */
+function compareValues(left: Value, right: Value): number {
+  if (typeof left === 'string' && typeof right === 'string') return compareText(left, right)
+  return left < right ? -1 : left > right ? 1 : 0
+}
+
+/** UTF-8 order is code point order; UTF-16 differs from it where surrogates stand. */
+export function compareText(left: string, right: string): number {
+  const length = Math.min(left.length, right.length)
+  for (let index = 0; index < length; index++) {
+    const difference = codeUnitRank(left, index) - codeUnitRank(right, index)
+    if (difference !== 0) return difference
+  }
+  return left.length - right.length
+}
+
+function codeUnitRank(text: string, index: number): number {
+  const unit = text.charCodeAt(index)
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
+}

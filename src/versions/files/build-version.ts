@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto'
+import type { Column } from '../../columns/column.js'
+import { typeText } from '../../columns/data-type.js'
+import type { DataType } from '../../columns/data-type.js'
+import { quoted } from '../../catalog/nearest.js'
+import type { FileColumn, OpenedFile, TextBounds } from '../opener.js'
+import type { Partition, Partitions } from './partition.js'
+import type { Problem } from '../../registry/problem.js'
+import type { SourceFile } from './source-files.js'
+import { onGrid } from '../../columns/values.js'
+import type { Bounds, DataFile, Version } from '../version.js'
+
+/** A source file, where it is served from, and what the engine found in it. */
+export interface ReadFile {
+  readonly source: SourceFile
+  readonly path: string
+  /** The identity that the file at `path` must keep; null where only this server writes to it. */
+  readonly guard: string | null
+  /** SHA-256 of what stands at `path`; null where that is not verified. */
+  readonly hash: string | null
+  readonly opened: OpenedFile
+}
+
+/** What the registry says of a version beyond its columns. */
+export interface VersionColumns {
+  readonly columns: readonly Column[]
+  readonly key: readonly Column[]
+  readonly history: Column | null
+  readonly partitions: Partitions
+}
+
+/** The version that files and columns make, and what speaks against it. */
+export function buildVersion(
+  dataset: string,
+  files: readonly ReadFile[],
+  { columns, key, history, partitions }: VersionColumns,
+): { readonly version: Version; readonly problems: readonly Problem[] } {
+  const inPath = new Set(partitions.columns.map(({ name }) => name))
+  const own = columns.filter(({ source }) => inPath.has(source))
+  const bounded = [...new Set([...key, ...(history ? [history] : []), ...own])]
+  const layouts: Layouts = new Map()
+  const dataFiles = files.map((file, index) =>
+    dataFile(file, partitions.ofFiles[index] ?? noPartition, bounded, layouts),
+  )
+  const version = Object.freeze({
+    id: versionId(files, columns, partitions),
+    dataset,
+    files: dataFiles,
+    columns,
+    key,
+    history,
+    newestHistory: history ? newestValue(dataFiles, history) : undefined,
+    rows: files.reduce((sum, file) => sum + file.opened.rows, 0),
+    bytes: files.reduce((sum, file) => sum + file.source.sizeBytes, 0),
+    modifiedMs: files.reduce((newest, file) => Math.max(newest, file.source.modifiedMs), 0),
+  })
+  return { version, problems: history ? historyProblems(dataFiles, history) : [] }
+}
+
+/** Content facts only (no times, no paths): two servers over the same files agree. */
+function versionId(
+  files: readonly ReadFile[],
+  columns: readonly Column[],
+  partitions: Partitions,
+): string {
+  const hash = createHash('sha256')
+  for (const { source } of files) hash.update(source.contentHash)
+  if (partitions.columns.length > 0) {
+    hash.update(JSON.stringify(partitions.ofFiles.map((partition) => [...partition])))
+  }
+  for (const { name, source, type, asText, hidden } of columns) {
+    hash.update(JSON.stringify([name, source, typeText(type), asText, hidden]))
+  }
+  return hash.digest('hex').slice(0, 16)
+}
+
+const noPartition: Partition = new Map()
+
+function dataFile(
+  file: ReadFile,
+  partition: Partition,
+  bounded: readonly Column[],
+  layouts: Layouts,
+): DataFile {
+  const { types, layout } = layoutOf(file.opened, layouts)
+  const bounds = new Map<string, Bounds | null>()
+  for (const column of bounded) {
+    const found = partition.has(column.source)
+      ? pathBounds(file, partition.get(column.source) ?? null)
+      : types.has(column.source)
+        ? file.opened.bounds.get(column.source)
+        : null
+    const parsed = found && parseBounds(found, column)
+    if (parsed !== undefined) bounds.set(column.name, parsed)
+  }
+  const { path, guard, hash, source, opened } = file
+  const facts = { path, guard, hash, name: source.name, rows: opened.rows }
+  return Object.freeze({ ...facts, types, layout, partition, bounds })
+}
+
+function pathBounds({ opened }: ReadFile, value: string | null): TextBounds | null {
+  return value === null || opened.rows === 0 ? null : { min: value, max: value }
+}
+
+type Layout = Pick<DataFile, 'types' | 'layout'>
+/** By a file's own list of columns, and by what it says. */
+type Layouts = Map<readonly FileColumn[] | string, Layout>
+
+/** Thousands of files laid out alike share what says so. */
+function layoutOf({ columns }: OpenedFile, layouts: Layouts): Layout {
+  const known = layouts.get(columns)
+  if (known) return known
+  const text = JSON.stringify(columns.map(({ name, type }) => [name, typeText(type)]))
+  const types: ReadonlyMap<string, DataType> = new Map(
+    columns.map(({ name, type }) => [name, type]),
+  )
+  const layout = layouts.get(text) ?? { types, layout: text }
+  layouts.set(columns, layout)
+  layouts.set(text, layout)
+  return layout
+}
+
+/** Bounds as values of the column; undefined where they can't be told, which prunes nothing. */
+function parseBounds(bounds: TextBounds, column: Column): Bounds | undefined {
+  const domain = column.rules.domain
+  if (domain.kind === 'text' && domain.form === 'text') return bounds
+  if (domain.kind !== 'grid') return undefined
+  const [min, max] = [domain.parse(bounds.min), domain.parse(bounds.max)]
+  if (!min || !max) return undefined
+  return { min: onGrid(min, domain.scale).floor, max: onGrid(max, domain.scale).floor }
+}
+
+function newestValue(files: readonly DataFile[], history: Column): bigint | undefined {
+  let newest: bigint | undefined
+  for (const file of files) {
+    const value = file.bounds.get(history.name)?.max
+    if (typeof value === 'bigint' && (newest === undefined || value > newest)) newest = value
+  }
+  return newest
+}
+
+/** A plan that counts years from too old a value would show years that were not sold. */
+function historyProblems(files: readonly DataFile[], history: Column): readonly Problem[] {
+  const unclear = files.find((file) => file.rows > 0 && !file.bounds.has(history.name))
+  if (!unclear) return []
+  const message = `${unclear.name} holds values in column ${quoted(history.name)} from which years can't be counted`
+  return [{ path: ['history'], message }]
+}

@@ -1,0 +1,72 @@
+import { stat } from 'node:fs/promises'
+import { isAbsolute, resolve } from 'node:path'
+import { glob, isDynamicPattern } from 'tinyglobby'
+import { FileError } from '../opener.js'
+
+/** A pattern in two: folders that are there, and what is to be matched below them. */
+export interface SplitPattern {
+  readonly base: string
+  readonly rest: string
+}
+
+/**
+ * The paths that a pattern matches, by name. What is there under the pattern's own letters is meant
+ * by them, a file as well as each folder from the left; only the rest is a glob, in which a
+ * backslash takes its meaning from the letter behind it.
+ * @throws FileError for a glob below a folder with a backslash in its name
+ */
+export async function expandPattern(folder: string, pattern: string): Promise<readonly string[]> {
+  const path = resolve(folder, pattern)
+  if (await isThere(path)) return [path]
+  const { base, rest } = await splitPattern(folder, pattern)
+  if (!isDynamicPattern(rest)) {
+    const plain = resolve(base, plainName(rest))
+    return (await isThere(plain)) ? [plain] : []
+  }
+  if (base.includes('\\')) {
+    throw new FileError(path, 'stands below a folder with "\\" in its name: list its files by name')
+  }
+  const matches = await glob(rest, { cwd: base, absolute: true, expandDirectories: false })
+  return matches.sort((left, right) => (left < right ? -1 : 1))
+}
+
+/** Follows a pattern from `folder` as far as its parts name folders that are there. */
+export async function splitPattern(folder: string, pattern: string): Promise<SplitPattern> {
+  const parts = pattern.split('/').filter((part) => part !== '')
+  let base = isAbsolute(pattern) ? '/' : folder
+  let at = 0
+  for (; at < parts.length - 1; at += 1) {
+    const next = await folderOf(base, parts[at] ?? '')
+    if (next === null) break
+    base = next
+  }
+  const rest = parts.slice(at).join('/')
+  // At a pattern's start, "!" would mean everything else.
+  return { base, rest: at > 0 ? rest.replace(/^!(?!\()/, '\\!') : rest }
+}
+
+/** A path as a pattern that matches it and nothing else, whether or not it is there. */
+export function escapePattern(path: string): string {
+  const parts = path.split('/').map((part) => {
+    const isPlain = !isDynamicPattern(part) && !part.includes('\\')
+    return isPlain ? part : part.replace(/[\\*?[\]{}()!+@|]/g, '\\$&')
+  })
+  return parts.join('/')
+}
+
+/** A part taken by its letters, or by those that its backslashes say to take as they are. */
+async function folderOf(base: string, part: string): Promise<string | null> {
+  for (const name of isDynamicPattern(part) ? [part] : [part, plainName(part)]) {
+    const path = resolve(base, name)
+    if ((await stat(path).catch(() => undefined))?.isDirectory()) return path
+  }
+  return null
+}
+
+function plainName(escaped: string): string {
+  return escaped.replace(/\\(.)/gs, '$1')
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { isDynamicPattern } from 'tinyglobby'
+import { listOf } from '../../registry/registry.js'
+import type { Registry } from '../../registry/registry.js'
+import type { DatasetEntry } from '../../registry/registry-schema.js'
+import { findFiles, identityOf } from './source-files.js'
+import type { FoundFile } from './source-files.js'
+
+/** What lies on the disk for a dataset, seen from outside. */
+export interface Look {
+  /** Equal as long as neither the registry's entry nor any file changes. */
+  readonly key: string
+  /** Those in which a change may come. */
+  readonly folders: readonly string[]
+}
+
+/** Looks at a dataset's files without reading them; closely where their content is in doubt. */
+export async function lookAt(
+  registry: Registry,
+  entry: DatasetEntry,
+  doubted: ReadonlyMap<string, string> = new Map(),
+): Promise<Look> {
+  const dictionary =
+    entry.dictionary === undefined
+      ? null
+      : await identityOrNull(resolve(registry.folder, entry.dictionary))
+  const patterns = listOf(entry.files)
+  let files: readonly FoundFile[] = []
+  let failure: string | null = null
+  try {
+    files = await findFiles(registry.folder, patterns)
+  } catch (cause) {
+    failure = (cause as Error).message
+  }
+  const hash = createHash('sha256')
+  hash.update(JSON.stringify([entry, dictionary, failure]))
+  for (const { name, identity, stamp } of files) {
+    // A damaged file may be put right in place, with the time of writing that it had.
+    hash.update(`${name}\n${doubted.has(identity) ? stamp : identity}\n`)
+  }
+  const folders = new Set([
+    ...patterns.map((pattern) => resolve(registry.folder, fixedPart(pattern))),
+    ...files.map(({ path }) => dirname(path)),
+  ])
+  return { key: hash.digest('hex'), folders: [...folders] }
+}
+
+/** The folders before the first that is a pattern, or before the file. */
+function fixedPart(pattern: string): string {
+  const parts = pattern.split('/')
+  const end = parts.findIndex((part) => isDynamicPattern(part))
+  return parts.slice(0, end < 0 ? -1 : end).join('/') || (pattern.startsWith('/') ? '/' : '.')
+}
+
+/** A file's identity; null where there is none. */
+export async function identityOrNull(path: string): Promise<string | null> {
+  const found = await stat(path, { bigint: true }).catch(() => undefined)
+  return found ? identityOf(found) : null
+}

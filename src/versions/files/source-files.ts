@@ -1,0 +1,241 @@
+import { constants } from 'node:fs'
+import type { BigIntStats } from 'node:fs'
+import { open, realpath, stat } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { basename, relative, resolve, sep } from 'node:path'
+import { isDynamicPattern } from 'tinyglobby'
+import { conversionOf } from './conversion.js'
+import { expandPattern } from './expand-pattern.js'
+import { hashFile } from '../hash-file.js'
+import type { HashFile } from '../hash-file.js'
+import { inBatches } from '../in-batches.js'
+import { FileError } from '../opener.js'
+
+/** What tells one file from another without reading it. */
+export interface FoundFile {
+  /** Where the registry's patterns find it. */
+  readonly path: string
+  /** The same relative to the registry, for people. */
+  readonly name: string
+  /** Device, inode, size and time of writing: as long as these are the same, so is the content. */
+  readonly identity: string
+  /** Changes with whatever is done to the file, though size and time of writing stay. */
+  readonly stamp: string
+}
+
+export interface ReadingOptions {
+  /** The content hash that identities stand for where another one was found; these are read. */
+  readonly doubted?: Map<string, string>
+  readonly hash?: HashFile
+}
+
+/** A file at its source, read once from end to end. */
+export interface SourceFile extends Omit<FoundFile, 'stamp'> {
+  /** Where it really is, if `path` is a symbolic link. */
+  readonly realPath: string
+  readonly sizeBytes: number
+  readonly modifiedMs: number
+  /** SHA-256 of the whole content, in hexadecimal digits. */
+  readonly contentHash: string
+  /** Its stamp when its content was read; left out where that was before this process. */
+  readonly stamp?: string
+}
+
+/** The file's size and time of writing are those of another content: it rotted, or worse. */
+export class DamageError extends FileError {
+  constructor(path: string) {
+    super(
+      path,
+      'is damaged: its content is not what it was, though its size and time of writing are; put ' +
+        'an intact copy back, which is served again within seconds, or accept the file as it is ' +
+        'now: touch it, or das dataset reload --force',
+    )
+    this.name = 'DamageError'
+  }
+}
+
+const filesMax = 100_000
+const notRegular = 'is not a regular file, and only those are read'
+/** A Parquet file begins and ends with these letters; before the last four stands the footer's size. */
+const mark = 'PAR1'
+const encryptedMark = 'PARE'
+const tailBytes = 8
+const wholeBytesMin = 12
+
+/**
+ * The files that a dataset's patterns name, in stored order: patterns as listed, the matches of
+ * each by name. Nothing is read but the folders.
+ * @throws FileError for a pattern that matches nothing
+ */
+export async function findFiles(
+  folder: string,
+  patterns: readonly string[],
+): Promise<readonly FoundFile[]> {
+  const paths = new Set<string>()
+  for (const pattern of patterns) {
+    for (const path of await expand(folder, pattern)) paths.add(path)
+    if (paths.size > filesMax) {
+      throw new FileError(resolve(folder, pattern), `matches more than ${filesMax} files`)
+    }
+  }
+  return inBatches([...paths], async (path) => {
+    const name = relative(folder, path).split(sep).join('/')
+    return { path, name, ...(await statFacts(path)) }
+  })
+}
+
+/**
+ * Reads the files that patterns name. `knownHashes`, by identity, spares reading those that were
+ * read before, unless their content is in doubt. A doubt that proves wrong is removed.
+ * @throws FileError for a pattern that matches nothing and for a file that is not whole Parquet;
+ *   DamageError for one whose content changed and nothing else
+ */
+export async function findSourceFiles(
+  folder: string,
+  patterns: readonly string[],
+  knownHashes: ReadonlyMap<string, string>,
+  { doubted = new Map(), hash = hashFile }: ReadingOptions = {},
+): Promise<readonly SourceFile[]> {
+  const found = await findFiles(folder, patterns)
+  const known = await inBatches(found, async (file) =>
+    doubted.has(file.identity) ? undefined : knownSourceFile(file, knownHashes),
+  )
+  const files: SourceFile[] = []
+  for (const [index, { path, name }] of found.entries()) {
+    files.push(known[index] ?? (await readUndoubted(path, name, doubted, hash)))
+  }
+  return files
+}
+
+async function readUndoubted(
+  path: string,
+  name: string,
+  doubted: Map<string, string>,
+  hash: HashFile,
+): Promise<SourceFile> {
+  const file = await readSourceFile(path, name, hash)
+  const expected = doubted.get(file.identity)
+  if (expected !== undefined && expected !== file.contentHash) throw new DamageError(path)
+  doubted.delete(file.identity)
+  return file
+}
+
+/** What a path names is that file, whatever its letters mean in a glob. */
+async function expand(folder: string, pattern: string): Promise<readonly string[]> {
+  const path = resolve(folder, pattern)
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isFile()) return [path]
+  if (found?.isDirectory()) throw new FileError(path, 'is a folder: add /*.parquet')
+  if (found) throw new FileError(path, notRegular)
+  const matches = await expandPattern(folder, pattern)
+  if (matches.length > 0) return matches
+  throw new FileError(path, isDynamicPattern(pattern) ? 'matches no file' : 'is not there')
+}
+
+/** A file whose content was read before; undefined for every other. */
+async function knownSourceFile(
+  { path, name, identity }: FoundFile,
+  knownHashes: ReadonlyMap<string, string>,
+): Promise<SourceFile | undefined> {
+  const contentHash = knownHashes.get(identity)
+  if (contentHash === undefined) return undefined
+  return orFileError(path, async () => {
+    const stats = await stat(path, { bigint: true })
+    // It was replaced between the two looks.
+    return identityOf(stats) === identity ? sourceFile(path, name, stats, contentHash) : undefined
+  })
+}
+
+async function readSourceFile(path: string, name: string, hash: HashFile): Promise<SourceFile> {
+  return orFileError(path, async () => {
+    const found = await stat(path, { bigint: true })
+    if (!found.isFile()) throw new FileError(path, notRegular)
+    const { stats, contentHash, isStill } = await readContent(path, hash)
+    const file = await sourceFile(path, name, stats, contentHash)
+    return isStill ? { ...file, stamp: stampOf(stats) } : file
+  })
+}
+
+async function sourceFile(
+  path: string,
+  name: string,
+  stats: BigIntStats,
+  contentHash: string,
+): Promise<SourceFile> {
+  return {
+    path,
+    name,
+    realPath: await realpath(path),
+    sizeBytes: Number(stats.size),
+    modifiedMs: Number(stats.mtimeMs),
+    identity: identityOf(stats),
+    contentHash,
+  }
+}
+
+async function statFacts(path: string): Promise<Pick<FoundFile, 'identity' | 'stamp'>> {
+  return orFileError(path, async () => {
+    const found = await stat(path, { bigint: true })
+    return { identity: identityOf(found), stamp: stampOf(found) }
+  })
+}
+
+/** What the system says of a file, in words that name it. */
+async function orFileError<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (cause instanceof FileError) throw cause
+    throw new FileError(path, `can't be read (${(cause as NodeJS.ErrnoException).code})`, cause)
+  }
+}
+
+/** Facts and content of one moment. */
+async function readContent(
+  path: string,
+  hash: HashFile,
+): Promise<{ stats: BigIntStats; contentHash: string; isStill: boolean }> {
+  // A pipe that has taken the file's place meanwhile must not be waited for.
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const stats = await file.stat({ bigint: true })
+  await requireWhole(file, path, Number(stats.size))
+  const contentHash = await hash(path)
+  // By its name again: another file may have taken its place before it was read.
+  const after = await stat(path, { bigint: true })
+  if (identityOf(after) !== identityOf(stats)) {
+    throw new FileError(path, 'was written to while it was read; write it whole, then rename it')
+  }
+  return { stats, contentHash, isStill: stampOf(after) === stampOf(stats) }
+}
+
+/** The same text for the same content: a rename or a further link changes none of it. */
+export function identityOf({ dev, ino, size, mtimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs].join('-')
+}
+
+/** Another text after anything that was done to the file, a rename or a further link included. */
+export function stampOf(stats: BigIntStats): string {
+  return `${identityOf(stats)}-${stats.ctimeNs}`
+}
+
+async function requireWhole(file: FileHandle, path: string, sizeBytes: number): Promise<void> {
+  if (sizeBytes === 0) throw new FileError(path, 'is empty (0 bytes)')
+  const tail = Buffer.alloc(tailBytes)
+  if (sizeBytes >= wholeBytesMin) await file.read(tail, 0, tailBytes, sizeBytes - tailBytes)
+  const lastLetters = tail.toString('latin1', 4)
+  if (lastLetters === encryptedMark) {
+    throw new FileError(path, 'is encrypted Parquet, which is not supported')
+  }
+  if (lastLetters !== mark) {
+    throw new FileError(path, otherFormat(path))
+  }
+  if (tail.readUInt32LE(0) > sizeBytes - wholeBytesMin) {
+    throw new FileError(path, 'is not a whole Parquet file (its footer is cut)')
+  }
+}
+
+function otherFormat(path: string): string {
+  const conversion = conversionOf(basename(path))
+  if (!conversion) return `is not a whole Parquet file (no ${mark} at its end)`
+  return `is ${conversion.format}, not Parquet; to convert it, run in its folder: ${conversion.command}`
+}

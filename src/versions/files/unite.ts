@@ -1,0 +1,116 @@
+import type { ReadFile } from './build-version.js'
+import { nameProblems, unknownNameProblems } from '../../registry/column-names.js'
+import { plainColumn } from '../../columns/column.js'
+import type { Column } from '../../columns/column.js'
+import { typeText, widen } from '../../columns/data-type.js'
+import type { DataType } from '../../columns/data-type.js'
+import type { Dictionary } from '../../registry/dictionary.js'
+import { quoted } from '../../catalog/nearest.js'
+import type { FileColumn } from '../opener.js'
+import type { Partitions } from './partition.js'
+import { plainTextOrNull } from '../../catalog/plain-text.js'
+import type { Problem } from '../../registry/problem.js'
+import type { DatasetEntry } from '../../registry/registry-schema.js'
+
+/** A column over all files. */
+interface UnitedColumn {
+  readonly type: DataType
+  readonly required: boolean
+  /** The first file that holds it, for messages. */
+  readonly file: string
+  /** How many files hold it. */
+  readonly files: number
+}
+
+/**
+ * The dataset's columns in stored order: those of the first file, then what later files add, then
+ * what their paths say.
+ * Types widen to one per column; the registry and the dictionary rename, hide and describe.
+ */
+export function uniteColumns(
+  files: readonly ReadFile[],
+  partitions: Partitions,
+  entry: DatasetEntry,
+  dictionary: Dictionary,
+): { readonly columns: readonly Column[]; readonly problems: readonly Problem[] } {
+  const united = new Map<string, UnitedColumn>()
+  const refused = new Map<string, Problem>()
+  for (const [columns, { first, count }] of layoutsOf(files)) {
+    for (const column of columns) addColumn(united, refused, first, column, count)
+  }
+  for (const { name, type, required } of partitions.columns) {
+    united.set(name, { type, required, file: '', files: files.length })
+  }
+  const columns = [...united].map(([source, column]) =>
+    describeColumn(source, column, files.length, entry, dictionary),
+  )
+  const problems = [
+    ...refused.values(),
+    ...partitions.problems,
+    ...unknownNameProblems(new Set(united.keys()), entry, dictionary),
+    ...nameProblems(columns),
+  ]
+  return { columns, problems }
+}
+
+interface LaidOut {
+  readonly first: string
+  count: number
+}
+
+/** Files that were read together share one list of columns: thousands of files, a few lists. */
+function layoutsOf(files: readonly ReadFile[]): ReadonlyMap<readonly FileColumn[], LaidOut> {
+  const layouts = new Map<readonly FileColumn[], LaidOut>()
+  for (const { source, opened } of files) {
+    const known = layouts.get(opened.columns)
+    if (known) known.count += 1
+    else layouts.set(opened.columns, { first: source.name, count: 1 })
+  }
+  return layouts
+}
+
+/** A column whose types can't be united is refused once, by the first two files that differ. */
+function addColumn(
+  united: Map<string, UnitedColumn>,
+  refused: Map<string, Problem>,
+  file: string,
+  { name, type, required }: FileColumn,
+  files: number,
+): void {
+  const known = united.get(name)
+  if (!known) {
+    united.set(name, { type, required, file, files })
+    return
+  }
+  const wider = widen(known.type, type)
+  if (wider) {
+    const isRequired = known.required && required
+    united.set(name, { ...known, type: wider, required: isRequired, files: known.files + files })
+  } else if (!refused.has(name)) {
+    const message =
+      `column ${quoted(name)} is ${typeText(known.type)} in ${known.file} and ` +
+      `${typeText(type)} in ${file}; no type holds both without loss`
+    refused.set(name, { path: ['files'], message })
+  }
+}
+
+function describeColumn(
+  source: string,
+  united: UnitedColumn,
+  files: number,
+  entry: DatasetEntry,
+  dictionary: Dictionary,
+): Column {
+  const said = Object.hasOwn(entry.columns ?? {}, source) ? entry.columns?.[source] : undefined
+  const known = dictionary.get(source)
+  const isPromised = united.required || known?.nullable === false
+  return Object.freeze({
+    ...plainColumn(said?.name ?? source, united.type),
+    source,
+    nullable: !isPromised || united.files < files,
+    unit: plainTextOrNull(said?.unit ?? known?.unit),
+    description: plainTextOrNull(said?.description ?? known?.description),
+    asText: said?.json === 'string',
+    hidden: said?.hidden ?? false,
+  })
+}

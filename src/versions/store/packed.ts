@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { ReadFile } from '../files/build-version.js'
+import type { Content } from './content.js'
+import type { FileChecks } from './file-checks.js'
+import type { OpenFiles } from '../opener.js'
+import type { PackedFile } from '../packer.js'
+import { contentIdOf } from './publish.js'
+import { identityOf } from '../files/source-files.js'
+import type { SourceFile } from '../files/source-files.js'
+import type { Version } from '../version.js'
+
+/** Another text when packing lays files out anew: then every version is packed again. */
+const layoutName = 'packed-1'
+
+/**
+ * The folder of these files' packed form, whether or not it is there. Its name comes from content
+ * and key alone, and packing keeps equal keys in stored order, so two servers over the same files
+ * serve the same rows at the same positions.
+ */
+export function packedFolder(
+  parent: string,
+  sources: readonly Pick<SourceFile, 'contentHash' | 'name'>[],
+  key: readonly string[],
+): string {
+  return join(parent, idOf(layoutName, contentIdOf(sources), ...key))
+}
+
+/**
+ * Opens what was packed of a version, as the content that takes its place.
+ * @throws FileError for a file that can't be read
+ */
+export async function openPacked(
+  folder: string,
+  packed: readonly PackedFile[],
+  from: Content,
+  version: Version,
+  openFiles: OpenFiles,
+  checks: FileChecks,
+): Promise<Content> {
+  const paths = packed.map(({ path }) => path)
+  const opened = await openFiles(paths, from.boundsOf)
+  const required = new Set(version.columns.filter((c) => !c.nullable).map((c) => c.source))
+  const files = await Promise.all(
+    opened.map(async ({ columns, ...facts }, index): Promise<ReadFile> => {
+      const path = paths[index] ?? ''
+      // Parquet as it is packed says of every column that it may be empty.
+      const kept = columns.map((column) => ({ ...column, required: required.has(column.name) }))
+      const source = await packedSource(folder, path, index, version)
+      const hash = await checks.adopt(path)
+      return { source, path, guard: null, hash, opened: { ...facts, columns: kept } }
+    }),
+  )
+  return { folder, files, boundsOf: from.boundsOf, origins: from.files.map(({ source }) => source) }
+}
+
+/** Known by its place in what was made from this content; as new as the newest of its sources. */
+async function packedSource(
+  folder: string,
+  path: string,
+  index: number,
+  { modifiedMs }: Version,
+): Promise<SourceFile> {
+  const found = await stat(path, { bigint: true })
+  return {
+    path,
+    name: `packed/${basename(path)}`,
+    realPath: path,
+    identity: identityOf(found),
+    sizeBytes: Number(found.size),
+    modifiedMs,
+    contentHash: idOf(basename(folder), String(index)),
+  }
+}
+
+function idOf(...parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16)
+}

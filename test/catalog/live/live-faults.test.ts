@@ -1,0 +1,146 @@
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { FileChecks } from '../../../src/versions/store/file-checks.js'
+import { hashFile } from '../../../src/versions/hash-file.js'
+import type { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
+import type { PackOrder } from '../../../src/versions/packer.js'
+import { duckDbPacker } from '../../../src/engine/duckdb/pack/pack.js'
+import { datasetOf, makeHome, versionOf } from './fixtures/home.js'
+
+const files = { 'data/1.parquet': "SELECT 1 AS x, 'a' AS y" }
+
+/** Looks until nothing is being written any more, as the watcher does. */
+async function settle(live: LiveCatalog): Promise<void> {
+  while ((await live.update()) === 'unsettled');
+}
+
+const now = (live: LiveCatalog, name?: string) => datasetOf(live.serving.catalog, name)
+const folderOf = (live: LiveCatalog) =>
+  dirname(versionOf(live.serving.catalog).files[0]?.path ?? '')
+
+function orderOf({ toPack }: LiveCatalog): PackOrder {
+  if (!toPack) throw new Error('nothing waits to be packed')
+  return toPack
+}
+
+const pack = (order: PackOrder) =>
+  duckDbPacker()(order, { signal: new AbortController().signal, report: () => undefined })
+
+await t.test('a state folder that takes no writes is a reason, and tried again', async (t) => {
+  const clock = { ms: 0 }
+  const home = await makeHome(t, { files })
+  const live = await home.live({ now: () => clock.ms })
+  const obstacle = join(folderOf(live), 'manifest.json.draft')
+  mkdirSync(obstacle)
+  const more = '  more: {title: More, files: data/1.parquet}'
+  home.writeRegistry(`    columns: {y: {name: z}}\n${more}`)
+  await settle(live)
+  t.match(now(live).reason, /^the versions folder can't be used \(open: EISDIR\)$/)
+  t.ok(now(live).version, 'what was served is served')
+  t.ok(now(live, 'more').version, 'the others are none the worse')
+  rmdirSync(obstacle)
+  clock.ms += 61_000
+  await settle(live)
+  t.match(now(live), { reason: null, version: { columns: [{ name: 'x' }, { name: 'z' }] } })
+})
+
+await t.test('a registry that could not be checked is checked again', async (t) => {
+  const home = await makeHome(t, { files })
+  let isLocked = false
+  const live = await home.live({
+    sold: () => {
+      if (isLocked) throw new Error('database is locked')
+      return []
+    },
+  })
+  home.writeRegistry('    description: said since')
+  await live.update()
+  isLocked = true
+  await t.rejects(live.update(), /locked/)
+  isLocked = false
+  await settle(live)
+  t.equal(now(live).description, 'said since')
+})
+
+await t.test('a version that was withdrawn does not wait to be packed', async (t) => {
+  const home = await makeHome(t, { files, registry: '    key: x\n    pack: auto' })
+  const live = await home.live()
+  const order = orderOf(live)
+  live.withdraw(versionOf(live.serving.catalog), 'it broke the query engine')
+  await settle(live)
+  t.match(now(live), { version: null, reason: /break the query engine/ })
+  t.notOk(live.isWanted(order))
+  t.equal(live.toPack, null)
+})
+
+await t.test('what was overwritten before it was packed is not served as packed', async (t) => {
+  const home = await makeHome(t, { files, registry: '    key: x\n    pack: auto' })
+  await home.writeFiles({ 'other.parquet': "SELECT 2 AS x, 'b' AS y" })
+  const live = await home.live()
+  const order = orderOf(live)
+  const { id } = versionOf(live.serving.catalog)
+  const other = readFileSync(join(home.folder, 'other.parquet'))
+  writeFileSync(join(home.folder, 'data/1.parquet'), other)
+  await live.takePacked(order, await pack(order))
+  t.equal(now(live).version, null, 'what is packed are the rows of another version')
+  t.equal(live.toPack, null, 'nor tried again before the files are looked at')
+  await settle(live)
+  t.not(now(live).version?.id, id)
+  const next = orderOf(live)
+  await live.takePacked(next, await pack(next))
+  await home.writeFiles(files)
+  await settle(live)
+  t.equal(now(live).version?.id, id, 'the first content again is the first version again')
+})
+
+await t.test('a late reader of files that were replaced withdraws nothing else', async (t) => {
+  const home = await makeHome(t, { files })
+  const checks = new FileChecks(hashFile)
+  const live = await home.live({ checks })
+  const first = versionOf(live.serving.catalog)
+  const path = join(home.folder, 'data/1.parquet')
+  writeFileSync(path, readFileSync(path))
+  await settle(live)
+  const second = versionOf(live.serving.catalog)
+  t.equal(second.id, first.id, 'the same content, written anew')
+  for (const file of first.files) t.equal(await checks.verify(file), 'intact')
+  t.equal(now(live).version, second)
+})
+
+await t.test('a demo subset is of the same columns in earlier versions', async (t) => {
+  const swap = '    columns: {x: {name: y}, y: {name: x}}\n    demo: {y: [1]}'
+  const home = await makeHome(t, { files, registry: '    demo: {x: [1]}' })
+  const live = await home.live()
+  home.writeRegistry(swap)
+  await settle(live)
+  const [earlier] = now(live).earlier
+  t.match(earlier?.demo, [{ column: { source: 'x', name: 'x' } }])
+})
+
+await t.test('what new words hide holds though they fit no files', async (t) => {
+  const home = await makeHome(t, { files: { 'data/1.parquet': 'SELECT 1 AS x, 2 AS secret' } })
+  const live = await home.live()
+  const before = datasetOf(live.serving.catalog).version
+  home.writeRegistry('    columns: {secret: {hidden: true}, gone: {description: not there}}')
+  while ((await live.update()) === 'unsettled');
+  const { version, reason } = datasetOf(live.serving.catalog)
+  t.match(reason, /no column "gone"/)
+  t.same(
+    version?.columns.filter(({ hidden }) => !hidden).map(({ name }) => name),
+    ['x'],
+  )
+  t.not(version?.id, before?.id, 'what was cached of the other is not taken for this')
+})
+
+await t.test('a look that waited for its turn counts as no longer than it took', async (t) => {
+  const home = await makeHome(t, { files })
+  const live = await home.live()
+  await home.writeFiles({ 'data/1.parquet': 'SELECT 7 AS x, 2 AS y' })
+  t.equal(await live.update(), 'unsettled')
+  const start = performance.now()
+  const [opened, waited] = await Promise.all([live.update(), live.update()])
+  const bothMs = performance.now() - start
+  t.same([opened, waited], ['changed', 'unchanged'])
+  t.ok(live.lookMs < bothMs / 2, 'or the watcher would pause for as long as versions are opened')
+})

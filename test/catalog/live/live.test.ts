@@ -1,0 +1,302 @@
+import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import t from 'tap'
+import type { Test } from 'tap'
+import { FileChecks } from '../../../src/versions/store/file-checks.js'
+import { hashFile } from '../../../src/versions/hash-file.js'
+import type { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
+import type { Version } from '../../../src/versions/version.js'
+import { datasetOf, makeHome, versionOf } from './fixtures/home.js'
+import type { Home } from './fixtures/home.js'
+
+const dayMs = 24 * 3_600_000
+const files = { 'data/1.parquet': 'SELECT 1 AS x, 2 AS y' }
+const others = (x: number) => ({ 'data/1.parquet': `SELECT ${x} AS x, 2 AS y` })
+
+/** Looks until nothing is being written any more, as the watcher does. */
+async function settle(live: LiveCatalog, force = false): Promise<void> {
+  while ((await live.update(force)) === 'unsettled');
+}
+
+const now = (live: LiveCatalog, name?: string) => datasetOf(live.serving.catalog, name)
+const folderOf = (live: LiveCatalog) =>
+  dirname(versionOf(live.serving.catalog).files[0]?.path ?? '')
+function fileOf({ files: [file] }: Version) {
+  if (!file) throw new Error('a version without files')
+  return file
+}
+const foldersIn = (home: Home) => readdirSync(join(home.versionsFolder, 'things')).sort()
+
+await t.test('a file that is replaced is a new version; the old one is kept', async (t) => {
+  const home = await makeHome(t, { files })
+  const live = await home.live()
+  const first = versionOf(live.serving.catalog)
+  t.equal(await live.update(), 'unchanged')
+  await home.writeFiles(others(5))
+  t.equal(await live.update(), 'unsettled', 'it may still be written to')
+  t.equal(now(live).version?.id, first.id)
+  t.equal(await live.update(), 'changed')
+  const second = versionOf(live.serving.catalog)
+  t.not(second.id, first.id)
+  t.same(
+    now(live).earlier.map(({ version }) => version.id),
+    [first.id],
+  )
+  await home.writeFiles(files)
+  await settle(live)
+  t.equal(now(live).version?.id, first.id, 'the first content again is the first version again')
+  t.same(
+    now(live).earlier.map(({ version }) => version.id),
+    [second.id],
+  )
+})
+
+await t.test('what can not be served is refused, and the last good one goes on', async (t) => {
+  const home = await makeHome(t, { files })
+  const live = await home.live()
+  const { id } = versionOf(live.serving.catalog)
+  const refusedFor = async (t: Test, reason: RegExp) => {
+    await settle(live)
+    t.equal(now(live).version?.id, id)
+    t.match(now(live).reason, reason)
+  }
+  home.write('data/1.parquet.part', 'PAR1 half')
+  renameSync(join(home.folder, 'data/1.parquet.part'), join(home.folder, 'data/1.parquet'))
+  await refusedFor(t, /^data\/1\.parquet is not a whole Parquet file/)
+  home.writeRegistry('    description: said since')
+  await refusedFor(t, /not a whole/)
+  t.equal(now(live).description, 'said since', 'the registry is followed all the same')
+  rmSync(join(home.folder, 'data/1.parquet'))
+  await refusedFor(t, /^data\/\*\.parquet matches no file/)
+  await home.writeFiles(files)
+  home.writeRegistry('    key: nothing')
+  await refusedFor(t, /there is no column "nothing"/)
+  home.writeRegistry('')
+  await settle(live)
+  t.match(now(live), { reason: null, version: { id } })
+  t.same(now(live).earlier, [])
+})
+
+await t.test('a change that breaks programs is refused until the registry allows it', async (t) => {
+  const home = await makeHome(t, { files })
+  const live = await home.live()
+  const { id } = versionOf(live.serving.catalog)
+  const take = async (select: string) => {
+    await home.writeFiles({ 'data/1.parquet': select })
+    await settle(live)
+    return now(live).reason
+  }
+  t.match(
+    await take("SELECT 'text' AS x"),
+    /column "x" was INTEGER and is VARCHAR; column "y" is gone; .* allow_breaking: true in the registry/,
+  )
+  t.equal(now(live).version?.id, id)
+  t.match(await take('SELECT 1 AS x, 0.5::DOUBLE AS y'), /"y" was INTEGER and is DOUBLE/)
+  t.match(await take('SELECT 1 AS x, 2::UBIGINT AS y'), /"y" was INTEGER and is UBIGINT/)
+  t.equal(await take('SELECT 1 AS x, 2::BIGINT AS y, 3 AS z'), null, 'wider, and one column more')
+  home.writeRegistry('    allow_breaking: true')
+  t.equal(await take('SELECT 1 AS z'), null)
+  t.same(
+    now(live).version?.columns.map(({ name }) => name),
+    ['z'],
+  )
+  home.writeRegistry('    columns: {z: {name: zed}}')
+  await settle(live)
+  t.equal(now(live).reason, null, 'the owner may rename what the files still hold')
+})
+
+await t.test('a registry that can not be read changes nothing', async (t) => {
+  const home = await makeHome(t, { files })
+  const live = await home.live()
+  home.writeRegistry('datasets: {things: {title: 5}}')
+  await settle(live)
+  t.match(live.serving.registryReason, /^registry\.yaml:1:[^]*title: must be a text/)
+  t.match(now(live), { title: 'Things', reason: null })
+  rmSync(join(home.folder, 'registry.yaml'))
+  await settle(live)
+  t.match(live.serving.registryReason, /^registry\.yaml is not there/)
+  await home.writeFiles(others(7))
+  await settle(live)
+  t.equal(now(live).earlier.length, 1, 'files are followed under the last good one')
+  home.writeRegistry('')
+  await settle(live)
+  t.equal(live.serving.registryReason, null)
+})
+
+await t.test('a registry that drops what was sold is refused, unless forced', async (t) => {
+  const plans = '    plans: {free: {rows_per_month: 1, history: all, price_rub: 0}}'
+  const home = await makeHome(t, { files, registry: plans })
+  const sold = [
+    { dataset: 'things', plan: 'free' },
+    { dataset: 'things', plan: 'free' },
+    { dataset: 'long gone', plan: 'free' },
+  ]
+  const live = await home.live({ sold: () => sold })
+  const refused = async () => {
+    await settle(live)
+    return live.serving.registryReason
+  }
+  home.writeRegistry('    plans: {other: {rows_per_month: 1, history: all, price_rub: 0}}')
+  t.match(
+    await refused(),
+    /^plan "free" of dataset "things" is gone, which 2 live subscriptions use; .* reload --force$/,
+  )
+  t.ok(now(live).plans.has('free'))
+  home.writeRegistry('datasets: {}')
+  t.match(await refused(), /^dataset "things" is gone/)
+  t.ok(now(live).version)
+  await settle(live, true)
+  t.equal(live.serving.registryReason, null)
+  t.notOk(live.serving.catalog.datasets.has('things'))
+})
+
+await t.test('a dataset that joins, leaves and comes back', async (t) => {
+  const clock = { ms: 0 }
+  const home = await makeHome(t, { files })
+  const live = await home.live({ now: () => clock.ms })
+  const entry = (name: string) => `  ${name}: {title: ${name}, files: data/1.parquet}\n`
+  home.writeRegistry(`datasets:\n${entry('things')}${entry('more')}`)
+  await settle(live)
+  t.ok(now(live, 'more').version)
+  const path = now(live, 'more').version?.files[0]?.path ?? ''
+  home.writeRegistry(`datasets:\n${entry('things')}`)
+  await settle(live)
+  await live.expire()
+  t.notOk(live.serving.catalog.datasets.has('more'))
+  t.ok(existsSync(path), 'requests that began before may still read it')
+  home.writeRegistry(`datasets:\n${entry('things')}${entry('more')}`)
+  await settle(live)
+  t.equal(now(live, 'more').version?.files[0]?.path, path)
+  home.writeRegistry(`datasets:\n${entry('things')}`)
+  await settle(live)
+  await live.expire()
+  clock.ms += 11 * 60_000
+  await live.expire()
+  t.notOk(existsSync(path))
+})
+
+await t.test('a superseded version is kept for its time, then it is gone', async (t) => {
+  const clock = { ms: dayMs }
+  const home = await makeHome(t, { files })
+  const live = await home.live({ now: () => clock.ms })
+  const first = basename(folderOf(live))
+  await home.writeFiles(others(5))
+  await settle(live)
+  const second = basename(folderOf(live))
+  clock.ms += dayMs - 1
+  await live.expire()
+  t.equal(now(live).earlier.length, 1)
+  clock.ms += 1
+  await live.expire()
+  t.equal(now(live).earlier.length, 0)
+  t.same(foldersIn(home), [first, second].sort(), 'a request may still be reading it')
+  clock.ms += 11 * 60_000
+  await live.expire()
+  t.same(foldersIn(home), [second])
+  home.writeRegistry('    keep_versions_hours: 1')
+  await home.writeFiles(others(6))
+  await settle(live)
+  clock.ms += 3_600_000
+  await live.expire()
+  t.equal(now(live).earlier.length, 0, 'as long as the registry says')
+})
+
+await t.test('after a restart all of it is as before, and no file is read again', async (t) => {
+  const clock = { ms: dayMs }
+  const home = await makeHome(t, { files })
+  const before = await home.live({ now: () => clock.ms })
+  const first = versionOf(before.serving.catalog).id
+  await home.writeFiles(others(5))
+  await settle(before)
+  const second = versionOf(before.serving.catalog).id
+  clock.ms += 1000
+  home.write('data/2.parquet', 'PAR1 half')
+  let opened = 0
+  const live = await home.live({
+    now: () => clock.ms,
+    openFiles: () => Promise.reject(new Error(`opened ${++opened} times`)),
+  })
+  t.match(now(live).reason, /^data\/2\.parquet is not a whole Parquet file/)
+  t.equal(now(live).version?.id, second, 'the last good one, though the newest files are bad')
+  t.same(
+    now(live).earlier.map(({ version }) => version.id),
+    [first],
+  )
+  rmSync(join(home.folder, 'data/2.parquet'))
+  await settle(live)
+  t.match(now(live), { reason: null, version: { id: second } })
+  t.equal(opened, 0)
+  clock.ms += dayMs
+  await live.expire()
+  t.same(now(live).earlier, [], 'its time began when it was superseded')
+})
+
+await t.test('a damaged or foreign folder of versions is not believed', async (t) => {
+  const home = await makeHome(t, { files })
+  const first = await home.live()
+  const { id } = versionOf(first.serving.catalog)
+  const folder = folderOf(first)
+  const source = join(home.folder, 'data/1.parquet')
+  for (const damage of [
+    () => writeFileSync(join(folder, 'manifest.json'), '1 sum\n{}'),
+    () => rmSync(join(folder, '000000.parquet')),
+    () => writeFileSync(join(folder, '000000.parquet'), 'PAR1 overwritten by a link'),
+  ]) {
+    damage()
+    await home.writeFiles(files)
+    const live = await home.live()
+    t.match(now(live), { reason: null, version: { id } }, String(damage))
+    t.same(foldersIn(home), [basename(folder)])
+  }
+  rmSync(source)
+  const live = await home.live()
+  t.match(now(live), { version: { id } }, 'a source that is gone takes nothing with it')
+})
+
+await t.test('a file that was overwritten in place is taken as what it now is', async (t) => {
+  const home = await makeHome(t, { files })
+  await home.writeFiles({ 'other.parquet': 'SELECT 8 AS x, 9 AS y' })
+  const checks = new FileChecks(hashFile)
+  const live = await home.live({ checks })
+  const first = versionOf(live.serving.catalog)
+  writeFileSync(
+    join(home.folder, 'data/1.parquet'),
+    readFileSync(join(home.folder, 'other.parquet')),
+  )
+  await settle(live)
+  const second = versionOf(live.serving.catalog)
+  t.not(second.id, first.id)
+  await checks.verify(fileOf(first))
+  t.same(now(live).earlier, [], 'nobody walks on over a version that is torn')
+  t.equal(now(live).version?.id, second.id)
+})
+
+await t.test('files that break the engine are served again only when they change', async (t) => {
+  const home = await makeHome(t, { files })
+  const live = await home.live()
+  const first = versionOf(live.serving.catalog)
+  live.withdraw(first, 'reading it broke the query engine 3 times')
+  t.match(now(live), { version: null, reason: /broke the query engine/ })
+  await settle(live)
+  t.match(now(live), {
+    version: null,
+    reason: 'these files break the query engine; others are needed',
+  })
+  await home.writeFiles(others(5))
+  await settle(live)
+  t.match(now(live), { reason: null, version: { rows: 1 } })
+})
+
+await t.test('one file more among many: only that one is opened', async (t) => {
+  const many = Object.fromEntries(
+    Array.from({ length: 20 }, (_, index) => [
+      `data/${index + 10}.parquet`,
+      `SELECT ${index} AS x`,
+    ]),
+  )
+  const home = await makeHome(t, { files: many })
+  const live = await home.live()
+  await home.writeFiles({ 'data/90.parquet': 'SELECT 99 AS x' })
+  await settle(live)
+  t.equal(versionOf(live.serving.catalog).rows, 21)
+})

@@ -1,0 +1,111 @@
+import t from 'tap'
+import { openCatalog, readRegistry } from '../../../src/catalog.js'
+import type { FileFooter } from '../../../src/versions/inspector.js'
+import type { Version } from '../../../src/versions/version.js'
+import { layoutFindings } from '../../../src/cli/check/layout-findings.js'
+import { openerFor } from '../../../src/app/reading.js'
+import { buildThings, checksOf, findingsOf } from '../fixtures/checked.js'
+
+const entry = '    key: id\n'
+const layoutCodes = /^(layout_|row_groups_|files_|no_statistics|pack_advised)/
+
+/** The findings of a layout only: code → message. */
+async function layoutOf(
+  files: Readonly<Record<string, string>>,
+  writing: string,
+): Promise<Readonly<Record<string, string>>> {
+  const found = await findingsOf(t, files, { entry, writing })
+  return Object.fromEntries(Object.entries(found).filter(([code]) => layoutCodes.test(code)))
+}
+
+await t.test('sorted files that follow each other need nothing', async (t) => {
+  const part = (from: number) => `SELECT i AS id FROM range(${from}, ${from + 40_000}) t(i)`
+  const files = {
+    'a.parquet': part(0),
+    'b.parquet': part(39_999),
+    'c.parquet': part(79_998),
+  }
+  t.same(await layoutOf(files, ', ROW_GROUP_SIZE 10240'), {})
+})
+
+await t.test('files that are not sorted by the key are told, and what cures it', async (t) => {
+  const files = {
+    'a.parquet': 'SELECT i AS id FROM range(60000) t(i)',
+    'b.parquet': 'SELECT 60000 + (i * 7919) % 60000 AS id FROM range(60000) t(i)',
+  }
+  const found = await layoutOf(files, ', ROW_GROUP_SIZE 10240')
+  t.same(Object.keys(found), ['layout_unsorted', 'pack_advised'])
+  t.match(found['layout_unsorted'], '1 of 2 files not sorted by "id" (first data/b.parquet)')
+  t.match(found['pack_advised'], /^`das dataset pack things`.*: a look-up by id takes /)
+})
+
+await t.test('files that overlap are told with how many a look-up opens', async (t) => {
+  const select = "SELECT lpad(i::VARCHAR, 6, '0') AS id FROM range(40000) t(i)"
+  const files = { 'a.parquet': select, 'b.parquet': select, 'c.parquet': select }
+  const found = await layoutOf(files, ', ROW_GROUP_SIZE 10240')
+  t.same(Object.keys(found), ['layout_overlap', 'pack_advised'])
+  t.match(found['layout_overlap'], 'a look-up opens up to 3 of 3 files')
+})
+
+await t.test('footers without statistics are told', async (t) => {
+  // DuckDB keeps none of a row group whose greatest text is long and can't be shortened upwards.
+  const select = `SELECT CASE WHEN i = 119999 THEN repeat(chr(1114111), 200) ELSE lpad(i::VARCHAR, 6, '0') END
+    AS id FROM range(120000) t(i)`
+  const found = await layoutOf({ 'a.parquet': select }, ', ROW_GROUP_SIZE 10240')
+  t.same(Object.keys(found), ['no_statistics', 'pack_advised'])
+  t.match(found['no_statistics'], '1 of 1 file without statistics of "id" (first data/a.parquet)')
+})
+
+await t.test('large row groups are told', async (t) => {
+  const files = { 'a.parquet': 'SELECT i AS id FROM range(250000) t(i)' }
+  const found = await layoutOf(files, ', ROW_GROUP_SIZE 300000')
+  t.same(Object.keys(found), ['row_groups_large', 'pack_advised'])
+  t.match(found['row_groups_large'], '250000 rows on average')
+})
+
+await t.test('what packing brings stands in the advice where it can be measured', async (t) => {
+  const select = 'SELECT (i * 7919) % 120000 AS id FROM range(120000) t(i)'
+  const writing = ', ROW_GROUP_SIZE 10240'
+  const { das } = await buildThings(t, { 'a.parquet': select }, { entry, writing })
+  const gained = await das(['dataset', 'check'], {
+    measureGain: async ({ dataset }) => {
+      t.equal(dataset, 'things')
+      return { nowMs: 38.4, packedMs: 2.04 }
+    },
+  })
+  t.match(
+    gained.stdout,
+    'info: `das dataset pack things`: a look-up by id takes 38 ms here; packed 2 ms ' +
+      '(measured on a sample)\n',
+  )
+  const failed = await das(['dataset', 'check'], {
+    measureGain: () => Promise.reject(new Error('the disk is full')),
+  })
+  t.equal(failed.code, 0)
+  t.match(failed.stdout, 'may help; measuring it failed: the disk is full\n')
+})
+
+await t.test('nothing is measured where nothing is wrong', async (t) => {
+  const { das } = await buildThings(t, { 'a.parquet': 'SELECT 1 AS id' }, { entry })
+  const measureGain = () => Promise.reject(new Error('not asked for'))
+  t.equal((await das(['dataset', 'check'], { measureGain })).stdout.split('\n').length, 2)
+})
+
+await t.test('many small files and small row groups are told by their averages', async (t) => {
+  const house = await buildThings(t, { 'a.parquet': 'SELECT i AS id FROM range(1700) t(i)' })
+  await checksOf(house)
+  const registry = await readRegistry(`${house.folder}/registry.yaml`)
+  const options = { openFiles: openerFor(2 ** 28), versionsFolder: null }
+  const version = (await openCatalog(registry, options)).datasets.get('things')?.version
+  const [file] = version?.files ?? []
+  if (!version || !file) throw new Error('not opened')
+  const codesOf = (files: number) => {
+    const many: Version = { ...version, files: Array(files).fill(file), rows: files * file.rows }
+    const footer: FileFooter = { rowGroups: 1, unsortedRowGroups: 0, silentRowGroups: 0 }
+    return layoutFindings(many, Array(files).fill(footer)).map(({ code }) => code)
+  }
+  t.same(codesOf(58), [], 'a small dataset')
+  t.same(codesOf(60), ['row_groups_small'])
+  t.same(codesOf(1000), ['row_groups_small'])
+  t.same(codesOf(1001), ['files_small'])
+})

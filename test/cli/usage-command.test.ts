@@ -1,0 +1,168 @@
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import t from 'tap'
+import { ControlStore } from '../../src/control/store/store.js'
+import { chargeAll } from '../../src/control/usage.js'
+import { buildHouse } from './fixtures/house.js'
+import type { House } from './fixtures/house.js'
+
+type Used = readonly (readonly [period: string, dataset: string, rows: number])[]
+
+async function sellAndUse(house: House, email: string, used: Used): Promise<string> {
+  const create = ['subscription', 'create', '--email', email, '--months', '2', '--json']
+  const plans = ['--plan', 'financials:start', '--plan', 'procurement:start']
+  const { stdout } = await house.das([...create, ...plans])
+  const { subscription } = JSON.parse(stdout) as { subscription: string }
+  const control = ControlStore.open(join(house.folder, 'var', 'control.db'))
+  const caps = { datasetRowsMax: null, globalRowsMax: null }
+  chargeAll(
+    control,
+    used.map(([period, dataset, rows]) => ({
+      subscriptionId: subscription,
+      period,
+      dataset,
+      rows,
+      ...caps,
+    })),
+  )
+  control.close()
+  return subscription
+}
+
+await t.test('the table shows the current month, and what part of each plan is used', async (t) => {
+  const house = await buildHouse(t)
+  const none = await house.das(['usage', '--csv'])
+  t.equal(none.code, 1, 'an empty invoice would be a lie')
+  t.match(none.stderr, /^error: There is no control\.db in .*var: nothing was sold there yet\./)
+  const id = await sellAndUse(house, 'buyer@example.org', [['2026-11', 'financials', 12_345]])
+  const { code, stdout } = await house.das(['usage'])
+  t.equal(code, 0)
+  t.equal(
+    stdout,
+    'MONTH\tSUBSCRIPTION\tE-MAIL\tDATASET\tPLAN\tUSED\tOF\tUSED %\n' +
+      `2026-11\t${id}\tbuyer@example.org\tfinancials\tstart\t12345\t50000\t24\n` +
+      `2026-11\t${id}\tbuyer@example.org\tprocurement\tstart\t0\t20000\t0\n`,
+  )
+  const terminal = await house.das(['usage'], { isTerminal: true })
+  t.match(terminal.stdout, /12\u202f345 +50\u202f000 +24\n/)
+  t.match(terminal.stdout, /^Together 12\u202f345 rows\.$/m)
+})
+
+await t.test(
+  'CSV for invoices: all months since one, quoted, and safe in a spreadsheet',
+  async (t) => {
+    const house = await buildHouse(t)
+    const id = await sellAndUse(house, "=o'neil+das@example.org", [
+      ['2026-11', 'financials', 7],
+      ['2026-12', 'financials', 8],
+    ])
+    house.clock.ms = Date.UTC(2026, 11, 20)
+    const { stdout } = await house.das(['usage', '--since', '2026-10', '--csv'])
+    const rows = parse(stdout, { columns: true }) as Record<string, string>[]
+    t.same(
+      rows.map(({ month, dataset, rows: used }) => [month, dataset, used]),
+      [
+        ['2026-11', 'financials', '7'],
+        ['2026-11', 'procurement', '0'],
+        ['2026-12', 'financials', '8'],
+        ['2026-12', 'procurement', '0'],
+      ],
+    )
+    t.same(rows[0], {
+      month: '2026-11',
+      subscription: id,
+      email: "'=o'neil+das@example.org",
+      dataset: 'financials',
+      plan: 'start',
+      rows: '7',
+      rows_per_month: '50000',
+    })
+    const nothing = await house.das(['usage', '--month', '2026-01'])
+    t.match(nothing.stdout, /^Nothing was granted or used then in .*var\.\n$/)
+    const json = await house.das(['usage', '--month', '2026-12', '--subscription', id, '--json'])
+    t.match(JSON.parse(json.stdout), [
+      { month: '2026-12', email: "=o'neil+das@example.org", rows: 8 },
+      { month: '2026-12', dataset: 'procurement', rows: 0 },
+    ])
+  },
+)
+
+await t.test('what is no month, and what does not go together, is wrong usage', async (t) => {
+  const house = await buildHouse(t)
+  await sellAndUse(house, 'a@example.org', [])
+  const mistakes = [
+    [['--month', '2026-13'], '--month: "2026-13" is no month, as 2026-11.'],
+    [['--since', 'May'], '--since: "May" is no month, as 2026-11.'],
+    [['--since', '2026-12'], '--since: 2026-12 is still to come.'],
+    [['--since', '1900-01'], '--since: at most 120 months at once.'],
+    [['--month', '2026-11', '--since', '2026-11'], 'Take --month or --since, not both.'],
+    [['--csv', '--json'], 'Take --csv or --json, not both.'],
+    [
+      ['--repair', '--month', '2026-11'],
+      '--repair is for all subscriptions and months: take it alone.',
+    ],
+  ] as const
+  for (const [argv, message] of mistakes) {
+    const { code, stderr } = await house.das(['usage', ...argv])
+    t.same({ code, stderr }, { code: 2, stderr: `error: ${message}\n` })
+  }
+  const unknown = await house.das(['usage', '--subscription', 'sub_none'])
+  t.same(
+    { code: unknown.code, stderr: unknown.stderr },
+    { code: 1, stderr: "error: There is no subscription 'sub_none'.\n" },
+  )
+})
+
+await t.test('a clock that ran ahead is repaired, and no row is forgotten', async (t) => {
+  const house = await buildHouse(t)
+  const id = await sellAndUse(house, 'a@example.org', [
+    ['2026-11', 'financials', 10],
+    ['2030-01', 'financials', 5],
+  ])
+  const show = async () => {
+    const { stdout } = await house.das(['subscription', 'show', id, '--json'])
+    return JSON.parse(stdout) as unknown
+  }
+  t.match(await show(), { period: '2030-01', resets_at: '2030-02-01T00:00:00Z' })
+  const seen = await house.das(['usage'])
+  t.match(seen.stdout, `2026-11\t${id}\ta@example.org\tfinancials\tstart\t10\t`)
+  t.match(seen.stdout, `2030-01\t${id}\ta@example.org\tfinancials\t\t5\t`)
+  t.notMatch(seen.stdout, '2030-01\t.*procurement', 'only what is counted there')
+  const warning =
+    "warning: 5 rows are counted in 2030-01, after 2026-11, the month by this machine's clock. " +
+    'Set the clock right if it is wrong; then das usage --repair counts them in the present month.\n'
+  t.equal(seen.stderr, warning)
+  const csv = await house.das(['usage', '--since', '2026-10', '--csv'])
+  t.match(csv.stdout, new RegExp(`^2030-01,${id},a@example.org,financials,,5,$`, 'm'))
+  t.equal(csv.stderr, warning)
+  const month = await house.das(['usage', '--month', '2026-11', '--json'])
+  t.equal((JSON.parse(month.stdout) as unknown[]).length, 2, 'the month that was asked for')
+  t.equal(month.stderr, warning)
+  const { stdout } = await house.das(['usage', '--repair'])
+  t.equal(
+    stdout,
+    `Now counted in 2026-11:\nSUBSCRIPTION\tMONTH\tDATASET\tROWS\n${id}\t2030-01\tfinancials\t5\n`,
+  )
+  t.match(await show(), { period: '2026-11', grants: [{ rows: { used: 15 } }, {}] })
+  const again = await house.das(['usage', '--repair'])
+  t.equal(again.stdout, 'Nothing to repair: no usage is counted after 2026-11.\n')
+  t.equal((await house.das(['usage', '--repair', '--json'])).stdout, '[]\n')
+})
+
+await t.test('a clock that is behind is not taken for one that ran ahead', async (t) => {
+  const house = await buildHouse(t)
+  await sellAndUse(house, 'a@example.org', [
+    ['2026-10', 'financials', 10],
+    ['2026-11', 'financials', 5],
+  ])
+  house.clock.ms = Date.UTC(2015, 0, 1)
+  const { code, stderr } = await house.das(['usage', '--repair'])
+  t.equal(code, 2)
+  t.equal(
+    stderr,
+    'error: By the clock it is 2015-01, and rows are counted in 2 later months, up to 2026-11: the ' +
+      'clock looks as if it were behind. Set it right; if it is right, add --yes.\n',
+  )
+  const moved = await house.das(['usage', '--repair', '--yes', '--json'])
+  t.match(JSON.parse(moved.stdout), [{ rows: 10 }, { rows: 5 }])
+})

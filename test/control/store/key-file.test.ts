@@ -1,0 +1,86 @@
+import { chmodSync, chownSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { backUp } from '../../../src/control/store/backup.js'
+import { readKey } from '../../../src/control/store/key-file.js'
+import { noteBackup } from '../../../src/control/store/newest-backup.js'
+import { ServerLock } from '../../../src/control/store/server-lock.js'
+import { ControlStore } from '../../../src/control/store/store.js'
+
+await t.test('a key is made once, for its owner alone, and kept', (t) => {
+  const folder = t.testdir({})
+  const path = join(folder, 'a.key')
+  const key = readKey(path)
+  t.equal(key.length, 32)
+  t.equal(statSync(path).mode & 0o777, 0o600)
+  t.same(readKey(path), key)
+  t.same(readFileSync(path), key)
+  t.same(readdirSync(folder), ['a.key'])
+  t.notSame(readKey(join(folder, 'b.key')), key)
+  t.end()
+})
+
+await t.test('a file that is no key is told, without its path, and left alone', (t) => {
+  const path = join(t.testdir({}), 'a.key')
+  writeFileSync(path, 'short')
+  t.throws(() => readKey(path), {
+    message: 'a.key in the state folder is damaged; remove it to start with a new one',
+  })
+  t.equal(readFileSync(path, 'utf8'), 'short')
+  t.end()
+})
+
+const isRoot = process.geteuid?.() === 0
+
+await t.test(
+  "what root makes in another user's state folder belongs to that user",
+  { skip: !isRoot && 'needs root' },
+  (t) => {
+    const folder = t.testdir({})
+    chownSync(folder, 12_345, 54_321)
+    readKey(join(folder, 'mail.key'))
+    const store = ControlStore.open(join(folder, 'control.db'))
+    store.write(() => store.run('DELETE FROM letters'))
+    backUp(store, join(folder, 'copy.db'))
+    noteBackup(join(folder, 'control.db'), { path: join(folder, 'copy.db'), madeAt: 1 })
+    ServerLock.take(join(folder, 'server.lock')).release()
+    const names = readdirSync(folder).sort()
+    t.same(names, [
+      'control.db',
+      'control.db-shm',
+      'control.db-wal',
+      'copy.db',
+      'last-backup.json',
+      'mail.key',
+      'server.lock',
+    ])
+    for (const name of names) {
+      const { uid, gid, mode } = statSync(join(folder, name))
+      t.same({ uid, gid, mode: mode & 0o777 }, { uid: 12_345, gid: 54_321, mode: 0o600 }, name)
+    }
+    store.close()
+    t.end()
+  },
+)
+
+await t.test(
+  'a key of another user is reported with its owner and the remedy',
+  { skip: !isRoot && 'needs root' },
+  (t) => {
+    const folder = t.testdir({})
+    chmodSync(folder, 0o755)
+    const path = join(folder, 'mail.key')
+    readKey(path)
+    process.seteuid?.(12_345)
+    try {
+      t.throws(() => readKey(path), {
+        message:
+          "this user (uid 12345) can't read mail.key in the state folder: it belongs to uid 0. " +
+          'Give it to the user of the service: chown USER mail.key',
+      })
+    } finally {
+      process.seteuid?.(0)
+    }
+    t.end()
+  },
+)

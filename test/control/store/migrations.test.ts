@@ -1,0 +1,100 @@
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+import t from 'tap'
+import type { Test } from 'tap'
+import { controlMigrations, migrate } from '../../../src/control/store/migrations.js'
+import { ControlStore } from '../../../src/control/store/store.js'
+import { openStore, storePath, subscribe } from '../fixtures/store.js'
+
+const steps = [
+  'CREATE TABLE notes (text TEXT) STRICT',
+  'ALTER TABLE notes ADD COLUMN author TEXT',
+  'ALTER TABLE notes ADD COLUMN year INTEGER',
+]
+
+function openRaw(t: Test, path: string): Database.Database {
+  mkdirSync(dirname(path), { recursive: true })
+  const db = new Database(path)
+  t.teardown(() => db.close())
+  db.pragma('journal_mode = WAL')
+  return db
+}
+
+const versionOf = (db: Database.Database) => db.pragma('user_version', { simple: true })
+
+await t.test('a new database gets every step and needs no backup', async (t) => {
+  const path = storePath(t)
+  const db = openRaw(t, path)
+  migrate(db, steps)
+  t.equal(versionOf(db), 3)
+  t.same(db.prepare('SELECT text, author, year FROM notes').all(), [])
+  t.same(
+    readdirSync(dirname(path)).filter((name) => name.includes('.before-')),
+    [],
+  )
+})
+
+await t.test('opening a second time changes nothing and keeps every row', async (t) => {
+  const path = storePath(t)
+  const first = openStore(t, path)
+  const { subscriptionId } = subscribe(first)
+  const schema = first.all('SELECT * FROM sqlite_schema')
+  first.close()
+
+  const second = openStore(t, path)
+  t.equal(versionOf(second.db), controlMigrations.length)
+  t.same(second.all('SELECT * FROM sqlite_schema'), schema)
+  t.match(second.all('SELECT id FROM subscriptions'), [{ id: subscriptionId }])
+  second.close()
+  t.same(readdirSync(dirname(path)), ['control.db'])
+})
+
+await t.test(
+  'a database that holds something is copied before its upgrade, owner-only',
+  async (t) => {
+    const path = storePath(t)
+    const db = openRaw(t, path)
+    migrate(db, steps.slice(0, 1))
+    db.exec("INSERT INTO notes VALUES ('kept')")
+    migrate(db, steps)
+
+    t.equal(versionOf(db), 3)
+    t.same(db.prepare('SELECT * FROM notes').all(), [{ text: 'kept', author: null, year: null }])
+    const backup = openRaw(t, `${path}.before-v3`)
+    t.equal(versionOf(backup), 1)
+    t.same(backup.prepare('SELECT * FROM notes').all(), [{ text: 'kept' }])
+    t.notOk(existsSync(`${path}.before-v2`), 'one copy an upgrade')
+    t.equal(statSync(`${path}.before-v3`).mode & 0o777, 0o600)
+  },
+)
+
+await t.test(
+  'an upgrade that fails leaves the database as it was, and may be tried again',
+  async (t) => {
+    const path = storePath(t)
+    const db = openRaw(t, path)
+    migrate(db, steps.slice(0, 1))
+    db.exec("INSERT INTO notes VALUES ('first try')")
+    const halfBroken = ['', 'ALTER TABLE notes ADD COLUMN author TEXT', 'SELECT * FROM missing']
+    t.throws(() => migrate(db, halfBroken), { message: 'no such table: missing' })
+    t.equal(versionOf(db), 1)
+    t.same(db.prepare('SELECT * FROM notes').all(), [{ text: 'first try' }])
+
+    db.exec("UPDATE notes SET text = 'second try'")
+    migrate(db, steps)
+    const backup = openRaw(t, `${path}.before-v3`)
+    t.same(backup.prepare('SELECT * FROM notes').all(), [{ text: 'second try' }], 'a fresh copy')
+  },
+)
+
+await t.test('a database of a newer release is refused and not touched', async (t) => {
+  const path = storePath(t)
+  const store = openStore(t, path)
+  store.db.pragma('user_version = 99')
+  store.close()
+  t.throws(() => ControlStore.open(path), {
+    message: /control\.db was written by a newer release: its schema is version 99, this release/,
+  })
+  t.equal(versionOf(openRaw(t, path)), 99)
+})

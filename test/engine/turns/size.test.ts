@@ -1,0 +1,63 @@
+import t from 'tap'
+import type { Version } from '../../../src/versions/version.js'
+import { sizeOfCount, sizeOfPage, sizeOfProfile } from '../../../src/engine/duckdb/turns/size.js'
+import { openEngine } from '../fixtures/open-engine.js'
+
+// Guarantee: what may take the place of look-ups is known by its cost before it runs, not by the
+// name of a filter's column (contract 1.5).
+
+await t.test('what a query costs is told by rows, comparisons and key', async (t) => {
+  const world = await openEngine(t, {
+    files: {
+      'a.parquet': 'SELECT i AS id, i % 7 AS kind FROM range(10) t(i)',
+      'b.parquet': 'SELECT 10 + i AS id, i % 7 AS kind FROM range(10) t(i)',
+    },
+    entry: '    key: [id]\n',
+  })
+  const { filter } = world
+  const withRows = (...rows: readonly number[]): Version => ({
+    ...world.version,
+    files: world.version.files.map((file, index) => ({ ...file, rows: rows[index] ?? 0 })),
+  })
+  const little = withRows(100_000, 5_000_000)
+  const much = withRows(5_000_000, 5_000_000)
+  const numbers = (length: number) => Array.from({ length }, (_, index) => String(index))
+  const key = filter('id', 'eq', '3')
+  const keys = filter('id', 'in', ...numbers(1000))
+  const rare = filter('kind', 'eq', '3')
+  const heavy = Array.from({ length: 36 }, () => filter('kind', 'not_in', ...numbers(700))).flat()
+
+  await t.test('a page', (t) => {
+    t.equal(sizeOfPage(little, key), 'small', 'its one file has few rows')
+    t.equal(sizeOfPage(much, key), 'byKey')
+    t.equal(sizeOfPage(much, keys), 'byKey')
+    t.equal(sizeOfPage(much, rare), 'small', 'until it has read many rows')
+    t.equal(sizeOfPage(much, []), 'small')
+    t.equal(sizeOfPage(much, [...key, ...heavy]), 'large', 'a key makes no look-up of it')
+    t.equal(sizeOfPage(little, [...key, ...heavy]), 'large')
+    t.equal(sizeOfPage(little, heavy), 'large')
+    const short = Array.from({ length: 5 }, () => filter('kind', 'not_in', ...numbers(16))).flat()
+    t.equal(sizeOfPage(much, short), 'large')
+    t.equal(sizeOfPage(much, short.slice(1)), 'small')
+    t.end()
+  })
+
+  await t.test('a count reads every row of its files', (t) => {
+    t.equal(sizeOfCount(little, key), 'small')
+    t.equal(sizeOfCount(much, key), 'byKey')
+    t.equal(sizeOfCount(much, rare), 'large')
+    t.equal(sizeOfCount(withRows(100, 100), rare), 'small')
+    t.equal(sizeOfCount(much, []), 'small', 'the files say it')
+    t.end()
+  })
+
+  await t.test('a profile reads as many cells', (t) => {
+    const of = (version: Version, rowsMax: number | null, columns = world.version.columns) =>
+      sizeOfProfile({ version, predicates: [], columns, valuesMax: 10, rowsMax })
+    t.equal(of(withRows(100, 100), null), 'small')
+    t.equal(of(much, null), 'large')
+    t.equal(of(much, 1000), 'small')
+    t.equal(of(much, 100_000), 'large')
+    t.end()
+  })
+})

@@ -1,0 +1,64 @@
+import t from 'tap'
+import { predicateKey } from '../../src/columns/predicate.js'
+import { datasetOf, makeHome, refusalOf } from '../catalog/live/fixtures/home.js'
+
+const files = {
+  'data/1.parquet': `SELECT '0261012138' AS inn, 2024 AS year, 1.5::DECIMAL(9,2) AS price, true AS flag,
+    DATE '2024-02-29' AS day, 5 AS line_2110, 7 AS secret, 0.1::FLOAT AS share`,
+}
+
+await t.test(
+  'the demo subset is the rows that have one of the values in every column',
+  async (t) => {
+    const home = await makeHome(t, { files })
+    const demoOf = async (demo: string) => {
+      home.writeRegistry(
+        `    columns: {line_2110: {name: "2110"}, secret: {hidden: true}}\n    demo: ${demo}`,
+      )
+      const dataset = datasetOf(await home.open())
+      t.equal(dataset.reason, null)
+      return dataset.demo?.map(predicateKey)
+    }
+    t.same(await demoOf('{inn: ["0261012138", \'7708004767\']}'), [
+      '["inn","in","string:0261012138","string:7708004767"]',
+    ])
+    t.same(await demoOf('{inn: ["1"], year: [2023, 2024]}'), [
+      '["inn","eq","string:1"]',
+      '["year","in","bigint:2023","bigint:2024"]',
+    ])
+    t.same(await demoOf('{price: [1.50]}'), ['["price","eq","bigint:150"]'])
+    t.same(await demoOf('{price: ["0.005"]}'), ['nothing'], 'no row can have it')
+    t.same(await demoOf('{flag: [true]}'), ['["flag","eq","boolean:true"]'])
+    t.same(await demoOf('{day: [2024-02-29]}'), ['["day","eq","bigint:19782"]'])
+    t.same(await demoOf('{2110: [5]}'), ['["2110","eq","bigint:5"]'], 'by its shown name')
+    t.same(await demoOf('{secret: [7]}'), ['["secret","eq","bigint:7"]'], 'callers need not see it')
+    t.same(await demoOf('{share: [1e-1]}'), [`["share","eq","number:${Math.fround(0.1)}"]`])
+    home.writeRegistry('')
+    t.equal(datasetOf(await home.open()).demo, null, 'without a subset the demo token sees nothing')
+  },
+)
+
+await t.test('a bare number in a text column loses its zeros in YAML: quote it', async (t) => {
+  const reason = await refusalOf(t, files, '    demo:\n      inn: [0261012138, "1", 42, true]')
+  t.same(reason.split('\n'), [
+    `registry.yaml:6:13: column "inn" is a string: quote it, '0261012138'`,
+    `registry.yaml:6:30: column "inn" is a string: quote it, '42'`,
+    `registry.yaml:6:34: column "inn" is a string: quote it, 'true'`,
+  ])
+})
+
+await t.test('values that do not fit their column are told one by one', async (t) => {
+  const reason = await refusalOf(
+    t,
+    files,
+    `    demo:
+      year: [2024, 20x4]
+      flag: [true, false]
+      day: ["2024-02-30"]`,
+  )
+  t.same(reason.split('\n'), [
+    'registry.yaml:6:20: Column "year" is an integer; "20x4" is no value for it. Example: year=eq.2024',
+    `registry.yaml:7:7: column "flag" (boolean) can't be chosen by several values`,
+    'registry.yaml:8:13: Column "day" is a date; "2024-02-30" is no value for it. Example: day=eq.2024-12-31',
+  ])
+})

@@ -1,0 +1,82 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { parseDictionary } from '../../src/registry/dictionary.js'
+import { datasetOf, makeHome, versionOf } from '../catalog/live/fixtures/home.js'
+
+await t.test('a dictionary gives unit, description and a promise for each column', (t) => {
+  const dictionary = parseDictionary(
+    '\ufeffcolumn,unit,nullable,description,source\r\n' +
+      'inn,,false,"Taxpayer number, 10 digits",FNS\r\n\r\n' +
+      '2110,thousand RUB,true,"Revenue\nof the year",\r\n' +
+      ' year , year ,, Reporting year ,\r\n',
+  )
+  t.same(Object.fromEntries(dictionary), {
+    inn: { unit: null, description: 'Taxpayer number, 10 digits', nullable: false, line: 2 },
+    2110: { unit: 'thousand RUB', description: 'Revenue\nof the year', nullable: true, line: 5 },
+    year: { unit: 'year', description: 'Reporting year', nullable: true, line: 6 },
+  })
+  t.equal(parseDictionary('column\n').size, 0)
+  t.equal(parseDictionary('').size, 0)
+  t.end()
+})
+
+await t.test('what is wrong with a dictionary is told with its line', (t) => {
+  const cases = [
+    ['name,unit\ninn,', 'its header row has no "column".'],
+    ['colum,unit\ninn,', 'its header row has no "column". Did you mean "colum"?'],
+    ['column;unit\ninn;', 'its header row has no "column". Did you mean "column;unit"?'],
+    ['column,unit,unit\ninn,,', 'its header row has "unit" twice'],
+    ['column,unit\ninn,\nyear,\ninn,', 'line 4: "inn" stands in it twice'],
+    ['column,unit\n,RUB', 'line 2 names no column'],
+    ['column,nullable\ninn,no', 'line 2: nullable is true or false, not "no"'],
+    ['column,unit\ninn,a,b', 'Invalid Record Length: columns length is 2, got 3 on line 2'],
+    [
+      'column,unit\n"inn,a',
+      'Quote Not Closed: the parsing is finished with an opening quote at line 2',
+    ],
+  ] as const
+  for (const [text, message] of cases) t.throws(() => parseDictionary(text), { message }, text)
+  t.end()
+})
+
+await t.test('a dictionary that can not be used keeps its dataset from being served', async (t) => {
+  const home = await makeHome(t, { files: { 'data/1.parquet': 'SELECT 1 AS inn, 2 AS year' } })
+  const reasonWith = async (content: string | Uint8Array | null) => {
+    if (content !== null) home.write('meta/d.csv', content)
+    home.writeRegistry('    dictionary: meta/d.csv')
+    return datasetOf(await home.open()).reason
+  }
+  const place = 'registry.yaml:5:5: '
+  t.equal(await reasonWith(null), `${place}dictionary meta/d.csv: is not there`)
+  t.equal(
+    await reasonWith('column,unit\ninn,\ninn,'),
+    `${place}dictionary meta/d.csv: line 3: "inn" stands in it twice`,
+  )
+  t.equal(
+    await reasonWith('column,unit\ninn,\nyaer,year\nnothing,\n'),
+    `${place}line 3 of meta/d.csv: the files have no column "yaer". Did you mean "year"?\n` +
+      `${place}line 4 of meta/d.csv: the files have no column "nothing".`,
+  )
+  t.equal(
+    await reasonWith(Buffer.from('column,unit\ninn,\xf0\xf3\xe1', 'latin1')),
+    `${place}dictionary meta/d.csv: is not UTF-8: save it in that encoding`,
+  )
+  mkdirSync(join(home.folder, 'folder.csv'))
+  home.writeRegistry('    dictionary: folder.csv')
+  t.equal(
+    datasetOf(await home.open()).reason,
+    `${place}dictionary folder.csv: can't be read (EISDIR)`,
+  )
+  t.equal(await reasonWith('column,unit\ninn,number\n'), null, 'mended, it is served')
+  t.equal(versionOf(await home.open()).columns[0]?.unit, 'number')
+})
+
+await t.test("a dictionary speaks of columns by the files' names, renamed or not", async (t) => {
+  const home = await makeHome(t, {
+    files: { 'data/1.parquet': 'SELECT 1 AS line_2110' },
+    texts: { 'd.csv': 'column,unit\nline_2110,RUB\n' },
+    registry: '    dictionary: d.csv\n    columns: {line_2110: {name: "2110"}}',
+  })
+  t.match(versionOf(await home.open()).columns[0], { name: '2110', unit: 'RUB' })
+})

@@ -1,0 +1,478 @@
+import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import fc from 'fast-check'
+import t from 'tap'
+import { readRegistry } from '../../src/catalog.js'
+import { RegistryError, listOf, parseRegistry, plansOf } from '../../src/registry/registry.js'
+import type { Registry } from '../../src/registry/registry.js'
+
+const folder = '/srv/data'
+
+function parse(text: string): Registry {
+  return parseRegistry(text, `${folder}/registry.yaml`)
+}
+
+/** What is wrong with a text, a line a mistake. */
+function problemsOf(text: string): readonly string[] {
+  try {
+    parse(text)
+  } catch (cause) {
+    if (cause instanceof RegistryError) return cause.problems
+    throw cause
+  }
+  return []
+}
+
+/** What is wrong with a dataset of which these lines stand below title and files. */
+function datasetProblems(...lines: readonly string[]): readonly string[] {
+  const body = ['title: Things', 'files: data/*.parquet', ...lines]
+  return problemsOf(`datasets:\n  things:\n${body.map((line) => `    ${line}\n`).join('')}`)
+}
+
+const plan = '{rows_per_month: 10, history: all, price_rub: 0}'
+
+await t.test('a registry of one dataset with title and files is enough', (t) => {
+  const registry = parse('datasets:\n  things: {title: Things, files: a.parquet}\n')
+  t.equal(registry.folder, folder, 'paths are relative to the registry')
+  t.equal(registry.demo, null)
+  t.same([...registry.datasets], [['things', { title: 'Things', files: 'a.parquet' }]])
+  t.same(listOf(registry.datasets.get('things')?.files), ['a.parquet'])
+  t.same(listOf(undefined), [])
+  t.end()
+})
+
+await t.test('every key of the contract is accepted', (t) => {
+  const registry = parse(`
+demo: {token: das_demo_public, rate_per_minute: 5}
+datasets:
+  things:
+    title: Things
+    description: What there is
+    source: Ours
+    files: [a.parquet, "b/*.parquet"]
+    key: [id, year]
+    history: year
+    limit: {default: 10, max: 20}
+    require_filter: auto
+    timeout_seconds: 0.5
+    listed: true
+    pack: off
+    dictionary: things.csv
+    columns: {line_2110: {name: "2110", description: Revenue, unit: RUB, json: string}, x: {hidden: true}}
+    demo: {id: ["1", 2, true]}
+    plans:
+      free: {rows_per_month: 1000, history: 1, price_rub: 0, rate_per_minute: 60}
+      pro: {rows_per_month: 5000, history: all, price_rub: 990}
+`)
+  t.same(registry.demo, { token: 'das_demo_public', ratePerMinute: 5 })
+  const entry = registry.datasets.get('things')
+  if (!entry) throw new Error('no entry')
+  t.same(
+    [...plansOf(entry).values()],
+    [
+      { name: 'free', rowsPerMonth: 1000, history: 1, priceRub: 0, ratePerMinute: 60 },
+      { name: 'pro', rowsPerMonth: 5000, history: 'all', priceRub: 990, ratePerMinute: 120 },
+    ],
+  )
+  t.end()
+})
+
+await t.test('the demo token has 30 requests a minute when nothing is said', (t) => {
+  const registry = parse('demo: {token: das_demo_abcd}\ndatasets: {}\n')
+  t.same(registry.demo, { token: 'das_demo_abcd', ratePerMinute: 30 })
+  t.end()
+})
+
+await t.test('an unknown key is named with its place and the nearest right spelling', (t) => {
+  const cases: readonly (readonly [text: string, problem: string])[] = [
+    ['dataset: {}\ndatasets: {}', '1:1: dataset: unknown key. Did you mean "datasets"?'],
+    [
+      'demo: {token: das_demo_abcd, rate: 5}\ndatasets: {}',
+      '1:30: demo.rate: unknown key. Did you mean "rate_per_minute"?',
+    ],
+    [
+      'datasets:\n  things:\n    title: x\n    files: y\n    histroy: year',
+      '5:5: datasets.things.histroy: unknown key. Did you mean "history"?',
+    ],
+    [
+      'datasets:\n  things:\n    title: x\n    files: y\n    kye: id',
+      '5:5: datasets.things.kye: unknown key. Did you mean "key"?',
+    ],
+    [
+      'datasets:\n  things: {title: x, files: y, limit: {maxx: 5}}',
+      '2:40: datasets.things.limit.maxx: unknown key. Did you mean "max"?',
+    ],
+    [
+      'datasets:\n  things: {title: x, files: y, columns: {"2110": {hiden: true}}}',
+      '2:51: datasets.things.columns.2110.hiden: unknown key. Did you mean "hidden"?',
+    ],
+    [
+      'datasets:\n  things: {title: x, files: y, plans: {free: {rows_per_month: 1, history: all, price_rub: 0, row_per_month: 1}}}',
+      '2:94: datasets.things.plans.free.row_per_month: unknown key. Did you mean "rows_per_month" or "rate_per_minute"?',
+    ],
+    ['datasets: {}\nzzzzzzzz: 1', '2:1: zzzzzzzz: unknown key.'],
+  ]
+  for (const [text, problem] of cases) {
+    t.same(problemsOf(text), [`registry.yaml:${problem}`])
+  }
+  t.end()
+})
+
+await t.test('many unknown keys are all told: none slips through because of the others', (t) => {
+  const names = Array.from({ length: 15 }, (_, index) => `wrong_${index}`)
+  const problems = datasetProblems(...names.map((name) => `${name}: 1`))
+  t.same(
+    problems,
+    names.map(
+      (name, index) => `registry.yaml:${5 + index}:5: datasets.things.${name}: unknown key.`,
+    ),
+  )
+  t.end()
+})
+
+await t.test('a wrong type or value is told with what would be right', (t) => {
+  const wrong: readonly (readonly [line: string, problem: string])[] = [
+    ['title: 5', 'title: must be a text.'],
+    ['description: ""', 'description: must be a text.'],
+    ['source: [a]', 'source: must be a text.'],
+    ['files: 5', 'files: must be a path, a glob or a list of them.'],
+    ['files: []', 'files: must be a path, a glob or a list of them.'],
+    ['files: [a, 5]', 'files.1: must be a path, a glob or a list of them.'],
+    ['key: {inn: year}', 'key: must be a column name or a list of them.'],
+    ['key: [inn, 2110]', 'key.1: must be a column name or a list of them.'],
+    ['history: [year]', 'history: must be a text.'],
+    ['limit: 100', 'limit: must be an object {default, max}.'],
+    ['limit: {max: 0}', 'limit.max: must be a whole number of rows, 1 to 100000.'],
+    ['limit: {max: 1.5}', 'limit.max: must be a whole number of rows, 1 to 100000.'],
+    ['limit: {default: 100001}', 'limit.default: must be a whole number of rows, 1 to 100000.'],
+    ['require_filter: always', 'require_filter: must be auto, true or false.'],
+    ['timeout_seconds: 0', 'timeout_seconds: must be a number of seconds, 0.1 to 300.'],
+    ['timeout_seconds: 301', 'timeout_seconds: must be a number of seconds, 0.1 to 300.'],
+    ['listed: yes', 'listed: must be true or false.'],
+    ['dictionary: false', 'dictionary: must be a text.'],
+    ['columns: [inn]', 'columns: must be columns by their name.'],
+    [
+      'columns: {inn: Number}',
+      'columns.inn: must be an object {name, description, unit, hidden, json}.',
+    ],
+    ['columns: {inn: {json: text}}', 'columns.inn.json: must be "string".'],
+    [
+      'columns: {"a\\nb": 5}',
+      'columns."a\\nb": must be an object {name, description, unit, hidden, json}.',
+    ],
+    ['demo: [inn]', 'demo: must be lists of values by column name, at least one.'],
+    ['demo: {}', 'demo: must be lists of values by column name, at least one.'],
+    ['demo: {inn: x}', 'demo.inn: must be a list of 1 to 1000 values.'],
+    ['demo: {inn: []}', 'demo.inn: must be a list of 1 to 1000 values.'],
+    ['demo: {inn: [null]}', 'demo.inn.0: must be a single value: a text, a number, true or false.'],
+    ['plans: [free]', 'plans: must be plans by their name.'],
+    [
+      'plans: {free: 1000}',
+      'plans.free: must be an object {rows_per_month, history, price_rub, rate_per_minute}.',
+    ],
+    [
+      'plans: {free: {rows_per_month: 0, history: all, price_rub: 0}}',
+      'plans.free.rows_per_month: must be a whole number of at least 1.',
+    ],
+    [
+      'plans: {free: {rows_per_month: 1e300, history: all, price_rub: 0}}',
+      'plans.free.rows_per_month: must be a whole number of at least 1.',
+    ],
+    [
+      'plans: {free: {rows_per_month: 1, history: some, price_rub: 0}}',
+      'plans.free.history: must be "all" or a number of latest years, 1 to 1000.',
+    ],
+    [
+      'plans: {free: {rows_per_month: 1, history: 1001, price_rub: 0}}',
+      'plans.free.history: must be "all" or a number of latest years, 1 to 1000.',
+    ],
+    [
+      'plans: {free: {rows_per_month: 1, history: all, price_rub: -1}}',
+      'plans.free.price_rub: must be whole roubles a month, 0 or more.',
+    ],
+    [
+      'plans: {free: {rows_per_month: 1, history: all, price_rub: 0, rate_per_minute: fast}}',
+      'plans.free.rate_per_minute: must be a whole number of at least 1.',
+    ],
+  ]
+  for (const [line, problem] of wrong) {
+    const key = line.split(':')[0] ?? ''
+    const others = ['title: Things', 'files: a', 'history: year'].filter(
+      (each) => !each.startsWith(key),
+    )
+    const lines = [...others, line].map((each) => `    ${each}\n`).join('')
+    const problems = problemsOf(`datasets:\n  things:\n${lines}`)
+    t.equal(problems.length, 1, line)
+    t.match(problems[0], /^registry\.yaml:\d+:\d+: datasets\.things\./)
+    t.ok(problems[0]?.endsWith(`datasets.things.${problem}`), problems.join())
+  }
+  t.end()
+})
+
+await t.test('a registry that is no object, or lacks a key, says so', (t) => {
+  t.same(problemsOf(''), ['registry.yaml:1:1: datasets: is missing.'])
+  t.same(problemsOf('# only a comment\n'), ['registry.yaml:1:1: datasets: is missing.'])
+  t.same(problemsOf('- a\n'), [
+    'registry.yaml:1:1: the registry: must be a registry: {demo, datasets}.',
+  ])
+  t.same(problemsOf('datasets: [a]'), [
+    'registry.yaml:1:1: datasets: must be datasets by their name.',
+  ])
+  t.same(problemsOf('datasets:\n  things: 5'), [
+    'registry.yaml:2:3: datasets.things: must be a dataset.',
+  ])
+  t.same(problemsOf('datasets:\n  things: {}'), [
+    'registry.yaml:2:3: datasets.things.files: is missing.',
+    'registry.yaml:2:3: datasets.things.title: is missing.',
+  ])
+  t.same(problemsOf('demo: {}\ndatasets: {}'), ['registry.yaml:1:1: demo.token: is missing.'])
+  t.same(problemsOf('demo: {token: secret}\ndatasets: {}'), [
+    'registry.yaml:1:8: demo.token: must be das_demo_ followed by 4 to 64 letters and digits.',
+  ])
+  t.end()
+})
+
+await t.test('packing, breaking changes and how long versions are kept', (t) => {
+  const lines = ['pack: off', 'pack: auto', 'allow_breaking: true', 'keep_versions_hours: 0']
+  for (const line of lines) t.same(datasetProblems(line), [], line)
+  t.same(datasetProblems('pack: on'), [
+    'registry.yaml:5:5: datasets.things.pack: must be off or auto.',
+  ])
+  t.same(datasetProblems('keep_versions_hours: 1.5'), [
+    'registry.yaml:5:5: datasets.things.keep_versions_hours: must be a whole number of hours, 0 to 8760.',
+  ])
+  t.end()
+})
+
+await t.test("a dataset's name fits an address: a-z, 0-9 and _, up to 64, and not account", (t) => {
+  const named = (name: string) =>
+    problemsOf(`datasets:\n  ${JSON.stringify(name)}: {title: x, files: y}`)
+  for (const name of ['a', '2024', 'things_2', 'a'.repeat(64), 'constructor', '__proto__']) {
+    t.same(named(name), [], name)
+  }
+  for (const name of ['Things', 'a-b', 'a.b', '', 'вещи', 'a'.repeat(65), 'a/b', 'a\n']) {
+    const [problem, ...rest] = named(name)
+    t.equal(
+      problem,
+      `registry.yaml:2:3: datasets.${name}: a dataset's name is 1 to 64 of a-z, 0-9 and "_".`,
+    )
+    t.same(rest, [])
+  }
+  t.same(named('account'), ['registry.yaml:2:3: datasets.account: the name is reserved.'])
+  t.end()
+})
+
+await t.test("a plan's name fits a command line: a-z, 0-9, _ and -, up to 32", (t) => {
+  const named = (name: string) => datasetProblems('plans:', `  ${JSON.stringify(name)}: ${plan}`)
+  for (const name of ['free', 'pro-2', 'a_b', '1', 'p'.repeat(32)]) t.same(named(name), [], name)
+  for (const name of ['Free', 'a b', 'a:b', '', 'p'.repeat(33)]) {
+    t.same(named(name), [
+      `registry.yaml:6:7: datasets.things.plans.${name}: a plan's name is 1 to 32 of a-z, 0-9, "_" and "-".`,
+    ])
+  }
+  t.end()
+})
+
+await t.test('keys that contradict each other are refused', (t) => {
+  t.same(datasetProblems('limit: {default: 500, max: 100}'), [
+    'registry.yaml:5:13: datasets.things.limit.default: 500 is more than the max, 100.',
+  ])
+  t.same(datasetProblems('limit: {default: 100, max: 100}'), [])
+  t.same(datasetProblems('plans: {last: {rows_per_month: 1, history: 2, price_rub: 0}}'), [
+    'registry.yaml:5:39: datasets.things.plans.last.history: counts years, but the dataset names no "history" column.',
+  ])
+  t.same(
+    datasetProblems(
+      'history: year',
+      'plans: {last: {rows_per_month: 1, history: 2, price_rub: 0}}',
+    ),
+    [],
+  )
+  t.end()
+})
+
+await t.test('all mistakes are told at once, in the order of the lines', (t) => {
+  const problems = problemsOf(`
+demo: {token: bad}
+dataset: 1
+datasets:
+  Things:
+    titel: x
+    files: [1]
+    limit: {default: 0, maxx: 5}
+    columns: {inn: {hiden: true}}
+    plans:
+      Free: {rows_per_month: many, history: 3, price_rub: -1}
+`)
+  t.same(
+    problems.map((problem) => problem.split(': ').slice(0, 2).join(' ')),
+    [
+      'registry.yaml:2:8 demo.token',
+      'registry.yaml:3:1 dataset',
+      'registry.yaml:5:3 datasets.Things',
+      'registry.yaml:5:3 datasets.Things.title',
+      'registry.yaml:6:5 datasets.Things.titel',
+      'registry.yaml:7:13 datasets.Things.files.0',
+      'registry.yaml:8:13 datasets.Things.limit.default',
+      'registry.yaml:8:25 datasets.Things.limit.maxx',
+      'registry.yaml:9:21 datasets.Things.columns.inn.hiden',
+      'registry.yaml:11:7 datasets.Things.plans.Free',
+      'registry.yaml:11:14 datasets.Things.plans.Free.rows_per_month',
+      'registry.yaml:11:36 datasets.Things.plans.Free.history',
+      'registry.yaml:11:48 datasets.Things.plans.Free.price_rub',
+    ],
+  )
+  t.end()
+})
+
+await t.test(
+  'of very many mistakes the first twenty are told, and how many more there are',
+  (t) => {
+    const text = Array.from({ length: 100 }, (_, index) => `  D${index}: {title: x, files: y}\n`)
+    const problems = problemsOf(`datasets:\n${text.join('')}`)
+    t.equal(problems.length, 21)
+    t.match(problems[0], /^registry\.yaml:2:3: /)
+    t.match(problems[19], /^registry\.yaml:21:3: /)
+    t.equal(problems[20], '… and 80 more.')
+    t.end()
+  },
+)
+
+await t.test('broken YAML is told with its place', (t) => {
+  const cases: readonly (readonly [text: string, problem: RegExp])[] = [
+    ['datasets: {a', /^registry\.yaml:1:\d+: /],
+    ['datasets:\n\ta: 1', /^registry\.yaml:2:1: Tabs are not allowed as indentation/],
+    [
+      'datasets:\n  a: {title: x, files: y}\n  a: {title: z, files: w}',
+      /^registry\.yaml:3:3: Map keys must be unique/,
+    ],
+    [
+      'datasets:\n  a:\n    title: x\n    title: y\n    files: z',
+      /^registry\.yaml:4:5: Map keys must be unique/,
+    ],
+    [
+      'datasets:\n  a:\n    columns:\n      2110: {unit: a}\n      "2110": {unit: b}',
+      /^registry\.yaml:5:7: Map keys must be unique/,
+    ],
+    ['datasets: *nothing', /^registry\.yaml: Unresolved alias/],
+    ['datasets: !strange {}', /^registry\.yaml:1:11: Unresolved tag/],
+    ['datasets: {}\n---\ndatasets: {}', /^registry\.yaml:2:1: Source contains multiple documents/],
+  ]
+  for (const [text, problem] of cases) {
+    const problems = problemsOf(text)
+    t.match(problems[0], problem, text)
+    t.match(problems[0], /[^.]\.$/)
+  }
+  t.end()
+})
+
+await t.test('a text that swells by aliases of aliases is refused, not expanded', (t) => {
+  const levels = Array.from({ length: 12 }, (_, level) => {
+    const members =
+      level === 0
+        ? 'x'
+        : Array(10)
+            .fill(`*a${level - 1}`)
+            .join()
+    return `a${level}: &a${level} [${members}]\n`
+  })
+  t.match(problemsOf(levels.join(''))[0], /^registry\.yaml: Excessive alias count/)
+  t.end()
+})
+
+await t.test(
+  'values know how they were written: by number keys, in lists and behind aliases',
+  (t) => {
+    const registry = parse(`
+datasets:
+  things:
+    title: &name Things
+    files: a.parquet
+    demo:
+      2110: [0261012138, "0261012138", 'it''s', "\\u0041b", true]
+      inn: &inns
+        - '1'
+        - 2
+  others:
+    title: *name
+    files: b.parquet
+    demo: {inn: *inns}
+`)
+    const demo = (dataset: string, ...path: readonly (string | number)[]) =>
+      registry.written(['datasets', dataset, 'demo', ...path])
+    t.same(demo('things', '2110', 0), { text: '0261012138', isText: false })
+    t.same(demo('things', '2110', 1), { text: '0261012138', isText: true })
+    t.same(demo('things', '2110', 2), { text: "it's", isText: true })
+    t.same(demo('things', '2110', 3), { text: 'Ab', isText: true })
+    t.same(demo('things', '2110', 4), { text: 'true', isText: false })
+    t.same(demo('others', 'inn', 0), { text: '1', isText: true })
+    t.same(demo('others', 'inn', 1), { text: '2', isText: false })
+    t.same(demo('things', 'absent', 0), { text: '', isText: false })
+    t.equal(registry.locate(['datasets', 'things', 'demo', '2110', 2]), 'registry.yaml:7:40')
+    t.equal(registry.locate(['datasets', 'others', 'demo', 'inn', 1]), 'registry.yaml:10:11')
+    t.equal(registry.locate(['datasets', 'others', 'demo', 'absent']), 'registry.yaml:14:5')
+    t.equal(registry.locate([]), 'registry.yaml:1:1')
+    t.end()
+  },
+)
+
+await t.test('any text at all is either a registry or told to be none, with a reason', (t) => {
+  const piece = fc.constantFrom(
+    'datasets',
+    'demo',
+    'title',
+    ':',
+    ': ',
+    '\n',
+    '\n  ',
+    '\n    ',
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    '- ',
+    '&a ',
+    '*a',
+    '!t ',
+    '"',
+    "'",
+    '|',
+    '#',
+    'x',
+    '1',
+    '?',
+    '<<',
+    '\t',
+    '\u{1f600}',
+    '\0',
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+      for (const problem of problemsOf(pieces.join(''))) {
+        if (!/^(registry\.yaml(:\d+:\d+)?: |… and )/.test(problem)) return false
+      }
+      return true
+    }),
+    { numRuns: 500 },
+  )
+  t.end()
+})
+
+await t.test('a registry that is missing or no text says where to look', async (t) => {
+  const home = t.testdir({ 'folder.yaml': {} })
+  writeFileSync(
+    join(home, 'old.yaml'),
+    Buffer.from('datasets: {a: {title: "\xd1\xe2\xe5\xf2"}}', 'latin1'),
+  )
+  writeFileSync(join(home, 'bom.yaml'), '\ufeffdatasets: {}\n')
+  const reject = async (name: string, problem: string) =>
+    await t.rejects(readRegistry(join(home, name)), { message: problem })
+  await reject(
+    'registry.yaml',
+    'registry.yaml is not there. Start in its folder, or name it: DAS_REGISTRY, --registry.',
+  )
+  await reject('folder.yaml', "folder.yaml can't be read (EISDIR).")
+  await reject('old.yaml', 'old.yaml is not UTF-8: save it in that encoding.')
+  t.equal((await readRegistry(join(home, 'bom.yaml'))).datasets.size, 0)
+})

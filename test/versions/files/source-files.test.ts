@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { isDynamicPattern } from 'tinyglobby'
+import { escapePattern } from '../../../src/versions/files/expand-pattern.js'
+import { FileError } from '../../../src/versions/opener.js'
+import { findSourceFiles } from '../../../src/versions/files/source-files.js'
+import { writeParquet } from '../../support/parquet.js'
+import { datasetOf, makeHome, versionOf } from '../../catalog/live/fixtures/home.js'
+
+async function namesIn(folder: string, ...patterns: readonly string[]): Promise<readonly string[]> {
+  const files = await findSourceFiles(folder, patterns, new Map())
+  return files.map((file) => file.name)
+}
+
+async function refusal(folder: string, pattern: string): Promise<string> {
+  try {
+    await findSourceFiles(folder, [pattern], new Map())
+  } catch (cause) {
+    if (cause instanceof FileError) return cause.reason
+    throw cause
+  }
+  return ''
+}
+
+await t.test('files stand in the order of the patterns, the matches of each by name', async (t) => {
+  const folder = t.testdir({})
+  const names = [
+    'b/2.parquet',
+    'b/10.parquet',
+    'a.parquet',
+    'b/deep/x.parquet',
+    'c/.hidden.parquet',
+  ]
+  await writeParquet(folder, Object.fromEntries(names.map((name) => [name, 'SELECT 1 AS x'])))
+  writeFileSync(join(folder, 'b', 'notes.txt'), 'no Parquet')
+  t.same(await namesIn(folder, 'b/*.parquet'), ['b/10.parquet', 'b/2.parquet'])
+  t.same(await namesIn(folder, 'b/2.parquet', 'b/*.parquet', 'a.parquet'), [
+    'b/2.parquet',
+    'b/10.parquet',
+    'a.parquet',
+  ])
+  t.same(await namesIn(folder, '**/*.parquet'), [
+    'a.parquet',
+    'b/10.parquet',
+    'b/2.parquet',
+    'b/deep/x.parquet',
+  ])
+  t.same(await namesIn(folder, join(folder, 'a.parquet')), ['a.parquet'], 'an absolute path')
+  t.same(await namesIn(join(folder, 'b'), '../a.parquet', join(folder, '*.parquet')), [
+    '../a.parquet',
+  ])
+})
+
+await t.test('a file is found by its name whatever its letters mean in a glob', async (t) => {
+  const folder = t.testdir({})
+  const names = [
+    '[2024].parquet',
+    'a (1).parquet',
+    '{a,b}.parquet',
+    'x*.parquet',
+    '!no.parquet',
+    '+(x).parquet',
+    'год ₽.parquet',
+    "it's?.parquet",
+    'sub [1]/(y).parquet',
+  ]
+  await writeParquet(folder, { 'plain.parquet': 'SELECT 1 AS x' })
+  mkdirSync(join(folder, 'sub [1]'))
+  for (const name of names) {
+    writeFileSync(join(folder, name), readFileSync(join(folder, 'plain.parquet')))
+  }
+  for (const name of names) t.same(await namesIn(folder, name), [name])
+  t.same(await namesIn(folder, 'sub \\[1\\]/*.parquet'), ['sub [1]/(y).parquet'])
+})
+
+await t.test(
+  'a folder that is there is meant by its own name, and the rest is a glob',
+  async (t) => {
+    const folder = t.testdir({})
+    const names = ['y[1]/a.parquet', 'y[1]/!b.parquet', 'y1/c.parquet', 'back\\[2]/d.parquet']
+    await writeParquet(folder, Object.fromEntries(names.map((name) => [name, 'SELECT 1 AS x'])))
+    t.same(await namesIn(folder, 'y[1]/*.parquet'), ['y[1]/!b.parquet', 'y[1]/a.parquet'])
+    t.same(await namesIn(folder, 'y[1]/!*.parquet'), ['y[1]/!b.parquet'])
+    t.same(await namesIn(folder, 'y\\[1\\]/a.parquet'), ['y[1]/a.parquet'])
+    t.same(await namesIn(folder, 'y[0-9]/*.parquet'), ['y1/c.parquet'])
+    t.same(await namesIn(join(folder, 'y[1]'), '*.parquet'), ['!b.parquet', 'a.parquet'])
+    t.same(await namesIn(folder, 'back\\[2]/d.parquet'), ['back\\[2]/d.parquet'])
+    t.match(await refusal(folder, 'back\\[2]/*.parquet'), /list its files by name$/)
+    for (const name of [
+      'y[1]/a.parquet',
+      'a b.parquet',
+      '{a,b}!.parquet',
+      'back\\[2]/d.parquet',
+      '+(a)',
+    ]) {
+      t.notOk(isDynamicPattern(escapePattern(name)), name)
+      t.equal(escapePattern(name) === name, name === 'a b.parquet')
+    }
+  },
+)
+
+await t.test('what is no whole Parquet file is told apart, in words without a path', async (t) => {
+  const folder = t.testdir({ 'garbage.parquet': 'This is a text file, not Parquet at all.' })
+  await writeParquet(folder, { 'good.parquet': 'SELECT i FROM range(10000) r(i)' })
+  const good = readFileSync(join(folder, 'good.parquet'))
+  const write = (name: string, content: Uint8Array) => writeFileSync(join(folder, name), content)
+  write('empty.parquet', Buffer.alloc(0))
+  write('tiny.parquet', Buffer.from('PAR1'))
+  write('truncated.parquet', good.subarray(0, good.length / 2))
+  write('encrypted.parquet', Buffer.concat([good.subarray(0, -4), Buffer.from('PARE')]))
+  const cut = Buffer.from(good)
+  cut.writeUInt32LE(good.length, good.length - 8)
+  write('cut.parquet', cut)
+  mkdirSync(join(folder, 'folder'))
+  symlinkSync('nowhere', join(folder, 'broken.parquet'))
+  const reasons = {
+    'garbage.parquet': 'is not a whole Parquet file (no PAR1 at its end)',
+    'empty.parquet': 'is empty (0 bytes)',
+    'tiny.parquet': 'is not a whole Parquet file (no PAR1 at its end)',
+    'truncated.parquet': 'is not a whole Parquet file (no PAR1 at its end)',
+    'encrypted.parquet': 'is encrypted Parquet, which is not supported',
+    'cut.parquet': 'is not a whole Parquet file (its footer is cut)',
+    'absent.parquet': 'is not there',
+    'absent/*.parquet': 'matches no file',
+    'broken.parquet': 'is not there',
+    folder: 'is a folder: add /*.parquet',
+    'good.parquet': '',
+  }
+  for (const [name, reason] of Object.entries(reasons)) {
+    t.equal(await refusal(folder, name), reason, name)
+  }
+})
+
+await t.test('a dataset whose file is bad has a reason; the others are served', async (t) => {
+  const home = await makeHome(t, {
+    files: {
+      'good/1.parquet': 'SELECT 1 AS x',
+      'page/1.parquet': 'SELECT i, hash(i) AS h FROM range(2000) r(i)',
+      'footer/1.parquet': 'SELECT 1 AS x',
+    },
+    texts: { 'empty/1.parquet': '', 'garbage/1.parquet': 'no Parquet at all, but long enough' },
+  })
+  const page = readFileSync(join(home.folder, 'page/1.parquet'))
+  home.write('page/1.parquet', page.fill(0xff, 4, 4000))
+  const footer = readFileSync(join(home.folder, 'footer/1.parquet'))
+  const footerStart = footer.length - 8 - footer.readUInt32LE(footer.length - 8)
+  home.write('footer/1.parquet', footer.fill(0xee, footerStart, footer.length - 8))
+  const names = ['empty', 'garbage', 'page', 'footer', 'missing', 'good']
+  const entry = (name: string) => `  ${name}: {title: x, files: "${name}/*.parquet"}\n`
+  home.writeRegistry(`datasets:\n${names.map(entry).join('')}`)
+  for (const catalog of [await home.open(), await home.check()]) {
+    t.same([...catalog.datasets.keys()], names, "in the registry's order")
+    const reason = (name: string) => datasetOf(catalog, name).reason ?? ''
+    t.equal(reason('empty'), 'empty/1.parquet is empty (0 bytes)')
+    t.match(reason('garbage'), /^garbage\/1\.parquet is not a whole Parquet file/)
+    t.match(reason('page'), /^page\/1\.parquet can't be read: /)
+    t.match(reason('footer'), /^footer\/1\.parquet can't be read: /)
+    t.equal(reason('missing'), 'missing/*.parquet matches no file')
+    t.equal(versionOf(catalog, 'good').rows, 1)
+    for (const name of names) {
+      t.notMatch(reason(name), home.folder, 'no absolute path')
+      t.equal(datasetOf(catalog, name).version === null, name !== 'good')
+    }
+  }
+})
+
+await t.test('a file without rows is served: its columns count, its rows do not', async (t) => {
+  const home = await makeHome(t, {
+    files: {
+      'data/1.parquet': 'SELECT 1 AS year, 2 AS x WHERE false',
+      'data/2.parquet': 'SELECT 2024 AS year, 3 AS y',
+    },
+    registry: '    history: year',
+  })
+  const version = versionOf(await home.open())
+  t.equal(version.rows, 1)
+  t.equal(version.newestHistory, 2024n)
+  t.same(
+    version.columns.map((column) => column.name),
+    ['year', 'x', 'y'],
+  )
+})
+
+await t.test('a symbolic link is served from the file behind it', async (t) => {
+  const home = await makeHome(t, { files: { 'store/v1.parquet': 'SELECT 7 AS x' } })
+  mkdirSync(join(home.folder, 'data'))
+  symlinkSync('../store/v1.parquet', join(home.folder, 'data/current.parquet'))
+  for (const catalog of [await home.open(), await home.check()]) {
+    const version = versionOf(catalog)
+    t.equal(version.rows, 1)
+    t.equal(version.files[0]?.name, 'data/current.parquet')
+  }
+  rmSync(join(home.folder, 'data/current.parquet'))
+  symlinkSync('../store/v2.parquet', join(home.folder, 'data/current.parquet'))
+  t.equal(datasetOf(await home.open()).reason, 'data/*.parquet matches no file')
+})
+
+await t.test('content that was read before is not read again', async (t) => {
+  const folder = t.testdir({})
+  await writeParquet(folder, { '1.parquet': 'SELECT 1 AS x' })
+  const [first] = await findSourceFiles(folder, ['1.parquet'], new Map())
+  if (!first) throw new Error('no file')
+  const remembered = 'f'.repeat(64)
+  const known = new Map([[first.identity, remembered]])
+  const [again] = await findSourceFiles(folder, ['1.parquet'], known)
+  t.equal(again?.contentHash, remembered)
+  utimesSync(join(folder, '1.parquet'), 1, 1)
+  const [touched] = await findSourceFiles(folder, ['1.parquet'], known)
+  t.equal(touched?.contentHash, first.contentHash, 'a touched file is read again')
+})
+
+await t.test('the hash is that of the whole content', async (t) => {
+  const folder = t.testdir({})
+  await writeParquet(folder, { 'big.parquet': 'SELECT hash(i) AS h FROM range(300000) r(i)' })
+  const path = join(folder, 'big.parquet')
+  const [file] = await findSourceFiles(folder, ['big.parquet'], new Map())
+  t.ok(readFileSync(path).length > 2 ** 21, 'more than one piece')
+  t.equal(file?.contentHash, createHash('sha256').update(readFileSync(path)).digest('hex'))
+})

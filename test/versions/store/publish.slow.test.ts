@@ -1,0 +1,304 @@
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import t from 'tap'
+import type { Test } from 'tap'
+import { writeManifest } from '../../../src/versions/store/manifest.js'
+import { publishFiles } from '../../../src/versions/store/publish.js'
+import { findSourceFiles } from '../../../src/versions/files/source-files.js'
+import type { Version } from '../../../src/versions/version.js'
+import { writeParquet } from '../../support/parquet.js'
+import { datasetOf, makeHome, openThings, versionOf } from '../../catalog/live/fixtures/home.js'
+
+const files = {
+  'data/1.parquet': 'SELECT 1 AS x, 2 AS y',
+  'data/2.parquet': 'SELECT 3 AS x, 4 AS y',
+}
+
+/** The folder that a version is served from. */
+function folderOf(version: Version): string {
+  return dirname(version.files[0]?.path ?? '')
+}
+
+function sourcesIn(folder: string, pattern = '*.parquet') {
+  return findSourceFiles(folder, [pattern], new Map())
+}
+
+await t.test(
+  'equal content has an equal version id, wherever it lies and whenever it was written',
+  async (t) => {
+    const home = await makeHome(t, { files })
+    const first = versionOf(await home.open())
+    t.match(first.id, /^[0-9a-f]{16}$/)
+    t.equal(versionOf(await home.open()).id, first.id, 'opened again')
+    t.equal(versionOf(await home.check()).id, first.id, 'checked in place')
+    await t.test('in another folder', async (t) => {
+      t.equal((await openThings(t, files)).id, first.id)
+    })
+    utimesSync(join(home.folder, 'data/1.parquet'), 1_000_000_000, 1_000_000_000)
+    const touched = versionOf(await home.open())
+    t.equal(touched.id, first.id, 'written at another time')
+    t.equal(folderOf(touched), folderOf(first), 'so nothing is linked anew')
+    t.ok(touched.modifiedMs <= first.modifiedMs)
+  },
+)
+
+await t.test('other content, another order or other columns are another version', async (t) => {
+  const ids = new Set<string>()
+  const add = async (t: Test, changed: Readonly<Record<string, string>>, lines = '') => {
+    ids.add((await openThings(t, changed, lines)).id)
+  }
+  const cases: readonly (readonly [string, Readonly<Record<string, string>>, string?])[] = [
+    ['as it is', files],
+    ['a value differs', { ...files, 'data/2.parquet': 'SELECT 3 AS x, 5 AS y' }],
+    ['a row more', { ...files, 'data/2.parquet': 'SELECT 3 AS x, 4 AS y FROM range(2)' }],
+    ['a file more', { ...files, 'data/3.parquet': 'SELECT 1 AS x, 2 AS y' }],
+    [
+      'the other way round',
+      { 'data/1.parquet': files['data/2.parquet'], 'data/2.parquet': files['data/1.parquet'] },
+    ],
+    ['a column renamed', files, '    columns: {y: {name: z}}'],
+    ['a column hidden', files, '    columns: {y: {hidden: true}}'],
+    ['a column as text', files, '    columns: {y: {json: string}}'],
+    ['a type widened', { ...files, 'data/2.parquet': 'SELECT 3::BIGINT AS x, 4 AS y' }],
+  ]
+  for (const [name, changed, lines] of cases) await t.test(name, (t) => add(t, changed, lines))
+  t.equal(ids.size, cases.length)
+})
+
+await t.test('words about a dataset change nothing of its version', async (t) => {
+  const home = await makeHome(t, { files })
+  const { id } = versionOf(await home.open())
+  home.writeRegistry(`    description: new
+    limit: {max: 5}
+    columns: {x: {description: new, unit: new}}
+    plans: {free: {rows_per_month: 1, history: all, price_rub: 0}}`)
+  t.equal(versionOf(await home.open()).id, id)
+})
+
+await t.test(
+  'a value corrected in a file of equal size and equal statistics is a new version',
+  async (t) => {
+    const home = await makeHome(t, {})
+    const rows = (...values: readonly number[]) => ({
+      'data/1.parquet': `SELECT unnest([${values.join()}]::BIGINT[]) AS x`,
+    })
+    const write = async (...values: readonly number[]) => {
+      mkdirSync(join(home.folder, 'data'), { recursive: true })
+      await writeParquet(home.folder, rows(...values), ', COMPRESSION uncompressed')
+      const path = join(home.folder, 'data/1.parquet')
+      const version = versionOf(await home.open())
+      return {
+        version,
+        content: readFileSync(path),
+        served: readFileSync(version.files[0]?.path ?? ''),
+      }
+    }
+    const before = await write(1, 5, 3, 9)
+    const after = await write(1, 3, 5, 9)
+    t.equal(after.content.length, before.content.length)
+    const footer = (content: Buffer) =>
+      content.subarray(-content.readUInt32LE(content.length - 8) - 8)
+    t.same(footer(after.content), footer(before.content), 'the footers are the same')
+    t.not(after.version.id, before.version.id)
+    t.same(after.served, after.content, 'the corrected file is served')
+  },
+)
+
+await t.test('a published file is a link to its source, and outlives it', async (t) => {
+  const home = await makeHome(t, { files })
+  const version = versionOf(await home.open())
+  const source = join(home.folder, 'data/1.parquet')
+  const [served = ''] = version.files.map((file) => file.path)
+  t.equal(statSync(served).ino, statSync(source).ino)
+  t.equal(statSync(folderOf(version)).mode & 0o777, 0o700, 'nobody else looks into it')
+  const content = readFileSync(source)
+  rmSync(source)
+  t.same(readFileSync(served), content)
+})
+
+await t.test('publishing the same content again leaves the links as they are', async (t) => {
+  const home = await makeHome(t, { files })
+  const inodes = (version: Version) => version.files.map(({ path }) => statSync(path).ino)
+  const before = versionOf(await home.open())
+  const folderInode = statSync(folderOf(before)).ino
+  const copy = readFileSync(join(home.folder, 'data/1.parquet'))
+  rmSync(join(home.folder, 'data/1.parquet'))
+  home.write('data/1.parquet', copy)
+  const after = versionOf(await home.open())
+  t.same(inodes(after), inodes(before), 'the first file stays linked')
+  t.equal(statSync(folderOf(after)).ino, folderInode)
+})
+
+await t.test(
+  'drafts and datasets that are gone are removed, superseded versions kept',
+  async (t) => {
+    const home = await makeHome(t, { files })
+    const first = versionOf(await home.open())
+    const list = (...path: readonly string[]) => readdirSync(join(home.versionsFolder, ...path))
+    t.same(list(), ['things'])
+    mkdirSync(join(home.versionsFolder, 'things', 'ffff.draft'))
+    mkdirSync(join(home.versionsFolder, 'gone', 'abcd'), { recursive: true })
+    await home.writeFiles({ 'data/2.parquet': 'SELECT 30 AS x, 40 AS y' })
+    const second = versionOf(await home.open())
+    t.not(second.id, first.id)
+    t.same(list(), ['things'])
+    const kept = [first, second].map((version) => basename(folderOf(version)))
+    t.same(list('things').sort(), kept.sort())
+    t.same(list('things', basename(folderOf(second))).sort(), [
+      '000000.parquet',
+      '000001.parquet',
+      'manifest.json',
+    ])
+  },
+)
+
+await t.test('a version that is refused leaves the last good one where it is', async (t) => {
+  const home = await makeHome(t, { files })
+  const good = folderOf(versionOf(await home.open()))
+  await home.writeFiles({ 'data/2.parquet': "SELECT 'text' AS x" })
+  t.type(datasetOf(await home.open()).reason, 'string')
+  t.ok(existsSync(join(good, '000001.parquet')))
+})
+
+await t.test('checking in place publishes nothing', async (t) => {
+  const home = await makeHome(t, { files })
+  const version = versionOf(await home.check())
+  t.same(
+    version.files.map(({ path }) => path),
+    ['data/1.parquet', 'data/2.parquet'].map((name) => join(home.folder, name)),
+  )
+  t.notOk(existsSync(home.versionsFolder))
+})
+
+await t.test('a copy or a link that is not whole is made again', async (t) => {
+  const home = await makeHome(t, { files })
+  const [served = ''] = versionOf(await home.open()).files.map((file) => file.path)
+  const content = readFileSync(served)
+  rmSync(served)
+  t.same(readFileSync(versionOf(await home.open()).files[0]?.path ?? ''), content, 'missing')
+  rmSync(served)
+  writeFileSync(served, content)
+  truncateSync(served, content.length - 1)
+  t.same(readFileSync(versionOf(await home.open()).files[0]?.path ?? ''), content, 'cut short')
+})
+
+await t.test(
+  'where hashes are remembered wrongly or not at all, files are read again',
+  async (t) => {
+    const home = await makeHome(t, { files })
+    const { id } = versionOf(await home.open())
+    for (const text of ['', 'no JSON', 'null', '[1]', '{"a": "b"}', '"x"']) {
+      const folder = folderOf(versionOf(await home.open()))
+      writeFileSync(join(folder, 'manifest.json'), text)
+      t.equal(versionOf(await home.open()).id, id, text)
+    }
+    writeFileSync(join(home.versionsFolder, 'things', 'stray'), 'a file where folders are')
+    t.equal(versionOf(await home.open()).id, id)
+  },
+)
+
+await t.test('a file that is replaced between reading and linking is refused', async (t) => {
+  const folder = t.testdir({})
+  await writeParquet(folder, { 'a.parquet': 'SELECT 1 AS x', 'b/b.parquet': 'SELECT 2 AS x' })
+  const sources = await sourcesIn(folder)
+  renameSync(join(folder, 'b/b.parquet'), join(folder, 'a.parquet'))
+  await t.rejects(publishFiles(join(folder, 'versions'), 'things', sources), {
+    name: 'FileError',
+    path: join(folder, 'a.parquet'),
+    reason: 'was replaced while it was read',
+  })
+  rmSync(join(folder, 'a.parquet'))
+  await t.rejects(publishFiles(join(folder, 'versions'), 'things', sources), {
+    name: 'FileError',
+    reason: "can't be linked or copied (ENOENT)",
+  })
+  t.same(
+    readdirSync(join(folder, 'versions/things')).filter((name) => !name.endsWith('.draft')),
+    [],
+    'half a version is none',
+  )
+})
+
+await t.test('where a link is refused the file is copied, whole', async (t) => {
+  const { source, versionsFolder } = await refusedLink(t)
+  const sources = await sourcesIn(dirname(source), basename(source))
+  const published = await publishFiles(versionsFolder, 'things', sources)
+  const copy = published.files[0]?.path ?? ''
+  t.equal(published.files[0]?.guard, null, 'only the server writes to it')
+  t.not(statSync(copy).ino, statSync(source).ino)
+  t.same(readFileSync(copy), readFileSync(source))
+  const opened = { rows: 1, columns: [], bounds: new Map() }
+  const read = sources.map((each) => ({
+    source: each,
+    path: copy,
+    guard: null,
+    hash: null,
+    opened,
+  }))
+  await writeManifest(published.folder, {
+    publishedAt: 0,
+    files: read,
+    boundsOf: [],
+    origins: null,
+  })
+  const written = statSync(copy).mtimeMs
+  await publishFiles(versionsFolder, 'things', sources)
+  t.equal(statSync(copy).mtimeMs, written, 'and not copied again')
+  truncateSync(copy, 10)
+  await publishFiles(versionsFolder, 'things', sources)
+  t.same(readFileSync(copy), readFileSync(source), 'what a power cut left short is mended')
+})
+
+await t.test('a dataset is served from copies like from links', async (t) => {
+  const { versionsFolder } = await refusedLink(t)
+  const home = await makeHome(t, { files, versionsFolder })
+  const version = versionOf(await home.open())
+  t.equal(version.rows, 2)
+  t.equal(versionOf(await home.open()).id, version.id)
+})
+
+await t.test('a versions folder that can not be used is a reason, without its path', async (t) => {
+  const home = await makeHome(t, { files })
+  await home.open()
+  rmSync(join(home.versionsFolder, 'things'), { recursive: true })
+  writeFileSync(join(home.versionsFolder, 'things'), 'a file in the way')
+  const { reason } = datasetOf(await home.open())
+  t.equal(reason, "the versions folder can't be used (mkdir: EEXIST)")
+})
+
+/** A Parquet file and a folder for versions between which the file system refuses hard links. */
+async function refusedLink(t: Test): Promise<{ source: string; versionsFolder: string }> {
+  const folder = t.testdir({ sources: {}, versions: {} })
+  const source = join(folder, 'sources', 'a.parquet')
+  await writeParquet(folder, { 'sources/a.parquet': 'SELECT 1 AS x' })
+  const elsewhere = ['/dev/shm', '/run/shm', tmpdir()].find(
+    (path) => existsSync(path) && statSync(path).dev !== statSync(folder).dev,
+  )
+  if (elsewhere !== undefined) {
+    const versionsFolder = mkdtempSync(join(elsewhere, 'das-test-'))
+    t.teardown(() => rmSync(versionsFolder, { recursive: true, force: true }))
+    return { source, versionsFolder }
+  }
+  // One file system only: a file that has as many links as it can.
+  for (let count = 0; ; count++) {
+    try {
+      linkSync(source, join(folder, 'versions', String(count)))
+    } catch {
+      return { source, versionsFolder: join(folder, 'more-versions') }
+    }
+  }
+}
