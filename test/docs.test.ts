@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import t from 'tap'
-import { operators } from '../src/columns/operators.js'
-import { typeOperators } from '../src/columns/column-types.js'
-import { DatasetSchema } from '../src/registry/registry-schema.js'
-import type { CliParts } from '../src/cli/parts.js'
 import { findingTable } from '../src/cli/check/finding-table.js'
+import type { CliParts } from '../src/cli/parts.js'
 import { buildProgram } from '../src/cli/program.js'
+import { typeOperators } from '../src/columns/column-types.js'
+import { operators } from '../src/columns/operators.js'
 import { settings } from '../src/config.js'
 import { errorStatus } from '../src/errors.js'
+import { DatasetSchema } from '../src/registry/registry-schema.js'
 
 const readme = readFileSync('README.md', 'utf8')
 

@@ -1,7 +1,7 @@
-import { ServiceError } from '../errors.js'
-import { isLocked } from '../control/store/failures.js'
 import type { ChargeStore } from '../control/charge-store.js'
+import { isLocked } from '../control/store/failures.js'
 import type { Charge, ChargeResult } from '../control/usage.js'
+import { ServiceError } from '../errors.js'
 
 /** How long a charge waits for another process's lock; then its rows are not sent. */
 const lockWaitMsDefault = 5000

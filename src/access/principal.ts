@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
-import { ServiceError } from '../errors.js'
-import { hashToken, parseToken } from '../control/tokens/token-format.js'
 import type { Subscription } from '../control/subscriptions.js'
+import { hashToken, parseToken } from '../control/tokens/token-format.js'
 import type { TokenLookup } from '../control/tokens/token-lookup.js'
 import type { TokenRecord } from '../control/tokens/tokens.js'
+import { ServiceError } from '../errors.js'
 
 /** Who asks. Rate, quota and cursors belong to `id`, the subscription, whichever token is used. */
 export type Principal = Subscriber | { readonly kind: 'demo'; readonly id: 'demo' }

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Registry } from '../registry/registry.js'
-import { baseUrl } from '../service/first-questions.js'
 import type { Config } from '../config.js'
 import { readKey } from '../control/store/key-file.js'
 import type { ControlStore } from '../control/store/store.js'
 import type { MailSettings } from '../mail/mail-settings.js'
 import { Postman } from '../mail/postman.js'
 import { smtpMailer } from '../mail/smtp.js'
+import type { Registry } from '../registry/registry.js'
+import { baseUrl } from '../service/first-questions.js'
 
 interface MailParts {
   readonly config: Config

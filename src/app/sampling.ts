@@ -1,5 +1,5 @@
-import type { WithSample } from '../versions/sample.js'
 import { duckDbSampler } from '../engine/duckdb/open/read-sample.js'
+import type { WithSample } from '../versions/sample.js'
 import { defaultMemory } from './reading.js'
 
 const samplerMemoryShare = 0.25

@@ -1,5 +1,5 @@
-import type { Command } from 'commander'
 import { resolve } from 'node:path'
+import type { Command } from 'commander'
 import { backUp } from '../control/store/backup.js'
 import { noteBackup } from '../control/store/newest-backup.js'
 import { addCommand, readSettings } from './command.js'

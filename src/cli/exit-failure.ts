@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
-import { RegistryError } from '../registry/registry.js'
 import { ServiceError } from '../errors.js'
+import { RegistryError } from '../registry/registry.js'
 
 export interface Failure {
   readonly exitCode: number

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino'
 import type { Catalog } from '../catalog.js'
+import type { Config } from '../config.js'
+import type { Engine } from '../engine/engine.js'
+import type { Registry } from '../registry/registry.js'
 import type { InspectFiles } from '../versions/inspector.js'
 import type { OpenFiles } from '../versions/opener.js'
 import type { MeasurePackGain } from '../versions/pack-gain.js'
 import type { PackFiles } from '../versions/packer.js'
-import type { Registry } from '../registry/registry.js'
 import type { WithSample } from '../versions/sample.js'
-import type { Config } from '../config.js'
-import type { Engine } from '../engine/engine.js'
 
 /** Where a command writes: a stream of the process, or a test's list. */
 export interface Output {

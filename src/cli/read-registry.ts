@@ -1,9 +1,9 @@
 import { readRegistry } from '../catalog.js'
-import { didYouMean, quoted } from '../catalog/nearest.js'
+import { badRequest } from '../errors.js'
+import type { DatasetEntry } from '../registry/registry-schema.js'
 import { RegistryError, plansOf } from '../registry/registry.js'
 import type { Plan, Registry } from '../registry/registry.js'
-import type { DatasetEntry } from '../registry/registry-schema.js'
-import { badRequest } from '../errors.js'
+import { didYouMean, quoted } from '../text.js'
 import type { CliParts } from './parts.js'
 
 /**

@@ -1,8 +1,8 @@
 import { badRequest } from '../errors.js'
+import { article, quoted } from '../text.js'
+import type { GridDomain } from './column-types.js'
 import { columnOperators } from './column.js'
 import type { Column } from './column.js'
-import type { GridDomain } from './column-types.js'
-import { article, quoted } from '../catalog/nearest.js'
 import { onGrid, parseFloating, parseUuid } from './values.js'
 
 /**

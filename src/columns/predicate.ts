@@ -1,7 +1,7 @@
 import { badRequest } from '../errors.js'
+import { quoted } from '../text.js'
 import { columnOperators } from './column.js'
 import type { Column } from './column.js'
-import { quoted } from '../catalog/nearest.js'
 import type { Operator } from './operators.js'
 import { placeOf } from './place.js'
 import type { Value } from './place.js'

@@ -1,5 +1,5 @@
-import { checkStoreFile, fileIdentity, fileState } from './store/store-file.js'
 import type { ChargeStore } from './charge-store.js'
+import { checkStoreFile, fileIdentity, fileState } from './store/store-file.js'
 import type { ControlStore } from './store/store.js'
 
 const lookEveryMs = 1000

@@ -2,9 +2,9 @@ import type { Language } from '../config.js'
 import { badRequest, ServiceError } from '../errors.js'
 import { checkGrants, grantsIn, insertGrants } from './grants.js'
 import type { Grant, GrantColumns } from './grants.js'
-import { createSubscriptionId } from './tokens/ids.js'
 import { recordOrder } from './orders.js'
 import type { ControlStore } from './store/store.js'
+import { createSubscriptionId } from './tokens/ids.js'
 import { issueToken } from './tokens/tokens.js'
 
 const emailLengthMax = 254

@@ -1,7 +1,7 @@
 import type { Column } from '../columns/column.js'
 import type { Predicate } from '../columns/predicate.js'
-import type { Version } from '../versions/version.js'
 import type { Position, Question } from '../query/question.js'
+import type { Version } from '../versions/version.js'
 import type { TimeLimit } from './deadline.js'
 
 export interface Row {

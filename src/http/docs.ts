@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Service } from '../service.js'
 import { contentSecurity, docsPage, startScript, startStyle } from './docs-page.js'
-import { nothingHere } from './error-answers.js'
 import { entityOf, sendEntity } from './entity.js'
 import type { Entity } from './entity.js'
+import { nothingHere } from './error-answers.js'
 
 const reading = ['GET', 'HEAD']
 

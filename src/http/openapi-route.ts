@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import type { Catalog } from '../catalog.js'
 import type { Service } from '../service.js'
 import type { Reference } from '../service/reference.js'
-import { openApiDocument } from './openapi/document.js'
 import { entityOf, sendEntity } from './entity.js'
 import type { Entity } from './entity.js'
+import { openApiDocument } from './openapi/document.js'
 import { visitOf } from './visit.js'
 
 /**

@@ -1,7 +1,7 @@
-import { csvCell } from '../catalog/csv-cell.js'
 import { ServiceError } from '../errors.js'
 import type { PageFormat } from '../query/page-format.js'
 import type { Page } from '../service/page.js'
+import { csvCell } from '../text.js'
 import { readPreferences } from './accept.js'
 import type { Preference } from './accept.js'
 

@@ -6,9 +6,6 @@ import { parseJsonText } from '../query/parse-json.js'
 import { parseUrl } from '../query/parse-url.js'
 import type { Guest, Service } from '../service.js'
 import type { PageAnswer, PageRequest } from '../service/page.js'
-import { readBody } from './body.js'
-import { answerExport, exportSilenceMs } from './export-route.js'
-import { acceptedFormat, mediaTypes, nextLink, pageBody } from './page-formats.js'
 import {
   AccountSchema,
   DatasetListSchema,
@@ -16,7 +13,10 @@ import {
   ReadySchema,
   StatusSchema,
 } from './answer-schemas.js'
+import { readBody } from './body.js'
 import { sendOwn } from './entity.js'
+import { answerExport, exportSilenceMs } from './export-route.js'
+import { acceptedFormat, mediaTypes, nextLink, pageBody } from './page-formats.js'
 import { visitOf } from './visit.js'
 import type { DatasetRoute } from './visit.js'
 

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
-import { isLocked } from '../control/store/failures.js'
 import { endAttempt, takeLetter } from '../control/letters.js'
 import type { Letter, LetterEnd, LetterKind } from '../control/letters.js'
+import { isLocked } from '../control/store/failures.js'
 import type { ControlStore } from '../control/store/store.js'
 import { composeLetter } from './compose.js'
 import type { LetterSource } from './compose.js'

@@ -1,5 +1,5 @@
-import { MailError } from './mailer.js'
 import type { SmtpServer } from './mail-settings.js'
+import { MailError } from './mailer.js'
 import type { SmtpLimits } from './smtp-limits.js'
 
 interface Attempt {

@@ -1,6 +1,6 @@
 import type { SMTPTransportOptions, Transporter } from 'nodemailer'
-import type { Mailer, MailMessage } from './mailer.js'
 import type { Sender, SmtpServer } from './mail-settings.js'
+import type { Mailer, MailMessage } from './mailer.js'
 import { asMailError } from './smtp-failure.js'
 import { smtpLimits } from './smtp-limits.js'
 import type { SmtpLimits } from './smtp-limits.js'

@@ -1,5 +1,5 @@
-import { recordOf } from '../registry/shape.js'
 import type { Correction } from '../errors.js'
+import { recordOf } from '../registry/shape.js'
 
 /** A corrected call that is longer than this helps nobody. */
 const lettersMax = 500

@@ -7,8 +7,8 @@ import { datasetFacts } from './home-page.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import { layout } from './layout.js'
-import type { Setting } from './setting.js'
 import { plansTable } from './plans.js'
+import type { Setting } from './setting.js'
 
 export interface Trial {
   /** The public token; null where this dataset has no demo. */

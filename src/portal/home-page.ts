@@ -3,9 +3,9 @@ import { codeBlock } from './code-block.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import { layout } from './layout.js'
-import type { Setting } from './setting.js'
 import { plansTable } from './plans.js'
 import type { Words } from './portal-words-en.js'
+import type { Setting } from './setting.js'
 
 /** The first page: what there is, what it costs, and a line that works. */
 export function homePage(

@@ -1,6 +1,6 @@
-import { ServiceError, badRequest } from '../errors.js'
-import { quoted } from '../catalog/nearest.js'
 import { isOperator, operators } from '../columns/operators.js'
+import { ServiceError, badRequest } from '../errors.js'
+import { quoted } from '../text.js'
 import { isPageFormat, pageFormats } from './page-format.js'
 import type { PageFormat } from './page-format.js'
 import { parseList } from './parse-list.js'

@@ -1,7 +1,7 @@
 import type Type from 'typebox'
 import { Compile } from 'typebox/compile'
-import { shapeProblems } from '../registry/shape.js'
 import { badRequest } from '../errors.js'
+import { shapeProblems } from '../registry/shape.js'
 
 /** Enough for all that is wrong at the first wrong place, which alone is reported. */
 const errorsMax = 50

@@ -1,6 +1,6 @@
 import type { Column } from '../columns/column.js'
+import { didYouMean, quoted } from '../text.js'
 import type { Dictionary } from './dictionary.js'
-import { didYouMean, quoted } from '../catalog/nearest.js'
 import type { Problem } from './problem.js'
 import type { DatasetEntry } from './registry-schema.js'
 

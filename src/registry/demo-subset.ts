@@ -1,9 +1,9 @@
 import { columnOperators } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
-import type { FindColumn } from './find-column.js'
-import type { WrittenScalar } from './placed-yaml.js'
 import { filterPredicates } from '../columns/predicate.js'
 import type { Predicate } from '../columns/predicate.js'
+import type { FindColumn } from './find-column.js'
+import type { WrittenScalar } from './placed-yaml.js'
 import type { Problem } from './problem.js'
 import type { DatasetEntry } from './registry-schema.js'
 

@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync'
-import { didYouMean, quoted } from '../catalog/nearest.js'
+import { didYouMean, quoted } from '../text.js'
 
 /** What a dictionary says of one column. */
 interface DictionaryEntry {

@@ -1,5 +1,5 @@
 import type { Column } from '../columns/column.js'
-import { didYouMean, quoted } from '../catalog/nearest.js'
+import { didYouMean, quoted } from '../text.js'
 import type { Problem } from './problem.js'
 
 /** The column of a shown name; where there is none, that is noted as a problem at `path`. */

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { Settings } from 'typebox/system'
 import { Errors } from 'typebox/value'
-import { didYouMean, quoted } from '../catalog/nearest.js'
+import { didYouMean, quoted } from '../text.js'
 
 /** Something wrong with a value's shape. */
 export interface ShapeProblem {

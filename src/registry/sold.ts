@@ -1,4 +1,4 @@
-import { quoted } from '../catalog/nearest.js'
+import { quoted } from '../text.js'
 import { RegistryError, plansOf } from './registry.js'
 import type { Registry } from './registry.js'
 

@@ -4,9 +4,9 @@ import type { RowBudget } from '../access/allowance.js'
 import type { Principal } from '../access/principal.js'
 import type { RateStatus } from '../access/rate-limits.js'
 import type { Catalog } from '../catalog.js'
-import { periodEnd, periodOf } from '../control/usage.js'
 import type { ControlStore } from '../control/store/store.js'
 import { periodsBetween, usageReport } from '../control/usage-report.js'
+import { periodEnd, periodOf } from '../control/usage.js'
 
 /** What a token may do and has used (contract 4, `GET /v1/account`). Null = unlimited or none. */
 export interface AccountDescription {

@@ -1,11 +1,11 @@
 import type { Access } from '../access/access.js'
-import { AccessCache } from './access-cache.js'
-import { isoTime } from './account.js'
+import type { ShownType } from '../columns/column-types.js'
 import { columnOperators } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
 import type { Operator } from '../columns/operators.js'
-import type { ShownType } from '../columns/column-types.js'
 import type { Engine, ReadOptions } from '../engine/engine.js'
+import { AccessCache } from './access-cache.js'
+import { isoTime } from './account.js'
 
 /** A dataset in the list of those that a token can see (`GET /v1/`). */
 export interface DatasetSummary {

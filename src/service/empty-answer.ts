@@ -1,11 +1,11 @@
 import type { Access } from '../access/access.js'
 import type { Column } from '../columns/column.js'
-import { nearestTexts, quoted } from '../catalog/nearest.js'
 import type { Predicate } from '../columns/predicate.js'
 import { withDeadline } from '../engine/deadline.js'
 import type { Engine, ReadOptions } from '../engine/engine.js'
 import { ServiceError } from '../errors.js'
 import type { Filter } from '../query/read-filters.js'
+import { nearestTexts, quoted } from '../text.js'
 
 /** All the work that an empty answer may cost besides itself. */
 const explainTimeoutMs = 2000

@@ -1,7 +1,7 @@
 import type { Access } from '../access/access.js'
-import { columnOperators } from '../columns/column.js'
 import { typeOperators } from '../columns/column-types.js'
 import type { ShownType } from '../columns/column-types.js'
+import { columnOperators } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
 import { operatorNames, operators } from '../columns/operators.js'
 import type { Operator } from '../columns/operators.js'

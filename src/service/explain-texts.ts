@@ -2,9 +2,9 @@ import type { Access } from '../access/access.js'
 import type { QuotaStatus } from '../access/allowance.js'
 import type { Subscriber } from '../access/principal.js'
 import type { Catalog } from '../catalog.js'
-import { didYouMean, quoted } from '../catalog/nearest.js'
 import type { Subscription } from '../control/subscriptions.js'
 import type { Asked } from '../query/ask.js'
+import { didYouMean, quoted } from '../text.js'
 import { isoTime } from './account.js'
 
 const valuesShown = 3

@@ -1,6 +1,6 @@
-import type { Version } from '../versions/version.js'
 import { ServiceError, asServiceError } from '../errors.js'
 import type { RawQuestion } from '../query/raw-question.js'
+import type { Version } from '../versions/version.js'
 
 /** A page of an export, paid for. */
 interface ExportPage {

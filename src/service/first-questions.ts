@@ -1,8 +1,8 @@
 import type { Column } from '../columns/column.js'
+import { encodeForUrl, encodeList } from '../query/write-url.js'
+import type { DatasetEntry } from '../registry/registry-schema.js'
 import type { Registry } from '../registry/registry.js'
 import { listOf } from '../registry/registry.js'
-import type { DatasetEntry } from '../registry/registry-schema.js'
-import { encodeForUrl, encodeList } from '../query/write-url.js'
 import { shellQuoted } from './client-texts.js'
 
 const valuesShown = 3

@@ -1,6 +1,6 @@
-import type { Version } from '../versions/version.js'
 import type { PageFormat } from '../query/page-format.js'
 import type { RawQuestion } from '../query/raw-question.js'
+import type { Version } from '../versions/version.js'
 import type { EmptyReason } from './empty-answer.js'
 
 /** What a door asks of one dataset. */

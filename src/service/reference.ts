@@ -2,10 +2,10 @@ import { accessibleDatasets, authorize } from '../access/access.js'
 import type { Access } from '../access/access.js'
 import type { Principal } from '../access/principal.js'
 import type { Catalog } from '../catalog.js'
-import type { Column } from '../columns/column.js'
 import type { Dataset } from '../catalog/dataset.js'
-import type { Version } from '../versions/version.js'
+import type { Column } from '../columns/column.js'
 import { timeLimit } from '../engine/deadline.js'
+import type { Version } from '../versions/version.js'
 import type { Descriptions } from './descriptions.js'
 
 /** What the API reference shows to one audience. */

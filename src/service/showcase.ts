@@ -1,6 +1,6 @@
-import { priceRub } from '../registry/price.js'
 import type { Catalog } from '../catalog.js'
 import type { Dataset } from '../catalog/dataset.js'
+import { priceRub } from '../registry/price.js'
 import type { Version } from '../versions/version.js'
 import { isoTime } from './account.js'
 import { describeColumn } from './descriptions.js'

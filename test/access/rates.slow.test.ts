@@ -1,7 +1,7 @@
 import t from 'tap'
 import { RateLimits, networkOf } from '../../src/access/rate-limits.js'
-import { reissueToken } from '../../src/control/tokens/tokens.js'
 import type { Catalog } from '../../src/catalog.js'
+import { reissueToken } from '../../src/control/tokens/tokens.js'
 import { isError } from '../support/answers.js'
 import { openControl } from '../support/control.js'
 import { startWorld } from '../support/world.js'

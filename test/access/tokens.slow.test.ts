@@ -1,6 +1,6 @@
 import t from 'tap'
-import { reissueToken, revokeToken } from '../../src/control/tokens/tokens.js'
 import { createToken } from '../../src/control/tokens/token-format.js'
+import { reissueToken, revokeToken } from '../../src/control/tokens/tokens.js'
 import { isError } from '../support/answers.js'
 import { openControl } from '../support/control.js'
 import { demoToken, startThings } from '../support/things.js'

@@ -1,14 +1,14 @@
 import { closeSync, ftruncateSync, openSync, utimesSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { buildDataset } from '../../src/catalog/dataset.js'
 import { openCatalog } from '../../src/catalog.js'
+import { buildDataset } from '../../src/catalog/dataset.js'
 import type { DataType } from '../../src/columns/data-type.js'
+import { parseRegistry } from '../../src/registry/registry.js'
+import { filesThatMayHold } from '../../src/versions/choose-files.js'
+import { findSourceFiles } from '../../src/versions/files/source-files.js'
 import { FileError } from '../../src/versions/opener.js'
 import type { OpenFiles } from '../../src/versions/opener.js'
-import { parseRegistry } from '../../src/registry/registry.js'
-import { findSourceFiles } from '../../src/versions/files/source-files.js'
-import { filesThatMayHold } from '../../src/versions/choose-files.js'
 import { datasetOf, makeHome, versionOf } from './live/fixtures/home.js'
 
 await t.test(

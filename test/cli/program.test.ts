@@ -1,9 +1,9 @@
-import { join } from 'node:path'
 import { writeFileSync } from 'node:fs'
-import t from 'tap'
+import { join } from 'node:path'
 import type { Command } from 'commander'
-import { buildProgram } from '../../src/cli/program.js'
+import t from 'tap'
 import type { CliParts } from '../../src/cli/parts.js'
+import { buildProgram } from '../../src/cli/program.js'
 import { buildHouse } from './fixtures/house.js'
 
 /** Every command line that names a command or a group of them. */

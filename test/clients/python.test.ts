@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { listen } from '../support/answers.js'
-import { mcpExample } from '../support/readme.js'
-import { startShipped } from '../support/shipped.js'
 import { recordOf } from '../../src/registry/shape.js'
+import { listen } from '../support/answers.js'
 import type { McpClient, Party } from '../support/mcp-clients.js'
 import { comeWithoutToken, converse, startStage } from '../support/mcp-scenario.js'
+import { mcpExample } from '../support/readme.js'
+import { startShipped } from '../support/shipped.js'
 
 const program = join('test', 'clients', 'client.py')
 /** Made by `npm run test:clients`. */

@@ -1,12 +1,12 @@
 import t from 'tap'
+import type { ControlStore } from '../../src/control/store/store.js'
 import {
   cancelSubscription,
   changeSubscription,
   extendSubscription,
 } from '../../src/control/subscription-changes.js'
-import { chargeAll, moveLaterUsage, readUsage } from '../../src/control/usage.js'
 import { periodsBetween, usageReport } from '../../src/control/usage-report.js'
-import type { ControlStore } from '../../src/control/store/store.js'
+import { chargeAll, moveLaterUsage, readUsage } from '../../src/control/usage.js'
 import { clockAt, noon, openStore, subscribe } from './fixtures/store.js'
 
 const at = (text: string) => Date.parse(`${text}T12:00:00Z`)

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { holdsNoSecret } from '../support/answers.js'
 import { askBoth } from '../support/carriers.js'
 import type { TestFilter, TestQuestion, TestValue } from '../support/carriers.js'
-import { holdsNoSecret } from '../support/answers.js'
 import { startShipped } from '../support/shipped.js'
 import type { World } from '../support/world.js'
 

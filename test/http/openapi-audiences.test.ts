@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import type { Test } from 'tap'
 import { isError } from '../support/answers.js'
 import { readDocument } from '../support/openapi.js'
 import { startWorld } from '../support/world.js'
 import type { World } from '../support/world.js'
-import type { Test } from 'tap'
 
 const registry = `
 demo: {token: das_demo_audience, rate_per_minute: 1000}

@@ -6,9 +6,9 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import t from 'tap'
 import { listen } from '../support/answers.js'
+import { callTool } from '../support/mcp-messages.js'
 import { mcpExample, mcpSection } from '../support/readme.js'
 import { startShipped } from '../support/shipped.js'
-import { callTool } from '../support/mcp-messages.js'
 
 /** What the README shows of MCP is what a reader gets who pastes it. */
 

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { parseUrl } from '../../src/query/parse-url.js'
 import { readExactPage } from '../../src/portal/browser/explorer/exact-page.js'
 import { readQuestion, writeQuestion } from '../../src/portal/browser/explorer/question-form.js'
 import { seriesOf } from '../../src/portal/browser/explorer/series.js'
 import { wordsOf } from '../../src/portal/words.js'
+import { parseUrl } from '../../src/query/parse-url.js'
 import { demoToken, startThings } from '../support/things.js'
 
 await t.test('a page is read with every digit, and columns as they were sent', (t) => {

@@ -1,7 +1,7 @@
 import type { Column } from '../../columns/column.js'
 import { typeText } from '../../columns/data-type.js'
-import { quoted } from '../nearest.js'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
+import { quoted } from '../../text.js'
 import type { Version } from '../../versions/version.js'
 
 /** Why the next version is not to be served without the owner's word; null where it may be. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { lossReason } from './breaking.js'
-import { earlierVersion, narrowedDataset, registryDataset } from '../dataset.js'
-import type { Dataset } from '../dataset.js'
-import { storageOf } from '../../versions/store/disk-use.js'
-import type { Storage } from '../../versions/store/disk-use.js'
+import { lookAt } from '../../versions/files/look.js'
+import { Settling } from '../../versions/files/settling.js'
+import type { OpenFiles } from '../../versions/opener.js'
+import type { PackOrder, PackedFile } from '../../versions/packer.js'
+import type { Content } from '../../versions/store/content.js'
 import {
   Damages,
   isSameFile,
@@ -12,22 +12,22 @@ import {
   lossesOf,
 } from '../../versions/store/damages.js'
 import type { Loss } from '../../versions/store/damages.js'
+import { storageOf } from '../../versions/store/disk-use.js'
+import type { Storage } from '../../versions/store/disk-use.js'
 import type { CheckedFile, FileChecks, Verdict } from '../../versions/store/file-checks.js'
 import { KnownFiles } from '../../versions/store/known-files.js'
-import { lookAt } from '../../versions/files/look.js'
 import { writeManifest } from '../../versions/store/manifest.js'
-import { joinDataset, openDataset, reasonOf } from '../open-dataset.js'
-import type { Content } from '../../versions/store/content.js'
-import type { OpenFiles } from '../../versions/opener.js'
-import { PackWish } from './pack-wish.js'
-import type { PackOrder, PackedFile } from '../../versions/packer.js'
 import { openPacked } from '../../versions/store/packed.js'
-import { Settling } from '../../versions/files/settling.js'
-import type { UpdateOptions, UpdateResult, Words } from './update.js'
-import { isSameOnDisk } from '../../versions/version.js'
-import type { DataFile, Version } from '../../versions/version.js'
 import { SupersededVersions } from '../../versions/store/superseded.js'
 import { VersionFolders } from '../../versions/store/version-folders.js'
+import { isSameOnDisk } from '../../versions/version.js'
+import type { DataFile, Version } from '../../versions/version.js'
+import { earlierVersion, narrowedDataset, registryDataset } from '../dataset.js'
+import type { Dataset } from '../dataset.js'
+import { joinDataset, openDataset, reasonOf } from '../open-dataset.js'
+import { lossReason } from './breaking.js'
+import { PackWish } from './pack-wish.js'
+import type { UpdateOptions, UpdateResult, Words } from './update.js'
 
 export interface LiveDatasetOptions {
   readonly openFiles: OpenFiles

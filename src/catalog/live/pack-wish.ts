@@ -1,11 +1,11 @@
-import type { Content } from '../../versions/store/content.js'
-import { keyColumns } from '../open-dataset.js'
+import type { DatasetEntry } from '../../registry/registry-schema.js'
 import { packOrder } from '../../versions/pack-order.js'
-import { packedFolder } from '../../versions/store/packed.js'
 import { draftOf } from '../../versions/packer.js'
 import type { PackOrder } from '../../versions/packer.js'
-import type { DatasetEntry } from '../../registry/registry-schema.js'
+import type { Content } from '../../versions/store/content.js'
+import { packedFolder } from '../../versions/store/packed.js'
 import type { Version } from '../../versions/version.js'
+import { keyColumns } from '../open-dataset.js'
 
 /** A disk may be emptied, and memory freed. */
 const retryMs = 3_600_000

@@ -1,5 +1,5 @@
-import type { Registry } from '../../registry/registry.js'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
+import type { Registry } from '../../registry/registry.js'
 
 /** `unsettled`: something is being written; look again soon. */
 export type UpdateResult = 'unchanged' | 'unsettled' | 'changed'

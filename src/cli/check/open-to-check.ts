@@ -1,10 +1,10 @@
 import { relative } from 'node:path'
 import type { Dataset } from '../../catalog/dataset.js'
 import { openDataset } from '../../catalog/open-dataset.js'
+import type { DatasetEntry } from '../../registry/registry-schema.js'
+import type { Registry } from '../../registry/registry.js'
 import { FileError } from '../../versions/opener.js'
 import type { OpenFiles } from '../../versions/opener.js'
-import type { Registry } from '../../registry/registry.js'
-import type { DatasetEntry } from '../../registry/registry-schema.js'
 import type { Version } from '../../versions/version.js'
 
 /** A dataset opened where its files lie, to be looked into. */

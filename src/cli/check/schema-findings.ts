@@ -1,6 +1,6 @@
 import type { Column } from '../../columns/column.js'
 import { typeText } from '../../columns/data-type.js'
-import { quoted } from '../../catalog/nearest.js'
+import { quoted } from '../../text.js'
 import type { DataFile, Version } from '../../versions/version.js'
 import { finding, listed, many } from './finding-table.js'
 import type { Finding } from './finding-table.js'

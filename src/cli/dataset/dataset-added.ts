@@ -1,12 +1,12 @@
 import { basename } from 'node:path'
-import type { Version } from '../../versions/version.js'
-import { entryText } from './dataset-entry.js'
-import type { Draft } from './dataset-entry.js'
-import type { PathsRead } from './source-paths.js'
 import { curlWithVariable, lookUpPath } from '../../service/first-questions.js'
+import type { Version } from '../../versions/version.js'
 import type { DatasetCheck } from '../check/findings.js'
 import type { CliParts } from '../parts.js'
 import { count } from '../print.js'
+import { entryText } from './dataset-entry.js'
+import type { Draft } from './dataset-entry.js'
+import type { PathsRead } from './source-paths.js'
 
 /** What `das dataset add` made, or would make. */
 export interface Added {

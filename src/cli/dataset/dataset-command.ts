@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import { addGroup } from '../command.js'
-import { addDatasetAdd } from './dataset-add.js'
 import { addDatasetCheck } from '../check/dataset-check.js'
+import { addGroup } from '../command.js'
+import type { CliParts } from '../parts.js'
+import { addDatasetAdd } from './dataset-add.js'
 import { addDatasetList } from './dataset-list.js'
 import { addDatasetPack } from './dataset-pack.js'
 import { addDatasetReload } from './dataset-reload.js'
-import type { CliParts } from '../parts.js'
 
 /** `das dataset …`: what is served, and what could be. */
 export function addDataset(program: Command, parts: CliParts): void {

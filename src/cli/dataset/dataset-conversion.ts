@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { relative } from 'node:path'
-import { conversionOf } from '../../versions/files/conversion.js'
 import { badRequest } from '../../errors.js'
+import { conversionOf } from '../../versions/files/conversion.js'
 
 const parquetMark = 'PAR1'
 

@@ -1,6 +1,6 @@
 import { rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { csvCell } from '../../catalog/csv-cell.js'
+import { csvCell } from '../../text.js'
 import type { Version } from '../../versions/version.js'
 
 /** Where a dataset's units and descriptions are written by its owner. */

@@ -1,11 +1,11 @@
-import { didYouMean, quoted } from '../../catalog/nearest.js'
-import type { Version } from '../../versions/version.js'
 import { badRequest } from '../../errors.js'
-import type { Draft } from './dataset-entry.js'
+import { didYouMean, quoted } from '../../text.js'
+import type { Version } from '../../versions/version.js'
 import { withDialogue } from '../dialogue.js'
 import type { AskFor } from '../dialogue.js'
 import type { CliParts } from '../parts.js'
 import { printLines } from '../print.js'
+import type { Draft } from './dataset-entry.js'
 
 /** What stands on the command line already and is not asked. */
 interface Said {

@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 import { isDynamicPattern } from 'tinyglobby'
-import { splitPattern } from '../../versions/files/expand-pattern.js'
-import { readPackPage } from '../../versions/pack-page.js'
+import { badRequest } from '../../errors.js'
+import type { DatasetEntry } from '../../registry/registry-schema.js'
 import { listOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
-import type { DatasetEntry } from '../../registry/registry-schema.js'
-import { badRequest } from '../../errors.js'
+import { splitPattern } from '../../versions/files/expand-pattern.js'
+import { readPackPage } from '../../versions/pack-page.js'
 
 /**
  * The folder that a dataset is packed into: the one wanted, else `<source folder>-packed`.

@@ -1,8 +1,8 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { glob, isDynamicPattern } from 'tinyglobby'
-import { escapePattern, expandPattern, splitPattern } from '../../versions/files/expand-pattern.js'
 import { badRequest } from '../../errors.js'
+import { escapePattern, expandPattern, splitPattern } from '../../versions/files/expand-pattern.js'
 import { commonStart, tellingText } from './dataset-name.js'
 
 /** What the paths of a command line mean to a registry. */

@@ -9,10 +9,10 @@ import { deliverHeld, holdLetter } from '../../mail/outbox.js'
 import type { OutboxParts } from '../../mail/outbox.js'
 import { addCommand, addGroup, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
-import { mailSettingNames, withOutbox } from './mailing.js'
 import type { CliParts } from '../parts.js'
 import { isoTime, isoTimeOrNull, minute, printJson, printLines, tableLines } from '../print.js'
 import { readStore } from '../state.js'
+import { mailSettingNames, withOutbox } from './mailing.js'
 
 type ListFlags = Flags & { readonly all?: boolean }
 

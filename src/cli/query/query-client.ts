@@ -1,8 +1,8 @@
 import Type from 'typebox'
 import { Value } from 'typebox/value'
-import { plainText } from '../../catalog/plain-text.js'
 import { ServiceError, errorStatus } from '../../errors.js'
 import type { ErrorCode } from '../../errors.js'
+import { plainText } from '../../plain-text.js'
 
 /** Where questions go, and with which token. */
 export interface Target {

@@ -1,4 +1,4 @@
-import { plainText } from '../../catalog/plain-text.js'
+import { plainText } from '../../plain-text.js'
 import { cellText } from './row-cells.js'
 
 interface Column {

@@ -1,5 +1,5 @@
-import { csvCell } from '../../catalog/csv-cell.js'
 import type { RowTexts } from '../../query/row-texts.js'
+import { csvCell } from '../../text.js'
 
 /** The names of a row's columns, as people write them. */
 export function titlesOf({ names }: RowTexts): readonly string[] {

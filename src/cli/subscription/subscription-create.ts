@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { readRegistry } from '../../catalog.js'
-import type { Registry } from '../../registry/registry.js'
 import type { Language } from '../../config.js'
 import { createSubscription } from '../../control/subscriptions.js'
 import type { NewSubscription } from '../../control/subscriptions.js'
-import { addCommand, collect, readSettings } from '../command.js'
+import type { Registry } from '../../registry/registry.js'
 import { curlCommand } from '../../service/client-texts.js'
 import { examplePath } from '../../service/first-questions.js'
+import { addCommand, collect, readSettings } from '../command.js'
 import {
   issueWithLetter,
   mailSettingNames,
@@ -16,6 +16,9 @@ import {
 } from '../mail/mailing.js'
 import type { MailConfig, MailFlags, Mailing } from '../mail/mailing.js'
 import type { CliParts } from '../parts.js'
+import { day, isoTime, printJson, printLines } from '../print.js'
+import { linkBase } from '../server-address.js'
+import { withStore } from '../state.js'
 import {
   addMonthsOption,
   planLines,
@@ -25,9 +28,6 @@ import {
   readWhole,
 } from './plan-options.js'
 import type { PlannedGrant } from './plan-options.js'
-import { day, isoTime, printJson, printLines } from '../print.js'
-import { linkBase } from '../server-address.js'
-import { withStore } from '../state.js'
 
 type CreateFlags = MailFlags & {
   readonly email: string

@@ -1,24 +1,26 @@
 import type { Command } from 'commander'
 import { readRegistry } from '../../catalog.js'
-import { planOf } from '../../registry/registry.js'
-import type { Registry } from '../../registry/registry.js'
+import type { Language } from '../../config.js'
+import type { Grant } from '../../control/grants.js'
 import {
   cancelSubscription,
   changeSubscription,
   extendSubscription,
 } from '../../control/subscription-changes.js'
 import type { SubscriptionChange } from '../../control/subscription-changes.js'
-import type { Language } from '../../config.js'
-import type { Grant } from '../../control/grants.js'
 import { showSubscription } from '../../control/subscriptions.js'
 import type { Subscription } from '../../control/subscriptions.js'
 import { isAlive, listTokens } from '../../control/tokens/tokens.js'
 import { periodEnd, periodOf, readUsage } from '../../control/usage.js'
 import type { Usage } from '../../control/usage.js'
 import { badRequest } from '../../errors.js'
+import { planOf } from '../../registry/registry.js'
+import type { Registry } from '../../registry/registry.js'
 import { addCommand, collect, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
 import type { CliParts } from '../parts.js'
+import { count, day, printJson, printLines } from '../print.js'
+import { withFilledStore } from '../state.js'
 import {
   addMonthsOption,
   planLines,
@@ -28,8 +30,6 @@ import {
   readGrant,
   readWhole,
 } from './plan-options.js'
-import { count, day, printJson, printLines } from '../print.js'
-import { withFilledStore } from '../state.js'
 import { subscriptionJson } from './subscription-json.js'
 
 type ExtendFlags = Flags & { readonly months: string }

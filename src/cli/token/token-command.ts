@@ -6,7 +6,6 @@ import type { ReissuedToken } from '../../control/tokens/tokens.js'
 import { badRequest } from '../../errors.js'
 import { addCommand, addGroup, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
-import { parseDuration } from './duration.js'
 import {
   issueWithLetter,
   mailSettingNames,
@@ -18,6 +17,7 @@ import type { MailFlags } from '../mail/mailing.js'
 import type { CliParts } from '../parts.js'
 import { isoTimeOrNull, minute, printJson, printLines } from '../print.js'
 import { readFilledStore, readStore, withFilledStore } from '../state.js'
+import { parseDuration } from './duration.js'
 import { addTokenCheck } from './token-check.js'
 import { stateOf, tokenJson, tokenTable } from './token-table.js'
 

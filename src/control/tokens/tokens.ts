@@ -1,8 +1,8 @@
 import { badRequest, ServiceError } from '../../errors.js'
 import { grantsIn } from '../grants.js'
 import type { Grant, GrantColumns } from '../grants.js'
-import { createTokenId } from './ids.js'
 import type { ControlStore } from '../store/store.js'
+import { createTokenId } from './ids.js'
 import { createToken } from './token-format.js'
 
 /** Everything that authentication needs to know; times in ms since the epoch, UTC. */

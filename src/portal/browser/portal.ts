@@ -1,5 +1,5 @@
-import { searchColumns } from './explorer/columns.js'
 import { enableCopying } from './copy.js'
+import { searchColumns } from './explorer/columns.js'
 import { startExplorer } from './explorer/explorer.js'
 import { startUsage } from './usage-view.js'
 

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import type { Column } from '../../columns/column.js'
 import { typeText } from '../../columns/data-type.js'
 import type { DataType } from '../../columns/data-type.js'
-import { quoted } from '../../catalog/nearest.js'
-import type { FileColumn, OpenedFile, TextBounds } from '../opener.js'
-import type { Partition, Partitions } from './partition.js'
-import type { Problem } from '../../registry/problem.js'
-import type { SourceFile } from './source-files.js'
 import { onGrid } from '../../columns/values.js'
+import type { Problem } from '../../registry/problem.js'
+import { quoted } from '../../text.js'
+import type { FileColumn, OpenedFile, TextBounds } from '../opener.js'
 import type { Bounds, DataFile, Version } from '../version.js'
+import type { Partition, Partitions } from './partition.js'
+import type { SourceFile } from './source-files.js'
 
 /** A source file, where it is served from, and what the engine found in it. */
 export interface ReadFile {

@@ -1,10 +1,10 @@
 import type { DataType } from '../../columns/data-type.js'
 import { integerRange } from '../../columns/data-type.js'
-import { quoted } from '../../catalog/nearest.js'
-import type { FileColumn, OpenedFile } from '../opener.js'
-import type { Problem } from '../../registry/problem.js'
-import type { SourceFile } from './source-files.js'
 import { parseDate } from '../../columns/values.js'
+import type { Problem } from '../../registry/problem.js'
+import { quoted } from '../../text.js'
+import type { FileColumn, OpenedFile } from '../opener.js'
+import type { SourceFile } from './source-files.js'
 
 /** A file's own values of the columns that stand in its path; null where it is said to be empty. */
 export type Partition = ReadonlyMap<string, string | null>

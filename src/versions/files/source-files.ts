@@ -4,12 +4,12 @@ import { open, realpath, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { basename, relative, resolve, sep } from 'node:path'
 import { isDynamicPattern } from 'tinyglobby'
-import { conversionOf } from './conversion.js'
-import { expandPattern } from './expand-pattern.js'
 import { hashFile } from '../hash-file.js'
 import type { HashFile } from '../hash-file.js'
 import { inBatches } from '../in-batches.js'
 import { FileError } from '../opener.js'
+import { conversionOf } from './conversion.js'
+import { expandPattern } from './expand-pattern.js'
 
 /** What tells one file from another without reading it. */
 export interface FoundFile {

@@ -1,16 +1,16 @@
-import type { ReadFile } from './build-version.js'
-import { nameProblems, unknownNameProblems } from '../../registry/column-names.js'
 import { plainColumn } from '../../columns/column.js'
 import type { Column } from '../../columns/column.js'
 import { typeText, widen } from '../../columns/data-type.js'
 import type { DataType } from '../../columns/data-type.js'
+import { plainTextOrNull } from '../../plain-text.js'
+import { nameProblems, unknownNameProblems } from '../../registry/column-names.js'
 import type { Dictionary } from '../../registry/dictionary.js'
-import { quoted } from '../../catalog/nearest.js'
-import type { FileColumn } from '../opener.js'
-import type { Partitions } from './partition.js'
-import { plainTextOrNull } from '../../catalog/plain-text.js'
 import type { Problem } from '../../registry/problem.js'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
+import { quoted } from '../../text.js'
+import type { FileColumn } from '../opener.js'
+import type { ReadFile } from './build-version.js'
+import type { Partitions } from './partition.js'
 
 /** A column over all files. */
 interface UnitedColumn {

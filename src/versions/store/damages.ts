@@ -1,6 +1,6 @@
-import type { CheckedFile, Verdict } from './file-checks.js'
-import type { Content } from './content.js'
 import type { Version } from '../version.js'
+import type { Content } from './content.js'
+import type { CheckedFile, Verdict } from './file-checks.js'
 
 /** A stored file that is not what its version was published with. */
 export interface Loss {

@@ -11,9 +11,9 @@ import type { BigIntStats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import type { HashFile } from '../hash-file.js'
 import { identityOf, stampOf } from '../files/source-files.js'
 import type { SourceFile } from '../files/source-files.js'
+import type { HashFile } from '../hash-file.js'
 import type { DataFile } from '../version.js'
 
 /** A stored file, and the SHA-256 that its content must have; null = it is not verified. */

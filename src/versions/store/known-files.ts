@@ -1,6 +1,6 @@
 import type { ReadFile } from '../files/build-version.js'
-import type { Manifest, Origin } from './manifest.js'
 import type { OpenedFile } from '../opener.js'
+import type { Manifest, Origin } from './manifest.js'
 
 const entriesMax = 400_000
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { open, readFile, rename, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { ReadFile } from '../files/build-version.js'
 import { typeText } from '../../columns/data-type.js'
-import { inBatches } from '../in-batches.js'
-import type { FileColumn, OpenedFile, TextBounds } from '../opener.js'
+import type { ReadFile } from '../files/build-version.js'
 import { identityOf } from '../files/source-files.js'
 import type { SourceFile } from '../files/source-files.js'
+import { inBatches } from '../in-batches.js'
+import type { FileColumn, OpenedFile, TextBounds } from '../opener.js'
 
 /** What a published folder says of itself: enough to serve it again without reading a file. */
 export interface Manifest {

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { constants, copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { FileChecks } from './file-checks.js'
-import { hashFile } from '../hash-file.js'
-import { inBatches } from '../in-batches.js'
-import { readManifest } from './manifest.js'
-import { FileError } from '../opener.js'
 import { identityOf, stampOf } from '../files/source-files.js'
 import type { SourceFile } from '../files/source-files.js'
+import { hashFile } from '../hash-file.js'
+import { inBatches } from '../in-batches.js'
+import { FileError } from '../opener.js'
+import { FileChecks } from './file-checks.js'
+import { readManifest } from './manifest.js'
 
 /** A folder of linked files that no later rename or delete at the source can change. */
 export interface PublishedFiles {

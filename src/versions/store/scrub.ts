@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
-import type { FileChecks } from './file-checks.js'
 import type { DataFile } from '../version.js'
+import type { FileChecks } from './file-checks.js'
 
 interface ScrubParts {
   readonly checks: FileChecks

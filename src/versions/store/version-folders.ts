@@ -1,7 +1,7 @@
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { FileChecks } from './file-checks.js'
 import type { ReadFile } from '../files/build-version.js'
+import type { FileChecks } from './file-checks.js'
 import { isIntact, readManifest, writeManifest } from './manifest.js'
 import type { Manifest } from './manifest.js'
 

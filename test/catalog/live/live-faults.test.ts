@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { FileChecks } from '../../../src/versions/store/file-checks.js'
-import { hashFile } from '../../../src/versions/hash-file.js'
 import type { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
-import type { PackOrder } from '../../../src/versions/packer.js'
 import { duckDbPacker } from '../../../src/engine/duckdb/pack/pack.js'
+import { hashFile } from '../../../src/versions/hash-file.js'
+import type { PackOrder } from '../../../src/versions/packer.js'
+import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import { datasetOf, makeHome, versionOf } from './fixtures/home.js'
 
 const files = { 'data/1.parquet': "SELECT 1 AS x, 'a' AS y" }

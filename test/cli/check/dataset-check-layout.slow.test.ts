@@ -1,9 +1,9 @@
 import t from 'tap'
+import { openerFor } from '../../../src/app/reading.js'
 import { openCatalog, readRegistry } from '../../../src/catalog.js'
+import { layoutFindings } from '../../../src/cli/check/layout-findings.js'
 import type { FileFooter } from '../../../src/versions/inspector.js'
 import type { Version } from '../../../src/versions/version.js'
-import { layoutFindings } from '../../../src/cli/check/layout-findings.js'
-import { openerFor } from '../../../src/app/reading.js'
 import { buildThings, checksOf, findingsOf } from '../fixtures/checked.js'
 
 const entry = '    key: id\n'

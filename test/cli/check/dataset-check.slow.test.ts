@@ -2,11 +2,11 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { versionsFolderOf } from '../../../src/catalog.js'
-import { FileChecks } from '../../../src/versions/store/file-checks.js'
-import { hashFile } from '../../../src/versions/hash-file.js'
 import { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
 import { findingTable } from '../../../src/cli/check/finding-table.js'
 import { duckDbOpener } from '../../../src/engine/duckdb/open/open-files.js'
+import { hashFile } from '../../../src/versions/hash-file.js'
+import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import { age, rot } from '../../support/damage.js'
 import { buildThings, checksOf, findingsOf } from '../fixtures/checked.js'
 
@@ -198,9 +198,9 @@ await t.test('people get the worst first, in lines of a readable length', async 
 })
 
 await t.test('the table has every code that is used, and no other', (t) => {
-  const sources = readdirSync('src/cli')
+  const sources = readdirSync('src/cli/check')
     .filter((name) => name !== 'finding-table.ts' && name.endsWith('.ts'))
-    .map((name) => readFileSync(`src/cli/${name}`, 'utf8'))
+    .map((name) => readFileSync(`src/cli/check/${name}`, 'utf8'))
   const used = sources.flatMap((text) =>
     [...text.matchAll(/\bfinding\(\s*'(\w+)'|\bcode: '(\w+)',/g)].map(([, one, two]) => one ?? two),
   )

@@ -1,7 +1,7 @@
 import t from 'tap'
+import type { DatasetFacts } from '../../../src/cli/query/query-client.js'
 import { writingOf } from '../../../src/cli/query/query-output.js'
 import { textsOf } from '../../../src/query/row-texts.js'
-import type { DatasetFacts } from '../../../src/cli/query/query-client.js'
 
 const facts: DatasetFacts = {
   rows: 2,

@@ -1,8 +1,8 @@
 import { readFileSync, readdirSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { chargeAll } from '../../../src/control/usage.js'
 import { ControlStore } from '../../../src/control/store/store.js'
+import { chargeAll } from '../../../src/control/usage.js'
 import { buildHouse } from '../fixtures/house.js'
 
 interface Created {

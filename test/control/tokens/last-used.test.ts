@@ -1,6 +1,6 @@
 import t from 'tap'
-import { LastUsed } from '../../../src/control/tokens/last-used.js'
 import { ControlStore } from '../../../src/control/store/store.js'
+import { LastUsed } from '../../../src/control/tokens/last-used.js'
 import { listTokens } from '../../../src/control/tokens/tokens.js'
 import { hourMs, noon, openStore, storePath, subscribe } from '../fixtures/store.js'
 

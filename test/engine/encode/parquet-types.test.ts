@@ -3,8 +3,8 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import t from 'tap'
 import type { Test } from 'tap'
 import { parquetValue } from '../../../src/engine/duckdb/encode/parquet-types.js'
-import { identifier } from '../../../src/engine/duckdb/sql.js'
 import { dataTypeOf } from '../../../src/engine/duckdb/open/parquet-columns.js'
+import { identifier } from '../../../src/engine/duckdb/sql.js'
 import { readCells } from '../../support/parquet.js'
 
 // Guarantee: a Parquet page holds every value as it is, in its own type or one that keeps it whole.

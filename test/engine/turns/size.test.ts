@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Version } from '../../../src/versions/version.js'
 import { sizeOfCount, sizeOfPage, sizeOfProfile } from '../../../src/engine/duckdb/turns/size.js'
+import type { Version } from '../../../src/versions/version.js'
 import { openEngine } from '../fixtures/open-engine.js'
 
 // Guarantee: what may take the place of look-ups is known by its cost before it runs, not by the

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { buildVersion } from '../../../src/versions/files/build-version.js'
 import { plainColumn } from '../../../src/columns/column.js'
+import { buildVersion } from '../../../src/versions/files/build-version.js'
 import { openThings, refusalOf } from '../../catalog/live/fixtures/home.js'
 
 await t.test('a version counts its rows, bytes and the newest write', async (t) => {

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { typeText } from '../../../src/columns/data-type.js'
-import { startWorld } from '../../support/world.js'
 import { datasetOf, makeHome, versionOf } from '../../catalog/live/fixtures/home.js'
 import type { Home } from '../../catalog/live/fixtures/home.js'
+import { startWorld } from '../../support/world.js'
 
 const tree = (lines = '') =>
   `datasets:\n  things:\n    title: Things\n    files: data/**/*.parquet\n${lines}\n`

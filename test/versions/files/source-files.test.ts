@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import t from 'tap'
 import { isDynamicPattern } from 'tinyglobby'
 import { escapePattern } from '../../../src/versions/files/expand-pattern.js'
-import { FileError } from '../../../src/versions/opener.js'
 import { findSourceFiles } from '../../../src/versions/files/source-files.js'
-import { writeParquet } from '../../support/parquet.js'
+import { FileError } from '../../../src/versions/opener.js'
 import { datasetOf, makeHome, versionOf } from '../../catalog/live/fixtures/home.js'
+import { writeParquet } from '../../support/parquet.js'
 
 async function namesIn(folder: string, ...patterns: readonly string[]): Promise<readonly string[]> {
   const files = await findSourceFiles(folder, patterns, new Map())

@@ -10,10 +10,10 @@ import {
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
+import { findSourceFiles, identityOf } from '../../../src/versions/files/source-files.js'
+import { hashFile } from '../../../src/versions/hash-file.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import type { CheckedFile, Verdict } from '../../../src/versions/store/file-checks.js'
-import { hashFile } from '../../../src/versions/hash-file.js'
-import { findSourceFiles, identityOf } from '../../../src/versions/files/source-files.js'
 import { age, rot } from '../../support/damage.js'
 import { writeParquet } from '../../support/parquet.js'
 

@@ -16,12 +16,12 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
+import { findSourceFiles } from '../../../src/versions/files/source-files.js'
 import { writeManifest } from '../../../src/versions/store/manifest.js'
 import { publishFiles } from '../../../src/versions/store/publish.js'
-import { findSourceFiles } from '../../../src/versions/files/source-files.js'
 import type { Version } from '../../../src/versions/version.js'
-import { writeParquet } from '../../support/parquet.js'
 import { datasetOf, makeHome, openThings, versionOf } from '../../catalog/live/fixtures/home.js'
+import { writeParquet } from '../../support/parquet.js'
 
 const files = {
   'data/1.parquet': 'SELECT 1 AS x, 2 AS y',

@@ -1,7 +1,7 @@
 import type { Column } from '../../../columns/column.js'
 import type { DataType } from '../../../columns/data-type.js'
-import { encodeValue } from './encode.js'
 import { literal } from '../sql.js'
+import { encodeValue } from './encode.js'
 
 /** What has to stand in quotes (RFC 4180); a space at an end too, since some readers drop it. */
 const special = literal(String.raw`^$|[",\r\n]|^\s|\s$`)

@@ -1,9 +1,9 @@
 import type { Column } from '../../../columns/column.js'
 import { typeText } from '../../../columns/data-type.js'
 import type { DataType, StructField } from '../../../columns/data-type.js'
+import { literal } from '../sql.js'
 import { encodeScalar, otherText, textOf } from './encode-scalar.js'
 import type { Encoded } from './encode-scalar.js'
-import { literal } from '../sql.js'
 
 /**
  * SQL for one row as the text of a JSON object, keys in the given order, digit-only names too.

@@ -1,11 +1,11 @@
 import type { Damage } from '../../../versions/inspector.js'
 import { readFailure } from '../duckdb-failure.js'
+import { unreadableWords } from '../open/unreadable.js'
 import { bindPaths } from '../paths.js'
 import type { Piece } from '../read/pieces.js'
 import type { Run } from '../run-statement.js'
 import { compileScan } from './scan-job.js'
 import type { ScanJob } from './scan-job.js'
-import { unreadableWords } from '../open/unreadable.js'
 
 /**
  * Finds what made a scan fail: each damaged file, its first column that can't be read, and the

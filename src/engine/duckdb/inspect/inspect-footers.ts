@@ -4,10 +4,10 @@ import type { FileFooter } from '../../../versions/inspector.js'
 import type { Version } from '../../../versions/version.js'
 import { bindText } from '../bind.js'
 import type { Ask } from '../bounds.js'
-import { bindPaths } from '../paths.js'
-import { isRoundedText } from './rounded.js'
-import type { Run } from '../run-statement.js'
 import { readSchemaTree } from '../open/schema-tree.js'
+import { bindPaths } from '../paths.js'
+import type { Run } from '../run-statement.js'
+import { isRoundedText } from './rounded.js'
 
 /** What the footers of all files say of one column together. */
 export interface FooterColumn {

@@ -1,8 +1,8 @@
 import type { KeyFacts } from '../../../versions/inspector.js'
 import type { Version } from '../../../versions/version.js'
+import { servedText } from '../encode/encode.js'
 import { compileRows } from '../read/compile.js'
 import { Parameters } from '../read/condition.js'
-import { servedText } from '../encode/encode.js'
 import { planCount } from '../read/pieces.js'
 import type { Run } from '../run-statement.js'
 

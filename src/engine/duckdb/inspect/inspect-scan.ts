@@ -1,8 +1,8 @@
 import type { Column } from '../../../columns/column.js'
 import type { Damage } from '../../../versions/inspector.js'
 import type { Version } from '../../../versions/version.js'
-import { findDamages } from './find-damage.js'
 import type { Run } from '../run-statement.js'
+import { findDamages } from './find-damage.js'
 import { addFacts, compileScan } from './scan-job.js'
 import type { ScanJob, ScannedColumn } from './scan-job.js'
 

@@ -10,18 +10,18 @@ import type {
   KeyFacts,
 } from '../../../versions/inspector.js'
 import type { Version } from '../../../versions/version.js'
+import { readFailure } from '../duckdb-failure.js'
+import { PlainPaths } from '../plain-paths.js'
 import { compileCount } from '../read/compile.js'
 import { mayBeInfinite } from '../read/condition.js'
-import { readFailure } from '../duckdb-failure.js'
+import { planCount } from '../read/pieces.js'
+import type { Run } from '../run-statement.js'
+import { ServingInstance } from '../serving.js'
 import { readFooters } from './inspect-footers.js'
 import type { FooterColumn } from './inspect-footers.js'
 import { countKeys } from './inspect-keys.js'
 import { scanColumns } from './inspect-scan.js'
-import { planCount } from '../read/pieces.js'
-import { PlainPaths } from '../plain-paths.js'
-import type { Run } from '../run-statement.js'
 import type { ScannedColumn } from './scan-job.js'
-import { ServingInstance } from '../serving.js'
 
 /** Values that are read even where nobody asked for a deep look: it takes no time. */
 const cheapCellsMax = 2_000_000

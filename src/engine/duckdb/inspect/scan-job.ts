@@ -1,8 +1,8 @@
 import type { Column } from '../../../columns/column.js'
+import { servedText } from '../encode/encode.js'
 import { compileRows } from '../read/compile.js'
 import type { Statement } from '../read/compile.js'
 import { Parameters, mayBeInfinite } from '../read/condition.js'
-import { servedText } from '../encode/encode.js'
 import type { Piece } from '../read/pieces.js'
 import { isRounded } from './rounded.js'
 

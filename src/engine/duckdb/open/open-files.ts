@@ -13,9 +13,9 @@ import { createInstance } from '../instance.js'
 import { bindPaths } from '../paths.js'
 import { PlainPaths } from '../plain-paths.js'
 import { runStatement } from '../run-statement.js'
+import { identifier } from '../sql.js'
 import { groupFiles } from './parquet-schemas.js'
 import type { FileGroup } from './parquet-schemas.js'
-import { identifier } from '../sql.js'
 import { isEncrypted, unreadableWords } from './unreadable.js'
 
 /** Files opened by the same statements: enough to share their cost, few enough to stay small. */

@@ -3,8 +3,8 @@ import { FileError } from '../../../versions/opener.js'
 import type { FileColumn } from '../../../versions/opener.js'
 import type { Ask } from '../bounds.js'
 import { bindPaths } from '../paths.js'
-import { readSchemaTree } from './schema-tree.js'
 import { dataTypeOf } from './parquet-columns.js'
+import { readSchemaTree } from './schema-tree.js'
 
 /** Files that hold the same columns in the same types. */
 export interface FileGroup {

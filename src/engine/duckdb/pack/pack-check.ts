@@ -1,8 +1,8 @@
 import type { DataType } from '../../../columns/data-type.js'
 import type { PackOrder } from '../../../versions/packer.js'
+import { identifier } from '../sql.js'
 import { inner, keyColumns, readSql, strandSql } from './pack-sql.js'
 import type { Strand } from './pack-sql.js'
-import { identifier } from '../sql.js'
 
 /**
  * The statement that finds a strand's checksum: how many rows, and the sum over rows of a 64-bit

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { typeText } from '../../../columns/data-type.js'
+import { identityOf } from '../../../versions/files/source-files.js'
 import { FileError } from '../../../versions/opener.js'
 import { packPageName, readPackPage } from '../../../versions/pack-page.js'
 import type { FinishedFile, PackPage } from '../../../versions/pack-page.js'
 import { PackError, draftOf } from '../../../versions/packer.js'
 import type { PackOrder, PackedFile, StoredColumn } from '../../../versions/packer.js'
-import { identityOf } from '../../../versions/files/source-files.js'
 import type { PackLayout } from './pack-layout.js'
 
 /** Raised when the layout of drafts changes, so that old ones are made anew. */

@@ -1,9 +1,9 @@
 import { typeText } from '../../../columns/data-type.js'
 import type { DataType } from '../../../columns/data-type.js'
 import type { PackOrder, SourceToPack, StoredColumn } from '../../../versions/packer.js'
-import type { PackLayout } from './pack-layout.js'
 import { pathsSql, targetSql } from '../paths.js'
 import { identifier, literal } from '../sql.js'
+import type { PackLayout } from './pack-layout.js'
 
 /** A part of the source that one scan reads: files laid out alike, or some rows of one file. */
 export interface Strand {

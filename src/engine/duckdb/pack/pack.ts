@@ -5,6 +5,8 @@ import { PackError } from '../../../versions/packer.js'
 import type { PackFiles, PackOrder, PackProgress, PackedFile } from '../../../versions/packer.js'
 import type { Ask } from '../bounds.js'
 import { createInstance } from '../instance.js'
+import { PlainPaths } from '../plain-paths.js'
+import { runStatement } from '../run-statement.js'
 import { disorderSql, packedChecksumSql, strandChecksumSql } from './pack-check.js'
 import { PackDraft, packedBefore, planName } from './pack-draft.js'
 import { packFailure } from './pack-failure.js'
@@ -15,8 +17,6 @@ import type { PackRoom } from './pack-room.js'
 import { batchSql, fileSql, planSql, readSql, stretchSql } from './pack-sql.js'
 import { batchStrands, checkStrands, wholeStrands } from './pack-strands.js'
 import { requireSameTypes } from './pack-types.js'
-import { PlainPaths } from '../plain-paths.js'
-import { runStatement } from '../run-statement.js'
 
 /** One packing at work. */
 interface Job {

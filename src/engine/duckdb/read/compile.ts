@@ -6,12 +6,12 @@ import type { Question } from '../../../query/question.js'
 import type { Row } from '../../engine.js'
 import { bindBigint, bindTexts } from '../bind.js'
 import type { Bound } from '../bind.js'
-import { Parameters, condition } from './condition.js'
 import { encodeCsvRow } from '../encode/encode-csv.js'
 import { encodeRow } from '../encode/encode.js'
 import { bindPaths } from '../paths.js'
-import type { Piece, Stretch } from './pieces.js'
 import { identifier } from '../sql.js'
+import { Parameters, condition } from './condition.js'
+import type { Piece, Stretch } from './pieces.js'
 
 /** What the executor takes: text made of our own literals and catalog names, values to bind. */
 export interface Statement {

@@ -1,7 +1,7 @@
 import type { Predicate } from '../../../columns/predicate.js'
+import type { Position } from '../../../query/question.js'
 import { filesThatMayHold } from '../../../versions/choose-files.js'
 import type { DataFile, Version } from '../../../versions/version.js'
-import type { Position } from '../../../query/question.js'
 import { isJoin } from './condition.js'
 
 /**

@@ -1,12 +1,12 @@
 import type { Column } from '../../../columns/column.js'
 import { typeText } from '../../../columns/data-type.js'
 import type { ColumnProfile, Profile, ProfileQuestion } from '../../engine.js'
+import { encodeCell } from '../encode/encode.js'
+import type { Run } from '../run-statement.js'
 import { compileRows } from './compile.js'
 import type { Statement } from './compile.js'
 import { Parameters, condition } from './condition.js'
-import { encodeCell } from '../encode/encode.js'
 import { planCount, planSample } from './pieces.js'
-import type { Run } from '../run-statement.js'
 
 /** A column of the question under the name that it has in our statements. */
 interface Cell {

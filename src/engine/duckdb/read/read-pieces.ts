@@ -1,12 +1,12 @@
+import type { Question } from '../../../query/question.js'
 import type { FileChecks } from '../../../versions/store/file-checks.js'
 import type { DataFile } from '../../../versions/version.js'
-import type { Question } from '../../../query/question.js'
 import type { Row, Rows } from '../../engine.js'
-import { costOf, isByKey, planPage } from './pieces.js'
-import type { Piece, Stretch } from './pieces.js'
 import type { PlainPaths } from '../plain-paths.js'
 import { isMuch } from '../turns/size.js'
 import { requireUnchanged, requireVerified } from '../unchanged.js'
+import { costOf, isByKey, planPage } from './pieces.js'
+import type { Piece, Stretch } from './pieces.js'
 
 /** What reading needs besides its question. */
 export interface Reading {

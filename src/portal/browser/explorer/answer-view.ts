@@ -1,11 +1,11 @@
+import { button, element } from '../element.js'
+import { words } from '../page-words.js'
 import type { Answer, Arrival, Left, Refusal } from './ask-page.js'
 import { chart } from './chart.js'
-import type { PageColumn } from './page-column.js'
-import { button, element } from '../element.js'
 import { readExactPage } from './exact-page.js'
 import type { ExactPage } from './exact-page.js'
+import type { PageColumn } from './page-column.js'
 import { pageTable } from './page-table.js'
-import { words } from '../page-words.js'
 import { drawable, seriesOf } from './series.js'
 
 export interface AnswerView {

@@ -1,6 +1,6 @@
-import type { PageColumn } from './page-column.js'
 import { element, svgElement } from '../element.js'
 import { words } from '../page-words.js'
+import type { PageColumn } from './page-column.js'
 import type { Point, Series } from './series.js'
 
 const height = 260

@@ -1,7 +1,7 @@
 import { button, element, sayChanged } from '../element.js'
-import type { PageColumn } from './page-column.js'
 import { words } from '../page-words.js'
 import { wordFinder } from '../word-finder.js'
+import type { PageColumn } from './page-column.js'
 
 export interface ColumnPicker {
   readonly node: HTMLElement

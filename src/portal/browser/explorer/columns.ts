@@ -1,8 +1,8 @@
 import type { ShownType } from '../../../columns/column-types.js'
 import type { Operator } from '../../../columns/operators.js'
-import type { PageColumn } from './page-column.js'
 import { words } from '../page-words.js'
 import { wordFinder } from '../word-finder.js'
+import type { PageColumn } from './page-column.js'
 
 /** The columns of the dataset, as the page's own tables have them. */
 export function readColumns(): readonly PageColumn[] {

@@ -1,13 +1,13 @@
+import { button, element } from '../element.js'
+import { words } from '../page-words.js'
+import { forgetToken, ownToken } from '../stored-token.js'
 import { columnPicker } from './column-picker.js'
 import { readColumns } from './columns.js'
-import { button, element } from '../element.js'
 import { filterEditor } from './filter-rows.js'
 import type { PageColumn } from './page-column.js'
-import { words } from '../page-words.js'
 import { readQuestion } from './question-form.js'
 import type { Question } from './question-form.js'
 import { requestView } from './request-view.js'
-import { forgetToken, ownToken } from '../stored-token.js'
 import { createWalk } from './walk.js'
 
 /** Builds the explorer of a dataset page: a question, its answer, and the lines that ask it. */

@@ -1,7 +1,7 @@
 import type { Operator } from '../../../columns/operators.js'
 import { button, element, sayChanged } from '../element.js'
-import type { PageColumn } from './page-column.js'
 import { words } from '../page-words.js'
+import type { PageColumn } from './page-column.js'
 import type { Filter } from './question-form.js'
 import { valueInput, valuesIn } from './value-input.js'
 

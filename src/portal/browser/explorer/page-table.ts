@@ -1,7 +1,7 @@
-import type { PageColumn } from './page-column.js'
 import { element } from '../element.js'
-import type { Cell } from './exact-page.js'
 import { words } from '../page-words.js'
+import type { Cell } from './exact-page.js'
+import type { PageColumn } from './page-column.js'
 
 type Row = ReadonlyMap<string, Cell>
 

@@ -1,9 +1,9 @@
 import { enableCopying } from '../copy.js'
 import { element } from '../element.js'
 import { words } from '../page-words.js'
+import { snippetTabs } from '../snippet-tabs.js'
 import { writeQuestion } from './question-form.js'
 import type { Question } from './question-form.js'
-import { snippetTabs } from '../snippet-tabs.js'
 
 export interface RequestView {
   readonly node: HTMLElement

@@ -1,5 +1,5 @@
-import type { PageColumn } from './page-column.js'
 import type { Cell } from './exact-page.js'
+import type { PageColumn } from './page-column.js'
 
 type Row = ReadonlyMap<string, Cell>
 

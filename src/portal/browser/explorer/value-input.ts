@@ -1,8 +1,8 @@
 import { operators } from '../../../columns/operators.js'
 import type { Operator } from '../../../columns/operators.js'
 import { element } from '../element.js'
-import type { PageColumn } from './page-column.js'
 import { words } from '../page-words.js'
+import type { PageColumn } from './page-column.js'
 
 const linesMin = 2
 const linesMax = 6

@@ -1,8 +1,8 @@
+import { words } from '../page-words.js'
 import { answerView } from './answer-view.js'
 import { ask } from './ask-page.js'
 import type { Refusal } from './ask-page.js'
 import type { PageColumn } from './page-column.js'
-import { words } from '../page-words.js'
 import { writeQuestion } from './question-form.js'
 import type { Question } from './question-form.js'
 

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { article, didYouMean, nearestNames, nearestTexts, quoted } from '../src/catalog/nearest.js'
+import { plainText, plainTextOrNull } from '../src/plain-text.js'
+import { article, didYouMean, nearestNames, nearestTexts, quoted } from '../src/text.js'
 
 await t.test('the names most like a wrong one are told, nearest first, three at most', (t) => {
   const names = ['inn', 'year', 'okved', 'okopf', 'okpo', 'kpp', 'name']
@@ -65,5 +66,19 @@ await t.test('texts near a wrong one share its beginning, then its spelling', (t
   t.same(nearestTexts('x', codes, 100).length, codes.length)
   const long = 'a'.repeat(100_000)
   t.same(nearestTexts(`${long}b`, [`${long}c`, 'b', ''], 1), [`${long}c`], 'long ones cost little')
+  t.end()
+})
+
+await t.test('what acts on a terminal or turns the writing is gone, the words stay', (t) => {
+  t.equal(plainText('\u001b[31mred\u001b[0m title'), 'red title')
+  t.equal(plainText('two\nlines\tand\u0000more '), 'two lines and more')
+  t.equal(plainText('left \u202eright\u202c end\u2066'), 'left  right  end')
+  t.equal(
+    plainText('Отчётность — «2019–2025», 100 % naïve 日本'),
+    'Отчётность — «2019–2025», 100 % naïve 日本',
+  )
+  t.equal(plainTextOrNull(undefined), null)
+  t.equal(plainTextOrNull(null), null)
+  t.equal(plainTextOrNull(' a '), 'a')
   t.end()
 })
