@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
+import ts from 'typescript'
 
 /** The rooms from the cellar up; `src/README.md` shows the same list to people. */
 const floors = [
@@ -20,6 +21,8 @@ const floors = [
 ]
 
 const linesMax = 300
+const functionLinesMax = 60
+const filesMax = 20
 const columnsMax = 100
 
 interface Source {
@@ -120,7 +123,7 @@ await t.test('a file owns one idea: short, narrow, named exports, no state of it
   const long = sources.filter(({ lines }) => lines.length > linesMax).map(({ path }) => path)
   t.same(long, [])
   t.same(
-    linesThat((line) => line.length > columnsMax && !/['`]/.test(line)),
+    linesThat((line) => [...line].length > columnsMax),
     [],
   )
   t.same(
@@ -131,6 +134,33 @@ await t.test('a file owns one idea: short, narrow, named exports, no state of it
     paths.filter((path) => /(index|utils?|helpers?)\.ts$/.test(path)),
     [],
   )
+  t.end()
+})
+
+await t.test('no function is longer than a screen', (t) => {
+  const long = sources.flatMap(({ path, lines }) => {
+    const file = ts.createSourceFile(path, lines.join('\n'), ts.ScriptTarget.Latest, true)
+    const found: string[] = []
+    const visit = (node: ts.Node): void => {
+      const lineOf = (position: number) => file.getLineAndCharacterOfPosition(position).line
+      const length = lineOf(node.getEnd()) - lineOf(node.getStart()) + 1
+      if (ts.isFunctionLike(node) && length > functionLinesMax) {
+        found.push(`${path}:${lineOf(node.getStart()) + 1}: ${length} lines`)
+      }
+      ts.forEachChild(node, visit)
+    }
+    visit(file)
+    return found
+  })
+  t.same(long, [])
+  t.end()
+})
+
+await t.test('no folder holds more files than one can survey', (t) => {
+  const counts = new Map<string, number>()
+  for (const path of paths) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
+  const full = [...counts].filter(([, count]) => count > filesMax)
+  t.same(full, [])
   t.end()
 })
 
