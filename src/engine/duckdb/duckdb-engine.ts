@@ -6,6 +6,8 @@ import type { FileChecks } from '../../versions/store/file-checks.js'
 import type { DataFile, Version } from '../../versions/version.js'
 import { withController } from '../deadline.js'
 import type { Engine, Profile, ProfileQuestion, ReadOptions, Rows } from '../engine.js'
+import { chooseFiles } from './choice.js'
+import type { Choice } from './choice.js'
 import { readFailure, serviceErrorOf } from './duckdb-failure.js'
 import type { InstanceOptions } from './instance.js'
 import { onVerified } from './on-verified.js'
@@ -81,20 +83,21 @@ export class DuckDbEngine implements Engine {
   }
 
   read(question: Question, options: ReadOptions): Promise<Rows> {
-    const size = sizeOfPage(question.version, question.predicates)
-    return this.#query(filesOf(question), size, options, (held) =>
+    const choice = chooseFiles(question.version, question.predicates)
+    return this.#query(filesOf(choice), sizeOfPage(choice), options, (held) =>
       question.format === 'parquet'
-        ? this.#readFile(question, held)
-        : this.#readRows(question, held),
+        ? this.#readFile(question, choice, held)
+        : this.#readRows(question, choice, held),
     )
   }
 
   count(version: Version, predicates: readonly Predicate[], options: ReadOptions): Promise<number> {
-    const size = sizeOfCount(version, predicates)
-    return this.#query(filesOf({ version, predicates }), size, options, ({ signal }) =>
+    const choice = chooseFiles(version, predicates)
+    const size = sizeOfCount(choice)
+    return this.#query(filesOf(choice), size, options, ({ signal }) =>
       this.#runPlanned(version, planOf(size), async (session) => {
         let rows = 0
-        for (const stretch of planCount(version, predicates)) {
+        for (const stretch of planCount(choice)) {
           requireVerified(filesUpTo(stretch), this.#checks)
           const statement = compileCount(this.#paths.stretch(stretch), predicates)
           rows += Number((await session.run(statement, signal))[0]?.[0])
@@ -106,8 +109,8 @@ export class DuckDbEngine implements Engine {
   }
 
   profile(question: ProfileQuestion, options: ReadOptions): Promise<Profile> {
-    const { version } = question
-    const size = sizeOfProfile(question)
+    const { version, predicates } = question
+    const size = sizeOfProfile(chooseFiles(version, predicates), question)
     return this.#query(
       () => version.files,
       size,
@@ -133,8 +136,12 @@ export class DuckDbEngine implements Engine {
     this.#paths.close()
   }
 
-  #readRows(question: Question, { signal, grow, isBesideLarge }: Held): Promise<Rows> {
-    return readPieces(question, this.#reading(grow), async (piece, limit) => {
+  #readRows(
+    question: Question,
+    choice: Choice,
+    { signal, grow, isBesideLarge }: Held,
+  ): Promise<Rows> {
+    return readPieces(question, this.#reading(choice, grow), async (piece, limit) => {
       const statement = compileRead(piece, question, limit)
       const run = (session: Session) => session.run(statement, signal)
       // Large work keeps the shared threads busy: a look-up would wait for them.
@@ -144,12 +151,12 @@ export class DuckDbEngine implements Engine {
   }
 
   /** On one instance, where all of its rows are gathered: that of the first piece. */
-  #readFile(question: Question, { signal, grow }: Held): Promise<Rows> {
-    const { version, predicates, after, limit } = question
-    const [first] = planPage(version, predicates, { after, missing: () => limit + 1 })
+  #readFile(question: Question, choice: Choice, { signal, grow }: Held): Promise<Rows> {
+    const { version, after, limit } = question
+    const [first] = planPage(choice, { after, missing: () => limit + 1 })
     return this.#runPlanned(version, first?.plan ?? 'solo', (session) => {
       const run = (statement: Statement) => session.runOnce(statement, signal)
-      return readPageFile(question, pagesFolder(session), this.#reading(grow), run)
+      return readPageFile(question, pagesFolder(session), this.#reading(choice, grow), run)
     })
   }
 
@@ -192,8 +199,8 @@ export class DuckDbEngine implements Engine {
     return this.#options.checks ?? null
   }
 
-  #reading(grow: Held['grow']): Reading {
-    return { checks: this.#checks, paths: this.#paths, grow }
+  #reading(choice: Choice, grow: Held['grow']): Reading {
+    return { choice, checks: this.#checks, paths: this.#paths, grow }
   }
 
   #failure(cause: unknown): unknown {
@@ -225,9 +232,9 @@ export class DuckDbEngine implements Engine {
   }
 }
 
-/** The files that a question may read, when that must be known. */
-function filesOf(question: Pick<Question, 'version' | 'predicates'>): () => readonly DataFile[] {
-  return () => planCount(question.version, question.predicates).flatMap((each) => filesUpTo(each))
+/** The files that a query may read, when that must be known. */
+function filesOf({ files }: Choice): () => readonly DataFile[] {
+  return () => files.map(({ file }) => file)
 }
 
 function planOf(size: Size): Piece['plan'] {

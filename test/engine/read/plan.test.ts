@@ -3,6 +3,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Predicate } from '../../../src/columns/predicate.js'
+import { chooseFiles } from '../../../src/engine/duckdb/choice.js'
 import { compileRead, rowsOf } from '../../../src/engine/duckdb/read/compile.js'
 import { planPage } from '../../../src/engine/duckdb/read/pieces.js'
 import type { Piece } from '../../../src/engine/duckdb/read/pieces.js'
@@ -53,7 +54,10 @@ await t.test('what DuckDB makes of each question', async (t) => {
     return joinConditions(JSON.parse(String(plan)) as readonly PlanNode[])
   }
   const firstPiece = (predicates: readonly Predicate[]): Piece => {
-    const [piece] = planPage(world.version, predicates, { after: null, missing: () => 101 })
+    const [piece] = planPage(chooseFiles(world.version, predicates), {
+      after: null,
+      missing: () => 101,
+    })
     if (!piece) throw new Error('no piece')
     return piece
   }
@@ -133,7 +137,8 @@ await t.test('pieces hold every row behind a position once, in stored order', as
   const check = (shapes: readonly Shape[], isLong: boolean, from: number, met: number) => {
     const files = shapes.map((shape) => ({ ...file, ...shape, bounds: new Map() }))
     let [read, cost] = [from, 0]
-    const pieces = planPage({ ...world.version, files }, isLong ? long : [], {
+    const choice = chooseFiles({ ...world.version, files }, isLong ? long : [])
+    const pieces = planPage(choice, {
       after: from === 0 ? null : placeOf(shapes, from - 1),
       missing: () => Math.max(1, 1001 - Math.floor(((read - from) * met) / 1000)),
     })

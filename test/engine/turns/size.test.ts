@@ -1,4 +1,5 @@
 import t from 'tap'
+import { chooseFiles } from '../../../src/engine/duckdb/choice.js'
 import { sizeOfCount, sizeOfPage, sizeOfProfile } from '../../../src/engine/duckdb/turns/size.js'
 import type { Version } from '../../../src/versions/version.js'
 import { openEngine } from '../fixtures/open-engine.js'
@@ -28,32 +29,36 @@ await t.test('what a query costs is told by rows, comparisons and key', async (t
   const heavy = Array.from({ length: 36 }, () => filter('kind', 'not_in', ...numbers(700))).flat()
 
   await t.test('a page', (t) => {
-    t.equal(sizeOfPage(little, key), 'small', 'its one file has few rows')
-    t.equal(sizeOfPage(much, key), 'byKey')
-    t.equal(sizeOfPage(much, keys), 'byKey')
-    t.equal(sizeOfPage(much, rare), 'small', 'until it has read many rows')
-    t.equal(sizeOfPage(much, []), 'small')
-    t.equal(sizeOfPage(much, [...key, ...heavy]), 'large', 'a key makes no look-up of it')
-    t.equal(sizeOfPage(little, [...key, ...heavy]), 'large')
-    t.equal(sizeOfPage(little, heavy), 'large')
+    t.equal(sizeOfPage(chooseFiles(little, key)), 'small', 'its one file has few rows')
+    t.equal(sizeOfPage(chooseFiles(much, key)), 'byKey')
+    t.equal(sizeOfPage(chooseFiles(much, keys)), 'byKey')
+    t.equal(sizeOfPage(chooseFiles(much, rare)), 'small', 'until it has read many rows')
+    t.equal(sizeOfPage(chooseFiles(much, [])), 'small')
+    t.equal(
+      sizeOfPage(chooseFiles(much, [...key, ...heavy])),
+      'large',
+      'a key makes no look-up of it',
+    )
+    t.equal(sizeOfPage(chooseFiles(little, [...key, ...heavy])), 'large')
+    t.equal(sizeOfPage(chooseFiles(little, heavy)), 'large')
     const short = Array.from({ length: 5 }, () => filter('kind', 'not_in', ...numbers(16))).flat()
-    t.equal(sizeOfPage(much, short), 'large')
-    t.equal(sizeOfPage(much, short.slice(1)), 'small')
+    t.equal(sizeOfPage(chooseFiles(much, short)), 'large')
+    t.equal(sizeOfPage(chooseFiles(much, short.slice(1))), 'small')
     t.end()
   })
 
   await t.test('a count reads every row of its files', (t) => {
-    t.equal(sizeOfCount(little, key), 'small')
-    t.equal(sizeOfCount(much, key), 'byKey')
-    t.equal(sizeOfCount(much, rare), 'large')
-    t.equal(sizeOfCount(withRows(100, 100), rare), 'small')
-    t.equal(sizeOfCount(much, []), 'small', 'the files say it')
+    t.equal(sizeOfCount(chooseFiles(little, key)), 'small')
+    t.equal(sizeOfCount(chooseFiles(much, key)), 'byKey')
+    t.equal(sizeOfCount(chooseFiles(much, rare)), 'large')
+    t.equal(sizeOfCount(chooseFiles(withRows(100, 100), rare)), 'small')
+    t.equal(sizeOfCount(chooseFiles(much, [])), 'small', 'the files say it')
     t.end()
   })
 
   await t.test('a profile reads as many cells', (t) => {
     const of = (version: Version, rowsMax: number | null, columns = world.version.columns) =>
-      sizeOfProfile({ version, predicates: [], columns, valuesMax: 10, rowsMax })
+      sizeOfProfile(chooseFiles(version, []), { columns, rowsMax })
     t.equal(of(withRows(100, 100), null), 'small')
     t.equal(of(much, null), 'large')
     t.equal(of(much, 1000), 'small')

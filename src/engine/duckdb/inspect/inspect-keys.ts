@@ -1,5 +1,6 @@
 import type { KeyFacts } from '../../../versions/inspector.js'
 import type { Version } from '../../../versions/version.js'
+import { chooseFiles } from '../choice.js'
 import { servedText } from '../encode/encode.js'
 import { compileRows } from '../read/compile.js'
 import { Parameters } from '../read/condition.js'
@@ -15,7 +16,9 @@ export async function countKeys(version: Version, run: Run): Promise<KeyFacts | 
   if (key.length === 0 || key.some(({ rules }) => rules.domain.kind === 'opaque')) return null
   const parameters = new Parameters()
   const columns = key.map((column, index) => [`c${index}`, column] as const)
-  const rows = planCount(version, []).map((piece) => compileRows(piece, [], columns, parameters))
+  const rows = planCount(chooseFiles(version, [])).map((piece) =>
+    compileRows(piece, [], columns, parameters),
+  )
   const none = { sharingRows: 0, example: null, emptyRows: key.map(() => 0) }
   if (rows.length === 0) return none
   const names = columns.map(([name]) => name)

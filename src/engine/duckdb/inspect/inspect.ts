@@ -10,6 +10,7 @@ import type {
   KeyFacts,
 } from '../../../versions/inspector.js'
 import type { Version } from '../../../versions/version.js'
+import { chooseFiles } from '../choice.js'
 import { readFailure } from '../duckdb-failure.js'
 import { PlainPaths } from '../plain-paths.js'
 import { compileCount } from '../read/compile.js'
@@ -106,7 +107,7 @@ async function keyFacts(
 async function countSubset({ version, subset }: InspectOrder, run: Run): Promise<number | null> {
   if (!subset) return null
   let rows = 0
-  for (const piece of planCount(version, subset)) {
+  for (const piece of planCount(chooseFiles(version, subset))) {
     rows += Number((await run(compileCount(piece, subset)))[0]?.[0])
   }
   return rows

@@ -1,7 +1,6 @@
-import type { Predicate } from '../../../columns/predicate.js'
 import type { Position } from '../../../query/question.js'
-import { filesThatMayHold } from '../../../versions/choose-files.js'
-import type { DataFile, Version } from '../../../versions/version.js'
+import type { DataFile } from '../../../versions/version.js'
+import type { Choice, ChosenFile } from '../choice.js'
 import { isJoin } from './condition.js'
 
 /**
@@ -9,7 +8,7 @@ import { isJoin } from './condition.js'
  * before the rows of every later stretch.
  */
 export interface Stretch {
-  readonly files: readonly StretchFile[]
+  readonly files: readonly ChosenFile[]
   /** Row numbers from `from` up to but not including `to`, where it is part of one file. */
   readonly range: { readonly from: number; readonly to: number } | null
 }
@@ -23,12 +22,6 @@ export interface Piece extends Stretch {
    * must be stated.
    */
   readonly plan: 'solo' | 'together' | 'sorted'
-}
-
-interface StretchFile {
-  /** Into the version's files. */
-  readonly index: number
-  readonly file: DataFile
 }
 
 /** Where a walk stands: the last row already seen, and how many rows are wanted still. */
@@ -53,21 +46,17 @@ const growthMax = 8
  * sort the whole.
  */
 export function* planPage(
-  version: Version,
-  predicates: readonly Predicate[],
+  { files, predicates, isByKey }: Choice,
   progress: Progress,
 ): Generator<Piece> {
   const { after } = progress
-  const chosen = chooseFiles(version, predicates).filter(
-    ({ index }) => after === null || index >= after.file,
-  )
+  const chosen = after === null ? files : files.filter(({ index }) => index >= after.file)
   const from = after !== null && chosen[0]?.index === after.file ? after.row + 1 : 0
-  const isLookup = predicates.some((predicate) => isByKey(version, predicate))
   if (predicates.some(isJoin)) {
-    yield* windows(chosen, from, progress, isLookup ? Infinity : growthMax)
+    yield* windows(chosen, from, progress, isByKey ? Infinity : growthMax)
     return
   }
-  let size = isLookup ? Infinity : soloRowsMax
+  let size = isByKey ? Infinity : soloRowsMax
   for (const stretch of stretches(chosen, from, () => size)) {
     const cost = costOf(stretch)
     yield { ...stretch, plan: cost > soloRowsMax ? 'together' : 'solo' }
@@ -75,26 +64,15 @@ export function* planPage(
   }
 }
 
-/** Each value of such a predicate mostly finds few rows. */
-export function isByKey({ key }: Version, predicate: Predicate): boolean {
-  const isOfValues = predicate.kind === 'eq' || predicate.kind === 'in'
-  return isOfValues && predicate.column.name === key[0]?.name
-}
-
 /** The stretches of a count, for which order means nothing. */
-export function planCount(version: Version, predicates: readonly Predicate[]): readonly Stretch[] {
-  return [...stretches(chooseFiles(version, predicates), 0, () => Infinity)]
+export function planCount({ files }: Choice): readonly Stretch[] {
+  return [...stretches(files, 0, () => Infinity)]
 }
 
 const sampleSlicesMax = 8
 
 /** The stretches of a sample: everything where it is little, else slices spread evenly over it. */
-export function planSample(
-  version: Version,
-  predicates: readonly Predicate[],
-  rowsMax: number,
-): readonly Stretch[] {
-  const chosen = chooseFiles(version, predicates)
+export function planSample({ files: chosen }: Choice, rowsMax: number): readonly Stretch[] {
   const rows = chosen.reduce((sum, { file }) => sum + file.rows, 0)
   if (rows <= rowsMax) return [...stretches(chosen, 0, () => Infinity)]
   const slices = Math.min(sampleSlicesMax, rowsMax)
@@ -106,7 +84,7 @@ export function planSample(
 
 /** `size` rows from row `start` on, counted over all files; in parts where files end in between. */
 function slicesFrom(
-  chosen: readonly StretchFile[],
+  chosen: readonly ChosenFile[],
   start: number,
   size: number,
 ): readonly Stretch[] {
@@ -116,13 +94,6 @@ function slicesFrom(
     const to = Math.min(start + size - first, entry.file.rows)
     first += entry.file.rows
     return from < to ? [{ files: [entry], range: { from, to } }] : []
-  })
-}
-
-function chooseFiles(version: Version, predicates: readonly Predicate[]): readonly StretchFile[] {
-  return filesThatMayHold(version, predicates).flatMap((index) => {
-    const file = version.files[index]
-    return file ? [{ index, file }] : []
   })
 }
 
@@ -137,7 +108,7 @@ const spare = 1.5
  * next to none of the keys looked for, all the rest may follow.
  */
 function* windows(
-  chosen: readonly StretchFile[],
+  chosen: readonly ChosenFile[],
   from: number,
   { missing }: Progress,
   growth: number,
@@ -156,7 +127,12 @@ function* windows(
 
 /** In rows. */
 export function costOf({ files, range }: Stretch): number {
-  return range ? range.to - range.from : files.reduce((sum, { file }) => sum + fileCost(file), 0)
+  return range ? range.to - range.from : costOfFiles(files)
+}
+
+/** Of all their rows. */
+export function costOfFiles(files: readonly ChosenFile[]): number {
+  return files.reduce((sum, { file }) => sum + fileCost(file), 0)
 }
 
 function fileCost({ rows }: DataFile): number {
@@ -165,7 +141,7 @@ function fileCost({ rows }: DataFile): number {
 
 /** Whole files together while they fit the size, larger ones in parts. */
 function* stretches(
-  chosen: readonly StretchFile[],
+  chosen: readonly ChosenFile[],
   start: number,
   size: () => number,
 ): Generator<Stretch> {
@@ -187,11 +163,11 @@ function* stretches(
 
 /** The longest run of whole files from `index` on that fits the size; none when not even one does. */
 function wholeFiles(
-  chosen: readonly StretchFile[],
+  chosen: readonly ChosenFile[],
   index: number,
   size: number,
-): readonly StretchFile[] {
-  const batch: StretchFile[] = []
+): readonly ChosenFile[] {
+  const batch: ChosenFile[] = []
   let cost = 0
   for (const entry of chosen.slice(index)) {
     cost += fileCost(entry.file)

@@ -1,6 +1,7 @@
 import type { Column } from '../../../columns/column.js'
 import { typeText } from '../../../columns/data-type.js'
 import type { ColumnProfile, Profile, ProfileQuestion } from '../../engine.js'
+import { chooseFiles } from '../choice.js'
 import { encodeCell } from '../encode/encode.js'
 import type { Run } from '../run-statement.js'
 import { compileRows } from './compile.js'
@@ -78,8 +79,8 @@ function compileOver(
   cells: readonly Cell[],
   aggregates: readonly string[],
 ): Statement {
-  const pieces =
-    rowsMax === null ? planCount(version, predicates) : planSample(version, predicates, rowsMax)
+  const choice = chooseFiles(version, predicates)
+  const pieces = rowsMax === null ? planCount(choice) : planSample(choice, rowsMax)
   const parameters = new Parameters()
   const columns = cells.map(({ column, name }) => [name, column] as const)
   const rows = pieces.map((piece) => compileRows(piece, predicates, columns, parameters))

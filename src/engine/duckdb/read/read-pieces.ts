@@ -2,14 +2,17 @@ import type { Question } from '../../../query/question.js'
 import type { FileChecks } from '../../../versions/store/file-checks.js'
 import type { DataFile } from '../../../versions/version.js'
 import type { Row, Rows } from '../../engine.js'
+import type { Choice } from '../choice.js'
 import type { PlainPaths } from '../plain-paths.js'
 import { isMuch } from '../turns/size.js'
 import { requireUnchanged, requireVerified } from '../unchanged.js'
-import { costOf, isByKey, planPage } from './pieces.js'
+import { costOf, planPage } from './pieces.js'
 import type { Piece, Stretch } from './pieces.js'
 
 /** What reading needs besides its question. */
 export interface Reading {
+  /** Of the question. */
+  readonly choice: Choice
   readonly checks: FileChecks | null
   readonly paths: PlainPaths
   /** Waits for the place that many rows need, unless they are chosen by key. */
@@ -21,19 +24,18 @@ export interface Reading {
  * @throws UnverifiedError, ChangedFileError for files that are not known to be what was published
  */
 export async function readPieces(
-  { version, predicates, after, limit }: Question,
-  { checks, paths, grow }: Reading,
+  { after, limit }: Question,
+  { choice, checks, paths, grow }: Reading,
   read: (piece: Piece, limit: number) => Promise<readonly Row[]>,
 ): Promise<Rows> {
   const rows: Row[] = []
   // One row more than asked for tells whether any follows.
   const missing = () => limit + 1 - rows.length
-  const hasKey = predicates.some((predicate) => isByKey(version, predicate))
   let cost = 0
-  for (const piece of planPage(version, predicates, { after, missing })) {
+  for (const piece of planPage(choice, { after, missing })) {
     requireVerified(filesUpTo(piece), checks)
     cost += costOf(piece)
-    if (isMuch(cost) && !hasKey) await grow()
+    if (isMuch(cost) && !choice.isByKey) await grow()
     for (const row of await read(paths.stretch(piece), missing())) rows.push(row)
     const lastFile = missing() === 0 ? rows.at(-1)?.position.file : undefined
     await requireUnchanged(filesUpTo(piece, lastFile), checks)

@@ -1,7 +1,8 @@
 import type { Predicate } from '../../../columns/predicate.js'
-import type { Version } from '../../../versions/version.js'
 import type { ProfileQuestion } from '../../engine.js'
-import { costOf, isByKey, planCount, soloRowsMax } from '../read/pieces.js'
+import { isByKey } from '../choice.js'
+import type { Choice } from '../choice.js'
+import { costOfFiles, soloRowsMax } from '../read/pieces.js'
 import type { Size } from './turn.js'
 
 /** Values that one row is compared with; a long list is looked up, which costs about as many. */
@@ -9,23 +10,25 @@ const comparisonsMax = 64
 const listComparisonsMax = 16
 
 /** A page starts as this; what is not by key grows once it has read many rows (`isMuch`). */
-export function sizeOfPage(version: Version, predicates: readonly Predicate[]): Size {
-  if (!areFew(version, predicates)) return 'large'
-  const hasKey = predicates.some((predicate) => isByKey(version, predicate))
-  return hasKey && isMuch(rowsOf(version, predicates)) ? 'byKey' : 'small'
+export function sizeOfPage(choice: Choice): Size {
+  if (!areFew(choice)) return 'large'
+  return choice.isByKey && isMuch(costOfFiles(choice.files)) ? 'byKey' : 'small'
 }
 
 /** A count reads every row of the files chosen; without conditions, only what the files say. */
-export function sizeOfCount(version: Version, predicates: readonly Predicate[]): Size {
-  if (predicates.length === 0) return 'small'
-  const size = sizeOfPage(version, predicates)
-  return size === 'small' && isMuch(rowsOf(version, predicates)) ? 'large' : size
+export function sizeOfCount(choice: Choice): Size {
+  if (choice.predicates.length === 0) return 'small'
+  const size = sizeOfPage(choice)
+  return size === 'small' && isMuch(costOfFiles(choice.files)) ? 'large' : size
 }
 
 /** A profile reads as many cells as its rows and columns have. */
-export function sizeOfProfile({ version, predicates, columns, rowsMax }: ProfileQuestion): Size {
-  const rows = Math.min(rowsOf(version, predicates), rowsMax ?? Infinity)
-  return areFew(version, predicates) && !isMuch(rows * columns.length) ? 'small' : 'large'
+export function sizeOfProfile(
+  choice: Choice,
+  { columns, rowsMax }: Pick<ProfileQuestion, 'columns' | 'rowsMax'>,
+): Size {
+  const rows = Math.min(costOfFiles(choice.files), rowsMax ?? Infinity)
+  return areFew(choice) && !isMuch(rows * columns.length) ? 'small' : 'large'
 }
 
 /** More rows than small work reads. */
@@ -33,12 +36,8 @@ export function isMuch(rows: number): boolean {
   return rows > soloRowsMax
 }
 
-function rowsOf(version: Version, predicates: readonly Predicate[]): number {
-  return planCount(version, predicates).reduce((sum, stretch) => sum + costOf(stretch), 0)
-}
-
 /** Whether comparisons cost little; those with the key choose files, or end soon. */
-function areFew(version: Version, predicates: readonly Predicate[]): boolean {
+function areFew({ version, predicates }: Choice): boolean {
   const others = predicates.filter((predicate) => !isByKey(version, predicate))
   return others.reduce((sum, each) => sum + comparisonsOf(each), 0) <= comparisonsMax
 }
