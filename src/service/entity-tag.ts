@@ -1,5 +1,5 @@
-import { createHash, createHmac } from 'node:crypto'
-import type { Hash, Hmac } from 'node:crypto'
+import { createHash } from 'node:crypto'
+import type { Hash } from 'node:crypto'
 import type { Access } from '../access/access.js'
 import type { Principal } from '../access/principal.js'
 import type { Version } from '../versions/version.js'
@@ -16,7 +16,8 @@ export function entityTag(
   principal: Principal,
 ): string {
   const content = JSON.stringify(['entity tag', version.id, access.key, key, principal.id])
-  return tagOf(createHmac('sha256', secret).update(content))
+  // Not an HMAC, which costs twice as much: a tag is a cut hash, which can't be extended.
+  return tagOf(createHash('sha256').update(secret).update(content))
 }
 
 /** The entity tag of a whole body: equal tags, equal bytes. */
@@ -24,7 +25,7 @@ export function contentTag(content: string | Buffer): string {
   return tagOf(createHash('sha256').update(content))
 }
 
-function tagOf(hash: Hash | Hmac): string {
+function tagOf(hash: Hash): string {
   return `"${hash.digest('base64url').slice(0, 27)}"`
 }
 

@@ -46,8 +46,14 @@ export class TurnQueue {
 
   /** The first in order that may start. It waits no more, and its client goes to the end. */
   take(mayStart: (turn: Turn) => boolean): Waiter | undefined {
-    const first = ({ turn }: Waiter) => mayStart(turn) && !this.#goesLast(turn)
-    const waiter = this.#find(first) ?? this.#find(({ turn }) => mayStart(turn))
+    let late: Waiter | undefined
+    const first = this.#find((waiter) => {
+      if (!mayStart(waiter.turn)) return false
+      if (!this.#goesLast(waiter.turn)) return true
+      late ??= waiter
+      return false
+    })
+    const waiter = first ?? late
     if (!waiter) return undefined
     this.remove(waiter)
     const { client } = waiter.turn

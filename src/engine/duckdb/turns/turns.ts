@@ -132,16 +132,21 @@ export class Turns {
   }
 
   #startNext(): void {
-    const next = () => this.#queue.take((turn) => this.#mayStart(turn))
-    for (let waiter = next(); waiter; waiter = next()) {
+    while (!this.#isFull) {
+      const waiter = this.#queue.take((turn) => this.#mayStart(turn))
+      if (!waiter) return
       this.#start(waiter.turn)
       waiter.start()
     }
   }
 
+  get #isFull(): boolean {
+    return this.#running.size >= Math.max(this.#options.slots, 2)
+  }
+
   #mayStart(turn: Turn): boolean {
     const { slots } = this.#options
-    if (this.#running.size >= Math.max(slots, 2)) return false
+    if (this.#isFull) return false
     return isLarge(turn) ? this.#mayBeLarge(turn) : this.#count((each) => !isLarge(each)) < slots
   }
 
@@ -218,17 +223,17 @@ export class Turns {
 
   /** Until its turn must have come; never less than until the longest running query must end. */
   #patienceMs(turn: Turn): number {
-    const limits = [...this.#running].map(({ leftMs }) => leftMs).filter(Number.isFinite)
-    const longestMs = Math.max(0, ...limits) + stopMs
-    const ends = this.#rivals(turn).map(({ leftMs }) => leftMs + stopMs)
+    let longestMs = stopMs
+    const ends: number[] = []
+    for (const other of this.#running) {
+      const endMs = other.leftMs + stopMs
+      if (isLarge(other) === isLarge(turn)) ends.push(endMs)
+      if (Number.isFinite(endMs)) longestMs = Math.max(longestMs, endMs)
+    }
     const turnMs = this.#untilFree(turn, ends, Math.max(longestMs, turn.timeLimit?.leftMs ?? 0))
     const wantedMs = this.#isLate(turn.client) ? Infinity : Math.max(turnMs, patienceMinMs)
     const allowedMs = this.#options.waitMaxMs - (turn.timeLimit?.waitedMs ?? 0)
     return Math.max(Math.min(wantedMs, allowedMs), Math.min(wantedMs, longestMs))
-  }
-
-  #rivals(turn: Turn): readonly Turn[] {
-    return [...this.#running].filter((each) => isLarge(each) === isLarge(turn))
   }
 
   #untilFree(turn: Turn, endsMs: readonly number[], eachMs: number): number {
@@ -241,9 +246,8 @@ export class Turns {
   /** Says when a place is likely to be free, if queries take as long as usual. */
   #busy(turn: Turn): ServiceError {
     const usualMs = this.#usualMs[isLarge(turn) ? 'large' : 'small']
-    const ends = this.#rivals(turn).map((each) =>
-      each.ranMs < usualMs ? usualMs - each.ranMs : each.leftMs,
-    )
+    const rivals = [...this.#running].filter((each) => isLarge(each) === isLarge(turn))
+    const ends = rivals.map((each) => (each.ranMs < usualMs ? usualMs - each.ranMs : each.leftMs))
     const seconds = Math.ceil(this.#untilFree(turn, ends, usualMs) / 1000)
     const detail = 'Too many queries are waiting. Try again later.'
     const retryAfterSeconds = Math.min(Math.max(seconds, 1), retryMaxSeconds)
