@@ -118,7 +118,12 @@ export class LiveDataset {
     const isForced = force && (this.#dataset.reason !== null || doubted.size > 0)
     const isDue = !tried || look.key !== tried.key || now() >= tried.retryAt
     if (!isDue && !isForced) return 'unchanged'
-    if (!isFirst && !this.#settling.isSettled(look.key, now())) return 'unsettled'
+    const unsettled = isFirst ? null : this.#settling.unsettled(look, now())
+    if (unsettled?.reason === null || unsettled?.reason === this.#dataset.reason) return 'unsettled'
+    if (unsettled) {
+      await this.#refuse(unsettled.reason)
+      return 'changed'
+    }
     if (force) this.#known.acceptDoubted()
     this.#words = words
     const opened = await openDataset(this.#name, words.entry, words.registry, {
@@ -230,7 +235,7 @@ export class LiveDataset {
     return this.#folders.sweep(new Set(), this.#options.now(), false)
   }
 
-  /** A version that was opened is served unless it would break callers' programs or lose rows. */
+  /** Served unless it would break callers' programs, or lose rows of a version that is intact. */
   async #offer(dataset: Dataset, content: Content, force: boolean): Promise<void> {
     if (content.folder !== null && this.#broken.has(content.folder)) {
       return this.#refuse('these files break the query engine; others are needed')
@@ -238,15 +243,10 @@ export class LiveDataset {
     const served = this.#dataset.version
     if (served && dataset.version && !force) {
       const reason = lossReason(served, dataset.version, this.#words.entry)
-      if (reason !== null && (await this.#isIntact(served))) return this.#refuse(reason)
+      const isIntact = reason !== null && (await this.#options.checks.areIntact(served.files))
+      if (isIntact) return this.#refuse(reason)
     }
     await this.#serve(dataset, content)
-  }
-
-  /** A version that was written to is no reason to refuse another: it is withdrawn. */
-  #isIntact({ files }: Version): Promise<boolean> {
-    const { checks } = this.#options
-    return checks.verifyAll(files.filter((file) => !checks.isUntouched(file)))
   }
 
   /** The files served so far stay, under the registry's new words where they fit. */

@@ -14,6 +14,7 @@ export interface Look {
   readonly key: string
   /** Those in which a change may come. */
   readonly folders: readonly string[]
+  readonly files: readonly FoundFile[]
 }
 
 /** Looks at a dataset's files without reading them; closely where their content is in doubt. */
@@ -44,7 +45,7 @@ export async function lookAt(
     ...patterns.map((pattern) => resolve(registry.folder, fixedPart(pattern))),
     ...files.map(({ path }) => dirname(path)),
   ])
-  return { key: hash.digest('hex'), folders: [...folders] }
+  return { key: hash.digest('hex'), folders: [...folders], files }
 }
 
 /** The folders before the first that is a pattern, or before the file. */

@@ -213,6 +213,11 @@ export function identityOf({ dev, ino, size, mtimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs].join('-')
 }
 
+/** What of an identity stays the same when the file is written to. */
+export function inodeOf(identity: string): string {
+  return identity.split('-', 2).join('-')
+}
+
 /** Another text after anything that was done to the file, a rename or a further link included. */
 export function stampOf(stats: BigIntStats): string {
   return `${identityOf(stats)}-${stats.ctimeNs}`

@@ -111,7 +111,12 @@ export class FileChecks {
     return true
   }
 
-  /** The same of a file that the engine could not read; `intact` where that was verified just now. */
+  /** The same, without reading those again to which nothing was done since they were verified. */
+  areIntact(files: readonly CheckedFile[]): Promise<boolean> {
+    return this.verifyAll(files.filter((file) => !this.isUntouched(file)))
+  }
+
+  /** What `verify` finds in a file that the engine could not read; `intact` where that was verified just now. */
   async recheck(file: CheckedFile): Promise<Verdict> {
     const verifiedAt = this.verifiedAt(file) ?? -Infinity
     const isRecent = performance.now() - verifiedAt < recheckEveryMs && this.isUntouched(file)

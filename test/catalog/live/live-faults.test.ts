@@ -144,3 +144,46 @@ await t.test('a look that waited for its turn counts as no longer than it took',
   t.same([opened, waited], ['changed', 'unchanged'])
   t.ok(live.lookMs < bothMs / 2, 'or the watcher would pause for as long as versions are opened')
 })
+
+await t.test(
+  'a file that is written to in place is not opened, however long it takes',
+  async (t) => {
+    const home = await makeHome(t, { files })
+    const clock = { ms: 0 }
+    const live = await home.live({ now: () => clock.ms })
+    const before = versionOf(live.serving.catalog).id
+    await home.writeFiles({
+      'a.parquet': 'SELECT 7 AS x, 8 AS y',
+      'b.parquet': 'SELECT 9 AS x, 8 AS y',
+    })
+    const halves = ['a.parquet', 'b.parquet'].map((name) => readFileSync(join(home.folder, name)))
+    const results = new Set<string>()
+    for (let looks = 0; looks < 40; looks++) {
+      home.write('data/1.parquet', halves[looks % 2] ?? '')
+      results.add(await live.update())
+      clock.ms += 1000
+    }
+    t.equal(now(live).version?.id, before)
+    t.match(
+      now(live).reason,
+      /^data\/1\.parquet is being written to all the time; write files whole/,
+    )
+    t.same([...results], ['unsettled', 'changed'], 'the reason is news but once')
+    await settle(live)
+    t.not(now(live).version?.id, before)
+    t.equal(now(live).reason, null)
+  },
+)
+
+await t.test('whole files that come without end are served all the same', async (t) => {
+  const home = await makeHome(t, { files })
+  const clock = { ms: 0 }
+  const live = await home.live({ now: () => clock.ms })
+  for (let looks = 0; looks < 15; looks++) {
+    await home.writeFiles({ [`data/${looks + 2}.parquet`]: "SELECT 1 AS x, 'a' AS y" })
+    await live.update()
+    clock.ms += 1000
+  }
+  t.ok((now(live).version?.files.length ?? 0) > 10)
+  t.equal(now(live).reason, null)
+})
