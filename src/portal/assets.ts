@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
-/** A file of the portal; its name changes with its content. */
+/** A file of the portal. Its name changes with its content. */
 interface Asset {
   readonly path: string
   readonly type: string
@@ -13,7 +13,7 @@ export interface Assets {
   readonly style: Asset | null
 }
 
-/** Reads the built script and style from this folder; null = there are none. */
+/** Reads the built script and style from this folder; null = no assets. */
 export function readAssets(folder: string | null): Assets {
   const names = folder === null ? [] : readdirSync(folder)
   const asset = (extension: string, type: string): Asset | null => {

@@ -8,43 +8,47 @@ import { html } from './html.js'
 import type { Html } from './html.js'
 import { layout } from './layout.js'
 import { plansTable } from './plans.js'
-import type { Setting } from './setting.js'
+import type { PageContext } from './page-context.js'
 
 export interface Trial {
-  /** The public token; null where this dataset has no demo. */
+  /** The demo token; null if this dataset has no demo. */
   readonly token: string | null
-  /** A question that it can ask, encoded. */
+  /** A query that this token can run, encoded. */
   readonly query: string
-  /** The line that asks it. */
+  /** The command that runs it. */
   readonly line: string
 }
 
 /**
- * One dataset: what it is, the explorer, plans, columns. The script reads the columns from the
- * page's own tables and the rest from `data-` attributes.
+ * Renders one dataset: its description, the explorer, plans and columns. The script reads the
+ * columns from the tables of the page and the rest from `data-` attributes.
  */
-export function datasetPage(setting: Setting, dataset: ShownDataset, trial: Trial): string {
-  const { words } = setting
+export function datasetPage(context: PageContext, dataset: ShownDataset, trial: Trial): string {
+  const { words } = context
   return layout(
-    setting,
+    context,
     `${dataset.title} · ${words.service}`,
     html`<section class="about">
         <h1>${dataset.title}</h1>
         ${dataset.description === null ? null : html`<p class="lead">${dataset.description}</p>`}
-        ${datasetFacts(setting, dataset)}
+        ${datasetFacts(context, dataset)}
       </section>
-      ${explorer(setting, dataset, trial)}
+      ${explorer(context, dataset, trial)}
       <section>
         <h2 id="plans">${words.plans}</h2>
         ${plansTable(words, dataset.plans, 'plans')}
         <p class="muted">${words.yearNote}</p>
       </section>
-      ${columnsSection(setting, dataset)}`,
+      ${columnsSection(context, dataset)}`,
   )
 }
 
-function explorer(setting: Setting, dataset: ShownDataset, { token, query, line }: Trial): Html {
-  const { words, link } = setting
+function explorer(
+  context: PageContext,
+  dataset: ShownDataset,
+  { token, query, line }: Trial,
+): Html {
+  const { words, link } = context
   return html`<section>
     <h2 id="explorer">${words.explorer}</h2>
     <noscript>
@@ -64,7 +68,7 @@ function explorer(setting: Setting, dataset: ShownDataset, { token, query, line 
   </section>`
 }
 
-function columnsSection({ words }: Setting, { columns }: ShownDataset): Html {
+function columnsSection({ words }: PageContext, { columns }: ShownDataset): Html {
   return html`<section>
     <h2 id="columns">${words.columns}: ${words.number(columns.length)}</h2>
     <div id="column-search" hidden>
@@ -101,7 +105,7 @@ function columnRow({ name, type, unit, description }: ColumnDescription): Html {
   </tr>`
 }
 
-function typesTable(words: Setting['words'], columns: readonly ColumnDescription[]): Html {
+function typesTable(words: PageContext['words'], columns: readonly ColumnDescription[]): Html {
   const types = [...new Set(columns.map(({ type }) => type))]
   return html`<h3 id="by-type">${words.byType}</h3>
     <p class="muted">${words.filterForm}</p>

@@ -4,19 +4,19 @@ import { html } from './html.js'
 import type { Html } from './html.js'
 import { layout } from './layout.js'
 import { plansTable } from './plans.js'
-import type { Words } from './portal-words-en.js'
-import type { Setting } from './setting.js'
+import type { PortalWords } from './portal-words-en.js'
+import type { PageContext } from './page-context.js'
 
-/** The first page: what there is, what it costs, and a line that works. */
+/** Renders the first page: datasets, prices, and a command that works. */
 export function homePage(
-  setting: Setting,
+  context: PageContext,
   datasets: readonly ShownDataset[],
-  /** A line that asks with the demo token; null where there is no demo. */
+  /** A command with the demo token; null if there is no demo. */
   firstLine: string | null,
 ): string {
-  const { words } = setting
+  const { words } = context
   return layout(
-    setting,
+    context,
     words.service,
     html`<section class="hero">
         <h1>${words.headline}</h1>
@@ -28,23 +28,23 @@ export function homePage(
                 ${codeBlock(words, firstLine)}`
         }
       </section>
-      ${datasets.length === 0 ? nothingListed(setting) : listed(setting, datasets)}
-      ${doors(setting)}`,
+      ${datasets.length === 0 ? nothingListed(context) : listed(context, datasets)}
+      ${interfaces(context)}`,
   )
 }
 
-function nothingListed({ words }: Setting): Html {
+function nothingListed({ words }: PageContext): Html {
   return html`<section class="nothing">
     <h2>${words.nothingListed}</h2>
     <p>${words.nothingListedMore}</p>
   </section>`
 }
 
-function listed(setting: Setting, datasets: readonly ShownDataset[]): Html {
-  const { words } = setting
+function listed(context: PageContext, datasets: readonly ShownDataset[]): Html {
+  const { words } = context
   return html`<section>
       <h2 id="datasets">${words.datasets}</h2>
-      <div class="cards">${datasets.map((dataset) => card(setting, dataset))}</div>
+      <div class="cards">${datasets.map((dataset) => card(context, dataset))}</div>
     </section>
     <section>
       <h2 id="plans">${words.plans}</h2>
@@ -53,13 +53,13 @@ function listed(setting: Setting, datasets: readonly ShownDataset[]): Html {
     </section>`
 }
 
-function card(setting: Setting, dataset: ShownDataset): Html {
-  const { words, link } = setting
-  const price = priceText(setting, dataset)
+function card(context: PageContext, dataset: ShownDataset): Html {
+  const { words, link } = context
+  const price = priceText(context, dataset)
   return html`<article class="card">
     <h3><a href="${link(`/datasets/${dataset.name}`)}">${dataset.title}</a></h3>
     ${dataset.description === null ? null : html`<p>${dataset.description}</p>`}
-    ${datasetFacts(setting, dataset)}
+    ${datasetFacts(context, dataset)}
     <p class="card-foot">
       <a class="button" href="${link(`/datasets/${dataset.name}`)}">${words.open}</a>
       ${price === null ? null : html`<span class="muted">${price}</span>`}
@@ -67,21 +67,21 @@ function card(setting: Setting, dataset: ShownDataset): Html {
   </article>`
 }
 
-/** The lowest price, in words; null where nothing is sold. */
-function priceText({ words }: Setting, { plans }: ShownDataset): string | null {
+/** The lowest price as text; null without plans. */
+function priceText({ words }: PageContext, { plans }: ShownDataset): string | null {
   const [cheapest] = plans.toSorted((left, right) => left.monthRub - right.monthRub)
   if (!cheapest) return null
   if (cheapest.monthRub > 0) return words.fromPrice(words.roubles(cheapest.monthRub))
   return words.freePlan(words.number(cheapest.rowsPerMonth))
 }
 
-function plansOf(words: Words, { name, title, plans }: ShownDataset): Html {
+function plansOf(words: PortalWords, { name, title, plans }: ShownDataset): Html {
   return html`<h3 id="plans-${name}">${title}</h3>
     ${plansTable(words, plans, `plans-${name}`)}`
 }
 
-/** Rows, columns, freshness and source of a dataset. */
-export function datasetFacts({ words }: Setting, dataset: ShownDataset): Html {
+/** Shows rows, columns, last update and source of a dataset. */
+export function datasetFacts({ words }: PageContext, dataset: ShownDataset): Html {
   const { rows, columns, asOf, source } = dataset
   return html`<dl class="facts">
     <div>
@@ -107,22 +107,22 @@ export function datasetFacts({ words }: Setting, dataset: ShownDataset): Html {
   </dl>`
 }
 
-function doors({ words, link, base, root }: Setting): Html {
+function interfaces({ words, link, base, root }: PageContext): Html {
   return html`<section>
-    <h2 id="doors">${words.doors}</h2>
-    <div class="doors">
+    <h2 id="interfaces">${words.interfaces}</h2>
+    <div class="interfaces">
       <article>
-        <h3>${words.restDoor}</h3>
+        <h3>${words.restInterface}</h3>
         <p>${words.restText}</p>
         <p><a href="${link('/docs')}">${words.restLink}</a></p>
       </article>
       <article>
-        <h3>${words.mcpDoor}</h3>
+        <h3>${words.mcpInterface}</h3>
         <p>${words.mcpText} <code>${base}/mcp/</code></p>
         <p class="muted">${words.mcpLink}</p>
       </article>
       <article>
-        <h3>${words.filesDoor}</h3>
+        <h3>${words.filesInterface}</h3>
         <p>${words.filesText}</p>
         <p><a href="${root}/openapi.json">${words.filesLink}</a></p>
       </article>

@@ -1,6 +1,6 @@
 const brand = Symbol('html')
 
-/** A piece of a page whose text is safe to send: only `html` makes it. */
+/** A part of a page whose text is safe to send. Only `html` creates it. */
 export interface Html {
   readonly [brand]: string
 }
@@ -8,8 +8,8 @@ export interface Html {
 type Part = Html | string | number | null | readonly Part[]
 
 /**
- * Joins a template into a piece of a page. Every value is escaped, unless it is a piece itself;
- * lists are joined, null is nothing. Attributes stand in double quotes.
+ * Joins a template into a part of a page. Escapes every value that is not such a part; joins lists;
+ * omits null. Write attributes in double quotes.
  */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { [brand]: String.raw({ raw: texts }, ...parts.map(partText)) }

@@ -1,17 +1,17 @@
 import type { Language } from '../config.js'
 
-/** The language that a visitor has chosen (`?lang=`), else the one their browser likes best. */
+/** The language chosen with `?lang=`, otherwise the one that the browser prefers. */
 export function languageOf(chosen: unknown, acceptLanguage: string | undefined): Language {
-  return isLanguage(chosen) ? chosen : (liked(acceptLanguage ?? '') ?? 'en')
+  return isLanguage(chosen) ? chosen : (preferredLanguage(acceptLanguage ?? '') ?? 'en')
 }
 
-/** True for a language that the pages are written in. */
+/** Whether the portal has this language. */
 export function isLanguage(value: unknown): value is Language {
   return value === 'en' || value === 'ru'
 }
 
-/** Of `ru-RU,ru;q=0.9,en;q=0.8`, the first of ours by weight. */
-function liked(header: string): Language | undefined {
+/** The supported language with the highest weight in `ru-RU,ru;q=0.9,en;q=0.8`. */
+function preferredLanguage(header: string): Language | undefined {
   const ranges = header.split(',').map((range) => {
     const [tag = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
     const quality = parameters.find((part) => part.startsWith('q='))?.slice('q='.length)

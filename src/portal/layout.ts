@@ -1,22 +1,22 @@
 import type { Language } from '../config.js'
 import { html, pageText } from './html.js'
 import type { Html } from './html.js'
-import type { Setting } from './setting.js'
+import type { PageContext } from './page-context.js'
 
 const languages: readonly (readonly [Language, string])[] = [
   ['en', 'English'],
   ['ru', 'Русский'],
 ]
 
-// A table in the colours of the style: browsers ask for an icon, and nothing else is loaded.
+// Inline, because the pages load no other files. It shows a table in the colours of the style.
 const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E" +
   "%3Crect width='16' height='16' rx='3' fill='%232f5bd0'/%3E" +
   "%3Cpath d='M4 5h8M4 8h8M4 11h5' stroke='white' stroke-width='1.5'/%3E%3C/svg%3E"
 
-/** A whole page: its head, the menu, and what it is about. */
-export function layout(setting: Setting, title: string, content: Html): string {
-  const { language, words, assets, base, root } = setting
+/** Renders a whole page: head, menu, content. */
+export function layout(context: PageContext, title: string, content: Html): string {
+  const { language, words, assets, base, root } = context
   return pageText(
     html`<html lang="${language}" data-base="${base}" data-root="${root}">
       <head>
@@ -30,7 +30,7 @@ export function layout(setting: Setting, title: string, content: Html): string {
       </head>
       <body>
         <a class="skip" href="#content">${words.skip}</a>
-        ${header(setting)}
+        ${header(context)}
         <main id="content">${content}</main>
         <footer class="foot"><p>${words.footer}</p></footer>
       </body>
@@ -38,8 +38,8 @@ export function layout(setting: Setting, title: string, content: Html): string {
   )
 }
 
-function header(setting: Setting): Html {
-  const { words, path, link } = setting
+function header(context: PageContext): Html {
+  const { words, path, link } = context
   const { datasets, reference, usage } = words.navigation
   const item = (to: string, text: string) =>
     html`<li>
@@ -54,13 +54,13 @@ function header(setting: Setting): Html {
     </nav>
     <nav class="languages" aria-label="${words.languages}">
       <ul>
-        ${languages.map(([code, name]) => languageLink(code, name, code === setting.language))}
+        ${languages.map(([code, name]) => languageLink(code, name, code === context.language))}
       </ul>
     </nav>
   </header>`
 }
 
-/** To the same page: what the visitor's own address holds is not repeated. */
+/** Links to the same page, without the other parameters of the visitor's address. */
 function languageLink(code: Language, name: string, isCurrent: boolean): Html {
   const mark = isCurrent ? html`aria-current="true"` : null
   return html`<li>

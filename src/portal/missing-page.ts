@@ -1,12 +1,12 @@
 import { html } from './html.js'
 import { layout } from './layout.js'
-import type { Setting } from './setting.js'
+import type { PageContext } from './page-context.js'
 
-/** The one page for every path that has none, and for datasets that are not public. */
-export function missingPage(setting: Setting): string {
-  const { words, link } = setting
+/** Renders the 404 page. It is the same for unknown paths and for datasets that are not public. */
+export function missingPage(context: PageContext): string {
+  const { words, link } = context
   return layout(
-    setting,
+    context,
     `${words.missing} · ${words.service}`,
     html`<section class="about">
       <h1>${words.missing}</h1>

@@ -1,10 +1,10 @@
 import type { ShownPlan } from '../service/showcase.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
-import type { Words } from './portal-words-en.js'
+import type { PortalWords } from './portal-words-en.js'
 
-/** A table of what is sold of a dataset, as the registry has it; `labelId` is its heading's. */
-export function plansTable(words: Words, plans: readonly ShownPlan[], labelId: string): Html {
+/** A table of a dataset's plans. `labelId` is the id of the heading that names the table. */
+export function plansTable(words: PortalWords, plans: readonly ShownPlan[], labelId: string): Html {
   if (plans.length === 0) return html`<p class="muted">${words.noPlans}</p>`
   return html`<div class="wide" role="region" tabindex="0" aria-labelledby="${labelId}">
     <table class="plans">
@@ -25,7 +25,7 @@ export function plansTable(words: Words, plans: readonly ShownPlan[], labelId: s
   </div>`
 }
 
-function planRow(words: Words, plan: ShownPlan): Html {
+function planRow(words: PortalWords, plan: ShownPlan): Html {
   const price = (roubles: number) => (roubles === 0 ? words.free : words.roubles(roubles))
   return html`<tr>
     <th scope="row">${plan.name}</th>

@@ -6,30 +6,30 @@ import { datasetPage } from './dataset-page.js'
 import type { Trial } from './dataset-page.js'
 import { homePage } from './home-page.js'
 import { missingPage } from './missing-page.js'
-import { settingOf } from './setting.js'
-import type { Setting } from './setting.js'
+import { pageContextOf } from './page-context.js'
+import type { PageContext } from './page-context.js'
 import { snippetsOf } from './snippets.js'
 import { usagePage } from './usage-page.js'
 
 export interface PortalParts {
   readonly showcase: () => Showcase
-  /** Takes one of the free requests of an address, or refuses it. */
+  /** Counts a request without a token against its address. @throws rate_limit_exceeded */
   readonly admitVisitor: (address: string) => void
-  /** A first question that the demo token can ask of a dataset, path and query. */
+  /** The path and query of a first question that the demo token can ask. */
   readonly firstPath: (dataset: string) => string
   readonly assets: Assets
-  /** The address that users see; null where it is the one that they ask at. */
+  /** The public address; null = the address of the request. */
   readonly publicUrl: string | null
 }
 
-/** Makes a page; null where there is none. */
-type MakePage = (setting: Setting, request: FastifyRequest) => string | null
+/** Renders a page; null = not found. */
+type MakePage = (context: PageContext, request: FastifyRequest) => string | null
 
 interface DatasetParams {
   readonly dataset: string
 }
 
-/** Our own files alone are loaded and run, and no other site is told of the visit. */
+/** Only the portal's own files are loaded, and no other site learns of the visit. */
 const pageHeaders = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
@@ -41,7 +41,7 @@ const pageHeaders = {
 
 const reading = ['GET', 'HEAD']
 
-/** The portal door: pages for people, over what anybody may see. */
+/** Adds the portal: pages for people that show public datasets only. */
 export function addPortal(app: FastifyInstance, parts: PortalParts): void {
   const addPage = (url: string, make: MakePage) => {
     app.route({
@@ -49,31 +49,31 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
       url,
       handler: (request, reply) => {
         parts.admitVisitor(request.ip)
-        const setting = settingOf(request, parts.assets, parts.publicUrl)
-        const page = make(setting, request)
-        return page === null ? reply.callNotFound() : sendPage(request, reply, setting, page)
+        const context = pageContextOf(request, parts.assets, parts.publicUrl)
+        const page = make(context, request)
+        return page === null ? reply.callNotFound() : sendPage(request, reply, context, page)
       },
     })
   }
-  addPage('/', (setting) => {
+  addPage('/', (context) => {
     const showcase = parts.showcase()
     const first = showcase.datasets.find(({ hasDemo }) => hasDemo)
-    const trial = first && trialOf(setting, first, showcase, parts)
-    return homePage(setting, showcase.datasets, trial?.line ?? null)
+    const trial = first && trialOf(context, first, showcase, parts)
+    return homePage(context, showcase.datasets, trial?.line ?? null)
   })
-  addPage('/datasets/:dataset', (setting, { params }) => {
+  addPage('/datasets/:dataset', (context, { params }) => {
     const showcase = parts.showcase()
     const { dataset: wanted } = params as DatasetParams
     const dataset = showcase.datasets.find(({ name }) => name === wanted)
     return dataset
-      ? datasetPage(setting, dataset, trialOf(setting, dataset, showcase, parts))
+      ? datasetPage(context, dataset, trialOf(context, dataset, showcase, parts))
       : null
   })
   addPage('/usage', usagePage)
   addAssets(app, parts)
 }
 
-/** Answers a browser where no page is; false where it is not a page that was asked for. */
+/** Sends the 404 page to a browser. Returns false if the request does not ask for a page. */
 export function sendMissingPage(
   { assets, publicUrl, admitVisitor }: PortalParts,
   request: FastifyRequest,
@@ -85,8 +85,8 @@ export function sendMissingPage(
     !/^\/(v1|mcp)\b/.test(request.url)
   if (!wantsPage) return false
   admitVisitor(request.ip)
-  const setting = settingOf(request, assets, publicUrl)
-  sendPage(request, reply.code(404), setting, missingPage(setting))
+  const context = pageContextOf(request, assets, publicUrl)
+  sendPage(request, reply.code(404), context, missingPage(context))
   return true
 }
 
@@ -107,9 +107,9 @@ function addAssets(app: FastifyInstance, { assets, admitVisitor }: PortalParts):
   }
 }
 
-/** How to try a dataset out; without a demo, with a token that is still to be had. */
+/** How to try a dataset: with the demo token, or with a placeholder if it has no demo. */
 function trialOf(
-  { base }: Setting,
+  { base }: PageContext,
   { name, hasDemo }: ShownDataset,
   { demoToken }: Showcase,
   { firstPath }: PortalParts,
@@ -123,7 +123,7 @@ function trialOf(
 function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
-  { language }: Setting,
+  { language }: PageContext,
   page: string,
 ): FastifyReply {
   const tag = contentTag(page)

@@ -20,7 +20,7 @@ const operators: Readonly<Record<Operator, string>> = {
   not_null: 'is not empty',
 }
 
-/** The portal in English; the other languages have the same keys. */
+/** The portal's texts in English. Every other language has the same keys. */
 export const englishWords = {
   number,
   roubles: roubleWriter('en'),
@@ -38,15 +38,15 @@ export const englishWords = {
 
   headline: 'Real tables, one request away',
   lead:
-    'Every dataset here is a table that you ask over the web: choose filters and columns, and get ' +
-    'exact rows as JSON, CSV or Parquet. Try it now with the public demo token; a subscription ' +
-    'opens the rest.',
-  tryLine: 'Paste this into a terminal. It works now, without signing up:',
+    'Query these tables over the web: choose filters and columns, and get exact rows as JSON, ' +
+    'CSV or Parquet. Try it now with the public demo token; a subscription gives access to all ' +
+    'rows.',
+  tryLine: 'Paste this into a terminal. It works without signing up:',
   copy: 'Copy',
   copied: 'Copied',
   selected: 'Selected: press Ctrl+C',
   nothingListed: 'No dataset is shown here yet',
-  nothingListedMore: 'Come back later, or ask with your token: GET /v1/ lists what it can see.',
+  nothingListedMore: 'GET /v1/ lists the datasets that your token can read.',
   datasets: 'Datasets',
   open: 'Open and try',
   rows: 'Rows',
@@ -71,21 +71,21 @@ export const englishWords = {
     'A year costs ten months. Rows are counted by calendar month, UTC; empty answers and errors ' +
     'are free.',
 
-  doors: 'Three ways in',
-  restDoor: 'REST',
-  restText: 'A URL is a question. Filters, columns and paging work the same for every dataset.',
+  interfaces: 'Three ways in',
+  restInterface: 'REST',
+  restText: 'Filters, columns and paging are parts of the URL, the same for every dataset.',
   restLink: 'API reference',
-  mcpDoor: 'AI agents',
+  mcpInterface: 'AI agents',
   mcpText: 'Claude, Cursor and other MCP clients read the same data with the same token at',
   mcpLink: 'Configuration, with each dataset',
-  filesDoor: 'Files',
+  filesInterface: 'Files',
   filesText: 'CSV, NDJSON and Parquet with exact types, page by page or as a whole export.',
   filesLink: 'OpenAPI description',
 
   explorer: 'Try it',
-  needsScript: 'The explorer needs JavaScript. Without it, this line asks the same:',
-  withDemo: 'Demo token: sees a small subset of the rows, all years.',
-  withOwn: 'Your own token. Rows that you see here are counted.',
+  needsScript: 'The explorer needs JavaScript. Without it, use this command:',
+  withDemo: 'Demo token: a small subset of the rows, all years.',
+  withOwn: 'Your own token. Rows shown here count against your quota.',
   noToken: 'This dataset has no demo. Enter your token to try it.',
   useOwn: 'Use your own token',
   forget: 'Forget the token',
@@ -105,7 +105,7 @@ export const englishWords = {
   run: 'Run',
   running: 'Asking…',
   notAsked: 'Press Run to see rows.',
-  noRows: 'No row fits these filters.',
+  noRows: 'No row matches these filters.',
   failed: 'The answer did not arrive. Check the connection and run it again.',
   unreadable: 'The answer could not be read. Ask for fewer rows or columns.',
   retryAfter: (seconds: number) => `Wait ${number(seconds)} s and run it again.`,
@@ -123,9 +123,9 @@ export const englishWords = {
   chartRange: (series: string, first: string, last: string) =>
     `${series}: from ${first} to ${last}`,
   request: 'The request',
-  take: 'Take it with you',
+  take: 'Use it in your code',
   tools: 'Tools',
-  yourToken: 'Put your token where it says YOUR_TOKEN.',
+  yourToken: 'Replace YOUR_TOKEN with your token.',
 
   columnsText: 'Type to narrow the list by name, description or unit.',
   search: 'Search columns',
@@ -140,19 +140,19 @@ export const englishWords = {
 
   usage: 'Your usage',
   usageText:
-    'Enter your token to see what it may do and what is used. It is kept in this tab only and is ' +
-    'gone when the tab is closed.',
+    'Enter your token to see its plans and usage. It is kept in this tab only, until the tab is ' +
+    'closed.',
   token: 'Token',
-  notToken: 'The token is not valid: it has letters that no token has. Copy it again.',
+  notToken: 'This is not a valid token: it contains characters that no token has. Copy it again.',
   show: 'Show usage',
-  needsScriptUsage: 'This page needs JavaScript. Without it, GET /v1/account says the same.',
+  needsScriptUsage: 'This page needs JavaScript. Without it, use GET /v1/account.',
   usedFromNow: 'Requests from this tab now use this token.',
   subscription: 'Subscription',
   expires: 'Valid until',
   noEnd: 'No end',
   used: 'Used',
   left: 'Left',
-  resets: 'Starts anew',
+  resets: 'Resets on',
   unlimited: 'Not counted',
   overAll: 'All datasets together',
   thisMonth: 'This month',
@@ -161,10 +161,10 @@ export const englishWords = {
   dataset: 'Dataset',
   noUsage: 'No rows were used in the last twelve months.',
 
-  missing: 'Nothing is here',
-  missingText: 'The page does not exist, or is not public. The datasets that are shown stand on',
+  missing: 'Page not found',
+  missingText: 'This page does not exist or is not public. All public datasets are on',
   missingLink: 'the first page',
 }
 
-/** What every language says. */
-export type Words = typeof englishWords
+/** The texts that every language has. */
+export type PortalWords = typeof englishWords

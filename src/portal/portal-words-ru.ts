@@ -1,5 +1,5 @@
 import { numberWriter, pluralChooser } from '../mail/wording.js'
-import type { Words } from './portal-words-en.js'
+import type { PortalWords } from './portal-words-en.js'
 import { dayWriter, digitWriter, monthWriter, roubleWriter } from './writers.js'
 
 const number = numberWriter('ru')
@@ -10,7 +10,7 @@ const yearForms = { one: 'год', few: 'года', other: 'лет' }
 const rowsLeftForms = { one: 'Осталась', other: 'Осталось' }
 
 /** Портал по-русски. */
-export const russianWords: Words = {
+export const russianWords: PortalWords = {
   number,
   roubles: roubleWriter('ru'),
   day: dayWriter('ru'),
@@ -75,21 +75,21 @@ export const russianWords: Words = {
     'Год стоит как десять месяцев. Строки считаются по календарным месяцам, UTC; пустые ответы и ' +
     'ошибки бесплатны.',
 
-  doors: 'Три способа подключиться',
-  restDoor: 'REST',
+  interfaces: 'Три способа подключиться',
+  restInterface: 'REST',
   restText: 'Запрос — это URL. Фильтры, столбцы и страницы устроены одинаково во всех наборах.',
   restLink: 'Справочник API',
-  mcpDoor: 'ИИ-агенты',
+  mcpInterface: 'ИИ-агенты',
   mcpText: 'Claude, Cursor и другие клиенты MCP читают те же данные с тем же токеном по адресу',
   mcpLink: 'Настройка — на странице набора',
-  filesDoor: 'Файлы',
+  filesInterface: 'Файлы',
   filesText: 'CSV, NDJSON и Parquet с точными типами, по страницам или целой выгрузкой.',
   filesLink: 'Описание OpenAPI',
 
   explorer: 'Попробовать',
   needsScript: 'Для конструктора нужен JavaScript. Без него тот же запрос сделает эта строка:',
-  withDemo: 'Демо-токен: видит небольшую часть строк за все годы.',
-  withOwn: 'Ваш токен. Показанные здесь строки учитываются.',
+  withDemo: 'Демо-токен: небольшая часть строк за все годы.',
+  withOwn: 'Ваш токен. Показанные здесь строки списываются с вашей квоты.',
   noToken: 'У этого набора нет демо. Введите свой токен, чтобы попробовать.',
   useOwn: 'Указать свой токен',
   forget: 'Забыть токен',
@@ -127,7 +127,7 @@ export const russianWords: Words = {
   chartTitle: (column, over) => `${column} · ${over}`,
   chartRange: (series, first, last) => `${series}: от ${first} до ${last}`,
   request: 'Запрос',
-  take: 'Забрать с собой',
+  take: 'Использовать в своём коде',
   tools: 'Инструменты',
   yourToken: 'Поставьте свой токен вместо YOUR_TOKEN.',
 
@@ -165,7 +165,7 @@ export const russianWords: Words = {
   dataset: 'Набор данных',
   noUsage: 'За последние двенадцать месяцев строки не использовались.',
 
-  missing: 'Здесь ничего нет',
-  missingText: 'Такой страницы нет, или она не открыта. Открытые наборы данных — на',
+  missing: 'Страница не найдена',
+  missingText: 'Страница не существует или не опубликована. Все опубликованные наборы — на',
   missingLink: 'первой странице',
 }

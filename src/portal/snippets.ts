@@ -1,7 +1,7 @@
 import { curlCommand, mcpConfiguration } from '../service/client-texts.js'
 
 export interface SnippetRequest {
-  /** The service's address, without a slash at its end. */
+  /** The service's address, without a trailing slash. */
   readonly baseUrl: string
   readonly dataset: string
   /** Encoded, without "?". */
@@ -9,7 +9,7 @@ export interface SnippetRequest {
   readonly token: string
 }
 
-/** A question as one tool asks it: text to paste. */
+/** Code that runs a question in one tool. */
 export interface Snippet {
   readonly id: string
   readonly title: string
@@ -17,10 +17,10 @@ export interface Snippet {
 }
 
 /**
- * One page of a question for each tool, every value exactly as it is served. Any name, query and
- * token is safe to paste: they are quoted as the tool's language has it.
+ * Code for each tool that reads one page of a question without changing a value. Any name, query
+ * and token is safe to paste, because it is quoted by the rules of the tool's language.
  *
- * This file runs in the browser as well: it imports nothing of Node's.
+ * This file also runs in the browser, so it imports nothing from Node.js.
  */
 export function snippetsOf(request: SnippetRequest): readonly Snippet[] {
   return [
@@ -44,10 +44,10 @@ request = urllib.request.Request(
     headers={"Authorization": ${JSON.stringify(`Bearer ${request.token}`)}},
 )
 answer = urllib.request.urlopen(request)
-# Parquet, so that every column has its own type and no digit is lost.
+# Parquet keeps the type of every column and every digit.
 rows = pd.read_parquet(io.BytesIO(answer.read()), dtype_backend="pyarrow")
 print(rows)
-# The next page is the same address with &cursor= and this; after the last there is none.
+# The next page is the same address with &cursor= and this; the last page has none.
 next_cursor = answer.headers["X-Next-Cursor"]
 `
 }
@@ -57,7 +57,7 @@ function rText(request: SnippetRequest): string {
   ${JSON.stringify(urlOf(request, 'csv'))},
   headers = c(Authorization = ${JSON.stringify(`Bearer ${request.token}`)})
 )
-# Text as it is served, so that no code loses a zero; as.numeric() makes numbers of a column.
+# Every column is text, so that codes keep leading zeros; as.numeric() converts a column.
 rows <- read.csv(page, colClasses = "character", na.strings = "",
                  check.names = FALSE, encoding = "UTF-8")
 # The next page is the same address with &cursor= and the answer's header X-Next-Cursor.
@@ -65,7 +65,7 @@ print(rows)
 `
 }
 
-/** The scope keeps the token from all other servers. */
+/** The scope ensures that DuckDB sends the token to no other server. */
 function duckdbText(request: SnippetRequest): string {
   return `CREATE OR REPLACE SECRET datasets (TYPE http, SCOPE ${sqlText(`${request.baseUrl}/`)},
   BEARER_TOKEN ${sqlText(request.token)});
@@ -87,8 +87,8 @@ console.log(data)
 }
 
 /**
- * The address is in three parts: with one put together in the formula, the Power BI service refuses
- * to refresh.
+ * The address is in three parts, because the Power BI service refuses to refresh a query whose
+ * address is computed.
  */
 function powerQueryText(request: SnippetRequest): string {
   const { baseUrl, dataset, token } = request
@@ -99,9 +99,9 @@ function powerQueryText(request: SnippetRequest): string {
         Headers = [Authorization = ${mText(`Bearer ${token}`)}]
     ]),
     Cells = Csv.Document(Answer, [Delimiter = ",", Encoding = 65001, QuoteStyle = QuoteStyle.Csv]),
-    // Text as it is served, so that no code loses a zero: give number columns their type yourself.
+    // Every column is text, so that codes keep leading zeros. Set the types of numbers yourself.
     Rows = Table.PromoteHeaders(Cells, [PromoteAllScalars = true])
-    // Asked for credentials, choose Anonymous: the token is in Headers.
+    // If you are asked for credentials, choose Anonymous: the token is in Headers.
     // The next page has one more field in Query, cursor, from the answer's header X-Next-Cursor.
 in
     Rows
@@ -112,7 +112,7 @@ function mcpText({ baseUrl, token }: SnippetRequest): string {
   return JSON.stringify(mcpConfiguration(baseUrl, token), null, 2)
 }
 
-/** Its query is of letters, digits and `*-._,%+&=` only, which curl takes as they are. */
+/** The query has only letters, digits and `*-._,%+&=`, which curl does not change. */
 function urlOf(request: SnippetRequest, format?: 'csv' | 'parquet'): string {
   const path = `${request.baseUrl}/v1/${encodeURIComponent(request.dataset)}`
   const query = parametersOf(request, format).toString().replaceAll('%2C', ',')
@@ -130,12 +130,12 @@ function sqlText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
-/** A text of M: a quote is doubled, and "#(" would begin an escape. */
+/** A text literal of M. Quotes are doubled, and "#(" is escaped because it starts an escape. */
 function mText(text: string): string {
   return `"${text.replaceAll('#(', '#(#)(').replaceAll('"', '""')}"`
 }
 
-/** Fields of a record; a parameter that is there twice is a list, since a field can't be. */
+/** The fields of a record. A repeated parameter becomes a list, because field names are unique. */
 function mFields(parameters: URLSearchParams): string {
   const names = [...new Set(parameters.keys())]
   const fields = names.map((name) => {

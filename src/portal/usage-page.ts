@@ -1,12 +1,12 @@
 import { html } from './html.js'
 import { layout } from './layout.js'
-import type { Setting } from './setting.js'
+import type { PageContext } from './page-context.js'
 
-/** Where a subscriber enters a token to see its account; the script asks for it and shows it. */
-export function usagePage(setting: Setting): string {
-  const { words } = setting
+/** Renders the page where a subscriber enters a token. The script then shows its account. */
+export function usagePage(context: PageContext): string {
+  const { words } = context
   return layout(
-    setting,
+    context,
     `${words.usage} · ${words.service}`,
     html`<section class="about">
       <h1>${words.usage}</h1>

@@ -1,11 +1,11 @@
 import type { Language } from '../config.js'
 import { englishWords } from './portal-words-en.js'
-import type { Words } from './portal-words-en.js'
+import type { PortalWords } from './portal-words-en.js'
 import { russianWords } from './portal-words-ru.js'
 
-const words: Readonly<Record<Language, Words>> = { en: englishWords, ru: russianWords }
+const words: Readonly<Record<Language, PortalWords>> = { en: englishWords, ru: russianWords }
 
-/** What the portal says in a language. */
-export function wordsOf(language: Language): Words {
+/** The portal's texts in a language. */
+export function wordsOf(language: Language): PortalWords {
   return words[language]
 }

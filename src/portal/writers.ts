@@ -1,4 +1,4 @@
-/** Writes whole roubles as the language does: `3 900 ₽`. */
+/** Returns a formatter for whole roubles: `3 900 ₽`. */
 export function roubleWriter(locale: string): (roubles: number) => string {
   const format = new Intl.NumberFormat(locale, {
     style: 'currency',
@@ -9,13 +9,13 @@ export function roubleWriter(locale: string): (roubles: number) => string {
   return (roubles) => format.format(roubles)
 }
 
-/** Writes the day of an ISO 8601 time, in UTC. */
+/** Returns a formatter for the day of an ISO 8601 time, in UTC. */
 export function dayWriter(locale: string): (time: string) => string {
   const format = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' })
   return (time) => format.format(new Date(time))
 }
 
-/** Writes a month given as `YYYY-MM`: `Nov 2026`. */
+/** Returns a formatter for a month `YYYY-MM`: `Nov 2026`. */
 export function monthWriter(locale: string): (month: string) => string {
   const format = new Intl.DateTimeFormat(locale, {
     month: 'short',
@@ -26,8 +26,8 @@ export function monthWriter(locale: string): (month: string) => string {
 }
 
 /**
- * Sets the thousands of a number's text apart as the language does, from five digits on: four are
- * often a year. The text is never read as a number, so every digit stays.
+ * Returns a formatter that adds thousands separators to numbers of five digits or more; four digits
+ * are often a year. It never parses the text as a number, so every digit is kept.
  */
 export function digitWriter(locale: string): (digits: string) => string {
   const parts = new Intl.NumberFormat(locale, { useGrouping: 'always' }).formatToParts(1000.5)

@@ -151,11 +151,11 @@ await t.test('where site data is blocked, the pages work all the same', async (t
   t.same(complaints, [])
 })
 
-await t.test('letters that no token has are told of, and not sent', async (t) => {
+await t.test('characters that no token has are reported, and not sent', async (t) => {
   const { page, requests } = await visit(browser, `${base}/usage`)
   await page.locator('#token').fill('das_живой')
   await press(page, 'Show usage')
-  await page.locator('.error', { hasText: 'The token is not valid' }).waitFor()
+  await page.locator('.error', { hasText: 'This is not a valid token' }).waitFor()
   t.notOk(requests.some((url) => url.includes('/v1/')))
 })
 

@@ -123,7 +123,7 @@ await t.test('both languages say everything', (t) => {
   )
   t.same(
     same.map(([key]) => key),
-    ['service', 'restDoor'],
+    ['service', 'restInterface'],
   )
   t.end()
 })

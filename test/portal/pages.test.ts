@@ -121,7 +121,7 @@ await t.test('a page says its language: as chosen, else as the browser likes', a
   t.match(russian.text, '<a href="/usage?lang=ru"')
   t.match(russian.text, 'href="?lang=en"')
   const missing = await world.get('/nothing?lang=ru', undefined, browser)
-  t.match(missing.text, 'Здесь ничего нет')
+  t.match(missing.text, 'Страница не найдена')
 })
 
 await t.test('a page loads nothing from elsewhere and runs no script of its text', async (t) => {

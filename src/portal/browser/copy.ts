@@ -2,7 +2,7 @@ import { words } from './page-words.js'
 
 const thanksMs = 2000
 
-/** Shows the buttons that copy the code beside them, in this part of the page. */
+/** Enables the copy buttons in this part of the page. */
 export function enableCopying(part: ParentNode): void {
   for (const copy of part.querySelectorAll<HTMLButtonElement>('.code > .copy')) {
     copy.hidden = false

@@ -2,8 +2,8 @@ type Attributes = Readonly<Record<string, string | number | boolean | null>>
 type Child = Node | string | null
 
 /**
- * Makes an element. Texts become text, never markup; an attribute that is false or null is left
- * out.
+ * Creates an element. Strings become text, never markup. An attribute that is false or null is
+ * omitted.
  */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
@@ -15,7 +15,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made
 }
 
-/** The same for a picture. */
+/** Creates an SVG element, with the same rules as `element`. */
 export function svgElement<Name extends keyof SVGElementTagNameMap>(
   name: Name,
   attributes: Attributes = {},
@@ -33,14 +33,14 @@ function fill(made: Element, attributes: Attributes, children: readonly Child[])
   made.append(...children.filter((child) => child !== null))
 }
 
-/** A button that does this. */
+/** Creates a button that calls `act`. */
 export function button(text: string, act: () => void, attributes: Attributes = {}) {
   const made = element('button', { type: 'button', ...attributes }, text)
   made.addEventListener('click', act)
   return made
 }
 
-/** Tells the form around, as typing would, that something in it is another now. */
+/** Fires the `input` event that typing would fire, so that the surrounding form updates. */
 export function sayChanged(inside: HTMLElement): void {
   inside.dispatchEvent(new Event('input', { bubbles: true }))
 }

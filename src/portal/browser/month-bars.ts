@@ -8,7 +8,7 @@ const pictureWidth = 480
 const labelWidth = 84
 const numberWidth = 84
 
-/** A bar for the rows of each month; a table beside it says the same. */
+/** Draws a bar for the rows of each month. A table beside it shows the same numbers. */
 export function monthBars(months: AccountDescription['months']): HTMLElement {
   const totals = new Map<string, number>()
   for (const { month, rows } of months) totals.set(month, (totals.get(month) ?? 0) + rows)

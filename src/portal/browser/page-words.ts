@@ -1,8 +1,8 @@
 import { isLanguage } from '../language.js'
-import type { Words } from '../portal-words-en.js'
+import type { PortalWords } from '../portal-words-en.js'
 import { wordsOf } from '../words.js'
 
 const { lang } = document.documentElement
 
-/** What the portal says, in the language of this page. */
-export const words: Words = wordsOf(isLanguage(lang) ? lang : 'en')
+/** The portal's texts in the language of this page. */
+export const words: PortalWords = wordsOf(isLanguage(lang) ? lang : 'en')

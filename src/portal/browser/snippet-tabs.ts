@@ -8,7 +8,7 @@ export interface SnippetTabs {
   readonly show: (request: SnippetRequest) => void
 }
 
-/** The request in every tool's words, a tab each. */
+/** Shows the request as code, one tab for each tool. */
 export function snippetTabs(first: SnippetRequest): SnippetTabs {
   const tabs = snippetsOf(first).map(snippetTab)
   const list = element('div', { class: 'tabs', role: 'tablist', 'aria-label': words.tools })

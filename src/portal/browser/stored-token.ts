@@ -1,22 +1,22 @@
 const key = 'token'
 const store = openStore()
 
-/** The visitor's own token; it lives as long as the tab, and nowhere else. */
+/** The visitor's own token, or null. It is kept in this tab only, until the tab is closed. */
 export function ownToken(): string | null {
   return store.getItem(key)
 }
 
-/** Keeps the token for the tab. */
+/** Stores the token for this tab. */
 export function keepToken(token: string): void {
   store.setItem(key, token)
 }
 
-/** Leaves nothing of the token behind. */
+/** Removes the token. */
 export function forgetToken(): void {
   store.removeItem(key)
 }
 
-/** The tab's store; where site data is blocked, one that lives as long as the page. */
+/** The tab's storage, or memory if the browser blocks site data. */
 function openStore(): Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
   try {
     return sessionStorage

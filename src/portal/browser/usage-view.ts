@@ -1,11 +1,11 @@
 import type { AccountDescription } from '../../service/account.js'
 import { accountView } from './account-view.js'
 import { button, element } from './element.js'
-import { ask } from './explorer/ask-page.js'
+import { ask } from './ask-page.js'
 import { words } from './page-words.js'
 import { forgetToken, keepToken, ownToken } from './stored-token.js'
 
-/** Builds the usage page: a place for the token, and what its account says. */
+/** Builds the usage page: an input for the token, then its account. */
 export function startUsage(place: HTMLElement): void {
   const input = element('input', {
     id: 'token',
@@ -16,7 +16,7 @@ export function startUsage(place: HTMLElement): void {
   })
   const status = element('p', { role: 'status', class: 'status' })
   const account = element('div')
-  /** Counts what was asked: an answer that somebody no longer waits for changes nothing. */
+  /** Counts requests, so that the answer to an earlier request is ignored. */
   let asked = 0
   const forget = button(words.forget, () => {
     asked += 1
@@ -37,7 +37,7 @@ export function startUsage(place: HTMLElement): void {
     if (isRefused) return
     keepToken(token)
     forget.hidden = false
-    // Our own answer, by its own schema.
+    // The server validates this answer against its schema.
     account.append(...accountView(JSON.parse(answer.text) as AccountDescription))
   }
   const form = element(

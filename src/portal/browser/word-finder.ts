@@ -1,4 +1,4 @@
-/** Returns what hides all elements but those that hold every word; it says how many are left. */
+/** Returns a function that hides elements without all the words and counts the rest. */
 export function wordFinder(elements: readonly HTMLElement[]): (wanted: string) => number {
   const texts = elements.map((each) => each.textContent.toLowerCase())
   return (wanted) => {

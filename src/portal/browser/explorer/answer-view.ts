@@ -1,6 +1,6 @@
 import { button, element } from '../element.js'
 import { words } from '../page-words.js'
-import type { Answer, Arrival, Left, Refusal } from './ask-page.js'
+import type { Answer, Arrival, Left, Refusal } from '../ask-page.js'
 import { chart } from './chart.js'
 import { readExactPage } from './exact-page.js'
 import type { ExactPage } from './exact-page.js'
@@ -13,7 +13,7 @@ export interface AnswerView {
   readonly wait: () => void
   /** Shows a page, and returns the cursor of the next one. */
   readonly show: (answer: Arrival, columns: readonly PageColumn[], page: number) => string | null
-  /** Says why there is no page; the page before it and its paging stay, or go. */
+  /** Shows why there is no page; keeps or removes the page shown before it. */
   readonly refuse: (refusal: Refusal, isKept: boolean) => void
 }
 
@@ -22,7 +22,7 @@ interface Turns {
   readonly next: () => void
 }
 
-/** Where rows appear: states, table, paging, chart. */
+/** The area that shows rows: state, table, paging, chart. */
 export function answerView(history: string, { previous, next }: Turns): AnswerView {
   const status = element('p', { role: 'status', class: 'status' }, words.notAsked)
   const left = element('p', { class: 'muted left' })
@@ -71,7 +71,7 @@ function isEnabled(turn: HTMLButtonElement): boolean {
   return turn.getAttribute('aria-disabled') !== 'true'
 }
 
-/** A button that has the focus keeps it, also when there is nothing more to do. */
+/** A button stays focusable when it is disabled, so that the focus is not lost. */
 function enable(turn: HTMLButtonElement, isOn: boolean): void {
   turn.setAttribute('aria-disabled', String(!isOn))
 }

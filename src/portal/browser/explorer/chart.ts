@@ -16,8 +16,8 @@ interface Scale {
 }
 
 /**
- * A picture of these series, with what it says in words below. Lines where each series has one
- * value at a time, bars where there is one time only, else points.
+ * Draws the series and describes them in text below. Draws lines if each series has one value at a
+ * time, bars if there is only one time, points otherwise.
  */
 export function chart(
   series: readonly Series[],

@@ -9,7 +9,7 @@ export interface ColumnPicker {
   readonly read: () => readonly string[]
 }
 
-/** Chooses columns out of very many: a list to tick, narrowed as one types. */
+/** A list of checkboxes for columns, filtered as the visitor types. */
 export function columnPicker(
   columns: readonly PageColumn[],
   chosen: readonly string[],
@@ -44,7 +44,7 @@ export function columnPicker(
     find(search.value)
   })
   search.addEventListener('keydown', (event) => {
-    // Or it would run the question of the form around.
+    // Enter would submit the surrounding form.
     if (event.key === 'Enter') event.preventDefault()
   })
   say()

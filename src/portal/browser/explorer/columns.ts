@@ -4,7 +4,7 @@ import { words } from '../page-words.js'
 import { wordFinder } from '../word-finder.js'
 import type { PageColumn } from './page-column.js'
 
-/** The columns of the dataset, as the page's own tables have them. */
+/** Reads the columns of the dataset from the tables of the page. */
 export function readColumns(): readonly PageColumn[] {
   const operators = new Map(
     rowsOf('type-table').map((row) => [
@@ -13,7 +13,7 @@ export function readColumns(): readonly PageColumn[] {
     ]),
   )
   return rowsOf('column-table').map((row) => {
-    // The server wrote the attributes, of its own types.
+    // The server wrote these attributes from its own types.
     const type = row.dataset['type'] as ShownType
     return {
       name: row.dataset['name'] ?? '',
@@ -25,7 +25,7 @@ export function readColumns(): readonly PageColumn[] {
   })
 }
 
-/** Narrows the table of columns to those that hold every word, as they are typed. */
+/** Filters the table of columns by every word in the search field, as the visitor types. */
 export function searchColumns(): void {
   const box = document.getElementById('column-search')
   const input = box?.querySelector('input')

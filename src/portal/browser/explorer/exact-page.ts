@@ -1,4 +1,4 @@
-/** A value as it was sent: numbers keep every digit, arrays and objects are their JSON. */
+/** A value exactly as sent: numbers keep every digit, arrays and objects are JSON text. */
 export interface Cell {
   readonly kind: 'empty' | 'text' | 'number' | 'boolean' | 'json'
   readonly text: string
@@ -11,17 +11,17 @@ export interface ExactPage {
 }
 
 /**
- * Strings, marks, and what stands between them: numbers and names. A string ends with the first
- * quote after an even number of backslashes; a pattern of its letters, one by one, would run out of
- * stack in a long one.
+ * The tokens of JSON: strings, punctuation, and between them numbers and names. A string ends at
+ * the first quote after an even number of backslashes; a pattern that matches one character at
+ * a time would overflow the stack on a long string.
  */
 const tokens = /"(?:[^]*?[^\\])??(?:\\\\)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g
 /** `{"data": [{` */
 const rowDepth = 3
 
 /**
- * Reads a page of rows as it is written. JSON.parse would round long numbers, and objects would
- * put digit-only names first.
+ * Reads a page of rows without changing it. JSON.parse would round long numbers, and objects
+ * would list digit-only names first.
  */
 export function readExactPage(text: string): ExactPage {
   const { next_cursor: nextCursor } = JSON.parse(text) as { readonly next_cursor: string | null }

@@ -10,7 +10,7 @@ import type { Question } from './question-form.js'
 import { requestView } from './request-view.js'
 import { createWalk } from './walk.js'
 
-/** Builds the explorer of a dataset page: a question, its answer, and the lines that ask it. */
+/** Builds the explorer of a dataset page: a question, its answer, and code that asks it. */
 export function startExplorer(place: HTMLElement): void {
   const facts = readFacts(place)
   const own = ownToken()
@@ -31,15 +31,15 @@ export function startExplorer(place: HTMLElement): void {
 
 interface Facts {
   readonly dataset: string
-  /** Empty where there is no such column. */
+  /** Empty if there is no such column. */
   readonly history: string
   readonly limit: number
   readonly limitMax: number
-  /** Empty where the dataset has no demo. */
+  /** Empty if the dataset has no demo. */
   readonly demoToken: string
   /** The first question. */
   readonly query: string
-  /** The page where a token is entered. */
+  /** The path of the page with the token input. */
   readonly usage: string
 }
 
@@ -55,7 +55,7 @@ function readFacts({ dataset: data }: HTMLElement): Facts {
   }
 }
 
-/** Whose token asks, and how to change that. */
+/** Shows which token is used and how to change it. */
 function whoAsks({ demoToken, usage }: Facts, again: () => void): HTMLElement {
   if (ownToken() !== null) {
     const forget = button(words.forget, () => {
@@ -68,7 +68,7 @@ function whoAsks({ demoToken, usage }: Facts, again: () => void): HTMLElement {
   return element('p', { class: 'line' }, text, element('a', { href: usage }, words.useOwn))
 }
 
-/** The form of a question; whatever changes in it is an `input` event. */
+/** The form of a question. It fires an `input` event on every change. */
 function questionForm(columns: readonly PageColumn[], { query, limit, limitMax }: Facts) {
   const { filters, select } = readQuestion(query)
   const editor = filterEditor(columns, filters)

@@ -12,7 +12,7 @@ export interface FilterEditor {
 
 const hintLettersMax = 60
 
-/** A list of filters that grows and shrinks: column, operator, value. */
+/** An editable list of filters: column, operator, value. */
 export function filterEditor(
   columns: readonly PageColumn[],
   filters: readonly Filter[],
@@ -46,7 +46,7 @@ interface FilterRow {
   readonly read: () => Filter
 }
 
-/** Operators follow the column, the value follows both. */
+/** The column decides which operators are offered; both decide the input for the value. */
 function filterRow(
   columns: readonly PageColumn[],
   filter: Filter | null,
@@ -57,7 +57,7 @@ function filterRow(
   const place = element('span', { class: 'value' })
   const gone = button('×', remove, { class: 'remove' })
   const chosen = () => columns.find(({ name }) => name === column.value)
-  // The options are operators.
+  // Every option is an operator.
   const read = () => ({
     column: column.value,
     operator: operator.value as Operator,

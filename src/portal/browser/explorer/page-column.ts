@@ -1,7 +1,7 @@
 import type { ShownType } from '../../../columns/column-types.js'
 import type { Operator } from '../../../columns/operators.js'
 
-/** A column of the dataset as the page shows it; what is not said is empty. */
+/** A column of the dataset as the page shows it; unknown texts are empty. */
 export interface PageColumn {
   readonly name: string
   readonly type: ShownType

@@ -5,7 +5,7 @@ import type { PageColumn } from './page-column.js'
 
 type Row = ReadonlyMap<string, Cell>
 
-/** Rows as a table, with the columns in the order asked for. */
+/** Shows rows as a table, with the columns in the requested order. */
 export function pageTable(columns: readonly PageColumn[], rows: readonly Row[]): HTMLElement {
   const head = columns.map(({ name, unit, description, type }) =>
     element(
@@ -30,7 +30,7 @@ export function pageTable(columns: readonly PageColumn[], rows: readonly Row[]):
   )
 }
 
-/** A value for people: amounts have their thousands set apart, and every digit. */
+/** Formats a value: amounts get thousands separators and keep every digit. */
 function cellText({ unit }: PageColumn, { kind, text }: Cell): string {
   return kind === 'number' && unit !== '' ? words.digits(text) : text
 }

@@ -6,13 +6,13 @@ import { encodeForUrl, encodeList } from '../../../query/write-url.js'
 export interface Filter {
   readonly column: string
   readonly operator: Operator
-  /** One, several for a list, none for operators that take none. */
+  /** One value; several for a list; empty for operators without a value. */
   readonly values: readonly string[]
 }
 
 export interface Question {
   readonly filters: readonly Filter[]
-  /** In the order of showing; empty = all. */
+  /** In display order; empty = all. */
   readonly select: readonly string[]
   readonly limit: number
 }
@@ -26,13 +26,13 @@ export function writeQuestion({ filters, select, limit }: Question): string {
   ].join('&')
 }
 
-/** Reads filters and columns of a query string that the server has written. */
+/** Reads filters and columns from a query string written by the server. */
 export function readQuestion(query: string): Omit<Question, 'limit'> {
   const { filters, select } = parseUrl(query)
   return {
     filters: filters.map(({ column, operator, values }) => ({
       column,
-      // The server wrote it: it is one of ours.
+      // The server wrote this query, so the operator is valid.
       operator: operator as Operator,
       values: values.map(String),
     })),

@@ -10,10 +10,10 @@ export interface RequestView {
   readonly show: (question: Question) => void
 }
 
-/** What stands for a visitor's own token, which no text of the page holds. */
+/** Replaces a visitor's own token, which the page never shows. */
 const placeholder = 'YOUR_TOKEN'
 
-/** The request as a URL and in every tool's words; with no token to be shown, a placeholder. */
+/** Shows the request as a URL and as code for each tool; `shownToken` null = a placeholder. */
 export function requestView(
   dataset: string,
   shownToken: string | null,

@@ -4,7 +4,7 @@ import type { PageColumn } from './page-column.js'
 type Row = ReadonlyMap<string, Cell>
 
 export interface Point {
-  /** For its place only; `xText` and `yText` are exact. */
+  /** For the position only; `xText` and `yText` are exact. */
   readonly x: number
   readonly y: number
   readonly xText: string
@@ -19,7 +19,7 @@ export interface Series {
 
 const seriesMax = 6
 
-/** The number columns that can be drawn over the history column; amounts come first. */
+/** The numeric columns that can be drawn over the history column, amounts first. */
 export function drawable(columns: readonly PageColumn[], history: string): readonly PageColumn[] {
   if (!columns.some(({ name }) => name === history)) return []
   return columns
@@ -28,8 +28,8 @@ export function drawable(columns: readonly PageColumn[], history: string): reado
 }
 
 /**
- * A number column over the history column, a series for each value of the first text column that
- * has few of them; without one, all points are one series.
+ * Groups a numeric column over the history column into series, one for each value of the first
+ * text column with at most six values. Without such a column, all points form one series.
  */
 export function seriesOf(
   rows: readonly Row[],

@@ -6,10 +6,10 @@ import type { PageColumn } from './page-column.js'
 
 const linesMin = 2
 const linesMax = 6
-/** Typed as text: the browser's own inputs take no zone, and no fraction of six digits. */
+/** Entered as text: the browser's own inputs support neither zones nor six-digit fractions. */
 const clockExamples = { time: '09:30:00', timestamp: '2024-12-31T09:30:00' } as const
 
-/** Where values are entered, as column and operator ask; null for an operator that takes none. */
+/** The input for a filter's values; null for an operator without a value. */
 export function valueInput(
   column: PageColumn,
   operator: Operator,
@@ -22,7 +22,7 @@ export function valueInput(
   return column.type === 'boolean' ? truthInput(value) : oneInput(column, value)
 }
 
-/** The values that were entered; none where there is nothing to enter. */
+/** The entered values; empty if there is no input. */
 export function valuesIn(place: HTMLElement): readonly string[] {
   const [input] = place.children
   if (input instanceof HTMLTextAreaElement) {
@@ -50,7 +50,7 @@ function truthInput(value: string): HTMLElement {
   return truth
 }
 
-/** Text is taken as it is, the empty one too; other types need a value. */
+/** Text may be empty; other types require a value. */
 function oneInput({ type }: PageColumn, value: string): HTMLElement {
   const isClock = type === 'time' || type === 'timestamp'
   const isNumber = type === 'integer' || type === 'number'

@@ -1,14 +1,14 @@
 import { words } from '../page-words.js'
 import { answerView } from './answer-view.js'
-import { ask } from './ask-page.js'
-import type { Refusal } from './ask-page.js'
+import { ask } from '../ask-page.js'
+import type { Refusal } from '../ask-page.js'
 import type { PageColumn } from './page-column.js'
 import { writeQuestion } from './question-form.js'
 import type { Question } from './question-form.js'
 
 export interface Walk {
   readonly node: HTMLElement
-  /** Asks for the first page; does nothing while an answer is awaited: it may be paid for. */
+  /** Requests the first page, unless an answer is awaited: that answer may be charged. */
   readonly start: (question: Question) => void
 }
 
@@ -20,12 +20,12 @@ interface WalkFacts {
 }
 
 /**
- * Walks over the pages of a question. An earlier page is asked for again by its cursor: the
- * browser has it still, so that the server does not charge it twice.
+ * Moves through the pages of a question. It requests an earlier page again by its cursor; the
+ * browser still has that page, so the server does not charge it twice.
  */
 export function createWalk({ dataset, history, columns, token }: WalkFacts): Walk {
   let question: Question | null = null
-  /** Of each page that was reached; the first has none. */
+  /** One for each page reached so far; the first page has no cursor. */
   let cursors: (string | null)[] = []
   let page = 0
   let isAsking = false
@@ -45,7 +45,7 @@ export function createWalk({ dataset, history, columns, token }: WalkFacts): Wal
     const query = writeQuestion(question) + (cursor === null ? '' : `&cursor=${cursor}`)
     const answer = await ask(`/v1/${dataset}?${query}`, token)
     isAsking = false
-    // Without a page of this question, what is shown answers another one.
+    // Before the first page of this question, the rows on screen answer another question.
     const refuse = (refusal: Refusal) => view.refuse(refusal, cursors.length > 1)
     if (answer.kind === 'refused') return refuse(answer)
     try {

@@ -3,30 +3,30 @@ import { rootPath } from '../config.js'
 import type { Language } from '../config.js'
 import type { Assets } from './assets.js'
 import { isLanguage, languageOf } from './language.js'
-import type { Words } from './portal-words-en.js'
+import type { PortalWords } from './portal-words-en.js'
 import { wordsOf } from './words.js'
 
-/** Everything that a page depends on besides what it shows. */
-export interface Setting {
+/** What every page needs besides its content. */
+export interface PageContext {
   readonly language: Language
-  readonly words: Words
+  readonly words: PortalWords
   readonly assets: Assets
-  /** The service's address as its users see it, without a slash at its end. */
+  /** The public address of the service, without a trailing slash. */
   readonly base: string
-  /** What stands in front of every path behind a proxy; usually nothing. */
+  /** The path prefix behind a proxy; usually empty. */
   readonly root: string
   /** The path of the page. */
   readonly path: string
-  /** A link to a page of ours; it keeps a language that was chosen. */
+  /** A link to a page of the portal; it keeps the chosen language. */
   readonly link: (path: string) => string
 }
 
-/** The setting of a page that is asked for; without a public address, as it was asked at. */
-export function settingOf(
+/** The context of a requested page. Without a public address, the request's own address is used. */
+export function pageContextOf(
   request: FastifyRequest,
   assets: Assets,
   publicUrl: string | null,
-): Setting {
+): PageContext {
   const [path = '', query] = request.url.split('?', 2)
   const chosen = new URLSearchParams(query).get('lang')
   const language = languageOf(chosen, request.headers['accept-language'])

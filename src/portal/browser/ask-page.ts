@@ -1,6 +1,6 @@
-import { words } from '../page-words.js'
+import { words } from './page-words.js'
 
-/** Where a caller stands after an answer; null where nothing is counted. */
+/** What is left of the quota and the rate limit after an answer; null = not limited. */
 export interface Left {
   readonly rows: number | null
   readonly requests: number | null
@@ -15,7 +15,7 @@ export interface Arrival {
 
 export interface Refusal {
   readonly kind: 'refused'
-  /** The server's own words, or the page's; null when nothing arrived. */
+  /** The server's text or the page's; null when no answer arrived. */
   readonly detail: string | null
   readonly retryAfterSeconds: number | null
   readonly left: Left
@@ -24,10 +24,10 @@ export interface Refusal {
 export type Answer = Arrival | Refusal
 
 const nothingKnown: Left = { rows: null, requests: null, requestsOf: null }
-/** What no token has, and a header can't hold. */
+/** Characters that no token has and no header can hold. */
 const notAscii = /[^ -~]/
 
-/** Asks the service with a token; whatever goes wrong is an answer, too. */
+/** Sends a request with a token. Every failure is returned as a refusal. */
 export async function ask(path: string, token: string): Promise<Answer> {
   if (notAscii.test(token)) return unanswered(words.notToken)
   try {
