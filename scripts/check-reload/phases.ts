@@ -9,7 +9,7 @@ import { beginWalk, endWalk, nextPage, questionOf } from './clients.js'
 import type { Client, Leave, Walk } from './clients.js'
 import { buildHouse, das, rowsOfYear, writeRegistry, years } from './house.js'
 import type { House } from './house.js'
-import { Pauses, overwrite, overwrites, pauseMsMax } from './overwrite.js'
+import { overwrite, overwrites } from './overwrite.js'
 import { noCounts } from './report.js'
 import type { Outcome } from './report.js'
 import { Fault } from './rows.js'
@@ -29,7 +29,6 @@ const saidEvery = 10
 const overwrittenMsMax = 20_000
 const packedMsMax = 60_000
 const heldWalks = 24
-const nothingDone = { refreshes: 0, edits: 0, bad: 0, servedMs: [], versions: 0, seconds: 0 }
 
 const Listed = Type.Array(
   Type.Object({ name: Type.String(), stored: Type.Union([Type.String(), Type.Null()]) }),
@@ -86,39 +85,23 @@ async function follow(client: Client, isPacked: boolean, number: number, seed: n
 }
 
 /** Phase 2: a file that is overwritten in place is right, or is not served. */
-export async function changesInPlace(
-  scene: Scene,
-  server: Server,
-  numbers: Numbers,
-): Promise<Outcome> {
+export function changesInPlace(scene: Scene, server: Server, numbers: Numbers): Promise<Outcome> {
   const leave = { mayRefuse: true, mayBeAway: false }
-  const phase = '2 (in place)'
-  const pauses = new Pauses()
-  const paused = () => `the writer paused ${Math.round(pauses.longestMs)} ms at most`
-  let settled = () => Promise.resolve(0)
-  try {
-    return await stage(scene, phase, server, leave, async (client) => {
-      const random = randomOf(scene.options.seed, 3)
-      const servedMs: number[] = []
-      await follow(client, false, numbers.next(), scene.options.seed)
-      for (const how of overwrites) {
-        if (!scene.hasTime()) break
-        scene.say(`phase 2: ${how.name}`)
-        // Walks that are on earlier versions hold the same file.
-        await refresh(client, numbers.next(), years[0])
-        const year = random.oneOf(years.slice(1))
-        const by = overwrite(client.house, year, numbers.next(), how, pauses)
-        settled = () => by.then(() => untilServed(client, overwrittenMsMax))
-        servedMs.push(await settled())
-      }
-      return { refreshes: servedMs.length, servedMs, note: paused() }
-    })
-  } catch (cause) {
-    if (!(cause instanceof Fault) || pauses.longestMs < pauseMsMax) throw cause
-    const note = `not decided: ${paused()}, then ${cause.message}`
-    await settled()
-    return { ...nothingDone, phase, counts: noCounts(), note }
-  }
+  return stage(scene, '2 (in place)', server, leave, async (client) => {
+    const random = randomOf(scene.options.seed, 3)
+    const servedMs: number[] = []
+    await follow(client, false, numbers.next(), scene.options.seed)
+    for (const how of overwrites) {
+      if (!scene.hasTime()) break
+      scene.say(`phase 2: ${how.name}`)
+      // Walks that are on earlier versions hold the same file.
+      await refresh(client, numbers.next(), years[0])
+      const by = overwrite(client.house, random.oneOf(years.slice(1)), numbers.next(), how)
+      await by
+      servedMs.push(await untilServed(client, overwrittenMsMax))
+    }
+    return { refreshes: servedMs.length, servedMs }
+  })
 }
 
 /** Phase 3: where links are refused, copies are served, and nothing fails. */
@@ -126,7 +109,8 @@ export async function withoutLinks(scene: Scene, numbers: Numbers): Promise<Outc
   const reason = reasonToLeaveOut()
   const phase = '3 (copies)'
   if (reason !== null) {
-    return { ...nothingDone, phase, counts: noCounts(), note: `left out: ${reason}` }
+    const nothing = { refreshes: 0, edits: 0, bad: 0, servedMs: [], versions: 0, seconds: 0 }
+    return { ...nothing, phase, counts: noCounts(), note: `left out: ${reason}` }
   }
   const house = await buildHouse(scene.house.writer, nobodyUid)
   scene.say(`phase 3: as user ${nobodyUid} in ${house.folder}`)
