@@ -8,9 +8,9 @@ import { readRegistry } from '../src/catalog.js'
 import { filterPredicates } from '../src/columns/predicate.js'
 import type { Version } from '../src/versions/version.js'
 import type { Reader } from '../src/cli/parts.js'
-import { median } from './bench-charge/numbers.js'
-import { readFlags, wholeNumber } from './command/flags.js'
-import { runScript } from './command/run.js'
+import { median } from './harness/statistics.js'
+import { readFlags, wholeNumber } from './harness/options.js'
+import { runScript } from './harness/script.js'
 
 const help = `Usage: npm run bench:pack [-- options]
 

@@ -2,8 +2,8 @@ import { chmod, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { buildPortal } from './build/portal.js'
-import { readFlags } from './command/flags.js'
-import { runScript } from './command/run.js'
+import { readFlags } from './harness/options.js'
+import { runScript } from './harness/script.js'
 
 const help = `Usage: npm run build, or tsx scripts/build.ts [--out FOLDER]
 

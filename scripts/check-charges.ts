@@ -1,22 +1,22 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { runScript } from './command/run.js'
-import { addLarge, addLimited, buildHouse, launcher } from './check-charges/house.js'
-import type { House, Subscriber } from './check-charges/house.js'
-import { help, readOptions } from './check-charges/options.js'
-import type { Options } from './check-charges/options.js'
+import { runScript } from './harness/script.js'
+import { addLarge, addLimited, buildHouse, launcher } from './check-charges/charges-fixture.js'
+import type { House, Subscriber } from './check-charges/charges-fixture.js'
+import { help, readOptions } from './check-charges/charges-options.js'
+import type { Options } from './check-charges/charges-options.js'
 import { runPhase } from './check-charges/phase.js'
 import type { Fault, PhasePlan } from './check-charges/phase.js'
-import { startProgress } from './check-charges/progress.js'
-import type { Progress } from './check-charges/progress.js'
-import { randomOf } from './check-charges/random.js'
+import { startProgress } from './harness/progress.js'
+import type { Progress } from './harness/progress.js'
+import { randomOf } from './harness/random.js'
 import {
   addFinding,
   counterExampleText,
   emptySummary,
   summaryText,
-} from './check-charges/report.js'
-import type { CounterExample, Summary } from './check-charges/report.js'
+} from './check-charges/summary.js'
+import type { CounterExample, Summary } from './check-charges/summary.js'
 import type { Charged } from './check-charges/rule.js'
 
 /** How a run ended. */

@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { randomOf } from './check-charges/random.js'
-import { openHouse, pageRows } from './check-export/house.js'
-import type { House } from './check-export/house.js'
-import { chargedRows, readExport, walkPages } from './check-export/read.js'
-import { readFlags, wholeNumber } from './command/flags.js'
-import { runScript } from './command/run.js'
-import { Ends } from './conformance/ends.js'
+import { randomOf } from './harness/random.js'
+import { openHouse, pageRows } from './check-export/export-fixture.js'
+import type { House } from './check-export/export-fixture.js'
+import { chargedRows, readExport, walkPages } from './check-export/read-export.js'
+import { readFlags, wholeNumber } from './harness/options.js'
+import { runScript } from './harness/script.js'
+import { Ends } from './harness/cleanup.js'
 
 const help = `Usage: npm run check:export -- [options]
 

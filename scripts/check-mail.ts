@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import PostalMime from 'postal-mime'
 import { postfixLog, preparePostfix, startPostfix } from './mail/postfix.js'
 import { run } from './mail/run.js'
-import { eventually } from './mail/wait.js'
+import { eventually } from './harness/wait.js'
 
 const help = `Usage: npm run test:mail
 

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { runScript } from './command/run.js'
+import { runScript } from './harness/script.js'
 import { Numbers } from './check-reload/changes.js'
-import { buildHouse, launcher } from './check-reload/house.js'
-import type { House } from './check-reload/house.js'
-import { help, readOptions } from './check-reload/options.js'
-import type { Options } from './check-reload/options.js'
+import { buildHouse, launcher } from './check-reload/reload-fixture.js'
+import type { House } from './check-reload/reload-fixture.js'
+import { help, readOptions } from './check-reload/reload-options.js'
+import type { Options } from './check-reload/reload-options.js'
 import { openWriter } from './check-reload/parquet.js'
 import {
   changesByRename,
@@ -13,11 +13,11 @@ import {
   packedAndKilled,
   withoutLinks,
 } from './check-reload/phases.js'
-import { tableText } from './check-reload/report.js'
-import type { Outcome } from './check-reload/report.js'
+import { tableText } from './check-reload/phase-table.js'
+import type { Outcome } from './check-reload/phase-table.js'
 import { Fault } from './check-reload/rows.js'
 import { startServer } from './check-reload/server.js'
-import type { Scene } from './check-reload/stage.js'
+import type { Scene } from './check-reload/run-phase.js'
 
 /** Runs the phases in their order; `told` hears of each that held. */
 async function check(scene: Scene, told: (outcome: Outcome) => void): Promise<void> {

@@ -3,8 +3,8 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
-import { readFlags, UsageError, wholeNumber } from './command/flags.js'
-import { runScript } from './command/run.js'
+import { readFlags, UsageError, wholeNumber } from './harness/options.js'
+import { runScript } from './harness/script.js'
 
 const help = `Usage: tsx scripts/generate-financials.ts --companies N --out FOLDER [options]
 

@@ -10,8 +10,8 @@ import { ControlStore } from '../src/control/store/store.js'
 import { createSubscription } from '../src/control/subscriptions.js'
 import { chargeAll, periodOf } from '../src/control/usage.js'
 import { buildPortal } from './build/portal.js'
-import { readFlags } from './command/flags.js'
-import { runScript } from './command/run.js'
+import { readFlags } from './harness/options.js'
+import { runScript } from './harness/script.js'
 
 const help = `Usage: npm run screenshots -- [--out FOLDER]
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ControlStore } from '../../src/control/store/store.js'
 import { createSubscription } from '../../src/control/subscriptions.js'
 import { chargeAll, periodOf } from '../../src/control/usage.js'
-import { median } from './numbers.js'
+import { median } from '../harness/statistics.js'
 
 /** Medians, in milliseconds. */
 export interface DiskTimes {

@@ -13,10 +13,10 @@ import {
   launcher,
   placeOptions,
   writeRegistry,
-} from '../check-reload/house.js'
-import type { Ends } from '../conformance/ends.js'
+} from '../check-reload/reload-fixture.js'
+import type { Ends } from '../harness/cleanup.js'
 import type { Facts } from './facts.js'
-import type { Options } from './options.js'
+import type { Options } from './bench-options.js'
 import { startServer } from './server.js'
 import type { Server } from './server.js'
 

@@ -13,7 +13,7 @@ import type { EngineOrder, EngineReply } from './engine.js'
 import type { Question } from './questions.js'
 import { chooseFiles, sqlOf, valuesOf, walkSqlOf, walkValuesOf } from './statement.js'
 import type { FileBounds } from './statement.js'
-import { serveOrders } from './worker.js'
+import { serveOrders } from '../harness/worker.js'
 
 type Columns = readonly (readonly unknown[])[]
 

@@ -1,10 +1,10 @@
-import type { Ends } from '../conformance/ends.js'
+import type { Ends } from '../harness/cleanup.js'
 import type { Contestant, Row } from './contestant.js'
 import type { Layout } from './facts.js'
 import type { Place } from './http.js'
 import type { Question } from './questions.js'
-import { startWorker } from './worker.js'
-import type { Worker } from './worker.js'
+import { startWorker } from '../harness/worker.js'
+import type { Worker } from '../harness/worker.js'
 
 /** What `engine-child.ts` takes. */
 export type EngineOrder =

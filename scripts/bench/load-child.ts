@@ -1,9 +1,9 @@
 /** Clients in a process of their own, so that what they cost is nobody's waiting but theirs. */
 import { Agent } from 'node:http'
-import { median, quantile } from '../bench-charge/numbers.js'
+import { median, quantile } from '../harness/statistics.js'
 import { ask } from './http.js'
 import type { LoadOrder, LoadReply } from './load.js'
-import { serveOrders } from './worker.js'
+import { serveOrders } from '../harness/worker.js'
 
 async function load({ asks, connections, seconds }: LoadOrder): Promise<LoadReply> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { median, quantile } from '../bench-charge/numbers.js'
-import type { Ends } from '../conformance/ends.js'
+import { median, quantile } from '../harness/statistics.js'
+import type { Ends } from '../harness/cleanup.js'
 import type { Contestant } from './contestant.js'
 import { beginLoop, endLoop, residentBytes } from './das.js'
 import type { Das, LoopDelay } from './das.js'
@@ -9,8 +9,8 @@ import type { Facts } from './facts.js'
 import type { Target } from './http.js'
 import { lookUpOf, workloads } from './questions.js'
 import type { Question } from './questions.js'
-import { startWorker } from './worker.js'
-import type { Worker } from './worker.js'
+import { startWorker } from '../harness/worker.js'
+import type { Worker } from '../harness/worker.js'
 
 /** What `load-child.ts` takes. */
 export interface LoadOrder {

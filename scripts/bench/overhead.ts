@@ -1,10 +1,10 @@
-import { median } from '../bench-charge/numbers.js'
-import type { Ends } from '../conformance/ends.js'
+import { median } from '../harness/statistics.js'
+import type { Ends } from '../harness/cleanup.js'
 import type { Contestant } from './contestant.js'
 import type { Facts } from './facts.js'
 import { lookUpOf } from './questions.js'
 import type { Question } from './questions.js'
-import { startWorker } from './worker.js'
+import { startWorker } from '../harness/worker.js'
 
 /** What `reader-child.ts` takes. */
 export type ReaderOrder =

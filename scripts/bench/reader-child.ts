@@ -6,7 +6,7 @@ import type { Version } from '../../src/versions/version.js'
 import type { Reader } from '../../src/cli/parts.js'
 import type { ReaderOrder, ReaderReply } from './overhead.js'
 import type { Question } from './questions.js'
-import { serveOrders } from './worker.js'
+import { serveOrders } from '../harness/worker.js'
 
 const askMsMax = 60_000
 let room: { readonly reader: Reader; readonly version: Version } | null = null

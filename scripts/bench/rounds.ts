@@ -1,4 +1,4 @@
-import { median, quantile } from '../bench-charge/numbers.js'
+import { median, quantile } from '../harness/statistics.js'
 import { faultsIn } from './compare.js'
 import type { Given } from './compare.js'
 import type { Contestant } from './contestant.js'

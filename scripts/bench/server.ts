@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import type { Ends } from '../conformance/ends.js'
-import { addressOf } from '../serving/address.js'
+import type { Ends } from '../harness/cleanup.js'
+import { addressOf } from '../harness/server.js'
 
 /** A server in a process of its own. */
 export interface Server {

@@ -1,4 +1,4 @@
-import { median } from '../bench-charge/numbers.js'
+import { median } from '../harness/statistics.js'
 import type { Answer, Contestant, Row } from './contestant.js'
 import type { Facts } from './facts.js'
 import type { Place } from './http.js'

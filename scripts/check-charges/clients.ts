@@ -1,9 +1,9 @@
 import { Agent } from 'node:http'
-import { ask } from './ask.js'
-import type { Subscriber } from './house.js'
+import { ask } from './outcome.js'
+import type { Subscriber } from './charges-fixture.js'
 import type { Ledger } from './ledger.js'
 import { drawQuestion } from './question.js'
-import { randomOf } from './random.js'
+import { randomOf } from '../harness/random.js'
 
 /** Clients at work. */
 export interface Crowd {

@@ -1,5 +1,5 @@
 import type { Question } from './question.js'
-import type { Outcome } from './ask.js'
+import type { Outcome } from './outcome.js'
 import type { Seen } from './rule.js'
 
 /** What the clients of one phase saw. */

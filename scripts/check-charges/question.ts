@@ -1,6 +1,6 @@
-import { datasets, rowsOfDataset } from './house.js'
-import type { Subscriber } from './house.js'
-import type { Random } from './random.js'
+import { datasets, rowsOfDataset } from './charges-fixture.js'
+import type { Subscriber } from './charges-fixture.js'
+import type { Random } from '../harness/random.js'
 
 /** One request for a page. */
 export interface Question {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { addressOf } from '../serving/address.js'
-import { bareEnvironment, launcher, placeOptions } from './house.js'
-import type { House } from './house.js'
+import { addressOf } from '../harness/server.js'
+import { bareEnvironment, launcher, placeOptions } from './charges-fixture.js'
+import type { House } from './charges-fixture.js'
 
 /** The built server, as a process of its own. */
 export interface Server {

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pathOf, rowsOfYear, years } from './house.js'
-import type { House } from './house.js'
+import { pathOf, rowsOfYear, years } from './reload-fixture.js'
+import type { House } from './reload-fixture.js'
 import { rowsSql } from './rows.js'
 
 /** A file that nobody can serve, and how it comes and goes. */

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Random } from '../check-charges/random.js'
-import { get } from './ask.js'
+import type { Random } from '../harness/random.js'
+import { get } from './answer.js'
 import { badFiles } from './bad-files.js'
-import type { Client } from './clients.js'
-import { das, entries, pathOf, rowsOfYear, writeRegistry, years } from './house.js'
-import type { House } from './house.js'
+import type { Client } from './walks.js'
+import { das, entries, pathOf, rowsOfYear, writeRegistry, years } from './reload-fixture.js'
+import type { House } from './reload-fixture.js'
 import { Fault } from './rows.js'
-import { until, untilReload, untilServed } from './wait.js'
+import { until, untilReload, untilServed } from './wait-served.js'
 
 /** Above what the server promises, far below what a person would wait. */
 const servedMsMax = 30_000

@@ -1,8 +1,8 @@
 import { open, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pathOf, rowsOfYear } from './house.js'
-import type { House } from './house.js'
+import { pathOf, rowsOfYear } from './reload-fixture.js'
+import type { House } from './reload-fixture.js'
 import { rowsSql } from './rows.js'
 
 /** How new bytes get over a file that is there. */

@@ -1,8 +1,8 @@
 import { readFile, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
-import { startChild } from './child.js'
-import type { Child, OnStart } from './child.js'
+import { startChild } from '../harness/process.js'
+import type { Child, OnStart } from '../harness/process.js'
 
 const startMs = 60_000
 

@@ -1,8 +1,8 @@
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { startChild } from './child.js'
-import type { OnStart } from './child.js'
+import { startChild } from '../harness/process.js'
+import type { OnStart } from '../harness/process.js'
 
 export type Revision = keyof typeof suites
 

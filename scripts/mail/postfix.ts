@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { unpackPackages } from './debian.js'
 import { hostname, owner, postfixFiles, queues, reader } from './postfix-files.js'
 import { runWell } from './run.js'
-import { eventually } from './wait.js'
+import { eventually } from '../harness/wait.js'
 
 /** Postfix, and what keeps and checks its logins. */
 const packages = ['postfix', 'sasl2-bin', 'libsasl2-modules']

@@ -1,16 +1,16 @@
 import t from 'tap'
+import { readOptions } from '../../scripts/bench/bench-options.js'
 import { faultsIn } from '../../scripts/bench/compare.js'
 import type { Contestant, Row } from '../../scripts/bench/contestant.js'
 import { engineContestant, startEngine } from '../../scripts/bench/engine.js'
 import { layoutOf, readFacts } from '../../scripts/bench/facts.js'
-import { readOptions } from '../../scripts/bench/options.js'
 import { walkQuestion, workloads } from '../../scripts/bench/questions.js'
 import type { Question } from '../../scripts/bench/questions.js'
 import { runWorkload } from '../../scripts/bench/rounds.js'
 import { chooseFiles } from '../../scripts/bench/statement.js'
 import { goalsOf } from '../../scripts/bench/targets.js'
 import { runWalks } from '../../scripts/bench/walk.js'
-import { Ends } from '../../scripts/conformance/ends.js'
+import { Ends } from '../../scripts/harness/cleanup.js'
 
 const ends = new Ends()
 t.teardown(() => ends.closeAll())

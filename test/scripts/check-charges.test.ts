@@ -1,11 +1,11 @@
 import t from 'tap'
-import type { Outcome } from '../../scripts/check-charges/ask.js'
+import { readOptions } from '../../scripts/check-charges/charges-options.js'
 import { openLedger } from '../../scripts/check-charges/ledger.js'
-import { readOptions } from '../../scripts/check-charges/options.js'
+import type { Outcome } from '../../scripts/check-charges/outcome.js'
 import type { Question } from '../../scripts/check-charges/question.js'
-import { randomOf } from '../../scripts/check-charges/random.js'
 import { findViolation } from '../../scripts/check-charges/rule.js'
 import type { Charged, Phase, Seen } from '../../scripts/check-charges/rule.js'
+import { randomOf } from '../../scripts/harness/random.js'
 
 const period = '2026-11'
 const where = { subscription: 'sub_1', dataset: 'left' }

@@ -1,4 +1,4 @@
-import type { Child } from './child.js'
+import type { Child } from './process.js'
 
 /** What has to be ended, however the run goes. */
 export class Ends {

@@ -1,4 +1,4 @@
-import type { Counts } from './clients.js'
+import type { Counts } from './walks.js'
 
 /** What one phase came to. */
 export interface Outcome {

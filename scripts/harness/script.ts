@@ -1,4 +1,4 @@
-import { UsageError } from './flags.js'
+import { UsageError } from './options.js'
 
 /** Runs a script: what goes wrong is said, and ends with 2 where it was asked for wrongly, else 1. */
 export async function runScript(name: string, run: () => Promise<void>): Promise<void> {

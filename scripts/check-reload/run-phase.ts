@@ -1,10 +1,10 @@
 import { Agent } from 'node:http'
-import { startCrowd } from './clients.js'
-import type { Client, Leave } from './clients.js'
-import type { House } from './house.js'
-import type { Options } from './options.js'
-import { noCounts } from './report.js'
-import type { Outcome } from './report.js'
+import { startCrowd } from './walks.js'
+import type { Client, Leave } from './walks.js'
+import type { House } from './reload-fixture.js'
+import type { Options } from './reload-options.js'
+import { noCounts } from './phase-table.js'
+import type { Outcome } from './phase-table.js'
 import type { Server } from './server.js'
 
 /** What stays the same from phase to phase. */

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Writer } from './parquet.js'
-import { Truth } from './truth.js'
+import { Truth } from './expectation.js'
 
 /** A folder with data, a registry and a server's state. */
 export interface House {

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { readFlags, wholeNumber } from '../command/flags.js'
+import { readFlags, wholeNumber } from '../harness/options.js'
 
 /** What the command line asks for. */
 export interface Options {

@@ -2,7 +2,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import { defaultMemory } from '../../src/app/reading.js'
 import { readConfig } from '../../src/config.js'
-import { readFlags, UsageError, wholeNumber } from '../command/flags.js'
+import { readFlags, UsageError, wholeNumber } from '../harness/options.js'
 import { workloads } from './questions.js'
 
 /** What the command line asks for. */

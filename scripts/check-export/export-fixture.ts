@@ -8,8 +8,8 @@ import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { startServer } from '../bench/server.js'
 import type { Server } from '../bench/server.js'
-import { bareEnvironment, launcher } from '../check-reload/house.js'
-import type { Ends } from '../conformance/ends.js'
+import { bareEnvironment, launcher } from '../check-reload/reload-fixture.js'
+import type { Ends } from '../harness/cleanup.js'
 
 /** A running server, and a token that its quota never stops. */
 export interface House {

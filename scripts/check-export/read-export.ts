@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { dataset } from './house.js'
-import type { House } from './house.js'
+import { dataset } from './export-fixture.js'
+import type { House } from './export-fixture.js'
 
 /** A line that is none of the rows. */
 const Control = Type.Object({

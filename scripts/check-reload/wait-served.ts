@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { walk, questionOf } from './clients.js'
-import type { Client } from './clients.js'
-import { get } from './ask.js'
-import { years } from './house.js'
+import { walk, questionOf } from './walks.js'
+import type { Client } from './walks.js'
+import { get } from './answer.js'
+import { years } from './reload-fixture.js'
 import { Fault } from './rows.js'
 
 const lookEveryMs = 20

@@ -1,7 +1,7 @@
 import type { DiskTimes } from './disk.js'
-import type { Round } from './load.js'
-import { median, quantile } from './numbers.js'
-import type { Counts } from './servers.js'
+import type { Round } from './load-round.js'
+import { median, quantile } from '../harness/statistics.js'
+import type { Counts } from './start-servers.js'
 
 /** All that a run found; times in milliseconds. */
 export interface Report {

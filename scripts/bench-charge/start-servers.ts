@@ -4,8 +4,8 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseDocument } from 'yaml'
-import type { Ends } from '../conformance/ends.js'
-import type { Target } from './load.js'
+import type { Ends } from '../harness/cleanup.js'
+import type { Target } from './load-round.js'
 
 /** How often a server has charged so far, and in how many transactions. */
 export interface Counts {
@@ -39,7 +39,7 @@ export async function startServer(
 ): Promise<BenchServer> {
   const state = join(folder, kind)
   await mkdir(state)
-  const program = fileURLToPath(new URL('server.ts', import.meta.url))
+  const program = fileURLToPath(new URL('charge-server.ts', import.meta.url))
   const child = fork(program, [kind, join(folder, 'registry.yaml'), state], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })

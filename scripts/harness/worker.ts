@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Ends } from '../conformance/ends.js'
+import type { Ends } from './cleanup.js'
 
 /** A program in a process of its own, which takes one order at a time. */
 export interface Worker<Order, Reply> {
