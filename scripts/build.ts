@@ -2,19 +2,17 @@ import { chmod, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { buildPortal } from './build/portal.js'
-import { readFlags } from './harness/options.js'
+import { text } from './harness/options.js'
 import { runScript } from './harness/script.js'
 
-const help = `Usage: npm run build, or tsx scripts/build.ts [--out FOLDER]
+const command = {
+  name: 'build',
+  usage: 'npm run build --',
+  about: `Bundles src/ into a few files: reading hundreds of them is most of what a start takes.`,
+  options: { out: text('where to', 'dist') },
+}
 
-Makes the program of src/, in few files: reading hundreds of them is most of what a start takes.
-  --out F   where to (default dist)
-  --help    this text`
-
-/**
- * Packages of many small files, which become part of the program. All others stay where they are
- * installed.
- */
+/** Packages of many small files become part of the program; the others stay installed. */
 const inside: readonly string[] = ['typebox']
 
 const common = { platform: 'node', target: 'node20', logLevel: 'warning' } as const
@@ -49,11 +47,4 @@ async function buildProgram(out: string): Promise<void> {
   await buildPortal(join(out, 'portal'))
 }
 
-await runScript('build', async () => {
-  const values = readFlags(process.argv.slice(2), {
-    out: { type: 'string', default: 'dist' },
-    help: { type: 'boolean' },
-  })
-  if (values.help) console.log(help)
-  else await buildProgram(values.out)
-})
+await runScript(command, ({ out }) => buildProgram(out))

@@ -1,57 +1,60 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startConformanceApp } from '../test/mcp/fixtures/conformance-app.js'
-import { readFlags } from './harness/options.js'
-import { runScript } from './harness/script.js'
 import { readBaseline, suiteBaseline } from './conformance/baseline.js'
-import type { OnStart } from './harness/process.js'
-import { Ends } from './harness/cleanup.js'
-import { startProduct } from './conformance/product.js'
-import { startProxy } from './conformance/proxy.js'
 import { complaintsOf, conformancePage, rowsOf, totals } from './conformance/page.js'
 import type { Judged } from './conformance/page.js'
+import { startProxy } from './conformance/proxy.js'
 import { runSuite, suites } from './conformance/suite.js'
 import type { Revision } from './conformance/suite.js'
+import { makeFolder, requireBuild, serve, writeShippedRegistry } from './harness/fixture.js'
+import { toggle } from './harness/options.js'
+import { runScript } from './harness/script.js'
+import type { Run } from './harness/script.js'
 
-const help = `Usage: npm run conformance [-- --check]
-
-Runs the official MCP conformance suite against the built product, and against a test server with
+const command = {
+  name: 'conformance',
+  usage: 'npm run conformance --',
+  about: `Runs the official MCP conformance suite against the built product, and against a test server with
 the suite's fixtures behind the same door, in two revisions of the protocol each. Writes
-docs/conformance.md. Exit code 1 when anything failed that the lists in test/mcp/conformance do not
-name, or passed that they do. Needs npm run build first, and npm's registry for the suite.
-
-  --check  compare docs/conformance.md instead of writing it
-  --help   this text
-`
+docs/conformance.md. The exit code is 1 when a check fails that the lists in test/mcp/conformance do
+not name, or passes that they name. Needs npm run build first, and npm's registry for the suite.`,
+  options: { check: toggle('compare docs/conformance.md instead of writing it') },
+}
 
 const pagePath = 'docs/conformance.md'
 const token = 'das_demo_opendata'
 /** More than the suite asks for. */
 const demoRatePerMinute = 100_000
 
-async function conformance(folder: string, ends: Ends): Promise<readonly Judged[]> {
-  say('starting the product')
-  const onStart: OnStart = (child) => ends.addChild(child)
-  const product = await startProduct(await subfolder(folder, 'product'), demoRatePerMinute, onStart)
-  const fixtures = await startConformanceApp(await subfolder(folder, 'fixtures'), {
-    token,
-    ratePerMinute: demoRatePerMinute,
-  })
-  ends.add(fixtures.close)
-  const runs: Judged[] = []
+async function conformance(folder: string, run: Run): Promise<readonly Judged[]> {
+  const { cleanup } = run
+  run.log('starting the product')
+  const product = await startProduct(await subfolder(folder, 'product'), run)
+  const demo = { token, ratePerMinute: demoRatePerMinute }
+  const fixtures = await startConformanceApp(await subfolder(folder, 'fixtures'), demo)
+  cleanup.add(fixtures.close)
+  const judged: Judged[] = []
   for (const [server, port] of [
     ['product', product],
     ['fixtures', fixtures.port],
   ] as const) {
     const proxy = await startProxy(port, token)
-    ends.add(proxy.close)
+    cleanup.add(proxy.close)
     for (const revision of Object.keys(suites) as Revision[]) {
       const runFolder = await subfolder(folder, `${server}-${revision}`)
-      runs.push(await judge(server, revision, proxy.port, runFolder, onStart))
+      judged.push(await judge(server, revision, proxy.port, runFolder, run))
     }
   }
-  return runs
+  return judged
+}
+
+/** Starts the built product over the shipped data, with a demo rate that the suite does not use up. */
+async function startProduct(folder: string, { cleanup }: Run): Promise<number> {
+  await writeShippedRegistry(folder, ['demo', 'rate_per_minute'], demoRatePerMinute)
+  const argv = ['--log-level', 'info']
+  const { base } = await serve({ folder, uid: null }, cleanup, { argv })
+  return Number(new URL(base).port)
 }
 
 /** @throws Error naming every scenario that did not end as the lists say */
@@ -60,7 +63,7 @@ async function judge(
   revision: Revision,
   port: number,
   folder: string,
-  onStart: OnStart,
+  { cleanup, log }: Run,
 ): Promise<Judged> {
   const name = `${server}, MCP ${revision}, suite ${suites[revision].version}`
   const baseline = await readBaseline(server, revision)
@@ -69,14 +72,14 @@ async function judge(
     url: `http://localhost:${port}/mcp/`,
     baseline: suiteBaseline(baseline),
     folder,
-    onStart,
+    cleanup,
   })
   const complaints = complaintsOf(outcomes, baseline)
   if (complaints.length > 0) throw new Error(`${name}:\n  ${complaints.join('\n  ')}`)
-  if (!isAsExpected) throw new Error(`${name}: the suite disagrees with us:\n${output}`)
+  if (!isAsExpected) throw new Error(`${name}: the suite's verdict differs:\n${output}`)
   const rows = rowsOf(outcomes, baseline)
   const counts = Object.entries(totals(rows)).map(([result, count]) => `${count} ${result}`)
-  say(`${name}: ${counts.join(', ')}`)
+  log(`${name}: ${counts.join(', ')}`)
   return { server, revision, rows }
 }
 
@@ -86,43 +89,14 @@ async function subfolder(folder: string, name: string): Promise<string> {
   return path
 }
 
-async function keepPage(page: string, isCheck: boolean): Promise<void> {
-  if (!isCheck) {
-    await mkdir('docs', { recursive: true })
+await runScript(command, async ({ check }, run) => {
+  requireBuild()
+  const page = await conformancePage(await conformance(await makeFolder(run, 'conformance'), run))
+  if (!check) {
     await writeFile(pagePath, page)
-    say(`wrote ${pagePath}`)
-    return
+    return run.log(`wrote ${pagePath}`)
   }
   const kept = await readFile(pagePath, 'utf8').catch(() => '')
-  if (kept === page) return say(`${pagePath} says the same`)
-  throw new Error(
-    `${pagePath} does not say what the suite found. Run npm run conformance and commit the page.`,
-  )
-}
-
-async function run(isCheck: boolean): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'das-conformance-'))
-  const ends = new Ends()
-  ends.add(() => rm(folder, { recursive: true, force: true }))
-  const onSignal = () => ends.stopChildren()
-  process.on('SIGINT', onSignal)
-  process.on('SIGTERM', onSignal)
-  try {
-    await keepPage(await conformancePage(await conformance(folder, ends)), isCheck)
-  } catch (cause) {
-    throw ends.isStopping ? new Error('stopped') : cause
-  } finally {
-    await ends.closeAll()
-  }
-}
-
-function say(words: string): void {
-  process.stderr.write(`conformance: ${words}\n`)
-}
-
-await runScript('conformance', async () => {
-  const flags = { check: { type: 'boolean', default: false }, help: { type: 'boolean' } } as const
-  const values = readFlags(process.argv.slice(2), flags)
-  if (values.help) process.stdout.write(help)
-  else await run(values.check)
+  if (kept === page) return run.log(`${pagePath} is up to date`)
+  throw new Error(`${pagePath} is out of date. Run npm run conformance and commit the page.`)
 })

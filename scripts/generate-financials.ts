@@ -1,41 +1,35 @@
-import { DuckDBInstance } from '@duckdb/node-api'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { join, resolve } from 'node:path'
-import { readFlags, UsageError, wholeNumber } from './harness/options.js'
+import { join } from 'node:path'
+import { openDuckDb, writeParquet } from './harness/duckdb.js'
+import { text, whole } from './harness/options.js'
+import type { OptionValues } from './harness/options.js'
 import { runScript } from './harness/script.js'
 
-const help = `Usage: tsx scripts/generate-financials.ts --companies N --out FOLDER [options]
+const options = {
+  companies: whole('how many companies', null, 1, 100_000_000),
+  out: text('where the files are written: 2019.parquet, 2020.parquet…', null),
+  sample: text('the files to take columns and values from', 'data/financials'),
+  seed: whole('another seed gives other companies', 1, 0, 2 ** 32 - 1),
+  codec: text('snappy, zstd, lz4_raw…', 'snappy', 'C'),
+}
+type Options = OptionValues<typeof options>
 
-Accounts of any number of companies, made up from the shipped sample: a file a year as a provider
+const command = {
+  name: 'generate-financials',
+  usage: 'tsx scripts/generate-financials.ts --companies N --out F',
+  about: `Makes statements of any number of companies from the shipped sample: a file a year as a provider
 would drop them, sorted by inn, with the sample's columns, types and empty values. A company has
 most of the years, so 2,250,000 companies make about 15 million rows. The same seed and the same
-DuckDB release give the same rows.
+DuckDB release give the same rows.`,
+  options,
+}
 
-  --companies N   how many companies
-  --out F         where the files are written: 2019.parquet, 2020.parquet…
-  --sample F      the files to take columns and values from; data/financials
-  --seed N        another seed, other companies; 1
-  --codec C       snappy, zstd, lz4_raw…; snappy
-  --help          this text
-`
-
-const flags = {
-  companies: { type: 'string' },
-  out: { type: 'string' },
-  sample: { type: 'string', default: 'data/financials' },
-  seed: { type: 'string', default: '1' },
-  codec: { type: 'string', default: 'snappy' },
-  help: { type: 'boolean', default: false },
-} as const
-
-const companiesMax = 100_000_000
-const seedMax = 2 ** 32 - 1
 const years = [2019, 2020, 2021, 2022, 2023, 2024, 2025]
-/** Of 100 companies so many have filed in a year. */
+/** The share of companies that have filed in a year. */
 const filedPercent = 95
-/** Of one row's texts, which the sample would repeat for thousands of companies. */
+/** The texts of a row, which the sample would repeat for thousands of companies. */
 const texts: Readonly<Record<string, string>> = {
   inn: 'company.inn',
   name: `'Общество с ограниченной ответственностью "' ||
@@ -45,44 +39,30 @@ const texts: Readonly<Record<string, string>> = {
   okpo: "lpad(CAST(luck // 7 % 100000000 AS VARCHAR), 8, '0')",
 }
 
-interface Order {
-  readonly companies: number
-  readonly out: string
-  readonly sample: string
-  readonly seed: number
-  readonly codec: string
-}
-
-/** One year's file, in bounded memory: what does not fit is sorted on the disk. */
-async function writeYear(order: Order, year: number): Promise<number> {
-  const instance = await DuckDBInstance.create(':memory:', {
-    threads: '1',
-    memory_limit: '1GiB',
-    temp_directory: join(order.out, `${year}.tmp`),
-  })
-  const connection = await instance.connect()
+/** One year's file, in bounded memory: DuckDB sorts the rest on disk. Returns its size in bytes. */
+async function writeYear(options: Options, year: number): Promise<number> {
+  const spillFolder = join(options.out, `${year}.tmp`)
+  const settings = { memory_limit: '1GiB', temp_directory: spillFolder }
   try {
+    using duckdb = await openDuckDb(settings)
+    const { connection } = duckdb
     await connection.run(
       `CREATE TABLE sample AS SELECT *, row_number() OVER (ORDER BY inn) - 1 AS place
-       FROM read_parquet('${join(order.sample, `${year}.parquet`)}')`,
+       FROM read_parquet('${join(options.sample, `${year}.parquet`)}')`,
     )
-    await connection.run(`CREATE TABLE company AS ${companiesOf(order, year)}`)
-    const path = join(order.out, `${year}.parquet`)
-    await connection.run(
-      `COPY (${await rowsOf(connection)}) TO '${path}.part'
-       (FORMAT parquet, COMPRESSION ${order.codec}, ROW_GROUP_SIZE 122880)`,
-    )
+    await connection.run(`CREATE TABLE company AS ${companiesOf(options, year)}`)
+    const path = join(options.out, `${year}.parquet`)
+    const form = `, COMPRESSION ${options.codec}, ROW_GROUP_SIZE 122880`
+    await writeParquet(duckdb, `${path}.part`, await rowsOf(connection), form)
     await rename(`${path}.part`, path)
     return (await stat(path)).size
   } finally {
-    connection.disconnectSync()
-    instance.closeSync()
-    await rm(join(order.out, `${year}.tmp`), { recursive: true, force: true })
+    await rm(spillFolder, { recursive: true, force: true })
   }
 }
 
-/** Those that filed in a year, by inn: region 01 to 97, then 8 digits. */
-function companiesOf({ companies, seed }: Order, year: number): string {
+/** The companies that filed in a year, by inn: region 01 to 97, then 8 digits. */
+function companiesOf({ companies, seed }: Options, year: number): string {
   const step = 9_600_000_000 / companies
   return `
     SELECT i, lpad(CAST(CAST(100000000 + floor(i * ${step}) AS BIGINT) AS VARCHAR), 10, '0') AS inn,
@@ -93,8 +73,8 @@ function companiesOf({ companies, seed }: Order, year: number): string {
 }
 
 /**
- * A company's amounts are those of a company of the sample, times a factor of its own and of the
- * year: hardly a number stands twice, and what is empty together stays so.
+ * A company's amounts are those of a company of the sample, times a factor of its own for the year:
+ * numbers hardly repeat, and cells that are empty together stay so.
  */
 async function rowsOf(connection: DuckDBConnection): Promise<string> {
   const found = await connection.run('SELECT * EXCLUDE (place) FROM sample LIMIT 0')
@@ -109,13 +89,13 @@ async function rowsOf(connection: DuckDBConnection): Promise<string> {
     ORDER BY company.inn`
 }
 
-async function generate(order: Order): Promise<void> {
-  await mkdir(order.out, { recursive: true })
+async function generate(options: Options): Promise<void> {
+  await mkdir(options.out, { recursive: true })
   const waiting = [...years]
   const work = async () => {
     for (let year = waiting.pop(); year !== undefined; year = waiting.pop()) {
       const startedMs = performance.now()
-      const sizeBytes = await writeYear(order, year)
+      const sizeBytes = await writeYear(options, year)
       const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
       console.log(`${year}.parquet: ${(sizeBytes / 1e6).toFixed(0)} MB in ${seconds} s`)
     }
@@ -123,19 +103,4 @@ async function generate(order: Order): Promise<void> {
   await Promise.all(Array.from({ length: Math.min(availableParallelism(), 4) }, work))
 }
 
-async function run(): Promise<void> {
-  const values = readFlags(process.argv.slice(2), flags)
-  if (values.help) return console.log(help)
-  if (values.companies === undefined || values.out === undefined) {
-    throw new UsageError('--companies and --out are needed; --help tells more')
-  }
-  await generate({
-    companies: wholeNumber('--companies', values.companies, 1, companiesMax),
-    out: resolve(values.out),
-    sample: resolve(values.sample),
-    seed: wholeNumber('--seed', values.seed, 0, seedMax),
-    codec: values.codec,
-  })
-}
-
-await runScript('generate-financials', run)
+await runScript(command, generate)

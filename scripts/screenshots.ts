@@ -1,96 +1,75 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { chromium } from 'playwright-core'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { buildApp } from '../src/app.js'
 import { readConfig } from '../src/config.js'
 import { ControlStore } from '../src/control/store/store.js'
 import { createSubscription } from '../src/control/subscriptions.js'
 import { chargeAll, periodOf } from '../src/control/usage.js'
 import { buildPortal } from './build/portal.js'
-import { readFlags } from './harness/options.js'
+import { makeFolder } from './harness/fixture.js'
+import { text } from './harness/options.js'
 import { runScript } from './harness/script.js'
+import type { Run } from './harness/script.js'
 
-const help = `Usage: npm run screenshots -- [--out FOLDER]
-
-Takes the pictures of the portal and the reference over the shipped registry.
-  --out F   where to (default docs/screenshots)
-  --help    this text`
-
-/** What the lines to copy show. */
-const publicUrl = 'https://data.example.org'
-const desk = { width: 1080, height: 720 }
-const phone = { width: 360, height: 780 }
-
-interface Shot {
-  readonly name: string
-  readonly path: string
-  readonly size: typeof desk
-  readonly scheme: 'light' | 'dark'
-  /** Brings what is to be seen into view. */
-  readonly prepare?: (page: Page) => Promise<void>
+const command = {
+  name: 'screenshots',
+  usage: 'npm run screenshots --',
+  about: 'Takes the pictures of the portal and the reference over the shipped registry.',
+  options: { out: text('where to', 'docs/screenshots') },
 }
 
+/** The address in the examples to copy. */
+const publicUrl = 'https://data.example.org'
+const desktop = { width: 1080, height: 720 }
+const phone = { width: 360, height: 780 }
+
+/** Brings what a picture shows into view. */
+type Prepare = (page: Page) => Promise<void>
+type Shot = readonly [
+  name: string,
+  path: string,
+  size: typeof desktop,
+  scheme: 'light' | 'dark',
+  prepare?: Prepare,
+]
+
 function shotsWith(token: string): readonly Shot[] {
-  const financials = '/datasets/financials'
+  const financials = '/datasets/financials?lang=en'
   const usage = async (page: Page) => {
     await page.locator('#token').fill(token)
     await page.keyboard.press('Enter')
     await page.locator('meter').first().waitFor()
   }
   return [
-    { name: 'home', path: '/?lang=en', size: desk, scheme: 'light' },
-    { name: 'home-dark', path: '/?lang=ru', size: desk, scheme: 'dark' },
-    { name: 'home-phone', path: '/?lang=ru', size: phone, scheme: 'light' },
-    { name: 'explorer', path: `${financials}?lang=en`, size: desk, scheme: 'light', prepare: run },
-    {
-      name: 'explorer-dark',
-      path: `${financials}?lang=ru`,
-      size: desk,
-      scheme: 'dark',
-      prepare: chart,
-    },
-    {
-      name: 'explorer-phone',
-      path: `${financials}?lang=en`,
-      size: phone,
-      scheme: 'dark',
-      prepare: chart,
-    },
-    {
-      name: 'columns',
-      path: `${financials}?lang=en`,
-      size: desk,
-      scheme: 'light',
-      prepare: search,
-    },
-    {
-      name: 'snippets',
-      path: `${financials}?lang=en`,
-      size: desk,
-      scheme: 'light',
-      prepare: python,
-    },
-    { name: 'reference', path: '/docs', size: desk, scheme: 'light', prepare: operations },
-    { name: 'usage', path: '/usage?lang=en', size: desk, scheme: 'light', prepare: usage },
+    ['home', '/?lang=en', desktop, 'light'],
+    ['home-dark', '/?lang=ru', desktop, 'dark'],
+    ['home-phone', '/?lang=ru', phone, 'light'],
+    ['explorer', financials, desktop, 'light', query],
+    ['explorer-dark', '/datasets/financials?lang=ru', desktop, 'dark', chart],
+    ['explorer-phone', financials, phone, 'dark', chart],
+    ['columns', financials, desktop, 'light', search],
+    ['snippets', financials, desktop, 'light', python],
+    ['reference', '/docs', desktop, 'light', operations],
+    ['usage', '/usage?lang=en', desktop, 'light', usage],
   ]
 }
 
-async function run(page: Page): Promise<void> {
+async function query(page: Page): Promise<void> {
   await page.locator('button.primary').click()
   await page.locator('table.data').waitFor()
   await scrollTo(page, '#explorer')
 }
 
 async function chart(page: Page): Promise<void> {
-  await run(page)
+  await query(page)
   await page.evaluate('document.querySelector(".chart").scrollIntoView({ block: "center" })')
 }
 
 async function python(page: Page): Promise<void> {
-  await run(page)
+  await query(page)
   const tab = page.getByRole('tab', { name: 'Python' })
   await tab.click()
   await tab.evaluate((element) => {
@@ -111,9 +90,9 @@ async function scrollTo(page: Page, selector: string): Promise<void> {
   await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).scrollIntoView()`)
 }
 
-/** A server over the shipped registry, with a subscriber of some months. */
-async function withServer(use: (base: string, token: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'das-screenshots-'))
+/** Starts a server over the shipped registry, with a subscriber of some months. */
+async function startServer(run: Run): Promise<{ readonly base: string; readonly token: string }> {
+  const folder = await makeFolder(run, 'screenshots')
   const portalFolder = join(folder, 'portal')
   await buildPortal(portalFolder)
   const state = join(folder, 'state')
@@ -121,13 +100,9 @@ async function withServer(use: (base: string, token: string) => Promise<void>): 
   const logger = pino({ level: 'silent' })
   const now = () => Date.now()
   const app = await buildApp(config, { logger, now, version: '0.0.0', portalFolder })
+  run.cleanup.add(() => app.close())
   const token = sell(state)
-  try {
-    await use(await app.server.listen({ host: '127.0.0.1', port: 0 }), token)
-  } finally {
-    await app.close()
-    await rm(folder, { recursive: true })
-  }
+  return { base: await app.server.listen({ host: '127.0.0.1', port: 0 }), token }
 }
 
 function sell(state: string): string {
@@ -167,30 +142,17 @@ function sell(state: string): string {
   return token
 }
 
-async function takeAll(browser: Browser, base: string, token: string, out: string): Promise<void> {
-  for (const { name, path, size, scheme, prepare } of shotsWith(token)) {
-    const page = await browser.newPage({ viewport: size, colorScheme: scheme })
+await runScript(command, async ({ out }, run) => {
+  await mkdir(out, { recursive: true })
+  const { base, token } = await startServer(run)
+  const options = { executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] }
+  const browser = await chromium.launch(options)
+  run.cleanup.add(() => browser.close())
+  for (const [name, path, viewport, colorScheme, prepare] of shotsWith(token)) {
+    const page = await browser.newPage({ viewport, colorScheme })
     await page.goto(base + path)
     await prepare?.(page)
     await page.screenshot({ path: join(out, `${name}.png`) })
     await page.close()
   }
-}
-
-async function takePictures(): Promise<void> {
-  const values = readFlags(process.argv.slice(2), {
-    out: { type: 'string', default: 'docs/screenshots' },
-    help: { type: 'boolean' },
-  })
-  if (values.help) return console.log(help)
-  await mkdir(values.out, { recursive: true })
-  const options = { executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] }
-  const browser = await chromium.launch(options)
-  try {
-    await withServer((base, token) => takeAll(browser, base, token, values.out))
-  } finally {
-    await browser.close()
-  }
-}
-
-await runScript('screenshots', takePictures)
+})

@@ -1,7 +1,6 @@
 /**
- * A server of its own over the product's modules, wired as app.ts does, for `bench-charge.ts`: with the
- * product's charge queue (`queue`), or with one that grants whatever is asked and writes nothing
- * (`none`). It tells its port and token, and how often it charged and wrote whenever it is asked.
+ * A server over the product's modules, wired like app.ts, for `bench-charge.ts`: with the product's
+ * charge queue, or with one that grants every charge and writes nothing.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
@@ -15,24 +14,37 @@ import { openCatalog, readRegistry, versionsFolderOf } from '../../src/catalog.j
 import { ChargeStore } from '../../src/control/charge-store.js'
 import { LastUsed } from '../../src/control/tokens/last-used.js'
 import { ControlStore } from '../../src/control/store/store.js'
-import { createSubscription } from '../../src/control/subscriptions.js'
 import { DuckDbEngine } from '../../src/engine/duckdb/duckdb-engine.js'
 import { buildServer } from '../../src/http/server.js'
 import { createService } from '../../src/service.js'
+import { serveOrders } from '../harness/worker.js'
+import { sellBenchPlan } from './sell.js'
 
-const [kind = '', registryPath = '', folder = ''] = process.argv.slice(2)
+/** How the server is to run; the same order again asks how often it has charged. */
+export interface ChargeServerOrder {
+  readonly isCharging: boolean
+  readonly registry: string
+  readonly folder: string
+}
+
+export interface ChargeServerState {
+  readonly base: string
+  readonly token: string
+  /** How often it has charged so far, and in how many transactions. */
+  readonly charges: number
+  readonly writes: number
+}
+
 const memoryLimitBytes = 1024 ** 3
-const logger = pino({ level: 'silent' })
 const counts = { charges: 0, writes: 0 }
 
-/** What the same server would cost if nothing had to be recorded. */
+/** What the same server costs when nothing is recorded. */
 const unrecorded: Charges = {
   charge: ({ rows, period }) =>
     Promise.resolve({ granted: rows, period, datasetUsed: rows, globalUsed: rows }),
 }
 
-function chargesOf(path: string): Charges {
-  if (kind === 'none') return unrecorded
+function recorded(path: string): Charges {
   const store = ChargeStore.open(path, { busyTimeoutMs: 50 })
   const queue = new ChargeQueue(store)
   store.watchWrites(() => {
@@ -46,11 +58,11 @@ function chargesOf(path: string): Charges {
   }
 }
 
-async function openEngine(versions: string) {
+async function openEngine(folder: string, versionsFolder: string) {
   const tempFolder = join(folder, 'tmp')
   await mkdir(tempFolder)
   return DuckDbEngine.open({
-    folders: [versions],
+    folders: [versionsFolder],
     tempFolder,
     memoryLimitBytes,
     threads: availableParallelism(),
@@ -60,29 +72,21 @@ async function openEngine(versions: string) {
   })
 }
 
-async function start() {
+async function start({ isCharging, registry, folder }: ChargeServerOrder) {
   const versionsFolder = versionsFolderOf(folder)
   await mkdir(versionsFolder, { recursive: true })
-  const catalog = await openCatalog(await readRegistry(registryPath), {
+  const catalog = await openCatalog(await readRegistry(registry), {
     openFiles: openerFor(memoryLimitBytes),
     versionsFolder,
   })
   const path = join(folder, 'control.db')
   const control = ControlStore.open(path)
-  const { token } = createSubscription(control, {
-    email: 'bench@example.org',
-    grants: [{ dataset: 'financials', plan: 'bench' }],
-    months: 1,
-    globalRows: null,
-    priceRub: 0,
-    language: 'en',
-    now: Date.now,
-  })
-  const engine = await openEngine(versionsFolder)
+  const { token } = sellBenchPlan(control)
+  const engine = await openEngine(folder, versionsFolder)
   const service = createService({
     catalog: () => catalog,
     control,
-    charges: chargesOf(path),
+    charges: isCharging ? recorded(path) : unrecorded,
     lastUsed: new LastUsed(control, Date.now, () => undefined),
     engine,
     cursorKey: randomBytes(32),
@@ -90,7 +94,7 @@ async function start() {
   })
   const server = buildServer({
     service,
-    logger,
+    logger: pino({ level: 'silent' }),
     trustProxy: [],
     corsOrigins: [],
     doors: [],
@@ -98,15 +102,19 @@ async function start() {
     isUpToDate: () => true,
     isDamaged: () => false,
   })
-  const base = await server.listen({ host: '127.0.0.1', port: 0 })
-  process.on('message', () => process.send?.(counts))
-  process.on('disconnect', () => {
-    void server
-      .close()
-      .then(() => engine.close())
-      .then(() => control.close())
-  })
-  process.send?.({ base, token })
+  const close = async () => {
+    await server.close()
+    await engine.close()
+    control.close()
+  }
+  return { base: await server.listen({ host: '127.0.0.1', port: 0 }), token, close }
 }
 
-await start()
+let running: Awaited<ReturnType<typeof start>> | null = null
+
+async function answer(order: ChargeServerOrder): Promise<ChargeServerState> {
+  running ??= await start(order)
+  return { base: running.base, token: running.token, ...counts }
+}
+
+serveOrders(answer, async () => running?.close())

@@ -1,26 +1,32 @@
+import { factsText, linesText } from '../harness/report.js'
+import { median, quantile } from '../harness/statistics.js'
 import type { DiskTimes } from './disk.js'
 import type { Round } from './load-round.js'
-import { median, quantile } from '../harness/statistics.js'
-import type { Counts } from './start-servers.js'
 
-/** All that a run found; times in milliseconds. */
-export interface Report {
-  readonly node: string
+/** What a run measured, and under which load. */
+interface Findings {
   readonly cores: number
   readonly clients: number
   readonly requestsPerRound: number
-  /** Rounds of each server. */
-  readonly rounds: number
-  readonly charged: Side
-  readonly free: Side
-  /** What charging adds to a request: of each pair of neighbouring rounds, the difference. */
-  readonly costMs: Spread
+  /** Neighbouring rounds of both servers. */
+  readonly pairs: readonly { readonly charged: Round; readonly free: Round }[]
   /** Charges in one transaction, on average. */
   readonly batchSize: number
   readonly disk: DiskTimes
 }
 
-/** One server: elapsed time by requests, and what a client waits. */
+/** What a run found; times in milliseconds. */
+export interface Report extends Omit<Findings, 'pairs'> {
+  readonly node: string
+  /** Rounds of each server. */
+  readonly rounds: number
+  readonly charged: Side
+  readonly free: Side
+  /** What charging adds to a request: the difference of each pair of neighbouring rounds. */
+  readonly costMs: Spread
+}
+
+/** One server: elapsed time divided by requests, and what a client waits. */
 interface Side {
   readonly wallMs: Spread
   readonly p50Ms: number
@@ -35,18 +41,8 @@ interface Spread {
   readonly max: number
 }
 
-interface Findings {
-  readonly cores: number
-  readonly clients: number
-  readonly requestsPerRound: number
-  /** Neighbouring rounds of both servers. */
-  readonly pairs: readonly { readonly charged: Round; readonly free: Round }[]
-  readonly counts: Counts
-  readonly disk: DiskTimes
-}
-
 /** Sums up the rounds of a run. */
-export function reportOf({ pairs, counts, disk, ...facts }: Findings): Report {
+export function reportOf({ pairs, ...facts }: Findings): Report {
   return {
     node: process.version,
     ...facts,
@@ -54,8 +50,6 @@ export function reportOf({ pairs, counts, disk, ...facts }: Findings): Report {
     charged: sideOf(pairs.map(({ charged }) => charged)),
     free: sideOf(pairs.map(({ free }) => free)),
     costMs: spreadOf(pairs.map(({ charged, free }) => charged.wallMs - free.wallMs)),
-    batchSize: counts.charges / counts.writes,
-    disk,
   }
 }
 
@@ -78,32 +72,31 @@ function spreadOf(values: readonly number[]): Spread {
   }
 }
 
-/** The report for people. */
-export function tableOf(report: Report): string {
-  const { charged, free, costMs, disk } = report
+/** The report for people; times in milliseconds. */
+export function reportText(report: Report): string {
+  const { clients, rounds, requestsPerRound, charged, free, costMs, disk } = report
+  const ms = (value: number) => value.toFixed(3)
   const spread = ({ median, quarter, threeQuarters, min, max }: Spread) =>
     `${ms(median)}  (quartiles ${ms(quarter)} to ${ms(threeQuarters)}, all ${ms(min)} to ${ms(max)})`
-  return [
-    `${report.clients} clients, ${report.rounds} rounds of ${report.requestsPerRound} requests ` +
-      `each server, Node ${report.node}`,
+  const wait = ({ p50Ms, p99Ms }: Side) => `p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}`
+  const about = [
+    `${clients} clients, ${rounds} rounds of ${requestsPerRound} requests for each server, ` +
+      `Node ${report.node}; times in ms`,
     `The clients share ${report.cores} cores with the servers: absolute times are too high.`,
     '',
-    'a request, elapsed time by requests, ms',
-    `  with charging        ${spread(charged.wallMs)}`,
-    `  without              ${spread(free.wallMs)}`,
-    `  charging costs       ${spread(costMs)}`,
-    'what a client waits, ms',
-    `  with charging        p50 ${ms(charged.p50Ms)}, p99 ${ms(charged.p99Ms)}`,
-    `  without              p50 ${ms(free.p50Ms)}, p99 ${ms(free.p99Ms)}`,
-    `charges a transaction  ${report.batchSize.toFixed(2)}`,
-    'this disk, medians, ms',
-    `  4 KiB and fsync      ${ms(disk.fsyncMs)}`,
-    `  one charge, durable  ${ms(disk.transactionMs)}`,
-    `  ${String(report.clients).padStart(2)} charges, durable  ${ms(disk.batchMs)}`,
-    '',
-  ].join('\n')
-}
-
-function ms(value: number): string {
-  return value.toFixed(3)
+  ]
+  return (
+    linesText(about) +
+    factsText([
+      ['a request, with charging', spread(charged.wallMs)],
+      ['a request, without', spread(free.wallMs)],
+      ['charging costs', spread(costMs)],
+      ['a client waits, with charging', wait(charged)],
+      ['a client waits, without', wait(free)],
+      ['charges in a transaction', report.batchSize.toFixed(2)],
+      ['disk: 4 KiB and fsync', ms(disk.fsyncMs)],
+      ['disk: one durable charge', ms(disk.transactionMs)],
+      [`disk: ${clients} durable charges`, ms(disk.batchMs)],
+    ])
+  )
 }

@@ -1,10 +1,10 @@
-import { open } from 'node:fs/promises'
 import { fsyncSync, writeSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ControlStore } from '../../src/control/store/store.js'
-import { createSubscription } from '../../src/control/subscriptions.js'
 import { chargeAll, periodOf } from '../../src/control/usage.js'
 import { median } from '../harness/statistics.js'
+import { grant, sellBenchPlan } from './sell.js'
 
 /** Medians, in milliseconds. */
 export interface DiskTimes {
@@ -18,21 +18,12 @@ export interface DiskTimes {
 
 const runs = 300
 
-/** What durability costs on the disk of this folder, with nothing else going on. */
+/** Measures what durability costs on the disk of this folder, with nothing else going on. */
 export async function measureDisk(folder: string, batch: number): Promise<DiskTimes> {
   const control = ControlStore.open(join(folder, 'disk.db'))
-  const { subscriptionId } = createSubscription(control, {
-    email: 'disk@example.org',
-    grants: [{ dataset: 'financials', plan: 'bench' }],
-    months: 1,
-    globalRows: null,
-    priceRub: 0,
-    language: 'en',
-    now: Date.now,
-  })
   const charge = {
-    subscriptionId,
-    dataset: 'financials',
+    subscriptionId: sellBenchPlan(control).subscriptionId,
+    dataset: grant.dataset,
     period: periodOf(Date.now()),
     rows: 1,
     datasetRowsMax: 1e9,
@@ -60,11 +51,10 @@ async function measureFsync(path: string): Promise<number> {
 }
 
 function medianOf(work: () => unknown): number {
-  return median(
-    Array.from({ length: runs }, () => {
-      const startedAt = performance.now()
-      work()
-      return performance.now() - startedAt
-    }),
-  )
+  const times = Array.from({ length: runs }, () => {
+    const startedMs = performance.now()
+    work()
+    return performance.now() - startedMs
+  })
+  return median(times)
 }

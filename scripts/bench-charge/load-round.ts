@@ -1,14 +1,10 @@
-import { Agent, get } from 'node:http'
+import { Agent } from 'node:http'
+import { sendWell } from '../harness/http.js'
+import type { Target } from '../harness/http.js'
 
-/** A server under load. */
-export interface Target {
-  readonly base: string
-  readonly path: string
-  readonly token: string
-}
-
+/** One server's part of a run under load. */
 export interface Round {
-  /** Time of the round by its requests: what one costs when the server is never idle. */
+  /** The time of the round divided by its requests: the cost of one when no server is idle. */
   readonly wallMs: number
   /** Of each request, in no order. */
   readonly latenciesMs: readonly number[]
@@ -19,38 +15,27 @@ export interface Round {
  * it has its answer.
  * @throws Error when an answer is not a page of one row
  */
-export async function loadRound(target: Target, clients: number, requests: number): Promise<Round> {
+export async function loadRound(
+  { base, token }: Omit<Target, 'agent'>,
+  path: string,
+  clients: number,
+  requests: number,
+): Promise<Round> {
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
   const latenciesMs: number[] = []
-  let begun = 0
+  let sent = 0
   const client = async () => {
-    while (begun < requests) {
-      begun += 1
-      const startedAt = performance.now()
-      await ask(agent, target)
-      latenciesMs.push(performance.now() - startedAt)
+    while (sent < requests) {
+      sent += 1
+      const target = { base, token, agent }
+      const { text, ms } = await sendWell(target, { method: 'GET', path, body: '' })
+      if (!text.startsWith('{"data":[{')) throw new Error(`not one row: ${text.slice(0, 200)}`)
+      latenciesMs.push(ms)
     }
   }
-  const startedAt = performance.now()
+  const startedMs = performance.now()
   await Promise.all(Array.from({ length: clients }, client))
-  const elapsedMs = performance.now() - startedAt
+  const elapsedMs = performance.now() - startedMs
   agent.destroy()
   return { wallMs: elapsedMs / requests, latenciesMs }
-}
-
-function ask(agent: Agent, { base, path, token }: Target): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}` }
-    const request = get(base + path, { agent, headers }, (response) => {
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('error', reject)
-      response.on('end', () => {
-        const text = Buffer.concat(chunks).toString()
-        if (response.statusCode === 200 && text.startsWith('{"data":[{')) return resolve()
-        reject(new Error(`${response.statusCode} ${text.slice(0, 200)}`))
-      })
-    })
-    request.on('error', reject)
-  })
 }

@@ -8,9 +8,9 @@ export interface Given {
 }
 
 /**
- * What is wrong with each answer, by the contestant's name. A whole answer is held against the
- * engine's, as a set; of a page, which may hold any rows that meet the question, ours is held
- * against that of the engine over the same files, in order, and a peer's against the question.
+ * What is wrong with each answer, by the contestant's name. A whole answer is compared with the
+ * engine's, as a set. A page may hold any rows that meet the question: ours is compared with the
+ * engine's over the same files, in order, and a peer's with the question.
  */
 export function faultsIn(
   question: Question,
@@ -22,7 +22,7 @@ export function faultsIn(
   for (const { contestant, rows } of given) {
     const own = engines.find((each) => each.contestant.dataset === contestant.dataset)
     const right = (isWhole ? engines[0] : own)?.rows
-    // The engine's own fault is told where it was asked.
+    // The engine's own fault is reported where it was asked.
     if (!right) continue
     const isOurs = contestant.kind === 'das' || contestant.kind === 'engine'
     const fault =

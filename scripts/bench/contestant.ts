@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
-import { ask } from './http.js'
-import type { Place, Target } from './http.js'
+import { ask } from './messages.js'
+import type { BenchTarget, Place } from './messages.js'
 import type { Question } from './questions.js'
 
 export type Row = Readonly<Record<string, unknown>>
@@ -8,24 +8,24 @@ export type Row = Readonly<Record<string, unknown>>
 export interface Answer {
   readonly ms: number
   readonly rows: readonly Row[]
-  /** Where a walk goes on; null at its end. */
+  /** Where a walk continues; null at its end. */
   readonly next: Place
 }
 
-/** One that takes part. */
+/** A server, or the bare engine, that is measured. */
 export interface Contestant {
   readonly name: string
-  readonly kind: Target['kind'] | 'engine'
-  readonly dataset: Target['dataset']
-  /** What it is asked over HTTP at; null for the engine, which is no server. */
-  readonly target: Target | null
+  readonly kind: BenchTarget['kind'] | 'engine'
+  readonly dataset: BenchTarget['dataset']
+  /** Null for the engine, which is not a server. */
+  readonly target: BenchTarget | null
   readonly ask: (question: Question, place: Place) => Promise<Answer>
 }
 
 const names = { das: 'das', fastapi: 'FastAPI', roapi: 'ROAPI' } as const
 
 /** A server, asked over one connection that is kept open. */
-export function httpContestant(target: Target): Contestant {
+export function httpContestant(target: BenchTarget): Contestant {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const { kind, dataset } = target
   return {
@@ -36,7 +36,7 @@ export function httpContestant(target: Target): Contestant {
     ask: async (question, place) => {
       const { ms, text } = await ask(agent, target, question, place)
       if (kind === 'das') {
-        // What our contract says that a page is.
+        // A page as our contract defines it.
         const page = JSON.parse(text) as { data: readonly Row[]; next_cursor: Place }
         return { ms, rows: page.data, next: page.next_cursor }
       }

@@ -1,26 +1,28 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { get } from 'node:http'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import {
   bareEnvironment,
-  das,
-  launcher,
-  placeOptions,
+  makeFixture,
+  makeFolder,
+  serve,
+  subscribe,
+  unlimited,
   writeRegistry,
-} from '../check-reload/reload-fixture.js'
-import type { Ends } from '../harness/cleanup.js'
-import type { Facts } from './facts.js'
+} from '../harness/fixture.js'
+import type { Fixture } from '../harness/fixture.js'
+import type { Run } from '../harness/script.js'
+import type { Server } from '../harness/server.js'
+import { eventually } from '../harness/wait.js'
 import type { Options } from './bench-options.js'
-import { startServer } from './server.js'
-import type { Server } from './server.js'
+import type { Facts } from './facts.js'
 
-/** The built product over both layouts, as a user starts it. */
+/** The built product over both layouts, started as a user starts it. */
 export interface Das {
   readonly server: Server
   readonly token: string
@@ -35,87 +37,69 @@ export interface LoopDelay {
   readonly maxMs: number
 }
 
-const Created = Type.Object({ token: Type.String() })
 const Delay = Type.Object({ p99Ms: Type.Number(), maxMs: Type.Number() })
-const readyMsMax = 600_000
+/** The first start over new files reads every byte of them. */
+const startMsMax = 600_000
 const readyEveryMs = 10
 const settleMsMax = 600_000
 const settleEveryMs = 3000
-/** Of each `settleEveryMs`: timers and the look at the files. */
+/** Of each `settleEveryMs`: timers and the watcher's checks. */
 const settledMs = 150
 
-/** Makes a registry and a state, sells a subscription, and starts the server twice. */
-export async function startDas(
-  facts: Facts,
-  { folder: parent, memoryLimitBytes }: Pick<Options, 'folder' | 'memoryLimitBytes'>,
-  say: (words: string) => void,
-  ends: Ends,
-): Promise<Das> {
-  const folder = await mkdtemp(join(parent, 'das-bench-house-'))
-  ends.add(() => rm(folder, { recursive: true, force: true }))
-  await mkdir(join(folder, 'state'), { mode: 0o700 })
-  await writeRegistry({ folder }, entriesOf(facts))
-  const email = ['--email', 'bench@example.org']
-  const plans = ['--plan', 'yearly:bench', '--plan', 'packed:bench']
-  const argv = ['subscription', 'create', '--json', ...email, ...plans]
-  const sold = await das({ folder, uid: null }, argv)
-  if (sold.code !== 0) throw new Error(`nothing can be sold: ${sold.stderr}`)
-  const { token } = Value.Parse(Created, JSON.parse(sold.stdout))
-  // The first one links the files and reads them; the second one is a restart.
-  const first = await startOnce(folder, memoryLimitBytes, ends)
+/** Makes registry and state, sells a subscription, and starts the server twice. */
+export async function startDas(facts: Facts, options: Options, run: Run): Promise<Das> {
+  const folder = await makeFolder(run, 'bench-das', { parent: options.folder })
+  const fixture = await makeFixture(folder)
+  await writeRegistry(folder, entriesOf(facts))
+  const { token } = await subscribe(fixture, ['yearly:bench', 'packed:bench'])
+  // The first server links the files and reads them; the second start is a restart.
+  const first = await startOnce(fixture, options, run)
   await first.server.stop()
-  const { server, startMs } = await startOnce(folder, memoryLimitBytes, ends)
-  say('waiting until the server has done what it does after its start')
-  if (!(await hasSettled(server))) say(`it is still busy after ${settleMsMax / 1000} s: going on\n`)
+  const { server, startMs } = await startOnce(fixture, options, run)
+  run.update('waiting until the server has finished the work of its start')
+  if (!(await hasSettled(server))) {
+    run.log(`the server is still busy after ${settleMsMax / 1000} s; measuring all the same`)
+  }
   return { server, token, registry: join(folder, 'registry.yaml'), startMs }
 }
 
-/** A plan that no benchmark uses up. */
-function entriesOf({
-  yearly,
-  packed,
-}: Facts): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
-  const bench = { rows_per_month: 1e15, history: 'all', price_rub: 0, rate_per_minute: 1e9 }
-  return Object.fromEntries(
-    [yearly, packed].map(({ name, folder }) => [
-      name,
-      {
-        title: `Statements, ${name}`,
-        files: `${folder}/*.parquet`,
-        key: ['inn', 'year'],
-        history: 'year',
-        require_filter: false,
-        plans: { bench },
-      },
-    ]),
-  )
+function entriesOf({ yearly, packed }: Facts) {
+  const entries = [yearly, packed].map(({ name, folder }) => {
+    const entry = {
+      title: `Statements, ${name}`,
+      files: `${folder}/*.parquet`,
+      key: ['inn', 'year'],
+      history: 'year',
+      require_filter: false,
+      plans: { bench: unlimited },
+    }
+    return [name, entry] as const
+  })
+  return Object.fromEntries(entries)
 }
 
-async function startOnce(folder: string, memoryLimitBytes: number, ends: Ends) {
-  const memory = ['--memory-limit', `${memoryLimitBytes / 1000}KB`]
-  const place = [...placeOptions({ folder }), ...memory]
-  const argv = [launcher, 'serve', '--host', '127.0.0.1', '--port', '0', ...place]
+async function startOnce(fixture: Fixture, { memoryLimit }: Options, { cleanup }: Run) {
   const probe = fileURLToPath(new URL('event-loop.cjs', import.meta.url))
   const env = { ...bareEnvironment(), NODE_OPTIONS: `--require "${probe}"` }
+  const argv = ['--memory-limit', `${memoryLimit / 1000}KB`]
   const startedMs = performance.now()
-  const start = { command: process.execPath, argv, env, hasChannel: true }
-  const server = await startServer(start, ends)
-  while (!(await isReady(server.base))) {
-    if (performance.now() - startedMs > readyMsMax) throw new Error('das does not become ready')
-    await setTimeout(readyEveryMs)
-  }
+  // Little of the log is kept: keeping it costs what the measurements share.
+  const start = { argv, env, hasChannel: true, outputMax: 4000, startMsMax }
+  const server = await serve(fixture, cleanup, start)
+  const wait = { withinMs: startMsMax, everyMs: readyEveryMs }
+  await eventually('das is ready', wait, () => isReady(server.base))
   return { server, startMs: performance.now() - startedMs }
 }
 
 /**
- * Waits until a server does nothing more by itself: after its start ours makes guides for agents,
- * which is no part of what a request costs. Where the system does not tell, it waits for a while.
+ * Waits until a server does nothing more by itself: after its start it makes guides for agents,
+ * which no request pays for. Where the system does not report it, this waits for a while.
  */
 async function hasSettled({ child }: Server): Promise<boolean> {
   const endMs = performance.now() + settleMsMax
   let before = busyMs(child.pid)
   for (let now: number | null; performance.now() < endMs; before = now) {
-    await setTimeout(settleEveryMs)
+    await sleep(settleEveryMs)
     now = busyMs(child.pid)
     if (before === null || now === null || now - before < settledMs) return true
   }
@@ -134,12 +118,12 @@ function busyMs(pid: number | undefined): number | null {
   }
 }
 
-function isReady(base: string): Promise<boolean> {
+function isReady(base: string): Promise<true | undefined> {
   return new Promise((resolve) => {
     get(`${base}/readyz`, { agent: false }, (answer) => {
       answer.resume()
-      resolve(answer.statusCode === 200)
-    }).on('error', () => resolve(false))
+      resolve(answer.statusCode === 200 ? true : undefined)
+    }).on('error', () => resolve(undefined))
   })
 }
 
@@ -152,16 +136,6 @@ export function beginLoop({ server }: Das): void {
 export async function endLoop({ server }: Das): Promise<LoopDelay> {
   const message = once(server.child, 'message')
   server.child.send('end')
-  const [told]: unknown[] = await message
-  return Value.Parse(Delay, told)
-}
-
-/** The memory that a process has now, in bytes; 0 where the system does not tell. */
-export function residentBytes({ child }: Server): number {
-  try {
-    const text = readFileSync(`/proc/${child.pid}/status`, 'utf8')
-    return Number(/VmRSS:\s+(\d+) kB/.exec(text)?.[1] ?? 0) * 1024
-  } catch {
-    return 0
-  }
+  const [delay]: unknown[] = await message
+  return Value.Parse(Delay, delay)
 }

@@ -34,8 +34,8 @@ class Loop {
   }
 }
 
-/** What one folder's questions need; set by the first order. */
-interface Room {
+/** What the questions need; set by the first order. */
+interface OpenLayout {
   readonly instance: DuckDBInstance
   readonly loop: Loop
   readonly files: readonly FileBounds[]
@@ -43,22 +43,22 @@ interface Room {
 }
 
 const noRows: EngineReply = { ms: 0, rows: [], next: null, latenciesMs: [] }
-let room: Room | null = null
+let layout: OpenLayout | null = null
 
 async function answer(order: EngineOrder): Promise<EngineReply> {
   if (order.kind === 'open') {
-    room = await open(order.files, order.columns)
+    layout = await open(order.files, order.columns)
     return noRows
   }
-  if (room === null) throw new Error('nothing is open')
-  if (order.kind === 'load') return load(room, order.questions, order.seconds)
-  if (order.kind === 'walk') return walk(room, order.question, order.place)
+  if (layout === null) throw new Error('nothing is open')
+  if (order.kind === 'load') return load(layout, order.questions, order.seconds)
+  if (order.kind === 'walk') return walk(layout, order.question, order.place)
   const startedMs = performance.now()
-  const rows = await ask(room, room.loop, order.question)
+  const rows = await ask(layout, layout.loop, order.question)
   return { ...noRows, ms: performance.now() - startedMs, rows }
 }
 
-async function open(files: readonly string[], columns: readonly string[]): Promise<Room> {
+async function open(files: readonly string[], columns: readonly string[]): Promise<OpenLayout> {
   const instance = await createInstance({
     folders: [...new Set(files.map((path) => dirname(path)))],
     tempFolder: null,
@@ -88,7 +88,7 @@ async function readBounds(loop: Loop, files: readonly string[]): Promise<readonl
 }
 
 async function ask(
-  { files, columns }: Room,
+  { files, columns }: OpenLayout,
   loop: Loop,
   question: Question,
 ): Promise<readonly string[]> {
@@ -100,7 +100,7 @@ async function ask(
 
 /** A page by keyset: file by file, from the row after the last one. */
 async function walk(
-  { files, columns, loop }: Room,
+  { files, columns, loop }: OpenLayout,
   question: Question,
   place: string | null,
 ): Promise<EngineReply> {
@@ -125,7 +125,7 @@ async function walk(
 
 /** As many connections as cores, each in a loop of its own. */
 async function load(
-  open: Room,
+  open: OpenLayout,
   questions: readonly Question[],
   seconds: number,
 ): Promise<EngineReply> {
@@ -146,4 +146,4 @@ async function load(
   return { ...noRows, latenciesMs }
 }
 
-serveOrders(answer, async () => room?.instance.closeSync())
+serveOrders(answer, async () => layout?.instance.closeSync())

@@ -1,7 +1,7 @@
-import type { Ends } from '../harness/cleanup.js'
+import type { Cleanup } from '../harness/cleanup.js'
 import type { Contestant, Row } from './contestant.js'
 import type { Layout } from './facts.js'
-import type { Place } from './http.js'
+import type { Place } from './messages.js'
 import type { Question } from './questions.js'
 import { startWorker } from '../harness/worker.js'
 import type { Worker } from '../harness/worker.js'
@@ -32,14 +32,17 @@ export type Engine = Worker<EngineOrder, EngineReply>
 export async function startEngine(
   layout: Layout,
   columns: readonly string[],
-  ends: Ends,
+  cleanup: Cleanup,
 ): Promise<Engine> {
-  const worker = startWorker<EngineOrder, EngineReply>('engine-child', ends)
-  await worker.tell({ kind: 'open', files: layout.files, columns })
+  const worker = startWorker<EngineOrder, EngineReply>(
+    new URL('engine-child.ts', import.meta.url),
+    cleanup,
+  )
+  await worker.send({ kind: 'open', files: layout.files, columns })
   return worker
 }
 
-/** The engine as one of those that are asked: its time is measured where it is. */
+/** The engine as a contestant: the time is measured in its own process. */
 export function engineContestant(engine: Engine, dataset: Layout['name']): Contestant {
   return {
     name: `engine ${dataset}`,
@@ -48,7 +51,7 @@ export function engineContestant(engine: Engine, dataset: Layout['name']): Conte
     target: null,
     ask: async (question, place) => {
       const isWalk = place !== null || (question.inns.length === 0 && question.year === null)
-      const { ms, rows, next } = await engine.tell(
+      const { ms, rows, next } = await engine.send(
         isWalk ? { kind: 'walk', question, place } : { kind: 'ask', question },
       )
       // Each text is one row's object.

@@ -1,9 +1,9 @@
 // Loaded into the server before its own first line (`node --require`): it measures how late the
-// event loop is, and tells whenever it is asked over the channel. CommonJS, since an ES module is
-// loaded by way of the thread pool, whose size the server's launcher has yet to settle.
+// event loop is, and reports that over the channel. CommonJS, because an ES module is loaded through
+// the thread pool, whose size the server's launcher sets later.
 const { monitorEventLoopDelay } = require('node:perf_hooks')
 
-/** A timer of so long is waited for, and is part of every delay that is recorded. */
+/** The timer's own length, which every recorded delay includes. */
 const resolutionMs = 10
 const histogram = monitorEventLoopDelay({ resolution: resolutionMs })
 histogram.enable()
@@ -15,5 +15,5 @@ process.on('message', (message) => {
     process.send({ p99Ms: ms(histogram.percentile(99)), maxMs: ms(histogram.max) })
   }
 })
-// The channel alone keeps nobody alive.
+// The channel alone does not keep the process alive.
 process.channel?.unref()

@@ -30,16 +30,16 @@ export interface Findings {
   readonly memoryLimitBytes: number
 }
 
-/** The answers that were not right, in words; first ours. */
+/** The wrong answers, ours first. */
 export function faultsOf(findings: Findings): readonly string[] {
   const faults = [
     ...findings.workloads.flatMap(({ name, timed }) =>
       timed.map(({ contestant, fault }) => ({ contestant, fault, name })),
     ),
     ...findings.walks.map(({ contestant, fault }) => ({ contestant, fault, name: 'W6' })),
-    ...findings.walks.map(({ contestant, twice, missed }) => ({
+    ...findings.walks.map(({ contestant, duplicated, missing }) => ({
       contestant,
-      fault: twice + missed > 0 ? `${twice} rows came twice, ${missed} not at all` : null,
+      fault: duplicated + missing > 0 ? `${duplicated} rows duplicated, ${missing} missing` : null,
       name: 'W6',
     })),
     ...findings.loads.map(({ contestant, failed, failure }) => ({

@@ -1,8 +1,8 @@
-/** Clients in a process of their own, so that what they cost is nobody's waiting but theirs. */
+/** Clients in a process of their own, so that their work delays nothing else. */
 import { Agent } from 'node:http'
 import { median, quantile } from '../harness/statistics.js'
-import { ask } from './http.js'
 import type { LoadOrder, LoadReply } from './load.js'
+import { ask } from './messages.js'
 import { serveOrders } from '../harness/worker.js'
 
 async function load({ asks, connections, seconds }: LoadOrder): Promise<LoadReply> {

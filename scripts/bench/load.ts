@@ -1,12 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import { median, quantile } from '../harness/statistics.js'
-import type { Ends } from '../harness/cleanup.js'
+import type { Cleanup } from '../harness/cleanup.js'
+import { memoryOf } from '../harness/process.js'
 import type { Contestant } from './contestant.js'
-import { beginLoop, endLoop, residentBytes } from './das.js'
+import { beginLoop, endLoop } from './das.js'
 import type { Das, LoopDelay } from './das.js'
 import type { Engine } from './engine.js'
 import type { Facts } from './facts.js'
-import type { Target } from './http.js'
+import type { BenchTarget } from './messages.js'
 import { lookUpOf, workloads } from './questions.js'
 import type { Question } from './questions.js'
 import { startWorker } from '../harness/worker.js'
@@ -14,8 +15,8 @@ import type { Worker } from '../harness/worker.js'
 
 /** What `load-child.ts` takes. */
 export interface LoadOrder {
-  /** Asked one after the other, and from the beginning again. */
-  readonly asks: readonly { readonly target: Target; readonly question: Question }[]
+  /** Asked one after the other, again and again. */
+  readonly asks: readonly { readonly target: BenchTarget; readonly question: Question }[]
   readonly connections: number
   readonly seconds: number
 }
@@ -54,30 +55,30 @@ const samplesOfMinute = 60
 type Clients = Worker<LoadOrder, LoadReply>
 
 /** Clients in a process of their own. */
-export function startClients(ends: Ends): Clients {
-  return startWorker<LoadOrder, LoadReply>('load-child', ends)
+export function startClients(cleanup: Cleanup): Clients {
+  return startWorker<LoadOrder, LoadReply>(new URL('load-child.ts', import.meta.url), cleanup)
 }
 
-/** W7: look-ups of ever other companies from 16 connections. */
+/** W7: look-ups from 16 connections, always of another company. */
 export async function loadServer(
   clients: Clients,
-  contestant: Contestant & { readonly target: Target },
+  contestant: Contestant & { readonly target: BenchTarget },
   das: Das,
   facts: Facts,
   seconds: number,
 ): Promise<LoadResult> {
   const { target, name, kind } = contestant
   const asks = lookUps(facts).map((question) => ({ target, question }))
-  await clients.tell({ asks, connections, seconds: Math.min(warmUpSeconds, seconds) })
+  await clients.send({ asks, connections, seconds: Math.min(warmUpSeconds, seconds) })
   if (kind !== 'das') {
-    return { contestant: name, ...(await clients.tell({ asks, connections, seconds })), loop: null }
+    return { contestant: name, ...(await clients.send({ asks, connections, seconds })), loop: null }
   }
   beginLoop(das)
-  const reply = await clients.tell({ asks, connections, seconds })
+  const reply = await clients.send({ asks, connections, seconds })
   return { contestant: name, ...reply, loop: await endLoop(das) }
 }
 
-/** The same in the engine, from as many loops as there are cores: a server can't be quicker. */
+/** The same in the engine, in a loop for each core: the limit of what a server can do. */
 export async function loadEngine(
   engine: Engine,
   contestant: string,
@@ -85,7 +86,7 @@ export async function loadEngine(
   seconds: number,
 ): Promise<LoadResult> {
   const questions = lookUps(facts)
-  const { latenciesMs } = await engine.tell({ kind: 'load', questions, seconds })
+  const { latenciesMs } = await engine.send({ kind: 'load', questions, seconds })
   return {
     contestant,
     requests: latenciesMs.length,
@@ -103,10 +104,10 @@ function lookUps(facts: Facts): readonly Question[] {
   return Array.from({ length: count }, (_, at) => lookUpOf(facts, at))
 }
 
-/** All workloads on both layouts for so many minutes, while its memory is looked at. */
+/** Runs all workloads on both layouts for so many minutes, and samples the server's memory. */
 export async function watchMemory(
   clients: Clients,
-  targets: readonly Target[],
+  targets: readonly BenchTarget[],
   das: Das,
   facts: Facts,
   minutes: number,
@@ -121,7 +122,7 @@ export async function watchMemory(
   const done = new AbortController()
   const sampling = sample(das, samples, done.signal)
   try {
-    const load = await clients.tell({ asks, connections, seconds: minutes * 60 })
+    const load = await clients.send({ asks, connections, seconds: minutes * 60 })
     return {
       minutes,
       load,
@@ -138,6 +139,6 @@ export async function watchMemory(
 async function sample({ server }: Das, samples: number[], signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await setTimeout(sampleEveryMs, undefined, { signal }).catch(() => undefined)
-    if (!signal.aborted) samples.push(residentBytes(server))
+    if (!signal.aborted) samples.push(memoryOf(server.child))
   }
 }

@@ -1,6 +1,6 @@
 import { version as duckdb } from '@duckdb/node-api'
 import { availableParallelism, cpus, totalmem } from 'node:os'
-import type { Ends } from '../harness/cleanup.js'
+import type { Run } from '../harness/script.js'
 import { httpContestant } from './contestant.js'
 import type { Contestant } from './contestant.js'
 import { startDas } from './das.js'
@@ -10,7 +10,7 @@ import { engineContestant, startEngine } from './engine.js'
 import type { Engine } from './engine.js'
 import type { Facts, Layout } from './facts.js'
 import type { Findings } from './findings.js'
-import type { Target } from './http.js'
+import type { BenchTarget } from './messages.js'
 import { loadEngine, loadServer, startClients, watchMemory } from './load.js'
 import type { LoadResult } from './load.js'
 import type { Options } from './bench-options.js'
@@ -23,10 +23,9 @@ import type { WorkloadResult } from './rounds.js'
 import { runWalks } from './walk.js'
 
 /** What runs, and what it runs on. */
-interface Stage {
+interface Bench {
   readonly options: Options
-  readonly say: (words: string) => void
-  readonly ends: Ends
+  readonly run: Run
   readonly facts: Facts
   readonly das: Das
   readonly engines: Readonly<Record<Layout['name'], Engine>>
@@ -34,30 +33,23 @@ interface Stage {
 }
 
 /** Prepares data and contestants, and measures what the options ask for. */
-export async function measure(
-  options: Options,
-  say: (words: string) => void,
-  ends: Ends,
-): Promise<Findings> {
-  const order = { ...options, parent: options.folder }
-  const facts = await prepareData(order, say, ends)
-  say('starting the server, and the peers that are there')
-  const das = await startDas(facts, options, say, ends)
-  const peers = options.dasOnly
-    ? noPeers
-    : await startPeers(options.peers, facts, options.folder, ends)
+export async function measure(options: Options, run: Run): Promise<Findings> {
+  const facts = await prepareData(options, run)
+  run.update('starting the server, and the peers that are installed')
+  const das = await startDas(facts, options, run)
+  const peers = options.dasOnly ? noPeers : await startPeers(facts, options, run)
   const engines = {
-    yearly: await startEngine(facts.yearly, facts.columns, ends),
-    packed: await startEngine(facts.packed, facts.columns, ends),
+    yearly: await startEngine(facts.yearly, facts.columns, run.cleanup),
+    packed: await startEngine(facts.packed, facts.columns, run.cleanup),
   }
   const contestants = contestantsOf(das, engines, peers)
-  const stage = { options, say, ends, facts, das, engines, contestants }
-  return { ...placeOf(stage, peers), ...(await measureAll(stage)) }
+  const bench = { options, run, facts, das, engines, contestants }
+  return { ...placeOf(bench, peers), ...(await measureAll(bench)) }
 }
 
 function contestantsOf(
   { server, token }: Das,
-  engines: Stage['engines'],
+  engines: Bench['engines'],
   peers: Peers,
 ): readonly Contestant[] {
   const both = ['yearly', 'packed'] as const
@@ -73,7 +65,7 @@ function contestantsOf(
   return [...ours, ...bare, ...theirs]
 }
 
-function placeOf({ options, facts, das, contestants }: Stage, peers: Peers) {
+function placeOf({ options, facts, das, contestants }: Bench, peers: Peers) {
   const layout = ({ files, sizeBytes }: Layout) => ({ files: files.length, sizeBytes })
   return {
     machine: {
@@ -92,34 +84,36 @@ function placeOf({ options, facts, das, contestants }: Stage, peers: Peers) {
     peers: peers.versions,
     contestants: contestants.map(({ name }) => name),
     startMs: das.startMs,
-    memoryLimitBytes: options.memoryLimitBytes,
+    memoryLimitBytes: options.memoryLimit,
   }
 }
 
-async function measureAll(stage: Stage) {
-  const { options, say, ends, facts, das, contestants } = stage
+async function measureAll(bench: Bench) {
+  const { options, run, facts, das, contestants } = bench
   const isAsked = (name: string) => options.only.includes(name)
   const found: WorkloadResult[] = []
   for (const workload of workloads.filter(({ name }) => isAsked(name))) {
-    found.push(await runWorkload(workload, contestants, facts, options.rounds, say))
+    found.push(await runWorkload(workload, contestants, facts, options.rounds, run.update))
   }
   const packed = contestants.find(({ name }) => name === 'das packed')
-  if (isAsked('overhead')) say('overhead')
+  if (isAsked('overhead')) run.update('overhead')
   const overhead =
-    packed && isAsked('overhead') ? await measureOverhead(facts, packed, das.registry, ends) : null
-  const walks = isAsked('W6') ? await runWalks(contestants, facts, options, say) : []
-  const loads = isAsked('W7') ? await measureLoads(stage) : []
-  const memory = options.minutes > 0 ? await measureMemory(stage) : null
+    packed && isAsked('overhead')
+      ? await measureOverhead(facts, packed, das.registry, run.cleanup)
+      : null
+  const walks = isAsked('W6') ? await runWalks(contestants, facts, options, run.update) : []
+  const loads = isAsked('W7') ? await measureLoads(bench) : []
+  const memory = options.minutes > 0 ? await measureMemory(bench) : null
   return { workloads: found, walks, overhead, loads, memory }
 }
 
-async function measureLoads(stage: Stage): Promise<readonly LoadResult[]> {
-  const { options, say, ends, facts, das, engines, contestants } = stage
-  const clients = startClients(ends)
+async function measureLoads(bench: Bench): Promise<readonly LoadResult[]> {
+  const { options, run, facts, das, engines, contestants } = bench
+  const clients = startClients(run.cleanup)
   const loads: LoadResult[] = []
   for (const contestant of contestants) {
     const { name, dataset, target } = contestant
-    say(`W7 ${name}, ${options.seconds} s`)
+    run.update(`W7 ${name}, ${options.seconds} s`)
     loads.push(
       target === null
         ? await loadEngine(engines[dataset], name, facts, options.seconds)
@@ -129,10 +123,10 @@ async function measureLoads(stage: Stage): Promise<readonly LoadResult[]> {
   return loads
 }
 
-function measureMemory({ options, say, ends, facts, das, contestants }: Stage) {
-  say(`memory, ${options.minutes} minutes of a mixed load`)
-  const targets = contestants.flatMap(({ kind, target }): readonly Target[] =>
+function measureMemory({ options, run, facts, das, contestants }: Bench) {
+  run.update(`memory, ${options.minutes} minutes of a mixed load`)
+  const targets = contestants.flatMap(({ kind, target }): readonly BenchTarget[] =>
     kind === 'das' && target ? [target] : [],
   )
-  return watchMemory(startClients(ends), targets, das, facts, options.minutes)
+  return watchMemory(startClients(run.cleanup), targets, das, facts, options.minutes)
 }

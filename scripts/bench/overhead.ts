@@ -1,5 +1,5 @@
 import { median } from '../harness/statistics.js'
-import type { Ends } from '../harness/cleanup.js'
+import type { Cleanup } from '../harness/cleanup.js'
 import type { Contestant } from './contestant.js'
 import type { Facts } from './facts.js'
 import { lookUpOf } from './questions.js'
@@ -25,20 +25,23 @@ export interface Overhead {
   readonly overheadMs: number
 }
 
-/** More than of a workload: the difference is small. */
+/** More than a workload has, because the difference is small. */
 const asks = 300
 
-/** What everything that is not the engine costs a look-up. */
+/** Measures what a look-up costs outside the engine. */
 export async function measureOverhead(
   facts: Facts,
   das: Contestant,
   registry: string,
-  ends: Ends,
+  cleanup: Cleanup,
 ): Promise<Overhead> {
-  const reader = startWorker<ReaderOrder, ReaderReply>('reader-child', ends)
-  await reader.tell({ kind: 'open', registry, dataset: das.dataset })
+  const reader = startWorker<ReaderOrder, ReaderReply>(
+    new URL('reader-child.ts', import.meta.url),
+    cleanup,
+  )
+  await reader.send({ kind: 'open', registry, dataset: das.dataset })
   const [http, engine]: [number[], number[]] = [[], []]
-  // The first time that both are asked is not counted: afterwards both know every file.
+  // The first half is not counted: it opens the files that the second half finds open.
   for (let round = 0; round < 2 * asks; round += 1) {
     const question = lookUpOf(facts, round % asks)
     const askHttp = async () => {
@@ -47,14 +50,14 @@ export async function measureOverhead(
       return rows.length
     }
     const askEngine = async () => {
-      const { ms, rows } = await reader.tell({ kind: 'ask', question })
+      const { ms, rows } = await reader.send({ kind: 'ask', question })
       engine.push(ms)
       return rows
     }
     const turns = round % 2 === 0 ? [askHttp, askEngine] : [askEngine, askHttp]
     const counts: number[] = []
     for (const turn of turns) counts.push(await turn())
-    if (counts[0] !== counts[1]) throw new Error('the server and its engine find other rows')
+    if (counts[0] !== counts[1]) throw new Error('the server and its engine find different rows')
   }
   const [httpTimes, engineTimes] = [http.slice(asks), engine.slice(asks)]
   const differences = httpTimes.map((ms, at) => ms - (engineTimes[at] ?? NaN))

@@ -1,54 +1,50 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import type { Ends } from '../harness/cleanup.js'
+import type { Cleanup } from '../harness/cleanup.js'
+import { makeFolder } from '../harness/fixture.js'
+import { runProgram, runVisibly } from '../harness/process.js'
+import type { Run } from '../harness/script.js'
+import { startServer } from '../harness/server.js'
+import type { Server } from '../harness/server.js'
+import type { Options } from './bench-options.js'
 import type { Facts } from './facts.js'
-import { startServer } from './server.js'
-import type { Server } from './server.js'
 
 interface Peer {
   readonly kind: 'fastapi' | 'roapi'
   readonly server: Server
 }
 
-/** The peers that are there, and of all of them the versions or that they are absent. */
+/** The peers that are installed, and the version of each package, or that it is absent. */
 export interface Peers {
   readonly present: readonly Peer[]
   readonly versions: Readonly<Record<string, string>>
 }
 
-const run = promisify(execFile)
 const pythonFolder = fileURLToPath(new URL('peers', import.meta.url))
 const packages = ['roapi', 'fastapi', 'uvicorn', 'duckdb'] as const
 const absent = 'absent'
 
 /** Makes a Python environment with the peers in it. */
-export async function installPeers(folder: string): Promise<void> {
-  await runThrough('python3', ['-m', 'venv', folder])
+export async function installPeers(folder: string, cleanup: Cleanup): Promise<void> {
+  await runVisibly({ command: 'python3', argv: ['-m', 'venv', folder] }, cleanup)
   const quiet = ['--quiet', '--disable-pip-version-check']
-  const requirements = ['-r', join(pythonFolder, 'requirements.txt')]
-  await runThrough(join(folder, 'bin', 'pip'), ['install', ...quiet, ...requirements])
+  const argv = ['install', ...quiet, '-r', join(pythonFolder, 'requirements.txt')]
+  await runVisibly({ command: join(folder, 'bin', 'pip'), argv }, cleanup)
 }
 
 /** Starts the peers of an environment over both layouts, each in a process of its own. */
-export async function startPeers(
-  folder: string,
-  facts: Facts,
-  parent: string,
-  ends: Ends,
-): Promise<Peers> {
-  const versions = await versionsIn(folder)
+export async function startPeers(facts: Facts, options: Options, run: Run): Promise<Peers> {
+  const versions = await versionsIn(options.peers)
   const present: Peer[] = []
   const has = (name: (typeof packages)[number]) => versions[name] !== absent
   if (has('roapi')) {
-    present.push({ kind: 'roapi', server: await startRoapi(folder, facts, parent, ends) })
+    present.push({ kind: 'roapi', server: await startRoapi(facts, options, run) })
   }
   if (has('fastapi') && has('uvicorn') && has('duckdb')) {
-    present.push({ kind: 'fastapi', server: await startFastApi(folder, facts, ends) })
+    const server = await startFastApi(facts, options, run)
+    present.push({ kind: 'fastapi', server })
   }
   return { present, versions }
 }
@@ -64,47 +60,43 @@ import importlib.metadata as found, sys
 for name in sys.argv[1:]:
     try: print(found.version(name))
     except found.PackageNotFoundError: print('${absent}')`
-  const { stdout } = await run(python, ['-c', script, ...packages])
+  const { stdout } = await runProgram({ command: python, argv: ['-c', script, ...packages] })
   const lines = stdout.split('\n')
   return Object.fromEntries(packages.map((name, at) => [name, lines[at] ?? absent]))
 }
 
-/**
- * `use_memory_table: false`, or it would read everything into memory at its start. Ports are its
- * own choice; the log tells them.
- */
-async function startRoapi(
-  folder: string,
-  { yearly, packed }: Facts,
-  parent: string,
-  ends: Ends,
-): Promise<Server> {
-  const config = await mkdtemp(join(parent, 'das-bench-roapi-'))
-  ends.add(() => rm(config, { recursive: true, force: true }))
+/** `use_memory_table: false` keeps it from reading everything into memory at its start. */
+async function startRoapi(facts: Facts, { peers, folder: parent }: Options, run: Run) {
   const option = { format: 'parquet', use_memory_table: false }
-  const tables = [yearly, packed].map(({ name, folder: uri }) => ({ name, uri, option }))
-  const path = join(config, 'roapi.yml')
+  const layouts = [facts.yearly, facts.packed]
+  const tables = layouts.map(({ name, folder: uri }) => ({ name, uri, option }))
+  const path = join(await makeFolder(run, 'bench-roapi', { parent }), 'roapi.yml')
   // JSON is YAML too.
   await writeFile(path, JSON.stringify({ tables }))
   const anyPort = ['-a', '-p', '--addr-flight-sql'].flatMap((name) => [name, '127.0.0.1:0'])
-  const command = join(folder, 'bin', 'roapi')
+  const argv = ['-c', path, ...anyPort]
   const env = { ...process.env, RUST_LOG: 'info' }
   const pattern = /Serving web UI through ([\d.]+:\d+)/
-  const server = await startServer({ command, argv: ['-c', path, ...anyPort], env, pattern }, ends)
+  const server = await startPeer(join(peers, 'bin', 'roapi'), argv, env, pattern, run)
   return { ...server, base: `http://${server.base}` }
 }
 
-function startFastApi(folder: string, { yearly, packed }: Facts, ends: Ends): Promise<Server> {
+function startFastApi({ yearly, packed }: Facts, { peers }: Options, run: Run): Promise<Server> {
   const datasets = { yearly: yearly.folder, packed: packed.folder }
   const listen = ['--host', '127.0.0.1', '--port', '0', '--no-access-log']
   const argv = ['fastapi_server:app', '--app-dir', pythonFolder, ...listen]
   const env = { ...process.env, DATASETS: JSON.stringify(datasets), PYTHONDONTWRITEBYTECODE: '1' }
   const pattern = /Uvicorn running on (http:\/\/[\d.]+:\d+)/
-  return startServer({ command: join(folder, 'bin', 'uvicorn'), argv, env, pattern }, ends)
+  return startPeer(join(peers, 'bin', 'uvicorn'), argv, env, pattern, run)
 }
 
-async function runThrough(command: string, argv: readonly string[]): Promise<void> {
-  const child = spawn(command, argv, { stdio: ['ignore', 2, 2] })
-  const [code]: unknown[] = await once(child, 'close')
-  if (code !== 0) throw new Error(`${command} ended with ${String(code)}`)
+/** A peer may read all its files before it listens. */
+function startPeer(
+  command: string,
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv,
+  pattern: RegExp,
+  { cleanup }: Run,
+): Promise<Server> {
+  return startServer({ command, argv, env, pattern, startMsMax: 600_000 }, cleanup)
 }

@@ -1,10 +1,10 @@
 import type { Facts } from './facts.js'
 
-/** Rows that are asked for, in words that every contestant can put into its own. */
+/** The rows that are asked for, in terms that every contestant's interface can express. */
 export interface Question {
   /** Null = all columns. */
   readonly select: readonly string[] | null
-  /** One of these companies; none given = any. */
+  /** One of these companies; empty = any. */
   readonly inns: readonly string[]
   readonly year: number | null
   /** What `okved` begins with. */
@@ -12,12 +12,12 @@ export interface Question {
   readonly limit: number
 }
 
-/** A kind of question, asked anew in each round. */
+/** A kind of question, with other values in each round. */
 export interface Workload {
   readonly name: string
   readonly title: string
   readonly questionOf: (facts: Facts, round: number) => Question
-  /** All rows that there are; else a page, of which each may choose other rows. */
+  /** The answer holds all matching rows; else it is a page, which may hold any of them. */
   readonly isWhole: boolean
 }
 

@@ -1,4 +1,5 @@
-import { sizeText, tableLines } from '../../src/cli/print.js'
+import { sizeText } from '../../src/cli/print.js'
+import { count, linesText, markdownTable, textTable } from '../harness/report.js'
 import { faultsOf } from './findings.js'
 import type { Findings } from './findings.js'
 import { connections } from './load.js'
@@ -11,25 +12,19 @@ interface Table {
 
 const nothing = '–'
 
-/** The report for people: what was measured, then what was promised. */
+/** The report for people: what was measured, then each target with its result. */
 export function reportText(findings: Findings): string {
-  const terminal = { isTTY: true, write: () => undefined }
-  const [figures, goals] = tablesOf(findings).map(({ titles, rows }) =>
-    tableLines(terminal, titles, rows),
-  )
-  const lines = [...aboutOf(findings), '', ...(figures ?? []), '', ...(goals ?? []), '']
-  return [...lines, ...notesOf(findings)].map((line) => `${line}\n`).join('')
+  const tables = tablesOf(findings).map(({ titles, rows }) => textTable(titles, rows))
+  const blocks = [linesText(aboutOf(findings)), ...tables, linesText(notesOf(findings))]
+  return blocks.join('\n')
 }
 
 /** The same as Markdown, with the command that made it. */
 export function reportMarkdown(findings: Findings, command: string): string {
-  const tables = tablesOf(findings).flatMap(({ titles, rows }) => [
-    ...[titles, titles.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`),
-    '',
-  ])
+  const tables = tablesOf(findings).map(({ titles, rows }) => markdownTable(titles, rows))
   const notes = notesOf(findings).map((note) => `- ${note}`)
-  const about = aboutOf(findings).join('\n')
-  return [about, '', `\`${command}\``, '', ...tables, ...notes].map((line) => `${line}\n`).join('')
+  const blocks = [linesText(aboutOf(findings)), `\`${command}\`\n`, ...tables, linesText(notes)]
+  return blocks.join('\n')
 }
 
 function aboutOf({ machine, data, peers }: Findings): readonly string[] {
@@ -37,7 +32,7 @@ function aboutOf({ machine, data, peers }: Findings): readonly string[] {
     `${files} files (${sizeText(sizeBytes)})`
   const versions = Object.entries(peers).map(([name, version]) => `${name} ${version}`)
   return [
-    `${data.rows.toLocaleString('en')} rows × ${data.columns} columns, ` +
+    `${count(data.rows)} rows × ${data.columns} columns, ` +
       `yearly ${layout(data.yearly)}, packed ${layout(data.packed)}.`,
     `${machine.cpu}, ${machine.cores} cores, ${sizeText(machine.memoryBytes)}; ` +
       `Node ${machine.node}, DuckDB ${machine.duckdb}.`,
@@ -47,20 +42,20 @@ function aboutOf({ machine, data, peers }: Findings): readonly string[] {
 
 function tablesOf(findings: Findings): readonly Table[] {
   const { contestants } = findings
-  const measured = {
+  const figures = {
     titles: ['workload', ...contestants],
     rows: [...timeRows(findings), ...walkRows(findings), ...loadRows(findings)],
   }
-  const promised = {
-    titles: ['promised', '', 'reached', ''],
-    rows: goalsOf(findings).map(({ name, words, reached, isMet }) => [
+  const targets = {
+    titles: ['target', '', 'measured', ''],
+    rows: goalsOf(findings).map(({ name, words, measured, isMet }) => [
       name,
       words,
-      reached ?? nothing,
-      reached === null ? 'not measured' : isMet ? 'met' : 'missed',
+      measured ?? nothing,
+      measured === null ? 'not measured' : isMet ? 'met' : 'missed',
     ]),
   }
-  return [measured, promised]
+  return [figures, targets]
 }
 
 /** A row of one figure for each contestant. */
@@ -97,7 +92,12 @@ function walkRows(findings: Findings): readonly (readonly string[])[] {
     rowOf(findings, 'W6 last page ÷ first', walks, ({ firstPageMs, lastPageMs }) =>
       numberText(lastPageMs / firstPageMs),
     ),
-    rowOf(findings, 'W6 rows twice, missed', walks, ({ twice, missed }) => `${twice}, ${missed}`),
+    rowOf(
+      findings,
+      'W6 rows duplicated, missing',
+      walks,
+      ({ duplicated, missing }) => `${duplicated}, ${missing}`,
+    ),
   ]
 }
 

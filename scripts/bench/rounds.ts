@@ -11,7 +11,7 @@ interface Timed {
   /** Null where no question was answered. */
   readonly medianMs: number | null
   readonly p90Ms: number | null
-  /** The first answer that was not right, or why there was none. */
+  /** The first wrong answer, or why there was none. */
   readonly fault: string | null
 }
 
@@ -24,26 +24,26 @@ export interface WorkloadResult {
   readonly timed: readonly Timed[]
 }
 
-/** Rounds that are not counted: they open what the others find open. */
+/** Rounds that are not counted: they open what the later ones find open. */
 const warmUps = 3
 
 /**
- * Asks everyone the same in each round, in an order that rotates, and compares all answers. Who
- * gives no answer is not asked again.
+ * Asks all contestants the same in each round, in an order that rotates, and compares their
+ * answers. A contestant that fails is not asked again.
  */
 export async function runWorkload(
   workload: Workload,
   contestants: readonly Contestant[],
   facts: Facts,
   rounds: number,
-  say: (words: string) => void,
+  update: (words: string) => void,
 ): Promise<WorkloadResult> {
   const times = new Map<string, number[]>(contestants.map(({ name }) => [name, []]))
   const faults = new Map<string, string>()
   const failed = new Set<string>()
   const rowCounts: number[] = []
   for (let round = 0; round < warmUps + rounds; round += 1) {
-    say(`${workload.name} ${roundWords(round, rounds)}`)
+    update(`${workload.name} ${roundWords(round, rounds)}`)
     const question = workload.questionOf(facts, round)
     const given: Given[] = []
     for (const contestant of rotated(contestants, round)) {
@@ -73,7 +73,7 @@ export async function runWorkload(
   return { name, title, rounds, rows: median(rowCounts), timed }
 }
 
-/** The same list, begun at another place in each round. */
+/** The list, rotated by one more place in each round. */
 export function rotated<T>(list: readonly T[], round: number): readonly T[] {
   const at = list.length === 0 ? 0 : round % list.length
   return [...list.slice(at), ...list.slice(0, at)]

@@ -1,11 +1,11 @@
 import type { Findings } from './findings.js'
 
-/** One line of what is promised. */
+/** One target, and what was measured. */
 export interface Goal {
   readonly name: string
   readonly words: string
   /** Null where it was not measured. */
-  readonly reached: string | null
+  readonly measured: string | null
   readonly isMet: boolean
 }
 
@@ -29,10 +29,10 @@ const loopMsMax = 20
 const overheadMsMax = 0.6
 const startMsMax = 2000
 const memoryAboveMaxBytes = 300_000_000
-/** What memory may differ by from one second to the next without having grown. */
+/** How much memory may vary from one second to the next without having grown. */
 const growthMax = 1.05
 
-/** Every promise with what was reached. */
+/** Every target with its result. */
 export function goalsOf(findings: Findings): readonly Goal[] {
   return [
     nearEngine(findings, 'W1', 1),
@@ -49,7 +49,7 @@ export function goalsOf(findings: Findings): readonly Goal[] {
   ]
 }
 
-/** A goal that a number reaches when it is at most, or at least, so much. */
+/** A goal that a number meets when it is at most, or at least, the limit. */
 function goal(
   name: string,
   words: string,
@@ -58,9 +58,9 @@ function goal(
   kind: 'most' | 'least',
   unit: string,
 ): Goal {
-  if (value === null || limit === null) return { name, words, reached: null, isMet: false }
+  if (value === null || limit === null) return { name, words, measured: null, isMet: false }
   const isMet = kind === 'most' ? value <= limit : value >= limit
-  return { name, words, reached: `${numberText(value)}${unit}`, isMet }
+  return { name, words, measured: `${numberText(value)}${unit}`, isMet }
 }
 
 /** Three digits, or a whole number. */
@@ -113,7 +113,7 @@ function walkGoals({ walks }: Findings): readonly Goal[] {
   const layouts = (['yearly', 'packed'] as const).flatMap((layout) => {
     const walk = of(`das ${layout}`)
     const growth = walk && walk.lastPageMs / walk.firstPageMs
-    const wrong = walk && walk.twice + walk.missed
+    const wrong = walk && walk.duplicated + walk.missing
     const words = `${layout}: last page ≤ ${engineFactor} × page 1`
     return [
       goal('W6', words, growth, engineFactor, 'most', ' ×'),

@@ -1,7 +1,7 @@
-import { median } from '../harness/statistics.js'
+import { median, sum } from '../harness/statistics.js'
 import type { Answer, Contestant, Row } from './contestant.js'
 import type { Facts } from './facts.js'
-import type { Place } from './http.js'
+import type { Place } from './messages.js'
 import { walkQuestion } from './questions.js'
 import { rotated } from './rounds.js'
 
@@ -10,15 +10,15 @@ export interface WalkResult {
   readonly contestant: string
   readonly pages: number
   readonly rows: number
-  /** Rows that came again. */
-  readonly twice: number
-  /** Rows that so many pages should have held, and did not. */
-  readonly missed: number
+  /** Rows that arrived more than once. */
+  readonly duplicated: number
+  /** Rows that so many pages should hold, and do not. */
+  readonly missing: number
   readonly totalMs: number
   readonly pageMs: number
   readonly firstTenMs: number
   readonly lastTenMs: number
-  /** Of the first page, and of the last full one, asked for again and again in turns. */
+  /** Medians of the first page and the last full one, asked for in turns. */
   readonly firstPageMs: number
   readonly lastPageMs: number
   readonly fault: string | null
@@ -26,7 +26,7 @@ export interface WalkResult {
 
 export interface WalkOrder {
   readonly pages: number
-  /** Of the peers, each of whose pages costs more than the one before. */
+  /** Of the peers: each of their pages costs more than the one before. */
   readonly peerPages: number
 }
 
@@ -38,20 +38,20 @@ export async function runWalks(
   contestants: readonly Contestant[],
   facts: Facts,
   order: WalkOrder,
-  say: (words: string) => void,
+  update: (words: string) => void,
 ): Promise<readonly WalkResult[]> {
   const walks = contestants.map((contestant) => new Walk(contestant))
-  // What is compiled and opened at first use is no part of a walk.
+  // The first use compiles and opens things: it is not part of a walk.
   for (const walk of walks) await walk.warmUp()
   for (let page = 0; page < order.pages; page += 1) {
-    if (page % few === 0) say(`W6 page ${page + 1} of ${order.pages}`)
+    if (page % few === 0) update(`W6 page ${page + 1} of ${order.pages}`)
     for (const walk of rotated(walks, page)) {
       const isPeer = walk.contestant.target !== null && walk.contestant.kind !== 'das'
       if (!isPeer || page < order.peerPages) await walk.step()
     }
   }
   for (let repeat = 0; repeat < repeats; repeat += 1) {
-    say(`W6 first and last page, ${repeat + 1} of ${repeats}`)
+    update(`W6 first and last page, ${repeat + 1} of ${repeats}`)
     for (const walk of rotated(walks, repeat)) await walk.repeat()
   }
   return walks.map((walk) => {
@@ -73,7 +73,7 @@ class Walk {
   #rows = 0
   #next: Place = null
   #isOver = false
-  /** Why a page did not come. */
+  /** Why a page failed. */
   #failure: string | null = null
   /** Of the last full page. */
   #last: Place = null
@@ -112,7 +112,7 @@ class Walk {
     try {
       return await this.contestant.ask(walkQuestion, place)
     } catch (cause) {
-      this.#failure = `no page: ${String(cause)}`
+      this.#failure = `page failed: ${String(cause)}`
       this.#isOver = true
       return null
     }
@@ -120,22 +120,22 @@ class Walk {
 
   result(facts: Facts, engine: Walk | null): WalkResult {
     const pages = this.#pagesMs.length
-    const totalMs = this.#pagesMs.reduce((sum, ms) => sum + ms, 0)
+    const totalMs = sum(this.#pagesMs)
     const wanted = Math.min(pages * walkQuestion.limit, facts.rows)
     const isSame = engine === null || isEqual(engine.#seen, this.#seen)
     return {
       contestant: this.contestant.name,
       pages,
       rows: this.#rows,
-      twice: this.#rows - this.#seen.size,
-      missed: wanted - this.#seen.size,
+      duplicated: this.#rows - this.#seen.size,
+      missing: wanted - this.#seen.size,
       totalMs,
       pageMs: totalMs / pages,
       firstTenMs: median(this.#pagesMs.slice(0, few)),
       lastTenMs: median(this.#pagesMs.slice(-few)),
       firstPageMs: median(this.#firstMs),
       lastPageMs: median(this.#lastMs),
-      fault: this.#failure ?? (isSame ? null : 'other rows than the engine walks over'),
+      fault: this.#failure ?? (isSame ? null : 'the rows differ from those of the engine'),
     }
   }
 }

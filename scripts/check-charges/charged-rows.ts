@@ -1,8 +1,8 @@
 import Database from 'better-sqlite3'
 import type { Charged } from './rule.js'
 
-/** What control.db says when no server runs. */
-export interface Books {
+/** What control.db holds while no server runs. */
+export interface ChargedRows {
   readonly charged: readonly Charged[]
   /** What SQLite finds wrong with the file; null = nothing. */
   readonly damage: string | null
@@ -10,19 +10,15 @@ export interface Books {
 
 /**
  * Reads the database as a crash left it, its write-ahead log included, and leaves it so for the
- * next start: a connection that only reads folds nothing.
+ * next start: a connection that only reads checkpoints nothing.
  */
-export function readBooks(path: string): Books {
+export function readChargedRows(path: string): ChargedRows {
   const db = new Database(path, { readonly: true, fileMustExist: true })
   try {
     const damage = damageOf(db)
     if (damage !== null) return { charged: [], damage }
-    const charged = db
-      .prepare<[], Charged>(
-        'SELECT subscription_id AS subscription, dataset, period, rows FROM usage',
-      )
-      .all()
-    return { charged, damage }
+    const sql = 'SELECT subscription_id AS subscription, dataset, period, rows FROM usage'
+    return { charged: db.prepare<[], Charged>(sql).all(), damage }
   } catch (cause) {
     if (cause instanceof Database.SqliteError) return { charged: [], damage: cause.message }
     throw cause

@@ -1,54 +1,28 @@
-import { randomInt } from 'node:crypto'
-import { readFlags, wholeNumber } from '../harness/options.js'
+import { seed, toggle, whole } from '../harness/options.js'
+import type { OptionValues } from '../harness/options.js'
 
-/** What the command line asks for. */
-export interface Options {
-  readonly cycles: number
-  readonly clients: number
-  readonly seed: number
-  readonly isJson: boolean
+const options = {
+  cycles: whole('kills', 500, 1, 100_000),
+  clients: whole('clients that ask at the same time', 16, 1, 256),
+  seed: seed("repeats a run's questions and delays"),
+  json: toggle('the summary as JSON'),
 }
 
-const cyclesMax = 100_000
-const clientsMax = 256
-const seedMax = 2 ** 32 - 1
+/** What the command line asks for. */
+export type Options = OptionValues<typeof options>
 
-/** The text of --help. */
-export const help = `Usage: npm run check:charges -- [options]
-
-Kills the built server again and again while clients read, and checks after every kill that
+/** `npm run check:charges`. */
+export const command = {
+  name: 'check-charges',
+  usage: 'npm run check:charges --',
+  about: `Kills the built server again and again while clients read, and checks after every kill that
   delivered ≤ charged ≤ attempted
-for each subscription and dataset, that no quota is passed, that no charge is lost and that the
-database is whole; and, in a phase without a crash before and after, that charged = delivered.
-A row of an answer that a kill cut off counts as delivered when it arrived. An explanation of an
+for each subscription and dataset, that no quota is exceeded, that no charge is lost and that the
+database is intact; and, in one phase before the kills and one after them, that without a crash
+charged = delivered.
+A row of an answer that a kill cut off counts as delivered when it arrived. The explanation of an
 empty answer over MCP counts as the row that it costs.
-Exit code 1 with the counter-example when the rule is broken; its folder is kept.
-
-  --cycles N   kills (default 500)
-  --clients N  clients that ask at the same time (default 16)
-  --seed N     repeats a run's questions and delays (default: any)
-  --json       the summary as JSON
-  --help       this text
-
-Example: npm run check:charges -- --cycles 20 --seed 7
-`
-
-const flags = {
-  cycles: { type: 'string', default: '500' },
-  clients: { type: 'string', default: '16' },
-  seed: { type: 'string' },
-  json: { type: 'boolean', default: false },
-  help: { type: 'boolean' },
-} as const
-
-/** @throws UsageError for what it can't understand; null stands for --help */
-export function readOptions(argv: readonly string[]): Options | null {
-  const values = readFlags(argv, flags)
-  if (values.help) return null
-  return {
-    cycles: wholeNumber('--cycles', values.cycles, 1, cyclesMax),
-    clients: wholeNumber('--clients', values.clients, 1, clientsMax),
-    seed: wholeNumber('--seed', values.seed ?? String(randomInt(seedMax)), 0, seedMax),
-    isJson: values.json,
-  }
+The exit code is 1, with the counter-example, when the rule is broken; the folder is then kept.`,
+  options,
+  footer: 'Example: npm run check:charges -- --cycles 20 --seed 7',
 }

@@ -2,7 +2,7 @@ import type { Question } from './question.js'
 import type { Outcome } from './outcome.js'
 import type { Seen } from './rule.js'
 
-/** What the clients of one phase saw. */
+/** What the clients of one phase received. */
 export interface Ledger {
   readonly note: (question: Question, outcome: Outcome) => void
   readonly seen: () => readonly Seen[]
@@ -11,13 +11,13 @@ export interface Ledger {
 
 /** Requests, by how they ended. */
 export interface Counts {
-  /** Answered whole, with rows or none. */
+  /** Answered in full, with or without rows. */
   readonly whole: number
-  /** Answered in full that there is nothing. */
+  /** Answered with a refusal. */
   readonly refused: number
   /** Sent, and not answered to the end. */
   readonly broken: number
-  /** Never sent: nobody listened any more. */
+  /** Never sent, because the server no longer listened. */
   readonly unsent: number
 }
 

@@ -1,25 +1,26 @@
+import type { Door } from '../harness/doors.js'
+import type { Random } from '../harness/random.js'
 import { datasets, rowsOfDataset } from './charges-fixture.js'
 import type { Subscriber } from './charges-fixture.js'
-import type { Random } from '../harness/random.js'
 
 /** One request for a page. */
 export interface Question {
-  readonly door: 'get' | 'post' | 'mcp'
+  readonly door: Door
   readonly subscriber: Subscriber
   readonly dataset: string
   readonly limit: number
   /** The first id asked for: near the end, pages are short, and beyond it empty. */
   readonly from: number
-  /** Asks for no row over MCP, with the explanation that costs one. */
+  /** Matches no row, over MCP: the explanation costs one. */
   readonly isContradiction: boolean
 }
 
 const limitMax = 400
 const doors = ['get', 'get', 'post', 'mcp'] as const
-/** One of so many questions over MCP. */
+/** One of four questions over MCP. */
 const contradictionShare = 4
 
-/** The next question of a client. */
+/** Draws the next question of a client. */
 export function drawQuestion(random: Random, subscribers: readonly Subscriber[]): Question {
   const door = random.oneOf(doors)
   const isContradiction = door === 'mcp' && random.whole(1, contradictionShare) === 1

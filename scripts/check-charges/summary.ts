@@ -1,4 +1,5 @@
-import type { Fault, Finding } from './phase.js'
+import { count, factsText } from '../harness/report.js'
+import type { Finding, PhaseFault } from './phase.js'
 
 /** The figures of a run so far. */
 export interface Summary {
@@ -13,25 +14,25 @@ export interface Summary {
   readonly rows_delivered: number
   readonly rows_charged: number
   readonly rows_attempted: number
-  /** Of the cycle that charged most rows in vain: those rows, and its answers that were cut off. */
+  /** Of the worst cycle: rows charged and not delivered, and the answers that were cut off. */
   readonly largest_overcharge: { readonly rows: number; readonly pages: number }
   readonly cycles_with_overcharge: number
-  /** Times that the database was found whole. */
+  /** How often the database was found intact. */
   readonly integrity_checks: number
   readonly wall_seconds: number
 }
 
-/** What broke, and where. */
+/** What is broken, and where. */
 export interface CounterExample {
   readonly seed: number
-  /** 0 = the clean phase before the cycles; one more than there are = the one after them. */
+  /** 0 = the clean phase before the cycles, the last number the one after them. */
   readonly cycle: number
   readonly signal: string
   readonly after_ms: number
-  readonly fault: Fault
+  readonly fault: PhaseFault
 }
 
-/** A summary of nothing. */
+/** The summary before the first phase. */
 export function emptySummary(seed: number): Summary {
   return {
     seed,
@@ -50,7 +51,7 @@ export function emptySummary(seed: number): Summary {
   }
 }
 
-/** The summary with one phase more, which ended so many seconds after the run began. */
+/** The summary with one more phase, which ended so many seconds after the run's start. */
 export function addFinding(
   soFar: Summary,
   { counts, delivered, charged, attempted, fault }: Finding,
@@ -76,34 +77,29 @@ export function addFinding(
   }
 }
 
-/** The summary as a person reads it. */
+/** The summary for people. */
 export function summaryText(summary: Summary): string {
-  const { largest_overcharge: largest } = summary
-  const lines = [
+  const { requests, refused, broken, largest_overcharge: largest } = summary
+  return factsText([
     ['cycles', `${summary.cycles}, each ended by kill -9`],
     ['server starts', count(summary.starts)],
-    [
-      'requests',
-      `${count(summary.requests)}, ${count(summary.refused)} refused, ` +
-        `${count(summary.broken)} cut off`,
-    ],
+    ['requests', `${count(requests)}, ${count(refused)} refused, ${count(broken)} cut off`],
     ['rows delivered', count(summary.rows_delivered)],
     ['rows charged', count(summary.rows_charged)],
     ['rows attempted', count(summary.rows_attempted)],
-    ['cycles with over-charge', count(summary.cycles_with_overcharge)],
-    ['largest over-charge', `${count(largest.rows)} rows, ${count(largest.pages)} pages cut off`],
-    ['database found whole', `${count(summary.integrity_checks)} times`],
+    ['cycles with overcharge', count(summary.cycles_with_overcharge)],
+    ['largest overcharge', `${count(largest.rows)} rows, ${count(largest.pages)} pages cut off`],
+    ['database intact', `${count(summary.integrity_checks)} times`],
     ['wall time', `${summary.wall_seconds.toFixed(0)} s`],
     ['seed', String(summary.seed)],
-  ]
-  return lines.map(([name = '', value = '']) => `${name.padEnd(24)} ${value}\n`).join('')
+  ])
 }
 
-/** The counter-example on a few lines, with all that is needed to find it again. */
+/** The counter-example, with all that reproduces it. */
 export function counterExampleText(example: CounterExample): string {
   const { seed, cycle, signal, after_ms: afterMs, fault } = example
   const where = `cycle ${cycle} (${signal} after ${afterMs} ms), seed ${seed}`
-  if (fault.kind === 'database') return `The database is not whole in ${where}: ${fault.damage}\n`
+  if (fault.kind === 'database') return `The database is damaged in ${where}: ${fault.damage}\n`
   const { rule, subscription, dataset, period, rows } = fault.violation
   const numbers = Object.entries(rows).map(([name, number]) => `${name} ${number}`)
   return (
@@ -111,8 +107,4 @@ export function counterExampleText(example: CounterExample): string {
     `  subscription ${subscription}, dataset ${dataset ?? '(all)'}, month ${period ?? '(all)'}\n` +
     `  rows in this cycle or month: ${numbers.join(', ')}\n`
   )
-}
-
-function count(number: number): string {
-  return number.toLocaleString('en')
 }

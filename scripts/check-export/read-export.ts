@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { dataset } from './export-fixture.js'
-import type { House } from './export-fixture.js'
+import type { ExportFixture } from './export-fixture.js'
 
-/** A line that is none of the rows. */
+/** A line that is not a row. */
 const Control = Type.Object({
   cursor: Type.Union([Type.String(), Type.Null()]),
   error: Type.Optional(Type.String()),
@@ -15,16 +15,17 @@ const Control = Type.Object({
   rows: Type.Optional(Type.Integer()),
 })
 
-/** What an export brought. */
-export interface Reading {
+/** What arrived of an export. */
+export interface ExportResult {
   /** Rows up to the last control line. */
   readonly rows: number
-  /** Null where none came. */
+  /** The last control line; null where none came. */
   readonly control: Type.Static<typeof Control> | null
 }
 
-interface Manner {
-  /** The first row that is due. */
+/** Which part of an export is read, and how. */
+interface Reading {
+  /** The first row that is expected. */
   readonly first: number
   readonly cursor: string | null
   /** Breaks the connection when so many rows of this answer have come. */
@@ -38,15 +39,15 @@ const Account = Type.Object({
 })
 
 /**
- * Reads an export to its end, or until it breaks it off.
- * @throws Error when a row is missing, comes twice or out of order
+ * Reads an export to its end, or breaks the connection where the reading says.
+ * @throws Error when a row is missing, duplicated or out of order
  */
-export async function readExport(house: House, manner: Manner): Promise<Reading> {
-  const { first, cursor, breakAt = Infinity, rowsPerSecond = Infinity } = manner
-  const answer = await open(house, `/export${cursor === null ? '' : `?cursor=${cursor}`}`)
+export async function readExport(fixture: ExportFixture, reading: Reading): Promise<ExportResult> {
+  const { first, cursor, breakAt = Infinity, rowsPerSecond = Infinity } = reading
+  const answer = await open(fixture, `/export${cursor === null ? '' : `?cursor=${cursor}`}`)
   const began = performance.now()
   let [rows, came] = [0, 0]
-  let control: Reading['control'] = null
+  let control: ExportResult['control'] = null
   answer.on('error', () => undefined)
   for await (const line of createInterface({ input: answer })) {
     if (line.startsWith('{"cursor":')) {
@@ -55,7 +56,7 @@ export async function readExport(house: House, manner: Manner): Promise<Reading>
       continue
     }
     const due = `{"id":${first + came},`
-    if (!line.startsWith(due)) throw new Error(`${due} was due, and ${line.slice(0, 60)} came`)
+    if (!line.startsWith(due)) throw new Error(`expected ${due} and got ${line.slice(0, 60)}`)
     came += 1
     if (came >= breakAt) {
       answer.destroy()
@@ -67,29 +68,29 @@ export async function readExport(house: House, manner: Manner): Promise<Reading>
   return { rows, control }
 }
 
-/** Reads everything once, page by page, as callers do without an export. */
-export async function walkPages(house: House): Promise<void> {
+/** Reads everything once, page by page, like a client that does not export. */
+export async function walkPages(fixture: ExportFixture): Promise<void> {
   for (let cursor: string | undefined = ''; cursor !== undefined;) {
-    const answer = await open(house, `?format=ndjson${cursor && `&cursor=${cursor}`}`)
+    const answer = await open(fixture, `?format=ndjson${cursor && `&cursor=${cursor}`}`)
     for await (const chunk of answer) void chunk
     cursor = answer.headers['x-next-cursor']?.toString()
   }
 }
 
 /** The rows that were charged so far. */
-export async function chargedRows({ server, token }: House): Promise<number> {
+export async function chargedRows({ server, token }: ExportFixture): Promise<number> {
   const headers = { authorization: `Bearer ${token}` }
   const answer = await fetch(`${server.base}/v1/account`, { headers })
   return Value.Parse(Account, await answer.json()).datasets[0]?.rows.used ?? 0
 }
 
-function open({ server, token }: House, path: string): Promise<IncomingMessage> {
+function open({ server, token }: ExportFixture, path: string): Promise<IncomingMessage> {
   const headers = { authorization: `Bearer ${token}` }
   return new Promise((resolve, reject) => {
     const url = `${server.base}/v1/${dataset}${path}`
     get(url, { headers }, (answer) => {
       if (answer.statusCode === 200) resolve(answer)
-      else reject(new Error(`${path} was answered ${answer.statusCode}`))
+      else reject(new Error(`${path} is answered with ${answer.statusCode}`))
     }).on('error', reject)
   })
 }

@@ -1,34 +1,34 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathOf, rowsOfYear, years } from './reload-fixture.js'
-import type { House } from './reload-fixture.js'
+import type { ReloadFixture } from './reload-fixture.js'
 import { rowsSql } from './rows.js'
 
-/** A file that nobody can serve, and how it comes and goes. */
+/** A file that can't be served, and how it is dropped and removed. */
 export interface BadFile {
   readonly name: string
-  /** False where the server has no reason to say anything. */
+  /** False where the server ignores it. */
   readonly isRefused: boolean
-  readonly drop: (house: House) => Promise<void>
-  /** Takes away what was dropped; a generation that it may put in its place. */
-  readonly remove: (house: House, generation: number) => Promise<void>
+  readonly drop: (fixture: ReloadFixture) => Promise<void>
+  /** Removes what was dropped, or replaces it by rows of this generation. */
+  readonly remove: (fixture: ReloadFixture, generation: number) => Promise<void>
 }
 
-/** A year that no other file holds: what is dropped is what is removed again. */
+/** A year that no other file holds, so that removing the file restores what was. */
 const badYear = 2099
 const letters = 20_000
 
-/** All kinds, one after the other. */
+/** All kinds of bad files. */
 export const badFiles: readonly BadFile[] = [
   bytes('half written', (whole) => whole.subarray(0, whole.length / 2)),
   bytes('garbage between the marks', () =>
     Buffer.concat([Buffer.from('PAR1'), Buffer.alloc(letters, 'x'), Buffer.from('PAR1')]),
   ),
-  bytes('its middle missing', (whole) =>
+  bytes('without its middle', (whole) =>
     Buffer.concat([whole.subarray(0, whole.length / 4), whole.subarray(whole.length / 2)]),
   ),
   select('another type in a column', (rows) => `SELECT * REPLACE ('x' || value AS value) ${rows}`),
-  bytes('no byte', () => Buffer.alloc(0)),
+  bytes('empty', () => Buffer.alloc(0)),
   bytes('not Parquet', () => Buffer.from('id,year\n1,2099\n')),
   {
     name: 'a folder',
@@ -41,12 +41,12 @@ export const badFiles: readonly BadFile[] = [
   { name: 'a column missing', isRefused: true, drop: dropColumn, remove: refresh },
 ]
 
-async function remove({ folder }: House): Promise<void> {
+async function remove({ folder }: ReloadFixture): Promise<void> {
   await rm(pathOf(folder, badYear), { recursive: true })
 }
 
-/** From all files: a column that one file lacks is empty there, which is allowed. */
-async function dropColumn({ folder, writer }: House): Promise<void> {
+/** From all files, because one file may lack a column. */
+async function dropColumn({ folder, writer }: ReloadFixture): Promise<void> {
   const draftOf = (year: number) => join(folder, 'data', `${year}.draft`)
   for (const year of years) {
     const rows = rowsSql(rowsOfYear, year, 0)
@@ -55,7 +55,10 @@ async function dropColumn({ folder, writer }: House): Promise<void> {
   for (const year of years) await rename(draftOf(year), pathOf(folder, year))
 }
 
-async function refresh({ folder, things, writer }: House, generation: number): Promise<void> {
+async function refresh(
+  { folder, things, writer }: ReloadFixture,
+  generation: number,
+): Promise<void> {
   for (const year of years) {
     things.willHold(year, generation)
     await writer.write(pathOf(folder, year), rowsOfYear, year, generation)
@@ -63,7 +66,7 @@ async function refresh({ folder, things, writer }: House, generation: number): P
 }
 
 function bytes(name: string, of: (whole: Buffer) => Uint8Array): BadFile {
-  const drop = async ({ folder }: House) => {
+  const drop = async ({ folder }: ReloadFixture) => {
     const whole = await readFile(pathOf(folder, years[0]))
     await writeFile(pathOf(folder, badYear), of(whole))
   }
@@ -71,7 +74,7 @@ function bytes(name: string, of: (whole: Buffer) => Uint8Array): BadFile {
 }
 
 function select(name: string, of: (rows: string) => string): BadFile {
-  const drop = async ({ folder, writer }: House) => {
+  const drop = async ({ folder, writer }: ReloadFixture) => {
     const draft = join(folder, 'data', 'bad.draft')
     await writer.copy(draft, of(`FROM (${rowsSql(rowsOfYear, badYear, 0)})`))
     await rename(draft, pathOf(folder, badYear))

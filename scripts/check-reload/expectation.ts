@@ -1,22 +1,23 @@
-import { Fault } from './rows.js'
-import type { Order, Sight } from './rows.js'
+import { Fault } from '../harness/fault.js'
+import type { Order, Evidence } from './rows.js'
 
 /** The generation of each year, in the order of the years. */
 export type Mix = readonly number[]
 
-interface Seen {
+/** What all answers from one version have shown. */
+interface Shown {
   readonly generations: Map<number, number>
   order: Order | null
 }
 
 /**
- * What may be served of one dataset: every mix of generations that ever lay on the disk, and never
- * an older one to a new question than was served before. A version is one mix in one order, always.
+ * What may be served of one dataset: any mix of generations that was on the disk at one time, but
+ * to a new question never an older one than was served before. A version is one mix in one order.
  */
-export class Truth {
+export class Expectation {
   readonly #years: readonly number[]
   readonly #mixes: Mix[] = []
-  readonly #versions = new Map<string, Seen>()
+  readonly #versions = new Map<string, Shown>()
   #floor = 0
 
   constructor(years: readonly number[], first: Mix) {
@@ -32,21 +33,21 @@ export class Truth {
     return this.#versions.size
   }
 
-  /** No question that begins now may be answered from an older mix. */
+  /** A question that begins now must not be answered from an older mix. */
   get floor(): number {
     return this.#floor
   }
 
-  /** Said before one year's file is replaced. */
+  /** Must be called before one year's file is replaced. */
   willHold(year: number, generation: number): void {
     this.#mixes.push(this.newest.map((was, at) => (this.#years[at] === year ? generation : was)))
   }
 
   /**
-   * Notes what an answer showed. `floor` is that of the question's beginning.
+   * Notes what an answer showed; `floor` is the one from before the question.
    * @throws Fault when it contradicts the disk, the version's other answers, or goes back
    */
-  note(version: string, { generations, order }: Sight, floor: number): void {
+  note(version: string, { generations, order }: Evidence, floor: number): void {
     const known = this.#versions.get(version) ?? { generations: new Map(), order: null }
     this.#versions.set(version, known)
     for (const [year, generation] of generations) {
@@ -63,15 +64,15 @@ export class Truth {
     this.#place(version, known.generations, floor)
   }
 
-  /** True when an answer came from what lies on the disk now. */
-  isNewest({ generations }: Sight): boolean {
+  /** True when an answer came from the files of now. */
+  isNewest({ generations }: Evidence): boolean {
     return this.#fits(this.newest, generations)
   }
 
   #place(version: string, generations: ReadonlyMap<number, number>, floor: number): void {
     const last = this.#mixes.findLastIndex((mix) => this.#fits(mix, generations))
     const said = [...generations].map(([year, generation]) => `${year}: ${generation}`).join(', ')
-    if (last < 0) throw new Fault(`version ${version} is a mix that never lay on the disk: ${said}`)
+    if (last < 0) throw new Fault(`version ${version} is a mix that was never on the disk: ${said}`)
     if (last < floor) throw new Fault(`version ${version} is served after a newer one: ${said}`)
     if (floor < 0) return
     const first = this.#mixes.findIndex((mix) => this.#fits(mix, generations))

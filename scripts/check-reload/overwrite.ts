@@ -2,19 +2,19 @@ import { open, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathOf, rowsOfYear } from './reload-fixture.js'
-import type { House } from './reload-fixture.js'
+import type { ReloadFixture } from './reload-fixture.js'
 import { rowsSql } from './rows.js'
 
-/** How new bytes get over a file that is there. */
+/** How a file is overwritten in place. */
 export interface Overwrite {
   readonly name: string
-  /** The file is emptied first; else what is not reached yet is the old. */
+  /** The file is truncated first; else old bytes stay until they are overwritten. */
   readonly isEmptied: boolean
   readonly pieces: number
   readonly pauseMs: number
 }
 
-/** The pauses are shorter than those after which a writer counts as done. */
+/** The pauses are too short for the server to take the writer for finished. */
 export const overwrites: readonly Overwrite[] = [
   { name: 'emptied, written at once', isEmptied: true, pieces: 1, pauseMs: 0 },
   { name: 'written over at once', isEmptied: false, pieces: 1, pauseMs: 0 },
@@ -25,7 +25,7 @@ export const overwrites: readonly Overwrite[] = [
 
 /** Writes a year's rows of a generation over the file that holds the earlier ones. */
 export async function overwrite(
-  { folder, things, writer }: House,
+  { folder, things, writer }: ReloadFixture,
   year: number,
   generation: number,
   { isEmptied, pieces, pauseMs }: Overwrite,

@@ -1,3 +1,5 @@
+import { count, linesText, textTable } from '../harness/report.js'
+import { median } from '../harness/statistics.js'
 import type { Counts } from './walks.js'
 
 /** What one phase came to. */
@@ -8,14 +10,20 @@ export interface Outcome {
   readonly refreshes: number
   readonly edits: number
   readonly bad: number
-  /** From each rename to its being served. */
+  /** From each rename to the first answer from the new file. */
   readonly servedMs: readonly number[]
   readonly seconds: number
-  /** Why it was left out, or what else there is to say. */
+  /** Why it was left out, or a finding that no number shows. */
   readonly note: string
 }
 
-/** Counts of nothing. */
+/** What an outcome says where nothing happened. */
+export function emptyOutcome(phase: string): Outcome {
+  const changes = { refreshes: 0, edits: 0, bad: 0, servedMs: [] }
+  return { phase, counts: noCounts(), versions: 0, ...changes, seconds: 0, note: '' }
+}
+
+/** The counts of a phase that begins. */
 export function noCounts(): Counts {
   return { requests: 0, walks: 0, rows: 0, unavailable: 0, gone: 0, away: 0 }
 }
@@ -23,7 +31,6 @@ export function noCounts(): Counts {
 /** A table with a column for each phase. */
 export function tableText(outcomes: readonly Outcome[]): string {
   const lines: readonly (readonly [string, (outcome: Outcome) => string])[] = [
-    ['phase', ({ phase }) => phase],
     ['requests', ({ counts }) => count(counts.requests)],
     ['rows, each of them right', ({ counts }) => count(counts.rows)],
     ['walks finished', ({ counts }) => count(counts.walks)],
@@ -35,34 +42,22 @@ export function tableText(outcomes: readonly Outcome[]): string {
     ['walks to start again', ({ counts }) => count(counts.gone)],
     ['asked again (killed)', ({ counts }) => count(counts.away)],
     ['failures', () => '0'],
-    ['served after, median', ({ servedMs }) => ms(quantile(servedMs, 0.5))],
-    ['served after, at most', ({ servedMs }) => ms(quantile(servedMs, 1))],
+    [
+      'served after, median',
+      ({ servedMs }) => (servedMs[0] === undefined ? '' : ms(median(servedMs))),
+    ],
+    [
+      'served after, at most',
+      ({ servedMs }) => (servedMs[0] === undefined ? '' : ms(Math.max(...servedMs))),
+    ],
     ['seconds', ({ seconds }) => seconds.toFixed(0)],
   ]
+  const titles = ['phase', ...outcomes.map(({ phase }) => phase)]
   const rows = lines.map(([title, of]) => [title, ...outcomes.map(of)])
-  const widths = ['', ...outcomes].map((_, column) =>
-    Math.max(...rows.map((row) => (row[column] ?? '').length)),
-  )
-  const table = rows.map((row) =>
-    row
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
-      )
-      .join('  '),
-  )
   const notes = outcomes.filter(({ note }) => note).map(({ phase, note }) => `${phase}: ${note}`)
-  return [...table, ...notes].map((line) => `${line}\n`).join('')
+  return textTable(titles, rows) + linesText(notes)
 }
 
-function quantile(values: readonly number[], share: number): number | null {
-  const sorted = [...values].sort((left, right) => left - right)
-  return sorted[Math.ceil(share * sorted.length) - 1] ?? null
-}
-
-function ms(value: number | null): string {
-  return value === null ? '' : `${Math.round(value)} ms`
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en')
+function ms(value: number): string {
+  return `${Math.round(value)} ms`
 }

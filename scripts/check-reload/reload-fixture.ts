@@ -1,31 +1,18 @@
-import { execFile } from 'node:child_process'
-import { chmod, chown, mkdir, mkdtemp, rename, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
-import { Type } from 'typebox'
-import { Value } from 'typebox/value'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makeFixture, makeFolder, subscribe, unlimited, writeRegistry } from '../harness/fixture.js'
+import type { Datasets, Fixture } from '../harness/fixture.js'
+import type { Run } from '../harness/script.js'
+import { Expectation } from './expectation.js'
 import type { Writer } from './parquet.js'
-import { Truth } from './expectation.js'
 
-/** A folder with data, a registry and a server's state. */
-export interface House {
-  readonly folder: string
-  /** Who runs the server and its commands; null = who runs this. */
-  readonly uid: number | null
+/** A fixture with the datasets `things` and `other`, and what may be served of them. */
+export interface ReloadFixture extends Fixture {
   readonly token: string
-  readonly things: Truth
-  readonly other: Truth
+  readonly things: Expectation
+  readonly other: Expectation
   readonly writer: Writer
 }
-
-export interface Said {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-type Entry = Readonly<Record<string, unknown>>
 
 /** Years of `things`, a file each. */
 export const years = [2019, 2020, 2021, 2022, 2023] as const
@@ -33,34 +20,22 @@ export const rowsOfYear = 3000
 /** The only year of `other`, which never changes. */
 export const otherYear = 1
 
-/** The built command line. */
-export const launcher = resolve('dist', 'das.cjs')
-
-const run = promisify(execFile)
-const Created = Type.Object({ token: Type.String() })
-const commandMsMax = 120_000
-
-/** Makes the folder and sells a subscription to both datasets. */
-export async function buildHouse(writer: Writer, uid: number | null): Promise<House> {
-  const folder = await mkdtemp(join(tmpdir(), 'das-check-reload-'))
-  // A server of another user reads here, and writes to its state alone.
-  await chmod(folder, 0o755)
-  await mkdir(join(folder, 'data', 'things'), { recursive: true })
-  await mkdir(join(folder, 'state'), { mode: 0o700 })
-  if (uid !== null) await chown(join(folder, 'state'), uid, uid)
+/** Makes the folder and sells a subscription to both datasets; a failed run keeps the folder. */
+export async function makeReloadFixture(
+  run: Pick<Run, 'cleanup' | 'log'>,
+  writer: Writer,
+  uid: number | null,
+): Promise<ReloadFixture> {
+  const fixture = await makeFixture(await makeFolder(run, 'check-reload', { isKept: true }), uid)
+  const { folder } = fixture
+  await mkdir(join(folder, 'data', 'things'))
   for (const year of years) await writer.write(pathOf(folder, year), rowsOfYear, year, 0)
   await writer.write(join(folder, 'data', 'other.parquet'), rowsOfYear, otherYear, 0)
-  const things = new Truth(
-    years,
-    years.map(() => 0),
-  )
-  const house = { folder, uid, token: '', things, other: new Truth([otherYear], [0]), writer }
-  await writeRegistry(house, entries(false))
-  const plans = ['--plan', 'things:all', '--plan', 'other:all']
-  const email = ['--email', 'buyer@example.org']
-  const sold = await das(house, ['subscription', 'create', '--json', ...email, ...plans])
-  if (sold.code !== 0) throw new Error(`nothing can be sold: ${sold.stderr}`)
-  return { ...house, token: Value.Parse(Created, JSON.parse(sold.stdout)).token }
+  await writeRegistry(folder, entries(false))
+  const { token } = await subscribe(fixture, ['things:all', 'other:all'])
+  const first = years.map(() => 0)
+  const things = new Expectation(years, first)
+  return { ...fixture, token, things, other: new Expectation([otherYear], [0]), writer }
 }
 
 /** Where a year of `things` lies. */
@@ -68,57 +43,13 @@ export function pathOf(folder: string, year: number): string {
   return join(folder, 'data', 'things', `${year}.parquet`)
 }
 
-/** The registry's entries as a run begins; the rate and the quota never refuse. */
-export function entries(isPacked: boolean): Readonly<Record<string, Entry>> {
-  const plan = { rows_per_month: 1e15, history: 'all', price_rub: 0, rate_per_minute: 1e9 }
-  const both = { key: ['id', 'year'], require_filter: false, plans: { all: plan } }
+/** The registry's entries at the start of a run. */
+export function entries(isPacked: boolean): Datasets {
+  const both = { key: ['id', 'year'], require_filter: false, plans: { all: unlimited } }
   const limit = { default: 100, max: 1000 }
   const things = { title: 'Things', files: 'data/things/*.parquet', limit, ...both }
   return {
     things: { ...things, pack: isPacked ? 'auto' : 'off' },
     other: { title: 'Other', files: 'data/other.parquet', ...both },
-  }
-}
-
-/** Replaces the registry by rename. JSON is YAML too. */
-export async function writeRegistry(
-  { folder }: Pick<House, 'folder'>,
-  datasets: Readonly<Record<string, Entry>>,
-): Promise<void> {
-  const path = join(folder, 'registry.yaml')
-  await writeFile(`${path}.new`, JSON.stringify({ datasets }, null, 2))
-  await rename(`${path}.new`, path)
-}
-
-/** The options by which every command finds the house. */
-export function placeOptions({ folder }: Pick<House, 'folder'>): readonly string[] {
-  return ['--registry', join(folder, 'registry.yaml'), '--state', join(folder, 'state')]
-}
-
-/** Whose process it is to be. */
-export function ownerOf({ uid }: Pick<House, 'uid'>) {
-  return uid === null ? {} : { uid, gid: uid }
-}
-
-/** The environment without settings that the caller made for a server of their own. */
-export function bareEnvironment(): NodeJS.ProcessEnv {
-  const entries = Object.entries(process.env).filter(([name]) => !name.startsWith('DAS_'))
-  return Object.fromEntries(entries)
-}
-
-/** Runs a command over the house to its end. */
-export async function das(
-  house: Pick<House, 'folder' | 'uid'>,
-  argv: readonly string[],
-): Promise<Said> {
-  const place = argv[1] === 'reload' ? placeOptions(house).slice(2) : placeOptions(house)
-  const options = { env: bareEnvironment(), timeout: commandMsMax, ...ownerOf(house) }
-  try {
-    return { code: 0, ...(await run(process.execPath, [launcher, ...argv, ...place], options)) }
-  } catch (cause) {
-    // What execFile rejects with when the program ended with another code than 0.
-    const { code, stdout, stderr } = cause as Said
-    if (typeof code !== 'number') throw cause
-    return { code, stdout, stderr }
   }
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
+import { Fault } from '../harness/fault.js'
 
 /** A row as every door sends it. All of it follows from id, year and generation. */
 export const RowSchema = Type.Object({
@@ -18,20 +19,15 @@ export interface Selection {
   readonly to: number
 }
 
-/** As files lie: year by year; or as packing lays them: by the key, id and year. */
+/** That of the source files, year by year, or that of packed ones, by id and year. */
 export type Order = 'source' | 'packed'
 
-/** What rows show of the version that they came from. */
-export interface Sight {
+/** What rows show about the version that they came from. */
+export interface Evidence {
   /** Year → generation. */
   readonly generations: ReadonlyMap<number, number>
   /** Null where both orders are the same. */
   readonly order: Order | null
-}
-
-/** A rule of the product is broken: the counter-example. */
-export class Fault extends Error {
-  override readonly name = 'Fault'
 }
 
 const digits = 6
@@ -45,8 +41,11 @@ export function rowsSql(rows: number, year: number, generation: number): string 
     FROM range(${rows}) t(i)`
 }
 
-/** All rows of a version that a selection names, in its order: the sight of them. */
-export function checkWhole(rows: readonly Row[], selection: Selection): Sight {
+/**
+ * Checks all rows of a selection; returns what they show.
+ * @throws Fault naming the first row that is wrong
+ */
+export function checkWhole(rows: readonly Row[], selection: Selection): Evidence {
   const { years, from, to } = selection
   const due = years.length * (to - from)
   if (rows.length !== due) throw new Fault(`${rows.length} rows instead of ${due}`)
@@ -54,11 +53,11 @@ export function checkWhole(rows: readonly Row[], selection: Selection): Sight {
 }
 
 /**
- * The first rows of a selection: each is right, none is missed or repeated, and each year is of
- * one generation.
+ * Checks the first rows of a selection: each is right, none is missing or repeated, and each year
+ * is of one generation.
  * @throws Fault naming the first row that is wrong
  */
-export function checkFirst(rows: readonly Row[], selection: Selection): Sight {
+export function checkFirst(rows: readonly Row[], selection: Selection): Evidence {
   const generations = new Map<number, number>()
   for (const row of rows) {
     requireRight(row)
@@ -105,7 +104,7 @@ function misplaced(rows: readonly Row[], selection: Selection): string {
     (row, at) => !isAt(row, at, selection, 'source') && !isAt(row, at, selection, 'packed'),
   )
   const row = rows[Math.max(index, 0)]
-  return `a row missed, repeated or out of order at ${index}: ${row ? text(row) : 'none'}`
+  return `a row missing, repeated or out of order at ${index}: ${row ? text(row) : 'none'}`
 }
 
 function text(row: Row): string {

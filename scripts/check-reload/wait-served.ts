@@ -1,39 +1,33 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { walk, questionOf } from './walks.js'
-import type { Client } from './walks.js'
+import { eventually } from '../harness/wait.js'
 import { get } from './answer.js'
 import { years } from './reload-fixture.js'
-import { Fault } from './rows.js'
-
-const lookEveryMs = 20
+import { questionOf, walk } from './walks.js'
+import type { Client } from './walks.js'
 
 /**
- * Looks until it is so; how long that took, in milliseconds.
- * @throws Fault naming what did not come about
+ * Waits until a check is true; returns how long that took, in milliseconds.
+ * @throws Fault naming what did not happen in time
  */
 export async function until(
   what: string,
   withinMs: number,
-  look: () => Promise<boolean>,
+  check: () => Promise<boolean>,
 ): Promise<number> {
-  const begin = performance.now()
-  while (!(await look())) {
-    if (performance.now() - begin > withinMs) throw new Fault(`not within ${withinMs} ms: ${what}`)
-    await sleep(lookEveryMs)
-  }
-  return performance.now() - begin
+  const startedMs = performance.now()
+  await eventually(what, { withinMs }, async () => ((await check()) ? true : undefined))
+  return performance.now() - startedMs
 }
 
-/** Waits until answers come from what lies on the disk now; how long that took, in ms. */
+/** Waits until answers come from the files of now; returns how long that took, in milliseconds. */
 export function untilServed(client: Client, withinMs: number): Promise<number> {
-  const { things } = client.house
+  const { things } = client.fixture
   return until('the newest files are served', withinMs, async () => {
-    const sight = await walk(client, questionOf('get', { years, from: 7, to: 8 }, 10))
-    return sight !== null && things.isNewest(sight)
+    const evidence = await walk(client, questionOf('get', { years, from: 7, to: 8 }, 10))
+    return evidence !== null && things.isNewest(evidence)
   })
 }
 
-/** Waits until the server says so of what it makes of registry and files. */
+/** Waits until `/readyz` reports this result of the last reload. */
 export function untilReload(
   { target }: Client,
   state: 'ok' | 'refused',

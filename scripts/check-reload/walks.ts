@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { doors } from '../harness/doors.js'
+import { Fault } from '../harness/fault.js'
+import type { Target } from '../harness/http.js'
 import type { Random } from '../harness/random.js'
-import { randomOf } from '../harness/random.js'
-import { ask, doors } from './answer.js'
-import type { Answer, Question, Target } from './answer.js'
-import type { House } from './reload-fixture.js'
+import { ask } from './answer.js'
+import type { Answer, Question } from './answer.js'
 import { otherYear, rowsOfYear, years } from './reload-fixture.js'
-import { Fault, checkFirst, checkWhole } from './rows.js'
-import type { Row, Selection, Sight } from './rows.js'
+import type { ReloadFixture } from './reload-fixture.js'
+import { checkFirst, checkWhole } from './rows.js'
+import type { Row, Selection, Evidence } from './rows.js'
 
-/** What a phase allows beside right rows. */
-export interface Leave {
+/** What a phase allows besides right rows. */
+export interface Tolerance {
   /** 503, and the end of a walk whose version is gone. */
   mayRefuse: boolean
   /** The server may be away: the same question is asked again. */
@@ -28,15 +30,15 @@ export interface Counts {
   away: number
 }
 
-/** Who asks, and what they may meet. */
+/** What the clients of a phase ask, and what they may receive. */
 export interface Client {
-  readonly house: House
+  readonly fixture: ReloadFixture
   readonly target: Target
-  readonly leave: Leave
+  readonly tolerance: Tolerance
   readonly counts: Counts
 }
 
-/** A walk under way: it may stop between two pages and go on later. */
+/** A walk that has begun: it may pause between two pages. */
 export interface Walk {
   readonly question: Question
   readonly rows: readonly Row[]
@@ -44,42 +46,12 @@ export interface Walk {
   readonly floor: number
 }
 
-/** Clients at work. */
-export interface Crowd {
-  /** Begins nothing new, and waits for all that was begun. */
-  readonly end: () => Promise<void>
-  /** Rejects with the first fault. */
-  readonly failed: Promise<never>
-}
-
-/** A little rest, so that a server on the same machine finds time for more than answers. */
-const restMs = 20
 const awayRestMs = 50
 const awaysMax = 1200
 const mcpLimit = 200
 
-/** Lets clients ask all the time, each with choices of its own. */
-export function startCrowd(client: Client, clients: number, seed: number): Crowd {
-  const stopping = new AbortController()
-  const work = async (number: number) => {
-    const random = randomOf(seed, number)
-    while (!stopping.signal.aborted) {
-      await visit(client, random)
-      await sleep(restMs)
-    }
-  }
-  const all = Promise.all(Array.from({ length: clients }, (_, number) => work(number)))
-  const failed = all.then(() => new Promise<never>(() => undefined))
-  failed.catch(() => stopping.abort())
-  const end = async () => {
-    stopping.abort()
-    await all
-  }
-  return { end, failed }
-}
-
-/** Looks something up, reads a page with filters, or walks from start to end. */
-async function visit(client: Client, random: Random): Promise<void> {
+/** Looks up an id, reads a page with filters, or walks from start to end, by chance. */
+export async function visit(client: Client, random: Random): Promise<void> {
   const door = random.oneOf(doors)
   const kind = random.oneOf(['look-up', 'look-up', 'page', 'page', 'walk', 'other'] as const)
   if (kind === 'other') {
@@ -98,7 +70,7 @@ async function visit(client: Client, random: Random): Promise<void> {
   }
 }
 
-/** A question to `things` without a cursor. */
+/** A question to `things`, without a cursor. */
 export function questionOf(door: Question['door'], selection: Selection, limit: number): Question {
   return { door, dataset: 'things', selection, years, limit, cursor: null }
 }
@@ -113,34 +85,36 @@ function pageOf(door: Question['door'], random: Random): Question {
 
 async function readPage(client: Client, question: Question): Promise<void> {
   const { selection, limit } = question
-  const floor = truthOf(client, question).floor
+  const floor = expectationOf(client, question).floor
   const answer = await askOnce(client, question, false)
   if (answer.kind !== 'page') return
   const all = selection.years.length * (selection.to - selection.from)
   const due = Math.min(limit, all)
   const { rows, version, cursor } = answer
   if (rows.length !== due) throw fault(question, version, `${rows.length} rows, not ${due}`)
-  if ((cursor !== null) !== all > limit) throw fault(question, version, 'a cursor too much or less')
+  if ((cursor !== null) !== all > limit) {
+    throw fault(question, version, 'a cursor where none is due, or none where one is')
+  }
   judge(client, question, version, floor, () => checkFirst(rows, selection))
 }
 
-/** Reads all pages and checks them together; what it showed, or null where it could not end. */
-export async function walk(client: Client, question: Question): Promise<Sight | null> {
+/** Reads all pages and checks them together; null where the walk could not end. */
+export async function walk(client: Client, question: Question): Promise<Evidence | null> {
   let state = await beginWalk(client, question)
   while (state && state.question.cursor !== null) state = await nextPage(client, state)
   return state && endWalk(client, state)
 }
 
-/** The first page; null where it is refused. */
+/** Reads the first page; null where it is refused. */
 export async function beginWalk(client: Client, question: Question): Promise<Walk | null> {
-  const { floor } = truthOf(client, question)
+  const { floor } = expectationOf(client, question)
   const answer = await askOnce(client, question, false)
   if (answer.kind !== 'page') return null
   const { rows, version, cursor } = answer
   return { question: { ...question, cursor }, rows, version, floor }
 }
 
-/** One page more; null where the walk can't go on. */
+/** Reads one more page; null where the walk can't continue. */
 export async function nextPage(client: Client, state: Walk): Promise<Walk | null> {
   const { question, version } = state
   const answer = await askOnce(client, question, true)
@@ -153,25 +127,27 @@ export async function nextPage(client: Client, state: Walk): Promise<Walk | null
   return { ...state, question: { ...question, cursor: answer.cursor }, rows }
 }
 
-/** Checks all rows of a walk that has come to its end. */
-export function endWalk(client: Client, { question, rows, version, floor }: Walk): Sight {
-  const sight = judge(client, question, version, floor, () => checkWhole(rows, question.selection))
+/** Checks all rows of a walk that has ended. */
+export function endWalk(client: Client, { question, rows, version, floor }: Walk): Evidence {
+  const evidence = judge(client, question, version, floor, () =>
+    checkWhole(rows, question.selection),
+  )
   client.counts.walks++
-  return sight
+  return evidence
 }
 
 async function askOnce(client: Client, question: Question, isWalk: boolean): Promise<Answer> {
-  const { target, leave, counts } = client
+  const { target, tolerance, counts } = client
   for (let tries = 1; ; tries++) {
-    const before = { ...leave }
+    const before = { ...tolerance }
     counts.requests++
     const answer = await ask(target, question)
     if (answer.kind === 'page') {
       counts.rows += answer.rows.length
       return answer
     }
-    const mayRefuse = before.mayRefuse || leave.mayRefuse
-    if (answer.kind === 'away' && (before.mayBeAway || leave.mayBeAway) && tries < awaysMax) {
+    const mayRefuse = before.mayRefuse || tolerance.mayRefuse
+    if (answer.kind === 'away' && (before.mayBeAway || tolerance.mayBeAway) && tries < awaysMax) {
       counts.away++
       await sleep(awayRestMs)
     } else if (answer.kind === 'unavailable' && mayRefuse) {
@@ -190,19 +166,19 @@ function judge(
   question: Question,
   version: string,
   floor: number,
-  check: () => Sight,
-): Sight {
+  check: () => Evidence,
+): Evidence {
   try {
-    const sight = check()
-    truthOf(client, question).note(version, sight, floor)
-    return sight
+    const evidence = check()
+    expectationOf(client, question).note(version, evidence, floor)
+    return evidence
   } catch (cause) {
     throw cause instanceof Fault ? fault(question, version, cause.message) : cause
   }
 }
 
-function truthOf({ house }: Client, { dataset }: Question) {
-  return dataset === 'other' ? house.other : house.things
+function expectationOf({ fixture }: Client, { dataset }: Question) {
+  return dataset === 'other' ? fixture.other : fixture.things
 }
 
 function fault({ door, dataset, selection, limit }: Question, version: string, what: string) {

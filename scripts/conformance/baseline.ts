@@ -3,7 +3,7 @@ import { parse } from 'yaml'
 import type { Revision } from './suite.js'
 
 /**
- * What is known to fail, by the reason: scenarios, and single checks as `scenario:check`. The other
+ * What is known to fail, by the reason: scenarios, and single checks as `scenario:check`. All other
  * checks of such a scenario must pass.
  */
 export interface Baseline {
@@ -23,7 +23,7 @@ export async function readBaseline(
   return { needsFixture: await readList(`${folder}/product.yml`, revision), doesNotApply }
 }
 
-/** The same as the suite itself wants to be told. */
+/** The same in the suite's own form. */
 export function suiteBaseline({ needsFixture, doesNotApply }: Baseline): string {
   return JSON.stringify({ server: [...needsFixture, ...doesNotApply] })
 }

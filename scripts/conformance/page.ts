@@ -1,4 +1,5 @@
 import { format } from 'prettier'
+import { markdownTable } from '../harness/report.js'
 import type { Baseline } from './baseline.js'
 import { suites } from './suite.js'
 import type { Outcome, Revision } from './suite.js'
@@ -22,7 +23,7 @@ const results = ['passed', 'needs a fixture', 'does not apply', 'not scored'] as
 
 const titles = { product: 'The product', fixtures: 'Fixtures behind the same door' }
 
-/** What is wrong with a run: failures that nobody expected, and expectations that did not come true. */
+/** What is wrong with a run: unexpected failures, and expected ones that did not happen. */
 export function complaintsOf(outcomes: readonly Outcome[], baseline: Baseline): readonly string[] {
   const expected = [...baseline.needsFixture, ...baseline.doesNotApply]
   const faults = outcomes
@@ -67,7 +68,7 @@ function resultOf(outcome: Outcome, baseline: Baseline): Omit<Row, 'scenario'> {
   }
 }
 
-/** How many scenarios came to what. */
+/** How many scenarios have which result. */
 export function totals(rows: readonly Row[]): Readonly<Record<Result, number>> {
   const count = (wanted: Result) => rows.filter(({ result }) => result === wanted).length
   return Object.fromEntries(results.map((result) => [result, count(result)])) as Record<
@@ -76,7 +77,7 @@ export function totals(rows: readonly Row[]): Readonly<Record<Result, number>> {
   >
 }
 
-/** The whole page, from nothing but what the suite found: two equal runs make the same page. */
+/** The whole page, from the suite's results alone: equal runs make the same page. */
 export function conformancePage(runs: readonly Judged[]): Promise<string> {
   const parts = [
     '# MCP conformance',
@@ -97,7 +98,7 @@ export function conformancePage(runs: readonly Judged[]): Promise<string> {
         'the revision does not ask for it.',
     ].join('\n'),
     '## Totals',
-    table(
+    markdownTable(
       ['server', 'protocol', 'suite', ...results],
       runs.map(({ server, revision, rows }) => [
         titles[server],
@@ -109,7 +110,7 @@ export function conformancePage(runs: readonly Judged[]): Promise<string> {
     ...runs.flatMap(({ server, revision, rows }) => [
       `## ${titles[server]}, MCP ${revision}`,
       `Suite ${suites[revision].version}, \`${suites[revision].flags.join(' ')}\`.`,
-      table(
+      markdownTable(
         ['scenario', 'result'],
         rows.map(({ scenario, result, note }) => [
           `\`${scenario}\``,
@@ -119,9 +120,4 @@ export function conformancePage(runs: readonly Judged[]): Promise<string> {
     ]),
   ]
   return format(parts.join('\n\n'), { parser: 'markdown' })
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, head.map(() => '---'), ...rows]
-  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }

@@ -7,7 +7,7 @@ export interface Proxy {
   readonly close: () => Promise<void>
 }
 
-/** The suite sends no headers of ours: this adds the token and passes on the rest as it came. */
+/** Adds the token, which the suite can't send, to each request and passes it on. */
 export async function startProxy(target: number, token: string): Promise<Proxy> {
   const server = createServer((asked, answer) => {
     const { method, url: path } = asked

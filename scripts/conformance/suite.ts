@@ -1,18 +1,18 @@
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { startChild } from '../harness/process.js'
-import type { OnStart } from '../harness/process.js'
+import type { Cleanup } from '../harness/cleanup.js'
+import { startProgram } from '../harness/process.js'
 
 export type Revision = keyof typeof suites
 
 /** One scenario of a run. */
 export interface Outcome {
   readonly scenario: string
-  /** Checks that failed or warn, none = passed. */
+  /** Checks that failed or warned; empty = passed. */
   readonly faults: readonly Fault[]
   readonly checksPassed: number
-  /** Run for information: the revision does not ask for it. */
+  /** False where the revision does not require it. */
   readonly isScored: boolean
 }
 
@@ -23,7 +23,7 @@ interface Fault {
 
 export interface SuiteRun {
   readonly outcomes: readonly Outcome[]
-  /** The suite's own verdict: nothing failed but what the baseline names, and all of that did. */
+  /** The suite's own verdict: exactly what the baseline names failed. */
   readonly isAsExpected: boolean
   readonly output: string
 }
@@ -35,7 +35,7 @@ export interface RunParts {
   readonly baseline: string
   /** An empty folder for what the suite leaves behind. */
   readonly folder: string
-  readonly onStart: OnStart
+  readonly cleanup: Cleanup
 }
 
 interface Check {
@@ -44,13 +44,13 @@ interface Check {
   readonly errorMessage?: string
 }
 
-/** Which version asks what of a server. */
+/** Which version of the suite tests a revision, and with which flags. */
 export const suites = {
   '2025-11-25': { version: '0.1.16', flags: ['--suite', 'active'] },
   '2026-07-28': { version: '0.2.0-alpha.12', flags: ['--requirements', '2026-07-28'] },
 } as const
 
-/** The suite reads files with what Node has from 22 on, whatever the product runs on. */
+/** The suite needs a newer Node than the product. */
 const nodeVersion = '22.23.3'
 const suiteMs = 300_000
 
@@ -78,25 +78,26 @@ export async function runSuite(parts: RunParts): Promise<SuiteRun> {
 async function requireNode(parts: RunParts): Promise<void> {
   const { output } = await npmExec(parts, ['node', '--version'])
   if (output.split('\n').includes(`v${nodeVersion}`)) return
-  throw new Error(`the suite needs Node ${nodeVersion} and would run under another one:\n${output}`)
+  throw new Error(`the suite needs Node ${nodeVersion}, and npm starts another one:\n${output}`)
 }
 
-async function npmExec({ revision, folder, onStart }: RunParts, argv: readonly string[]) {
+async function npmExec({ revision, folder, cleanup }: RunParts, argv: readonly string[]) {
   const packages = [
     `--package=node@${nodeVersion}`,
     `--package=@modelcontextprotocol/conformance@${suites[revision].version}`,
   ]
-  const child = startChild('npm', ['exec', '--yes', ...packages, '--', ...argv], { folder })
-  onStart(child)
+  const all = ['exec', '--yes', ...packages, '--', ...argv]
+  const start = { command: 'npm', argv: all, folder, isGroup: true, outputMax: Infinity }
+  const { ended, output, stop } = startProgram(start, cleanup)
   const limit = setTimeout(() => {
-    void child.stop()
+    void stop()
   }, suiteMs)
-  const code = await child.ended
+  const code = await ended
   clearTimeout(limit)
-  return { code, output: stripVTControlCharacters(child.output()) }
+  return { code, output: stripVTControlCharacters(output()) }
 }
 
-/** The scenarios that the suite runs, and says itself that they don't count. */
+/** The scenarios that the suite runs and does not score. */
 async function unscored(parts: RunParts): Promise<ReadonlySet<string>> {
   const { flags } = suites[parts.revision]
   if (flags[0] !== '--requirements') return new Set()

@@ -1,36 +1,36 @@
-import type { Child } from './process.js'
+/** How a script came to its end. */
+export type Ending = 'passed' | 'failed' | 'stopped'
 
-/** What has to be ended, however the run goes. */
-export class Ends {
-  readonly #closers: (() => Promise<void>)[] = []
-  readonly #children: Child[] = []
-  #isStopping = false
+type Close = (ending: Ending) => Promise<unknown>
 
-  /** A signal came: nothing more is started, and what runs is told to end. */
-  get isStopping(): boolean {
-    return this.#isStopping
+/** What a script must close or remove, however it ends. */
+export class Cleanup {
+  readonly #closers = new Set<Close>()
+  readonly #stopping = new AbortController()
+  #closing: Promise<void> | null = null
+
+  /** Aborts when the script is stopped. */
+  get signal(): AbortSignal {
+    return this.#stopping.signal
   }
 
-  /** Notes how to end something. */
-  add(close: () => Promise<void>): void {
-    this.#closers.push(close)
+  /** Registers how to close something; the function returned forgets it again. */
+  add(close: Close): () => void {
+    this.#closers.add(close)
+    return () => this.#closers.delete(close)
   }
 
-  /** Notes a program that was started. */
-  addChild(child: Child): void {
-    this.#children.push(child)
-    this.add(child.stop)
-    if (this.#isStopping) void child.stop()
+  /** Closes everything once, the newest first. */
+  closeAll(ending: Ending = 'passed'): Promise<void> {
+    if (ending === 'stopped') this.#stopping.abort(new Error('stopped'))
+    this.#closing ??= this.#close(ending)
+    return this.#closing
   }
 
-  /** Ends all programs, which makes the run fail and close the rest in its order. */
-  stopChildren(): void {
-    this.#isStopping = true
-    for (const child of this.#children) void child.stop()
-  }
-
-  /** Ends everything, the last one first. */
-  async closeAll(): Promise<void> {
-    for (let close = this.#closers.pop(); close; close = this.#closers.pop()) await close()
+  async #close(ending: Ending): Promise<void> {
+    for (let close = [...this.#closers].at(-1); close; close = [...this.#closers].at(-1)) {
+      this.#closers.delete(close)
+      await close(ending)
+    }
   }
 }

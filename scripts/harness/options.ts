@@ -1,19 +1,140 @@
+import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import type { ParseArgsConfig } from 'node:util'
 
-/** The command line can't be understood. */
+/** The command line is wrong. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
+/** One option of a script. */
+export interface Option<T> {
+  /** What stands for its value in the help; null = a switch. */
+  readonly placeholder: string | null
+  readonly help: string
+  /** Reads its text, which is undefined where the option is not given. */
+  readonly read: (text: string | undefined, flag: string) => T
+}
+
+/** The options of a script by their names, `secondsMax` for `--seconds-max`. */
+export type OptionTable = Readonly<Record<string, Option<unknown>>>
+
+/** The values of a table of options. */
+export type OptionValues<T extends OptionTable> = {
+  readonly [Name in keyof T]: T[Name] extends Option<infer Value> ? Value : never
+}
+
+/** What a script says about itself, and takes. */
+export interface Command<T extends OptionTable> {
+  readonly name: string
+  /** Without the options. */
+  readonly usage: string
+  readonly about: string
+  readonly options: T
+  /** What stands below the options. */
+  readonly footer?: string
+}
+
+const seedMax = 2 ** 32 - 1
+
+/** A switch, off unless it is given. */
+export function toggle(help: string): Option<boolean> {
+  return { placeholder: null, help, read: (text) => text !== undefined }
+}
+
+/** A whole number in a range; it is required where there is no default. */
+export function whole(
+  help: string,
+  fallback: number | null,
+  min: number,
+  max: number,
+): Option<number> {
+  return withDefault(help, 'N', fallback, (given, flag) => wholeNumber(flag, given, min, max))
+}
+
+/** The seed of a run's choices; another one in every run unless it is given. */
+export function seed(help: string): Option<number> {
+  return {
+    placeholder: 'N',
+    help: `${help} (default: random)`,
+    read: (text, flag) =>
+      text === undefined ? randomInt(seedMax) : wholeNumber(flag, text, 0, seedMax),
+  }
+}
+
+/** Text; it is required where there is no default. */
+export function text(help: string, fallback: string | null, placeholder = 'F'): Option<string> {
+  return withDefault(help, placeholder, fallback, (given) => given)
+}
+
+/** Text that may be left out. */
+export function optionalText(help: string, placeholder = 'F'): Option<string | null> {
+  return { placeholder, help, read: (given) => given ?? null }
+}
+
 /**
- * The values of a command line's flags.
- * @throws UsageError for a flag that these are not, or a word that is none
+ * The values of a command line; null where it asks for help.
+ * @throws UsageError naming the option
  */
-export function readFlags<const T extends NonNullable<ParseArgsConfig['options']>>(
+export function readOptions<T extends OptionTable>(
+  table: T,
   argv: readonly string[],
-  options: T,
-) {
+): OptionValues<T> | null {
+  const entries = Object.entries(table).map(([name, option]) => ({
+    name,
+    flag: flagOf(name),
+    option,
+  }))
+  const given = parse(argv, [
+    ...entries.map(({ flag, option }) => [flag, option.placeholder === null] as const),
+    ['help', true],
+  ])
+  if (given['help'] === true) return null
+  const values = entries.map(({ name, flag, option }) => {
+    const value = given[flag]
+    return [name, option.read(typeof value === 'boolean' ? '' : value, `--${flag}`)]
+  })
+  // Each value is what the option of its name reads.
+  return Object.fromEntries(values) as OptionValues<T>
+}
+
+/** The text of `--help`. */
+export function helpText({ usage, about, options, footer }: Command<OptionTable>): string {
+  const rows = [
+    ...Object.entries(options).map(([name, { placeholder, help }]) => [
+      [`--${flagOf(name)}`, ...(placeholder === null ? [] : [placeholder])].join(' '),
+      help,
+    ]),
+    ['--help', 'this text'],
+  ]
+  const width = Math.max(...rows.map(([words = '']) => words.length))
+  const lines = rows.map(([words = '', help = '']) => `  ${words.padEnd(width)}  ${help}\n`)
+  const below = footer === undefined ? '' : `\n${footer}\n`
+  return `Usage: ${usage} [options]\n\n${about}\n\n${lines.join('')}${below}`
+}
+
+function withDefault<T>(
+  help: string,
+  placeholder: string,
+  fallback: T | null,
+  read: (given: string, flag: string) => T,
+): Option<T> {
+  return {
+    placeholder,
+    help: fallback === null ? `${help} (required)` : `${help} (default ${fallback})`,
+    read: (given, flag) => {
+      if (given !== undefined) return read(given, flag)
+      if (fallback === null) throw new UsageError(`${flag} is required; see --help`)
+      return fallback
+    },
+  }
+}
+
+function parse(argv: readonly string[], flags: readonly (readonly [string, boolean])[]) {
+  const options = Object.fromEntries(
+    flags.map(([flag, isSwitch]) => {
+      return [flag, { type: isSwitch ? ('boolean' as const) : ('string' as const) }]
+    }),
+  )
   try {
     return parseArgs({ args: [...argv], options }).values
   } catch (cause) {
@@ -21,12 +142,12 @@ export function readFlags<const T extends NonNullable<ParseArgsConfig['options']
   }
 }
 
-/**
- * A flag's text as a number.
- * @throws UsageError naming the flag
- */
-export function wholeNumber(flag: string, text: string, min: number, max: number): number {
-  const number = Number(text)
-  if (/^\d+$/.test(text) && number >= min && number <= max) return number
-  throw new UsageError(`${flag} is a whole number from ${min} to ${max}, not "${text}"`)
+function flagOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
+function wholeNumber(flag: string, given: string, min: number, max: number): number {
+  const number = Number(given)
+  if (/^\d+$/.test(given) && number >= min && number <= max) return number
+  throw new UsageError(`${flag} must be a whole number from ${min} to ${max}, got "${given}"`)
 }

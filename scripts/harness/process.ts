@@ -1,83 +1,162 @@
 import { spawn } from 'node:child_process'
-import { setTimeout } from 'node:timers/promises'
+import type { ChildProcess } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Cleanup } from './cleanup.js'
 
-/** A program that was started, with all that it starts in turn. */
-export interface Child {
-  /** All that it has written to stdout and stderr so far. */
+/** An exit code, or the signal that ended the process. */
+export type Exit = number | NodeJS.Signals
+
+/** A program and how it is started. */
+export interface Start {
+  /** Node where it is left out. */
+  readonly command?: string
+  readonly argv: readonly string[]
+  readonly folder?: string
+  readonly env?: NodeJS.ProcessEnv
+  /** The user and group that it runs as. */
+  readonly uid?: number | null
+  /** In a process group of its own, so that `stop` ends what it starts in turn. */
+  readonly isGroup?: boolean
+  /** With a channel for messages. */
+  readonly hasChannel?: boolean
+  /** How much is kept of the end of its output. */
+  readonly outputMax?: number
+  /** Lines of its output that are not kept. */
+  readonly dropped?: RegExp
+}
+
+/** A program that runs in a process of its own. */
+export interface Program {
+  readonly child: ChildProcess
+  /** The end of what it wrote to stdout and stderr. */
   readonly output: () => string
-  /** Calls back whenever there is more output. */
-  readonly onOutput: (look: () => void) => void
-  /** Its exit code; null when a signal ended it, or it could not be started. */
-  readonly ended: Promise<number | null>
-  /** Ends it and everything that it started; resolves when it is gone. */
+  readonly ended: Promise<Exit>
+  /** Sends a signal; resolves when the process has ended. */
+  readonly end: (signal: NodeJS.Signals) => Promise<Exit>
+  /** Ends it with SIGTERM, or with SIGKILL where that takes too long. */
   readonly stop: () => Promise<void>
 }
 
-/** Is told of every program started, so that it is ended in all cases. */
-export type OnStart = (child: Child) => void
-
-interface Start {
-  readonly folder: string
-  readonly environment?: NodeJS.ProcessEnv
+interface Result {
+  readonly code: Exit
+  readonly stdout: string
+  readonly stderr: string
 }
 
-/** For a graceful end after SIGTERM; then SIGKILL. */
+const outputMaxDefault = 20_000
+/** For a graceful end after SIGTERM. */
 const stopMs = 20_000
 
-/** Starts a program as the head of a process group of its own, so that it can be ended as a whole. */
-export function startChild(command: string, argv: readonly string[], start: Start): Child {
-  const { folder: cwd, environment: env = process.env } = start
-  const child = spawn(command, argv, {
-    cwd,
-    env,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const parts: string[] = []
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => parts.push(text))
+/** Starts a program, which the clean-up stops where it still runs. */
+export function startProgram(start: Start, cleanup: Cleanup): Program {
+  cleanup.signal.throwIfAborted()
+  const { hasChannel = false, isGroup = false, outputMax = outputMaxDefault, dropped } = start
+  const child = spawnProgram(start, ['ignore', 'pipe', 'pipe', hasChannel ? 'ipc' : 'ignore'])
+  let output = ''
+  const keep = (words: string) => {
+    output += words
+    if (dropped) output = output.replaceAll(dropped, '')
+    output = output.slice(-outputMax)
   }
-  let hasEnded = false
-  const ended = new Promise<number | null>((resolve) => {
-    const end = (code: number | null) => {
-      hasEnded = true
-      resolve(code)
-    }
-    child.once('error', (error) => {
-      parts.push(String(error))
-      end(null)
-    })
-    child.once('close', end)
-  })
+  child.stdout?.setEncoding('utf8').on('data', keep)
+  child.stderr?.setEncoding('utf8').on('data', keep)
+  child.once('error', (error) => keep(String(error)))
+  const ended = endOf(child)
+  const end = (signal: NodeJS.Signals) => {
+    send(child, signal, isGroup)
+    return ended
+  }
   const stop = async () => {
-    if (hasEnded) return
-    signalGroup(child.pid, 'SIGTERM')
-    const late = new AbortController()
-    const kill = setTimeout(stopMs, undefined, { signal: late.signal }).then(
-      () => signalGroup(child.pid, 'SIGKILL'),
+    const done = new AbortController()
+    const kill = sleep(stopMs, undefined, { signal: done.signal }).then(
+      () => end('SIGKILL'),
       () => undefined,
     )
-    await ended
-    late.abort()
+    await end('SIGTERM')
+    done.abort()
     await kill
   }
-  return {
-    output: () => parts.join(''),
-    onOutput: (look) => {
-      child.stdout.on('data', look)
-      child.stderr.on('data', look)
-    },
-    ended,
-    stop,
+  const forget = cleanup.add(stop)
+  void ended.then(forget)
+  return { child, output: () => output, ended, end, stop }
+}
+
+/** Runs a program to its end, whatever that is, and returns what it wrote. */
+export async function runProgram(start: Start, msMax?: number): Promise<Result> {
+  const child = spawnProgram(start, ['ignore', 'pipe', 'pipe'], msMax)
+  if (!child.stdout || !child.stderr) throw new Error('no output')
+  const [stdout, stderr] = [text(child.stdout), text(child.stderr)]
+  const code = await endOf(child)
+  return { code, stdout: await stdout, stderr: await stderr }
+}
+
+/**
+ * Runs a program to its end; what it writes goes to stderr.
+ * @throws Error when it fails
+ */
+export async function runVisibly(
+  start: Start,
+  cleanup: Cleanup,
+  watch: (child: ChildProcess) => void = () => undefined,
+): Promise<void> {
+  cleanup.signal.throwIfAborted()
+  const child = spawnProgram(start, ['ignore', 2, 2])
+  const ended = endOf(child)
+  const forget = cleanup.add(() => {
+    child.kill()
+    return ended
+  })
+  watch(child)
+  const code = await ended
+  forget()
+  if (code === 0) return
+  throw new Error(
+    `${[start.command ?? 'node', ...start.argv].slice(0, 4).join(' ')} ended: ${code}`,
+  )
+}
+
+/** The memory of a process in bytes, now or at its peak; 0 where the system does not report it. */
+export function memoryOf({ pid }: ChildProcess, kind: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    return Number(new RegExp(`${kind}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) * 1024
+  } catch {
+    return 0
   }
 }
 
-/** A group that is gone already is no fault. */
-function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
-  if (pid === undefined) return
+type Stdio = ('ignore' | 'pipe' | 'ipc' | number)[]
+
+function spawnProgram(start: Start, stdio: Stdio, timeout?: number): ChildProcess {
+  const { command = process.execPath, argv, folder, env, uid = null, isGroup = false } = start
+  return spawn(command, argv, {
+    stdio,
+    detached: isGroup,
+    env: env ?? process.env,
+    ...(folder !== undefined && { cwd: folder }),
+    ...(uid !== null && { uid, gid: uid }),
+    ...(timeout !== undefined && { timeout }),
+  })
+}
+
+function endOf(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve) => {
+    child.once('error', () => resolve(1))
+    child.once('close', (code, signal) => resolve(signal ?? code ?? 1))
+  })
+}
+
+/** A process or a group that has ended already is not an error. */
+function send(child: ChildProcess, signal: NodeJS.Signals, isGroup: boolean): void {
+  if (!isGroup || child.pid === undefined) {
+    child.kill(signal)
+    return
+  }
   try {
-    process.kill(-pid, signal)
+    process.kill(-child.pid, signal)
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'ESRCH') throw cause
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ESRCH')) throw cause
   }
 }

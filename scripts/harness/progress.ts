@@ -1,33 +1,32 @@
-import type { WriteStream } from 'node:tty'
+const clearLine = '\r\u001b[K'
 
-/** Lines between two signs of life where no terminal can redraw one. */
-const cyclesBetweenLines = 25
-
-/** Tells how far the run is: a line drawn anew on a terminal, else a line now and then. */
+/** What a script says while it runs, and at its end. */
 export interface Progress {
-  readonly step: (done: number) => void
-  /** Leaves the terminal's line. */
-  readonly end: () => void
+  /** A line to stderr, with the script's name. */
+  readonly log: (words: string) => void
+  /**
+   * What runs now: on a terminal each line replaces the one before, elsewhere only milestones are
+   * written.
+   */
+  readonly update: (words: string, isMilestone?: boolean) => void
+  /** Text to stdout, as it is. */
+  readonly print: (text: string) => void
 }
 
-/** Counts towards `total`; the time left is that of the cycles so far. */
-export function startProgress(stream: WriteStream, total: number): Progress {
-  const beganMs = performance.now()
-  const lineOf = (done: number) => {
-    const leftMs = ((performance.now() - beganMs) / done) * (total - done)
-    return `check-charges: cycle ${done} of ${total}, about ${timeText(leftMs)} left`
+/** Writes for the script of this name. */
+export function startProgress(name: string): Progress {
+  const { stdout, stderr } = process
+  const clear = stderr.isTTY ? clearLine : ''
+  const log = (words: string) => {
+    stderr.write(`${clear}${name}: ${words}\n`)
   }
-  const step = (done: number) => {
-    if (stream.isTTY) stream.write(`\r\u001b[K${lineOf(done)}`)
-    else if (done % cyclesBetweenLines === 0) stream.write(`${lineOf(done)}\n`)
+  const update = (words: string, isMilestone = true) => {
+    if (stderr.isTTY) stderr.write(`${clear}${name}: ${words}`)
+    else if (isMilestone) log(words)
   }
-  const end = () => {
-    if (stream.isTTY) stream.write('\r\u001b[K')
+  const print = (text: string) => {
+    stderr.write(clear)
+    stdout.write(text)
   }
-  return { step, end }
-}
-
-function timeText(ms: number): string {
-  const seconds = Math.ceil(ms / 1000)
-  return seconds < 100 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`
+  return { log, update, print }
 }

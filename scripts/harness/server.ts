@@ -1,46 +1,55 @@
-import type { ChildProcess } from 'node:child_process'
+import type { Cleanup } from './cleanup.js'
+import { startProgram } from './process.js'
+import type { Exit, Program, Start } from './process.js'
 
-interface Wait {
-  /** What finds the address in the log; by default, as our own server writes it. */
-  readonly pattern?: RegExp
-  readonly msMax?: number
+/** A server in a process of its own. */
+export interface Server extends Program {
+  /** `http://127.0.0.1:port` */
+  readonly base: string
 }
 
-const startMsMax = 60_000
+/** A server, and how its address is found. */
+export interface ServerStart extends Start {
+  /** What finds the address in its output; by default what the product logs. */
+  readonly pattern?: RegExp
+  readonly startMsMax?: number
+}
 
+const startMsMaxDefault = 60_000
 const listening = /Server listening at (http:\/\/[\d.]+:\d+)/
 
 /**
- * Waits until a server's log tells its address, at most for so long.
- * @throws Error with the log when the server ends, or does not listen in time
+ * Starts a server and waits until it listens.
+ * @throws Error with the end of its output when it ends first, or does not listen in time
  */
-export function addressOf(
-  child: ChildProcess,
-  log: () => string,
-  ended: Promise<number | NodeJS.Signals>,
-  { pattern = listening, msMax = startMsMax }: Wait = {},
-): Promise<string> {
+export async function startServer(start: ServerStart, cleanup: Cleanup): Promise<Server> {
+  const program = startProgram(start, cleanup)
+  return { ...program, base: await addressOf(program, start) }
+}
+
+function addressOf({ child, output, ended }: Program, start: ServerStart): Promise<string> {
+  const { pattern = listening, startMsMax = startMsMaxDefault } = start
   return new Promise((resolve, reject) => {
     const streams = [child.stdout, child.stderr]
-    const forget = () => {
+    const settle = () => {
       clearTimeout(limit)
-      for (const stream of streams) stream?.off('data', look)
+      for (const stream of streams) stream?.off('data', check)
     }
     const fail = (reason: string) => {
-      forget()
-      reject(new Error(`${reason}:\n${log()}`))
+      settle()
+      reject(new Error(`${reason}:\n${output()}`))
     }
     const limit = setTimeout(() => {
       child.kill('SIGKILL')
       fail('the server does not listen')
-    }, msMax)
-    const look = () => {
-      const base = pattern.exec(log())?.[1]
+    }, startMsMax)
+    const check = () => {
+      const base = pattern.exec(output())?.[1]
       if (base === undefined) return
-      forget()
+      settle()
       resolve(base)
     }
-    for (const stream of streams) stream?.on('data', look)
-    void ended.then((how) => fail(`the server ended (${how}); is it built? npm run build`))
+    for (const stream of streams) stream?.on('data', check)
+    void ended.then((exit: Exit) => fail(`the server ended (${exit})`))
   })
 }

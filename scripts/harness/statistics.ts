@@ -8,3 +8,8 @@ export function quantile(values: readonly number[], share: number): number {
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5)
 }
+
+/** The sum of the values; 0 where there are none. */
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, each) => total + each, 0)
+}

@@ -1,17 +1,27 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Fault } from './fault.js'
 
-const pauseMs = 100
-const patienceMs = 30_000
+interface Wait {
+  readonly withinMs: number
+  readonly everyMs?: number
+}
 
 /**
- * What `look` finds, as soon as it finds anything.
- * @throws Error naming what did not come in half a minute
+ * Checks again and again; returns what the check finds first.
+ * @throws Fault naming what did not happen in time
  */
-export async function eventually<T>(name: string, look: () => Promise<T | undefined>): Promise<T> {
-  for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += pauseMs) {
-    const found = await look()
+export async function eventually<T>(
+  what: string,
+  { withinMs, everyMs = 20 }: Wait,
+  check: () => Promise<T | undefined>,
+): Promise<T> {
+  const startedMs = performance.now()
+  for (;;) {
+    const found = await check()
     if (found !== undefined) return found
-    await setTimeout(pauseMs)
+    if (performance.now() - startedMs > withinMs) {
+      throw new Fault(`not within ${withinMs} ms: ${what}`)
+    }
+    await sleep(everyMs)
   }
-  throw new Error(`${name} did not come in ${patienceMs / 1000} s`)
 }

@@ -1,45 +1,44 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Ends } from './cleanup.js'
+import type { Cleanup } from './cleanup.js'
 
 /** A program in a process of its own, which takes one order at a time. */
 export interface Worker<Order, Reply> {
-  readonly tell: (order: Order) => Promise<Reply>
+  readonly send: (order: Order) => Promise<Reply>
 }
 
 type Message<Reply> = { readonly reply: Reply } | { readonly error: string }
 
-/** Starts one of this folder's programs; it ends when its channel to this process is closed. */
+/** Starts a program that calls `serveOrders`; it ends when its channel to this process closes. */
 export function startWorker<Order extends object, Reply>(
-  name: string,
-  ends: Ends,
+  program: URL,
+  cleanup: Cleanup,
 ): Worker<Order, Reply> {
+  cleanup.signal.throwIfAborted()
   // As sources or compiled, like this file.
-  const path = fileURLToPath(new URL(name + extname(import.meta.url), import.meta.url))
-  const child = fork(path, {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  })
+  const isCompiled = import.meta.url.endsWith('.js')
+  const path = fileURLToPath(program).replace(/\.ts$/, isCompiled ? '.js' : '.ts')
+  const child = fork(path, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   const ended = once(child, 'exit')
-  ends.add(async () => {
+  cleanup.add(async () => {
     if (child.connected) child.disconnect()
     await ended
   })
-  const gone = ended.then(() => Promise.reject(new Error(`${name} ended`)))
-  gone.catch(() => undefined)
-  const tell = async (order: Order) => {
+  const failed = ended.then(() => Promise.reject(new Error(`${path} ended`)))
+  failed.catch(() => undefined)
+  const send = async (order: Order) => {
     const message = once(child, 'message')
     child.send(order)
     // What `serveOrders` sends.
-    const [answer] = (await Promise.race([message, gone])) as [Message<Reply>]
-    if ('error' in answer) throw new Error(`${name}: ${answer.error}`)
+    const [answer] = (await Promise.race([message, failed])) as [Message<Reply>]
+    if ('error' in answer) throw new Error(`${path}: ${answer.error}`)
     return answer.reply
   }
-  return { tell }
+  return { send }
 }
 
-/** In the worker: answers each order; ends when the channel is closed. */
+/** In the worker: answers each order; ends when the channel closes. */
 export function serveOrders<Order, Reply>(
   answer: (order: Order) => Promise<Reply>,
   close: () => Promise<void>,

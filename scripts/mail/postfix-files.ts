@@ -1,12 +1,12 @@
-/** What Postfix runs as, known to nobody but the files below. */
+/** The user that Postfix runs as, which only the files below know. */
 export const owner = 60_991
 const postdrop = 60_992
-/** Whose the letters are: nobody's. */
+/** The user that owns the letters. */
 export const reader = 60_993
 
 export const hostname = 'mail.example.org'
 
-/** What Postfix finds in its queue directory, all of it its own. */
+/** The folders of Postfix's queue directory. */
 export const queues =
   'active bounce corrupt defer deferred flush hold incoming maildrop private public saved trace'
 
@@ -23,7 +23,7 @@ export function postfixFiles({ host, port }: Listening): Readonly<Record<string,
     'etc/postfix/main.cf': settings,
     'etc/postfix/master.cf': `${host}:${port} inet n - n - - smtpd\n${services}`,
     'etc/postfix/sasl/smtpd.conf': sasl,
-    // No device, which a container may forbid to make: it is opened only to be held.
+    // Not a device, which a container may forbid: Postfix only opens it.
     'dev/null': '',
   }
 }
@@ -39,8 +39,8 @@ postdrop:x:${postdrop}:
 nogroup:x:${reader}:
 `
 
-// The port's own address is in master.cf: inet_interfaces takes none that no interface has. There is
-// no service that sends: no letter leaves this machine.
+// The port's address is in master.cf, because inet_interfaces takes only addresses of interfaces.
+// There is no service that sends: no letter leaves this machine.
 const settings = `
 compatibility_level = 3.6
 queue_directory = /var/spool/postfix

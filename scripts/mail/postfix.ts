@@ -1,16 +1,16 @@
-import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, chown, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
-import { unpackPackages } from './debian.js'
-import { hostname, owner, postfixFiles, queues, reader } from './postfix-files.js'
-import { runWell } from './run.js'
+import type { Cleanup } from '../harness/cleanup.js'
+import { startProgram } from '../harness/process.js'
 import { eventually } from '../harness/wait.js'
+import { runWell, unpackPackages } from './debian.js'
+import { hostname, owner, postfixFiles, queues, reader } from './postfix-files.js'
 
-/** Postfix, and what keeps and checks its logins. */
+/** Postfix, and what stores and checks its logins. */
 const packages = ['postfix', 'sasl2-bin', 'libsasl2-modules']
 
 const chroot = '/usr/sbin/chroot'
@@ -20,46 +20,36 @@ interface PostfixOptions {
   readonly login: { readonly user: string; readonly password: string }
   /** Where key.pem and certificate.pem are. */
   readonly certificates: string
-  readonly ends: (() => Promise<unknown>)[]
+  readonly cleanup: Cleanup
 }
 
 /**
- * Unpacks Postfix from Debian's archive into the folder that it is to take for its system.
- * @throws Error with the reason of apt, or that it needs root
+ * Unpacks Postfix from Debian's archive into a folder, which becomes its root.
+ * @throws Error with apt's reason, or because it is not run by root
  */
-export async function preparePostfix(root: string): Promise<void> {
+export async function unpackPostfix(root: string): Promise<void> {
   if (process.getuid?.() !== 0) throw new Error('Postfix starts only for root')
   await unpackPackages(root, packages)
 }
 
-/** Starts Postfix on a free port, in the foreground; it is stopped, with its children, by `ends`. */
+/** Starts Postfix on a free port, in the foreground. */
 export async function startPostfix(root: string, options: PostfixOptions) {
-  const { host, ends } = options
+  const { host, cleanup } = options
   const port = await freePort(host)
   await configure(root, options, port)
-  // Its master ends with its process group, so that has to be its own.
-  const child = spawn(chroot, [root, '/usr/lib/postfix/sbin/master', '-c', '/etc/postfix', '-d'], {
-    detached: true,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    // Makes it log from the start, and not only once it has read its settings.
-    env: { POSTLOG_SERVICE: 'postlog' },
-  })
-  // Closed by the last of its processes, and not before.
-  const closed = once(child, 'close')
-  child.stderr.resume()
-  ends.push(async () => {
-    const isRunning = child.exitCode === null && child.signalCode === null
-    if (isRunning && child.pid) process.kill(-child.pid, 'SIGTERM')
-    await closed
-  })
-  const version = await eventually('Postfix', async () => {
-    if (child.exitCode !== null) throw new Error(`Postfix ended with ${child.exitCode}`)
+  const argv = [root, '/usr/lib/postfix/sbin/master', '-c', '/etc/postfix', '-d']
+  // The variable makes it log from the start, and not only once it has read its settings.
+  const env = { POSTLOG_SERVICE: 'postlog' }
+  // Its master ends together with its process group, which must be its own.
+  const { child } = startProgram({ command: chroot, argv, env, isGroup: true }, cleanup)
+  const version = await eventually('Postfix', { withinMs: 30_000, everyMs: 100 }, async () => {
+    if (child.exitCode !== null) throw new Error(`Postfix ended: ${child.exitCode}`)
     return greeting(host, port)
   })
   return { port, maildir: join(root, 'mail', 'maildir'), version }
 }
 
-/** What Postfix says of it, where it said anything. */
+/** What Postfix has logged; empty where it has not started. */
 export function postfixLog(root: string): Promise<string> {
   return readFile(join(root, 'var', 'log', 'mail.log'), 'utf8').catch(() => '')
 }
@@ -104,14 +94,14 @@ async function freePort(host: string): Promise<number> {
   return port
 }
 
-/** What the server says first, without its status; `undefined` while it is not there. */
+/** The server's greeting, without its status; undefined while it does not listen. */
 async function greeting(host: string, port: number): Promise<string | undefined> {
   const socket = connect(port, host)
   try {
     const [line] = (await once(socket.setEncoding('utf8'), 'data')) as [string]
     return line.slice('220 '.length).trim()
   } catch {
-    // Not yet listening: the caller asks again, for a while.
+    // It does not listen yet: the caller tries again.
     return undefined
   } finally {
     socket.destroy()

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readOptions } from '../../scripts/bench/bench-options.js'
+import { command } from '../../scripts/bench/bench-options.js'
 import { faultsIn } from '../../scripts/bench/compare.js'
 import type { Contestant, Row } from '../../scripts/bench/contestant.js'
 import { engineContestant, startEngine } from '../../scripts/bench/engine.js'
@@ -10,16 +10,17 @@ import { runWorkload } from '../../scripts/bench/rounds.js'
 import { chooseFiles } from '../../scripts/bench/statement.js'
 import { goalsOf } from '../../scripts/bench/targets.js'
 import { runWalks } from '../../scripts/bench/walk.js'
-import { Ends } from '../../scripts/harness/cleanup.js'
+import { Cleanup } from '../../scripts/harness/cleanup.js'
+import { readOptions } from '../../scripts/harness/options.js'
 
-const ends = new Ends()
-t.teardown(() => ends.closeAll())
+const cleanup = new Cleanup()
+t.teardown(() => cleanup.closeAll())
 const layout = await layoutOf('yearly', 'data/financials')
 const facts = await readFacts(layout, { ...layout, name: 'packed' })
-const engine = engineContestant(await startEngine(layout, facts.columns, ends), 'yearly')
+const engine = engineContestant(await startEngine(layout, facts.columns, cleanup), 'yearly')
 const quiet = () => undefined
 
-/** One that answers as `change` says about the engine's rows. */
+/** A contestant that changes the engine's rows. */
 function other(name: string, change: (rows: readonly Row[]) => readonly Row[]): Contestant {
   const kind = name === 'das' ? 'das' : 'roapi'
   return {
@@ -37,8 +38,8 @@ function other(name: string, change: (rows: readonly Row[]) => readonly Row[]): 
 const withoutNulls = (rows: readonly Row[]) =>
   rows.map((row) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)))
 
-// Guarantee: a contestant that answers something else is found, whatever it answers.
-await t.test('every workload finds rows, and a wrong answer to it is told', async (t) => {
+// Guarantee: a contestant that answers anything else than the engine is found.
+await t.test('every workload finds rows, and a wrong answer to it is reported', async (t) => {
   const contestants = [
     engine,
     other('same', withoutNulls),
@@ -59,7 +60,7 @@ await t.test('every workload finds rows, and a wrong answer to it is told', asyn
   }
 })
 
-await t.test('a page in another order is a fault of ours, and none of a peer', (t) => {
+await t.test('a page in another order is a fault of ours, and not of a peer', (t) => {
   const question: Question = { ...walkQuestion, year: 2024 }
   const [first, second] = [2, 3].map((inn) => ({ inn, year: 2024 }))
   if (!first || !second) throw new Error('no rows')
@@ -74,11 +75,11 @@ await t.test('a page in another order is a fault of ours, and none of a peer', (
   t.end()
 })
 
-await t.test('a walk counts rows that come twice and rows that do not come', async (t) => {
+await t.test('a walk counts duplicated and missing rows', async (t) => {
   const walkers = [engine, other('peer', (rows) => rows.with(0, rows[1] ?? {}))]
   const [all, less] = await runWalks(walkers, facts, { pages: 5, peerPages: 5 }, quiet)
-  t.match(all, { pages: 2, rows: facts.rows, twice: 0, missed: 0 })
-  t.match(less, { pages: 2, rows: facts.rows, twice: 2, missed: 2 })
+  t.match(all, { pages: 2, rows: facts.rows, duplicated: 0, missing: 0 })
+  t.match(less, { pages: 2, rows: facts.rows, duplicated: 2, missing: 2 })
 })
 
 await t.test('files that can hold no row of a question are left out', (t) => {
@@ -114,24 +115,29 @@ await t.test('what was not measured is neither met nor missed', (t) => {
     memoryLimitBytes: 1,
   })
   t.same(
-    goals.filter(({ reached }) => reached !== null).map(({ name, isMet }) => [name, isMet]),
+    goals.filter(({ measured }) => measured !== null).map(({ name, isMet }) => [name, isMet]),
     [['start', true]],
   )
   t.end()
 })
 
 await t.test('options are read or refused', (t) => {
-  t.match(readOptions([]), { companies: 100_000, rounds: 30, minutes: 0, source: null })
-  t.match(readOptions(['--only', 'W1,overhead', '--rounds', '2', '--das-only']), {
+  t.match(readOptions(command.options, []), {
+    companies: 100_000,
+    rounds: 30,
+    minutes: 0,
+    source: null,
+  })
+  t.match(readOptions(command.options, ['--only', 'W1,overhead', '--rounds', '2', '--das-only']), {
     only: ['W1', 'overhead'],
     rounds: 2,
     dasOnly: true,
   })
-  t.match(readOptions(['--memory-limit', '1.5GB']), { memoryLimitBytes: 1_500_000_000 })
-  t.equal(readOptions(['--help']), null)
+  t.match(readOptions(command.options, ['--memory-limit', '1.5GB']), { memoryLimit: 1_500_000_000 })
+  t.equal(readOptions(command.options, ['--help']), null)
   const wrong = [['--rounds', '0'], ['--only', 'W9'], ['--pages', '1e3'], ['--speed'], ['more']]
   for (const argv of [...wrong, ['--memory-limit', '4']]) {
-    t.throws(() => readOptions(argv), { name: 'UsageError' }, argv.join(' '))
+    t.throws(() => readOptions(command.options, argv), { name: 'UsageError' }, argv.join(' '))
   }
   t.end()
 })

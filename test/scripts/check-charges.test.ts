@@ -1,10 +1,11 @@
 import t from 'tap'
-import { readOptions } from '../../scripts/check-charges/charges-options.js'
+import { command } from '../../scripts/check-charges/charges-options.js'
 import { openLedger } from '../../scripts/check-charges/ledger.js'
 import type { Outcome } from '../../scripts/check-charges/outcome.js'
 import type { Question } from '../../scripts/check-charges/question.js'
 import { findViolation } from '../../scripts/check-charges/rule.js'
 import type { Charged, Phase, Seen } from '../../scripts/check-charges/rule.js'
+import { readOptions } from '../../scripts/harness/options.js'
 import { randomOf } from '../../scripts/harness/random.js'
 
 const period = '2026-11'
@@ -198,17 +199,20 @@ await t.test('a seed repeats its numbers, and each client has some of its own', 
 })
 
 await t.test('options are read or refused', (t) => {
-  t.match(readOptions([]), { cycles: 500, clients: 16, isJson: false })
-  t.same(readOptions(['--cycles', '3', '--clients', '2', '--seed', '0', '--json']), {
-    cycles: 3,
-    clients: 2,
-    seed: 0,
-    isJson: true,
-  })
-  t.equal(readOptions(['--help']), null)
+  t.match(readOptions(command.options, []), { cycles: 500, clients: 16, json: false })
+  t.same(
+    readOptions(command.options, ['--cycles', '3', '--clients', '2', '--seed', '0', '--json']),
+    {
+      cycles: 3,
+      clients: 2,
+      seed: 0,
+      json: true,
+    },
+  )
+  t.equal(readOptions(command.options, ['--help']), null)
   const wrong = [['--cycles', '0'], ['--cycles', '1e3'], ['--seed', '-1'], ['--speed'], ['more']]
   for (const argv of wrong) {
-    t.throws(() => readOptions(argv), { name: 'UsageError' }, argv.join(' '))
+    t.throws(() => readOptions(command.options, argv), { name: 'UsageError' }, argv.join(' '))
   }
   t.end()
 })

@@ -1,75 +1,30 @@
-import { request } from 'node:http'
 import type { Agent } from 'node:http'
+import { sendWell } from '../harness/http.js'
+import type { Message } from '../harness/http.js'
 import type { Question } from './questions.js'
 
-/** A server that answers questions over HTTP, in a form that another process can be told. */
-export interface Target {
+/** A server that answers questions over HTTP, in a form that can be sent to another process. */
+export interface BenchTarget {
   readonly kind: 'das' | 'fastapi' | 'roapi'
   /** `http://127.0.0.1:port` */
   readonly base: string
   readonly dataset: 'yearly' | 'packed'
-  /** Empty where none is asked for. */
+  /** Empty where the server asks for none. */
   readonly token: string
 }
 
-/** A place in a walk: our cursor, or how many rows to leave out; null = the beginning. */
+/** A place in a walk: our cursor, or how many rows to leave out; null = the start. */
 export type Place = string | null
 
-export interface Reply {
-  /** From the first byte sent to the last one read. */
-  readonly ms: number
-  readonly text: string
-}
-
-interface Message {
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  readonly body: string
-}
-
-const answerMsMax = 120_000
-const lettersMax = 500
-
 /**
- * Asks, and times it to the last byte.
+ * Asks a question; the reply's time runs to the last byte.
  * @throws Error when the answer is not 200
  */
-export function ask(
-  agent: Agent,
-  target: Target,
-  question: Question,
-  place: Place = null,
-): Promise<Reply> {
-  const { method, path, body } = messageOf(target, question, place)
-  const headers = {
-    ...(target.token !== '' && { authorization: `Bearer ${target.token}` }),
-    ...(body !== '' && {
-      'content-type': target.kind === 'roapi' ? 'text/plain' : 'application/json',
-      'content-length': Buffer.byteLength(body),
-    }),
-  }
-  return new Promise((resolve, reject) => {
-    const startedMs = performance.now()
-    const sent = request(target.base + path, { method, headers, agent })
-    sent.setTimeout(answerMsMax, () => sent.destroy(new Error(`no answer from ${target.kind}`)))
-    sent.once('error', reject)
-    sent.once('response', (answer) => {
-      const parts: Buffer[] = []
-      answer.on('data', (part: Buffer) => parts.push(part))
-      answer.once('error', reject)
-      answer.once('end', () => {
-        const ms = performance.now() - startedMs
-        const text = Buffer.concat(parts).toString()
-        if (answer.statusCode === 200) return resolve({ ms, text })
-        const said = text.slice(0, lettersMax)
-        reject(new Error(`${target.kind} answers ${answer.statusCode} to ${path}: ${said}`))
-      })
-    })
-    sent.end(body === '' ? undefined : body)
-  })
+export function ask(agent: Agent, target: BenchTarget, question: Question, place: Place = null) {
+  return sendWell({ ...target, agent }, messageOf(target, question, place))
 }
 
-function messageOf(target: Target, question: Question, place: Place): Message {
+function messageOf(target: BenchTarget, question: Question, place: Place): Message {
   switch (target.kind) {
     case 'das':
       return dasMessage(target.dataset, question, place)
@@ -77,7 +32,7 @@ function messageOf(target: Target, question: Question, place: Place): Message {
       return fastApiMessage(target.dataset, question, place)
     case 'roapi': {
       const body = sqlOf(target.dataset, question, place)
-      return { method: 'POST', path: '/api/sql', body }
+      return { method: 'POST', path: '/api/sql', body, type: 'text/plain' }
     }
   }
 }
@@ -115,7 +70,7 @@ function fastApiMessage(dataset: string, question: Question, place: Place): Mess
   return { method: 'GET', path, body: '' }
 }
 
-/** Values are the benchmark's own: none holds a quote. */
+/** The values are the benchmark's own and hold no quotes. */
 function sqlOf(dataset: string, question: Question, place: Place): string {
   const { select, inns, year, okved, limit } = question
   const columns = select?.map((name) => `"${name}"`).join(', ') ?? '*'

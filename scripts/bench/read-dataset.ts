@@ -1,0 +1,39 @@
+import { openReader } from '../../src/app/reading.js'
+import { readRegistry } from '../../src/catalog.js'
+import type { Column } from '../../src/columns/column.js'
+import { filterPredicates } from '../../src/columns/predicate.js'
+import type { Version } from '../../src/versions/version.js'
+import type { Reader } from '../../src/cli/parts.js'
+
+/** A dataset that the product's own engine reads without a server. */
+export interface OpenDataset {
+  readonly reader: Reader
+  readonly version: Version
+}
+
+const askMsMax = 60_000
+
+/** Opens a dataset of a registry. */
+export async function openDataset(registry: string, name: string): Promise<OpenDataset> {
+  const reader = await openReader(await readRegistry(registry), name, null)
+  const found = reader.catalog.datasets.get(name)
+  if (!found?.version) throw new Error(found?.reason ?? 'no version')
+  return { reader, version: found.version }
+}
+
+/** Reads the rows of companies, and measures that. */
+export async function lookUp(
+  { reader, version }: OpenDataset,
+  inns: readonly string[],
+  columns: readonly Column[],
+  limit: number,
+) {
+  const [key] = version.key
+  if (!key) throw new Error('no key')
+  const predicates = filterPredicates(key, 'eq', inns)
+  const signal = AbortSignal.timeout(askMsMax)
+  const startedMs = performance.now()
+  const question = { version, predicates, columns, after: null, limit }
+  const { rows } = await reader.engine.read(question, { signal, client: 'bench' })
+  return { ms: performance.now() - startedMs, rows }
+}

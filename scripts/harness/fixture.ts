@@ -1,0 +1,147 @@
+import { existsSync } from 'node:fs'
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { Type } from 'typebox'
+import { Value } from 'typebox/value'
+import { parseDocument } from 'yaml'
+import type { Cleanup } from './cleanup.js'
+import { runProgram } from './process.js'
+import type { Run } from './script.js'
+import { startServer } from './server.js'
+import type { Server, ServerStart } from './server.js'
+
+/** A folder with a registry and a server's state, and where a script needs them, data. */
+export interface Fixture {
+  readonly folder: string
+  /** The user that runs the server and its commands; null = the one that runs the script. */
+  readonly uid: number | null
+}
+
+/** A subscription that a script has sold itself. */
+export interface Sold {
+  readonly subscription: string
+  readonly token: string
+}
+
+/** Datasets of a registry by name. */
+export type Datasets = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+/** The built command line. */
+export const launcher = resolve('dist', 'das.cjs')
+
+/** A plan that no run uses up and no rate slows down. */
+export const unlimited = {
+  rows_per_month: 1e15,
+  history: 'all',
+  price_rub: 0,
+  rate_per_minute: 1e9,
+} as const
+
+const Created = Type.Object({ subscription: Type.String(), token: Type.String() })
+const commandMsMax = 120_000
+
+interface FolderOptions {
+  /** Where it is made; the system's temporary folder where it is left out. */
+  readonly parent?: string
+  /** A failed script keeps it and names it. */
+  readonly isKept?: boolean
+}
+
+/** A new folder, which the clean-up removes. */
+export async function makeFolder(
+  { cleanup, log }: Pick<Run, 'cleanup' | 'log'>,
+  name: string,
+  { parent = tmpdir(), isKept = false }: FolderOptions = {},
+): Promise<string> {
+  const folder = await mkdtemp(join(resolve(parent), `das-${name}-`))
+  cleanup.add(async (ending) => {
+    if (isKept && ending === 'failed') log(`the folder is kept: ${folder}`)
+    else await rm(folder, { recursive: true, force: true })
+  })
+  return folder
+}
+
+/** Makes `data` and `state` in a folder; a server of another user can write to `state` alone. */
+export async function makeFixture(folder: string, uid: number | null = null): Promise<Fixture> {
+  await chmod(folder, 0o755)
+  await mkdir(join(folder, 'data'))
+  await mkdir(join(folder, 'state'), { mode: 0o700 })
+  if (uid !== null) await chown(join(folder, 'state'), uid, uid)
+  return { folder, uid }
+}
+
+/** Replaces the registry by rename. JSON is YAML too. */
+export async function writeRegistry(folder: string, datasets: Datasets): Promise<void> {
+  const path = join(folder, 'registry.yaml')
+  await writeFile(`${path}.new`, JSON.stringify({ datasets }, null, 2))
+  await rename(`${path}.new`, path)
+}
+
+/** Writes the shipped registry with one value changed, beside a link to the shipped data. */
+export async function writeShippedRegistry(
+  folder: string,
+  path: readonly string[],
+  value: unknown,
+): Promise<void> {
+  const registry = parseDocument(await readFile('registry.yaml', 'utf8'))
+  registry.setIn(path, registry.createNode(value))
+  await writeFile(join(folder, 'registry.yaml'), String(registry))
+  await symlink(resolve('data'), join(folder, 'data'))
+}
+
+/** Runs a command of the product over the fixture to its end. */
+export function das({ folder, uid }: Fixture, argv: readonly string[]) {
+  const place = argv[1] === 'reload' ? placeOptions(folder).slice(2) : placeOptions(folder)
+  const start = { argv: [launcher, ...argv, ...place], env: bareEnvironment(), uid }
+  return runProgram(start, commandMsMax)
+}
+
+/** Sells a subscription to plans, each written as `dataset:plan`. */
+export async function subscribe(
+  fixture: Fixture,
+  plans: readonly string[],
+  more: readonly string[] = [],
+): Promise<Sold> {
+  const chosen = plans.flatMap((plan) => ['--plan', plan])
+  const argv = ['subscription', 'create', '--json', '--email', 'buyer@example.org']
+  const { code, stdout, stderr } = await das(fixture, [...argv, ...chosen, ...more])
+  if (code !== 0) throw new Error(`das subscription create failed: ${stderr}`)
+  return Value.Parse(Created, JSON.parse(stdout))
+}
+
+/** Starts the built server over the fixture and waits until it listens. */
+export function serve(
+  { folder, uid }: Fixture,
+  cleanup: Cleanup,
+  { argv = [], ...start }: Partial<ServerStart> & { readonly port?: string } = {},
+): Promise<Server> {
+  const address = ['--host', '127.0.0.1', '--port', start.port ?? '0']
+  const all = [launcher, 'serve', ...address, ...placeOptions(folder), ...argv]
+  return startServer({ env: bareEnvironment(), uid, ...start, argv: all }, cleanup)
+}
+
+/** @throws Error where the product is not built */
+export function requireBuild(): void {
+  if (!existsSync(launcher)) throw new Error('dist/das.cjs is missing. Run: npm run build')
+}
+
+/** The environment without the settings that the caller made for a server of their own. */
+export function bareEnvironment(): NodeJS.ProcessEnv {
+  const entries = Object.entries(process.env).filter(([name]) => !name.startsWith('DAS_'))
+  return Object.fromEntries(entries)
+}
+
+function placeOptions(folder: string): readonly string[] {
+  return ['--registry', join(folder, 'registry.yaml'), '--state', join(folder, 'state')]
+}
