@@ -3,15 +3,10 @@ import type { ChargesFixture, Subscriber } from './check-charges/charges-fixture
 import { command } from './check-charges/charges-options.js'
 import type { Options } from './check-charges/charges-options.js'
 import { runPhase } from './check-charges/phase.js'
-import type { PhaseFault, PhasePlan } from './check-charges/phase.js'
+import type { PhasePlan } from './check-charges/phase.js'
 import type { Charged } from './check-charges/rule.js'
-import {
-  addFinding,
-  counterExampleText,
-  emptySummary,
-  summaryText,
-} from './check-charges/summary.js'
-import type { CounterExample, Summary } from './check-charges/summary.js'
+import { counterExampleText, summaryOf, summaryText } from './check-charges/summary.js'
+import type { CounterExample, PhaseFigures, Summary } from './check-charges/summary.js'
 import { requireBuild } from './harness/fixture.js'
 import { randomOf } from './harness/random.js'
 import { jsonText } from './harness/report.js'
@@ -44,23 +39,27 @@ const cyclesOfMilestone = 25
 /** Runs the phases in their order, up to the first fault. */
 async function check(fixture: ChargesFixture, options: Options, run: Run): Promise<Verdict> {
   const startedMs = performance.now()
+  const { cycles, seed } = options
   const large = [await sellLarge(fixture), await sellLarge(fixture)]
   let subscribers: Subscribers = { large, limited: [], all: large }
   let charged: readonly Charged[] = []
-  let summary = emptySummary(options.seed)
-  for (let cycle = 0; cycle <= options.cycles + 1; cycle++) {
+  const phases: PhaseFigures[] = []
+  for (let cycle = 0; cycle <= cycles + 1; cycle++) {
     if (cycle % cyclesOfLimited === 0) subscribers = await withNewLimited(fixture, subscribers)
     const plan = planOf(cycle, options, subscribers)
     const isCycle = plan.signal === 'SIGKILL'
-    const { cleanup } = run
-    const context = { ...options, fixture, cleanup, allSubscribers: subscribers.all }
-    const finding = await runPhase(context, plan, charged)
-    charged = finding.after
-    const elapsedMs = performance.now() - startedMs
-    summary = addFinding(summary, finding, isCycle, elapsedMs / 1000)
-    if (finding.fault) return { summary, example: exampleOf(summary, plan, finding.fault) }
-    if (isCycle) showProgress(run, cycle, options.cycles, elapsedMs)
+    const context = { ...options, fixture, cleanup: run.cleanup, allSubscribers: subscribers.all }
+    const { after, ...finding } = await runPhase(context, plan, charged)
+    charged = after
+    phases.push({ ...finding, isCycle })
+    if (finding.fault) {
+      const summary = summaryOf(seed, phases, (performance.now() - startedMs) / 1000)
+      const { signal, afterMs } = plan
+      return { summary, example: { seed, cycle, signal, after_ms: afterMs, fault: finding.fault } }
+    }
+    if (isCycle) showProgress(run, cycle, cycles, performance.now() - startedMs)
   }
+  const summary = summaryOf(seed, phases, (performance.now() - startedMs) / 1000)
   if (summary.rows_delivered === 0) throw new Error('no row was delivered: nothing was checked')
   return { summary, example: null }
 }
@@ -86,14 +85,6 @@ function planOf(
   const random = randomOf(seed, cycle)
   const afterMs = random.whole(killMsMin, killMsMax)
   return { ...always, signal: 'SIGKILL', afterMs, isAtAnswer: random.oneOf([true, false]) }
-}
-
-function exampleOf(
-  { seed }: Summary,
-  { number, signal, afterMs }: PhasePlan,
-  fault: PhaseFault,
-): CounterExample {
-  return { seed, cycle: number, signal, after_ms: afterMs, fault }
 }
 
 /** The time left is estimated from the cycles so far. */

@@ -1,32 +1,36 @@
-import { DuckDBInstance } from '@duckdb/node-api'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { access, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { openDuckDb } from './harness/duckdb.js'
+import { operand, text } from './harness/options.js'
+import { runScript } from './harness/script.js'
 
-const usage = `Makes the sample data of a fresh clone again, from a folder with the source sample.
-
-Usage:   npm run data -- SOURCE_FOLDER [--out FOLDER]
-Example: npm run data -- ../sample
-
-SOURCE_FOLDER holds
-  financials_girbo_2019_2025.parquet   financials_columns.csv
-  procurement_44fz_2018.parquet        procurement_columns.csv
-  dictionaries/okfs.csv                dictionaries/okved2_full.csv   dictionaries/okpd2_full.csv
-
-Options:
-  --out FOLDER   where to write (default: data/ of this repository)
-  --help         show this text
-
-The same source and the same DuckDB release give the same bytes, every time.`
+const command = {
+  name: 'make-sample-data',
+  usage: 'npm run data -- SOURCE_FOLDER',
+  about: `Makes the sample data of a fresh clone again, from a folder with the source sample. The same source
+and the same DuckDB release give the same bytes, every time.`,
+  options: {
+    source: operand(
+      'SOURCE_FOLDER',
+      `holds
+    financials_girbo_2019_2025.parquet   financials_columns.csv
+    procurement_44fz_2018.parquet        procurement_columns.csv
+    dictionaries/okfs.csv                dictionaries/okved2_full.csv   dictionaries/okpd2_full.csv`,
+    ),
+    out: text('where to write', join(import.meta.dirname, '..', 'data')),
+  },
+  footer: 'Example: npm run data -- ../sample',
+}
 
 interface SampleDataset {
   readonly name: string
   readonly parquet: string
   readonly columns: string
-  /** SQL for the name of a row's file: a part of time, so that a plan's history is whole files. */
+  /** SQL for the name of a row's file: a period, so that a plan's history is whole files. */
   readonly fileName: string
-  /** Order of the rows within a file: what is looked up comes first, and the whole is unique. */
+  /** The order of a file's rows: what is looked up comes first, and all together are unique. */
   readonly order: readonly string[]
 }
 
@@ -85,7 +89,7 @@ const plainUnits: Readonly<Record<string, string>> = {
 
 interface SourceColumn {
   readonly name: string
-  /** `false` = the publisher promises that it is never empty. */
+  /** `false` = the publisher promises that the column is never empty. */
   readonly nullable: string
   readonly unit: string
   readonly label: string
@@ -94,9 +98,9 @@ interface SourceColumn {
 }
 
 async function makeSampleData(sourceFolder: string, outFolder: string): Promise<void> {
-  await requireSource(sourceFolder)
-  const instance = await DuckDBInstance.create(':memory:', { threads: '1' })
-  const connection = await instance.connect()
+  requireSource(sourceFolder)
+  using duckdb = await openDuckDb()
+  const { connection } = duckdb
   for (const dataset of datasets) {
     await load(connection, sourceFolder, dataset)
     const columns = await readColumns(connection, sourceFolder, dataset)
@@ -107,26 +111,16 @@ async function makeSampleData(sourceFolder: string, outFolder: string): Promise<
     const text = await readFile(join(sourceFolder, list.source), 'utf8')
     await writeText(join(outFolder, list.target), text.replaceAll('\r\n', '\n'))
   }
-  connection.closeSync()
-  instance.closeSync()
 }
 
-async function requireSource(folder: string): Promise<void> {
-  if (!(await exists(folder))) throw new Error(`there is no folder ${folder}`)
+function requireSource(folder: string): void {
+  if (!existsSync(folder)) throw new Error(`there is no folder ${folder}`)
   const needed = [
     ...datasets.flatMap(({ parquet, columns }) => [parquet, columns]),
     ...codeLists.map(({ source }) => source),
   ]
-  const found = await Promise.all(needed.map((name) => exists(join(folder, name))))
-  const missing = needed.filter((_, index) => !found[index])
+  const missing = needed.filter((name) => !existsSync(join(folder, name)))
   if (missing.length > 0) throw new Error(`the folder ${folder} lacks ${missing.join(', ')}`)
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await access(path).then(
-    () => true,
-    () => false,
-  )
 }
 
 async function load(
@@ -138,7 +132,7 @@ async function load(
   await connection.run(`CREATE TABLE ${name} AS SELECT * FROM read_parquet(${path})`)
 }
 
-/** What the source says of the columns, checked to be those of the Parquet file, in its order. */
+/** The source's description of the columns, which must be those of the Parquet file, in order. */
 async function readColumns(
   connection: DuckDBConnection,
   sourceFolder: string,
@@ -171,7 +165,8 @@ async function writeParquetFiles(
     `SELECT ${fileName} AS part, count(*)::VARCHAR FROM ${name} GROUP BY part ORDER BY part`,
   )
   for (const [part = '', rows = ''] of parts) {
-    if (part === '') throw new Error(`${name}: ${rows} rows belong to no file, ${fileName} is null`)
+    if (part === '')
+      throw new Error(`${name}: ${rows} rows belong to no file because ${fileName} is null`)
     const path = join(outFolder, name, `${part}.parquet`)
     await writeWhole(path, async (temporaryPath) => {
       await connection.run(
@@ -220,7 +215,7 @@ async function writeText(path: string, text: string): Promise<void> {
   await writeWhole(path, async (temporaryPath) => await writeFile(temporaryPath, text))
 }
 
-/** A file under `path` is always a whole one: it is written beside it and then renamed. */
+/** Writes a file beside its path and renames it, so that the path never holds half a file. */
 async function writeWhole(
   path: string,
   write: (temporaryPath: string) => Promise<void>,
@@ -243,30 +238,4 @@ function csvField(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-function readArguments(): { sourceFolder: string; outFolder: string } | 'help' | 'wrong usage' {
-  const options = { out: { type: 'string' }, help: { type: 'boolean' } } as const
-  try {
-    const { values, positionals } = parseArgs({ options, allowPositionals: true })
-    if (values.help === true) return 'help'
-    const [sourceFolder, ...rest] = positionals
-    if (sourceFolder === undefined || rest.length > 0) return 'wrong usage'
-    const outFolder = values.out ?? join(import.meta.dirname, '..', 'data')
-    return { sourceFolder, outFolder }
-  } catch {
-    return 'wrong usage'
-  }
-}
-
-const request = readArguments()
-if (request === 'help') console.log(usage)
-else if (request === 'wrong usage') {
-  console.error(usage)
-  process.exitCode = 2
-} else {
-  try {
-    await makeSampleData(request.sourceFolder, request.outFolder)
-  } catch (error) {
-    console.error(`make-sample-data: ${error instanceof Error ? error.message : String(error)}`)
-    process.exitCode = 1
-  }
-}
+await runScript(command, ({ source, out }) => makeSampleData(source, out))

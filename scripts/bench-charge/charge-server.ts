@@ -4,17 +4,15 @@
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { ChargeQueue } from '../../src/access/charge-queue.js'
 import type { Charges } from '../../src/access/charge-queue.js'
-import { openerFor } from '../../src/app/reading.js'
+import { openEngine, openerFor } from '../../src/app/reading.js'
 import { openCatalog, readRegistry, versionsFolderOf } from '../../src/catalog.js'
 import { ChargeStore } from '../../src/control/charge-store.js'
 import { LastUsed } from '../../src/control/tokens/last-used.js'
 import { ControlStore } from '../../src/control/store/store.js'
-import { DuckDbEngine } from '../../src/engine/duckdb/duckdb-engine.js'
 import { buildServer } from '../../src/http/server.js'
 import { createService } from '../../src/service.js'
 import { serveOrders } from '../harness/worker.js'
@@ -58,20 +56,6 @@ function recorded(path: string): Charges {
   }
 }
 
-async function openEngine(folder: string, versionsFolder: string) {
-  const tempFolder = join(folder, 'tmp')
-  await mkdir(tempFolder)
-  return DuckDbEngine.open({
-    folders: [versionsFolder],
-    tempFolder,
-    memoryLimitBytes,
-    threads: availableParallelism(),
-    slots: availableParallelism(),
-    queueMax: 256,
-    waitMaxMs: 5000,
-  })
-}
-
 async function start({ isCharging, registry, folder }: ChargeServerOrder) {
   const versionsFolder = versionsFolderOf(folder)
   await mkdir(versionsFolder, { recursive: true })
@@ -82,7 +66,10 @@ async function start({ isCharging, registry, folder }: ChargeServerOrder) {
   const path = join(folder, 'control.db')
   const control = ControlStore.open(path)
   const { token } = sellBenchPlan(control)
-  const engine = await openEngine(folder, versionsFolder)
+  const tempFolder = join(folder, 'tmp')
+  await mkdir(tempFolder)
+  const options = { folders: [versionsFolder], tempFolder, memoryLimitBytes, slots: null }
+  const engine = await openEngine(options)
   const service = createService({
     catalog: () => catalog,
     control,

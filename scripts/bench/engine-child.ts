@@ -2,42 +2,23 @@
  * The bare engine in a process of its own: DuckDB with the server's threads, memory and settings,
  * statements prepared once, and the time taken around the query until its rows are there as text.
  */
-import type { DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from '@duckdb/node-api'
+import type { DuckDBInstance } from '@duckdb/node-api'
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import { defaultMemory } from '../../src/app/reading.js'
 import { bindText, bindTexts } from '../../src/engine/duckdb/bind.js'
-import type { Bound } from '../../src/engine/duckdb/bind.js'
 import { createInstance } from '../../src/engine/duckdb/instance.js'
 import type { EngineOrder, EngineReply } from './engine.js'
 import type { Question } from './questions.js'
 import { chooseFiles, sqlOf, valuesOf, walkSqlOf, walkValuesOf } from './statement.js'
 import type { FileBounds } from './statement.js'
+import { Statements } from '../harness/duckdb.js'
 import { serveOrders } from '../harness/worker.js'
-
-type Columns = readonly (readonly unknown[])[]
-
-/** One connection with the statements that it has prepared. */
-class Loop {
-  readonly #connection: DuckDBConnection
-  readonly #prepared = new Map<string, DuckDBPreparedStatement>()
-
-  constructor(connection: DuckDBConnection) {
-    this.#connection = connection
-  }
-
-  async run(sql: string, values: readonly Bound[]): Promise<Columns> {
-    const prepared = this.#prepared.get(sql) ?? (await this.#connection.prepare(sql))
-    this.#prepared.set(sql, prepared)
-    for (const [at, { value, type }] of values.entries()) prepared.bindValue(at + 1, value, type)
-    return (await prepared.run()).getColumns()
-  }
-}
 
 /** What the questions need; set by the first order. */
 interface OpenLayout {
   readonly instance: DuckDBInstance
-  readonly loop: Loop
+  readonly statements: Statements
   readonly files: readonly FileBounds[]
   readonly columns: readonly string[]
 }
@@ -54,7 +35,7 @@ async function answer(order: EngineOrder): Promise<EngineReply> {
   if (order.kind === 'load') return load(layout, order.questions, order.seconds)
   if (order.kind === 'walk') return walk(layout, order.question, order.place)
   const startedMs = performance.now()
-  const rows = await ask(layout, layout.loop, order.question)
+  const rows = await ask(layout, layout.statements, order.question)
   return { ...noRows, ms: performance.now() - startedMs, rows }
 }
 
@@ -65,15 +46,18 @@ async function open(files: readonly string[], columns: readonly string[]): Promi
     memoryLimitBytes: defaultMemory(),
     threads: availableParallelism(),
   })
-  const loop = new Loop(await instance.connect())
-  return { instance, loop, files: await readBounds(loop, files), columns }
+  const statements = new Statements(await instance.connect())
+  return { instance, statements, files: await readBounds(statements, files), columns }
 }
 
-async function readBounds(loop: Loop, files: readonly string[]): Promise<readonly FileBounds[]> {
+async function readBounds(
+  statements: Statements,
+  files: readonly string[],
+): Promise<readonly FileBounds[]> {
   const sql = `SELECT file_name, min(stats_min_value), max(stats_max_value)
     FROM parquet_metadata($1::VARCHAR[]) WHERE path_in_schema = $2 GROUP BY file_name`
   const boundsOf = async (column: string) => {
-    const [paths = [], min = [], max = []] = await loop.run(sql, [
+    const [paths = [], min = [], max = []] = await statements.run(sql, [
       bindTexts(files),
       bindText(column),
     ])
@@ -89,18 +73,18 @@ async function readBounds(loop: Loop, files: readonly string[]): Promise<readonl
 
 async function ask(
   { files, columns }: OpenLayout,
-  loop: Loop,
+  statements: Statements,
   question: Question,
 ): Promise<readonly string[]> {
   const chosen = chooseFiles(files, question)
   if (chosen.length === 0) return []
-  const [rows = []] = await loop.run(sqlOf(question, columns), valuesOf(question, chosen))
+  const [rows = []] = await statements.run(sqlOf(question, columns), valuesOf(question, chosen))
   return rows.map(String)
 }
 
 /** A page by keyset: file by file, from the row after the last one. */
 async function walk(
-  { files, columns, loop }: OpenLayout,
+  { files, columns, statements }: OpenLayout,
   question: Question,
   place: string | null,
 ): Promise<EngineReply> {
@@ -110,7 +94,10 @@ async function walk(
   let [file = 0, row = 0] = place?.split(':').map(Number) ?? []
   for (let at = files[file]; at; at = files[file]) {
     const missing = question.limit - rows.length
-    const [found = [], numbers = []] = await loop.run(sql, walkValuesOf(at.path, row, missing))
+    const [found = [], numbers = []] = await statements.run(
+      sql,
+      walkValuesOf(at.path, row, missing),
+    )
     rows.push(...found.map(String))
     if (found.length === missing) {
       row = Number(numbers.at(-1)) + 1
@@ -133,12 +120,12 @@ async function load(
   const endMs = performance.now() + seconds * 1000
   let begun = 0
   const work = async () => {
-    const loop = new Loop(await open.instance.connect())
+    const statements = new Statements(await open.instance.connect())
     while (performance.now() < endMs) {
       const question = questions[begun++ % questions.length]
       if (!question) return
       const startedMs = performance.now()
-      await ask(open, loop, question)
+      await ask(open, statements, question)
       latenciesMs.push(performance.now() - startedMs)
     }
   }

@@ -1,9 +1,8 @@
-import type { DuckDBConnection } from '@duckdb/node-api'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bindTexts } from '../../src/engine/duckdb/bind.js'
 import type { Bound } from '../../src/engine/duckdb/bind.js'
-import { openDuckDb } from '../harness/duckdb.js'
+import { openDuckDb, Statements } from '../harness/duckdb.js'
 import { sum } from '../harness/statistics.js'
 
 /** One folder of Parquet files. */
@@ -42,16 +41,16 @@ export async function layoutOf(name: Layout['name'], folder: string): Promise<La
 export async function readFacts(yearly: Layout, packed: Layout): Promise<Facts> {
   // A sample's seed repeats it only with one thread, which is what this opens.
   using duckdb = await openDuckDb()
-  const { connection } = duckdb
-  const [rows, packedRows] = [await rowsOf(connection, yearly), await rowsOf(connection, packed)]
+  const statements = new Statements(duckdb.connection)
+  const [rows, packedRows] = [await rowsOf(statements, yearly), await rowsOf(statements, packed)]
   if (rows !== packedRows) throw new Error(`${rows} rows became ${packedRows} by packing`)
   const files = bindTexts(yearly.files)
   const table = 'FROM read_parquet($1::VARCHAR[])'
-  const columns = await column(connection, `SELECT column_name FROM (DESCRIBE ${table})`, files)
-  const years = await column(connection, `SELECT DISTINCT year ${table} ORDER BY 1`, files)
+  const columns = await column(statements, `SELECT column_name FROM (DESCRIBE ${table})`, files)
+  const years = await column(statements, `SELECT DISTINCT year ${table} ORDER BY 1`, files)
   const sample = `reservoir(${companiesMax} ROWS) REPEATABLE (${seed})`
   const found = `SELECT inn FROM (SELECT inn ${table} USING SAMPLE ${sample}) ORDER BY hash(inn)`
-  const inns = await column(connection, found, files)
+  const inns = await column(statements, found, files)
   return {
     rows,
     columns: columns.map(String),
@@ -62,17 +61,11 @@ export async function readFacts(yearly: Layout, packed: Layout): Promise<Facts> 
   }
 }
 
-async function rowsOf(connection: DuckDBConnection, { files }: Layout): Promise<number> {
+async function rowsOf(statements: Statements, { files }: Layout): Promise<number> {
   const sql = 'SELECT sum(num_rows) FROM parquet_file_metadata($1::VARCHAR[])'
-  return Number((await column(connection, sql, bindTexts(files)))[0])
+  return Number((await column(statements, sql, bindTexts(files)))[0])
 }
 
-async function column(
-  connection: DuckDBConnection,
-  sql: string,
-  ...values: readonly Bound[]
-): Promise<readonly unknown[]> {
-  const prepared = await connection.prepare(sql)
-  for (const [at, { value, type }] of values.entries()) prepared.bindValue(at + 1, value, type)
-  return (await (await prepared.run()).getColumns())[0] ?? []
+async function column(statements: Statements, sql: string, ...values: readonly Bound[]) {
+  return (await statements.run(sql, values))[0] ?? []
 }

@@ -44,14 +44,14 @@ function dasMessage(dataset: string, question: Question, place: Place): Message 
     const body = JSON.stringify({ filters, ...(select && { select }), limit })
     return { method: 'POST', path: `/v1/${dataset}/query`, body }
   }
-  const filters = [
+  return getMessage(`/v1/${dataset}`, [
     ...inns.map((inn) => `inn=eq.${inn}`),
-    ...(year === null ? [] : [`year=eq.${year}`]),
-    ...(okved === null ? [] : [`okved=like.${okved}*`]),
-    ...(select === null ? [] : [`select=${select.join()}`]),
-    ...(place === null ? [] : [`cursor=${place}`]),
-  ]
-  return { method: 'GET', path: `/v1/${dataset}?${filters.join('&')}&limit=${limit}`, body: '' }
+    year !== null && `year=eq.${year}`,
+    okved !== null && `okved=like.${okved}*`,
+    select !== null && `select=${select.join()}`,
+    place !== null && `cursor=${place}`,
+    `limit=${limit}`,
+  ])
 }
 
 function fastApiMessage(dataset: string, question: Question, place: Place): Message {
@@ -60,14 +60,19 @@ function fastApiMessage(dataset: string, question: Question, place: Place): Mess
     const body = JSON.stringify({ inns, select: select ?? [] })
     return { method: 'POST', path: `/${dataset}/companies`, body }
   }
-  const filters = [
+  return getMessage(`/${dataset}`, [
     ...inns.map((inn) => `inn=${inn}`),
-    ...(year === null ? [] : [`year=${year}`]),
-    ...(okved === null ? [] : [`okved=${okved}`]),
-    ...(select === null ? [] : [`select=${select.join()}`]),
-  ]
-  const path = `/${dataset}?${filters.join('&')}&limit=${limit}&offset=${place ?? 0}`
-  return { method: 'GET', path, body: '' }
+    year !== null && `year=${year}`,
+    okved !== null && `okved=${okved}`,
+    select !== null && `select=${select.join()}`,
+    `limit=${limit}`,
+    `offset=${place ?? 0}`,
+  ])
+}
+
+function getMessage(path: string, parameters: readonly (string | false)[]): Message {
+  const given = parameters.filter((parameter) => parameter !== false)
+  return { method: 'GET', path: `${path}?${given.join('&')}`, body: '' }
 }
 
 /** The values are the benchmark's own and hold no quotes. */

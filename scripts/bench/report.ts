@@ -120,25 +120,24 @@ function loadRows(findings: Findings): readonly (readonly string[])[] {
 function notesOf(findings: Findings): readonly string[] {
   const { memory, memoryLimitBytes, overhead, loads } = findings
   const [asked] = findings.workloads
-  const engineLoads = loads.some(({ contestant }) => contestant.startsWith('engine'))
-  return [
-    ...(asked ? [`W1 to W5: medians of ${asked.rounds} rounds, to the last byte.`] : []),
-    ...(engineLoads ? ['The engine has no connections: W7 is a loop for each core.'] : []),
-    ...(overhead
-      ? [
-          `Overhead: ${numberText(overhead.httpMs)} ms over HTTP, ${numberText(overhead.engineMs)} ` +
-            `ms in the product's engine, medians of ${overhead.asked} look-ups.`,
-        ]
-      : []),
-    ...(memory
-      ? [
-          `Memory over ${memory.minutes} minutes of ${memory.load.requests} requests ` +
-            `(${memory.load.failed} failed): ` +
-            `${memory.minuteBytes === null ? '' : `${sizeText(memory.minuteBytes)} after one minute, `}` +
-            `${sizeText(memory.endBytes)} at the end, ${sizeText(memory.maxBytes)} at most; ` +
-            `limit ${sizeText(memoryLimitBytes)}.`,
-        ]
-      : []),
-    ...faultsOf(findings),
-  ]
+  const notes: string[] = []
+  if (asked) notes.push(`W1 to W5: medians of ${asked.rounds} rounds, to the last byte.`)
+  if (loads.some(({ contestant }) => contestant.startsWith('engine'))) {
+    notes.push('The engine has no connections: W7 is a loop for each core.')
+  }
+  if (overhead) {
+    const [http, engine] = [overhead.httpMs, overhead.engineMs].map(numberText)
+    const medians = `medians of ${overhead.asked} look-ups`
+    notes.push(`Overhead: ${http} ms over HTTP, ${engine} ms in the product's engine, ${medians}.`)
+  }
+  if (memory) {
+    const { minutes, load, minuteBytes, endBytes, maxBytes } = memory
+    const first = minuteBytes === null ? '' : `${sizeText(minuteBytes)} after one minute, `
+    notes.push(
+      `Memory over ${minutes} minutes of ${load.requests} requests (${load.failed} failed): ` +
+        `${first}${sizeText(endBytes)} at the end, ${sizeText(maxBytes)} at most; ` +
+        `limit ${sizeText(memoryLimitBytes)}.`,
+    )
+  }
+  return [...notes, ...faultsOf(findings)]
 }

@@ -49,18 +49,22 @@ export function goalsOf(findings: Findings): readonly Goal[] {
   ]
 }
 
-/** A goal that a number meets when it is at most, or at least, the limit. */
-function goal(
-  name: string,
-  words: string,
-  value: number | null,
-  limit: number | null,
-  kind: 'most' | 'least',
-  unit: string,
-): Goal {
-  if (value === null || limit === null) return { name, words, measured: null, isMet: false }
-  const isMet = kind === 'most' ? value <= limit : value >= limit
-  return { name, words, measured: `${numberText(value)}${unit}`, isMet }
+type Value = number | null
+
+/** A goal that a value meets when it is at most the limit. */
+function atMost(name: string, words: string, value: Value, limit: Value, unit: string): Goal {
+  const isMet = value !== null && limit !== null && value <= limit
+  return { name, words, measured: measuredText(value, limit, unit), isMet }
+}
+
+/** A goal that a factor meets when it is at least the limit. */
+function atLeast(name: string, words: string, factor: Value, limit: number): Goal {
+  const isMet = factor !== null && factor >= limit
+  return { name, words, measured: measuredText(factor, limit, ' ×'), isMet }
+}
+
+function measuredText(value: Value, limit: Value, unit: string): string | null {
+  return value === null || limit === null ? null : `${numberText(value)}${unit}`
 }
 
 /** Three digits, or a whole number. */
@@ -70,7 +74,7 @@ export function numberText(value: number): string {
   return value.toFixed(value >= 10 ? 1 : 2)
 }
 
-function timeOf({ workloads }: Findings, name: string, contestant: string): number | null {
+function timeOf({ workloads }: Findings, name: string, contestant: string): Value {
   const timed = workloads.find((each) => each.name === name)?.timed ?? []
   return timed.find((each) => each.contestant === contestant)?.medianMs ?? null
 }
@@ -81,21 +85,21 @@ function nearEngine(findings: Findings, name: string, spareMs: number): Goal {
   const spare = spareMs === 0 ? '' : ` + ${spareMs} ms`
   const at = limit === null ? '' : ` (${numberText(limit)} ms)`
   const words = `yearly ≤ ${engineFactor} × bare engine${spare}${at}`
-  return goal(name, words, timeOf(findings, name, 'das yearly'), limit, 'most', ' ms')
+  return atMost(name, words, timeOf(findings, name, 'das yearly'), limit, ' ms')
 }
 
-function ratio(above: number | null, below: number | null): number | null {
+function ratio(above: Value, below: Value): Value {
   return above === null || below === null ? null : above / below
 }
 
 function ahead(findings: Findings, name: string, peer: PeerName): Goal {
   const theirs = timeOf(findings, name, `${peer} yearly`)
   const times = ratio(theirs, timeOf(findings, name, 'das yearly'))
-  return goal(name, `yearly ahead of ${peer} on yearly`, times, 1, 'least', ' ×')
+  return atLeast(name, `yearly ahead of ${peer} on yearly`, times, 1)
 }
 
 /** The better of a peer's two layouts. */
-function better(of: (layout: Layout) => number | null, kind: 'least' | 'most'): number | null {
+function better(of: (layout: Layout) => Value, kind: 'least' | 'most'): Value {
   const both = [of('yearly'), of('packed')]
   const values = both.filter((value) => value !== null).filter(Number.isFinite)
   if (values.length === 0) return null
@@ -105,7 +109,7 @@ function better(of: (layout: Layout) => number | null, kind: 'least' | 'most'): 
 function timesFaster(findings: Findings, name: string, peer: PeerName, factor: number): Goal {
   const theirs = better((layout) => timeOf(findings, name, `${peer} ${layout}`), 'least')
   const times = ratio(theirs, timeOf(findings, name, 'das packed'))
-  return goal(name, `packed ≥ ${factor} × ${peer}`, times, factor, 'least', ' ×')
+  return atLeast(name, `packed ≥ ${factor} × ${peer}`, times, factor)
 }
 
 function walkGoals({ walks }: Findings): readonly Goal[] {
@@ -116,44 +120,35 @@ function walkGoals({ walks }: Findings): readonly Goal[] {
     const wrong = walk && walk.duplicated + walk.missing
     const words = `${layout}: last page ≤ ${engineFactor} × page 1`
     return [
-      goal('W6', words, growth, engineFactor, 'most', ' ×'),
-      goal('W6', `${layout}: every row once`, wrong, 0, 'most', ' rows wrong'),
+      atMost('W6', words, growth, engineFactor, ' ×'),
+      atMost('W6', `${layout}: every row once`, wrong, 0, ' rows wrong'),
     ]
   })
   const theirs = better((layout) => of(`FastAPI ${layout}`)?.pageMs ?? null, 'least')
   const times = ratio(theirs, of('das packed')?.pageMs ?? null)
   const words = `packed: a page ≥ ${walkFactor} × FastAPI's`
-  return [...layouts, goal('W6', words, times, walkFactor, 'least', ' ×')]
+  return [...layouts, atLeast('W6', words, times, walkFactor)]
 }
 
 function loadGoals({ loads }: Findings): readonly Goal[] {
   const of = (name: string) => loads.find(({ contestant }) => contestant === name) ?? null
   const rate = (name: string) => of(name)?.requestsPerSecond ?? null
+  const ahead = peers.map((peer) => {
+    const times = ratio(rate('das yearly'), rate(`${peer} yearly`))
+    return atLeast('W7', `yearly ahead of ${peer} on yearly`, times, 1)
+  })
   const theirs = better((layout) => rate(`FastAPI ${layout}`), 'most')
+  const times = ratio(rate('das packed'), theirs)
   const tails = (['yearly', 'packed'] as const).flatMap((layout) => {
     const load = of(`das ${layout}`)
     const tail = load && load.p99Ms / load.p50Ms
     const delay = load?.loop?.p99Ms ?? null
     return [
-      goal('W7', `${layout}: p99 ≤ ${tailFactorMax} × p50`, tail, tailFactorMax, 'most', ' ×'),
-      goal('W7', `${layout}: event loop p99 ≤ ${loopMsMax} ms`, delay, loopMsMax, 'most', ' ms'),
+      atMost('W7', `${layout}: p99 ≤ ${tailFactorMax} × p50`, tail, tailFactorMax, ' ×'),
+      atMost('W7', `${layout}: event loop p99 ≤ ${loopMsMax} ms`, delay, loopMsMax, ' ms'),
     ]
   })
-  return [
-    ...peers.map((peer) => {
-      const times = ratio(rate('das yearly'), rate(`${peer} yearly`))
-      return goal('W7', `yearly ahead of ${peer} on yearly`, times, 1, 'least', ' ×')
-    }),
-    goal(
-      'W7',
-      `packed ≥ ${loadFactor} × FastAPI`,
-      ratio(rate('das packed'), theirs),
-      loadFactor,
-      'least',
-      ' ×',
-    ),
-    ...tails,
-  ]
+  return [...ahead, atLeast('W7', `packed ≥ ${loadFactor} × FastAPI`, times, loadFactor), ...tails]
 }
 
 function processGoals({ overhead, startMs, memory, memoryLimitBytes }: Findings): readonly Goal[] {
@@ -162,9 +157,9 @@ function processGoals({ overhead, startMs, memory, memoryLimitBytes }: Findings)
   const aboveMax = memoryAboveMaxBytes / 1e6
   const overheadMs = overhead?.overheadMs ?? null
   return [
-    goal('overhead', `≤ ${overheadMsMax} ms`, overheadMs, overheadMsMax, 'most', ' ms'),
-    goal('start', `≤ ${startMsMax / 1000} s`, startMs / 1000, startMsMax / 1000, 'most', ' s'),
-    goal('memory', `≤ limit + ${aboveMax} MB`, above, aboveMax, 'most', ' MB above'),
-    goal('memory', `end ≤ ${growthMax} × first minute`, growth, growthMax, 'most', ' ×'),
+    atMost('overhead', `≤ ${overheadMsMax} ms`, overheadMs, overheadMsMax, ' ms'),
+    atMost('start', `≤ ${startMsMax / 1000} s`, startMs / 1000, startMsMax / 1000, ' s'),
+    atMost('memory', `≤ limit + ${aboveMax} MB`, above, aboveMax, ' MB above'),
+    atMost('memory', `end ≤ ${growthMax} × first minute`, growth, growthMax, ' ×'),
   ]
 }

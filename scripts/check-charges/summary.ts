@@ -1,7 +1,8 @@
 import { count, factsText } from '../harness/report.js'
+import { sum } from '../harness/statistics.js'
 import type { Finding, PhaseFault } from './phase.js'
 
-/** The figures of a run so far. */
+/** The figures of a run. */
 export interface Summary {
   readonly seed: number
   readonly cycles: number
@@ -22,6 +23,12 @@ export interface Summary {
   readonly wall_seconds: number
 }
 
+/** What the summary takes from a phase. */
+export interface PhaseFigures extends Omit<Finding, 'after'> {
+  /** False for the clean phases. */
+  readonly isCycle: boolean
+}
+
 /** What is broken, and where. */
 export interface CounterExample {
   readonly seed: number
@@ -32,48 +39,27 @@ export interface CounterExample {
   readonly fault: PhaseFault
 }
 
-/** The summary before the first phase. */
-export function emptySummary(seed: number): Summary {
+/** Sums up the phases of a run, which took so many seconds. */
+export function summaryOf(seed: number, phases: readonly PhaseFigures[], seconds: number): Summary {
+  const total = (figure: (phase: PhaseFigures) => number) => sum(phases.map(figure))
+  const overcharges = phases
+    .map(({ charged, delivered, counts }) => ({ rows: charged - delivered, pages: counts.broken }))
+    .filter(({ rows }) => rows > 0)
+  const [largest = { rows: 0, pages: 0 }] = overcharges.toSorted((a, b) => b.rows - a.rows)
   return {
     seed,
-    cycles: 0,
-    starts: 0,
-    requests: 0,
-    refused: 0,
-    broken: 0,
-    rows_delivered: 0,
-    rows_charged: 0,
-    rows_attempted: 0,
-    largest_overcharge: { rows: 0, pages: 0 },
-    cycles_with_overcharge: 0,
-    integrity_checks: 0,
-    wall_seconds: 0,
-  }
-}
-
-/** The summary with one more phase, which ended so many seconds after the run's start. */
-export function addFinding(
-  soFar: Summary,
-  { counts, delivered, charged, attempted, fault }: Finding,
-  isCycle: boolean,
-  wallSeconds: number,
-): Summary {
-  const overcharge = { rows: charged - delivered, pages: counts.broken }
-  const { largest_overcharge: largest } = soFar
-  return {
-    ...soFar,
-    cycles: soFar.cycles + (isCycle ? 1 : 0),
-    starts: soFar.starts + 1,
-    requests: soFar.requests + counts.whole + counts.refused + counts.broken,
-    refused: soFar.refused + counts.refused,
-    broken: soFar.broken + counts.broken,
-    rows_delivered: soFar.rows_delivered + delivered,
-    rows_charged: soFar.rows_charged + charged,
-    rows_attempted: soFar.rows_attempted + attempted,
-    largest_overcharge: overcharge.rows > largest.rows ? overcharge : largest,
-    cycles_with_overcharge: soFar.cycles_with_overcharge + (overcharge.rows > 0 ? 1 : 0),
-    integrity_checks: soFar.integrity_checks + (fault?.kind === 'database' ? 0 : 1),
-    wall_seconds: Math.round(wallSeconds * 10) / 10,
+    cycles: phases.filter(({ isCycle }) => isCycle).length,
+    starts: phases.length,
+    requests: total(({ counts }) => counts.whole + counts.refused + counts.broken),
+    refused: total(({ counts }) => counts.refused),
+    broken: total(({ counts }) => counts.broken),
+    rows_delivered: total(({ delivered }) => delivered),
+    rows_charged: total(({ charged }) => charged),
+    rows_attempted: total(({ attempted }) => attempted),
+    largest_overcharge: largest,
+    cycles_with_overcharge: overcharges.length,
+    integrity_checks: phases.filter(({ fault }) => fault?.kind !== 'database').length,
+    wall_seconds: Math.round(seconds * 10) / 10,
   }
 }
 

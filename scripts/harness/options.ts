@@ -10,6 +10,8 @@ export class UsageError extends Error {
 export interface Option<T> {
   /** What stands for its value in the help; null = a switch. */
   readonly placeholder: string | null
+  /** It is a word of its own, without a flag before it. */
+  readonly isOperand?: true
   readonly help: string
   /** Reads its text, which is undefined where the option is not given. */
   readonly read: (text: string | undefined, flag: string) => T
@@ -66,6 +68,11 @@ export function text(help: string, fallback: string | null, placeholder = 'F'): 
   return withDefault(help, placeholder, fallback, (given) => given)
 }
 
+/** The one word that a script needs. */
+export function operand(placeholder: string, help: string): Option<string> {
+  return { ...text(help, null, placeholder), isOperand: true }
+}
+
 /** Text that may be left out. */
 export function optionalText(help: string, placeholder = 'F'): Option<string | null> {
   return { placeholder, help, read: (given) => given ?? null }
@@ -79,19 +86,12 @@ export function readOptions<T extends OptionTable>(
   table: T,
   argv: readonly string[],
 ): OptionValues<T> | null {
-  const entries = Object.entries(table).map(([name, option]) => ({
-    name,
-    flag: flagOf(name),
-    option,
-  }))
-  const given = parse(argv, [
-    ...entries.map(({ flag, option }) => [flag, option.placeholder === null] as const),
-    ['help', true],
-  ])
+  const given = parse(table, argv)
   if (given['help'] === true) return null
-  const values = entries.map(({ name, flag, option }) => {
-    const value = given[flag]
-    return [name, option.read(typeof value === 'boolean' ? '' : value, `--${flag}`)]
+  const values = Object.entries(table).map(([name, option]) => {
+    const value = given[flagOf(name)]
+    const label = option.isOperand ? `${option.placeholder}` : `--${flagOf(name)}`
+    return [name, option.read(typeof value === 'boolean' ? '' : value, label)]
   })
   // Each value is what the option of its name reads.
   return Object.fromEntries(values) as OptionValues<T>
@@ -100,10 +100,10 @@ export function readOptions<T extends OptionTable>(
 /** The text of `--help`. */
 export function helpText({ usage, about, options, footer }: Command<OptionTable>): string {
   const rows = [
-    ...Object.entries(options).map(([name, { placeholder, help }]) => [
-      [`--${flagOf(name)}`, ...(placeholder === null ? [] : [placeholder])].join(' '),
-      help,
-    ]),
+    ...Object.entries(options).map(([name, { placeholder, isOperand, help }]) => {
+      const words = [...(isOperand ? [] : [`--${flagOf(name)}`]), placeholder ?? '']
+      return [words.join(' '), help]
+    }),
     ['--help', 'this text'],
   ]
   const width = Math.max(...rows.map(([words = '']) => words.length))
@@ -129,14 +129,22 @@ function withDefault<T>(
   }
 }
 
-function parse(argv: readonly string[], flags: readonly (readonly [string, boolean])[]) {
-  const options = Object.fromEntries(
-    flags.map(([flag, isSwitch]) => {
-      return [flag, { type: isSwitch ? ('boolean' as const) : ('string' as const) }]
-    }),
-  )
+function parse(table: OptionTable, argv: readonly string[]) {
+  const entries = Object.entries(table)
+  const isSwitch = (option: Option<unknown>) => option.placeholder === null
+  const flags = entries.filter(([, { isOperand }]) => !isOperand)
+  const operands = entries.filter(([, { isOperand }]) => isOperand)
+  const options: Record<string, { type: 'boolean' | 'string' }> = { help: { type: 'boolean' } }
+  for (const [name, option] of flags) {
+    options[flagOf(name)] = { type: isSwitch(option) ? 'boolean' : 'string' }
+  }
   try {
-    return parseArgs({ args: [...argv], options }).values
+    const allowPositionals = operands.length > 0
+    const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals })
+    if (positionals.length > operands.length)
+      throw new Error(`unexpected word ${positionals.at(-1)}`)
+    const words = operands.map(([name], at) => [flagOf(name), positionals[at]] as const)
+    return { ...values, ...Object.fromEntries(words) }
   } catch (cause) {
     throw new UsageError(cause instanceof Error ? cause.message : String(cause))
   }

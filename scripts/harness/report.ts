@@ -2,6 +2,9 @@ import { tableLines } from '../../src/cli/print.js'
 
 type Cells = readonly (string | number)[]
 
+/** Keeps facts aligned that a script prints one after another. */
+const factWidthMin = 12
+
 /** A table in aligned columns, for a terminal and for logs alike. */
 export function textTable(titles: readonly string[], rows: readonly Cells[]): string {
   const terminal = { isTTY: true, write: () => undefined }
@@ -16,7 +19,7 @@ export function markdownTable(titles: readonly string[], rows: readonly Cells[])
 
 /** Names, each with what was found, one a line. */
 export function factsText(facts: readonly (readonly [name: string, fact: string])[]): string {
-  const width = Math.max(...facts.map(([name]) => name.length))
+  const width = Math.max(factWidthMin, ...facts.map(([name]) => name.length))
   return linesText(facts.map(([name, fact]) => `${name.padEnd(width)}  ${fact}`))
 }
 

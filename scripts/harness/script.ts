@@ -35,6 +35,7 @@ export async function runScript<T extends OptionTable>(
     // What a stop breaks off is not a failure.
     if (cleanup.signal.aborted) return
     progress.log(cause instanceof Error ? cause.message : String(cause))
+    if (cause instanceof UsageError) process.stderr.write(`Usage: ${command.usage} [options]\n`)
     process.exitCode = cause instanceof UsageError ? 2 : 1
   } finally {
     await cleanup.closeAll(process.exitCode ? 'failed' : 'passed')
