@@ -96,11 +96,11 @@ async function checkBreaks(fixture: ExportFixture, options: Options): Promise<Fa
 }
 
 async function checkStop(fixture: ExportFixture): Promise<Facts> {
-  const manner = { first: 0, cursor: null, rowsPerSecond: slowRowsPerSecond }
-  const reading = readExport(fixture, manner)
+  const slowReading = { first: 0, cursor: null, rowsPerSecond: slowRowsPerSecond }
+  const result = readExport(fixture, slowReading)
   await sleep(500)
   void fixture.server.end('SIGTERM')
-  const { control, rows } = await reading
+  const { control, rows } = await result
   const last = JSON.stringify(control)
   demand(control?.complete !== true, 'the export ended before the stop; give more --rows')
   const isRight = control?.error === 'service_unavailable' && control.cursor !== null

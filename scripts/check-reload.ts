@@ -1,4 +1,3 @@
-import { Numbers } from './check-reload/changes.js'
 import { openWriter } from './check-reload/parquet.js'
 import { tableText } from './check-reload/phase-table.js'
 import type { Outcome } from './check-reload/phase-table.js'
@@ -19,15 +18,14 @@ import { runScript } from './harness/script.js'
 /** Runs the phases in their order; `onOutcome` gets each that held. */
 async function check(context: PhaseContext, onOutcome: (outcome: Outcome) => void): Promise<void> {
   const { fixture, run, hasTime } = context
-  const numbers = new Numbers()
   let server = await serve(fixture, run.cleanup, serverStart)
   try {
-    onOutcome(await changesByRename(context, server, numbers, false))
-    onOutcome(await changesByRename(context, server, numbers, true))
-    if (hasTime()) onOutcome(await changesInPlace(context, server, numbers))
-    if (hasTime()) onOutcome(await withoutLinks(context, numbers))
+    onOutcome(await changesByRename(context, server, false))
+    onOutcome(await changesByRename(context, server, true))
+    if (hasTime()) onOutcome(await changesInPlace(context, server))
+    if (hasTime()) onOutcome(await withoutLinks(context))
     if (hasTime()) {
-      const last = await packedAndKilled(context, server, numbers)
+      const last = await packedAndKilled(context, server)
       server = last.server
       onOutcome(last.outcome)
     }
@@ -48,12 +46,14 @@ await runScript(command, async (options, run) => {
   using writer = await openWriter()
   const fixture = await makeReloadFixture(run, writer, null)
   const outcomes: Outcome[] = []
+  let lastNumber = 0
+  const nextNumber = () => ++lastNumber
   const onOutcome = (outcome: Outcome) => {
     outcomes.push(outcome)
     run.log(`phase ${outcome.phase} holds: ${outcome.counts.requests} requests`)
   }
   try {
-    await check({ fixture, options, run, hasTime }, onOutcome)
+    await check({ fixture, options, run, nextNumber, hasTime }, onOutcome)
     run.print(`${tableText(outcomes)}seed ${options.seed}\n`)
     if (!hasTime()) run.log(`stopped after ${options.secondsMax} s: some phases did not run`)
   } catch (cause) {

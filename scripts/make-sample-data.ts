@@ -165,8 +165,9 @@ async function writeParquetFiles(
     `SELECT ${fileName} AS part, count(*)::VARCHAR FROM ${name} GROUP BY part ORDER BY part`,
   )
   for (const [part = '', rows = ''] of parts) {
-    if (part === '')
+    if (part === '') {
       throw new Error(`${name}: ${rows} rows belong to no file because ${fileName} is null`)
+    }
     const path = join(outFolder, name, `${part}.parquet`)
     await writeWhole(path, async (temporaryPath) => {
       await connection.run(

@@ -50,8 +50,8 @@ function difference(rows: string[], right: string[], isSet: boolean): string | n
   if (at === -1) return null
   const [text = '', rightText = ''] = [rows[at], right[at]]
   const from = Math.max(firstDifference(text, rightText) - 20, 0)
-  const [said, wanted] = [text, rightText].map((each) => each.slice(from, from + 60))
-  return `another row ${at + 1}: …${said}…, not …${wanted}…`
+  const [found, expected] = [text, rightText].map((each) => each.slice(from, from + 60))
+  return `row ${at + 1} differs: …${found}…, not …${expected}…`
 }
 
 function firstDifference(left: string, right: string): number {

@@ -15,15 +15,6 @@ const servedMsMax = 30_000
 const ignoredMs = 600
 const limitMaxLeast = 1000
 
-/** Counts changes: each gets a number of its own. */
-export class Numbers {
-  #last = 0
-
-  next(): number {
-    return ++this.#last
-  }
-}
-
 /** Replaces one year or all by rename; returns after how many milliseconds it is served. */
 export async function refresh(
   client: Client,
@@ -58,7 +49,7 @@ export async function edit(
 }
 
 /** Waits until the dataset's description is that of an edit. */
-export function untilFollowed({ target }: Client, number: number): Promise<number> {
+function untilFollowed({ target }: Client, number: number): Promise<number> {
   return until(`the registry's edit ${number} is followed`, servedMsMax, async () => {
     const reply = await get(target, '/v1/things/schema')
     if (reply && reply.status !== 200) throw new Fault(`${reply.status} to the schema`)
@@ -67,7 +58,7 @@ export function untilFollowed({ target }: Client, number: number): Promise<numbe
 }
 
 /** The registry after an edit, which removes nothing that the clients use. */
-export function editedEntries(isPacked: boolean, number: number, random: Random) {
+function editedEntries(isPacked: boolean, number: number, random: Random) {
   const { things = {}, other = {} } = entries(isPacked)
   const kind = random.whole(0, 5)
   const plan = { ...unlimited, price_rub: number }

@@ -71,9 +71,10 @@ export class Expectation {
 
   #place(version: string, generations: ReadonlyMap<number, number>, floor: number): void {
     const last = this.#mixes.findLastIndex((mix) => this.#fits(mix, generations))
-    const said = [...generations].map(([year, generation]) => `${year}: ${generation}`).join(', ')
-    if (last < 0) throw new Fault(`version ${version} is a mix that was never on the disk: ${said}`)
-    if (last < floor) throw new Fault(`version ${version} is served after a newer one: ${said}`)
+    const shown = [...generations].map(([year, generation]) => `${year}: ${generation}`).join(', ')
+    const wrong = `version ${version} (${shown})`
+    if (last < 0) throw new Fault(`${wrong} is a mix that was never on the disk`)
+    if (last < floor) throw new Fault(`${wrong} is served after a newer one`)
     if (floor < 0) return
     const first = this.#mixes.findIndex((mix) => this.#fits(mix, generations))
     this.#floor = Math.max(this.#floor, first)

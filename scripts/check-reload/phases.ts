@@ -3,11 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { Fault } from '../harness/fault.js'
-import { das, serve, writeRegistry } from '../harness/fixture.js'
+import { das, serve } from '../harness/fixture.js'
 import { randomOf } from '../harness/random.js'
 import type { Server } from '../harness/server.js'
-import { dropBad, editedEntries, edit, refresh, reloadByHand, untilFollowed } from './changes.js'
-import type { Numbers } from './changes.js'
+import { dropBad, edit, refresh, reloadByHand } from './changes.js'
 import { beginWalk, endWalk, nextPage, questionOf } from './walks.js'
 import type { Client, Tolerance, Walk } from './walks.js'
 import { makeReloadFixture, rowsOfYear, years } from './reload-fixture.js'
@@ -44,23 +43,22 @@ const Listed = Type.Array(
 export function changesByRename(
   context: PhaseContext,
   server: Server,
-  numbers: Numbers,
   isPacked: boolean,
 ): Promise<Outcome> {
   const name = isPacked ? '1 (pack: auto)' : '1 (as dropped)'
   return runPhase(context, name, server, strict(), async (client) => {
     const { seed } = context.options
     const random = randomOf(seed, isPacked ? 2 : 1)
-    await follow(client, isPacked, numbers.next(), seed)
+    await follow(context, client, isPacked)
     const done = { refreshes: 0, edits: 0, bad: 0 }
     const servedMs: number[] = []
     for (const kind of shuffled(halfOf(context, isPacked), random.whole)) {
       if (!context.hasTime()) break
       if (kind === 'refreshes') {
         const only = random.oneOf([null, ...years])
-        servedMs.push(await refresh(client, numbers.next(), only))
-      } else if (kind === 'edits') await edit(client, isPacked, numbers.next(), random)
-      else await dropBad(client, done.bad + (isPacked ? 4 : 0), numbers.next())
+        servedMs.push(await refresh(client, context.nextNumber(), only))
+      } else if (kind === 'edits') await edit(client, isPacked, context.nextNumber(), random)
+      else await dropBad(client, done.bad + (isPacked ? 4 : 0), context.nextNumber())
       done[kind]++
       const all = done.refreshes + done.edits + done.bad
       if (all % handEvery === 0) await reloadByHand(client)
@@ -85,31 +83,25 @@ function shuffled(kinds: readonly Kind[], whole: (min: number, max: number) => n
   return kinds.flatMap(() => left.splice(whole(0, left.length - 1), 1))
 }
 
-async function follow(client: Client, isPacked: boolean, number: number, seed: number) {
-  await writeRegistry(
-    client.fixture.folder,
-    editedEntries(isPacked, number, randomOf(seed, number)),
-  )
-  await untilFollowed(client, number)
+/** Edits the registry, which turns packing on or off, and waits until the server follows it. */
+async function follow({ options, nextNumber }: PhaseContext, client: Client, isPacked: boolean) {
+  const number = nextNumber()
+  await edit(client, isPacked, number, randomOf(options.seed, number))
 }
 
 /** Phase 2: a file that is overwritten in place is served right, or not at all. */
-export function changesInPlace(
-  context: PhaseContext,
-  server: Server,
-  numbers: Numbers,
-): Promise<Outcome> {
+export function changesInPlace(context: PhaseContext, server: Server): Promise<Outcome> {
   const tolerance = { mayRefuse: true, mayBeAway: false }
   return runPhase(context, '2 (in place)', server, tolerance, async (client) => {
     const random = randomOf(context.options.seed, 3)
     const servedMs: number[] = []
-    await follow(client, false, numbers.next(), context.options.seed)
+    await follow(context, client, false)
     for (const how of overwrites) {
       if (!context.hasTime()) break
       context.run.update(`phase 2: ${how.name}`)
       // Walks on earlier versions read the same file.
-      await refresh(client, numbers.next(), years[0])
-      await overwrite(client.fixture, random.oneOf(years.slice(1)), numbers.next(), how)
+      await refresh(client, context.nextNumber(), years[0])
+      await overwrite(client.fixture, random.oneOf(years.slice(1)), context.nextNumber(), how)
       servedMs.push(await untilServed(client, overwrittenMsMax))
     }
     return { refreshes: servedMs.length, servedMs }
@@ -117,7 +109,7 @@ export function changesInPlace(
 }
 
 /** Phase 3: where links are refused, copies are served, and no request fails. */
-export async function withoutLinks(context: PhaseContext, numbers: Numbers): Promise<Outcome> {
+export async function withoutLinks(context: PhaseContext): Promise<Outcome> {
   const reason = reasonToLeaveOut()
   const phase = '3 (copies)'
   if (reason !== null) return { ...emptyOutcome(phase), note: `left out: ${reason}` }
@@ -128,7 +120,7 @@ export async function withoutLinks(context: PhaseContext, numbers: Numbers): Pro
     return await runPhase({ ...context, fixture }, phase, server, strict(), async (client) => {
       const servedMs: number[] = []
       for (let done = 0; done < copiedRefreshes && context.hasTime(); done++) {
-        servedMs.push(await refresh(client, numbers.next(), done % 2 === 0 ? null : years[0]))
+        servedMs.push(await refresh(client, context.nextNumber(), done % 2 === 0 ? null : years[0]))
       }
       const stored = await storedOf(fixture)
       if (stored !== 'copied') throw new Fault(`das dataset list says ${stored}, not copied`)
@@ -150,7 +142,6 @@ function reasonToLeaveOut(): string | null {
 export async function packedAndKilled(
   context: PhaseContext,
   server: Server,
-  numbers: Numbers,
 ): Promise<{ readonly outcome: Outcome; readonly server: Server }> {
   const tolerance = strict()
   let next = server
@@ -164,19 +155,19 @@ export async function packedAndKilled(
       const held: Walk[] = []
       const servedMs: number[] = []
       const renew = async () => {
-        servedMs.push(await refresh(client, numbers.next(), null))
+        servedMs.push(await refresh(client, context.nextNumber(), null))
         await hold(client, held)
       }
-      await follow(client, false, numbers.next(), seed)
+      await follow(context, client, false)
       await renew()
-      await follow(client, true, numbers.next(), seed)
+      await follow(context, client, true)
       await untilPacked(context.fixture)
       await hold(client, held)
       await renew()
       await untilPacked(context.fixture)
       await hold(client, held)
       server.child.kill('SIGHUP')
-      await follow(client, true, numbers.next(), seed)
+      await follow(context, client, true)
       context.run.update('phase 4: kill -9')
       tolerance.mayBeAway = true
       await server.end('SIGKILL')
@@ -186,7 +177,7 @@ export async function packedAndKilled(
       tolerance.mayBeAway = false
       await untilReload(client, 'ok', packedMsMax)
       for (const walk of held) await finish(client, walk)
-      servedMs.push(await refresh(client, numbers.next(), years[0]))
+      servedMs.push(await refresh(client, context.nextNumber(), years[0]))
       await untilPacked(context.fixture)
       return changesOf(servedMs, held.length)
     },

@@ -16,6 +16,8 @@ export interface PhaseContext {
   readonly fixture: ReloadFixture
   readonly options: Options
   readonly run: Run
+  /** Counts changes: each gets a number of its own. */
+  readonly nextNumber: () => number
   /** False when nothing new is to be started. */
   readonly hasTime: () => boolean
 }

@@ -1,4 +1,4 @@
-/** Clients at work. */
+/** Clients that ask in a loop. */
 export interface Clients {
   /** No new request begins from here on. */
   readonly stop: () => void

@@ -8,7 +8,7 @@ export class UsageError extends Error {
 
 /** One option of a script. */
 export interface Option<T> {
-  /** What stands for its value in the help; null = a switch. */
+  /** The name of its value in the help; null = a switch. */
   readonly placeholder: string | null
   /** It is a word of its own, without a flag before it. */
   readonly isOperand?: true
@@ -32,7 +32,7 @@ export interface Command<T extends OptionTable> {
   readonly usage: string
   readonly about: string
   readonly options: T
-  /** What stands below the options. */
+  /** Text below the options. */
   readonly footer?: string
 }
 
@@ -141,8 +141,9 @@ function parse(table: OptionTable, argv: readonly string[]) {
   try {
     const allowPositionals = operands.length > 0
     const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals })
-    if (positionals.length > operands.length)
+    if (positionals.length > operands.length) {
       throw new Error(`unexpected word ${positionals.at(-1)}`)
+    }
     const words = operands.map(([name], at) => [flagOf(name), positionals[at]] as const)
     return { ...values, ...Object.fromEntries(words) }
   } catch (cause) {

@@ -1,4 +1,4 @@
-/** A source of chance that repeats itself for the same seed. */
+/** Random numbers that are the same for the same seed. */
 export interface Random {
   /** A whole number from `min` to `max`, both included. */
   readonly whole: (min: number, max: number) => number
@@ -7,8 +7,8 @@ export interface Random {
 }
 
 /**
- * The source that belongs to these numbers: a seed, and what tells one user of it from another.
- * Mulberry32 by Tommy Ettinger (public domain); each number stirs the state once.
+ * The source for a seed and the numbers that distinguish its users. Mulberry32 by Tommy Ettinger
+ * (public domain); each number changes the state once.
  */
 export function randomOf(seed: number, ...path: readonly number[]): Random {
   let state = seed >>> 0
