@@ -145,43 +145,37 @@ export async function packedAndKilled(
 ): Promise<{ readonly outcome: Outcome; readonly server: Server }> {
   const tolerance = strict()
   let next = server
-  const outcome = await runPhase(
-    context,
-    '4 (packed, killed)',
-    server,
-    tolerance,
-    async (client) => {
-      const { seed } = context.options
-      const held: Walk[] = []
-      const servedMs: number[] = []
-      const renew = async () => {
-        servedMs.push(await refresh(client, context.nextNumber(), null))
-        await hold(client, held)
-      }
-      await follow(context, client, false)
-      await renew()
-      await follow(context, client, true)
-      await untilPacked(context.fixture)
+  const phase = '4 (packed, killed)'
+  const outcome = await runPhase(context, phase, server, tolerance, async (client) => {
+    const held: Walk[] = []
+    const servedMs: number[] = []
+    const renew = async () => {
+      servedMs.push(await refresh(client, context.nextNumber(), null))
       await hold(client, held)
-      await renew()
-      await untilPacked(context.fixture)
-      await hold(client, held)
-      server.child.kill('SIGHUP')
-      await follow(context, client, true)
-      context.run.update('phase 4: kill -9')
-      tolerance.mayBeAway = true
-      await server.end('SIGKILL')
-      const { port } = new URL(server.base)
-      next = await serve(context.fixture, context.run.cleanup, { ...serverStart, port })
-      await untilServed(client, packedMsMax)
-      tolerance.mayBeAway = false
-      await untilReload(client, 'ok', packedMsMax)
-      for (const walk of held) await finish(client, walk)
-      servedMs.push(await refresh(client, context.nextNumber(), years[0]))
-      await untilPacked(context.fixture)
-      return changesOf(servedMs, held.length)
-    },
-  )
+    }
+    await follow(context, client, false)
+    await renew()
+    await follow(context, client, true)
+    await untilPacked(context.fixture)
+    await hold(client, held)
+    await renew()
+    await untilPacked(context.fixture)
+    await hold(client, held)
+    server.child.kill('SIGHUP')
+    await follow(context, client, true)
+    context.run.update('phase 4: kill -9')
+    tolerance.mayBeAway = true
+    await server.end('SIGKILL')
+    const { port } = new URL(server.base)
+    next = await serve(context.fixture, context.run.cleanup, { ...serverStart, port })
+    await untilServed(client, packedMsMax)
+    tolerance.mayBeAway = false
+    await untilReload(client, 'ok', packedMsMax)
+    for (const walk of held) await finish(client, walk)
+    servedMs.push(await refresh(client, context.nextNumber(), years[0]))
+    await untilPacked(context.fixture)
+    return changesOf(servedMs, held.length)
+  })
   return { outcome, server: next }
 }
 
