@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import t from 'tap'
 import { findingTable } from '../src/cli/check/finding-table.js'
@@ -9,12 +10,14 @@ import { operators } from '../src/columns/operators.js'
 import { settings } from '../src/config.js'
 import { errorStatus } from '../src/errors.js'
 import { DatasetSchema } from '../src/registry/registry-schema.js'
+import { pageAt, pages } from './support/pages.js'
+import type { Page } from './support/pages.js'
 
-const readme = readFileSync('README.md', 'utf8')
-
-/** The rows of the table under a heading, as lists of cells. */
-function tableAfter(text: string, page = readme): readonly (readonly string[])[] {
-  const start = page.indexOf(text)
+/** The rows of the first table after a text of a page, as lists of cells. */
+function tableAfter(path: string, text: string): readonly (readonly string[])[] {
+  const page = pageAt(path).text
+  const start = page.indexOf(`\n${text}`)
+  if (start === -1) throw new Error(`${path} has no "${text}"`)
   const table =
     page
       .slice(start)
@@ -36,9 +39,9 @@ function codes(cell: string | undefined): readonly string[] {
   return [...(cell ?? '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
 }
 
-await t.test('the README lists every operator with its meaning, and no other', (t) => {
+await t.test('the docs list every operator with its meaning, and no other', (t) => {
   t.same(
-    tableAfter('### Filters').map(([name, meaning]) => [
+    tableAfter('docs/rest.md', '### Operators').map(([name, meaning]) => [
       codes(name)[0],
       meaning?.replaceAll('`', ''),
     ]),
@@ -47,29 +50,41 @@ await t.test('the README lists every operator with its meaning, and no other', (
   t.end()
 })
 
-await t.test('the README gives each type the operators that it has', (t) => {
-  const rows = tableAfter('Which of them a column has').flatMap(([types, , names]) =>
-    codes(types).map((type) => [type, codes(names)] as const),
+await t.test('the docs give each type the operators that it has', (t) => {
+  const rows = tableAfter('docs/rest.md', 'The type of a column decides').flatMap(
+    ([types, , names]) => codes(types).map((type) => [type, codes(names)] as const),
   )
   t.same(Object.fromEntries(rows), typeOperators)
   t.end()
 })
 
-await t.test('the README lists every error code with its status, and no other', (t) => {
+await t.test('the docs list every error code with its status, and no other', (t) => {
   t.same(
-    tableAfter('### Errors').map(([status, code]) => [codes(code)[0], Number(status)]),
+    tableAfter('docs/rest.md', '## Errors').map(([status, code]) => [
+      codes(code)[0],
+      Number(status),
+    ]),
     Object.entries(errorStatus),
   )
   t.end()
 })
 
-await t.test('the README lists every key of a dataset in the registry, and no other', (t) => {
-  const keys = tableAfter('A dataset needs a title').flatMap(([cell]) =>
+await t.test('the docs list every key of a dataset in the registry, and no other', (t) => {
+  const keys = tableAfter('docs/registry.md', '## Keys of a dataset').flatMap(([cell]) =>
     codes(cell).map((code) => code.split(':')[0]),
   )
   t.same([...keys].sort(), Object.keys(DatasetSchema.properties).sort())
   t.end()
 })
+
+await t.test('the docs list every key of a plan, and no other', (t) => {
+  const [plan] = Object.values(DatasetSchema.properties.plans.patternProperties)
+  const keys = tableAfter('docs/registry.md', '## Plans').flatMap(([cell]) => codes(cell))
+  t.same([...keys].sort(), Object.keys(plan?.properties ?? {}).sort())
+  t.end()
+})
+
+const program = buildProgram({ version: '0', stdout: {}, stderr: {} } as unknown as CliParts)
 
 /** `usage`, `usage repair`, `token`, `token list` … */
 function commandNames(command: Command, path: readonly string[] = []): readonly string[] {
@@ -79,11 +94,10 @@ function commandNames(command: Command, path: readonly string[] = []): readonly 
   })
 }
 
-await t.test('the README lists every command, and no other', (t) => {
-  const program = buildProgram({ version: '0', stdout: {}, stderr: {} } as unknown as CliParts)
+await t.test('the docs list every command, and no other', (t) => {
   const groups = ['dataset', 'mail', 'subscription', 'token']
   const names = commandNames(program).filter((name) => !groups.includes(name))
-  const listed = tableAfter('## Command line').map(([cell]) =>
+  const listed = tableAfter('docs/command-line.md', '## Commands').map(([cell]) =>
     codes(cell)
       .join()
       .replace(/^das /, '')
@@ -93,9 +107,9 @@ await t.test('the README lists every command, and no other', (t) => {
   t.end()
 })
 
-await t.test('the README lists every setting with its default, and no other', (t) => {
+await t.test('the docs list every setting with its default, and no other', (t) => {
   t.same(
-    tableAfter('## Settings').map(([flag, variable, value, help]) => [
+    tableAfter('docs/operating.md', '## Settings').map(([flag, variable, value, help]) => [
       codes(flag)[0] ?? null,
       codes(variable)[0],
       codes(value)[0] ?? '',
@@ -112,10 +126,106 @@ await t.test('the README lists every setting with its default, and no other', (t
 })
 
 await t.test('the page on dataset checks lists every finding, and no other', (t) => {
-  const page = readFileSync('docs/dataset-check.md', 'utf8')
   t.same(
-    tableAfter('# What', page).map(([code, level, meaning]) => [codes(code)[0], level, meaning]),
+    tableAfter('docs/dataset-check.md', '## Findings').map(([code, level, meaning]) => [
+      codes(code)[0],
+      level,
+      meaning,
+    ]),
     Object.entries(findingTable).map(([code, { level, meaning }]) => [code, level, meaning]),
   )
   t.end()
 })
+
+/** The changelog is about the past, and a script writes the page on conformance. */
+const otherPages = ['CHANGELOG.md', 'docs/conformance.md']
+
+/** Every piece of code in the prose and the tables of the pages. */
+const inlineCodes = pages
+  .filter(({ path }) => !otherPages.includes(path))
+  .flatMap(({ path, text }) =>
+    codes(text.replaceAll(/^```[^]*?^```$/gm, '')).map((code) => ({ path, code })),
+  )
+
+const optionsOf = (command: Command): readonly string[] =>
+  [...command.options.flatMap(({ long, short }) => [long, short]), '--help']
+    .filter((each) => each !== undefined && each !== null)
+    .concat(command.commands.flatMap(optionsOf))
+
+await t.test('every das command that the pages name exists, with its options', (t) => {
+  const unknown = inlineCodes.flatMap(({ path, code }) => {
+    const [, line] = /^(?:npx )?das (.*)$/.exec(code) ?? []
+    if (line === undefined) return []
+    let command = program
+    const words = line.split(' ')
+    for (const word of words) {
+      command = command.commands.find((each) => each.name() === word) ?? command
+    }
+    const isCommand = command !== program || line.startsWith('--') || line.startsWith('…')
+    const options = words.filter((word) => /^--?[a-z]/.test(word))
+    const isKnown = options.every((option) => optionsOf(command).includes(option))
+    return isCommand && isKnown ? [] : [`${path}: ${code}`]
+  })
+  t.same(unknown, [])
+  t.end()
+})
+
+/** Options of curl, npm scripts and the MCP bridge that the pages mention. */
+const othersOptions = ['--compressed', '--data-urlencode', '--allow-http', '--cycles', '--check']
+
+await t.test('every option and variable that the pages name exists', (t) => {
+  const variables = [...Object.values(settings).map(({ variable }) => variable)]
+  const known = [...optionsOf(program), ...othersOptions, ...variables, 'DAS_TOKEN', 'DAS_SERVER']
+  const unknown = inlineCodes.flatMap(({ path, code }) =>
+    (code.match(/(?<![\w-])--[a-z][a-z-]*|\bDAS_[A-Z_]*[A-Z]\b/g) ?? [])
+      .filter((name) => !known.includes(name))
+      .map((name) => `${path}: ${name}`),
+  )
+  t.same(unknown, [])
+  t.end()
+})
+
+await t.test('the guide for contributors lists every npm script, and no other', (t) => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    scripts: Readonly<Record<string, string>>
+  }
+  const names = Object.keys(scripts).filter((name) => !/^(pre|post)/.test(name))
+  const listed = ['## Tests', '## Other commands']
+    .flatMap((heading) => tableAfter('CONTRIBUTING.md', heading))
+    .map(([cell]) => codes(cell)[0]?.replace(/^npm (run )?/, ''))
+  t.same([...listed].sort(), names.sort())
+  const named = inlineCodes.flatMap(({ code }) => /^npm run ([\w:-]+)/.exec(code)?.[1] ?? [])
+  t.same(
+    named.filter((name) => !names.includes(name)),
+    [],
+  )
+  t.end()
+})
+
+await t.test('links between the pages resolve, with their anchors', (t) => {
+  t.same(pages.flatMap(brokenLinks), [])
+  t.end()
+})
+
+function brokenLinks(page: Page): readonly string[] {
+  const text = page.text.replaceAll(/^```[^]*?^```$/gm, '').replaceAll(/`[^`]*`/g, '')
+  const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
+  return targets
+    .filter((target) => !/^https?:/.test(target))
+    .filter((target) => {
+      const [file = '', anchor] = target.split('#')
+      const path = file === '' ? page.path : join(dirname(page.path), file)
+      const linked = pages.find((each) => each.path === path)
+      return !existsSync(path) || (anchor !== undefined && !(linked && hasAnchor(linked, anchor)))
+    })
+    .map((target) => `${page.path}: ${target}`)
+}
+
+/** Whether a heading has this anchor, as GitHub makes them. */
+function hasAnchor({ text }: Page, anchor: string): boolean {
+  const titles = text.replaceAll(/^```[^]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)
+  return [...titles].some(([, title = '']) => {
+    const words = title.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    return words.replaceAll(' ', '-') === anchor
+  })
+}

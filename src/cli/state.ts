@@ -145,7 +145,7 @@ function refuseNewBesideServer(stateFolder: string): void {
   if (!ServerLock.isHeld(lockPath(stateFolder))) return
   throw new Error(
     `A server runs over ${resolve(stateFolder)}, and its control.db is gone: restore it first ` +
-      '(README.md, "Restore").',
+      '(docs/operating.md, "Restore").',
   )
 }
 

@@ -124,7 +124,7 @@ await t.test('a damaged control.db is reported with the newest backup', async (t
   damageTable(controlPath(house), 'subscriptions')
   const advice =
     `The newest known backup is ${backup} of ${new Date(house.clock.ms).toISOString()}. ` +
-    'README.md, "Restore", says how to put a backup in its place.'
+    'docs/operating.md, "Restore", says how to put a backup in its place.'
   for (const argv of [['subscription', 'list'], create, ['serve', '--port', '0']]) {
     const { code, stderr } = await house.das(argv)
     t.equal(code, 1, argv.join(' '))

@@ -9,7 +9,7 @@ import { recordOf } from '../../src/registry/shape.js'
 import { listen } from '../support/answers.js'
 import type { McpClient, Party } from '../support/mcp-clients.js'
 import { comeWithoutToken, converse, startStage } from '../support/mcp-scenario.js'
-import { mcpExample } from '../support/readme.js'
+import { exampleAfter } from '../support/pages.js'
 import { startShipped } from '../support/shipped.js'
 
 const program = join('test', 'clients', 'client.py')
@@ -40,12 +40,12 @@ await t.test('a Python client without a token is refused, and finds no OAuth', a
   }
 })
 
-await t.test("the README's Python program lists the shipped datasets", async (t) => {
+await t.test('the Python program of docs/mcp.md lists the shipped datasets', async (t) => {
   const world = await startShipped(t)
   const base = `http://127.0.0.1:${await listen(world)}`
   const { stdout } = await promisify(execFile)(python, [
     '-c',
-    mcpExample('**Python**', 'python', base),
+    exampleAfter('docs/mcp.md', '### Python', 'python', base),
   ])
   t.match(stdout, "'name': 'financials'")
 })

@@ -45,7 +45,7 @@ function observe(t: Test) {
   return { path, backup, control, charges, watch, sold, charge, events, kinds }
 }
 
-/** As the README says: everything aside, then the copy in its place. */
+/** As docs/operating.md says: everything aside, then the copy in its place. */
 function putAside(path: string): void {
   const aside = join(dirname(path), 'aside')
   mkdirSync(aside)

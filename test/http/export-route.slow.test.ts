@@ -55,7 +55,7 @@ const linesOf = (text: string) => {
   return lines
 }
 
-/** As the README tells clients to tell them apart. */
+/** As docs/rest.md tells clients to distinguish them. */
 const isControl = (line: string) => line.startsWith('{"cursor":')
 const rowsIn = (text: string) => linesOf(text).filter((line) => !isControl(line))
 const controlIn = (text: string) =>

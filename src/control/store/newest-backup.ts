@@ -38,7 +38,7 @@ function newestBackup(storePath: string): KnownBackup | null {
 /** What to do about a damaged control.db, for the operator. `withPath`: with the backup's folder. */
 export function restoreAdvice(storePath: string, withPath: boolean): string {
   const backup = newestBackup(storePath)
-  const how = 'README.md, "Restore", says how to put a backup in its place.'
+  const how = 'docs/operating.md, "Restore", says how to put a backup in its place.'
   if (!backup) return `No backup of it is known in the state folder. ${how}`
   const name = withPath ? backup.path : basename(backup.path)
   return `The newest known backup is ${name} of ${new Date(backup.madeAt).toISOString()}. ${how}`
