@@ -4,10 +4,10 @@ import { registryDataset } from './catalog/dataset.js'
 import type { Dataset } from './catalog/dataset.js'
 import { openDataset } from './catalog/open-dataset.js'
 import type { OpenOptions } from './catalog/open-dataset.js'
+import { readText } from './catalog/read-text.js'
 import { RegistryError, parseRegistry } from './registry/registry.js'
 import type { Registry } from './registry/registry.js'
 import { FileError } from './versions/opener.js'
-import { readText } from './versions/read-text.js'
 
 /** A frozen picture of all datasets; a request takes one and keeps it to its end. */
 export interface Catalog {

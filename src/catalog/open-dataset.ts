@@ -9,16 +9,16 @@ import { DamageError, findSourceFiles } from '../versions/files/source-files.js'
 import type { SourceFile } from '../versions/files/source-files.js'
 import { FileError } from '../versions/opener.js'
 import type { OpenFiles, OpenedFile } from '../versions/opener.js'
-import { readText } from '../versions/read-text.js'
+import { packedFolder } from '../versions/packing/packed-content.js'
 import type { Content } from '../versions/store/content.js'
 import type { FileChecks } from '../versions/store/file-checks.js'
 import { KnownFiles } from '../versions/store/known-files.js'
 import { isIntact, readManifest } from '../versions/store/manifest.js'
-import { packedFolder } from '../versions/store/packed.js'
 import { publishFiles } from '../versions/store/publish.js'
 import type { PublishedFile } from '../versions/store/publish.js'
 import { buildDataset, registryDataset, sourceNames } from './dataset.js'
 import type { Dataset } from './dataset.js'
+import { readText } from './read-text.js'
 
 export interface OpenOptions {
   readonly openFiles: OpenFiles

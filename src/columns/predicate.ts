@@ -2,9 +2,9 @@ import { badRequest } from '../errors.js'
 import { quoted } from '../text.js'
 import { columnOperators } from './column.js'
 import type { Column } from './column.js'
+import { placeOf } from './filter-value.js'
+import type { Value } from './filter-value.js'
 import type { Operator } from './operators.js'
-import { placeOf } from './place.js'
-import type { Value } from './place.js'
 import { firstDayOfYear, floorDivide, yearOfDay } from './values.js'
 
 export type { Value }

@@ -3,7 +3,7 @@ import type { Column } from '../columns/column.js'
 import { filterPredicates } from '../columns/predicate.js'
 import type { Predicate } from '../columns/predicate.js'
 import type { FindColumn } from './find-column.js'
-import type { WrittenScalar } from './placed-yaml.js'
+import type { WrittenScalar } from './located-yaml.js'
 import type { Problem } from './problem.js'
 import type { DatasetEntry } from './registry-schema.js'
 

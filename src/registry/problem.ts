@@ -1,4 +1,4 @@
-import type { YamlPath } from './placed-yaml.js'
+import type { YamlPath } from './located-yaml.js'
 
 /** A mistake that shows when registry and files meet. */
 export interface Problem {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isMap, isSeq, parse } from 'yaml'
 import type { Node, Pair, YAMLMap, YAMLSeq } from 'yaml'
-import { readPlacedYaml } from './placed-yaml.js'
+import { readPlacedYaml } from './located-yaml.js'
 import { RegistryError } from './registry.js'
 import { recordOf } from './shape.js'
 import { endOf, hasComments, pairOf, replace, rootOf, startOf, valueAt } from './yaml-nodes.js'

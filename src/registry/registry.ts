@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from 'node:path'
-import { readPlacedYaml } from './placed-yaml.js'
-import type { PlacedYaml } from './placed-yaml.js'
+import { readPlacedYaml } from './located-yaml.js'
+import type { PlacedYaml } from './located-yaml.js'
 import { ruleProblems } from './registry-rules.js'
 import { RegistrySchema } from './registry-schema.js'
 import type { DatasetEntry, RegistryFile } from './registry-schema.js'

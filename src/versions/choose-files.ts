@@ -1,4 +1,4 @@
-import type { Value } from '../columns/place.js'
+import type { Value } from '../columns/filter-value.js'
 import type { Predicate } from '../columns/predicate.js'
 import type { Bounds, DataFile, Version } from './version.js'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Column } from '../columns/column.js'
 import type { DataType } from '../columns/data-type.js'
-import type { Value } from '../columns/place.js'
+import type { Value } from '../columns/filter-value.js'
 import type { Partition } from './files/partition.js'
 
 /** Smallest and largest value of a column in one file. */

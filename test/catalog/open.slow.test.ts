@@ -9,7 +9,7 @@ import { filesThatMayHold } from '../../src/versions/choose-files.js'
 import { findSourceFiles } from '../../src/versions/files/source-files.js'
 import { FileError } from '../../src/versions/opener.js'
 import type { OpenFiles } from '../../src/versions/opener.js'
-import { datasetOf, makeHome, versionOf } from './live/fixtures/home.js'
+import { datasetOf, makeHome, versionOf } from './live/fixtures/catalog-folder.js'
 
 await t.test(
   'a catalog holds every dataset of the registry, in its order, and its demo token',

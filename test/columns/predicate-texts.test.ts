@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { filterPredicates, textAfterPrefix } from '../../src/columns/predicate.js'
-import { order, passes, scalar } from '../catalog/live/fixtures/rows.js'
+import { order, passes, scalar } from './fixtures/predicate-model.js'
 
 const text = scalar('VARCHAR')
 const anyText = fc.string({ unit: 'binary', maxLength: 5 })

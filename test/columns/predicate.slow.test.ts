@@ -7,7 +7,7 @@ import type { Operator } from '../../src/columns/operators.js'
 import { filterPredicates, latestYears } from '../../src/columns/predicate.js'
 import type { Predicate } from '../../src/columns/predicate.js'
 import type { Exact } from '../../src/columns/values.js'
-import { decimalText, order, passes, scalar } from '../catalog/live/fixtures/rows.js'
+import { decimalText, order, passes, scalar } from './fixtures/predicate-model.js'
 
 function decimal(width: number, scale: number): Column {
   return plainColumn('x', { kind: 'decimal', width, scale })

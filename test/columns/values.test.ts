@@ -13,7 +13,7 @@ import {
   yearOfDay,
 } from '../../src/columns/values.js'
 import type { Exact } from '../../src/columns/values.js'
-import { decimalText } from '../catalog/live/fixtures/rows.js'
+import { decimalText } from './fixtures/predicate-model.js'
 
 const dayMs = 86_400_000
 

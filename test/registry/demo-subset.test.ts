@@ -1,6 +1,6 @@
 import t from 'tap'
 import { predicateKey } from '../../src/columns/predicate.js'
-import { datasetOf, makeHome, refusalOf } from '../catalog/live/fixtures/home.js'
+import { datasetOf, makeHome, refusalOf } from '../catalog/live/fixtures/catalog-folder.js'
 
 const files = {
   'data/1.parquet': `SELECT '0261012138' AS inn, 2024 AS year, 1.5::DECIMAL(9,2) AS price, true AS flag,

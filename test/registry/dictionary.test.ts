@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parseDictionary } from '../../src/registry/dictionary.js'
-import { datasetOf, makeHome, versionOf } from '../catalog/live/fixtures/home.js'
+import { datasetOf, makeHome, versionOf } from '../catalog/live/fixtures/catalog-folder.js'
 
 await t.test('a dictionary gives unit, description and a promise for each column', (t) => {
   const dictionary = parseDictionary(

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import t from 'tap'
 import { plainColumn } from '../../src/columns/column.js'
 import type { Column } from '../../src/columns/column.js'
-import type { Value } from '../../src/columns/place.js'
+import type { Value } from '../../src/columns/filter-value.js'
 import { predicateKey } from '../../src/columns/predicate.js'
 import type { Predicate } from '../../src/columns/predicate.js'
 import { compareText, filesThatMayHold } from '../../src/versions/choose-files.js'
 import type { Bounds, DataFile, Version } from '../../src/versions/version.js'
-import { holds, order } from '../catalog/live/fixtures/rows.js'
+import { holds, order } from '../columns/fixtures/predicate-model.js'
 
 const anyText = fc.string({ unit: 'binary', maxLength: 6 })
 

@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { datasetOf, makeHome } from '../catalog/live/fixtures/home.js'
+import { datasetOf, makeHome } from '../catalog/live/fixtures/catalog-folder.js'
 import { brokenFiles, servedFiles, strangeFiles, unaskableFiles } from '../support/odd-files.js'
 import { startWorld, writeParquet } from '../support/world.js'
 

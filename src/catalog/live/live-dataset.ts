@@ -1,32 +1,32 @@
 import { join } from 'node:path'
-import { lookAt } from '../../versions/files/look.js'
-import { Settling } from '../../versions/files/settling.js'
+import { lookAt } from '../../versions/files/disk-state.js'
 import type { OpenFiles } from '../../versions/opener.js'
-import type { PackOrder, PackedFile } from '../../versions/packer.js'
+import { openPacked } from '../../versions/packing/packed-content.js'
+import type { PackOrder, PackedFile } from '../../versions/packing/packer.js'
 import type { Content } from '../../versions/store/content.js'
+import { storageOf } from '../../versions/store/disk-use.js'
+import type { Storage } from '../../versions/store/disk-use.js'
+import type { CheckedFile, FileChecks, Verdict } from '../../versions/store/file-checks.js'
+import { KnownFiles } from '../../versions/store/known-files.js'
+import { writeManifest } from '../../versions/store/manifest.js'
 import {
   Damages,
   isSameFile,
   isServedFrom,
   lossText,
   lossesOf,
-} from '../../versions/store/damages.js'
-import type { Loss } from '../../versions/store/damages.js'
-import { storageOf } from '../../versions/store/disk-use.js'
-import type { Storage } from '../../versions/store/disk-use.js'
-import type { CheckedFile, FileChecks, Verdict } from '../../versions/store/file-checks.js'
-import { KnownFiles } from '../../versions/store/known-files.js'
-import { writeManifest } from '../../versions/store/manifest.js'
-import { openPacked } from '../../versions/store/packed.js'
-import { SupersededVersions } from '../../versions/store/superseded.js'
+} from '../../versions/store/stored-losses.js'
+import type { Loss } from '../../versions/store/stored-losses.js'
+import { SupersededVersions } from '../../versions/store/superseded-versions.js'
 import { VersionFolders } from '../../versions/store/version-folders.js'
 import { isSameOnDisk } from '../../versions/version.js'
 import type { DataFile, Version } from '../../versions/version.js'
 import { earlierVersion, narrowedDataset, registryDataset } from '../dataset.js'
 import type { Dataset } from '../dataset.js'
 import { joinDataset, openDataset, reasonOf } from '../open-dataset.js'
-import { lossReason } from './breaking.js'
-import { PackWish } from './pack-wish.js'
+import { lossReason } from './data-loss.js'
+import { PackWish } from './pending-pack.js'
+import { Settling } from './update-attempts.js'
 import type { UpdateOptions, UpdateResult, Words } from './update.js'
 
 export interface LiveDatasetOptions {

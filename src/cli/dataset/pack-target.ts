@@ -6,7 +6,7 @@ import type { DatasetEntry } from '../../registry/registry-schema.js'
 import { listOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
 import { splitPattern } from '../../versions/files/expand-pattern.js'
-import { readPackPage } from '../../versions/pack-page.js'
+import { readPackPage } from '../../versions/packing/pack-record.js'
 
 /**
  * The folder that a dataset is packed into: the one wanted, else `<source folder>-packed`.

@@ -4,9 +4,9 @@ import t from 'tap'
 import type { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
 import { duckDbPacker } from '../../../src/engine/duckdb/pack/pack.js'
 import { hashFile } from '../../../src/versions/hash-file.js'
-import type { PackOrder } from '../../../src/versions/packer.js'
+import type { PackOrder } from '../../../src/versions/packing/packer.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
-import { datasetOf, makeHome, versionOf } from './fixtures/home.js'
+import { datasetOf, makeHome, versionOf } from './fixtures/catalog-folder.js'
 
 const files = { 'data/1.parquet': "SELECT 1 AS x, 'a' AS y" }
 

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
-import { datasetOf, makeHome } from './fixtures/home.js'
+import { datasetOf, makeHome } from './fixtures/catalog-folder.js'
 
 // Guarantee: files that go missing are not published as a refresh.
 

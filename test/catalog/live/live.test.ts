@@ -6,8 +6,8 @@ import type { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
 import { hashFile } from '../../../src/versions/hash-file.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import type { Version } from '../../../src/versions/version.js'
-import { datasetOf, makeHome, versionOf } from './fixtures/home.js'
-import type { Home } from './fixtures/home.js'
+import { datasetOf, makeHome, versionOf } from './fixtures/catalog-folder.js'
+import type { Home } from './fixtures/catalog-folder.js'
 
 const dayMs = 24 * 3_600_000
 const files = { 'data/1.parquet': 'SELECT 1 AS x, 2 AS y' }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { plainColumn } from '../../../src/columns/column.js'
 import { buildVersion } from '../../../src/versions/files/build-version.js'
-import { openThings, refusalOf } from '../../catalog/live/fixtures/home.js'
+import { openThings, refusalOf } from '../../catalog/live/fixtures/catalog-folder.js'
 
 await t.test('a version counts its rows, bytes and the newest write', async (t) => {
   const version = await openThings(

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { typeText } from '../../../src/columns/data-type.js'
-import { datasetOf, makeHome, versionOf } from '../../catalog/live/fixtures/home.js'
-import type { Home } from '../../catalog/live/fixtures/home.js'
+import { datasetOf, makeHome, versionOf } from '../../catalog/live/fixtures/catalog-folder.js'
+import type { Home } from '../../catalog/live/fixtures/catalog-folder.js'
 import { startWorld } from '../../support/world.js'
 
 const tree = (lines = '') =>

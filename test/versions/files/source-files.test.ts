@@ -6,7 +6,7 @@ import { isDynamicPattern } from 'tinyglobby'
 import { escapePattern } from '../../../src/versions/files/expand-pattern.js'
 import { findSourceFiles } from '../../../src/versions/files/source-files.js'
 import { FileError } from '../../../src/versions/opener.js'
-import { datasetOf, makeHome, versionOf } from '../../catalog/live/fixtures/home.js'
+import { datasetOf, makeHome, versionOf } from '../../catalog/live/fixtures/catalog-folder.js'
 import { writeParquet } from '../../support/parquet.js'
 
 async function namesIn(folder: string, ...patterns: readonly string[]): Promise<readonly string[]> {

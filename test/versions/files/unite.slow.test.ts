@@ -11,7 +11,7 @@ import {
   openThings,
   refusalOf,
   versionOf,
-} from '../../catalog/live/fixtures/home.js'
+} from '../../catalog/live/fixtures/catalog-folder.js'
 
 function typesOf(version: Version): readonly string[] {
   return version.columns.map(({ name, type }) => `${name} ${typeText(type)}`)

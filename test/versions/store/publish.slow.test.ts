@@ -20,7 +20,12 @@ import { findSourceFiles } from '../../../src/versions/files/source-files.js'
 import { writeManifest } from '../../../src/versions/store/manifest.js'
 import { publishFiles } from '../../../src/versions/store/publish.js'
 import type { Version } from '../../../src/versions/version.js'
-import { datasetOf, makeHome, openThings, versionOf } from '../../catalog/live/fixtures/home.js'
+import {
+  datasetOf,
+  makeHome,
+  openThings,
+  versionOf,
+} from '../../catalog/live/fixtures/catalog-folder.js'
 import { writeParquet } from '../../support/parquet.js'
 
 const files = {

@@ -1,4 +1,4 @@
-import type { DataType } from '../columns/data-type.js'
+import type { DataType } from '../../columns/data-type.js'
 
 /** A column in a file, or in the whole dataset: the files' own name, and how it is stored. */
 export interface StoredColumn {

@@ -1,4 +1,4 @@
-import type { Version } from './version.js'
+import type { Version } from '../version.js'
 
 /** What a look-up by the key costs: on the files as they are, and packed. Medians. */
 export interface PackGain {

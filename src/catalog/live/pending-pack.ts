@@ -1,9 +1,9 @@
 import type { DatasetEntry } from '../../registry/registry-schema.js'
-import { packOrder } from '../../versions/pack-order.js'
-import { draftOf } from '../../versions/packer.js'
-import type { PackOrder } from '../../versions/packer.js'
+import { packOrder } from '../../versions/packing/pack-order.js'
+import { packedFolder } from '../../versions/packing/packed-content.js'
+import { draftOf } from '../../versions/packing/packer.js'
+import type { PackOrder } from '../../versions/packing/packer.js'
 import type { Content } from '../../versions/store/content.js'
-import { packedFolder } from '../../versions/store/packed.js'
 import type { Version } from '../../versions/version.js'
 import { keyColumns } from '../open-dataset.js'
 

@@ -1,5 +1,5 @@
+import type { DataFile, Version } from '../version.js'
 import type { PackOrder, StoredColumn } from './packer.js'
-import type { DataFile, Version } from './version.js'
 
 /** The order to pack a version's files, each where the version has it, by its declared key. */
 export function packOrder(

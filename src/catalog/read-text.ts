@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { FileError } from './opener.js'
+import { FileError } from '../versions/opener.js'
 
 /**
  * The text of a UTF-8 file, without a byte order mark.
