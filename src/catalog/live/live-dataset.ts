@@ -4,19 +4,19 @@ import type { OpenFiles } from '../../versions/opener.js'
 import { openPacked } from '../../versions/packing/packed-content.js'
 import type { PackOrder, PackedFile } from '../../versions/packing/packer.js'
 import type { Content } from '../../versions/store/content.js'
-import { storageOf } from '../../versions/store/disk-use.js'
-import type { Storage } from '../../versions/store/disk-use.js'
-import type { CheckedFile, FileChecks, Verdict } from '../../versions/store/file-checks.js'
-import { KnownFiles } from '../../versions/store/known-files.js'
-import { writeManifest } from '../../versions/store/manifest.js'
 import {
   Damages,
   isSameFile,
   isServedFrom,
   lossText,
   lossesOf,
-} from '../../versions/store/stored-losses.js'
-import type { Loss } from '../../versions/store/stored-losses.js'
+} from '../../versions/store/damage-state.js'
+import type { Loss } from '../../versions/store/damage-state.js'
+import { storageOf } from '../../versions/store/disk-use.js'
+import type { Storage } from '../../versions/store/disk-use.js'
+import type { CheckedFile, FileChecks, Verdict } from '../../versions/store/file-checks.js'
+import { KnownFiles } from '../../versions/store/known-files.js'
+import { writeManifest } from '../../versions/store/manifest.js'
 import { SupersededVersions } from '../../versions/store/superseded-versions.js'
 import { VersionFolders } from '../../versions/store/version-folders.js'
 import { isSameOnDisk } from '../../versions/version.js'
