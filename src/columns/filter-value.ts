@@ -12,7 +12,7 @@ import { onGrid, parseFloating, parseUuid } from './values.js'
 export type Value = bigint | number | string | boolean
 
 /** Where a value stands among those that the column can hold. */
-export type Place =
+export type FilterValue =
   | { readonly kind: 'exact'; readonly value: Value }
   /** Above the step `floor` and below the next one. */
   | { readonly kind: 'between'; readonly floor: bigint }
@@ -24,7 +24,7 @@ export type Place =
  * Reads a filter's text as a value of the column; nothing is rounded to make it fit.
  * @throws bad_request naming the column, its type and an example
  */
-export function placeOf(column: Column, text: string): Place {
+export function placeOf(column: Column, text: string): FilterValue {
   const domain = column.rules.domain
   switch (domain.kind) {
     case 'grid':
@@ -41,7 +41,7 @@ export function placeOf(column: Column, text: string): Place {
   }
 }
 
-function gridPlace(column: Column, domain: GridDomain, text: string): Place {
+function gridPlace(column: Column, domain: GridDomain, text: string): FilterValue {
   const value = domain.parse(text)
   if (!value) throw malformed(column, text)
   const { floor, exact } = onGrid(value, domain.scale)
@@ -50,7 +50,7 @@ function gridPlace(column: Column, domain: GridDomain, text: string): Place {
   return exact ? { kind: 'exact', value: floor } : { kind: 'between', floor }
 }
 
-function floatPlace(column: Column, single: boolean, text: string): Place {
+function floatPlace(column: Column, single: boolean, text: string): FilterValue {
   const parsed = parseFloating(text)
   if (parsed === undefined) throw malformed(column, text)
   const value = single ? Math.fround(parsed) : parsed
@@ -59,7 +59,7 @@ function floatPlace(column: Column, single: boolean, text: string): Place {
   return { kind: 'exact', value }
 }
 
-function uuidPlace(text: string): Place {
+function uuidPlace(text: string): FilterValue {
   const value = parseUuid(text)
   return value === undefined ? { kind: 'elsewhere' } : { kind: 'exact', value }
 }
