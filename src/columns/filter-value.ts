@@ -24,7 +24,7 @@ export type FilterValue =
  * Reads a filter's text as a value of the column; nothing is rounded to make it fit.
  * @throws bad_request naming the column, its type and an example
  */
-export function placeOf(column: Column, text: string): FilterValue {
+export function parseFilterValue(column: Column, text: string): FilterValue {
   const domain = column.rules.domain
   switch (domain.kind) {
     case 'grid':

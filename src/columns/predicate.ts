@@ -2,7 +2,7 @@ import { badRequest } from '../errors.js'
 import { quoted } from '../text.js'
 import { columnOperators } from './column.js'
 import type { Column } from './column.js'
-import { placeOf } from './filter-value.js'
+import { parseFilterValue } from './filter-value.js'
 import type { Value } from './filter-value.js'
 import type { Operator } from './operators.js'
 import { firstDayOfYear, floorDivide, yearOfDay } from './values.js'
@@ -98,7 +98,7 @@ function listPredicates(
 ): readonly Predicate[] {
   const values = new Set<Value>()
   for (const text of texts) {
-    const place = placeOf(column, text)
+    const place = parseFilterValue(column, text)
     if (place.kind === 'exact') values.add(place.value)
   }
   const [first] = values
@@ -145,7 +145,7 @@ function isLowSurrogate(unit: number): boolean {
 }
 
 function comparePredicates(column: Column, kind: CompareKind, text: string): readonly Predicate[] {
-  const place = placeOf(column, text)
+  const place = parseFilterValue(column, text)
   if (place.kind === 'exact') return [{ kind, column, value: place.value }]
   switch (kind) {
     case 'eq':
