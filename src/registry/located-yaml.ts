@@ -11,7 +11,7 @@ export interface WrittenScalar {
 }
 
 /** YAML whose values remember where they stand. */
-export interface PlacedYaml {
+export interface LocatedYaml {
   readonly content: unknown
   /** What is wrong with the syntax, each with its place; then `content` may be anything. */
   readonly problems: readonly string[]
@@ -21,7 +21,7 @@ export interface PlacedYaml {
 }
 
 /** Reads a YAML text; `file` is its name in places. Keys are equal when their texts are. */
-export function readPlacedYaml(text: string, file: string): PlacedYaml {
+export function readPlacedYaml(text: string, file: string): LocatedYaml {
   const lines = new LineCounter()
   const document = parseDocument(text, {
     lineCounter: lines,

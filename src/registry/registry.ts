@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from 'node:path'
 import { readPlacedYaml } from './located-yaml.js'
-import type { PlacedYaml } from './located-yaml.js'
+import type { LocatedYaml } from './located-yaml.js'
 import { ruleProblems } from './registry-rules.js'
 import { RegistrySchema } from './registry-schema.js'
 import type { DatasetEntry, RegistryFile } from './registry-schema.js'
@@ -23,8 +23,8 @@ export interface Registry {
   readonly folder: string
   readonly demo: { readonly token: string; readonly ratePerMinute: number } | null
   readonly datasets: ReadonlyMap<string, DatasetEntry>
-  readonly locate: PlacedYaml['locate']
-  readonly written: PlacedYaml['written']
+  readonly locate: LocatedYaml['locate']
+  readonly written: LocatedYaml['written']
 }
 
 const problemsMax = 20
@@ -71,7 +71,7 @@ export function parseRegistry(text: string, path: string): Registry {
 function freezeRegistry(
   { demo, datasets }: RegistryFile,
   folder: string,
-  { locate, written }: PlacedYaml,
+  { locate, written }: LocatedYaml,
 ): Registry {
   return Object.freeze({
     folder,
