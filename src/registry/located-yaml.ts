@@ -21,7 +21,7 @@ export interface LocatedYaml {
 }
 
 /** Reads a YAML text; `file` is its name in places. Keys are equal when their texts are. */
-export function readPlacedYaml(text: string, file: string): LocatedYaml {
+export function readLocatedYaml(text: string, file: string): LocatedYaml {
   const lines = new LineCounter()
   const document = parseDocument(text, {
     lineCounter: lines,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isMap, isSeq, parse } from 'yaml'
 import type { Node, Pair, YAMLMap, YAMLSeq } from 'yaml'
-import { readPlacedYaml } from './located-yaml.js'
+import { readLocatedYaml } from './located-yaml.js'
 import { RegistryError } from './registry.js'
 import { recordOf } from './shape.js'
 import { endOf, hasComments, pairOf, replace, rootOf, startOf, valueAt } from './yaml-nodes.js'
@@ -48,7 +48,7 @@ export function withDatasetEntry(text: string, name: string, block: string): str
 }
 
 function contentOf(text: string): Readonly<Record<string, unknown>> {
-  const { content, problems } = readPlacedYaml(text, 'registry.yaml')
+  const { content, problems } = readLocatedYaml(text, 'registry.yaml')
   if (problems.length > 0) throw new RegistryError(problems)
   return recordOf(content)
 }

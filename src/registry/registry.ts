@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from 'node:path'
-import { readPlacedYaml } from './located-yaml.js'
+import { readLocatedYaml } from './located-yaml.js'
 import type { LocatedYaml } from './located-yaml.js'
 import { ruleProblems } from './registry-rules.js'
 import { RegistrySchema } from './registry-schema.js'
@@ -52,7 +52,7 @@ const byPlace = new Intl.Collator('en', { numeric: true })
  * @throws RegistryError naming line, column and the nearest right spelling of every mistake
  */
 export function parseRegistry(text: string, path: string): Registry {
-  const yaml = readPlacedYaml(text, basename(path))
+  const yaml = readLocatedYaml(text, basename(path))
   if (yaml.problems.length > 0) throw new RegistryError(yaml.problems)
   const content = yaml.content ?? {}
   const problems = [
