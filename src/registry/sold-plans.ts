@@ -12,7 +12,11 @@ export interface SoldPlan {
  * Requires of the next registry every plan in use that the one before has.
  * @throws RegistryError naming what live subscriptions would lose
  */
-export function requireSold(sold: readonly SoldPlan[], before: Registry, next: Registry): void {
+export function requireSoldPlans(
+  sold: readonly SoldPlan[],
+  before: Registry,
+  next: Registry,
+): void {
   const lost = new Map<string, number>()
   for (const { dataset, plan } of sold) {
     const known = before.datasets.get(dataset)

@@ -4,7 +4,7 @@ import { readRegistry } from '../../catalog.js'
 import type { Catalog } from '../../catalog.js'
 import { RegistryError } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
-import { requireSold } from '../../registry/sold-plans.js'
+import { requireSoldPlans } from '../../registry/sold-plans.js'
 import type { SoldPlan } from '../../registry/sold-plans.js'
 import { identityOrNull } from '../../versions/files/disk-state.js'
 import type { PackOrder, PackedFile } from '../../versions/packing/packer.js'
@@ -210,7 +210,7 @@ export class LiveCatalog {
     if (!isSettled) return 'unsettled'
     try {
       const registry = await readRegistry(registryPath)
-      if (!force) requireSold(this.#options.sold(), this.#serving.registry, registry)
+      if (!force) requireSoldPlans(this.#options.sold(), this.#serving.registry, registry)
       this.#serving = this.#picture(registry, null)
     } catch (cause) {
       if (!(cause instanceof RegistryError)) throw cause
