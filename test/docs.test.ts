@@ -8,7 +8,7 @@ import { typeOperators } from '../src/columns/column-types.js'
 import { operators } from '../src/columns/operators.js'
 import { settings } from '../src/config.js'
 import { errorStatus } from '../src/errors.js'
-import { DatasetSchema } from '../src/registry/registry-schema.js'
+import { DatasetEntrySchema } from '../src/registry/registry-schema.js'
 
 const readme = readFileSync('README.md', 'utf8')
 
@@ -67,7 +67,7 @@ await t.test('the README lists every key of a dataset in the registry, and no ot
   const keys = tableAfter('A dataset needs a title').flatMap(([cell]) =>
     codes(cell).map((code) => code.split(':')[0]),
   )
-  t.same([...keys].sort(), Object.keys(DatasetSchema.properties).sort())
+  t.same([...keys].sort(), Object.keys(DatasetEntrySchema.properties).sort())
   t.end()
 })
 

@@ -69,7 +69,7 @@ const PlanSchema = Type.Object(
   { ...strict, description: 'an object {rows_per_month, history, price_rub, rate_per_minute}' },
 )
 
-export const DatasetSchema = Type.Object(
+export const DatasetEntrySchema = Type.Object(
   {
     title: text,
     description: Type.Optional(text),
@@ -123,10 +123,10 @@ export const RegistrySchema = Type.Object(
         { ...strict, description: 'an object {token, rate_per_minute}' },
       ),
     ),
-    datasets: Type.Record(anyName, DatasetSchema, { description: 'datasets by their name' }),
+    datasets: Type.Record(anyName, DatasetEntrySchema, { description: 'datasets by their name' }),
   },
   { ...strict, description: 'a registry: {demo, datasets}' },
 )
 
 export type RegistryFile = Static<typeof RegistrySchema>
-export type DatasetEntry = Static<typeof DatasetSchema>
+export type DatasetEntry = Static<typeof DatasetEntrySchema>
