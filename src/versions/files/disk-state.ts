@@ -9,7 +9,7 @@ import { findFiles, identityOf } from './source-files.js'
 import type { FoundFile } from './source-files.js'
 
 /** What lies on the disk for a dataset, seen from outside. */
-export interface Look {
+export interface DiskState {
   /** Equal as long as neither the registry's entry nor any file changes. */
   readonly key: string
   /** Those in which a change may come. */
@@ -21,7 +21,7 @@ export async function lookAt(
   registry: Registry,
   entry: DatasetEntry,
   doubted: ReadonlyMap<string, string> = new Map(),
-): Promise<Look> {
+): Promise<DiskState> {
   const dictionary =
     entry.dictionary === undefined
       ? null
