@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { lookAt } from '../../versions/files/disk-state.js'
+import { readDiskState } from '../../versions/files/disk-state.js'
 import type { OpenFiles } from '../../versions/opener.js'
 import { openPacked } from '../../versions/packing/packed-content.js'
 import type { PackOrder, PackedFile } from '../../versions/packing/packer.js'
@@ -112,7 +112,7 @@ export class LiveDataset {
   async update(words: Words, { isFirst, force }: UpdateOptions): Promise<UpdateResult> {
     const { now } = this.#options
     const { doubted } = this.#known
-    const look = await lookAt(words.registry, words.entry, doubted)
+    const look = await readDiskState(words.registry, words.entry, doubted)
     this.#places = look.folders
     const tried = this.#tried
     const isForced = force && (this.#dataset.reason !== null || doubted.size > 0)

@@ -17,7 +17,7 @@ export interface DiskState {
 }
 
 /** Looks at a dataset's files without reading them; closely where their content is in doubt. */
-export async function lookAt(
+export async function readDiskState(
   registry: Registry,
   entry: DatasetEntry,
   doubted: ReadonlyMap<string, string> = new Map(),
