@@ -5,7 +5,7 @@ import { typeText } from '../../../columns/data-type.js'
 import { identityOf } from '../../../versions/files/source-files.js'
 import { FileError } from '../../../versions/opener.js'
 import { packPageName, readPackPage } from '../../../versions/packing/pack-record.js'
-import type { FinishedFile, PackPage } from '../../../versions/packing/pack-record.js'
+import type { FinishedFile, PackRecord } from '../../../versions/packing/pack-record.js'
 import { PackError, draftOf } from '../../../versions/packing/packer.js'
 import type { PackOrder, PackedFile, StoredColumn } from '../../../versions/packing/packer.js'
 import type { PackLayout } from './pack-layout.js'
@@ -63,7 +63,7 @@ export class PackDraft {
 
   /** From here on the next try knows which files are finished: their bytes are on the disk. */
   async save(): Promise<void> {
-    const page: PackPage = {
+    const page: PackRecord = {
       dataset: this.#order.dataset,
       identity: this.#identity,
       files: [...this.#files.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
