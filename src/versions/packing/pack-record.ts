@@ -26,7 +26,7 @@ export type FinishedFile = Static<typeof FinishedFileSchema>
 export type PackRecord = Static<typeof PackPageSchema>
 
 /** The page of a folder; null where there is none, or a power failure has cut it short. */
-export async function readPackPage(folder: string): Promise<PackRecord | null> {
+export async function readPackRecord(folder: string): Promise<PackRecord | null> {
   const text = await readFile(join(folder, packPageName), 'utf8').catch(() => null)
   const page = text === null ? null : parsed(text)
   return Check(PackPageSchema, page) ? page : null

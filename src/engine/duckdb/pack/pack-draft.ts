@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { typeText } from '../../../columns/data-type.js'
 import { identityOf } from '../../../versions/files/source-files.js'
 import { FileError } from '../../../versions/opener.js'
-import { packPageName, readPackPage } from '../../../versions/packing/pack-record.js'
+import { packPageName, readPackRecord } from '../../../versions/packing/pack-record.js'
 import type { FinishedFile, PackRecord } from '../../../versions/packing/pack-record.js'
 import { PackError, draftOf } from '../../../versions/packing/packer.js'
 import type { PackOrder, PackedFile, StoredColumn } from '../../../versions/packing/packer.js'
@@ -35,7 +35,7 @@ export class PackDraft {
   static async open(order: PackOrder, layout: PackLayout): Promise<PackDraft> {
     const identity = await identityOfOrder(order, layout)
     const folder = draftOf(order.target)
-    const page = await readPackPage(folder)
+    const page = await readPackRecord(folder)
     const isSame = page?.identity === identity
     if (!isSame) await rm(folder, { recursive: true, force: true })
     await mkdir(join(folder, 'tmp'), { recursive: true })
@@ -139,7 +139,7 @@ export async function packedBefore(
 ): Promise<readonly PackedFile[] | null> {
   const { target, dataset } = order
   if (!(await stat(target).catch(() => undefined))) return null
-  const page = await readPackPage(target)
+  const page = await readPackRecord(target)
   if (page?.dataset !== dataset) {
     throw new PackError(`The folder to make is there already, and is no pack of "${dataset}".`)
   }
