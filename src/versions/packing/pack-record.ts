@@ -5,7 +5,7 @@ import type { Static } from 'typebox'
 import { Check } from 'typebox/value'
 
 /** The page that lies among packed files and says what they are. */
-export const packPageName = 'pack.json'
+export const packRecordName = 'pack.json'
 
 const FinishedFileSchema = Type.Object({
   name: Type.String(),
@@ -27,7 +27,7 @@ export type PackRecord = Static<typeof PackPageSchema>
 
 /** The page of a folder; null where there is none, or a power failure has cut it short. */
 export async function readPackRecord(folder: string): Promise<PackRecord | null> {
-  const text = await readFile(join(folder, packPageName), 'utf8').catch(() => null)
+  const text = await readFile(join(folder, packRecordName), 'utf8').catch(() => null)
   const page = text === null ? null : parsed(text)
   return Check(PackPageSchema, page) ? page : null
 }

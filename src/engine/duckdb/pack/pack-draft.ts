@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { typeText } from '../../../columns/data-type.js'
 import { identityOf } from '../../../versions/files/source-files.js'
 import { FileError } from '../../../versions/opener.js'
-import { packPageName, readPackRecord } from '../../../versions/packing/pack-record.js'
+import { packRecordName, readPackRecord } from '../../../versions/packing/pack-record.js'
 import type { FinishedFile, PackRecord } from '../../../versions/packing/pack-record.js'
 import { PackError, draftOf } from '../../../versions/packing/packer.js'
 import type { PackOrder, PackedFile, StoredColumn } from '../../../versions/packing/packer.js'
@@ -68,7 +68,7 @@ export class PackDraft {
       identity: this.#identity,
       files: [...this.#files.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
     }
-    const path = this.path(packPageName)
+    const path = this.path(packRecordName)
     await using file = await open(`${path}.part`, 'w')
     await file.writeFile(`${JSON.stringify(page, null, 1)}\n`)
     await file.sync()
@@ -102,10 +102,10 @@ export class PackDraft {
   /** Makes the draft the target, for good: it is on the disk when this ends. */
   async finish(names: readonly string[]): Promise<void> {
     for (const name of await readdir(this.folder)) {
-      const isKept = name === packPageName || names.includes(name)
+      const isKept = name === packRecordName || names.includes(name)
       if (!isKept) await rm(this.path(name), { recursive: true, force: true })
     }
-    for (const name of [...names, packPageName]) await sync(this.path(name))
+    for (const name of [...names, packRecordName]) await sync(this.path(name))
     await sync(this.folder)
     const { target } = this.#order
     const old = `${target}.old`
@@ -119,7 +119,7 @@ export class PackDraft {
   /** What a killed try was at when it ended. */
   async #removeUnfinished(): Promise<void> {
     for (const name of await readdir(this.folder)) {
-      if (name === packPageName || name === planName || this.#files.has(name)) continue
+      if (name === packRecordName || name === planName || this.#files.has(name)) continue
       await rm(this.path(name), { recursive: true, force: true })
     }
     await mkdir(this.path('tmp'))
