@@ -22,7 +22,7 @@ export interface Inspection {
   /** In the order of the version's files. */
   readonly footers: readonly FileFooter[]
   /** In the order of the version's columns. */
-  readonly columns: readonly ColumnFacts[]
+  readonly columns: readonly InspectedColumn[]
   /** Null where keys were not counted. */
   readonly keys: KeyFacts | null
   /** Rows of the subset; null where they were not counted. */
@@ -39,7 +39,7 @@ export interface FileFooter {
   readonly silentRowGroups: number
 }
 
-export interface ColumnFacts {
+export interface InspectedColumn {
   /** True where no row has a value; null where it is not known. */
   readonly isEmpty: boolean | null
   /** The value of all rows that have one; null where there are several, or it is not known. */

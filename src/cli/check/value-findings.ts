@@ -1,11 +1,11 @@
 import type { Column } from '../../columns/column.js'
 import { quoted } from '../../text.js'
-import type { ColumnFacts, Inspection, KeyFacts } from '../../versions/inspector.js'
+import type { InspectedColumn, Inspection, KeyFacts } from '../../versions/inspector.js'
 import type { Version } from '../../versions/version.js'
 import { finding, listed, many } from './finding-table.js'
 import type { Finding } from './finding-table.js'
 
-type Fact = readonly [column: Column, facts: ColumnFacts]
+type Fact = readonly [column: Column, facts: InspectedColumn]
 
 /** What the values of a version mean for those who read them. */
 export function valueFindings(

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type {
-  ColumnFacts,
+  InspectedColumn,
   Damage,
   InspectFiles,
   InspectOrder,
@@ -116,7 +116,7 @@ async function countSubset({ version, subset }: InspectOrder, run: Run): Promise
 function columnFacts(
   footer: FooterColumn | undefined,
   scanned: ScannedColumn | undefined,
-): ColumnFacts {
+): InspectedColumn {
   const cutsNanoseconds = footer?.cutsNanoseconds ?? false
   if (scanned) {
     const { values, onlyValue, notFiniteRows, roundedRows, roundedExample } = scanned
