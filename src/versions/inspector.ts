@@ -24,7 +24,7 @@ export interface Inspection {
   /** In the order of the version's columns. */
   readonly columns: readonly InspectedColumn[]
   /** Null where keys were not counted. */
-  readonly keys: KeyFacts | null
+  readonly keys: InspectedKey | null
   /** Rows of the subset; null where they were not counted. */
   readonly subsetRows: number | null
   readonly damages: readonly Damage[]
@@ -58,7 +58,7 @@ interface RoundedValues {
   readonly example: string
 }
 
-export interface KeyFacts {
+export interface InspectedKey {
   /** Rows whose whole key another row has too. */
   readonly sharingRows: number
   /** The key that most rows share, a text for each key column; null where none is shared. */

@@ -1,6 +1,6 @@
 import type { Column } from '../../columns/column.js'
 import { quoted } from '../../text.js'
-import type { InspectedColumn, Inspection, KeyFacts } from '../../versions/inspector.js'
+import type { InspectedColumn, Inspection, InspectedKey } from '../../versions/inspector.js'
 import type { Version } from '../../versions/version.js'
 import { finding, listed, many } from './finding-table.js'
 import type { Finding } from './finding-table.js'
@@ -66,7 +66,7 @@ function notFiniteFindings(facts: readonly Fact[]): readonly Finding[] {
 
 function keyFindings(
   { key }: Version,
-  { sharingRows, example, emptyRows }: KeyFacts,
+  { sharingRows, example, emptyRows }: InspectedKey,
 ): readonly Finding[] {
   const findings: Finding[] = []
   const empty = key.flatMap(({ name }, index) => {

@@ -7,7 +7,7 @@ import type {
   InspectFiles,
   InspectOrder,
   Inspection,
-  KeyFacts,
+  InspectedKey,
 } from '../../../versions/inspector.js'
 import type { Version } from '../../../versions/version.js'
 import { readFailure } from '../duckdb-failure.js'
@@ -92,7 +92,7 @@ async function keyFacts(
   { version, countsKeys }: InspectOrder,
   known: readonly Damage[],
   run: Run,
-): Promise<{ readonly facts: KeyFacts | null; readonly damages: readonly Damage[] }> {
+): Promise<{ readonly facts: InspectedKey | null; readonly damages: readonly Damage[] }> {
   if (!countsKeys || known.length > 0) return { facts: null, damages: [] }
   try {
     return { facts: await countKeys(version, run), damages: [] }
