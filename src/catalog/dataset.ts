@@ -11,7 +11,7 @@ import { listOf, plansOf } from '../registry/registry.js'
 import type { Plan, Registry } from '../registry/registry.js'
 import { quoted } from '../text.js'
 import { buildVersion } from '../versions/files/build-version.js'
-import type { ReadFile } from '../versions/files/build-version.js'
+import type { ContentFile } from '../versions/files/build-version.js'
 import { readPartitions } from '../versions/files/partition.js'
 import { uniteColumns } from '../versions/files/unite.js'
 import { derivedVersion } from '../versions/version.js'
@@ -78,7 +78,7 @@ export function buildDataset(
   name: string,
   registry: Registry,
   entry: DatasetEntry,
-  files: readonly ReadFile[],
+  files: readonly ContentFile[],
   dictionary: Dictionary,
 ): { readonly dataset: Dataset; readonly problems: readonly string[] } {
   const partitions = readPartitions(files)

@@ -4,7 +4,7 @@ import type { Dictionary } from '../registry/dictionary.js'
 import type { DatasetEntry } from '../registry/registry-schema.js'
 import { RegistryError, listOf } from '../registry/registry.js'
 import type { Registry } from '../registry/registry.js'
-import type { ReadFile } from '../versions/files/build-version.js'
+import type { ContentFile } from '../versions/files/build-version.js'
 import { DamageError, findSourceFiles } from '../versions/files/source-files.js'
 import type { SourceFile } from '../versions/files/source-files.js'
 import { FileError } from '../versions/opener.js'
@@ -74,7 +74,7 @@ export async function joinDataset(
   name: string,
   entry: DatasetEntry,
   registry: Registry,
-  files: readonly ReadFile[],
+  files: readonly ContentFile[],
 ): Promise<Dataset> {
   const dictionary = await readDictionary(name, entry, registry)
   const { dataset, problems } = buildDataset(name, registry, entry, files, dictionary)
@@ -130,7 +130,7 @@ async function openAll(
   boundsOf: readonly string[],
   known: KnownFiles,
   openFiles: OpenFiles,
-): Promise<readonly ReadFile[]> {
+): Promise<readonly ContentFile[]> {
   const isNew = (source: SourceFile) => !known.opened(source.contentHash, boundsOf)
   const paths = places.flatMap(({ path }, index) => {
     const source = sources[index]

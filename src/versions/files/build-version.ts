@@ -11,7 +11,7 @@ import type { Partition, Partitions } from './partition.js'
 import type { SourceFile } from './source-files.js'
 
 /** A source file, where it is served from, and what the engine found in it. */
-export interface ReadFile {
+export interface ContentFile {
   readonly source: SourceFile
   readonly path: string
   /** The identity that the file at `path` must keep; null where only this server writes to it. */
@@ -32,7 +32,7 @@ export interface VersionColumns {
 /** The version that files and columns make, and what speaks against it. */
 export function buildVersion(
   dataset: string,
-  files: readonly ReadFile[],
+  files: readonly ContentFile[],
   { columns, key, history, partitions }: VersionColumns,
 ): { readonly version: Version; readonly problems: readonly Problem[] } {
   const inPath = new Set(partitions.columns.map(({ name }) => name))
@@ -59,7 +59,7 @@ export function buildVersion(
 
 /** Content facts only (no times, no paths): two servers over the same files agree. */
 function versionId(
-  files: readonly ReadFile[],
+  files: readonly ContentFile[],
   columns: readonly Column[],
   partitions: Partitions,
 ): string {
@@ -77,7 +77,7 @@ function versionId(
 const noPartition: Partition = new Map()
 
 function dataFile(
-  file: ReadFile,
+  file: ContentFile,
   partition: Partition,
   bounded: readonly Column[],
   layouts: Layouts,
@@ -98,7 +98,7 @@ function dataFile(
   return Object.freeze({ ...facts, types, layout, partition, bounds })
 }
 
-function pathBounds({ opened }: ReadFile, value: string | null): TextBounds | null {
+function pathBounds({ opened }: ContentFile, value: string | null): TextBounds | null {
   return value === null || opened.rows === 0 ? null : { min: value, max: value }
 }
 

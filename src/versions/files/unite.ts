@@ -9,7 +9,7 @@ import type { Problem } from '../../registry/problem.js'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
 import { quoted } from '../../text.js'
 import type { FileColumn } from '../opener.js'
-import type { ReadFile } from './build-version.js'
+import type { ContentFile } from './build-version.js'
 import type { Partitions } from './partition.js'
 
 /** A column over all files. */
@@ -28,7 +28,7 @@ interface UnitedColumn {
  * Types widen to one per column; the registry and the dictionary rename, hide and describe.
  */
 export function uniteColumns(
-  files: readonly ReadFile[],
+  files: readonly ContentFile[],
   partitions: Partitions,
   entry: DatasetEntry,
   dictionary: Dictionary,
@@ -59,7 +59,7 @@ interface LaidOut {
 }
 
 /** Files that were read together share one list of columns: thousands of files, a few lists. */
-function layoutsOf(files: readonly ReadFile[]): ReadonlyMap<readonly FileColumn[], LaidOut> {
+function layoutsOf(files: readonly ContentFile[]): ReadonlyMap<readonly FileColumn[], LaidOut> {
   const layouts = new Map<readonly FileColumn[], LaidOut>()
   for (const { source, opened } of files) {
     const known = layouts.get(opened.columns)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { ReadFile } from '../files/build-version.js'
+import type { ContentFile } from '../files/build-version.js'
 import { identityOf } from '../files/source-files.js'
 import type { SourceFile } from '../files/source-files.js'
 import type { OpenFiles } from '../opener.js'
@@ -43,7 +43,7 @@ export async function openPacked(
   const opened = await openFiles(paths, from.boundsOf)
   const required = new Set(version.columns.filter((c) => !c.nullable).map((c) => c.source))
   const files = await Promise.all(
-    opened.map(async ({ columns, ...facts }, index): Promise<ReadFile> => {
+    opened.map(async ({ columns, ...facts }, index): Promise<ContentFile> => {
       const path = paths[index] ?? ''
       // Parquet as it is packed says of every column that it may be empty.
       const kept = columns.map((column) => ({ ...column, required: required.has(column.name) }))

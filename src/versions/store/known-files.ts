@@ -1,4 +1,4 @@
-import type { ReadFile } from '../files/build-version.js'
+import type { ContentFile } from '../files/build-version.js'
 import type { OpenedFile } from '../opener.js'
 import type { Manifest, Origin } from './manifest.js'
 
@@ -35,7 +35,7 @@ export class KnownFiles {
     if (origins) this.addHashes(origins)
   }
 
-  addFiles(files: readonly ReadFile[], boundsOf: readonly string[]): void {
+  addFiles(files: readonly ContentFile[], boundsOf: readonly string[]): void {
     this.addHashes(files.map(({ source }) => source))
     for (const { source, opened } of files) {
       add(this.#opened, openedKey(source.contentHash, boundsOf), opened)

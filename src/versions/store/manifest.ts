@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { open, readFile, rename, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { typeText } from '../../columns/data-type.js'
-import type { ReadFile } from '../files/build-version.js'
+import type { ContentFile } from '../files/build-version.js'
 import { identityOf } from '../files/source-files.js'
 import type { SourceFile } from '../files/source-files.js'
 import { inBatches } from '../in-batches.js'
@@ -13,7 +13,7 @@ export interface Manifest {
   /** Milliseconds since 1970. */
   readonly publishedAt: number
   /** In stored order. */
-  readonly files: readonly ReadFile[]
+  readonly files: readonly ContentFile[]
   /** The columns whose bounds the files were asked for. */
   readonly boundsOf: readonly string[]
   /** For a packed folder: the files that it was made from, as they lay at their source. */
@@ -117,7 +117,7 @@ function layoutKey({ columns }: OpenedFile): string {
 function manifestOf(folder: string, stored: StoredManifest): Manifest {
   const { layouts, ...rest } = stored
   const files = stored.files.map(
-    ({ source, file, guard, rows, layout, bounds, ...rest }): ReadFile => {
+    ({ source, file, guard, rows, layout, bounds, ...rest }): ContentFile => {
       const path = join(folder, file)
       return {
         source: { ...source, path, realPath: path },

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ReadFile } from '../files/build-version.js'
+import type { ContentFile } from '../files/build-version.js'
 import { hashFile } from '../hash-file.js'
 import { readManifest } from './manifest.js'
 
@@ -37,7 +37,7 @@ export async function findStoredDamage(
   return [...found.values()]
 }
 
-async function damageOf({ path, hash }: ReadFile): Promise<string | null> {
+async function damageOf({ path, hash }: ContentFile): Promise<string | null> {
   if (hash === null) return null
   try {
     return (await hashFile(path)) === hash ? null : 'its content is not what it was published with'

@@ -1,6 +1,6 @@
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ReadFile } from '../files/build-version.js'
+import type { ContentFile } from '../files/build-version.js'
 import type { FileChecks } from './file-checks.js'
 import { isIntact, readManifest, writeManifest } from './manifest.js'
 import type { Manifest } from './manifest.js'
@@ -83,7 +83,7 @@ export class VersionFolders {
   /** Earlier builds packed without a hash: then what the files hold now is what they must hold. */
   async #withHashes(folder: string, manifest: Manifest): Promise<Manifest> {
     if (manifest.files.every(({ hash }) => hash !== null)) return manifest
-    const files: ReadFile[] = []
+    const files: ContentFile[] = []
     for (const file of manifest.files) {
       files.push({ ...file, hash: file.hash ?? (await this.#checks.adopt(file.path)) })
     }

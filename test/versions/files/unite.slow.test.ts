@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { typeText, widen } from '../../../src/columns/data-type.js'
 import type { DataType, ScalarName } from '../../../src/columns/data-type.js'
-import type { ReadFile } from '../../../src/versions/files/build-version.js'
+import type { ContentFile } from '../../../src/versions/files/build-version.js'
 import { uniteColumns } from '../../../src/versions/files/unite.js'
 import type { Version } from '../../../src/versions/version.js'
 import {
@@ -93,7 +93,7 @@ await t.test('a column that no file lets be empty is never empty', (t) => {
     identity: '',
     contentHash: '',
   }
-  const file = (name: string, required: boolean): ReadFile => ({
+  const file = (name: string, required: boolean): ContentFile => ({
     source: { ...source, name },
     path: name,
     guard: null,
