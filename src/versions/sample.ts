@@ -13,7 +13,7 @@ export interface SampledColumn {
 }
 
 /** What columns show when they are taken together, row after row of the same file. */
-export interface Together {
+export interface RowOrder {
   readonly distinct: number
   /** Rows that are less than the one before: none in files that are sorted. */
   readonly falls: number
@@ -27,7 +27,7 @@ export interface Together {
 export interface Sample {
   readonly rows: number
   readonly columns: readonly SampledColumn[]
-  readonly together: (columns: readonly Column[]) => Promise<Together>
+  readonly together: (columns: readonly Column[]) => Promise<RowOrder>
   /** A row from the middle whose first column is not empty, as filters write it. */
   readonly example: (columns: readonly Column[]) => Promise<readonly (string | null)[]>
 }

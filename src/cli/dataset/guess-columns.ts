@@ -1,5 +1,5 @@
 import type { Column } from '../../columns/column.js'
-import type { Sample, SampledColumn, Together } from '../../versions/sample.js'
+import type { Sample, SampledColumn, RowOrder } from '../../versions/sample.js'
 
 const columnsMax = 24
 const keyColumnsMax = 3
@@ -81,7 +81,7 @@ async function leadColumn(sample: Sample): Promise<Column | undefined> {
   return best[0]?.column
 }
 
-function leadScore(each: SampledColumn, sample: Sample, { falls, rises }: Together): number {
+function leadScore(each: SampledColumn, sample: Sample, { falls, rises }: RowOrder): number {
   const isSorted = falls === 0 && rises > 0
   const isWhole = each.filled === sample.rows
   const isUnique = isWhole && each.distinct === sample.rows && !isTemporal(each.column)
@@ -102,10 +102,10 @@ function extensions(sample: Sample, lead: Column, history: Column | null): reado
 async function extended(
   sample: Sample,
   key: readonly Column[],
-  known: Together,
+  known: RowOrder,
   others: readonly Column[],
-): Promise<readonly [readonly Column[], Together] | null> {
-  let unique: readonly [readonly Column[], Together] | null = null
+): Promise<readonly [readonly Column[], RowOrder] | null> {
+  let unique: readonly [readonly Column[], RowOrder] | null = null
   for (const column of others.filter((each) => !key.includes(each))) {
     const longer = [...key, column]
     const found = await sample.together(longer)
