@@ -27,7 +27,7 @@ export interface RowOrder {
 export interface Sample {
   readonly rows: number
   readonly columns: readonly SampledColumn[]
-  readonly together: (columns: readonly Column[]) => Promise<RowOrder>
+  readonly rowOrder: (columns: readonly Column[]) => Promise<RowOrder>
   /** A row from the middle whose first column is not empty, as filters write it. */
   readonly example: (columns: readonly Column[]) => Promise<readonly (string | null)[]>
 }

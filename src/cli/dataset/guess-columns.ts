@@ -52,7 +52,7 @@ export async function guessKey(sample: Sample, history: Column | null): Promise<
   if (!lead) return []
   const others = extensions(sample, lead, history)
   let key: readonly Column[] = [lead]
-  let known = await sample.together(key)
+  let known = await sample.rowOrder(key)
   while (known.distinct < sample.rows && key.length < keyColumnsMax) {
     const next = await extended(sample, key, known, others)
     if (!next) break
@@ -72,7 +72,7 @@ async function leadColumn(sample: Sample): Promise<Column | undefined> {
   const candidates: Candidate[] = []
   for (const each of sample.columns) {
     if (each.distinct < 2 && sample.rows > 1) continue
-    const score = leadScore(each, sample, await sample.together([each.column]))
+    const score = leadScore(each, sample, await sample.rowOrder([each.column]))
     if (score > 0) candidates.push({ column: each.column, score })
   }
   const best = candidates.sort(
@@ -108,7 +108,7 @@ async function extended(
   let unique: readonly [readonly Column[], RowOrder] | null = null
   for (const column of others.filter((each) => !key.includes(each))) {
     const longer = [...key, column]
-    const found = await sample.together(longer)
+    const found = await sample.rowOrder(longer)
     const continues = known.ties > 0 && known.falls === 0 && found.falls === 0
     if (continues && found.distinct > known.distinct) return [longer, found]
     if (found.distinct === sample.rows) unique ??= [longer, found]

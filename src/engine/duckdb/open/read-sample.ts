@@ -85,7 +85,7 @@ async function sampleOf(ask: Ask, columns: readonly Column[]): Promise<Sample> {
   return {
     rows: Number(rows),
     columns: sampled,
-    together: (wanted) => togetherFacts(ask, cellsOf(wanted)),
+    rowOrder: (wanted) => togetherFacts(ask, cellsOf(wanted)),
     example: (wanted) => exampleRow(ask, wanted, cellsOf(wanted)),
   }
 }
