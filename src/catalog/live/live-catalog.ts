@@ -8,7 +8,7 @@ import { requireSoldPlans } from '../../registry/sold-plans.js'
 import type { SoldPlan } from '../../registry/sold-plans.js'
 import { identityOrNull } from '../../versions/files/disk-state.js'
 import type { PackOrder, PackedFile } from '../../versions/packing/packer.js'
-import type { Loss } from '../../versions/store/damage-state.js'
+import type { LostVersion } from '../../versions/store/damage-state.js'
 import type { Storage } from '../../versions/store/disk-use.js'
 import type { CheckedFile, Verdict } from '../../versions/store/file-checks.js'
 import type { DataFile, Version } from '../../versions/version.js'
@@ -22,7 +22,7 @@ export interface LiveCatalogOptions extends LiveDatasetOptions {
   /** What live subscriptions use: a registry that drops any of it is refused. */
   readonly sold: () => readonly SoldPlan[]
   /** A version was withdrawn since a file of it is not what it was. */
-  readonly lost?: (loss: Loss) => void
+  readonly lost?: (loss: LostVersion) => void
 }
 
 /** Everything that is served at one moment. */

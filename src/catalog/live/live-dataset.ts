@@ -11,7 +11,7 @@ import {
   lossText,
   lossesOf,
 } from '../../versions/store/damage-state.js'
-import type { Loss } from '../../versions/store/damage-state.js'
+import type { LostVersion } from '../../versions/store/damage-state.js'
 import { storageOf } from '../../versions/store/disk-use.js'
 import type { Storage } from '../../versions/store/disk-use.js'
 import type { CheckedFile, FileChecks, Verdict } from '../../versions/store/file-checks.js'
@@ -180,7 +180,7 @@ export class LiveDataset {
   }
 
   /** Ends the versions that are served from a file which is not what it was. */
-  lose(file: CheckedFile, verdict: Verdict): readonly Loss[] {
+  lose(file: CheckedFile, verdict: Verdict): readonly LostVersion[] {
     const content = this.#content
     const losses = lossesOf([this.#dataset.version, ...this.#earlier.versions], file, verdict)
     const stored = content?.files.find((each) => isSameFile(each, file))

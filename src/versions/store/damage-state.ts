@@ -3,7 +3,7 @@ import type { Content } from './content.js'
 import type { CheckedFile, Verdict } from './file-checks.js'
 
 /** A stored file that is not what its version was published with. */
-export interface Loss {
+export interface LostVersion {
   readonly dataset: string
   /** The version that is served no more. */
   readonly version: string
@@ -89,7 +89,7 @@ export function lossesOf(
   versions: readonly (Version | null)[],
   file: CheckedFile,
   verdict: Verdict,
-): readonly Loss[] {
+): readonly LostVersion[] {
   return versions.flatMap((version) => {
     const lost = version?.files.find((each) => isSameFile(each, file))
     if (!version || !lost) return []
