@@ -5,7 +5,7 @@ import { openPacked } from '../../versions/packing/packed-content.js'
 import type { PackOrder, PackedFile } from '../../versions/packing/packer.js'
 import type { Content } from '../../versions/store/content.js'
 import {
-  Damages,
+  DamageState,
   isSameFile,
   isServedFrom,
   lossText,
@@ -62,7 +62,7 @@ export class LiveDataset {
   #places: readonly string[] = []
   readonly #wish = new PackWish()
   readonly #settling = new Settling()
-  readonly #damages = new Damages()
+  readonly #damages = new DamageState()
 
   constructor(name: string, words: Words, options: LiveDatasetOptions) {
     this.#name = name

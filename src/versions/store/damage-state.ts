@@ -13,7 +13,7 @@ export interface LostVersion {
 }
 
 /** The damage found in one dataset's stored files by this process. */
-export class Damages {
+export class DamageState {
   readonly #folders = new Set<string>()
   readonly #onDisk = new Set<string>()
   #current: { readonly reason: string; readonly isPacked: boolean } | null = null
