@@ -9,7 +9,7 @@ import {
   isSameFile,
   isServedFrom,
   lossText,
-  lossesOf,
+  lostVersions,
 } from '../../versions/store/damage-state.js'
 import type { LostVersion } from '../../versions/store/damage-state.js'
 import { storageOf } from '../../versions/store/disk-use.js'
@@ -182,7 +182,7 @@ export class LiveDataset {
   /** Ends the versions that are served from a file which is not what it was. */
   lose(file: CheckedFile, verdict: Verdict): readonly LostVersion[] {
     const content = this.#content
-    const losses = lossesOf([this.#dataset.version, ...this.#earlier.versions], file, verdict)
+    const losses = lostVersions([this.#dataset.version, ...this.#earlier.versions], file, verdict)
     const stored = content?.files.find((each) => isSameFile(each, file))
     if (content && stored) {
       const reason = lossText(stored.source.name, verdict, content.origins !== null)

@@ -85,7 +85,7 @@ export function isServedFrom({ files }: Version, file: CheckedFile): boolean {
 }
 
 /** What becomes of versions, for the log, when a file of theirs is not what it was. */
-export function lossesOf(
+export function lostVersions(
   versions: readonly (Version | null)[],
   file: CheckedFile,
   verdict: Verdict,
