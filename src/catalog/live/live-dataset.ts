@@ -8,7 +8,7 @@ import {
   DamageState,
   isSameFile,
   isServedFrom,
-  lossText,
+  damageText,
   lostVersions,
 } from '../../versions/store/damage-state.js'
 import type { LostVersion } from '../../versions/store/damage-state.js'
@@ -185,7 +185,7 @@ export class LiveDataset {
     const losses = lostVersions([this.#dataset.version, ...this.#earlier.versions], file, verdict)
     const stored = content?.files.find((each) => isSameFile(each, file))
     if (content && stored) {
-      const reason = lossText(stored.source.name, verdict, content.origins !== null)
+      const reason = damageText(stored.source.name, verdict, content.origins !== null)
       if (verdict === 'damaged') this.#damages.add(content, reason)
       if (verdict === 'damaged' && !content.origins) this.#known.doubt([stored.source])
       this.#withdrawCurrent(reason)

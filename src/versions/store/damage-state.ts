@@ -65,7 +65,7 @@ export class DamageState {
 }
 
 /** Why a version is withdrawn, for the owner. */
-export function lossText(file: string, verdict: Verdict, isPacked: boolean): string {
+export function damageText(file: string, verdict: Verdict, isPacked: boolean): string {
   if (verdict === 'gone') return `${file} is gone from the versions folder`
   if (verdict === 'replaced') {
     return `${file} was overwritten in place; write files whole, then rename them`
