@@ -53,7 +53,7 @@ export class LiveCatalog {
     this.#options = options
     this.#registryIdentity = identity
     this.#serving = this.#picture(registry, null)
-    options.checks.onLoss((file, verdict) => {
+    options.checks.onFailure((file, verdict) => {
       this.#lose(file, verdict)
     })
   }

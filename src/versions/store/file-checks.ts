@@ -64,7 +64,7 @@ export class FileChecks {
   }
 
   /** Calls this with each file that is not what it was published with. */
-  onLoss(report: OnLoss): void {
+  onFailure(report: OnLoss): void {
     this.#onLoss = report
   }
 

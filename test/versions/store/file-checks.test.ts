@@ -33,7 +33,7 @@ async function linkedFile(t: Test) {
   }
   const checks = new FileChecks(hash)
   const losses: Verdict[] = []
-  checks.onLoss((_, verdict) => losses.push(verdict))
+  checks.onFailure((_, verdict) => losses.push(verdict))
   const [found] = await findSourceFiles(folder, ['a.parquet'], new Map(), { hash })
   if (!found) throw new Error('no source')
   const path = join(folder, 'stored/0.parquet')
@@ -112,7 +112,7 @@ await t.test('a file that can not be told is neither intact nor lost', async (t)
     utimesSync(source, statSync(source).atimeMs / 1000 + 1, 7)
     return hashFile(path)
   })
-  checks.onLoss((_, verdict) => losses.push(verdict))
+  checks.onFailure((_, verdict) => losses.push(verdict))
   t.equal(await checks.verify(file), 'unsettled', 'something is done to it all the time')
   t.notOk(checks.isVerified(file))
   t.same(losses, [])
