@@ -46,7 +46,7 @@ const shrinkMaxDefault = '20%'
  * Why the next version is not to be served unless the owner says so; null where it may be: columns
  * that callers use are gone, or so many rows that files may be missing.
  */
-export function lossReason(served: Version, next: Version, entry: DatasetEntry): string | null {
+export function dataLossReason(served: Version, next: Version, entry: DatasetEntry): string | null {
   const reasons = [
     entry.allow_breaking === true ? null : breakingReason(served, next),
     entry.allow_shrinking === true ? null : shrinkReason(served, next, entry),

@@ -24,7 +24,7 @@ import type { DataFile, Version } from '../../versions/version.js'
 import { earlierVersion, narrowedDataset, registryDataset } from '../dataset.js'
 import type { Dataset } from '../dataset.js'
 import { joinDataset, openDataset, reasonOf } from '../open-dataset.js'
-import { lossReason } from './data-loss.js'
+import { dataLossReason } from './data-loss.js'
 import { PackWish } from './pending-pack.js'
 import { Settling } from './update-attempts.js'
 import type { UpdateOptions, UpdateResult, Words } from './update.js'
@@ -237,7 +237,7 @@ export class LiveDataset {
     }
     const served = this.#dataset.version
     if (served && dataset.version && !force) {
-      const reason = lossReason(served, dataset.version, this.#words.entry)
+      const reason = dataLossReason(served, dataset.version, this.#words.entry)
       if (reason !== null && (await this.#isIntact(served))) return this.#refuse(reason)
     }
     await this.#serve(dataset, content)
