@@ -15,7 +15,7 @@ import type { DataFile, Version } from '../../versions/version.js'
 import { reasonOf } from '../open-dataset.js'
 import { LiveDataset } from './live-dataset.js'
 import type { LiveDatasetOptions } from './live-dataset.js'
-import type { UpdateOptions, UpdateResult, Words } from './update.js'
+import type { UpdateOptions, UpdateResult, DatasetDefinition } from './update.js'
 
 export interface LiveCatalogOptions extends LiveDatasetOptions {
   readonly registryPath: string
@@ -236,7 +236,7 @@ export class LiveCatalog {
     return strongest(results)
   }
 
-  async #addDataset(name: string, words: Words): Promise<LiveDataset> {
+  async #addDataset(name: string, words: DatasetDefinition): Promise<LiveDataset> {
     const dataset = this.#dropped.get(name) ?? new LiveDataset(name, words, this.#options)
     if (!this.#dropped.delete(name)) await dataset.restore()
     this.#datasets.set(name, dataset)

@@ -27,7 +27,7 @@ import { joinDataset, openDataset, reasonOf } from '../open-dataset.js'
 import { dataLossReason } from './data-loss.js'
 import { PackWish } from './pending-pack.js'
 import { Settling } from './update-attempts.js'
-import type { UpdateOptions, UpdateResult, Words } from './update.js'
+import type { UpdateOptions, UpdateResult, DatasetDefinition } from './update.js'
 
 export interface LiveDatasetOptions {
   readonly openFiles: OpenFiles
@@ -50,7 +50,7 @@ export class LiveDataset {
   readonly #options: LiveDatasetOptions
   readonly #folders: VersionFolders
   readonly #known = new KnownFiles()
-  #words: Words
+  #words: DatasetDefinition
   #dataset: Dataset
   #content: Content | null = null
   readonly #earlier = new SupersededVersions()
@@ -64,7 +64,7 @@ export class LiveDataset {
   readonly #settling = new Settling()
   readonly #damages = new DamageState()
 
-  constructor(name: string, words: Words, options: LiveDatasetOptions) {
+  constructor(name: string, words: DatasetDefinition, options: LiveDatasetOptions) {
     this.#name = name
     this.#options = options
     this.#folders = new VersionFolders(join(options.versionsFolder, name), options.checks)
@@ -109,7 +109,7 @@ export class LiveDataset {
   }
 
   /** Takes what registry and files say now. */
-  async update(words: Words, { isFirst, force }: UpdateOptions): Promise<UpdateResult> {
+  async update(words: DatasetDefinition, { isFirst, force }: UpdateOptions): Promise<UpdateResult> {
     const { now } = this.#options
     const { doubted } = this.#known
     const look = await readDiskState(words.registry, words.entry, doubted)

@@ -5,7 +5,7 @@ import type { Registry } from '../../registry/registry.js'
 export type UpdateResult = 'unchanged' | 'unsettled' | 'changed'
 
 /** The registry, and what it says of one dataset. */
-export interface Words {
+export interface DatasetDefinition {
   readonly registry: Registry
   readonly entry: DatasetEntry
 }
