@@ -25,7 +25,7 @@ import { earlierVersion, narrowedDataset, registryDataset } from '../dataset.js'
 import type { Dataset } from '../dataset.js'
 import { joinDataset, openDataset, reasonOf } from '../open-dataset.js'
 import { dataLossReason } from './data-loss.js'
-import { PackWish } from './pending-pack.js'
+import { PendingPack } from './pending-pack.js'
 import { Settling } from './update-attempts.js'
 import type { UpdateOptions, UpdateResult, DatasetDefinition } from './update.js'
 
@@ -60,7 +60,7 @@ export class LiveDataset {
   #tried: { readonly key: string; readonly retryAt: number } | null = null
   /** Where its files lie, as the last look found. */
   #places: readonly string[] = []
-  readonly #wish = new PackWish()
+  readonly #wish = new PendingPack()
   readonly #settling = new Settling()
   readonly #damages = new DamageState()
 
@@ -145,7 +145,7 @@ export class LiveDataset {
   }
 
   /** What `pack: auto` is about. */
-  get wish(): PackWish {
+  get wish(): PendingPack {
     return this.#wish
   }
 

@@ -11,7 +11,7 @@ import { keyColumns } from '../open-dataset.js'
 const retryMs = 3_600_000
 
 /** Whether the version that is served is to be packed, and what became of that. */
-export class PackWish {
+export class PendingPack {
   #order: PackOrder | null = null
   /** An order that was not fulfilled is not tried again for the same files, for a while. */
   #failed: { readonly target: string; readonly reason: string; readonly at: number } | null = null
