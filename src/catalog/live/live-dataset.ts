@@ -281,7 +281,7 @@ export class LiveDataset {
     // Before anything is packed: what was packed and is damaged must not be taken for done.
     const isPackedAgain = content.origins === null && this.#words.entry.pack === 'auto'
     for (const each of this.#damages.heal(isPackedAgain)) await this.#folders.remove(each)
-    this.#wish.look(this.#folders.parent, this.#words.entry, content, dataset.version)
+    this.#wish.update(this.#folders.parent, this.#words.entry, content, dataset.version)
   }
 
   async #join(files: Content['files']): Promise<Dataset | null> {

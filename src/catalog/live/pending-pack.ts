@@ -32,7 +32,7 @@ export class PendingPack {
   }
 
   /** What is served now. The order stays the same one for the same files: it may be under way. */
-  look(parent: string, entry: DatasetEntry, content: Content, version: Version | null): void {
+  update(parent: string, entry: DatasetEntry, content: Content, version: Version | null): void {
     const isWanted = entry.pack === 'auto' && content.origins === null
     if (!isWanted || !version || version.rows === 0) {
       this.#order = null
