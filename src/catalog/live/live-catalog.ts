@@ -140,13 +140,13 @@ export class LiveCatalog {
 
   /** A version that waits to be packed; null where none does. */
   get toPack(): PackOrder | null {
-    for (const { wish } of this.#datasets.values()) if (wish.order) return wish.order
+    for (const { pendingPack: wish } of this.#datasets.values()) if (wish.order) return wish.order
     return null
   }
 
   /** Whether an order is still wanted: its files are what is served. */
   isWanted(order: PackOrder): boolean {
-    return this.#datasets.get(order.dataset)?.wish.order === order
+    return this.#datasets.get(order.dataset)?.pendingPack.order === order
   }
 
   /** Serves what was packed, where it is still wanted. What speaks against it is remembered. */
@@ -160,12 +160,12 @@ export class LiveCatalog {
   /** Remembers why an order was not fulfilled: for a while it is not tried again. */
   notPacked(order: PackOrder, cause: unknown): void {
     const reason = reasonOf(cause, this.#serving.registry.folder)
-    this.#datasets.get(order.dataset)?.wish.fail(order, reason, this.#options.now())
+    this.#datasets.get(order.dataset)?.pendingPack.fail(order, reason, this.#options.now())
   }
 
   /** Why a dataset is not packed though it should be; null where nothing is wrong. */
   packFailure(name: string): string | null {
-    return this.#datasets.get(name)?.wish.failure ?? null
+    return this.#datasets.get(name)?.pendingPack.failure ?? null
   }
 
   /** Forgets superseded versions whose time is over. */

@@ -145,7 +145,7 @@ export class LiveDataset {
   }
 
   /** What `pack: auto` is about. */
-  get wish(): PendingPack {
+  get pendingPack(): PendingPack {
     return this.#wish
   }
 
