@@ -86,7 +86,7 @@ export class LiveCatalog {
 
   /** The folders in which a change may come, that of the registry among them. */
   get places(): readonly string[] {
-    const places = [...this.#datasets.values()].flatMap((dataset) => dataset.places)
+    const places = [...this.#datasets.values()].flatMap((dataset) => dataset.sourceFolders)
     return [...new Set([this.#serving.registry.folder, ...places])]
   }
 

@@ -83,7 +83,7 @@ export class LiveDataset {
   }
 
   /** The folders in which a change of its files may come. */
-  get places(): readonly string[] {
+  get sourceFolders(): readonly string[] {
     return this.#places
   }
 
