@@ -56,7 +56,7 @@ export class Reloader {
     const { live, logger } = this.#parts
     this.#watcher = new Watcher({
       look: () => this.#look(),
-      folders: () => live.places,
+      folders: () => live.watchedFolders,
       lookMs: () => live.lookMs,
       report: (cause) => {
         logger.error({ err: cause }, 'looking for changed files failed')

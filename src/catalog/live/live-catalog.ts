@@ -85,7 +85,7 @@ export class LiveCatalog {
   }
 
   /** The folders in which a change may come, that of the registry among them. */
-  get places(): readonly string[] {
+  get watchedFolders(): readonly string[] {
     const places = [...this.#datasets.values()].flatMap((dataset) => dataset.sourceFolders)
     return [...new Set([this.#serving.registry.folder, ...places])]
   }
