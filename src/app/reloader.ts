@@ -57,7 +57,7 @@ export class Reloader {
     this.#watcher = new Watcher({
       look: () => this.#look(),
       folders: () => live.watchedFolders,
-      lookMs: () => live.lookMs,
+      lookMs: () => live.checkMs,
       report: (cause) => {
         logger.error({ err: cause }, 'looking for changed files failed')
       },

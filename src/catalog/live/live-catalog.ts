@@ -112,7 +112,7 @@ export class LiveCatalog {
    * Milliseconds of the last look that found nothing to open. The wait for its turn is no part of
    * it: a look that waits for a large version costs no more than another.
    */
-  get lookMs(): number {
+  get checkMs(): number {
     return this.#lookMs
   }
 
