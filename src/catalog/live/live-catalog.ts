@@ -22,7 +22,7 @@ export interface LiveCatalogOptions extends LiveDatasetOptions {
   /** What live subscriptions use: a registry that drops any of it is refused. */
   readonly sold: () => readonly SoldPlan[]
   /** A version was withdrawn since a file of it is not what it was. */
-  readonly lost?: (loss: LostVersion) => void
+  readonly onLostVersion?: (loss: LostVersion) => void
 }
 
 /** Everything that is served at one moment. */
@@ -248,7 +248,7 @@ export class LiveCatalog {
     const losses = datasets.flatMap((dataset) => dataset.lose(file, verdict))
     if (losses.length === 0) return
     this.#show()
-    for (const loss of losses) this.#options.lost?.(loss)
+    for (const loss of losses) this.#options.onLostVersion?.(loss)
   }
 
   #show(): void {
