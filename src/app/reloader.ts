@@ -55,7 +55,7 @@ export class Reloader {
   start(): void {
     const { live, logger } = this.#parts
     this.#watcher = new Watcher({
-      look: () => this.#look(),
+      check: () => this.#look(),
       folders: () => live.watchedFolders,
       lookMs: () => live.checkMs,
       report: (cause) => {

@@ -4,7 +4,7 @@ import type { UpdateResult } from './update.js'
 
 export interface WatcherOptions {
   /** Looks at the disk, and takes what is new; `unsettled`: look again soon. */
-  readonly look: () => Promise<UpdateResult>
+  readonly check: () => Promise<UpdateResult>
   /** Folders in which something may happen; asked for after each look. */
   readonly folders: () => readonly string[]
   /** Milliseconds that a look takes by itself: the pauses after one depend on it. */
@@ -80,7 +80,7 @@ export class Watcher {
     let result: UpdateResult = 'unchanged'
     this.#isWanted = false
     try {
-      result = await this.#options.look()
+      result = await this.#options.check()
       if (!this.#isClosed) this.#watchFolders()
     } catch (cause) {
       this.#options.report(cause)
