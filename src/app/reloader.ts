@@ -57,7 +57,7 @@ export class Reloader {
     this.#watcher = new Watcher({
       check: () => this.#look(),
       folders: () => live.watchedFolders,
-      lookMs: () => live.checkMs,
+      checkMs: () => live.checkMs,
       report: (cause) => {
         logger.error({ err: cause }, 'looking for changed files failed')
       },

@@ -8,7 +8,7 @@ export interface WatcherOptions {
   /** Folders in which something may happen; asked for after each look. */
   readonly folders: () => readonly string[]
   /** Milliseconds that a look takes by itself: the pauses after one depend on it. */
-  readonly lookMs: () => number
+  readonly checkMs: () => number
   /** A look that failed. */
   readonly report: (cause: unknown) => void
 }
@@ -86,7 +86,7 @@ export class Watcher {
       this.#options.report(cause)
     }
     this.#looking = null
-    const lookMs = this.#options.lookMs()
+    const lookMs = this.#options.checkMs()
     const soonMs = Math.max(settleMs, lookMs * busyFactor)
     const isSoon = this.#isWanted || result === 'unsettled'
     this.#wake(isSoon ? soonMs : Math.max(pollMs, lookMs * idleFactor))
@@ -108,7 +108,7 @@ export class Watcher {
   #watchFolder(folder: string): void {
     try {
       const watcher = watch(folder, { persistent: false }, () => {
-        this.#wake(Math.max(eventDelayMs, this.#options.lookMs() * busyFactor))
+        this.#wake(Math.max(eventDelayMs, this.#options.checkMs() * busyFactor))
       })
       watcher.on('error', () => {
         watcher.close()
