@@ -109,7 +109,7 @@ async function openContent(
     return { folder: null, files: await open(sources, places), boundsOf, origins: null }
   }
   if (entry.pack === 'auto') {
-    const folder = packedFolder(join(versionsFolder, name), sources, keyColumns(entry))
+    const folder = packedFolder(join(versionsFolder, name), sources, keySourceNames(entry))
     const packed = await readManifest(folder)
     const isUsable = packed && !options.damaged?.has(folder)
     if (isUsable && (await isIntact(packed))) {
@@ -180,11 +180,11 @@ async function readDictionary(
 
 /** Key and history columns by the files' own names: the registry speaks of shown ones. */
 function boundedColumns(entry: DatasetEntry): readonly string[] {
-  return [...new Set([...keyColumns(entry), ...sourceNames(entry, listOf(entry.history))])]
+  return [...new Set([...keySourceNames(entry), ...sourceNames(entry, listOf(entry.history))])]
 }
 
 /** The key's columns by the files' own names. */
-export function keyColumns(entry: DatasetEntry): readonly string[] {
+export function keySourceNames(entry: DatasetEntry): readonly string[] {
   return sourceNames(entry, listOf(entry.key))
 }
 

@@ -5,7 +5,7 @@ import { draftOf } from '../../versions/packing/packer.js'
 import type { PackOrder } from '../../versions/packing/packer.js'
 import type { Content } from '../../versions/store/content.js'
 import type { Version } from '../../versions/version.js'
-import { keyColumns } from '../open-dataset.js'
+import { keySourceNames } from '../open-dataset.js'
 
 /** A disk may be emptied, and memory freed. */
 const retryMs = 3_600_000
@@ -39,7 +39,7 @@ export class PendingPack {
       return
     }
     const sources = content.files.map(({ source }) => source)
-    const target = packedFolder(parent, sources, keyColumns(entry))
+    const target = packedFolder(parent, sources, keySourceNames(entry))
     if (this.#order?.target !== target) this.#order = packOrder(version, target, null)
   }
 
