@@ -7,7 +7,7 @@ import { hashFile } from '../../../src/versions/hash-file.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import type { Version } from '../../../src/versions/version.js'
 import { datasetOf, makeHome, versionOf } from './fixtures/catalog-folder.js'
-import type { Home } from './fixtures/catalog-folder.js'
+import type { CatalogFolder } from './fixtures/catalog-folder.js'
 
 const dayMs = 24 * 3_600_000
 const files = { 'data/1.parquet': 'SELECT 1 AS x, 2 AS y' }
@@ -25,7 +25,7 @@ function fileOf({ files: [file] }: Version) {
   if (!file) throw new Error('a version without files')
   return file
 }
-const foldersIn = (home: Home) => readdirSync(join(home.versionsFolder, 'things')).sort()
+const foldersIn = (home: CatalogFolder) => readdirSync(join(home.versionsFolder, 'things')).sort()
 
 await t.test('a file that is replaced is a new version; the old one is kept', async (t) => {
   const home = await makeHome(t, { files })

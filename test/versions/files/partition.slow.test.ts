@@ -1,7 +1,7 @@
 import t from 'tap'
 import { typeText } from '../../../src/columns/data-type.js'
 import { datasetOf, makeHome, versionOf } from '../../catalog/live/fixtures/catalog-folder.js'
-import type { Home } from '../../catalog/live/fixtures/catalog-folder.js'
+import type { CatalogFolder } from '../../catalog/live/fixtures/catalog-folder.js'
 import { startWorld } from '../../support/world.js'
 
 const tree = (lines = '') =>
@@ -13,7 +13,7 @@ async function makeTree(
   paths: readonly string[],
   lines = '',
   select = 'SELECT 1 AS x',
-): Promise<Home> {
+): Promise<CatalogFolder> {
   const files = Object.fromEntries(paths.map((path) => [`data/${path}`, select]))
   return makeHome(t, { files, registry: tree(lines) })
 }
