@@ -9,12 +9,12 @@ import { filesThatMayHold } from '../../src/versions/choose-files.js'
 import { findSourceFiles } from '../../src/versions/files/source-files.js'
 import { FileError } from '../../src/versions/opener.js'
 import type { OpenFiles } from '../../src/versions/opener.js'
-import { datasetOf, makeHome, versionOf } from './live/fixtures/catalog-folder.js'
+import { datasetOf, makeCatalogFolder, versionOf } from './live/fixtures/catalog-folder.js'
 
 await t.test(
   'a catalog holds every dataset of the registry, in its order, and its demo token',
   async (t) => {
-    const home = await makeHome(t, {
+    const home = await makeCatalogFolder(t, {
       files: { 'a.parquet': 'SELECT 1 AS x', 'b/1.parquet': 'SELECT 2 AS x' },
       registry: `demo: {token: das_demo_open}
 datasets:
@@ -34,7 +34,7 @@ datasets:
 )
 
 await t.test('a dataset that fails for an unforeseen reason fails alone', async (t) => {
-  const home = await makeHome(t, { files: { 'data/1.parquet': 'SELECT 1 AS x' } })
+  const home = await makeCatalogFolder(t, { files: { 'data/1.parquet': 'SELECT 1 AS x' } })
   const registry = parseRegistry(
     'datasets:\n  things: {title: x, files: data/1.parquet}\n',
     join(home.folder, 'registry.yaml'),

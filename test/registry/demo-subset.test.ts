@@ -1,6 +1,6 @@
 import t from 'tap'
 import { predicateKey } from '../../src/columns/predicate.js'
-import { datasetOf, makeHome, refusalOf } from '../catalog/live/fixtures/catalog-folder.js'
+import { datasetOf, makeCatalogFolder, refusalOf } from '../catalog/live/fixtures/catalog-folder.js'
 
 const files = {
   'data/1.parquet': `SELECT '0261012138' AS inn, 2024 AS year, 1.5::DECIMAL(9,2) AS price, true AS flag,
@@ -10,7 +10,7 @@ const files = {
 await t.test(
   'the demo subset is the rows that have one of the values in every column',
   async (t) => {
-    const home = await makeHome(t, { files })
+    const home = await makeCatalogFolder(t, { files })
     const demoOf = async (demo: string) => {
       home.writeRegistry(
         `    columns: {line_2110: {name: "2110"}, secret: {hidden: true}}\n    demo: ${demo}`,

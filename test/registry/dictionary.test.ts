@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parseDictionary } from '../../src/registry/dictionary.js'
-import { datasetOf, makeHome, versionOf } from '../catalog/live/fixtures/catalog-folder.js'
+import { datasetOf, makeCatalogFolder, versionOf } from '../catalog/live/fixtures/catalog-folder.js'
 
 await t.test('a dictionary gives unit, description and a promise for each column', (t) => {
   const dictionary = parseDictionary(
@@ -41,7 +41,9 @@ await t.test('what is wrong with a dictionary is told with its line', (t) => {
 })
 
 await t.test('a dictionary that can not be used keeps its dataset from being served', async (t) => {
-  const home = await makeHome(t, { files: { 'data/1.parquet': 'SELECT 1 AS inn, 2 AS year' } })
+  const home = await makeCatalogFolder(t, {
+    files: { 'data/1.parquet': 'SELECT 1 AS inn, 2 AS year' },
+  })
   const reasonWith = async (content: string | Uint8Array | null) => {
     if (content !== null) home.write('meta/d.csv', content)
     home.writeRegistry('    dictionary: meta/d.csv')
@@ -73,7 +75,7 @@ await t.test('a dictionary that can not be used keeps its dataset from being ser
 })
 
 await t.test("a dictionary speaks of columns by the files' names, renamed or not", async (t) => {
-  const home = await makeHome(t, {
+  const home = await makeCatalogFolder(t, {
     files: { 'data/1.parquet': 'SELECT 1 AS line_2110' },
     texts: { 'd.csv': 'column,unit\nline_2110,RUB\n' },
     registry: '    dictionary: d.csv\n    columns: {line_2110: {name: "2110"}}',

@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { datasetOf, makeHome } from '../catalog/live/fixtures/catalog-folder.js'
+import { datasetOf, makeCatalogFolder } from '../catalog/live/fixtures/catalog-folder.js'
 import { brokenFiles, servedFiles, strangeFiles, unaskableFiles } from '../support/odd-files.js'
 import { startWorld, writeParquet } from '../support/world.js'
 
@@ -74,7 +74,7 @@ await t.test('what is no Parquet file is refused, and another dataset served', a
   const names = ['good', ...reasons.keys()]
   const world = await startWorld(t, { files: {}, registry: registryOf(names), at: folder })
   const { token } = world.subscribe(names.map((name) => `${name}:all`))
-  const home = await makeHome(t, { folder, registry: registryOf(names) })
+  const home = await makeCatalogFolder(t, { folder, registry: registryOf(names) })
   const catalog = await home.check()
   for (const [name, reason] of reasons) {
     const dataset = datasetOf(catalog, name)
@@ -88,7 +88,7 @@ await t.test('what is no Parquet file is refused, and another dataset served', a
 await t.test(
   'a file that may not be read is refused, if anything may be kept from us',
   async (t) => {
-    const home = await makeHome(t, { files: { 'data/a.parquet': 'SELECT 1 AS x' } })
+    const home = await makeCatalogFolder(t, { files: { 'data/a.parquet': 'SELECT 1 AS x' } })
     chmodSync(join(home.folder, 'data', 'a.parquet'), 0)
     const { reason } = datasetOf(await home.open())
     if (process.getuid?.() === 0) t.equal(reason, null)
@@ -97,7 +97,7 @@ await t.test(
 )
 
 await t.test('a pattern passes over what is no regular file', async (t) => {
-  const home = await makeHome(t, { files: { 'data/a.parquet': 'SELECT 1 AS x' } })
+  const home = await makeCatalogFolder(t, { files: { 'data/a.parquet': 'SELECT 1 AS x' } })
   const data = join(home.folder, 'data')
   mkdirSync(join(data, 'b.parquet'))
   execFileSync('mkfifo', [join(data, 'c.parquet')])

@@ -6,7 +6,7 @@ import { duckDbPacker } from '../../../src/engine/duckdb/pack/pack.js'
 import { hashFile } from '../../../src/versions/hash-file.js'
 import type { PackOrder } from '../../../src/versions/packing/packer.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
-import { datasetOf, makeHome, versionOf } from './fixtures/catalog-folder.js'
+import { datasetOf, makeCatalogFolder, versionOf } from './fixtures/catalog-folder.js'
 
 const files = { 'data/1.parquet': "SELECT 1 AS x, 'a' AS y" }
 
@@ -29,7 +29,7 @@ const pack = (order: PackOrder) =>
 
 await t.test('a state folder that takes no writes is a reason, and tried again', async (t) => {
   const clock = { ms: 0 }
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const live = await home.live({ now: () => clock.ms })
   const obstacle = join(folderOf(live), 'manifest.json.draft')
   mkdirSync(obstacle)
@@ -46,7 +46,7 @@ await t.test('a state folder that takes no writes is a reason, and tried again',
 })
 
 await t.test('a registry that could not be checked is checked again', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   let isLocked = false
   const live = await home.live({
     sold: () => {
@@ -64,7 +64,7 @@ await t.test('a registry that could not be checked is checked again', async (t) 
 })
 
 await t.test('a version that was withdrawn does not wait to be packed', async (t) => {
-  const home = await makeHome(t, { files, registry: '    key: x\n    pack: auto' })
+  const home = await makeCatalogFolder(t, { files, registry: '    key: x\n    pack: auto' })
   const live = await home.live()
   const order = orderOf(live)
   live.withdraw(versionOf(live.serving.catalog), 'it broke the query engine')
@@ -75,7 +75,7 @@ await t.test('a version that was withdrawn does not wait to be packed', async (t
 })
 
 await t.test('what was overwritten before it was packed is not served as packed', async (t) => {
-  const home = await makeHome(t, { files, registry: '    key: x\n    pack: auto' })
+  const home = await makeCatalogFolder(t, { files, registry: '    key: x\n    pack: auto' })
   await home.writeFiles({ 'other.parquet': "SELECT 2 AS x, 'b' AS y" })
   const live = await home.live()
   const order = orderOf(live)
@@ -95,7 +95,7 @@ await t.test('what was overwritten before it was packed is not served as packed'
 })
 
 await t.test('a late reader of files that were replaced withdraws nothing else', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const checks = new FileChecks(hashFile)
   const live = await home.live({ checks })
   const first = versionOf(live.serving.catalog)
@@ -110,7 +110,7 @@ await t.test('a late reader of files that were replaced withdraws nothing else',
 
 await t.test('a demo subset is of the same columns in earlier versions', async (t) => {
   const swap = '    columns: {x: {name: y}, y: {name: x}}\n    demo: {y: [1]}'
-  const home = await makeHome(t, { files, registry: '    demo: {x: [1]}' })
+  const home = await makeCatalogFolder(t, { files, registry: '    demo: {x: [1]}' })
   const live = await home.live()
   home.writeRegistry(swap)
   await settle(live)
@@ -119,7 +119,9 @@ await t.test('a demo subset is of the same columns in earlier versions', async (
 })
 
 await t.test('what new words hide holds though they fit no files', async (t) => {
-  const home = await makeHome(t, { files: { 'data/1.parquet': 'SELECT 1 AS x, 2 AS secret' } })
+  const home = await makeCatalogFolder(t, {
+    files: { 'data/1.parquet': 'SELECT 1 AS x, 2 AS secret' },
+  })
   const live = await home.live()
   const before = datasetOf(live.serving.catalog).version
   home.writeRegistry('    columns: {secret: {hidden: true}, gone: {description: not there}}')
@@ -134,7 +136,7 @@ await t.test('what new words hide holds though they fit no files', async (t) => 
 })
 
 await t.test('a look that waited for its turn counts as no longer than it took', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const live = await home.live()
   await home.writeFiles({ 'data/1.parquet': 'SELECT 7 AS x, 2 AS y' })
   t.equal(await live.update(), 'unsettled')

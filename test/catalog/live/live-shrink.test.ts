@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
-import { datasetOf, makeHome } from './fixtures/catalog-folder.js'
+import { datasetOf, makeCatalogFolder } from './fixtures/catalog-folder.js'
 
 // Guarantee: files that go missing are not published as a refresh.
 
@@ -24,7 +24,7 @@ async function settle(live: LiveCatalog, force = false): Promise<void> {
 const now = (live: LiveCatalog) => datasetOf(live.serving.catalog)
 
 await t.test('a refresh that loses a file is refused, by a new server, too', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const live = await home.live()
   rmSync(join(home.folder, 'data/2022.parquet'))
   await settle(live)
@@ -38,7 +38,7 @@ await t.test('a refresh that loses a file is refused, by a new server, too', asy
 
 await t.test('the owner takes fewer rows by force, or for good', async (t) => {
   for (const how of ['force', '    allow_shrinking: true', '    shrink_max: 33.4%']) {
-    const home = await makeHome(t, { files })
+    const home = await makeCatalogFolder(t, { files })
     const live = await home.live()
     rmSync(join(home.folder, 'data/2022.parquet'))
     await settle(live)
@@ -50,7 +50,7 @@ await t.test('the owner takes fewer rows by force, or for good', async (t) => {
 })
 
 await t.test('fewer rows are served where a file of the version was written to', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const live = await home.live()
   writeFileSync(join(home.folder, 'data/2022.parquet'), '')
   rmSync(join(home.folder, 'data/2022.parquet'))
@@ -59,7 +59,7 @@ await t.test('fewer rows are served where a file of the version was written to',
 })
 
 await t.test('fewer rows than shrink_max are an ordinary refresh', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const live = await home.live()
   await home.writeFiles({ 'data/2022.parquet': year(80) })
   await settle(live)
@@ -73,7 +73,7 @@ await t.test('fewer rows than shrink_max are an ordinary refresh', async (t) => 
 await t.test('patterns that match fewer files are refused as well', async (t) => {
   const registry = (pattern: string) =>
     `datasets:\n  things:\n    title: Things\n    files: ${pattern}\n`
-  const home = await makeHome(t, { files, registry: registry('data/*.parquet') })
+  const home = await makeCatalogFolder(t, { files, registry: registry('data/*.parquet') })
   const live = await home.live()
   home.writeRegistry(registry('data/2024.parquet'))
   await settle(live)
@@ -83,7 +83,7 @@ await t.test('patterns that match fewer files are refused as well', async (t) =>
 })
 
 await t.test('force takes lost columns, too', async (t) => {
-  const home = await makeHome(t, { files: { 'data/1.parquet': 'SELECT 1 AS x, 2 AS y' } })
+  const home = await makeCatalogFolder(t, { files: { 'data/1.parquet': 'SELECT 1 AS x, 2 AS y' } })
   const live = await home.live()
   await home.writeFiles({ 'data/1.parquet': 'SELECT 1 AS x' })
   await settle(live)
@@ -94,7 +94,7 @@ await t.test('force takes lost columns, too', async (t) => {
 
 await t.test('shrink_max is a percentage', async (t) => {
   for (const wrong of ['0.2', '20', '120%', '-5%', 'some']) {
-    const home = await makeHome(t, { files })
+    const home = await makeCatalogFolder(t, { files })
     const live = await home.live()
     home.writeRegistry(`    shrink_max: ${wrong}`)
     await settle(live)

@@ -6,7 +6,7 @@ import type { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
 import { hashFile } from '../../../src/versions/hash-file.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import type { Version } from '../../../src/versions/version.js'
-import { datasetOf, makeHome, versionOf } from './fixtures/catalog-folder.js'
+import { datasetOf, makeCatalogFolder, versionOf } from './fixtures/catalog-folder.js'
 import type { CatalogFolder } from './fixtures/catalog-folder.js'
 
 const dayMs = 24 * 3_600_000
@@ -28,7 +28,7 @@ function fileOf({ files: [file] }: Version) {
 const foldersIn = (home: CatalogFolder) => readdirSync(join(home.versionsFolder, 'things')).sort()
 
 await t.test('a file that is replaced is a new version; the old one is kept', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const live = await home.live()
   const first = versionOf(live.serving.catalog)
   t.equal(await live.update(), 'unchanged')
@@ -52,7 +52,7 @@ await t.test('a file that is replaced is a new version; the old one is kept', as
 })
 
 await t.test('what can not be served is refused, and the last good one goes on', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const live = await home.live()
   const { id } = versionOf(live.serving.catalog)
   const refusedFor = async (t: Test, reason: RegExp) => {
@@ -78,7 +78,7 @@ await t.test('what can not be served is refused, and the last good one goes on',
 })
 
 await t.test('a change that breaks programs is refused until the registry allows it', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const live = await home.live()
   const { id } = versionOf(live.serving.catalog)
   const take = async (select: string) => {
@@ -106,7 +106,7 @@ await t.test('a change that breaks programs is refused until the registry allows
 })
 
 await t.test('a registry that can not be read changes nothing', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const live = await home.live()
   home.writeRegistry('datasets: {things: {title: 5}}')
   await settle(live)
@@ -125,7 +125,7 @@ await t.test('a registry that can not be read changes nothing', async (t) => {
 
 await t.test('a registry that drops what was sold is refused, unless forced', async (t) => {
   const plans = '    plans: {free: {rows_per_month: 1, history: all, price_rub: 0}}'
-  const home = await makeHome(t, { files, registry: plans })
+  const home = await makeCatalogFolder(t, { files, registry: plans })
   const sold = [
     { dataset: 'things', plan: 'free' },
     { dataset: 'things', plan: 'free' },
@@ -152,7 +152,7 @@ await t.test('a registry that drops what was sold is refused, unless forced', as
 
 await t.test('a dataset that joins, leaves and comes back', async (t) => {
   const clock = { ms: 0 }
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const live = await home.live({ now: () => clock.ms })
   const entry = (name: string) => `  ${name}: {title: ${name}, files: data/1.parquet}\n`
   home.writeRegistry(`datasets:\n${entry('things')}${entry('more')}`)
@@ -177,7 +177,7 @@ await t.test('a dataset that joins, leaves and comes back', async (t) => {
 
 await t.test('a superseded version is kept for its time, then it is gone', async (t) => {
   const clock = { ms: dayMs }
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const live = await home.live({ now: () => clock.ms })
   const first = basename(folderOf(live))
   await home.writeFiles(others(5))
@@ -203,7 +203,7 @@ await t.test('a superseded version is kept for its time, then it is gone', async
 
 await t.test('after a restart all of it is as before, and no file is read again', async (t) => {
   const clock = { ms: dayMs }
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const before = await home.live({ now: () => clock.ms })
   const first = versionOf(before.serving.catalog).id
   await home.writeFiles(others(5))
@@ -232,7 +232,7 @@ await t.test('after a restart all of it is as before, and no file is read again'
 })
 
 await t.test('a damaged or foreign folder of versions is not believed', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const first = await home.live()
   const { id } = versionOf(first.serving.catalog)
   const folder = folderOf(first)
@@ -254,7 +254,7 @@ await t.test('a damaged or foreign folder of versions is not believed', async (t
 })
 
 await t.test('a file that was overwritten in place is taken as what it now is', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   await home.writeFiles({ 'other.parquet': 'SELECT 8 AS x, 9 AS y' })
   const checks = new FileChecks(hashFile)
   const live = await home.live({ checks })
@@ -272,7 +272,7 @@ await t.test('a file that was overwritten in place is taken as what it now is', 
 })
 
 await t.test('files that break the engine are served again only when they change', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const live = await home.live()
   const first = versionOf(live.serving.catalog)
   live.withdraw(first, 'reading it broke the query engine 3 times')
@@ -294,7 +294,7 @@ await t.test('one file more among many: only that one is opened', async (t) => {
       `SELECT ${index} AS x`,
     ]),
   )
-  const home = await makeHome(t, { files: many })
+  const home = await makeCatalogFolder(t, { files: many })
   const live = await home.live()
   await home.writeFiles({ 'data/90.parquet': 'SELECT 99 AS x' })
   await settle(live)

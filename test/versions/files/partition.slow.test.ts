@@ -1,6 +1,10 @@
 import t from 'tap'
 import { typeText } from '../../../src/columns/data-type.js'
-import { datasetOf, makeHome, versionOf } from '../../catalog/live/fixtures/catalog-folder.js'
+import {
+  datasetOf,
+  makeCatalogFolder,
+  versionOf,
+} from '../../catalog/live/fixtures/catalog-folder.js'
 import type { CatalogFolder } from '../../catalog/live/fixtures/catalog-folder.js'
 import { startWorld } from '../../support/world.js'
 
@@ -9,13 +13,13 @@ const tree = (lines = '') =>
 
 /** `things` over files at these paths under `data/`, each with one row unless said otherwise. */
 async function makeTree(
-  t: Parameters<typeof makeHome>[0],
+  t: Parameters<typeof makeCatalogFolder>[0],
   paths: readonly string[],
   lines = '',
   select = 'SELECT 1 AS x',
 ): Promise<CatalogFolder> {
   const files = Object.fromEntries(paths.map((path) => [`data/${path}`, select]))
-  return makeHome(t, { files, registry: tree(lines) })
+  return makeCatalogFolder(t, { files, registry: tree(lines) })
 }
 
 await t.test('folders are columns after the files own, in types that lose nothing', async (t) => {

@@ -6,7 +6,11 @@ import { isDynamicPattern } from 'tinyglobby'
 import { escapePattern } from '../../../src/versions/files/expand-pattern.js'
 import { findSourceFiles } from '../../../src/versions/files/source-files.js'
 import { FileError } from '../../../src/versions/opener.js'
-import { datasetOf, makeHome, versionOf } from '../../catalog/live/fixtures/catalog-folder.js'
+import {
+  datasetOf,
+  makeCatalogFolder,
+  versionOf,
+} from '../../catalog/live/fixtures/catalog-folder.js'
 import { writeParquet } from '../../support/parquet.js'
 
 async function namesIn(folder: string, ...patterns: readonly string[]): Promise<readonly string[]> {
@@ -134,7 +138,7 @@ await t.test('what is no whole Parquet file is told apart, in words without a pa
 })
 
 await t.test('a dataset whose file is bad has a reason; the others are served', async (t) => {
-  const home = await makeHome(t, {
+  const home = await makeCatalogFolder(t, {
     files: {
       'good/1.parquet': 'SELECT 1 AS x',
       'page/1.parquet': 'SELECT i, hash(i) AS h FROM range(2000) r(i)',
@@ -167,7 +171,7 @@ await t.test('a dataset whose file is bad has a reason; the others are served', 
 })
 
 await t.test('a file without rows is served: its columns count, its rows do not', async (t) => {
-  const home = await makeHome(t, {
+  const home = await makeCatalogFolder(t, {
     files: {
       'data/1.parquet': 'SELECT 1 AS year, 2 AS x WHERE false',
       'data/2.parquet': 'SELECT 2024 AS year, 3 AS y',
@@ -184,7 +188,7 @@ await t.test('a file without rows is served: its columns count, its rows do not'
 })
 
 await t.test('a symbolic link is served from the file behind it', async (t) => {
-  const home = await makeHome(t, { files: { 'store/v1.parquet': 'SELECT 7 AS x' } })
+  const home = await makeCatalogFolder(t, { files: { 'store/v1.parquet': 'SELECT 7 AS x' } })
   mkdirSync(join(home.folder, 'data'))
   symlinkSync('../store/v1.parquet', join(home.folder, 'data/current.parquet'))
   for (const catalog of [await home.open(), await home.check()]) {

@@ -7,7 +7,7 @@ import { uniteColumns } from '../../../src/versions/files/unite.js'
 import type { Version } from '../../../src/versions/version.js'
 import {
   datasetOf,
-  makeHome,
+  makeCatalogFolder,
   openThings,
   refusalOf,
   versionOf,
@@ -64,7 +64,7 @@ await t.test('types that no type holds without loss are refused, naming both fil
 })
 
 await t.test('a column that a file lacks, or that nobody promises, may be empty', async (t) => {
-  const home = await makeHome(t, {
+  const home = await makeCatalogFolder(t, {
     files: {
       'data/1.parquet': 'SELECT 1 AS everywhere, 1 AS first, 1 AS open',
       'data/2.parquet': 'SELECT 2 AS everywhere, 2 AS open',
@@ -139,7 +139,7 @@ await t.test('the registry renames, hides, describes, and shows numbers as text'
 })
 
 await t.test("what the registry says of a column goes before the dictionary's word", async (t) => {
-  const home = await makeHome(t, {
+  const home = await makeCatalogFolder(t, {
     files: { 'data/1.parquet': 'SELECT 1 AS a, 2 AS b' },
     texts: { 'd.csv': 'column,unit,description\na,RUB,From the dictionary\nb,,Only here\n' },
     registry: '    dictionary: d.csv\n    columns: {a: {description: From the registry}}',
@@ -254,7 +254,7 @@ await t.test('names may hold anything that a Parquet file can', async (t) => {
 
 await t.test('a dataset says what the registry says, and the rest by default', async (t) => {
   const files = { 'data/1.parquet': 'SELECT 1 AS a' }
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const plain = datasetOf(await home.open())
   t.match(plain, {
     name: 'things',
@@ -290,7 +290,7 @@ await t.test(
   'a dataset of more than 100,000 rows needs a filter, unless it is told not to',
   async (t) => {
     const of = async (rows: number, line = '') => {
-      const home = await makeHome(t, {
+      const home = await makeCatalogFolder(t, {
         files: { 'data/1.parquet': `SELECT 1 AS a FROM range(${rows})` },
         registry: line,
       })

@@ -22,7 +22,7 @@ import { publishFiles } from '../../../src/versions/store/publish.js'
 import type { Version } from '../../../src/versions/version.js'
 import {
   datasetOf,
-  makeHome,
+  makeCatalogFolder,
   openThings,
   versionOf,
 } from '../../catalog/live/fixtures/catalog-folder.js'
@@ -45,7 +45,7 @@ function sourcesIn(folder: string, pattern = '*.parquet') {
 await t.test(
   'equal content has an equal version id, wherever it lies and whenever it was written',
   async (t) => {
-    const home = await makeHome(t, { files })
+    const home = await makeCatalogFolder(t, { files })
     const first = versionOf(await home.open())
     t.match(first.id, /^[0-9a-f]{16}$/)
     t.equal(versionOf(await home.open()).id, first.id, 'opened again')
@@ -85,7 +85,7 @@ await t.test('other content, another order or other columns are another version'
 })
 
 await t.test('words about a dataset change nothing of its version', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const { id } = versionOf(await home.open())
   home.writeRegistry(`    description: new
     limit: {max: 5}
@@ -97,7 +97,7 @@ await t.test('words about a dataset change nothing of its version', async (t) =>
 await t.test(
   'a value corrected in a file of equal size and equal statistics is a new version',
   async (t) => {
-    const home = await makeHome(t, {})
+    const home = await makeCatalogFolder(t, {})
     const rows = (...values: readonly number[]) => ({
       'data/1.parquet': `SELECT unnest([${values.join()}]::BIGINT[]) AS x`,
     })
@@ -124,7 +124,7 @@ await t.test(
 )
 
 await t.test('a published file is a link to its source, and outlives it', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const version = versionOf(await home.open())
   const source = join(home.folder, 'data/1.parquet')
   const [served = ''] = version.files.map((file) => file.path)
@@ -136,7 +136,7 @@ await t.test('a published file is a link to its source, and outlives it', async 
 })
 
 await t.test('publishing the same content again leaves the links as they are', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const inodes = (version: Version) => version.files.map(({ path }) => statSync(path).ino)
   const before = versionOf(await home.open())
   const folderInode = statSync(folderOf(before)).ino
@@ -151,7 +151,7 @@ await t.test('publishing the same content again leaves the links as they are', a
 await t.test(
   'drafts and datasets that are gone are removed, superseded versions kept',
   async (t) => {
-    const home = await makeHome(t, { files })
+    const home = await makeCatalogFolder(t, { files })
     const first = versionOf(await home.open())
     const list = (...path: readonly string[]) => readdirSync(join(home.versionsFolder, ...path))
     t.same(list(), ['things'])
@@ -172,7 +172,7 @@ await t.test(
 )
 
 await t.test('a version that is refused leaves the last good one where it is', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const good = folderOf(versionOf(await home.open()))
   await home.writeFiles({ 'data/2.parquet': "SELECT 'text' AS x" })
   t.type(datasetOf(await home.open()).reason, 'string')
@@ -180,7 +180,7 @@ await t.test('a version that is refused leaves the last good one where it is', a
 })
 
 await t.test('checking in place publishes nothing', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const version = versionOf(await home.check())
   t.same(
     version.files.map(({ path }) => path),
@@ -190,7 +190,7 @@ await t.test('checking in place publishes nothing', async (t) => {
 })
 
 await t.test('a copy or a link that is not whole is made again', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   const [served = ''] = versionOf(await home.open()).files.map((file) => file.path)
   const content = readFileSync(served)
   rmSync(served)
@@ -204,7 +204,7 @@ await t.test('a copy or a link that is not whole is made again', async (t) => {
 await t.test(
   'where hashes are remembered wrongly or not at all, files are read again',
   async (t) => {
-    const home = await makeHome(t, { files })
+    const home = await makeCatalogFolder(t, { files })
     const { id } = versionOf(await home.open())
     for (const text of ['', 'no JSON', 'null', '[1]', '{"a": "b"}', '"x"']) {
       const folder = folderOf(versionOf(await home.open()))
@@ -270,14 +270,14 @@ await t.test('where a link is refused the file is copied, whole', async (t) => {
 
 await t.test('a dataset is served from copies like from links', async (t) => {
   const { versionsFolder } = await refusedLink(t)
-  const home = await makeHome(t, { files, versionsFolder })
+  const home = await makeCatalogFolder(t, { files, versionsFolder })
   const version = versionOf(await home.open())
   t.equal(version.rows, 2)
   t.equal(versionOf(await home.open()).id, version.id)
 })
 
 await t.test('a versions folder that can not be used is a reason, without its path', async (t) => {
-  const home = await makeHome(t, { files })
+  const home = await makeCatalogFolder(t, { files })
   await home.open()
   rmSync(join(home.versionsFolder, 'things'), { recursive: true })
   writeFileSync(join(home.versionsFolder, 'things'), 'a file in the way')
