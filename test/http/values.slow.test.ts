@@ -173,7 +173,7 @@ await t.test('what is no value of its column is 400 with type and example', asyn
   const world = await startTyped(t)
   const { token } = world.subscribe(['typed:pro'])
   const cases: readonly (readonly [string, string, RegExp])[] = [
-    ['int', 'eq.', /is an integer; "" is no value for it\. Example: int=eq\.2024/],
+    ['int', 'eq.', /takes an integer, got ""\. Example: int=eq\.2024/],
     ['int', 'eq.1e', /"1e"/],
     ['dec', 'lt.1e5.5', /"1e5\.5"/],
     ['int', 'eq.+1', /" 1"/],

@@ -57,8 +57,8 @@ await t.test('values that do not fit their column are told one by one', async (t
       day: ["2024-02-30"]`,
   )
   t.same(reason.split('\n'), [
-    'registry.yaml:6:20: Column "year" is an integer; "20x4" is no value for it. Example: year=eq.2024',
+    'registry.yaml:6:20: Column "year" takes an integer, got "20x4". Example: year=eq.2024',
     `registry.yaml:7:7: column "flag" (boolean) can't be chosen by several values`,
-    'registry.yaml:8:13: Column "day" is a date; "2024-02-30" is no value for it. Example: day=eq.2024-12-31',
+    'registry.yaml:8:13: Column "day" takes a date, got "2024-02-30". Example: day=eq.2024-12-31',
   ])
 })

@@ -1,5 +1,5 @@
 import type { DataType } from '../../columns/data-type.js'
-import { integerRange } from '../../columns/data-type.js'
+import { integerRanges } from '../../columns/data-type.js'
 import { parseDate } from '../../columns/values.js'
 import type { Problem } from '../../registry/problem.js'
 import { quoted } from '../../text.js'
@@ -95,8 +95,6 @@ function isColumn(
   return false
 }
 
-const bigint = integerRange('BIGINT')
-
 function typeOf(values: readonly (string | null)[]): DataType {
   const texts = values.filter((value) => value !== null)
   if (texts.length === 0) return { kind: 'scalar', name: 'VARCHAR' }
@@ -106,7 +104,8 @@ function typeOf(values: readonly (string | null)[]): DataType {
 
 function isInteger(text: string): boolean {
   if (!/^(0|-?[1-9]\d{0,18})$/.test(text)) return false
-  return BigInt(text) >= bigint.min && BigInt(text) <= bigint.max
+  const { min, max } = integerRanges.BIGINT
+  return BigInt(text) >= min && BigInt(text) <= max
 }
 
 function isDate(text: string): boolean {

@@ -166,8 +166,8 @@ await t.test(
       'registry.yaml:6:5: there is no column "yaer". Did you mean "year"?',
       'registry.yaml:8:12: there is no column "nn". Did you mean "inn"?',
       'registry.yaml:8:23: column "tags" (json) can\'t be chosen by a value',
-      'registry.yaml:8:41: Column "year" is an integer; "twenty" is no value for it. Example: year=eq.2024',
-      'registry.yaml:8:55: Column "year" is an integer; "20x" is no value for it. Example: year=eq.2024',
+      'registry.yaml:8:41: Column "year" takes an integer, got "twenty". Example: year=eq.2024',
+      'registry.yaml:8:55: Column "year" takes an integer, got "20x". Example: year=eq.2024',
     ])
   },
 )
