@@ -1,14 +1,13 @@
 import type { Column } from '../columns/column.js'
 import type { Predicate } from '../columns/predicate.js'
 import { plainText, plainTextOrNull } from '../plain-text.js'
+import { columnFinder } from '../registry/column-names.js'
+import type { FindColumn } from '../registry/column-names.js'
 import { demoSubset } from '../registry/demo-subset.js'
 import type { Dictionary } from '../registry/dictionary.js'
-import { columnFinder } from '../registry/find-column.js'
-import type { FindColumn } from '../registry/find-column.js'
-import type { Problem } from '../registry/problem.js'
 import type { DatasetEntry } from '../registry/registry-schema.js'
 import { listOf, plansOf } from '../registry/registry.js'
-import type { Plan, Registry } from '../registry/registry.js'
+import type { Plan, Problem, Registry } from '../registry/registry.js'
 import { quoted } from '../text.js'
 import { buildVersion } from '../versions/files/build-version.js'
 import type { ContentFile } from '../versions/files/build-version.js'
@@ -90,8 +89,8 @@ export function buildDataset(
   const { columns } = united
   const built = buildVersion(name, files, { columns, key, history, partitions })
   problems.push(...built.problems)
-  const written = (path: Problem['path']) => registry.written(['datasets', name, ...path])
-  const demo = demoSubset(entry, find, written, problems)
+  const scalarAt = (path: Problem['path']) => registry.scalarAt(['datasets', name, ...path])
+  const demo = demoSubset(entry, find, scalarAt, problems)
   const { version } = built
   const requireFilter =
     typeof entry.require_filter === 'boolean' ? entry.require_filter : version.rows > largeRows
@@ -134,8 +133,8 @@ export function earlierVersion(
     if (!column) problems.push({ path, message: `there was no column ${quoted(name)}` })
     return column
   }
-  const written = (path: Problem['path']) => registry.written(['datasets', name, ...path])
-  const demo = demoSubset(entry, find, written, problems)
+  const scalarAt = (path: Problem['path']) => registry.scalarAt(['datasets', name, ...path])
+  const demo = demoSubset(entry, find, scalarAt, problems)
   return Object.freeze({
     version: Object.freeze({
       ...version,

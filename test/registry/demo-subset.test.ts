@@ -38,16 +38,16 @@ await t.test(
   },
 )
 
-await t.test('a bare number in a text column loses its zeros in YAML: quote it', async (t) => {
+await t.test('a number in a text column must be quoted, to keep its zeros', async (t) => {
   const reason = await refusalOf(t, files, '    demo:\n      inn: [0261012138, "1", 42, true]')
   t.same(reason.split('\n'), [
-    `registry.yaml:6:13: column "inn" is a string: quote it, '0261012138'`,
-    `registry.yaml:6:30: column "inn" is a string: quote it, '42'`,
-    `registry.yaml:6:34: column "inn" is a string: quote it, 'true'`,
+    `registry.yaml:6:13: column "inn" is a string: write '0261012138' in quotes`,
+    `registry.yaml:6:30: column "inn" is a string: write '42' in quotes`,
+    `registry.yaml:6:34: column "inn" is a string: write 'true' in quotes`,
   ])
 })
 
-await t.test('values that do not fit their column are told one by one', async (t) => {
+await t.test('each value that does not fit its column is reported', async (t) => {
   const reason = await refusalOf(
     t,
     files,
@@ -58,7 +58,7 @@ await t.test('values that do not fit their column are told one by one', async (t
   )
   t.same(reason.split('\n'), [
     'registry.yaml:6:20: Column "year" takes an integer, got "20x4". Example: year=eq.2024',
-    `registry.yaml:7:7: column "flag" (boolean) can't be chosen by several values`,
+    `registry.yaml:7:7: column "flag" (boolean) can't be limited to several values`,
     'registry.yaml:8:13: Column "day" takes a date, got "2024-02-30". Example: day=eq.2024-12-31',
   ])
 })

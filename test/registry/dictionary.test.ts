@@ -4,7 +4,7 @@ import t from 'tap'
 import { parseDictionary } from '../../src/registry/dictionary.js'
 import { datasetOf, makeCatalogFolder, versionOf } from '../catalog/live/fixtures/catalog-folder.js'
 
-await t.test('a dictionary gives unit, description and a promise for each column', (t) => {
+await t.test('a dictionary gives unit, description and nullability of each column', (t) => {
   const dictionary = parseDictionary(
     '\ufeffcolumn,unit,nullable,description,source\r\n' +
       'inn,,false,"Taxpayer number, 10 digits",FNS\r\n\r\n' +
@@ -21,15 +21,15 @@ await t.test('a dictionary gives unit, description and a promise for each column
   t.end()
 })
 
-await t.test('what is wrong with a dictionary is told with its line', (t) => {
+await t.test('a mistake in a dictionary is reported with its line', (t) => {
   const cases = [
-    ['name,unit\ninn,', 'its header row has no "column".'],
-    ['colum,unit\ninn,', 'its header row has no "column". Did you mean "colum"?'],
-    ['column;unit\ninn;', 'its header row has no "column". Did you mean "column;unit"?'],
-    ['column,unit,unit\ninn,,', 'its header row has "unit" twice'],
-    ['column,unit\ninn,\nyear,\ninn,', 'line 4: "inn" stands in it twice'],
-    ['column,unit\n,RUB', 'line 2 names no column'],
-    ['column,nullable\ninn,no', 'line 2: nullable is true or false, not "no"'],
+    ['name,unit\ninn,', 'the header row has no "column".'],
+    ['colum,unit\ninn,', 'the header row has no "column". Did you mean "colum"?'],
+    ['column;unit\ninn;', 'the header row has no "column". Did you mean "column;unit"?'],
+    ['column,unit,unit\ninn,,', 'the header row has "unit" twice'],
+    ['column,unit\ninn,\nyear,\ninn,', 'line 4: column "inn" is listed twice'],
+    ['column,unit\n,RUB', 'line 2 has no column name'],
+    ['column,nullable\ninn,no', 'line 2: nullable must be true or false, got "no"'],
     ['column,unit\ninn,a,b', 'Invalid Record Length: columns length is 2, got 3 on line 2'],
     [
       'column,unit\n"inn,a',
@@ -40,7 +40,7 @@ await t.test('what is wrong with a dictionary is told with its line', (t) => {
   t.end()
 })
 
-await t.test('a dictionary that can not be used keeps its dataset from being served', async (t) => {
+await t.test('a dataset with an invalid dictionary is not served', async (t) => {
   const home = await makeCatalogFolder(t, {
     files: { 'data/1.parquet': 'SELECT 1 AS inn, 2 AS year' },
   })
@@ -53,7 +53,7 @@ await t.test('a dictionary that can not be used keeps its dataset from being ser
   t.equal(await reasonWith(null), `${place}dictionary meta/d.csv: is not there`)
   t.equal(
     await reasonWith('column,unit\ninn,\ninn,'),
-    `${place}dictionary meta/d.csv: line 3: "inn" stands in it twice`,
+    `${place}dictionary meta/d.csv: line 3: column "inn" is listed twice`,
   )
   t.equal(
     await reasonWith('column,unit\ninn,\nyaer,year\nnothing,\n'),
@@ -74,7 +74,7 @@ await t.test('a dictionary that can not be used keeps its dataset from being ser
   t.equal(versionOf(await home.open()).columns[0]?.unit, 'number')
 })
 
-await t.test("a dictionary speaks of columns by the files' names, renamed or not", async (t) => {
+await t.test('a dictionary names columns as the files do, also renamed ones', async (t) => {
   const home = await makeCatalogFolder(t, {
     files: { 'data/1.parquet': 'SELECT 1 AS line_2110' },
     texts: { 'd.csv': 'column,unit\nline_2110,RUB\n' },

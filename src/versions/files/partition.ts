@@ -1,7 +1,7 @@
 import type { DataType } from '../../columns/data-type.js'
 import { integerRanges } from '../../columns/data-type.js'
 import { parseDate } from '../../columns/values.js'
-import type { Problem } from '../../registry/problem.js'
+import type { Problem } from '../../registry/registry.js'
 import { quoted } from '../../text.js'
 import type { FileColumn, OpenedFile } from '../opener.js'
 import type { SourceFile } from './source-files.js'

@@ -139,11 +139,11 @@ await t.test('a registry that drops what was sold is refused, unless forced', as
   home.writeRegistry('    plans: {other: {rows_per_month: 1, history: all, price_rub: 0}}')
   t.match(
     await refused(),
-    /^plan "free" of dataset "things" is gone, which 2 live subscriptions use; .* reload --force$/,
+    /^registry\.yaml:5:5: plan "free" of dataset "things" was removed, but 2 live .* reload --force$/,
   )
   t.ok(now(live).plans.has('free'))
   home.writeRegistry('datasets: {}')
-  t.match(await refused(), /^dataset "things" is gone/)
+  t.match(await refused(), /^registry\.yaml:1:1: dataset "things" was removed/)
   t.ok(now(live).version)
   await settle(live, true)
   t.equal(live.serving.registryReason, null)
