@@ -3,47 +3,44 @@ import { packOrder } from '../../versions/packing/pack-order.js'
 import { packedFolder } from '../../versions/packing/packed-content.js'
 import { draftOf } from '../../versions/packing/packer.js'
 import type { PackOrder } from '../../versions/packing/packer.js'
-import type { Content } from '../../versions/store/content.js'
+import type { Content } from '../../versions/store/manifest.js'
 import type { Version } from '../../versions/version.js'
 import { keySourceNames } from '../open-dataset.js'
 
-/** A disk may be emptied, and memory freed. */
+/** By then, disk or memory may have been freed. */
 const retryMs = 3_600_000
 
-/** Whether the version that is served is to be packed, and what became of that. */
+/** Whether the served version is still to be packed, and why packing failed. */
 export class PendingPack {
   #order: PackOrder | null = null
-  /** An order that was not fulfilled is not tried again for the same files, for a while. */
+  /** A failed order is not retried for the same files for `retryMs`. */
   #failed: { readonly target: string; readonly reason: string; readonly at: number } | null = null
 
-  /** The order that waits to be fulfilled; null where none does. */
+  /** The order that waits to be carried out; null if there is none. */
   get order(): PackOrder | null {
     return this.failure === null ? this.#order : null
   }
 
-  /** Why the order can't be fulfilled; null where nothing speaks against it. */
+  /** Why the order failed; null if it did not. */
   get failure(): string | null {
     return this.#failed && this.#failed.target === this.#order?.target ? this.#failed.reason : null
   }
 
-  /** The folders that packing works in. */
+  /** The folders that packing writes to. */
   get folders(): readonly string[] {
     return this.#order ? [this.#order.target, draftOf(this.#order.target)] : []
   }
 
-  /** What is served now. The order stays the same one for the same files: it may be under way. */
+  /** Takes the content that is served now. The order for the same files stays: it may be running. */
   update(parent: string, entry: DatasetEntry, content: Content, version: Version | null): void {
     const isWanted = entry.pack === 'auto' && content.origins === null
-    if (!isWanted || !version || version.rows === 0) {
-      this.#order = null
-      return
-    }
+    if (!isWanted || !version || version.rows === 0) return this.drop()
     const sources = content.files.map(({ source }) => source)
     const target = packedFolder(parent, sources, keySourceNames(entry))
     if (this.#order?.target !== target) this.#order = packOrder(version, target, null)
   }
 
-  /** What was served is not any more: nothing is to be packed before another look. */
+  /** Packs nothing until the next update. */
   drop(): void {
     this.#order = null
   }
@@ -52,7 +49,7 @@ export class PendingPack {
     this.#failed = { target, reason, at: now }
   }
 
-  /** Time has passed: what failed long ago waits again. */
+  /** Allows an order again that failed `retryMs` ago. */
   retry(now: number): void {
     if (this.#failed && now - this.#failed.at >= retryMs) this.#failed = null
   }

@@ -8,15 +8,15 @@ import type { Registry } from '../../registry/registry.js'
 import { findFiles, identityOf } from './source-files.js'
 import type { FoundFile } from './source-files.js'
 
-/** What lies on the disk for a dataset, seen from outside. */
+/** The state of a dataset's files on the disk. */
 export interface DiskState {
-  /** Equal as long as neither the registry's entry nor any file changes. */
+  /** Equal while neither the registry's entry nor a file changes. */
   readonly key: string
-  /** Those in which a change may come. */
+  /** The folders to watch for changes. */
   readonly folders: readonly string[]
 }
 
-/** Looks at a dataset's files without reading them; closely where their content is in doubt. */
+/** Checks a dataset's files without reading them; doubted files by their stamp. */
 export async function readDiskState(
   registry: Registry,
   entry: DatasetEntry,
@@ -37,7 +37,7 @@ export async function readDiskState(
   const hash = createHash('sha256')
   hash.update(JSON.stringify([entry, dictionary, failure]))
   for (const { name, identity, stamp } of files) {
-    // A damaged file may be put right in place, with the time of writing that it had.
+    // A damaged file may be repaired in place, with its old modification time.
     hash.update(`${name}\n${doubted.has(identity) ? stamp : identity}\n`)
   }
   const folders = new Set([
@@ -47,14 +47,14 @@ export async function readDiskState(
   return { key: hash.digest('hex'), folders: [...folders] }
 }
 
-/** The folders before the first that is a pattern, or before the file. */
+/** The folders before the first one that is a pattern, or before the file. */
 function fixedPart(pattern: string): string {
   const parts = pattern.split('/')
   const end = parts.findIndex((part) => isDynamicPattern(part))
   return parts.slice(0, end < 0 ? -1 : end).join('/') || (pattern.startsWith('/') ? '/' : '.')
 }
 
-/** A file's identity; null where there is none. */
+/** A file's identity; null if there is no file. */
 export async function identityOrNull(path: string): Promise<string | null> {
   const found = await stat(path, { bigint: true }).catch(() => undefined)
   return found ? identityOf(found) : null

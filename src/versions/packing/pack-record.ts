@@ -4,32 +4,32 @@ import Type from 'typebox'
 import type { Static } from 'typebox'
 import { Check } from 'typebox/value'
 
-/** The page that lies among packed files and says what they are. */
+/** The file that describes a packed folder. */
 export const packRecordName = 'pack.json'
 
 const FinishedFileSchema = Type.Object({
   name: Type.String(),
   rows: Type.Integer(),
-  /** Of its cells, as decimal digits. */
+  /** The checksum of its cells, as decimal digits. */
   checksum: Type.String(),
 })
 
-const PackPageSchema = Type.Object({
+const PackRecordSchema = Type.Object({
   dataset: Type.String(),
   /** Equal for equal sources, columns, key and layout. */
   identity: Type.String(),
   files: Type.Array(FinishedFileSchema),
 })
 
-/** A packed file as it was found after it was written. */
+/** A packed file as read back after writing. */
 export type FinishedFile = Static<typeof FinishedFileSchema>
-export type PackRecord = Static<typeof PackPageSchema>
+export type PackRecord = Static<typeof PackRecordSchema>
 
-/** The page of a folder; null where there is none, or a power failure has cut it short. */
+/** The record of a folder; null if it is missing or cut off by a power failure. */
 export async function readPackRecord(folder: string): Promise<PackRecord | null> {
   const text = await readFile(join(folder, packRecordName), 'utf8').catch(() => null)
-  const page = text === null ? null : parsed(text)
-  return Check(PackPageSchema, page) ? page : null
+  const record = text === null ? null : parsed(text)
+  return Check(PackRecordSchema, record) ? record : null
 }
 
 function parsed(text: string): unknown {

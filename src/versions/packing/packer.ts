@@ -1,6 +1,7 @@
 import type { DataType } from '../../columns/data-type.js'
+import type { Version } from '../version.js'
 
-/** A column in a file, or in the whole dataset: the files' own name, and how it is stored. */
+/** A column by its name in the files, with the type that a file or the dataset has for it. */
 export interface StoredColumn {
   readonly name: string
   readonly type: DataType
@@ -11,26 +12,23 @@ export interface SourceToPack {
   readonly path: string
   readonly rows: number
   readonly columns: readonly StoredColumn[]
-  /** Columns that stand in the file's path instead of in the file (hive), as text. */
+  /** The columns that the file's path holds (hive), as text. */
   readonly partition: Readonly<Record<string, string | null>>
 }
 
-/** Plain data, so that an order can be handed to another process. */
+/** What to pack, as plain data for another process. */
 export interface PackOrder {
-  /** Its name in the registry: a folder packed for one dataset is never another one's. */
+  /** Its name in the registry. */
   readonly dataset: string
   /** In stored order. */
   readonly files: readonly SourceToPack[]
-  /** The dataset's columns; files may lack some, or hold them in a narrower type. */
+  /** The dataset's columns; a file may lack one or have a narrower type. */
   readonly columns: readonly StoredColumn[]
   /** The columns to sort by; rows with equal keys keep their stored order. */
   readonly key: readonly string[]
-  /**
-   * The folder to make: whole or not there; an earlier pack of the dataset is replaced. What an
-   * earlier try left beside it is gone on with.
-   */
+  /** The folder to create atomically, in place of an earlier one; continues an unfinished run. */
   readonly target: string
-  /** Null = as much as packing does well with, and no more than a part of the machine's. */
+  /** Null = as much as packing profits from, within a share of the machine's memory. */
   readonly memoryLimitBytes: number | null
 }
 
@@ -40,17 +38,18 @@ export interface PackProgress {
   readonly rows: number
 }
 
-/** What was written, in stored order, each file found equal to what it was made from. */
+/** A written file, verified against its sources. */
 export interface PackedFile {
   readonly path: string
   readonly rows: number
 }
 
 /**
- * Writes a dataset anew in the layout that is quickest to look rows up in. The engine implements
- * it; `app.ts` passes it in. `report` is called at least once a second.
- * @throws FileError for a file that can't be read; PackError when the data can't be packed without
- *   loss, or the target can't be written; the signal's reason, and then the next call goes on
+ * Writes a dataset in the layout that is fastest for queries by key; returns its files in stored
+ * order. The engine implements this, and `app.ts` passes it in. Calls `report` at least once a
+ * second. After an abort, the next call continues.
+ * @throws FileError for a file that can't be read; PackError if the data can't be packed without
+ *   loss or the target can't be written; the signal's reason
  */
 export type PackFiles = (
   order: PackOrder,
@@ -60,7 +59,7 @@ export type PackFiles = (
   },
 ) => Promise<readonly PackedFile[]>
 
-/** Why a dataset is not packed, in words for its owner that hold no absolute path. */
+/** Why a dataset is not packed, for its owner; holds no absolute path. */
 export class PackError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause })
@@ -68,7 +67,20 @@ export class PackError extends Error {
   }
 }
 
-/** Where a target's files are made before they are there. */
+/** Where a target's files are written before the target appears. */
 export function draftOf(target: string): string {
   return `${target}.draft`
 }
+
+/** The median durations of a query by key, on the present files and on packed ones. */
+export interface PackGain {
+  readonly nowMs: number
+  readonly packedMs: number
+}
+
+/**
+ * Measures what packing would gain, on a sample that it packs and removes; null for a version
+ * without a key or rows. The engine implements this.
+ * @throws FileError; the signal's reason
+ */
+export type MeasurePackGain = (version: Version, signal: AbortSignal) => Promise<PackGain | null>
