@@ -10,12 +10,12 @@ const files = {
 await t.test(
   'the demo subset is the rows that have one of the values in every column',
   async (t) => {
-    const home = await makeCatalogFolder(t, { files })
+    const fixture = await makeCatalogFolder(t, { files })
     const demoOf = async (demo: string) => {
-      home.writeRegistry(
+      fixture.writeRegistry(
         `    columns: {line_2110: {name: "2110"}, secret: {hidden: true}}\n    demo: ${demo}`,
       )
-      const dataset = datasetOf(await home.open())
+      const dataset = datasetOf(await fixture.open())
       t.equal(dataset.reason, null)
       return dataset.demo?.map(predicateKey)
     }
@@ -33,8 +33,12 @@ await t.test(
     t.same(await demoOf('{2110: [5]}'), ['["2110","eq","bigint:5"]'], 'by its shown name')
     t.same(await demoOf('{secret: [7]}'), ['["secret","eq","bigint:7"]'], 'callers need not see it')
     t.same(await demoOf('{share: [1e-1]}'), [`["share","eq","number:${Math.fround(0.1)}"]`])
-    home.writeRegistry('')
-    t.equal(datasetOf(await home.open()).demo, null, 'without a subset the demo token sees nothing')
+    fixture.writeRegistry('')
+    t.equal(
+      datasetOf(await fixture.open()).demo,
+      null,
+      'without a subset the demo token sees nothing',
+    )
   },
 )
 

@@ -41,13 +41,13 @@ await t.test('a mistake in a dictionary is reported with its line', (t) => {
 })
 
 await t.test('a dataset with an invalid dictionary is not served', async (t) => {
-  const home = await makeCatalogFolder(t, {
+  const fixture = await makeCatalogFolder(t, {
     files: { 'data/1.parquet': 'SELECT 1 AS inn, 2 AS year' },
   })
   const reasonWith = async (content: string | Uint8Array | null) => {
-    if (content !== null) home.write('meta/d.csv', content)
-    home.writeRegistry('    dictionary: meta/d.csv')
-    return datasetOf(await home.open()).reason
+    if (content !== null) fixture.write('meta/d.csv', content)
+    fixture.writeRegistry('    dictionary: meta/d.csv')
+    return datasetOf(await fixture.open()).reason
   }
   const place = 'registry.yaml:5:5: '
   t.equal(await reasonWith(null), `${place}dictionary meta/d.csv: is not there`)
@@ -64,21 +64,21 @@ await t.test('a dataset with an invalid dictionary is not served', async (t) => 
     await reasonWith(Buffer.from('column,unit\ninn,\xf0\xf3\xe1', 'latin1')),
     `${place}dictionary meta/d.csv: is not UTF-8: save it in that encoding`,
   )
-  mkdirSync(join(home.folder, 'folder.csv'))
-  home.writeRegistry('    dictionary: folder.csv')
+  mkdirSync(join(fixture.folder, 'folder.csv'))
+  fixture.writeRegistry('    dictionary: folder.csv')
   t.equal(
-    datasetOf(await home.open()).reason,
+    datasetOf(await fixture.open()).reason,
     `${place}dictionary folder.csv: can't be read (EISDIR)`,
   )
   t.equal(await reasonWith('column,unit\ninn,number\n'), null, 'mended, it is served')
-  t.equal(versionOf(await home.open()).columns[0]?.unit, 'number')
+  t.equal(versionOf(await fixture.open()).columns[0]?.unit, 'number')
 })
 
 await t.test('a dictionary names columns as the files do, also renamed ones', async (t) => {
-  const home = await makeCatalogFolder(t, {
+  const fixture = await makeCatalogFolder(t, {
     files: { 'data/1.parquet': 'SELECT 1 AS line_2110' },
     texts: { 'd.csv': 'column,unit\nline_2110,RUB\n' },
     registry: '    dictionary: d.csv\n    columns: {line_2110: {name: "2110"}}',
   })
-  t.match(versionOf(await home.open()).columns[0], { name: '2110', unit: 'RUB' })
+  t.match(versionOf(await fixture.open()).columns[0], { name: '2110', unit: 'RUB' })
 })

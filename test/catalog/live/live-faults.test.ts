@@ -27,14 +27,14 @@ function orderOf({ toPack }: LiveCatalog): PackOrder {
 const pack = (order: PackOrder) =>
   duckDbPacker()(order, { signal: new AbortController().signal, report: () => undefined })
 
-await t.test('a state folder that takes no writes is a reason, and tried again', async (t) => {
+await t.test('a read-only state folder is a reason, and the update is retried', async (t) => {
   const clock = { ms: 0 }
-  const home = await makeCatalogFolder(t, { files })
-  const live = await home.live({ now: () => clock.ms })
+  const fixture = await makeCatalogFolder(t, { files })
+  const live = await fixture.live({ now: () => clock.ms })
   const obstacle = join(folderOf(live), 'manifest.json.draft')
   mkdirSync(obstacle)
   const more = '  more: {title: More, files: data/1.parquet}'
-  home.writeRegistry(`    columns: {y: {name: z}}\n${more}`)
+  fixture.writeRegistry(`    columns: {y: {name: z}}\n${more}`)
   await settle(live)
   t.match(now(live).reason, /^the versions folder can't be used \(open: EISDIR\)$/)
   t.ok(now(live).version, 'what was served is served')
@@ -46,15 +46,15 @@ await t.test('a state folder that takes no writes is a reason, and tried again',
 })
 
 await t.test('a registry that could not be checked is checked again', async (t) => {
-  const home = await makeCatalogFolder(t, { files })
+  const fixture = await makeCatalogFolder(t, { files })
   let isLocked = false
-  const live = await home.live({
+  const live = await fixture.live({
     sold: () => {
       if (isLocked) throw new Error('database is locked')
       return []
     },
   })
-  home.writeRegistry('    description: said since')
+  fixture.writeRegistry('    description: said since')
   await live.update()
   isLocked = true
   await t.rejects(live.update(), /locked/)
@@ -63,25 +63,31 @@ await t.test('a registry that could not be checked is checked again', async (t) 
   t.equal(now(live).description, 'said since')
 })
 
-await t.test('a version that was withdrawn does not wait to be packed', async (t) => {
-  const home = await makeCatalogFolder(t, { files, registry: '    key: x\n    pack: auto' })
-  const live = await home.live()
+await t.test('a withdrawn version does not wait to be packed', async (t) => {
+  const fixture = await makeCatalogFolder(t, {
+    files,
+    registry: '    key: x\n    pack: auto',
+  })
+  const live = await fixture.live()
   const order = orderOf(live)
   live.withdraw(versionOf(live.serving.catalog), 'it broke the query engine')
   await settle(live)
-  t.match(now(live), { version: null, reason: /break the query engine/ })
+  t.match(now(live), { version: null, reason: /crash the query engine/ })
   t.notOk(live.isWanted(order))
   t.equal(live.toPack, null)
 })
 
-await t.test('what was overwritten before it was packed is not served as packed', async (t) => {
-  const home = await makeCatalogFolder(t, { files, registry: '    key: x\n    pack: auto' })
-  await home.writeFiles({ 'other.parquet': "SELECT 2 AS x, 'b' AS y" })
-  const live = await home.live()
+await t.test('a file overwritten before packing is not served as a packed copy', async (t) => {
+  const fixture = await makeCatalogFolder(t, {
+    files,
+    registry: '    key: x\n    pack: auto',
+  })
+  await fixture.writeFiles({ 'other.parquet': "SELECT 2 AS x, 'b' AS y" })
+  const live = await fixture.live()
   const order = orderOf(live)
   const { id } = versionOf(live.serving.catalog)
-  const other = readFileSync(join(home.folder, 'other.parquet'))
-  writeFileSync(join(home.folder, 'data/1.parquet'), other)
+  const other = readFileSync(join(fixture.folder, 'other.parquet'))
+  writeFileSync(join(fixture.folder, 'data/1.parquet'), other)
   await live.takePacked(order, await pack(order))
   t.equal(now(live).version, null, 'what is packed are the rows of another version')
   t.equal(live.toPack, null, 'nor tried again before the files are looked at')
@@ -89,17 +95,17 @@ await t.test('what was overwritten before it was packed is not served as packed'
   t.not(now(live).version?.id, id)
   const next = orderOf(live)
   await live.takePacked(next, await pack(next))
-  await home.writeFiles(files)
+  await fixture.writeFiles(files)
   await settle(live)
   t.equal(now(live).version?.id, id, 'the first content again is the first version again')
 })
 
-await t.test('a late reader of files that were replaced withdraws nothing else', async (t) => {
-  const home = await makeCatalogFolder(t, { files })
+await t.test('a late reader of replaced files withdraws only their version', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files })
   const checks = new FileChecks(hashFile)
-  const live = await home.live({ checks })
+  const live = await fixture.live({ checks })
   const first = versionOf(live.serving.catalog)
-  const path = join(home.folder, 'data/1.parquet')
+  const path = join(fixture.folder, 'data/1.parquet')
   writeFileSync(path, readFileSync(path))
   await settle(live)
   const second = versionOf(live.serving.catalog)
@@ -108,37 +114,40 @@ await t.test('a late reader of files that were replaced withdraws nothing else',
   t.equal(now(live).version, second)
 })
 
-await t.test('a demo subset is of the same columns in earlier versions', async (t) => {
+await t.test('a demo subset uses the same columns in earlier versions', async (t) => {
   const swap = '    columns: {x: {name: y}, y: {name: x}}\n    demo: {y: [1]}'
-  const home = await makeCatalogFolder(t, { files, registry: '    demo: {x: [1]}' })
-  const live = await home.live()
-  home.writeRegistry(swap)
+  const fixture = await makeCatalogFolder(t, { files, registry: '    demo: {x: [1]}' })
+  const live = await fixture.live()
+  fixture.writeRegistry(swap)
   await settle(live)
   const [earlier] = now(live).earlier
   t.match(earlier?.demo, [{ column: { source: 'x', name: 'x' } }])
 })
 
-await t.test('what new words hide holds though they fit no files', async (t) => {
-  const home = await makeCatalogFolder(t, {
-    files: { 'data/1.parquet': 'SELECT 1 AS x, 2 AS secret' },
-  })
-  const live = await home.live()
-  const before = datasetOf(live.serving.catalog).version
-  home.writeRegistry('    columns: {secret: {hidden: true}, gone: {description: not there}}')
-  while ((await live.update()) === 'unsettled');
-  const { version, reason } = datasetOf(live.serving.catalog)
-  t.match(reason, /no column "gone"/)
-  t.same(
-    version?.columns.filter(({ hidden }) => !hidden).map(({ name }) => name),
-    ['x'],
-  )
-  t.not(version?.id, before?.id, 'what was cached of the other is not taken for this')
-})
+await t.test(
+  'columns that a new entry hides are hidden, even if it does not fit the files',
+  async (t) => {
+    const fixture = await makeCatalogFolder(t, {
+      files: { 'data/1.parquet': 'SELECT 1 AS x, 2 AS secret' },
+    })
+    const live = await fixture.live()
+    const before = datasetOf(live.serving.catalog).version
+    fixture.writeRegistry('    columns: {secret: {hidden: true}, gone: {description: not there}}')
+    while ((await live.update()) === 'unsettled');
+    const { version, reason } = datasetOf(live.serving.catalog)
+    t.match(reason, /no column "gone"/)
+    t.same(
+      version?.columns.filter(({ hidden }) => !hidden).map(({ name }) => name),
+      ['x'],
+    )
+    t.not(version?.id, before?.id, 'what was cached of the other is not taken for this')
+  },
+)
 
-await t.test('a look that waited for its turn counts as no longer than it took', async (t) => {
-  const home = await makeCatalogFolder(t, { files })
-  const live = await home.live()
-  await home.writeFiles({ 'data/1.parquet': 'SELECT 7 AS x, 2 AS y' })
+await t.test('the duration of an update does not include waiting times', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files })
+  const live = await fixture.live()
+  await fixture.writeFiles({ 'data/1.parquet': 'SELECT 7 AS x, 2 AS y' })
   t.equal(await live.update(), 'unsettled')
   const start = performance.now()
   const [opened, waited] = await Promise.all([live.update(), live.update()])
