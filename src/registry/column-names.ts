@@ -68,7 +68,7 @@ function nameProblem(column: Column, seen: ReadonlyMap<string, Column>): string 
   const rename = `rename it: columns: {${JSON.stringify(source)}: {name: …}}`
   if (source === '') return 'a column has no name; give it one in the files'
   if (positionNames.includes(source.toLowerCase())) {
-    return `column "${source}" has a name that the engine reserves; remove it from the files`
+    return `column "${source}" has a name that the engine uses itself; remove it from the files`
   }
   if (reservedNames.includes(name)) {
     return `column "${name}" clashes with the request parameter of that name; ${rename}`

@@ -37,8 +37,7 @@ export function parseDictionary(text: string): Dictionary {
     const { column = '', unit, description, nullable = '' } = record
     const line = info.lines
     if (column === '') throw new Error(`line ${line} has no column name`)
-    if (entries.has(column))
-      throw new Error(`line ${line}: column ${quoted(column)} is listed twice`)
+    if (entries.has(column)) throw new Error(`line ${line}: ${quoted(column)} is listed twice`)
     if (!['', 'true', 'false'].includes(nullable)) {
       throw new Error(`line ${line}: nullable must be true or false, got ${quoted(nullable)}`)
     }

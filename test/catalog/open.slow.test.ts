@@ -27,7 +27,7 @@ datasets:
     t.same([...catalog.datasets.keys()], ['b', 'nothing', 'a'])
     t.same(catalog.demo, { token: 'das_demo_open', ratePerMinute: 30 })
     t.equal(datasetOf(catalog, 'nothing').reason, 'nothing.parquet is not there')
-    t.equal(datasetOf(catalog, 'nothing').title, 'Nothing', 'what the registry says stands')
+    t.equal(datasetOf(catalog, 'nothing').title, 'Nothing', 'the settings of the registry apply')
     t.equal(versionOf(catalog, 'a').rows, 1)
     t.ok(Object.isFrozen(catalog) && Object.isFrozen(versionOf(catalog, 'a')))
   },

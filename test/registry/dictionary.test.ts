@@ -27,7 +27,7 @@ await t.test('a mistake in a dictionary is reported with its line', (t) => {
     ['colum,unit\ninn,', 'the header row has no "column". Did you mean "colum"?'],
     ['column;unit\ninn;', 'the header row has no "column". Did you mean "column;unit"?'],
     ['column,unit,unit\ninn,,', 'the header row has "unit" twice'],
-    ['column,unit\ninn,\nyear,\ninn,', 'line 4: column "inn" is listed twice'],
+    ['column,unit\ninn,\nyear,\ninn,', 'line 4: "inn" is listed twice'],
     ['column,unit\n,RUB', 'line 2 has no column name'],
     ['column,nullable\ninn,no', 'line 2: nullable must be true or false, got "no"'],
     ['column,unit\ninn,a,b', 'Invalid Record Length: columns length is 2, got 3 on line 2'],
@@ -53,7 +53,7 @@ await t.test('a dataset with an invalid dictionary is not served', async (t) => 
   t.equal(await reasonWith(null), `${place}dictionary meta/d.csv: is not there`)
   t.equal(
     await reasonWith('column,unit\ninn,\ninn,'),
-    `${place}dictionary meta/d.csv: line 3: column "inn" is listed twice`,
+    `${place}dictionary meta/d.csv: line 3: "inn" is listed twice`,
   )
   t.equal(
     await reasonWith('column,unit\ninn,\nyaer,year\nnothing,\n'),
@@ -70,7 +70,7 @@ await t.test('a dataset with an invalid dictionary is not served', async (t) => 
     datasetOf(await fixture.open()).reason,
     `${place}dictionary folder.csv: can't be read (EISDIR)`,
   )
-  t.equal(await reasonWith('column,unit\ninn,number\n'), null, 'mended, it is served')
+  t.equal(await reasonWith('column,unit\ninn,number\n'), null, 'corrected, it is served')
   t.equal(versionOf(await fixture.open()).columns[0]?.unit, 'number')
 })
 

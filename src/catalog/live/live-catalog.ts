@@ -137,7 +137,9 @@ export class LiveCatalog {
 
   /** An order for a version that waits to be packed; null if there is none. */
   get toPack(): PackOrder | null {
-    for (const { pendingPack: wish } of this.#datasets.values()) if (wish.order) return wish.order
+    for (const { pendingPack } of this.#datasets.values()) {
+      if (pendingPack.order) return pendingPack.order
+    }
     return null
   }
 

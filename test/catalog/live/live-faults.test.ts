@@ -109,7 +109,7 @@ await t.test('a late reader of replaced files withdraws only their version', asy
   writeFileSync(path, readFileSync(path))
   await settle(live)
   const second = versionOf(live.serving.catalog)
-  t.equal(second.id, first.id, 'the same content, written anew')
+  t.equal(second.id, first.id, 'the same content, written again')
   for (const file of first.files) t.equal(await checks.verify(file), 'intact')
   t.equal(now(live).version, second)
 })

@@ -102,7 +102,7 @@ await t.test('shrink_max is a percentage', async (t) => {
     await settle(live)
     t.match(
       live.serving.registryReason,
-      /shrink_max: must be a percentage of the rows, from 0% to 100%, for example 20%/,
+      /shrink_max: must be a percentage of the rows from 0% to 100%, for example 20%/,
       wrong,
     )
   }

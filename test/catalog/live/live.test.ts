@@ -271,7 +271,7 @@ await t.test('a file that was overwritten in place is served with its new conten
   const second = versionOf(live.serving.catalog)
   t.not(second.id, first.id)
   await checks.verify(fileOf(first))
-  t.same(now(live).earlier, [], 'nobody walks on over a version that is torn')
+  t.same(now(live).earlier, [], 'no walk continues on a torn version')
   t.equal(now(live).version?.id, second.id)
 })
 

@@ -208,12 +208,12 @@ await t.test('a name that clashes with a parameter must be renamed', async (t) =
 
 await t.test("a name that the engine uses for a row's position is refused", async (t) => {
   for (const name of ['file_row_number', 'File_Index']) {
-    const reason = `registry.yaml:4:5: column "${name}" has a name that the engine reserves; remove it from the files`
+    const reason = `registry.yaml:4:5: column "${name}" has a name that the engine uses itself; remove it from the files`
     const files = { 'data/1.parquet': `SELECT 1 AS "${name}", 2 AS a` }
     t.equal(await refusalOf(t, files), reason)
     t.match(
       await refusalOf(t, files, `    columns: {${name}: {name: other}}`),
-      /has a name that the engine reserves/,
+      /has a name that the engine uses itself/,
       'renaming does not help',
     )
   }

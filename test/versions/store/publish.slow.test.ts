@@ -54,7 +54,7 @@ await t.test('equal content has an equal version id, whatever its folder and tim
   utimesSync(join(fixture.folder, 'data/1.parquet'), 1_000_000_000, 1_000_000_000)
   const touched = versionOf(await fixture.open())
   t.equal(touched.id, first.id, 'written at another time')
-  t.equal(folderOf(touched), folderOf(first), 'so nothing is linked anew')
+  t.equal(folderOf(touched), folderOf(first), 'so nothing is linked again')
   t.ok(touched.modifiedMs <= first.modifiedMs)
 })
 
@@ -126,7 +126,7 @@ await t.test('a published file is a link to its source, and outlives it', async 
   const source = join(fixture.folder, 'data/1.parquet')
   const [served = ''] = version.files.map((file) => file.path)
   t.equal(statSync(served).ino, statSync(source).ino)
-  t.equal(statSync(folderOf(version)).mode & 0o777, 0o700, 'nobody else looks into it')
+  t.equal(statSync(folderOf(version)).mode & 0o777, 0o700, 'no other user can read it')
   const content = readFileSync(source)
   rmSync(source)
   t.same(readFileSync(served), content)
@@ -225,7 +225,7 @@ await t.test('a file that is replaced between reading and linking is refused', a
   t.same(
     readdirSync(join(folder, 'versions/things')).filter((name) => !name.endsWith('.draft')),
     [],
-    'half a version is none',
+    'an incomplete version is not used',
   )
 })
 
@@ -256,7 +256,7 @@ await t.test('a file is copied completely if the file system refuses a link', as
   t.equal(statSync(copy).mtimeMs, written, 'and not copied again')
   truncateSync(copy, 10)
   await publishFiles(versionsFolder, 'things', sources)
-  t.same(readFileSync(copy), readFileSync(source), 'what a power cut left short is mended')
+  t.same(readFileSync(copy), readFileSync(source), 'a copy cut off by a power failure is completed')
 })
 
 await t.test('a dataset is served from copies as from links', async (t) => {
