@@ -110,7 +110,7 @@ export function sourceNames(entry: DatasetEntry, shown: readonly string[]): read
   return shown.map((name) => renamed.get(name) ?? name)
 }
 
-/** A superseded version under today's registry, which decides what is hidden and the demo subset. */
+/** A superseded version with the hidden columns and the demo subset of today's registry. */
 export function earlierVersion(
   version: Version,
   name: string,
@@ -173,8 +173,8 @@ function historyColumn(
   problems.push({
     path: ['history'],
     message:
-      `column ${quoted(column.name)} is of type ${column.rules.shown}; history counts years in an ` +
-      'integer, date or timestamp column',
+      `column ${quoted(column.name)} is of type ${column.rules.shown}; history counts years in ` +
+      'an integer, date or timestamp column',
   })
   return null
 }

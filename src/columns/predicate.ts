@@ -112,7 +112,8 @@ function likePredicates(column: Column, pattern: string): readonly Predicate[] {
   if (star < pattern.length - 1) {
     throw badRequest(
       `like on ${quoted(column.name)} takes one * at the end. ` +
-        `Example: ${column.name}=like.${column.rules.example}*. For a text that contains *, use eq.`,
+        `Example: ${column.name}=like.${column.rules.example}*. ` +
+        'For a text that contains *, use eq.',
     )
   }
   const stem = pattern.slice(0, star)

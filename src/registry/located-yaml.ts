@@ -15,7 +15,7 @@ export interface LocatedYaml {
   readonly content: unknown
   /** Syntax errors with their location; if there are any, `content` is not usable. */
   readonly problems: readonly string[]
-  /** `registry.yaml:12:5`, the location of the key or element at `path`, or of the nearest above. */
+  /** The location, `registry.yaml:12:5`, of the key or element at `path`, or the nearest above. */
   readonly locate: (path: YamlPath) => string
   readonly scalarAt: (path: YamlPath) => WrittenScalar
 }

@@ -23,7 +23,7 @@ export async function readRegistryText(path: string): Promise<RegistryText> {
 /**
  * Replaces a registry's text atomically: a reader finds the whole old or the whole new text. Keeps
  * the file's permissions and a symbolic link to it.
- * @throws Error if the file has changed since it was read; the system's error if it can't be written
+ * @throws Error if the file has changed since it was read; the system's error
  */
 export async function writeRegistry(read: RegistryText, text: string): Promise<void> {
   const target = read.text === null ? read.path : await realpath(read.path)

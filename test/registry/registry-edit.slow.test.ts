@@ -108,7 +108,7 @@ await t.test('an edit that would change other parts is rejected', (t) => {
   t.throws(() => withDatasetFiles(pageWith('x'), 'c', 'x'), /datasets\.c\.files/)
   t.throws(() => withDatasetFiles(pageWith('x'), 'a', []), /datasets\.a\.files/)
   t.throws(() => withDatasetFiles('datasets: [', 'a', 'x'), { name: 'RegistryError' })
-  t.throws(() => withDatasetEntry(pageWith('x'), 'a', block), /a dataset "a" already/)
+  t.throws(() => withDatasetEntry(pageWith('x'), 'a', block), /already has a dataset "a"/)
   t.throws(() => withDatasetEntry('datasets: 5', 'n', block), /can't be edited automatically/)
   t.throws(() => withDatasetEntry('datasets: {}\n---\na: 1', 'n', block), { name: 'RegistryError' })
   t.end()

@@ -34,8 +34,8 @@ export interface Serving {
 }
 
 /**
- * The catalog of a running server, which follows registry.yaml and the files. A change is opened and
- * checked aside, then swapped in atomically; if it can't be served, the last good state stays. One
+ * The catalog of a running server, which follows registry.yaml and the files. A change is opened,
+ * checked and then swapped in atomically; if it can't be served, the last good state stays. One
  * operation runs at a time; requests only read `serving`.
  */
 export class LiveCatalog {

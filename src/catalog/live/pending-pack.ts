@@ -31,7 +31,7 @@ export class PendingPack {
     return this.#order ? [this.#order.target, draftOf(this.#order.target)] : []
   }
 
-  /** Takes the content that is served now. The order for the same files stays: it may be running. */
+  /** Takes the served content. The order for the same files stays, because it may be running. */
   update(parent: string, entry: DatasetEntry, content: Content, version: Version | null): void {
     const isWanted = entry.pack === 'auto' && content.origins === null
     if (!isWanted || !version || version.rows === 0) return this.drop()

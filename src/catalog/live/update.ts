@@ -13,6 +13,6 @@ export interface DatasetDefinition {
 export interface UpdateOptions {
   /** Opens files without waiting until they settle. */
   readonly isFirst: boolean
-  /** Accepts what was refused for lost columns or rows, and the present content of damaged files. */
+  /** Accepts lost columns and rows, and the present content of damaged files. */
   readonly force: boolean
 }

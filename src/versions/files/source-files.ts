@@ -236,5 +236,6 @@ async function requireWhole(file: FileHandle, path: string, sizeBytes: number): 
 function otherFormat(path: string): string {
   const conversion = conversionOf(basename(path))
   if (!conversion) return `is not a whole Parquet file (no ${mark} at its end)`
-  return `is ${conversion.format}, not Parquet; to convert it, run in its folder: ${conversion.command}`
+  const { format, command } = conversion
+  return `is ${format}, not Parquet; to convert it, run in its folder: ${command}`
 }

@@ -67,7 +67,8 @@ export function damageText(file: string, verdict: Verdict, isPacked: boolean): s
     return `${file} was overwritten in place; write files whole, then rename them`
   }
   if (!isPacked) return `${file} is damaged: its content is not what it was published with`
-  return `the packed copy is damaged (${file}); the files it was made from are served and packed again`
+  const sources = 'the files it was made from are served and packed again'
+  return `the packed copy is damaged (${file}); ${sources}`
 }
 
 /** Whether both are the same content at the same path. */
