@@ -4,12 +4,12 @@ import { registryDataset } from './catalog/dataset.js'
 import type { Dataset } from './catalog/dataset.js'
 import { openDataset } from './catalog/open-dataset.js'
 import type { OpenOptions } from './catalog/open-dataset.js'
+import { readText } from './catalog/read-text.js'
 import { RegistryError, parseRegistry } from './registry/registry.js'
 import type { Registry } from './registry/registry.js'
 import { FileError } from './versions/opener.js'
-import { readText } from './versions/read-text.js'
 
-/** A frozen picture of all datasets; a request takes one and keeps it to its end. */
+/** A frozen snapshot of all datasets; a request uses one from beginning to end. */
 export interface Catalog {
   readonly datasets: ReadonlyMap<string, Dataset>
   readonly demo: Registry['demo']
@@ -17,22 +17,22 @@ export interface Catalog {
 
 /**
  * Reads registry.yaml.
- * @throws RegistryError naming line, column and the nearest right spelling of every mistake
+ * @throws RegistryError with file, line, column and correction of every mistake
  */
 export async function readRegistry(path: string): Promise<Registry> {
   try {
     return parseRegistry(await readText(path), path)
   } catch (cause) {
     if (!(cause instanceof FileError)) throw cause
-    const hint = ' Start in its folder, or name it: DAS_REGISTRY, --registry.'
+    const hint = ' Start in its folder, or give its path: DAS_REGISTRY, --registry.'
     const isMissing = cause.reason === 'is not there'
     throw new RegistryError([`${basename(path)} ${cause.reason}.${isMissing ? hint : ''}`])
   }
 }
 
 /**
- * Opens every dataset of the registry, one after another, or the one named `only`. A dataset that
- * can't be opened has no version and a reason.
+ * Opens all datasets of the registry, or only one. A dataset that can't be opened has a reason
+ * instead of a version.
  */
 export async function openCatalog(
   registry: Registry,
@@ -52,7 +52,7 @@ export async function openCatalog(
   return Object.freeze({ datasets, demo: registry.demo })
 }
 
-/** Where published versions live in the state folder. */
+/** The folder of published versions in the state folder. */
 export function versionsFolderOf(stateFolder: string): string {
   return join(resolve(stateFolder), 'versions')
 }

@@ -3,7 +3,7 @@ import { distance } from 'fastest-levenshtein'
 const namesMax = 3
 const lettersMax = 40
 
-/** The names most like `wanted`, nearest first; none when nothing is reasonably near. */
+/** The names most similar to `wanted`, nearest first; an empty list if none is similar. */
 export function nearestNames(wanted: string, names: Iterable<string>): readonly string[] {
   const text = wanted.slice(0, 64).toLowerCase()
   const limit = Math.max(1, Math.floor(text.length / 2))
@@ -15,7 +15,7 @@ export function nearestNames(wanted: string, names: Iterable<string>): readonly 
     .map(({ name }) => name)
 }
 
-/** The texts most like `wanted`: those that share most of its beginning, then by spelling. */
+/** The texts most similar to `wanted`: by the length of the shared beginning, then by spelling. */
 export function nearestTexts(
   wanted: string,
   texts: readonly string[],
@@ -39,31 +39,28 @@ function sharedLetters(left: string, right: string): number {
   return shared
 }
 
-/**
- * A name that only goes on where the other ends is one edit away: `rate` for `rate_per_minute`. So
- * is one with two letters swapped.
- */
+/** A beginning (`rate` for `rate_per_minute`) or two swapped letters count as one edit. */
 function editsBetween(text: string, name: string): number {
   const shorter = Math.min(text.length, name.length)
-  const goesOn = text.slice(0, shorter) === name.slice(0, shorter)
-  if (shorter > 1 && goesOn && text !== name) return 1
+  const isBeginning = text.slice(0, shorter) === name.slice(0, shorter)
+  if (shorter > 1 && isBeginning && text !== name) return 1
   return isSwapped(text, name) ? 1 : distance(text, name)
 }
 
-/** Two neighbouring letters changed places: `kye` for `key`. */
+/** Whether two neighbouring letters are swapped: `kye` for `key`. */
 function isSwapped(text: string, name: string): boolean {
   if (text.length !== name.length || text === name) return false
   const at = sharedLetters(text, name)
   return `${text.slice(0, at)}${text[at + 1]}${text[at]}${text.slice(at + 2)}` === name
 }
 
-/** ` Did you mean "inn" or "okfs"?`, or nothing: the closing sentence of an error. */
+/** ` Did you mean "inn" or "okfs"?` to end an error with; empty if no name is similar. */
 export function didYouMean(wanted: string, names: Iterable<string>): string {
   const near = nearestNames(wanted, names).map((name) => `"${name}"`)
   return near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`
 }
 
-/** A caller's text made safe and short enough to stand in a message: JSON quoting, 40 letters. */
+/** A caller's text for use in a message: quoted as JSON, at most 40 letters. */
 export function quoted(text: string): string {
   const letters = [...text.slice(0, 2 * lettersMax + 2)]
   return JSON.stringify(
@@ -77,8 +74,8 @@ export function article(noun: string): string {
 }
 
 /**
- * A text as a cell of CSV (RFC 4180), exactly as it is: a name that was changed for spreadsheets
- * would be another column's. Quotes also keep a space at an end, which some readers drop.
+ * A text as a cell of CSV (RFC 4180), unchanged: a name altered for spreadsheets would name another
+ * column. Quotes also protect spaces at the ends, which some readers drop.
  */
 export function csvCell(text: string): string {
   return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text

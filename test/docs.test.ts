@@ -9,7 +9,7 @@ import { typeOperators } from '../src/columns/column-types.js'
 import { operators } from '../src/columns/operators.js'
 import { settings } from '../src/config.js'
 import { errorStatus } from '../src/errors.js'
-import { DatasetSchema } from '../src/registry/registry-schema.js'
+import { DatasetEntrySchema } from '../src/registry/registry-schema.js'
 import { pageAt, pages } from './support/pages.js'
 import type { Page } from './support/pages.js'
 
@@ -73,12 +73,12 @@ await t.test('the docs list every key of a dataset in the registry, and no other
   const keys = tableAfter('docs/registry.md', '## Keys of a dataset').flatMap(([cell]) =>
     codes(cell).map((code) => code.split(':')[0]),
   )
-  t.same([...keys].sort(), Object.keys(DatasetSchema.properties).sort())
+  t.same([...keys].sort(), Object.keys(DatasetEntrySchema.properties).sort())
   t.end()
 })
 
 await t.test('the docs list every key of a plan, and no other', (t) => {
-  const [plan] = Object.values(DatasetSchema.properties.plans.patternProperties)
+  const [plan] = Object.values(DatasetEntrySchema.properties.plans.patternProperties)
   const keys = tableAfter('docs/registry.md', '## Plans').flatMap(([cell]) => codes(cell))
   t.same([...keys].sort(), Object.keys(plan?.properties ?? {}).sort())
   t.end()

@@ -2,7 +2,7 @@ import t from 'tap'
 import { plainText, plainTextOrNull } from '../src/plain-text.js'
 import { article, didYouMean, nearestNames, nearestTexts, quoted } from '../src/text.js'
 
-await t.test('the names most like a wrong one are told, nearest first, three at most', (t) => {
+await t.test('up to three similar names are found, nearest first', (t) => {
   const names = ['inn', 'year', 'okved', 'okopf', 'okpo', 'kpp', 'name']
   t.same(nearestNames('innn', names), ['inn'])
   t.same(nearestNames('INN', names), ['inn'], 'case is no difference')
@@ -34,7 +34,7 @@ await t.test('two letters that changed places are one mistake, in short names to
   t.end()
 })
 
-await t.test('the closing sentence of an error names them, or is not there', (t) => {
+await t.test('the closing sentence of an error names them, or is empty', (t) => {
   t.equal(didYouMean('innn', ['inn', 'okfs']), ' Did you mean "inn"?')
   t.equal(didYouMean('ok', ['okpo', 'okved']), ' Did you mean "okpo" or "okved"?')
   t.equal(didYouMean('zzz', ['inn']), '')

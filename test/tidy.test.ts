@@ -3,8 +3,8 @@ import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
 
-/** The rooms from the cellar up; `src/README.md` shows the same list to people. */
-const floors = [
+/** The layers from the lowest up, as in the table of `src/README.md`. */
+const layers = [
   ['errors', 'plain-text', 'text'],
   ['config'],
   ['columns'],
@@ -47,15 +47,15 @@ const sources: readonly Source[] = readdirSync('src', { recursive: true, encodin
 
 const paths = sources.map(({ path }) => path)
 
-function roomOf(path: string): string {
+function folderOf(path: string): string {
   return (path.split('/')[0] ?? '').replace(/\.c?ts$/, '')
 }
 
-function floorOf(path: string): number {
-  return floors.findIndex((rooms) => rooms.includes(roomOf(path)))
+function layerOf(path: string): number {
+  return layers.findIndex((folders) => folders.includes(folderOf(path)))
 }
 
-const topFloor = floors.length - 1
+const topLayer = layers.length - 1
 
 /** `path:line` of every line that breaks a rule. */
 function linesThat(breaks: (line: string, index: number, source: Source) => boolean): string[] {
@@ -66,27 +66,31 @@ function linesThat(breaks: (line: string, index: number, source: Source) => bool
   )
 }
 
-await t.test('every file stands in a room of the house', (t) => {
+await t.test('every file is in a layer', (t) => {
   t.ok(sources.length > 20)
   t.same(
-    paths.filter((path) => floorOf(path) === -1),
+    paths.filter((path) => layerOf(path) === -1),
     [],
   )
   t.end()
 })
 
-await t.test('a file imports from its own room or a lower floor, never up, never sideways', (t) => {
+await t.test('a file imports from its own folder or a lower layer', (t) => {
   const wrong = sources.flatMap(({ path, imports }) =>
     imports
-      .filter((target) => roomOf(target) !== roomOf(path) && floorOf(path) !== topFloor)
-      .filter((target) => floorOf(target) >= floorOf(path))
+      .filter((target) => folderOf(target) !== folderOf(path) && layerOf(path) !== topLayer)
+      .filter((target) => layerOf(target) >= layerOf(path))
       .map((target) => `${path} imports ${target}`),
   )
   t.same(wrong, [])
+  const upward = sources
+    .filter(({ path }) => path.startsWith('versions/files/'))
+    .filter(({ imports }) => imports.some((target) => /^versions\/(store|packing)/.test(target)))
+  t.same(upward, [], 'finding files does not depend on storing them')
   t.end()
 })
 
-await t.test('no file imports itself by a detour', (t) => {
+await t.test('no imports form a cycle', (t) => {
   const byPath = new Map(sources.map((source) => [source.path, source]))
   const done = new Set<string>()
   const cycles: string[] = []
@@ -101,23 +105,26 @@ await t.test('no file imports itself by a detour', (t) => {
   t.end()
 })
 
-await t.test('DuckDB, SQLite, Fastify, MCP, mail and the command line stay in their rooms', (t) => {
-  const homes: Readonly<Record<string, readonly string[]>> = {
-    '@duckdb/node-api': ['engine/duckdb/'],
-    '@modelcontextprotocol/server': ['mcp/'],
-    'better-sqlite3': ['control/'],
-    commander: ['cli/'],
-    fastify: ['http/', 'mcp/', 'portal/'],
-    nodemailer: ['mail/'],
-  }
-  const strangers = linesThat((line, _index, { path }) => {
-    const own = homes[/^(?:import|export|\}) ?.* from '([^']+)'/.exec(line)?.[1] ?? '']
-    const isHome = !own || own.some((home) => path.startsWith(home)) || floorOf(path) === topFloor
-    return !isHome
-  })
-  t.same(strangers, [])
-  t.end()
-})
+await t.test(
+  'DuckDB, SQLite, Fastify, MCP, mail and the command line stay in their folders',
+  (t) => {
+    const homes: Readonly<Record<string, readonly string[]>> = {
+      '@duckdb/node-api': ['engine/duckdb/'],
+      '@modelcontextprotocol/server': ['mcp/'],
+      'better-sqlite3': ['control/'],
+      commander: ['cli/'],
+      fastify: ['http/', 'mcp/', 'portal/'],
+      nodemailer: ['mail/'],
+    }
+    const strangers = linesThat((line, _index, { path }) => {
+      const own = homes[/^(?:import|export|\}) ?.* from '([^']+)'/.exec(line)?.[1] ?? '']
+      const isHome = !own || own.some((home) => path.startsWith(home)) || layerOf(path) === topLayer
+      return !isHome
+    })
+    t.same(strangers, [])
+    t.end()
+  },
+)
 
 await t.test('a file owns one idea: short, narrow, named exports, no state of its own', (t) => {
   const long = sources.filter(({ lines }) => lines.length > linesMax).map(({ path }) => path)
@@ -182,12 +189,12 @@ await t.test('every exported function says what it guarantees', (t) => {
   t.end()
 })
 
-await t.test('the code map names every room, in the order of the floors', (t) => {
+await t.test('the code map lists the layers in order', (t) => {
   const map = readFileSync('src/README.md', 'utf8')
   const rows = [...map.matchAll(/^\| (\d+) +\| (.+?) \|/gm)]
-  const rooms = rows.map(([, , cell = '']) => [
-    ...new Set([...cell.matchAll(/`([a-z-]+)[^`]*`/g)].map(([, room]) => room)),
+  const folders = rows.map(([, , cell = '']) => [
+    ...new Set([...cell.matchAll(/`([a-z-]+)[^`]*`/g)].map(([, folder]) => folder)),
   ])
-  t.same(rooms, floors)
+  t.same(folders, layers)
   t.end()
 })

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { LiveCatalog } from '../catalog/live/live-catalog.js'
-import type { PackFiles, PackOrder, PackProgress } from '../versions/packer.js'
+import type { PackFiles, PackOrder, PackProgress } from '../versions/packing/packer.js'
 
 interface AutoPackerParts {
   readonly live: LiveCatalog

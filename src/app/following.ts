@@ -45,7 +45,7 @@ export async function openFollowing(parts: FollowingParts): Promise<Following> {
     registryPath: config.registry,
     openFiles: openerFor(memoryLimitBytes),
     checks,
-    lost: ({ dataset, version, file, verdict }) => {
+    onLostVersion: ({ dataset, version, file, verdict }) => {
       logger.error({ dataset, version, file, found: verdict }, 'version withdrawn')
       reloader.trigger()
     },

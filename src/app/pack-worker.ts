@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { duckDbPacker } from '../engine/duckdb/pack/pack.js'
 import { FileError } from '../versions/opener.js'
-import { PackError } from '../versions/packer.js'
-import type { PackOrder } from '../versions/packer.js'
+import { PackError } from '../versions/packing/packer.js'
+import type { PackOrder } from '../versions/packing/packer.js'
 import type { FromPacker } from './pack-messages.js'
 
 // The process that `packing.ts` starts: it packs one order, says how it went, and ends.

@@ -11,7 +11,7 @@ import { duckDbGain } from '../engine/duckdb/pack/measure-gain.js'
 import type { Registry } from '../registry/registry.js'
 import type { InspectFiles } from '../versions/inspector.js'
 import type { OpenFiles } from '../versions/opener.js'
-import type { MeasurePackGain } from '../versions/pack-gain.js'
+import type { MeasurePackGain } from '../versions/packing/packer.js'
 import type { FileChecks } from '../versions/store/file-checks.js'
 import { Closers } from './closers.js'
 

@@ -55,9 +55,9 @@ export class Reloader {
   start(): void {
     const { live, logger } = this.#parts
     this.#watcher = new Watcher({
-      look: () => this.#look(),
-      folders: () => live.places,
-      lookMs: () => live.lookMs,
+      check: () => this.#look(),
+      folders: () => live.watchedFolders,
+      checkMs: () => live.checkMs,
       report: (cause) => {
         logger.error({ err: cause }, 'looking for changed files failed')
       },

@@ -1,23 +1,22 @@
 import type { Column } from '../columns/column.js'
 import type { Predicate } from '../columns/predicate.js'
 import { plainText, plainTextOrNull } from '../plain-text.js'
+import { columnFinder } from '../registry/column-names.js'
+import type { FindColumn } from '../registry/column-names.js'
 import { demoSubset } from '../registry/demo-subset.js'
 import type { Dictionary } from '../registry/dictionary.js'
-import { columnFinder } from '../registry/find-column.js'
-import type { FindColumn } from '../registry/find-column.js'
-import type { Problem } from '../registry/problem.js'
 import type { DatasetEntry } from '../registry/registry-schema.js'
 import { listOf, plansOf } from '../registry/registry.js'
-import type { Plan, Registry } from '../registry/registry.js'
+import type { Plan, Problem, Registry } from '../registry/registry.js'
 import { quoted } from '../text.js'
 import { buildVersion } from '../versions/files/build-version.js'
-import type { ReadFile } from '../versions/files/build-version.js'
+import type { ContentFile } from '../versions/files/build-version.js'
 import { readPartitions } from '../versions/files/partition.js'
 import { uniteColumns } from '../versions/files/unite.js'
 import { derivedVersion } from '../versions/version.js'
 import type { Version } from '../versions/version.js'
 
-/** A dataset as the catalog serves it: the registry's words, and its version or why it has none. */
+/** A dataset in the catalog: its entry in the registry, and its version or the reason for none. */
 export interface Dataset {
   readonly name: string
   readonly title: string
@@ -28,29 +27,29 @@ export interface Dataset {
   readonly requireFilter: boolean
   readonly timeoutMs: number
   readonly plans: ReadonlyMap<string, Plan>
-  /** The demo subset; null where the demo token has no grant. */
+  /** The demo subset; null if the demo token has no grant. */
   readonly demo: readonly Predicate[] | null
   readonly version: Version | null
-  /** Superseded versions that walks may still be on, the newest last. */
+  /** Superseded versions that walks may still use, the newest last. */
   readonly earlier: readonly EarlierVersion[]
-  /** Why there is no version, or not the newest; for the owner, never for a caller. */
+  /** Why there is no version, or not the newest; shown to the owner, never to a caller. */
   readonly reason: string | null
 }
 
-/** A superseded version, seen through today's registry. */
+/** A superseded version under today's registry. */
 export interface EarlierVersion {
   readonly version: Version
-  /** The demo subset in its columns; null where it has none there. */
+  /** The demo subset in its columns; null if there is none. */
   readonly demo: readonly Predicate[] | null
 }
 
 const defaultLimit = 100
 const defaultLimitMax = 1000
 const defaultTimeoutSeconds = 10
-/** More rows than this ask for a filter, unless the registry says otherwise (contract 1.2). */
+/** More rows than this require a filter, unless the registry says otherwise. */
 const largeRows = 100_000
 
-/** What the registry alone says of a dataset, before or without its files. */
+/** A dataset by its registry entry alone, without files. */
 export function registryDataset(name: string, entry: DatasetEntry): Dataset {
   const max = entry.limit?.max ?? Math.max(defaultLimitMax, entry.limit?.default ?? 0)
   return Object.freeze({
@@ -71,14 +70,14 @@ export function registryDataset(name: string, entry: DatasetEntry): Dataset {
 }
 
 /**
- * Joins the registry's words with what the files hold. Every mistake is reported, with its place
- * in the registry; where there is one, the dataset is not fit to be served.
+ * Joins a registry entry with its files. Returns every mistake with its location in the registry;
+ * a dataset with a mistake must not be served.
  */
 export function buildDataset(
   name: string,
   registry: Registry,
   entry: DatasetEntry,
-  files: readonly ReadFile[],
+  files: readonly ContentFile[],
   dictionary: Dictionary,
 ): { readonly dataset: Dataset; readonly problems: readonly string[] } {
   const partitions = readPartitions(files)
@@ -90,8 +89,8 @@ export function buildDataset(
   const { columns } = united
   const built = buildVersion(name, files, { columns, key, history, partitions })
   problems.push(...built.problems)
-  const written = (path: Problem['path']) => registry.written(['datasets', name, ...path])
-  const demo = demoSubset(entry, find, written, problems)
+  const scalarAt = (path: Problem['path']) => registry.scalarAt(['datasets', name, ...path])
+  const demo = demoSubset(entry, find, scalarAt, problems)
   const { version } = built
   const requireFilter =
     typeof entry.require_filter === 'boolean' ? entry.require_filter : version.rows > largeRows
@@ -103,7 +102,7 @@ export function buildDataset(
   }
 }
 
-/** Columns by the files' own names, where the registry speaks of shown ones. */
+/** The names in the files of columns with these shown names. */
 export function sourceNames(entry: DatasetEntry, shown: readonly string[]): readonly string[] {
   const renamed = new Map(
     Object.entries(entry.columns ?? {}).map(([source, { name }]) => [name ?? source, source]),
@@ -111,10 +110,7 @@ export function sourceNames(entry: DatasetEntry, shown: readonly string[]): read
   return shown.map((name) => renamed.get(name) ?? name)
 }
 
-/**
- * A superseded version with what the registry says today: what is hidden now was never there, and
- * the demo subset is today's.
- */
+/** A superseded version with the hidden columns and the demo subset of today's registry. */
 export function earlierVersion(
   version: Version,
   name: string,
@@ -122,20 +118,21 @@ export function earlierVersion(
   entry: DatasetEntry,
 ): EarlierVersion {
   const today = (column: Column) => {
-    const said = Object.hasOwn(entry.columns ?? {}, column.source) && entry.columns?.[column.source]
-    return said && said.hidden === true ? { ...column, hidden: true } : column
+    const isNamed = Object.hasOwn(entry.columns ?? {}, column.source)
+    const isHidden = isNamed && entry.columns?.[column.source]?.hidden === true
+    return isHidden ? { ...column, hidden: true } : column
   }
   const columns = version.columns.map(today)
   const problems: Problem[] = []
-  // Today's names: what a column was called then may be another's name now.
+  // By today's names: an old name may now belong to another column.
   const find: FindColumn = (name, path) => {
     const [source] = sourceNames(entry, [name])
     const column = columns.find((each) => each.source === source)
     if (!column) problems.push({ path, message: `there was no column ${quoted(name)}` })
     return column
   }
-  const written = (path: Problem['path']) => registry.written(['datasets', name, ...path])
-  const demo = demoSubset(entry, find, written, problems)
+  const scalarAt = (path: Problem['path']) => registry.scalarAt(['datasets', name, ...path])
+  const demo = demoSubset(entry, find, scalarAt, problems)
   return Object.freeze({
     version: Object.freeze({
       ...version,
@@ -147,10 +144,7 @@ export function earlierVersion(
   })
 }
 
-/**
- * A dataset whose new words fit no files it has: the old ones stand, but what the new ones hide or
- * narrow holds.
- */
+/** A dataset whose new entry does not fit its files: keeps the old entry, but hides what is new. */
 export function narrowedDataset(
   dataset: Dataset,
   { registry, entry }: { readonly registry: Registry; readonly entry: DatasetEntry },
@@ -158,11 +152,12 @@ export function narrowedDataset(
 ): Dataset {
   const { name, version } = dataset
   if (!version) return Object.freeze({ ...dataset, reason })
-  const seen = earlierVersion(version, name, registry, entry)
+  const narrowed = earlierVersion(version, name, registry, entry)
   const hidden = (columns: readonly Column[]) => columns.filter((column) => column.hidden)
-  const isNews = hidden(seen.version.columns).length > hidden(version.columns).length
-  const narrowed = isNews ? derivedVersion(seen.version, hidden(seen.version.columns)) : version
-  return Object.freeze({ ...dataset, version: narrowed, demo: seen.demo, reason })
+  const nowHidden = hidden(narrowed.version.columns)
+  const hidesMore = nowHidden.length > hidden(version.columns).length
+  const next = hidesMore ? derivedVersion(narrowed.version, nowHidden) : version
+  return Object.freeze({ ...dataset, version: next, demo: narrowed.demo, reason })
 }
 
 const yearTypes: readonly string[] = ['integer', 'date', 'timestamp']
@@ -178,8 +173,8 @@ function historyColumn(
   problems.push({
     path: ['history'],
     message:
-      `column ${quoted(column.name)} is of type ${column.rules.shown}; history counts years in an ` +
-      'integer, date or timestamp column',
+      `column ${quoted(column.name)} is of type ${column.rules.shown}; history counts years in ` +
+      'an integer, date or timestamp column',
   })
   return null
 }

@@ -4,49 +4,48 @@ import type { Dictionary } from '../registry/dictionary.js'
 import type { DatasetEntry } from '../registry/registry-schema.js'
 import { RegistryError, listOf } from '../registry/registry.js'
 import type { Registry } from '../registry/registry.js'
-import type { ReadFile } from '../versions/files/build-version.js'
+import type { ContentFile } from '../versions/files/build-version.js'
 import { DamageError, findSourceFiles } from '../versions/files/source-files.js'
-import type { SourceFile } from '../versions/files/source-files.js'
 import { FileError } from '../versions/opener.js'
 import type { OpenFiles, OpenedFile } from '../versions/opener.js'
-import { readText } from '../versions/read-text.js'
-import type { Content } from '../versions/store/content.js'
+import { packedFolder } from '../versions/packing/packed-content.js'
 import type { FileChecks } from '../versions/store/file-checks.js'
 import { KnownFiles } from '../versions/store/known-files.js'
 import { isIntact, readManifest } from '../versions/store/manifest.js'
-import { packedFolder } from '../versions/store/packed.js'
+import type { Content } from '../versions/store/manifest.js'
 import { publishFiles } from '../versions/store/publish.js'
 import type { PublishedFile } from '../versions/store/publish.js'
 import { buildDataset, registryDataset, sourceNames } from './dataset.js'
 import type { Dataset } from './dataset.js'
+import { readText } from './read-text.js'
 
 export interface OpenOptions {
   readonly openFiles: OpenFiles
-  /** Where versions are linked; null opens the sources in place, to check and not to serve. */
+  /** Where versions are published; null opens the sources in place, to check and not to serve. */
   readonly versionsFolder: string | null
-  /** What is known of the dataset's files; what is found is added to it. */
+  /** What is known about the dataset's files; new findings are added. */
   readonly known?: KnownFiles
-  /** What is known of stored files. */
+  /** Which stored files were verified. */
   readonly checks?: FileChecks
-  /** Folders whose files were found damaged. */
+  /** Folders with damaged files. */
   readonly damaged?: ReadonlySet<string>
 }
 
 export type OpenedDataset =
   | { readonly dataset: Dataset; readonly content: Content }
   | {
-      /** Without a version, with a reason. */
+      /** Has a reason instead of a version. */
       readonly dataset: Dataset
       readonly content: null
-      /** The next attempt may end otherwise though nothing was changed. */
+      /** The next attempt may succeed without a change of registry or files. */
       readonly mayPass: boolean
-      /** A file at its source holds something else than its size and time of writing stand for. */
+      /** A source file changed its content, but not its size and modification time. */
       readonly isDamaged: boolean
     }
 
 /**
- * Opens one dataset: finds its files, publishes them, has the engine read them and joins what it
- * finds with the registry's words. A dataset that can't be opened has no version and a reason.
+ * Opens one dataset: finds and publishes its files, has the engine read them, and joins the result
+ * with the registry. A dataset that can't be opened has a reason instead of a version.
  */
 export async function openDataset(
   name: string,
@@ -67,14 +66,14 @@ export async function openDataset(
 }
 
 /**
- * Joins files that were read with the registry's words and those of the dictionary.
+ * Joins opened files with the registry and the dictionary.
  * @throws RegistryError with every mistake
  */
 export async function joinDataset(
   name: string,
   entry: DatasetEntry,
   registry: Registry,
-  files: readonly ReadFile[],
+  files: readonly ContentFile[],
 ): Promise<Dataset> {
   const dictionary = await readDictionary(name, entry, registry)
   const { dataset, problems } = buildDataset(name, registry, entry, files, dictionary)
@@ -89,77 +88,68 @@ async function openContent(
   options: OpenOptions,
 ): Promise<Content> {
   const { versionsFolder, known = new KnownFiles(), openFiles, checks } = options
-  const boundsOf = boundedColumns(entry)
+  const history = sourceNames(entry, listOf(entry.history))
+  const boundsOf = [...new Set([...keySourceNames(entry), ...history])]
   const sources = await findSourceFiles(registry.folder, listOf(entry.files), known.hashes, {
     doubted: known.doubted,
     ...(checks && { hash: checks.hashFile }),
   })
   known.addHashes(sources)
-  const open = async (facts: readonly SourceFile[], places: readonly PublishedFile[]) => {
-    const files = await openAll(facts, places, boundsOf, known, openFiles)
+  const open = async (published: readonly PublishedFile[]) => {
+    const files = await openAll(published, boundsOf, known, openFiles)
     known.addFiles(files, boundsOf)
     return files
   }
   if (versionsFolder === null) {
-    const places = sources.map(({ realPath: path, identity: guard }) => ({
-      path,
-      guard,
-      hash: null,
-    }))
-    return { folder: null, files: await open(sources, places), boundsOf, origins: null }
+    const inPlace = sources.map((source) => {
+      return { source, path: source.realPath, guard: source.identity, hash: null }
+    })
+    return { folder: null, files: await open(inPlace), boundsOf, origins: null }
   }
   if (entry.pack === 'auto') {
-    const folder = packedFolder(join(versionsFolder, name), sources, keyColumns(entry))
+    const folder = packedFolder(join(versionsFolder, name), sources, keySourceNames(entry))
     const packed = await readManifest(folder)
-    const isUsable = packed && !options.damaged?.has(folder)
-    if (isUsable && (await isIntact(packed))) {
+    if (packed && !options.damaged?.has(folder) && (await isIntact(packed))) {
       known.addManifest(packed)
-      const facts = packed.files.map(({ source }) => source)
-      // As they are known by now: a touched file has another identity than when it was packed.
-      return { folder, files: await open(facts, packed.files), boundsOf, origins: sources }
+      // The current sources: a touched file has another identity than when it was packed.
+      return { folder, files: await open(packed.files), boundsOf, origins: sources }
     }
   }
   const { folder, files } = await publishFiles(versionsFolder, name, sources, options)
-  return { folder, files: await open(sources, files), boundsOf, origins: null }
+  return { folder, files: await open(files), boundsOf, origins: null }
 }
 
-/** Files whose content was opened before are not opened again. */
+/** Has the engine open the files whose content it has not opened before. */
 async function openAll(
-  sources: readonly SourceFile[],
-  places: readonly PublishedFile[],
+  files: readonly PublishedFile[],
   boundsOf: readonly string[],
   known: KnownFiles,
   openFiles: OpenFiles,
-): Promise<readonly ReadFile[]> {
-  const isNew = (source: SourceFile) => !known.opened(source.contentHash, boundsOf)
-  const paths = places.flatMap(({ path }, index) => {
-    const source = sources[index]
-    return source && isNew(source) ? [path] : []
-  })
-  const opened = await openNew(sources, places, paths, boundsOf, openFiles)
-  return sources.map((source, index) => {
-    const place = places[index]
-    const found = place && (opened.get(place.path) ?? known.opened(source.contentHash, boundsOf))
-    if (!place || !found) throw new Error('the engine left out a file')
-    return { source, ...place, opened: found }
+): Promise<readonly ContentFile[]> {
+  const knownFile = ({ source }: PublishedFile) => known.opened(source.contentHash, boundsOf)
+  const unknown = files.filter((file) => !knownFile(file))
+  const opened = await openUnknown(unknown, boundsOf, openFiles)
+  return files.map((file) => {
+    const found = opened.get(file.path) ?? knownFile(file)
+    if (!found) throw new Error('the engine left out a file')
+    return { ...file, opened: found }
   })
 }
 
-async function openNew(
-  sources: readonly SourceFile[],
-  places: readonly PublishedFile[],
-  paths: readonly string[],
+async function openUnknown(
+  files: readonly PublishedFile[],
   boundsOf: readonly string[],
   openFiles: OpenFiles,
 ): Promise<ReadonlyMap<string, OpenedFile>> {
-  if (paths.length === 0) return new Map()
+  if (files.length === 0) return new Map()
+  const paths = files.map(({ path }) => path)
   try {
     const opened = await openFiles(paths, boundsOf)
     return new Map(opened.map((file, index) => [paths[index] ?? '', file]))
   } catch (cause) {
     if (!(cause instanceof FileError)) throw cause
-    const source = sources[places.findIndex(({ path }) => path === cause.path)]
-    throw new FileError(source?.path ?? cause.path, cause.reason, cause)
+    const file = files.find(({ path }) => path === cause.path)
+    throw new FileError(file?.source.path ?? cause.path, cause.reason, cause)
   }
 }
 
@@ -178,17 +168,12 @@ async function readDictionary(
   }
 }
 
-/** Key and history columns by the files' own names: the registry speaks of shown ones. */
-function boundedColumns(entry: DatasetEntry): readonly string[] {
-  return [...new Set([...keyColumns(entry), ...sourceNames(entry, listOf(entry.history))])]
-}
-
-/** The key's columns by the files' own names. */
-export function keyColumns(entry: DatasetEntry): readonly string[] {
+/** The key's columns by their names in the files. */
+export function keySourceNames(entry: DatasetEntry): readonly string[] {
   return sourceNames(entry, listOf(entry.key))
 }
 
-/** In words that hold no absolute path: a reason may stand in a log or an owner's terminal. */
+/** The reason for the owner. It holds no absolute path, because it may reach a log. */
 export function reasonOf(cause: unknown, folder: string): string {
   if (cause instanceof FileError) return `${relative(folder, cause.path)} ${cause.reason}`
   if (!(cause instanceof Error)) return String(cause)

@@ -5,8 +5,7 @@ import type { Engine } from '../engine/engine.js'
 import type { Registry } from '../registry/registry.js'
 import type { InspectFiles } from '../versions/inspector.js'
 import type { OpenFiles } from '../versions/opener.js'
-import type { MeasurePackGain } from '../versions/pack-gain.js'
-import type { PackFiles } from '../versions/packer.js'
+import type { MeasurePackGain, PackFiles } from '../versions/packing/packer.js'
 import type { WithSample } from '../versions/sample.js'
 
 /** Where a command writes: a stream of the process, or a test's list. */

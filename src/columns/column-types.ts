@@ -1,14 +1,15 @@
-import { integerRange } from './data-type.js'
+import { integerRanges } from './data-type.js'
 import type { DataType, IntegerName, ScalarName } from './data-type.js'
+import { operatorNames } from './operators.js'
 import type { Operator } from './operators.js'
 import { parseDate, parseExact, parseTime, parseTimestamp } from './values.js'
 import type { Exact } from './values.js'
 
-/** A column's type as users see it, in schemas, errors and documentation (contract 1.2). */
+/** A column's type as callers see it, in schemas, errors and documentation. */
 export type ShownType =
   'integer' | 'number' | 'string' | 'boolean' | 'date' | 'timestamp' | 'time' | 'json' | 'binary'
 
-/** How a filter's text becomes a value, and how that value is compared. */
+/** How a filter's text is parsed and its value compared. */
 type Domain =
   | GridDomain
   | { readonly kind: 'float'; readonly single: boolean }
@@ -24,33 +25,21 @@ export interface GridDomain {
   readonly min: bigint
   readonly max: bigint
   readonly parse: (text: string) => Exact | undefined
-  /** The storage type also has ±infinity, which is served, and filtered, as empty. */
+  /** The storage type has ±infinity, which counts as empty. */
   readonly infinities: boolean
 }
 
-/** One row of the table: everything the product knows of a storage type. */
+/** What the product knows about a storage type. */
 export interface ColumnRules {
   readonly shown: ShownType
   readonly domain: Domain
-  /** A value in the form that a filter takes. */
+  /** A value as a filter writes it. */
   readonly example: string
 }
 
-const orderedOperators: readonly Operator[] = [
-  'eq',
-  'ne',
-  'gt',
-  'gte',
-  'lt',
-  'lte',
-  'in',
-  'not_in',
-  'isdistinct',
-  'is_null',
-  'not_null',
-]
+const orderedOperators = operatorNames.filter((name) => name !== 'like')
 
-/** The operators of each shown type; schema, documentation and errors are made from this table. */
+/** The operators of each shown type; the source of schemas, documentation and errors. */
 export const typeOperators: Readonly<Record<ShownType, readonly Operator[]>> = {
   integer: orderedOperators,
   number: orderedOperators,
@@ -63,7 +52,7 @@ export const typeOperators: Readonly<Record<ShownType, readonly Operator[]>> = {
   binary: ['is_null', 'not_null'],
 }
 
-/** The table's row for a storage type: DuckDB type → shown type, value parser, comparison. */
+/** A storage type's shown type, parser and comparison. */
 export function columnRules(type: DataType): ColumnRules {
   switch (type.kind) {
     case 'scalar':
@@ -127,25 +116,20 @@ const scalarRules: Readonly<Record<ScalarName, ColumnRules>> = {
 }
 
 function integers(name: IntegerName): ColumnRules {
-  const { min, max } = integerRange(name)
-  const domain: Domain = { kind: 'grid', scale: 0, min, max, parse: parseExact, infinities: false }
-  return { shown: 'integer', domain, example: '2024' }
+  const { min, max } = integerRanges[name]
+  return { shown: 'integer', domain: finite(0, min, max, parseExact), example: '2024' }
 }
 
 function decimalRules(width: number, scale: number): ColumnRules {
   const max = 10n ** BigInt(width) - 1n
-  const domain: Domain = {
-    kind: 'grid',
-    scale,
-    min: -max,
-    max,
-    parse: parseExact,
-    infinities: false,
-  }
-  return { shown: 'number', domain, example: '1500.25' }
+  return { shown: 'number', domain: finite(scale, -max, max, parseExact), example: '1500.25' }
 }
 
-/** Signed integers of `bits` + 1 bits, whose two outermost values stand for ±infinity. */
+function finite(scale: number, min: bigint, max: bigint, parse: GridDomain['parse']): GridDomain {
+  return { kind: 'grid', scale, min, max, parse, infinities: false }
+}
+
+/** Signed integers of `bits` + 1 bits, whose smallest and largest values mean ±infinity. */
 function instants(scale: number, bits: number, parse: GridDomain['parse']): GridDomain {
   const max = 2n ** BigInt(bits) - 2n
   return { kind: 'grid', scale, min: -max, max, parse, infinities: true }
@@ -159,6 +143,5 @@ function timestamps(scale: number): ColumnRules {
 /** From 00:00:00 to 24:00:00, both included. */
 function times(scale: number): ColumnRules {
   const max = 86_400n * 10n ** BigInt(scale)
-  const domain: Domain = { kind: 'grid', scale, min: 0n, max, parse: parseTime, infinities: false }
-  return { shown: 'time', domain, example: '09:30:00' }
+  return { shown: 'time', domain: finite(scale, 0n, max, parseTime), example: '09:30:00' }
 }

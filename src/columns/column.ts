@@ -3,25 +3,25 @@ import type { ColumnRules } from './column-types.js'
 import type { DataType } from './data-type.js'
 import type { Operator } from './operators.js'
 
-/** A column of a dataset as one version has it: the files' name and type, the registry's words. */
+/** A column in one version: its name and type in the files, and what the registry adds. */
 export interface Column {
-  /** The name users see; unique in the dataset without regard to case. */
+  /** The name that callers see; unique in the dataset, ignoring case. */
   readonly name: string
   /** The name in the files. */
   readonly source: string
-  /** The one type of the dataset; files with a narrower type are widened to it. */
+  /** The type in the dataset; a narrower type in a file is widened to it. */
   readonly type: DataType
   readonly rules: ColumnRules
   readonly nullable: boolean
   readonly unit: string | null
   readonly description: string | null
-  /** Served as a JSON string whatever its type (`json: string` in the registry). */
+  /** Served as a JSON string (`json: string` in the registry). */
   readonly asText: boolean
-  /** Unknown to every caller. */
+  /** Callers can't tell that the column exists. */
   readonly hidden: boolean
 }
 
-/** A column with nothing said of it but its name and type. */
+/** A column of which only name and type are known. */
 export function plainColumn(name: string, type: DataType): Column {
   return {
     name,
@@ -36,7 +36,7 @@ export function plainColumn(name: string, type: DataType): Column {
   }
 }
 
-/** The operators that filters on this column may use, in the order of documentation. */
+/** The operators that filters on this column may use, in documented order. */
 export function columnOperators(column: Column): readonly Operator[] {
   return typeOperators[column.rules.shown]
 }

@@ -1,6 +1,6 @@
 /**
- * A column's storage type as the engine reads it from a file, free of the engine's own classes.
- * `other` is a type that has no rules of its own here and is served as text.
+ * A column's storage type as the engine reads it from a file, without the engine's classes.
+ * `other` is a type without rules of its own; it is served as text.
  */
 export type DataType =
   | { readonly kind: 'scalar'; readonly name: ScalarName }
@@ -48,11 +48,6 @@ export const scalarNames = [
 
 export type ScalarName = (typeof scalarNames)[number]
 
-/** Two types that read, compare and serve alike. */
-function sameType(left: DataType, right: DataType): boolean {
-  return typeText(left) === typeText(right)
-}
-
 /** The type in DuckDB's notation, for messages, casts and comparison. Names inside are quoted. */
 export function typeText(type: DataType): string {
   switch (type.kind) {
@@ -79,13 +74,13 @@ function fieldText(field: StructField): string {
   return `"${field.name.replaceAll('"', '""')}" ${typeText(field.type)}`
 }
 
-export interface IntegerRange {
+interface IntegerRange {
   readonly min: bigint
   readonly max: bigint
 }
 
-/** Integer types with their exact range, narrowest first. */
-const integerRanges = {
+/** The values that each integer type holds, narrowest type first. */
+export const integerRanges = {
   TINYINT: signed(8),
   UTINYINT: unsigned(8),
   SMALLINT: signed(16),
@@ -108,11 +103,6 @@ function unsigned(bits: number): IntegerRange {
   return { min: 0n, max: 2n ** BigInt(bits) - 1n }
 }
 
-/** The values that an integer type holds. */
-export function integerRange(name: IntegerName): IntegerRange {
-  return integerRanges[name]
-}
-
 function isIntegerName(name: string): name is IntegerName {
   return Object.hasOwn(integerRanges, name)
 }
@@ -122,11 +112,11 @@ function rangeOf(type: DataType): IntegerRange | undefined {
 }
 
 /**
- * The narrowest type that holds every value of both without rounding, or undefined where there is
- * none: files of one dataset may differ in width, never in meaning (contract 3).
+ * The narrowest type that holds every value of both without rounding; undefined if there is none.
+ * Files of one dataset may differ in width, not in meaning.
  */
 export function widen(left: DataType, right: DataType): DataType | undefined {
-  if (sameType(left, right)) return left
+  if (typeText(left) === typeText(right)) return left
   return widenIntegers(left, right) ?? widenDecimals(left, right) ?? widenOthers(left, right)
 }
 
@@ -155,7 +145,7 @@ function decimalShape(type: DataType): { width: number; scale: number } | undefi
   return range && { width: String(range.max).length, scale: 0 }
 }
 
-/** Integer types whose every value a DOUBLE holds. */
+/** Integer types that fit into a DOUBLE without rounding. */
 const exactInDouble: readonly ScalarName[] = [
   'TINYINT',
   'UTINYINT',

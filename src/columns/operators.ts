@@ -1,7 +1,7 @@
-/** What stands after the operator in `<column>=<operator>.<value>`. */
+/** The form of `<value>` in `<column>=<operator>.<value>`. */
 export type ValueForm = 'one' | 'pattern' | 'list' | 'none'
 
-/** Every filter operator: its value form and meaning (specification 4, contract 1.2). */
+/** Every filter operator, with the form of its value and its meaning. */
 export const operators = {
   eq: { form: 'one', meaning: 'equal' },
   ne: { form: 'one', meaning: 'not equal; rows where the column is empty are left out' },
@@ -21,7 +21,7 @@ export type Operator = keyof typeof operators
 
 export const operatorNames = Object.keys(operators) as readonly Operator[]
 
-/** True for the name of an operator, and for nothing inherited. */
+/** True for the name of an operator; false for inherited names such as `constructor`. */
 export function isOperator(name: string): name is Operator {
   return Object.hasOwn(operators, name)
 }

@@ -2,23 +2,21 @@ import { badRequest } from '../errors.js'
 import { quoted } from '../text.js'
 import { columnOperators } from './column.js'
 import type { Column } from './column.js'
+import { parseFilterValue } from './filter-value.js'
+import type { Value } from './filter-value.js'
 import type { Operator } from './operators.js'
-import { placeOf } from './place.js'
-import type { Value } from './place.js'
 import { firstDayOfYear, floorDivide, yearOfDay } from './values.js'
 
-export type { Value }
-
 /**
- * One condition on a row; a question's predicates are all ANDed. A plan's window, a demo subset
- * and a caller's filter are the same type and take the same road to the engine. "Empty" is what is
- * served as null: NULL, NaN and ±infinity.
+ * One condition on a row; the predicates of a question are combined with AND. A plan's window, a
+ * demo subset and a caller's filter all have this type and become SQL in the same way. "Empty"
+ * means served as null: NULL, NaN and ±infinity.
  */
 export type Predicate =
   | { readonly kind: CompareKind; readonly column: Column; readonly value: Value }
   | { readonly kind: ListKind; readonly column: Column; readonly values: readonly Value[] }
   | { readonly kind: 'is_null' | 'not_null'; readonly column: Column }
-  /** No row: the value lies beyond what the column can hold. */
+  /** Matches no row: the column can't hold the value. */
   | { readonly kind: 'nothing' }
 
 export type CompareKind = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte' | 'isdistinct'
@@ -28,8 +26,8 @@ const secondsPerDay = 86_400n
 const lastCodePoint = 0x10ffff
 
 /**
- * The predicates of one filter; none when every row passes. Values are compared as arithmetic
- * says: what lies between two steps of a column, or beyond its range, is never rounded into it.
+ * The predicates of one filter; an empty list when every row passes. Values compare exactly: a
+ * value between two steps of a column, or beyond its range, is never rounded.
  * @throws bad_request when the column lacks the operator or a value is malformed
  */
 export function filterPredicates(
@@ -60,7 +58,7 @@ export function filterPredicates(
 
 /**
  * Rows of the latest `years` calendar years, counted back from the year of the column's newest
- * value; no row where there is no value. Years of a timestamp are those of UTC.
+ * value; no row if the column has no value. A timestamp's year is its year in UTC.
  */
 export function latestYears(
   column: Column,
@@ -78,7 +76,7 @@ export function latestYears(
   return [first < domain.min ? present(column) : { kind: 'gte', column, value: first }]
 }
 
-/** The same text for the same condition, for signatures and cache keys. */
+/** A text that is equal for equal conditions, for signatures and cache keys. */
 export function predicateKey(predicate: Predicate): string {
   if (predicate.kind === 'nothing') return 'nothing'
   const parts: unknown[] = [predicate.column.name, predicate.kind]
@@ -98,8 +96,8 @@ function listPredicates(
 ): readonly Predicate[] {
   const values = new Set<Value>()
   for (const text of texts) {
-    const place = placeOf(column, text)
-    if (place.kind === 'exact') values.add(place.value)
+    const parsed = parseFilterValue(column, text)
+    if (parsed.kind === 'exact') values.add(parsed.value)
   }
   const [first] = values
   if (first === undefined) return kind === 'in' ? [{ kind: 'nothing' }] : [present(column)]
@@ -113,8 +111,9 @@ function likePredicates(column: Column, pattern: string): readonly Predicate[] {
   if (star === -1) return comparePredicates(column, 'eq', pattern)
   if (star < pattern.length - 1) {
     throw badRequest(
-      `"like" on ${quoted(column.name)} takes one * at the end only, as in ` +
-        `${column.name}=like.${column.rules.example}*; use eq for a text that holds a *.`,
+      `like on ${quoted(column.name)} takes one * at the end. ` +
+        `Example: ${column.name}=like.${column.rules.example}*. ` +
+        'For a text that contains *, use eq.',
     )
   }
   const stem = pattern.slice(0, star)
@@ -126,7 +125,7 @@ function likePredicates(column: Column, pattern: string): readonly Predicate[] {
   return next === undefined ? [from] : [from, { kind: 'lt', column, value: next }]
 }
 
-/** The first text, in code point order, after all that begin with `prefix`; undefined for none. */
+/** The first text, by code points, after all texts that begin with `prefix`, if there is one. */
 export function textAfterPrefix(prefix: string): string | undefined {
   let end = prefix.length
   while (end > 0) {
@@ -145,8 +144,8 @@ function isLowSurrogate(unit: number): boolean {
 }
 
 function comparePredicates(column: Column, kind: CompareKind, text: string): readonly Predicate[] {
-  const place = placeOf(column, text)
-  if (place.kind === 'exact') return [{ kind, column, value: place.value }]
+  const parsed = parseFilterValue(column, text)
+  if (parsed.kind === 'exact') return [{ kind, column, value: parsed.value }]
   switch (kind) {
     case 'eq':
       return [{ kind: 'nothing' }]
@@ -156,13 +155,13 @@ function comparePredicates(column: Column, kind: CompareKind, text: string): rea
       return []
     case 'gt':
     case 'gte':
-      if (place.kind === 'below') return [present(column)]
-      if (place.kind === 'between') return [{ kind: 'gt', column, value: place.floor }]
+      if (parsed.kind === 'below') return [present(column)]
+      if (parsed.kind === 'between') return [{ kind: 'gt', column, value: parsed.floor }]
       return [{ kind: 'nothing' }]
     case 'lt':
     case 'lte':
-      if (place.kind === 'above') return [present(column)]
-      if (place.kind === 'between') return [{ kind: 'lte', column, value: place.floor }]
+      if (parsed.kind === 'above') return [present(column)]
+      if (parsed.kind === 'between') return [{ kind: 'lte', column, value: parsed.floor }]
       return [{ kind: 'nothing' }]
   }
 }

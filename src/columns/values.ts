@@ -1,7 +1,6 @@
 /**
  * An exact number: `units` × 10^-`scale`; the scale may be negative. Integers, decimals, dates
- * (days), times and timestamps (seconds since 1970) are all compared in this form, so nothing is
- * ever rounded.
+ * (days), times and timestamps (seconds since 1970) are compared in this form, without rounding.
  */
 export interface Exact {
   readonly units: bigint
@@ -9,13 +8,13 @@ export interface Exact {
 }
 
 const digitsMax = 1000
-/** No column holds a number that goes on so far before or after its point. */
+/** More digits before or after the point than any column holds. */
 const placesMax = 100
 
 /**
- * `-12.50`, `1.5e3` and the like, exact; undefined for anything else. `1e+5` may arrive as `1e 5`.
- * A number beyond 10^±100 written with an exponent stands for all of its size and sign: it lies
- * outside of every column's range, or nearer to 0 than any value, and costs no long arithmetic.
+ * Parses `-12.50`, `1.5e3` and the like exactly; undefined for anything else. `1e+5` may arrive as
+ * `1e 5`. An exponent beyond ±100 is cut to 100: the number stays outside every column's range, or
+ * nearer to 0 than any value, without long arithmetic.
  */
 export function parseExact(text: string): Exact | undefined {
   if (text.length > digitsMax) return undefined
@@ -29,7 +28,7 @@ export function parseExact(text: string): Exact | undefined {
   return sign ? { ...exact, units: -exact.units } : exact
 }
 
-/** The number of these digits, `scale` of them after the point, × 10^`exponent`. */
+/** The number with these digits, `scale` of them after the point, times 10^`exponent`. */
 function shifted(digits: string, scale: number, exponent: number): Exact {
   const significant = digits.replace(/^0+/, '')
   if (significant === '') return { units: 0n, scale: 0 }
@@ -68,7 +67,7 @@ export function yearOfDay(day: bigint): bigint {
   return year
 }
 
-/** Division of whole numbers that rounds down, below zero too. */
+/** Integer division that rounds down, also below zero. */
 export function floorDivide(dividend: bigint, divisor: bigint): bigint {
   const rest = ((dividend % divisor) + divisor) % divisor
   return (dividend - rest) / divisor
@@ -113,8 +112,8 @@ function clockOf(parts: readonly (string | undefined)[]): Exact | undefined {
 }
 
 /**
- * Seconds since 1970-01-01T00:00:00 of an ISO 8601 timestamp (a day alone is its midnight). A zone
- * is taken only where the column has one; there, a timestamp without a zone is UTC.
+ * Seconds since 1970-01-01T00:00:00 of an ISO 8601 timestamp; a day alone means its midnight. Only
+ * a column with a time zone accepts a zone; there, a timestamp without a zone is UTC.
  */
 export function parseTimestamp(text: string, hasZone: boolean): Exact | undefined {
   const match = timestampPattern.exec(text)
@@ -127,7 +126,7 @@ export function parseTimestamp(text: string, hasZone: boolean): Exact | undefine
   return { units: seconds * 10n ** BigInt(time.scale) + time.units, scale: time.scale }
 }
 
-/** A `+` that arrived as a space is understood: `+03:00` in a URL decodes to ` 03:00`. */
+/** Accepts a space for `+`, because `+03:00` in a URL decodes to ` 03:00`. */
 function zoneSeconds(text: string | undefined): number | undefined {
   if (!text || text === 'Z' || text === 'z') return 0
   const hours = Number(text.slice(1, 3))
@@ -136,13 +135,13 @@ function zoneSeconds(text: string | undefined): number | undefined {
   return (text.startsWith('-') ? -1 : 1) * (hours * 3600 + minutes * 60)
 }
 
-/** A UUID in its usual 8-4-4-4-12 form, in any case, as one number. */
+/** A UUID in 8-4-4-4-12 form, in either case, as one number. */
 export function parseUuid(text: string): bigint | undefined {
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return undefined
   return BigInt(`0x${text.replaceAll('-', '')}`)
 }
 
-/** Where an exact value falls on a grid of step 10^-`scale`: the step at or below it. */
+/** The step at or below an exact value on a grid of step 10^-`scale`. */
 export function onGrid(value: Exact, scale: number): { floor: bigint; exact: boolean } {
   if (value.scale <= scale) {
     return { floor: value.units * 10n ** BigInt(scale - value.scale), exact: true }

@@ -1,15 +1,31 @@
 import type { Column } from '../columns/column.js'
 import { didYouMean, quoted } from '../text.js'
 import type { Dictionary } from './dictionary.js'
-import type { Problem } from './problem.js'
 import type { DatasetEntry } from './registry-schema.js'
+import type { Problem } from './registry.js'
 
-/** Names that would clash with a request's own parameters. */
+/** Names of request parameters. */
 export const reservedNames: readonly string[] = ['select', 'limit', 'cursor', 'format']
-/** Names that the engine gives to a row's place; a file's own column would hide it. */
+/** The engine's names for a row's position; a column of this name would hide it. */
 const positionNames: readonly string[] = ['file_row_number', 'file_index']
 
-/** Columns that the registry or the dictionary speaks of and no file has. */
+/** Finds a column by its shown name; adds a problem at `path` if there is none. */
+export type FindColumn = (name: string, path: Problem['path']) => Column | undefined
+
+/** Finds the columns that `key`, `history` and `demo` name. */
+export function columnFinder(columns: readonly Column[], problems: Problem[]): FindColumn {
+  const byName = new Map(columns.map((column) => [column.name, column]))
+  return (name, path) => {
+    const column = byName.get(name)
+    if (!column) {
+      const near = didYouMean(name, byName.keys())
+      problems.push({ path, message: `there is no column ${quoted(name)}.${near}` })
+    }
+    return column
+  }
+}
+
+/** Columns that the registry or the dictionary names and no file has. */
 export function unknownNameProblems(
   names: ReadonlySet<string>,
   entry: DatasetEntry,
@@ -33,7 +49,7 @@ export function unknownNameProblems(
     }))
 }
 
-/** Names that can't stand in a request, or that a request couldn't tell apart. */
+/** Names that a request can't use, or can't tell apart. */
 export function nameProblems(columns: readonly Column[]): readonly Problem[] {
   const problems: Problem[] = []
   const seen = new Map<string, Column>()
@@ -50,9 +66,9 @@ export function nameProblems(columns: readonly Column[]): readonly Problem[] {
 function nameProblem(column: Column, seen: ReadonlyMap<string, Column>): string | undefined {
   const { name, source } = column
   const rename = `rename it: columns: {${JSON.stringify(source)}: {name: …}}`
-  if (source === '') return 'a column has no name'
+  if (source === '') return 'a column has no name; give it one in the files'
   if (positionNames.includes(source.toLowerCase())) {
-    return `column "${source}" has a name that the engine uses itself; drop it from the files`
+    return `column "${source}" has a name that the engine uses itself; remove it from the files`
   }
   if (reservedNames.includes(name)) {
     return `column "${name}" clashes with the request parameter of that name; ${rename}`

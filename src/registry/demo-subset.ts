@@ -2,26 +2,26 @@ import { columnOperators } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
 import { filterPredicates } from '../columns/predicate.js'
 import type { Predicate } from '../columns/predicate.js'
-import type { FindColumn } from './find-column.js'
-import type { WrittenScalar } from './placed-yaml.js'
-import type { Problem } from './problem.js'
+import type { FindColumn } from './column-names.js'
+import type { WrittenScalar } from './located-yaml.js'
 import type { DatasetEntry } from './registry-schema.js'
+import type { Problem } from './registry.js'
 
 /**
- * What the demo token sees: the rows that have one of the values in every column of the registry's
- * `demo`; null where there is none. Mistakes are noted in `problems`.
+ * The rows that the demo token sees: those with one of the listed values in every column of `demo`;
+ * null if the dataset has no `demo`. Adds mistakes to `problems`.
  */
 export function demoSubset(
   { demo }: DatasetEntry,
   find: FindColumn,
-  written: (path: Problem['path']) => WrittenScalar,
+  scalarAt: (path: Problem['path']) => WrittenScalar,
   problems: Problem[],
 ): readonly Predicate[] | null {
   if (!demo) return null
   const predicates = Object.entries(demo).flatMap(([name, values]) => {
     const path = ['demo', name]
     const column = find(name, path)
-    const scalars = values.map((_, index) => written([...path, index]))
+    const scalars = values.map((_, index) => scalarAt([...path, index]))
     return column ? columnSubset(column, scalars, path, problems) : []
   })
   return Object.freeze(predicates)
@@ -36,8 +36,11 @@ function columnSubset(
   const { name, rules } = column
   const operator = scalars.length === 1 ? 'eq' : 'in'
   if (!columnOperators(column).includes(operator)) {
-    const what = operator === 'eq' ? 'a value' : 'several values'
-    problems.push({ path, message: `column "${name}" (${rules.shown}) can't be chosen by ${what}` })
+    const limit = operator === 'eq' ? 'a value' : 'several values'
+    problems.push({
+      path,
+      message: `column "${name}" (${rules.shown}) can't be limited to ${limit}`,
+    })
     return []
   }
   const mistakes = scalars.flatMap((scalar, index) => {
@@ -55,7 +58,7 @@ function columnSubset(
 
 function scalarMistake(column: Column, { text, isText }: WrittenScalar): string | undefined {
   if (column.rules.shown === 'string' && !isText) {
-    return `column "${column.name}" is a string: quote it, '${text}'`
+    return `column "${column.name}" is a string: write '${text}' in quotes`
   }
   try {
     filterPredicates(column, 'eq', [text])

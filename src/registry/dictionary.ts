@@ -1,17 +1,17 @@
 import { parse } from 'csv-parse/sync'
 import { didYouMean, quoted } from '../text.js'
 
-/** What a dictionary says of one column. */
+/** A dictionary's line about one column. */
 interface DictionaryEntry {
   readonly unit: string | null
   readonly description: string | null
-  /** False where the publisher promises that the column is never empty. */
+  /** False if the publisher promises that the column is never empty. */
   readonly nullable: boolean
-  /** Where its line ends in the file, from 1. */
+  /** The number of its last line in the file, from 1. */
   readonly line: number
 }
 
-/** What a dictionary says, by the files' own column names. */
+/** A dictionary's lines by the column's name in the files. */
 export type Dictionary = ReadonlyMap<string, DictionaryEntry>
 
 interface CsvRow {
@@ -20,9 +20,9 @@ interface CsvRow {
 }
 
 /**
- * Reads a dictionary: CSV with a header row and at least a `column` column; `unit`, `description`
- * and `nullable` (`true`, the default, or `false`) are understood, any other column is ignored.
- * @throws Error that says what is wrong with the text, and on which line
+ * Reads a dictionary: CSV with a header row and a `column` column; `unit`, `description` and
+ * `nullable` (`true`, the default, or `false`) are optional, other columns are ignored.
+ * @throws Error with the mistake and its line
  */
 export function parseDictionary(text: string): Dictionary {
   const rows = parse(text, {
@@ -36,10 +36,10 @@ export function parseDictionary(text: string): Dictionary {
   for (const { record, info } of rows) {
     const { column = '', unit, description, nullable = '' } = record
     const line = info.lines
-    if (column === '') throw new Error(`line ${line} names no column`)
-    if (entries.has(column)) throw new Error(`line ${line}: ${quoted(column)} stands in it twice`)
+    if (column === '') throw new Error(`line ${line} has no column name`)
+    if (entries.has(column)) throw new Error(`line ${line}: ${quoted(column)} is listed twice`)
     if (!['', 'true', 'false'].includes(nullable)) {
-      throw new Error(`line ${line}: nullable is true or false, not ${quoted(nullable)}`)
+      throw new Error(`line ${line}: nullable must be true or false, got ${quoted(nullable)}`)
     }
     entries.set(column, {
       unit: unit || null,
@@ -53,9 +53,9 @@ export function parseDictionary(text: string): Dictionary {
 
 function checkHeader(names: readonly string[]): string[] {
   if (!names.includes('column')) {
-    throw new Error(`its header row has no "column".${didYouMean('column', names)}`)
+    throw new Error(`the header row has no "column".${didYouMean('column', names)}`)
   }
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) throw new Error(`its header row has ${quoted(twice)} twice`)
+  if (twice !== undefined) throw new Error(`the header row has ${quoted(twice)} twice`)
   return [...names]
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isMap, isSeq, parse } from 'yaml'
 import type { Node, Pair, YAMLMap, YAMLSeq } from 'yaml'
-import { readPlacedYaml } from './placed-yaml.js'
+import { readLocatedYaml } from './located-yaml.js'
 import { RegistryError } from './registry.js'
 import { recordOf } from './shape.js'
 import { endOf, hasComments, pairOf, replace, rootOf, startOf, valueAt } from './yaml-nodes.js'
@@ -11,7 +11,7 @@ import type { Splice } from './yaml-text.js'
 /**
  * The registry's text with other `files` in one dataset. Comments, order, quoting and every other
  * byte stay; a list stays a list.
- * @throws RegistryError for a text that is no YAML; Error where nothing else could stay as it is
+ * @throws RegistryError for invalid YAML; Error if other parts would have to change
  */
 export function withDatasetFiles(
   text: string,
@@ -21,26 +21,26 @@ export function withDatasetFiles(
   const before = contentOf(text)
   const wanted = typeof files === 'string' ? [files] : files
   const node = valueAt(rootOf(text), ['datasets', dataset, 'files'])
-  if (!node || wanted.length === 0) throw untouchable(`datasets.${dataset}.files`)
+  if (!node || wanted.length === 0) throw notEditable(`datasets.${dataset}.files`)
   const result = splice(text, filesChanges(text, node, wanted))
   const datasets = recordOf(before['datasets'])
   const written = recordOf(recordOf(recordOf(contentOf(result)['datasets'])[dataset]))['files']
-  if (!isDeepStrictEqual([written].flat(), wanted)) throw untouchable(`datasets.${dataset}.files`)
+  if (!isDeepStrictEqual([written].flat(), wanted)) throw notEditable(`datasets.${dataset}.files`)
   const entry = { ...recordOf(datasets[dataset]), files: written }
   requireSame(result, { ...before, datasets: { ...datasets, [dataset]: entry } })
   return result
 }
 
 /**
- * The registry's text with one more dataset after the others, indented as they are. `block` holds
- * the entry's own lines, two spaces a level, comments welcome. Every byte that was there stays,
- * save an empty `datasets: {}` or `null` that gives way to the entry.
- * @throws RegistryError for a text that is no YAML; Error where nothing else could stay as it is
+ * The registry's text with one more dataset after the others, indented like them. `block` holds the
+ * entry's lines, two spaces a level, comments allowed. Every other byte stays, except an empty
+ * `datasets: {}` or `null`, which the entry replaces.
+ * @throws RegistryError for invalid YAML; Error if other parts would have to change
  */
 export function withDatasetEntry(text: string, name: string, block: string): string {
   const before = contentOf(text)
   const datasets = recordOf(before['datasets'])
-  if (Object.hasOwn(datasets, name)) throw new Error(`the registry has a dataset "${name}" already`)
+  if (Object.hasOwn(datasets, name)) throw new Error(`the registry already has a dataset "${name}"`)
   const result = splice(text, entryChanges(text, name, block))
   const entry: unknown = parse(block)
   requireSame(result, { ...before, datasets: { ...datasets, [name]: entry } })
@@ -48,22 +48,22 @@ export function withDatasetEntry(text: string, name: string, block: string): str
 }
 
 function contentOf(text: string): Readonly<Record<string, unknown>> {
-  const { content, problems } = readPlacedYaml(text, 'registry.yaml')
+  const { content, problems } = readLocatedYaml(text, 'registry.yaml')
   if (problems.length > 0) throw new RegistryError(problems)
   return recordOf(content)
 }
 
 function requireSame(text: string, wanted: unknown): void {
-  if (!isDeepStrictEqual(plain(contentOf(text)), plain(wanted))) throw untouchable('datasets')
+  if (!isDeepStrictEqual(plain(contentOf(text)), plain(wanted))) throw notEditable('datasets')
 }
 
-/** Aliased or not, with whatever prototype: the values alone. */
+/** The values alone, without aliases and prototypes. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
 
-function untouchable(place: string): Error {
-  return new Error(`${place} of the registry is written in a way that only a person can change`)
+function notEditable(key: string): Error {
+  return new Error(`${key} in the registry can't be edited automatically; edit it by hand`)
 }
 
 function filesChanges(text: string, node: Node, files: readonly string[]): readonly Splice[] {
@@ -71,13 +71,13 @@ function filesChanges(text: string, node: Node, files: readonly string[]): reado
   const list = `[${files.map(scalarText).join(', ')}]`
   if (isSeq(node) && !node.flow) return listChanges(text, node, files)
   if (isSeq(node)) {
-    if (hasComments(node)) throw untouchable('files')
+    if (hasComments(node)) throw notEditable('files')
     return [replace(text, node, list)]
   }
   return [replace(text, node, files.length === 1 ? scalarText(first) : list)]
 }
 
-/** Item by item, so that the comments between them stay. */
+/** Replaces item by item, to keep the comments between them. */
 function listChanges(
   text: string,
   { items, srcToken }: YAMLSeq,
@@ -86,7 +86,7 @@ function listChanges(
   const nodes = items as readonly Node[]
   const kept = nodes.slice(0, files.length)
   const last = kept.at(-1)
-  if (!last || srcToken?.type !== 'block-seq') throw untouchable('files')
+  if (!last || srcToken?.type !== 'block-seq') throw notEditable('files')
   const changes = kept.map((node, index) => replace(text, node, scalarText(files[index] ?? '')))
   for (const node of nodes.slice(files.length)) changes.push(removal(text, node))
   const end = lineEnd(text, endOf(text, last))
@@ -95,7 +95,7 @@ function listChanges(
   return [...changes, { start: end, end, text: added.join('') }]
 }
 
-/** Takes an item out; a comment after it stays on its line. */
+/** Removes an item; a comment after it stays on its line. */
 function removal(text: string, node: Node): Splice {
   const dash = text.lastIndexOf('-', startOf(node))
   const end = endOf(text, node)
@@ -126,7 +126,7 @@ function entryChanges(text: string, name: string, block: string): readonly Splic
   return [atEnd(text, table)]
 }
 
-/** Where `datasets:` has no entry yet: below its line, in place of an empty value. */
+/** Adds the first entry below `datasets:`, in place of an empty value. */
 function firstChanges(
   text: string,
   { key }: Pair,
@@ -134,7 +134,7 @@ function firstChanges(
   lines: readonly string[],
 ): readonly Splice[] {
   const written = value ? text.slice(startOf(value), endOf(text, value)) : ''
-  if (!['', '{}', '~', 'null'].includes(written.replaceAll(' ', ''))) throw untouchable('datasets')
+  if (!['', '{}', '~', 'null'].includes(written.replaceAll(' ', ''))) throw notEditable('datasets')
   const keyEnd = endOf(text, key as Node)
   const begin = lineBreakOf(text)
   if (!value || written === '') {
@@ -159,10 +159,10 @@ function flowChanges(
   const value = pair?.value
   if (!pair) return [flowAddition(text, root, whole)]
   if (isMap(value)) return [flowAddition(text, value, whole.datasets)]
-  throw untouchable('datasets')
+  throw notEditable('datasets')
 }
 
-/** One more pair in `{ … }`. */
+/** Adds a pair to `{ … }`. */
 function flowAddition(
   text: string,
   map: YAMLMap,
@@ -171,7 +171,7 @@ function flowAddition(
   const put = flowText(pairs).slice(1, -1).trim()
   const last = map.items.at(-1)
   if (!last) {
-    if (hasComments(map)) throw untouchable('datasets')
+    if (hasComments(map)) throw notEditable('datasets')
     return replace(text, map, `{ ${put} }`)
   }
   const node = (last.value ?? last.key) as Node
@@ -179,7 +179,7 @@ function flowAddition(
   return { start: end, end, text: `, ${put}` }
 }
 
-/** The end of the last entry's last line; comments that stand deeper than its name belong to it. */
+/** The end of the last entry, with the comments that are indented deeper than its name. */
 function afterLast(text: string, map: YAMLMap, indent: number): number {
   let end = lineEnd(text, endOf(text, map))
   const comments = /\r?\n(?:[ \t]*\r?\n)*( *)#[^\r\n]*/y
@@ -203,7 +203,7 @@ function atEnd(text: string, lines: readonly string[]): Splice {
   return { start: text.length, end: text.length, text: whole + lines.join(begin) + begin }
 }
 
-/** The entry's lines with as many spaces a level as its neighbours have. */
+/** The entry's lines, indented like its neighbours. */
 function entryLines(name: string, block: string, step: number): readonly string[] {
   const lines = block.trimEnd().split('\n')
   const deeper = lines.map((line) => {

@@ -3,12 +3,12 @@ import type { ShapeProblem } from './shape.js'
 
 const datasetName = /^[a-z0-9_]{1,64}$/
 const planName = /^[a-z0-9_-]{1,32}$/
-/** `/v1/account` is an address of its own. */
+/** `/v1/account` is the account's address. */
 const reservedDatasetName = 'account'
 
 /**
- * What a schema can't say: the narrow alphabet of names that stand in addresses, headers and
- * commands, and keys that must agree with each other. The content may have any shape.
+ * Mistakes that a schema can't express: names that don't fit addresses, headers and commands, and
+ * keys that contradict each other. The content may have any shape.
  */
 export function ruleProblems(content: unknown): readonly ShapeProblem[] {
   return Object.entries(recordOf(recordOf(content)['datasets'])).flatMap(([name, dataset]) => {
@@ -18,8 +18,8 @@ export function ruleProblems(content: unknown): readonly ShapeProblem[] {
     return [
       ...datasetNameProblems(name, path),
       ...limitProblems(recordOf(entry['limit']), path),
-      ...plans.flatMap(([plan, said]) =>
-        planProblems(plan, recordOf(said), entry['history'] === undefined, [
+      ...plans.flatMap(([plan, value]) =>
+        planProblems(plan, recordOf(value), entry['history'] === undefined, [
           ...path,
           'plans',
           plan,
@@ -30,9 +30,9 @@ export function ruleProblems(content: unknown): readonly ShapeProblem[] {
 }
 
 function datasetNameProblems(name: string, path: readonly string[]): readonly ShapeProblem[] {
-  if (name === reservedDatasetName) return [problem(path, 'the name is reserved.')]
+  if (name === reservedDatasetName) return [problem(path, 'the name is reserved; choose another.')]
   if (datasetName.test(name)) return []
-  return [problem(path, 'a dataset\'s name is 1 to 64 of a-z, 0-9 and "_".')]
+  return [problem(path, 'a dataset name must be 1 to 64 characters of a-z, 0-9 and "_".')]
 }
 
 function limitProblems(
@@ -41,7 +41,9 @@ function limitProblems(
 ): readonly ShapeProblem[] {
   const { default: usual, max } = limit
   if (typeof usual !== 'number' || typeof max !== 'number' || usual <= max) return []
-  return [problem([...path, 'limit', 'default'], `${usual} is more than the max, ${max}.`)]
+  return [
+    problem([...path, 'limit', 'default'], `must be at most limit.max (${max}), got ${usual}.`),
+  ]
 }
 
 function planProblems(
@@ -52,11 +54,14 @@ function planProblems(
 ): readonly ShapeProblem[] {
   const problems: ShapeProblem[] = []
   if (!planName.test(name)) {
-    problems.push(problem(path, 'a plan\'s name is 1 to 32 of a-z, 0-9, "_" and "-".'))
+    problems.push(problem(path, 'a plan name must be 1 to 32 characters of a-z, 0-9, "_" and "-".'))
   }
   if (lacksHistory && typeof plan['history'] === 'number') {
     problems.push(
-      problem([...path, 'history'], 'counts years, but the dataset names no "history" column.'),
+      problem(
+        [...path, 'history'],
+        'needs a history column: add "history: <column>" to the dataset.',
+      ),
     )
   }
   return problems

@@ -1,10 +1,7 @@
 import Type from 'typebox'
 import type { Static } from 'typebox'
 
-/**
- * The shape of registry.yaml (contract 3). Each leaf's `description` completes the sentence "must
- * be …" in error messages.
- */
+/** The shape of registry.yaml. A `description` completes "must be …" in error messages. */
 const text = Type.String({ minLength: 1, description: 'a text' })
 const flag = Type.Boolean({ description: 'true or false' })
 const scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
@@ -12,7 +9,7 @@ const scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
 })
 const count = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a whole number of at least 1')
 const strict = { additionalProperties: false }
-/** Any text: the pattern that a plain string key stands for does not match a line break. */
+/** Any text: the pattern for a plain string key does not match a line break. */
 const anyName = Type.String({ pattern: '^[^]*$' })
 
 const pageRowsMax = 100_000
@@ -53,8 +50,8 @@ const DemoSchema = Type.Record(
     maxItems: demoValuesMax,
     description: `a list of 1 to ${demoValuesMax} values`,
   }),
-  // An empty subset would be the whole dataset.
-  { minProperties: 1, description: 'lists of values by column name, at least one' },
+  // An empty subset would include the whole dataset.
+  { minProperties: 1, description: 'a map of at least one column name to a list of values' },
 )
 
 const PlanSchema = Type.Object(
@@ -69,7 +66,7 @@ const PlanSchema = Type.Object(
   { ...strict, description: 'an object {rows_per_month, history, price_rub, rate_per_minute}' },
 )
 
-export const DatasetSchema = Type.Object(
+export const DatasetEntrySchema = Type.Object(
   {
     title: text,
     description: Type.Optional(text),
@@ -93,7 +90,7 @@ export const DatasetSchema = Type.Object(
     shrink_max: Type.Optional(
       Type.String({
         pattern: '^(100|\\d{1,2}(\\.\\d+)?)%$',
-        description: 'a percentage of the rows, 0% to 100%, as 20%',
+        description: 'a percentage of the rows from 0% to 100%, for example 20%',
       }),
     ),
     keep_versions_hours: Type.Optional(
@@ -101,10 +98,12 @@ export const DatasetSchema = Type.Object(
     ),
     dictionary: Type.Optional(text),
     columns: Type.Optional(
-      Type.Record(anyName, ColumnSchema, { description: 'columns by their name' }),
+      Type.Record(anyName, ColumnSchema, { description: 'a map of columns by name' }),
     ),
     demo: Type.Optional(DemoSchema),
-    plans: Type.Optional(Type.Record(anyName, PlanSchema, { description: 'plans by their name' })),
+    plans: Type.Optional(
+      Type.Record(anyName, PlanSchema, { description: 'a map of plans by name' }),
+    ),
   },
   { ...strict, description: 'a dataset' },
 )
@@ -123,10 +122,12 @@ export const RegistrySchema = Type.Object(
         { ...strict, description: 'an object {token, rate_per_minute}' },
       ),
     ),
-    datasets: Type.Record(anyName, DatasetSchema, { description: 'datasets by their name' }),
+    datasets: Type.Record(anyName, DatasetEntrySchema, {
+      description: 'a map of datasets by name',
+    }),
   },
   { ...strict, description: 'a registry: {demo, datasets}' },
 )
 
 export type RegistryFile = Static<typeof RegistrySchema>
-export type DatasetEntry = Static<typeof DatasetSchema>
+export type DatasetEntry = Static<typeof DatasetEntrySchema>

@@ -1,12 +1,12 @@
 import { basename, dirname, resolve } from 'node:path'
-import { readPlacedYaml } from './placed-yaml.js'
-import type { PlacedYaml } from './placed-yaml.js'
+import { readLocatedYaml } from './located-yaml.js'
+import type { LocatedYaml, YamlPath } from './located-yaml.js'
 import { ruleProblems } from './registry-rules.js'
 import { RegistrySchema } from './registry-schema.js'
 import type { DatasetEntry, RegistryFile } from './registry-schema.js'
 import { shapeProblems } from './shape.js'
 
-/** What a month of access grants and costs. */
+/** The limits and the price of a month of access. */
 export interface Plan {
   readonly name: string
   readonly rowsPerMonth: number
@@ -17,42 +17,48 @@ export interface Plan {
   readonly ratePerMinute: number
 }
 
-/** registry.yaml, read and well-formed; what it says of columns is checked against the files. */
+/** A well-formed registry.yaml. Its columns are checked later, against the files. */
 export interface Registry {
   /** Paths in the registry are relative to this folder. */
   readonly folder: string
   readonly demo: { readonly token: string; readonly ratePerMinute: number } | null
   readonly datasets: ReadonlyMap<string, DatasetEntry>
-  readonly locate: PlacedYaml['locate']
-  readonly written: PlacedYaml['written']
+  readonly locate: LocatedYaml['locate']
+  readonly scalarAt: LocatedYaml['scalarAt']
+}
+
+/** A mistake in a dataset's entry that only its files show; `path` is relative to the entry. */
+export interface Problem {
+  readonly path: YamlPath
+  readonly message: string
 }
 
 const problemsMax = 20
 
-/** Everything wrong with a registry at once, a line a mistake; of very many the first ones. */
+/** All mistakes of a registry, one line each; of more than `problemsMax`, the first ones. */
 export class RegistryError extends Error {
   readonly problems: readonly string[]
 
   constructor(problems: readonly string[]) {
     const more = problems.length - problemsMax
-    const told = more <= 0 ? problems : [...problems.slice(0, problemsMax), `… and ${more} more.`]
-    super(told.join('\n'))
+    const shown = more <= 0 ? problems : [...problems.slice(0, problemsMax), `… and ${more} more.`]
+    super(shown.join('\n'))
     this.name = 'RegistryError'
-    this.problems = told
+    this.problems = shown
   }
 }
 
 const defaultRatePerMinute = 120
 const demoRatePerMinute = 30
 /** `registry.yaml:9:1` comes before `registry.yaml:10:1`. */
-const byPlace = new Intl.Collator('en', { numeric: true })
+const byLocation = new Intl.Collator('en', { numeric: true })
 
 /**
  * Reads the text of registry.yaml.
- * @throws RegistryError naming line, column and the nearest right spelling of every mistake
+ * @throws RegistryError with file, line, column and correction of every mistake
  */
 export function parseRegistry(text: string, path: string): Registry {
-  const yaml = readPlacedYaml(text, basename(path))
+  const yaml = readLocatedYaml(text, basename(path))
   if (yaml.problems.length > 0) throw new RegistryError(yaml.problems)
   const content = yaml.content ?? {}
   const problems = [
@@ -61,26 +67,20 @@ export function parseRegistry(text: string, path: string): Registry {
   ]
   if (problems.length > 0) {
     const lines = problems.map(
-      ({ path: place, name, message }) => `${yaml.locate(place)}: ${name}: ${message}`,
+      (problem) => `${yaml.locate(problem.path)}: ${problem.name}: ${problem.message}`,
     )
-    throw new RegistryError(lines.sort(byPlace.compare))
+    throw new RegistryError(lines.sort(byLocation.compare))
   }
-  return freezeRegistry(content as RegistryFile, dirname(resolve(path)), yaml)
-}
-
-function freezeRegistry(
-  { demo, datasets }: RegistryFile,
-  folder: string,
-  { locate, written }: PlacedYaml,
-): Registry {
+  // There is no problem, so the content has the schema's shape.
+  const { demo, datasets } = content as RegistryFile
   return Object.freeze({
-    folder,
+    folder: dirname(resolve(path)),
     demo: demo
       ? { token: demo.token, ratePerMinute: demo.rate_per_minute ?? demoRatePerMinute }
       : null,
     datasets: new Map(Object.entries(datasets)),
-    locate,
-    written,
+    locate: yaml.locate,
+    scalarAt: yaml.scalarAt,
   })
 }
 
@@ -105,7 +105,7 @@ export function listOf(value: string | readonly string[] | undefined): readonly 
   return value === undefined ? [] : typeof value === 'string' ? [value] : value
 }
 
-/** The plan that a grant names; undefined where registry, dataset or plan is not there. */
+/** The plan that a grant names; undefined if there is no registry, dataset or plan. */
 export function planOf(
   registry: Registry | null,
   { dataset, plan }: { readonly dataset: string; readonly plan: string },

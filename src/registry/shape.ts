@@ -3,9 +3,9 @@ import { Settings } from 'typebox/system'
 import { Errors } from 'typebox/value'
 import { didYouMean, quoted } from '../text.js'
 
-/** Something wrong with a value's shape. */
+/** A part of a value that does not have the required shape. */
 export interface ShapeProblem {
-  /** Keys from the root to what is wrong; for a missing key, to the object that lacks it. */
+  /** Keys from the root to the wrong part; for a missing key, to the object that lacks it. */
   readonly path: readonly string[]
   /** `datasets.financials.limt`, or the root's own name. */
   readonly name: string
@@ -20,10 +20,12 @@ interface SchemaNode {
 }
 
 const rawErrorsMax = 1000
+/** A real token may stand here by mistake, and messages go to logs. */
+const secretKey = 'token'
 
 /**
- * What is wrong with `value`, in words: unknown keys with the nearest known one, missing keys, and
- * for everything else the schema's own `description` after "must be". A place is named once.
+ * The mistakes in `value`: unknown keys with the most similar known one, missing keys, and for all
+ * others the schema's own `description` after "must be" and the value. Each part has one problem.
  */
 export function shapeProblems(
   schema: TSchema,
@@ -32,19 +34,19 @@ export function shapeProblems(
   errorsMax = rawErrorsMax,
 ): readonly ShapeProblem[] {
   const found = new Map<string, ShapeProblem>()
-  const add = (path: readonly string[], place: readonly string[], message: string) => {
-    const key = place.join('/')
-    const name = place.map(shownKey).join('.') || rootName
+  const add = (path: readonly string[], part: readonly string[], message: string) => {
+    const key = part.join('/')
+    const name = part.map(shownKey).join('.') || rootName
     if (!found.has(key)) found.set(key, { path, name, message })
   }
   for (const { keyword, instancePath, params } of rawErrors(schema, value, errorsMax)) {
     const path = instancePath.split('/').slice(1).map(unescapePointer)
     switch (keyword) {
-      case 'boolean': // nothing may stand here
+      case 'boolean': // the schema allows no value here
         add(path, path, unknownKey(schema as SchemaNode, path))
         break
-      case 'additionalProperties': // told key by key
-      case 'anyOf': // told by what each choice lacks
+      case 'additionalProperties': // reported key by key
+      case 'anyOf': // reported by the errors of each choice
         break
       case 'required':
         for (const name of params.requiredProperties) add(path, [...path, name], 'is missing.')
@@ -53,15 +55,15 @@ export function shapeProblems(
         add(path, path, `must be ${schemaAt(schema as SchemaNode, path)?.description ?? 'valid'}.`)
     }
   }
-  return withoutEchoes([...found.values()])
+  return withoutEchoes([...found.values()]).map((problem) => withValue(problem, value))
 }
 
-/** A key as it is written, or, where it is long or odd, shortened and in quotes. */
+/** A key as it is written; shortened and quoted if it is long or odd. */
 function shownKey(key: string): string {
   return /^[\w-]{1,40}$/.test(key) ? key : quoted(key)
 }
 
-/** A list of which one element is wrong is wrong itself: only the element is worth a line. */
+/** Drops the problem of a list whose element has the same one. */
 function withoutEchoes(problems: readonly ShapeProblem[]): readonly ShapeProblem[] {
   const key = (path: readonly string[], message: string) => JSON.stringify([path, message])
   const parents = new Set(
@@ -72,7 +74,17 @@ function withoutEchoes(problems: readonly ShapeProblem[]): readonly ShapeProblem
   return problems.filter(({ path, message }) => !parents.has(key(path, message)))
 }
 
-/** TypeBox stops at 8 errors, process-wide; the limit is another for the length of this call. */
+/** Adds a wrong scalar to its message: `must be a column name, got 5.` */
+function withValue(problem: ShapeProblem, root: unknown): ShapeProblem {
+  const { path, message } = problem
+  if (!message.startsWith('must be ') || path.at(-1) === secretKey) return problem
+  const value = path.reduce((part: unknown, key) => recordOf(part)[key], root)
+  if (typeof value === 'object' && value !== null) return problem
+  const shown = typeof value === 'string' ? quoted(value) : String(value)
+  return { ...problem, message: `${message.slice(0, -1)}, got ${shown}.` }
+}
+
+/** Lifts TypeBox's process-wide limit of 8 errors during this call. */
 function rawErrors(schema: TSchema, value: unknown, errorsMax: number) {
   const { maxErrors } = Settings.Get()
   Settings.Set({ maxErrors: errorsMax })
@@ -92,7 +104,7 @@ function unescapePointer(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-/** The schema of the value at `path`, or the nearest one above it that says anything. */
+/** The schema of the value at `path`, or the nearest schema above it. */
 function schemaAt(schema: SchemaNode, path: readonly string[]): SchemaNode | undefined {
   let node: SchemaNode | undefined = schema
   for (const part of path) {
@@ -107,7 +119,7 @@ function schemaAt(schema: SchemaNode, path: readonly string[]): SchemaNode | und
   return node
 }
 
-/** The fields of a value that may have any shape; none where it is no object. */
+/** The fields of a value of any shape; an empty record if it is not an object. */
 export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }

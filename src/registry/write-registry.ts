@@ -3,28 +3,27 @@ import type { Stats } from 'node:fs'
 import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
-/** A registry's text as it was when somebody began to change it. */
+/** A registry's text before a change. */
 export interface RegistryText {
   readonly path: string
-  /** Null where there is no such file. */
+  /** Null if there is no file. */
   readonly text: string | null
 }
 
 const modeBits = 0o7777
 
 /**
- * Reads a registry to change it, byte for byte.
- * @throws the system's error where it is there and can't be read; Error for what is no UTF-8
+ * Reads a registry for a change, byte for byte.
+ * @throws the system's error if the file can't be read; Error if it is not UTF-8
  */
 export async function readRegistryText(path: string): Promise<RegistryText> {
   return { path, text: await textOf(path) }
 }
 
 /**
- * Puts a new text in a registry's place in one step: a reader finds the old or the new one, whole.
- * Its permissions stay, and a symbolic link goes on leading to it.
- * @throws Error where the file is not what was read any more; the system's error where it can't be
- *   written
+ * Replaces a registry's text atomically: a reader finds the whole old or the whole new text. Keeps
+ * the file's permissions and a symbolic link to it.
+ * @throws Error if the file has changed since it was read; the system's error
  */
 export async function writeRegistry(read: RegistryText, text: string): Promise<void> {
   const target = read.text === null ? read.path : await realpath(read.path)
@@ -32,9 +31,7 @@ export async function writeRegistry(read: RegistryText, text: string): Promise<v
   try {
     await writeDurably(temp, text, read.text === null ? null : await stat(target))
     if ((await textOf(read.path)) !== read.text) {
-      throw new Error(
-        `${basename(read.path)} was changed meanwhile; nothing was written, try again`,
-      )
+      throw new Error(`${basename(read.path)} has changed; nothing was written, try again`)
     }
     await rename(temp, target)
   } catch (cause) {
@@ -47,7 +44,7 @@ export async function writeRegistry(read: RegistryText, text: string): Promise<v
 async function textOf(path: string): Promise<string | null> {
   try {
     const bytes = await readFile(path)
-    // A byte order mark is kept: what is written back must be what was read.
+    // Keeps a byte order mark, to write back what was read.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
@@ -56,7 +53,7 @@ async function textOf(path: string): Promise<string | null> {
   }
 }
 
-/** With the mode of the file that it will replace, and as root with its owner. */
+/** Gives the file the mode of the one that it replaces and, as root, its owner. */
 async function writeDurably(path: string, text: string, like: Stats | null): Promise<void> {
   await using file = await open(path, 'wx')
   if (like && process.getuid?.() === 0) await file.chown(like.uid, like.gid)

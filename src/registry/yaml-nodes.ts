@@ -2,36 +2,36 @@ import { isCollection, isMap, isScalar, parseDocument } from 'yaml'
 import type { Node, Pair, YAMLMap, YAMLSeq } from 'yaml'
 import type { Splice } from './yaml-text.js'
 
-/** A YAML text's tree whose nodes know where they stand. */
+/** The root of a YAML text; its nodes have their ranges in the text. */
 export function rootOf(text: string): unknown {
   return parseDocument(text, { keepSourceTokens: true, uniqueKeys: false }).contents
 }
 
-/** The pair of a map that has this key, whatever way the key is written. */
+/** The pair of a map with this key, however the key is written. */
 export function pairOf(node: unknown, name: string): Pair | undefined {
   if (!isMap(node)) return undefined
   return node.items.find(({ key }) => isScalar(key) && String(key.value) === name)
 }
 
-/** The node at a path of keys; undefined where nothing is written. */
+/** The node at a path of keys, if there is one. */
 export function valueAt(root: unknown, path: readonly string[]): Node | undefined {
   const found = path.reduce((node: unknown, step) => pairOf(node, step)?.value, root)
-  // Every value in a parsed document is a node, or null where nothing is written.
+  // A value in a parsed document is a node, or null if nothing is written.
   return (found ?? undefined) as Node | undefined
 }
 
-/** A change that puts `put` in a node's place. */
+/** A change that replaces a node. */
 export function replace(text: string, node: Node, put: string): Splice {
   return { start: startOf(node), end: endOf(text, node), text: put }
 }
 
-/** Where a node begins, after its anchor and tag. */
+/** The start of a node, after its anchor and tag. */
 export function startOf({ range }: Node): number {
-  if (!range) throw new Error('a node that was read has no place')
+  if (!range) throw new Error('a parsed node has no range')
   return range[0]
 }
 
-/** Where what is written of a node ends, without what follows it on the line. */
+/** The end of a node's own text, without what follows on the line. */
 export function endOf(text: string, node: Node): number {
   const [start = 0, end = 0] = node.range ?? []
   const last = isCollection(node) && !node.flow ? node.items.at(-1) : undefined

@@ -1,6 +1,6 @@
 import { parse, stringify } from 'yaml'
 
-/** A change of a text: what stands from `start` to `end` gives way to `text`. */
+/** A change of a text: `text` replaces everything from `start` to `end`. */
 export interface Splice {
   readonly start: number
   readonly end: number
@@ -8,10 +8,10 @@ export interface Splice {
 }
 
 const plainLetters = /^[\p{L}\p{N}_./][\p{L}\p{N}_./*=+ -]*$/u
-/** Line breaks, controls, and what editors don't show: only double quotes can escape them. */
+/** Line breaks, control and invisible characters, which only double quotes can escape. */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}]/u
 
-/** A text as a YAML scalar that reads back as this text, in blocks and in flow. */
+/** A text as a YAML scalar that reads back as the same text, in block and flow style. */
 export function scalarText(text: string): string {
   if (plainLetters.test(text) && parse(text) === text) return text
   if (unprintable.test(text)) return escaped(text)
@@ -25,7 +25,7 @@ function escaped(text: string): string {
   )
 }
 
-/** Any value on one line, in flow. */
+/** Any value on one line, in flow style. */
 export function flowText(value: unknown): string {
   return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim()
 }
@@ -35,18 +35,18 @@ export function lineBreakOf(text: string): string {
   return /\r?\n/.exec(text)?.[0] ?? '\n'
 }
 
-/** Where the line of `offset` ends, before its line break. */
+/** The end of the line of `offset`, before its line break. */
 export function lineEnd(text: string, offset: number): number {
   const found = /\r?\n/.exec(text.slice(offset))
   return found ? offset + found.index : text.length
 }
 
-/** Where the line of `offset` begins. */
+/** The start of the line of `offset`. */
 export function lineStart(text: string, offset: number): number {
   return text.lastIndexOf('\n', offset - 1) + 1
 }
 
-/** The text with these changes, which must not overlap; every other byte stays. */
+/** The text with these changes, which must not overlap. */
 export function splice(text: string, changes: readonly Splice[]): string {
   const inOrder = [...changes].sort((left, right) => right.start - left.start)
   return inOrder.reduce(

@@ -47,7 +47,7 @@ export function examplePath(
   const [column, values] = filtered
   const texts = values
     .slice(0, valuesShown)
-    .map((_, index) => registry.written(['datasets', dataset, 'demo', column, index]).text)
+    .map((_, index) => registry.scalarAt(['datasets', dataset, 'demo', column, index]).text)
   const select = new Set([...listOf(entry.key), column, ...listOf(entry.history)])
   for (const each of tellingColumns(columns, select)) select.add(each.name)
   const names = [...select].filter((name) => !hidden.has(name))

@@ -1,14 +1,14 @@
-import type { Value } from '../columns/place.js'
+import type { Value } from '../columns/filter-value.js'
 import type { Predicate } from '../columns/predicate.js'
 import type { Bounds, DataFile, Version } from './version.js'
 
-/** The files that can hold a row which meets every predicate, as indexes into `version.files`. */
+/** The files that may hold a row for every predicate, as indexes into `version.files`. */
 export function filesThatMayHold(
   version: Version,
   predicates: readonly Predicate[],
 ): readonly number[] {
   const tests = predicates.map(fileTest)
-  const { first, end } = stretchThatMayHold(version, predicates)
+  const { first, end } = rangeThatMayHold(version, predicates)
   const chosen: number[] = []
   for (let index = first; index < end; index += 1) {
     const file = version.files[index]
@@ -17,14 +17,14 @@ export function filesThatMayHold(
   return chosen
 }
 
-/** From `first` up to but not including `end`: outside of it no file can hold a row. */
-interface Stretch {
+/** From `first` up to but not including `end`. */
+interface FileRange {
   readonly first: number
   readonly end: number
 }
 
-/** By halving, where files are sorted by a column: there may be thousands. */
-function stretchThatMayHold(version: Version, predicates: readonly Predicate[]): Stretch {
+/** Binary search, if the files are sorted by a column: there may be thousands. */
+function rangeThatMayHold(version: Version, predicates: readonly Predicate[]): FileRange {
   let [first, end] = [0, version.files.length]
   for (const predicate of predicates) {
     if (predicate.kind !== 'eq' || !isSorted(version, predicate.column.name)) continue
@@ -42,7 +42,7 @@ function stretchThatMayHold(version: Version, predicates: readonly Predicate[]):
   return { first, end }
 }
 
-/** The first index that meets a test which, once met, is met by all that follow; else `end`. */
+/** Binary search for the first index that meets a test which all later ones meet; else `end`. */
 function firstIndex(first: number, end: number, isMet: (index: number) => boolean): number {
   let [low, high] = [first, end]
   while (low < high) {
@@ -55,7 +55,7 @@ function firstIndex(first: number, end: number, isMet: (index: number) => boolea
 
 const sortedColumns = new WeakMap<Version, Map<string, boolean>>()
 
-/** Whether each file has bounds of a column that are no smaller than those of the one before. */
+/** Whether every file's bounds of a column are at least those of the file before. */
 function isSorted(version: Version, name: string): boolean {
   const known = sortedColumns.get(version) ?? new Map<string, boolean>()
   sortedColumns.set(version, known)
@@ -75,7 +75,7 @@ function findWhetherSorted({ files }: Version, name: string): boolean {
 
 type FileTest = (file: DataFile) => boolean
 
-/** What a file without bounds holds can't be told: it is read. */
+/** A file without bounds may hold anything. */
 function fileTest(predicate: Predicate): FileTest {
   if (predicate.kind === 'nothing') return () => false
   const { name, source } = predicate.column
@@ -114,7 +114,7 @@ function boundsTest(
   }
 }
 
-/** By halving: a list may be long and the files many. */
+/** Binary search: a list may be long, and the files many. */
 function anyWithin(ascending: readonly Value[]): (bounds: Bounds) => boolean {
   return ({ min, max }) => {
     let [low, high] = [0, ascending.length]
@@ -128,13 +128,13 @@ function anyWithin(ascending: readonly Value[]): (bounds: Bounds) => boolean {
   }
 }
 
-/** The engine's order of two values of one column: text goes by UTF-8 bytes. */
+/** The engine's order of two values of one column; texts compare by UTF-8 bytes. */
 function compareValues(left: Value, right: Value): number {
   if (typeof left === 'string' && typeof right === 'string') return compareText(left, right)
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-/** UTF-8 order is code point order; UTF-16 differs from it where surrogates stand. */
+/** UTF-8 order is the order of code points; UTF-16 order differs for surrogates. */
 export function compareText(left: string, right: string): number {
   const length = Math.min(left.length, right.length)
   for (let index = 0; index < length; index++) {

@@ -4,17 +4,16 @@ import { open } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * The SHA-256 of a file's whole content, in hexadecimal digits. Reads no more than so many bytes a
- * second where that is given.
+ * The SHA-256 of a file's content, in hexadecimal digits, read at a bounded speed.
  * @throws the system's error for a file that can't be read
  */
 export type HashFile = (path: string, bytesPerSecondMax?: number) => Promise<string>
 
 const readBytesMax = 1024 * 1024
 
-/** Hashes on this thread, piece by piece. A server has a thread of its own for it. */
+/** Hashes on this thread, in pieces. A server does this on a thread of its own. */
 export const hashFile: HashFile = async (path, bytesPerSecondMax = Infinity) => {
-  // A pipe that has taken the file's place must not be waited for.
+  // Does not wait for a pipe that has replaced the file.
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   const hash = createHash('sha256')
   const buffer = Buffer.allocUnsafe(readBytesMax)

@@ -1,7 +1,7 @@
-/** So many files are looked at together: the thread pool has other work as well. */
+/** Bounds the share of the thread pool. */
 const atOnce = 64
 
-/** The results of work on each item, in the items' order; a bounded number at the same time. */
+/** The results of work on each item, in order, with a bounded number at the same time. */
 export async function inBatches<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,

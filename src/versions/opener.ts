@@ -4,7 +4,7 @@ import type { DataType } from '../columns/data-type.js'
 export interface OpenedFile {
   readonly rows: number
   readonly columns: readonly FileColumn[]
-  /** Of each column asked for, where they can be told; null where every value is empty. */
+  /** By requested column, if known; null if every value is empty. */
   readonly bounds: ReadonlyMap<string, TextBounds | null>
 }
 
@@ -15,25 +15,24 @@ export interface FileColumn {
   readonly required: boolean
 }
 
-/** Smallest and largest value that is not empty, in the form that a filter takes. */
+/** The smallest and largest value that is not empty, as a filter writes them. */
 export interface TextBounds {
   readonly min: string
   readonly max: string
 }
 
 /**
- * Opens Parquet files and reads rows of every column, in an engine of its own that is thrown away
- * after, so that a poisoned file harms nobody. The engine implements it; `app.ts` passes it in.
- * `boundsOf` names the columns, as the files call them, whose bounds are wanted. There is one
- * answer for each path, in the order of the paths.
- * @throws FileError naming the file that can't be served and why
+ * Opens Parquet files and reads rows of every column, in a disposable engine: a file that crashes
+ * it harms no request. Returns one result per path, in order, with the bounds of the columns
+ * `boundsOf`, by their names in the files. The engine implements this; `app.ts` passes it in.
+ * @throws FileError with the file that can't be served and the reason
  */
 export type OpenFiles = (
   paths: readonly string[],
   boundsOf: readonly string[],
 ) => Promise<readonly OpenedFile[]>
 
-/** A file that can't be used. `reason` reads after the file's name and holds no path. */
+/** A file that can't be used. `reason` follows the file's name in messages and holds no path. */
 export class FileError extends Error {
   readonly path: string
   readonly reason: string

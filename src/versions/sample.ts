@@ -1,41 +1,41 @@
 import type { Column } from '../columns/column.js'
 import type { Version } from './version.js'
 
-/** What some rows of a dataset show of one column. */
+/** One column in a sample of rows. */
 export interface SampledColumn {
   readonly column: Column
-  /** Rows that are not empty here. */
+  /** Rows with a value. */
   readonly filled: number
   readonly distinct: number
-  /** Smallest and largest value as filters write them; null where there is none. */
+  /** The smallest and largest value, as filters write them; null if there is none. */
   readonly least: string | null
   readonly most: string | null
 }
 
-/** What columns show when they are taken together, row after row of the same file. */
-export interface Together {
+/** How the combined values of some columns change from row to row within a file. */
+export interface RowOrder {
   readonly distinct: number
-  /** Rows that are less than the one before: none in files that are sorted. */
+  /** Rows less than the one before: 0 in sorted files. */
   readonly falls: number
-  /** Rows that are equal to the one before. */
+  /** Rows equal to the one before. */
   readonly ties: number
-  /** Rows that are greater than the one before. */
+  /** Rows greater than the one before. */
   readonly rises: number
 }
 
-/** Some rows of each of some files, held to be asked about. */
+/** Some rows of some files, kept for questions. */
 export interface Sample {
   readonly rows: number
   readonly columns: readonly SampledColumn[]
-  readonly together: (columns: readonly Column[]) => Promise<Together>
-  /** A row from the middle whose first column is not empty, as filters write it. */
+  readonly rowOrder: (columns: readonly Column[]) => Promise<RowOrder>
+  /** A row from the middle with a value in the first column, as filters write it. */
   readonly example: (columns: readonly Column[]) => Promise<readonly (string | null)[]>
 }
 
 /**
- * Takes a sample of these columns, in an engine of its own that is thrown away after `use`. The
- * engine implements it; `app.ts` passes it in.
- * @throws FileError naming the file that can't be read
+ * Takes a sample of these columns in an engine that is disposed of after `use`. The engine
+ * implements this; `app.ts` passes it in.
+ * @throws FileError with the file that can't be read
  */
 export type WithSample = <T>(
   version: Version,

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Column } from '../columns/column.js'
 import type { DataType } from '../columns/data-type.js'
-import type { Value } from '../columns/place.js'
+import type { Value } from '../columns/filter-value.js'
 import type { Partition } from './files/partition.js'
 
-/** Smallest and largest value of a column in one file. */
+/** The smallest and largest value of a column in one file. */
 export interface Bounds {
   readonly min: Value
   readonly max: Value
@@ -12,28 +12,28 @@ export interface Bounds {
 
 /** One immutable Parquet file of a version. */
 export interface DataFile {
-  /** Inside the versions folder, the only one that the engine sees. */
+  /** In the versions folder, the only one that the engine can read. */
   readonly path: string
-  /** The file's identity as long as nobody writes to it; null where nobody else can. */
+  /** The identity that the file must keep; null for a copy, which only this server writes to. */
   readonly guard: string | null
-  /** SHA-256 of its content, in hexadecimal digits; null where it is not verified. */
+  /** SHA-256 of its content, in hexadecimal digits; null if it is not verified. */
   readonly hash: string | null
   /** Relative to the registry, for people. */
   readonly name: string
   readonly rows: number
-  /** Each column that this file holds, as it holds it. */
+  /** The columns in this file, with their types there. */
   readonly types: ReadonlyMap<string, DataType>
-  /** Files with the same layout hold the same columns in the same types. */
+  /** Equal for files with the same columns and types. */
   readonly layout: string
-  /** Columns that stand in its path instead, by the path's own names: the same in every file. */
+  /** The columns in its path; every file of the version has the same ones. */
   readonly partition: Partition
-  /** By shown name, for key, history and path columns; null where every value is empty. */
+  /** By shown name, for key, history and path columns; null if every value is empty. */
   readonly bounds: ReadonlyMap<string, Bounds | null>
 }
 
-/** The files of a dataset at one moment, immutable: whoever reads it twice reads the same. */
+/** The files of a dataset at one moment. They never change: every read returns the same rows. */
 export interface Version {
-  /** Derived from the files' content and the columns' definition: equal facts, equal id. */
+  /** Derived from the files' content and the columns' definitions. */
   readonly id: string
   readonly dataset: string
   readonly files: readonly DataFile[]
@@ -44,11 +44,11 @@ export interface Version {
   readonly newestHistory: bigint | undefined
   readonly rows: number
   readonly bytes: number
-  /** When the newest of its files was last written, milliseconds since 1970. */
+  /** When the newest file was written, in milliseconds since 1970. */
   readonly modifiedMs: number
 }
 
-/** Whether two pictures of a version are over the very same files, none written since. */
+/** Whether two versions have the same files, and none was written to in between. */
 export function isSameOnDisk(left: Version, right: Version): boolean {
   if (left.id !== right.id || left.files.length !== right.files.length) return false
   return left.files.every(({ path, guard }, index) => {
@@ -57,7 +57,7 @@ export function isSameOnDisk(left: Version, right: Version): boolean {
   })
 }
 
-/** The same files with fewer columns to be seen: another version to every cursor and cache. */
+/** The same files with fewer visible columns: another version for cursors and caches. */
 export function derivedVersion(version: Version, hidden: readonly Column[]): Version {
   const facts = JSON.stringify([version.id, hidden.map(({ source }) => source)])
   const id = createHash('sha256').update(facts).digest('hex').slice(0, 16)

@@ -105,7 +105,7 @@ await t.test('files that rot while they are packed are not served as packed', as
   const world = await startWorld(t, { at: folder, files: {}, registry })
   rot(source, 0.3)
   void world.app.prepare()
-  await logged(world, 'is damaged: its content is not what it was, though')
+  await logged(world, 'is damaged: its content changed, but not its size')
   t.equal(isPacked(world), false)
 })
 

@@ -9,12 +9,12 @@ import { filesThatMayHold } from '../../src/versions/choose-files.js'
 import { findSourceFiles } from '../../src/versions/files/source-files.js'
 import { FileError } from '../../src/versions/opener.js'
 import type { OpenFiles } from '../../src/versions/opener.js'
-import { datasetOf, makeHome, versionOf } from './live/fixtures/home.js'
+import { datasetOf, makeCatalogFolder, versionOf } from './live/fixtures/catalog-folder.js'
 
 await t.test(
-  'a catalog holds every dataset of the registry, in its order, and its demo token',
+  'a catalog has every dataset of the registry, in order, and its demo token',
   async (t) => {
-    const home = await makeHome(t, {
+    const fixture = await makeCatalogFolder(t, {
       files: { 'a.parquet': 'SELECT 1 AS x', 'b/1.parquet': 'SELECT 2 AS x' },
       registry: `demo: {token: das_demo_open}
 datasets:
@@ -23,24 +23,27 @@ datasets:
   a: {title: A, files: [a.parquet]}
 `,
     })
-    const catalog = await home.open()
+    const catalog = await fixture.open()
     t.same([...catalog.datasets.keys()], ['b', 'nothing', 'a'])
     t.same(catalog.demo, { token: 'das_demo_open', ratePerMinute: 30 })
     t.equal(datasetOf(catalog, 'nothing').reason, 'nothing.parquet is not there')
-    t.equal(datasetOf(catalog, 'nothing').title, 'Nothing', 'what the registry says stands')
+    t.equal(datasetOf(catalog, 'nothing').title, 'Nothing', 'the settings of the registry apply')
     t.equal(versionOf(catalog, 'a').rows, 1)
     t.ok(Object.isFrozen(catalog) && Object.isFrozen(versionOf(catalog, 'a')))
   },
 )
 
-await t.test('a dataset that fails for an unforeseen reason fails alone', async (t) => {
-  const home = await makeHome(t, { files: { 'data/1.parquet': 'SELECT 1 AS x' } })
+await t.test('a dataset with an unexpected error does not affect the others', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files: { 'data/1.parquet': 'SELECT 1 AS x' } })
   const registry = parseRegistry(
     'datasets:\n  things: {title: x, files: data/1.parquet}\n',
-    join(home.folder, 'registry.yaml'),
+    join(fixture.folder, 'registry.yaml'),
   )
   const reasonWith = async (openFiles: OpenFiles) => {
-    const catalog = await openCatalog(registry, { openFiles, versionsFolder: home.versionsFolder })
+    const catalog = await openCatalog(registry, {
+      openFiles,
+      versionsFolder: fixture.versionsFolder,
+    })
     return datasetOf(catalog).reason
   }
   t.equal(
@@ -55,7 +58,7 @@ await t.test('a dataset that fails for an unforeseen reason fails alone', async 
   t.equal(await reasonWith(() => Promise.resolve([])), 'the engine left out a file')
 })
 
-await t.test('a file that is written to while it is read is refused', async (t) => {
+await t.test('a file that changes while it is read is refused', async (t) => {
   const folder = t.testdir({ 'big.parquet': '' })
   const path = join(folder, 'big.parquet')
   const file = openSync(path, 'r+')
@@ -75,7 +78,7 @@ await t.test('a file that is written to while it is read is refused', async (t) 
   }
 })
 
-await t.test('as many files as a dataset may have are joined in one pass', (t) => {
+await t.test('the largest allowed number of files is joined in one pass', (t) => {
   const count = 100_000
   const registry = parseRegistry(
     'datasets:\n  things: {title: x, files: "*.parquet", key: id, history: year}\n',

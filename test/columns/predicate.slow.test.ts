@@ -7,7 +7,7 @@ import type { Operator } from '../../src/columns/operators.js'
 import { filterPredicates, latestYears } from '../../src/columns/predicate.js'
 import type { Predicate } from '../../src/columns/predicate.js'
 import type { Exact } from '../../src/columns/values.js'
-import { decimalText, order, passes, scalar } from '../catalog/live/fixtures/rows.js'
+import { decimalText, order, passes, scalar } from './fixtures/predicate-model.js'
 
 function decimal(width: number, scale: number): Column {
   return plainColumn('x', { kind: 'decimal', width, scale })
@@ -15,7 +15,7 @@ function decimal(width: number, scale: number): Column {
 
 const comparisons = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'isdistinct'] as const
 
-/** What arithmetic says of `value operator wanted`, and SQL of an empty value. */
+/** The model: `value operator wanted` by arithmetic, and by SQL's rules for an empty value. */
 function expected(operator: (typeof comparisons)[number], difference: bigint | null): boolean {
   switch (operator) {
     case 'eq':
@@ -40,7 +40,7 @@ interface Grid {
   readonly scale: number
   readonly min: bigint
   readonly max: bigint
-  /** Filter values of any size and precision, with the text that says them. */
+  /** Filter values of any size and precision, with their text. */
   readonly wanted: fc.Arbitrary<{ readonly value: Exact; readonly text: string }>
 }
 
@@ -68,7 +68,7 @@ function decimalGrid(width: number, scale: number): Grid {
   return { column: decimal(width, scale), scale, min: -max, max, wanted: numbers(scale, -max, max) }
 }
 
-/** Moments that JavaScript can write, with up to nine digits of a second. */
+/** Timestamps that JavaScript can write, with up to nine digits of a second. */
 function momentGrid(name: ScalarName, scale: number, zone: string): Grid {
   const limit = 2n ** 63n - 2n
   const secondsMax = Number(8_640_000_000_000n)
@@ -135,7 +135,7 @@ const grids: readonly Grid[] = [
   clockGrid('TIME_NS', 9),
 ]
 
-/** Rows worth asking: empty, the ends of the column, and the steps around the value. */
+/** Rows to test: empty, the ends of the column, and the steps around the value. */
 function stepsNear({ scale, min, max }: Grid, { units, scale: finer }: Exact): readonly bigint[] {
   const near = (units * 10n ** BigInt(scale)) / 10n ** BigInt(finer)
   return [min, min + 1n, max - 1n, max, near - 2n, near - 1n, near, near + 1n, near + 2n].filter(
@@ -157,30 +157,33 @@ function canBeBound({ min, max }: Grid, predicates: readonly Predicate[]): boole
   })
 }
 
-await t.test('a comparison is what arithmetic says: unrounded, and beyond the range too', (t) => {
-  for (const grid of grids) {
-    const { column, scale, wanted } = grid
-    const name = column.type.kind === 'scalar' ? column.type.name : JSON.stringify(column.type)
-    const found = fc.check(
-      fc.property(wanted, ({ value, text }) => {
-        for (const operator of comparisons) {
-          if (!canBeBound(grid, filterPredicates(column, operator, [text]))) return false
-          if (passes(column, operator, [text], null) !== expected(operator, null)) return false
-          for (const step of stepsNear(grid, value)) {
-            const right = expected(operator, difference(scale, step, value))
-            if (passes(column, operator, [text], step) !== right) return false
+await t.test(
+  'a comparison agrees with exact arithmetic, also beyond the range of the column',
+  (t) => {
+    for (const grid of grids) {
+      const { column, scale, wanted } = grid
+      const name = column.type.kind === 'scalar' ? column.type.name : JSON.stringify(column.type)
+      const found = fc.check(
+        fc.property(wanted, ({ value, text }) => {
+          for (const operator of comparisons) {
+            if (!canBeBound(grid, filterPredicates(column, operator, [text]))) return false
+            if (passes(column, operator, [text], null) !== expected(operator, null)) return false
+            for (const step of stepsNear(grid, value)) {
+              const right = expected(operator, difference(scale, step, value))
+              if (passes(column, operator, [text], step) !== right) return false
+            }
           }
-        }
-        return true
-      }),
-      { numRuns: 250 },
-    )
-    t.equal(found.failed, false, `${name}: ${JSON.stringify(found.counterexample?.[0]?.text)}`)
-  }
-  t.end()
-})
+          return true
+        }),
+        { numRuns: 250 },
+      )
+      t.equal(found.failed, false, `${name}: ${JSON.stringify(found.counterexample?.[0]?.text)}`)
+    }
+    t.end()
+  },
+)
 
-await t.test('a list is what arithmetic says of each of its values', (t) => {
+await t.test('a list agrees with exact arithmetic for each of its values', (t) => {
   for (const grid of grids) {
     const { column, scale, wanted } = grid
     const found = fc.check(
@@ -204,7 +207,7 @@ await t.test('a list is what arithmetic says of each of its values', (t) => {
   t.end()
 })
 
-await t.test('a day beyond what a column can hold is later than all, or earlier', (t) => {
+await t.test('a day beyond the range of a column is later, or earlier, than all days', (t) => {
   const [newest, oldest] = [dates.max, dates.min]
   for (const [text, isLater] of [
     ['+5881581-01-01', true],
@@ -220,7 +223,7 @@ await t.test('a day beyond what a column can hold is later than all, or earlier'
   t.end()
 })
 
-await t.test('the examples of the contract', (t) => {
+await t.test('the documented examples hold', (t) => {
   const kinds = (column: Column, operator: Operator, ...texts: readonly string[]) =>
     filterPredicates(column, operator, texts).map((each) => each.kind)
   t.same(kinds(decimal(18, 2), 'eq', '10.005'), ['nothing'])
@@ -268,7 +271,7 @@ await t.test('a FLOAT is compared as a FLOAT, a DOUBLE as a DOUBLE', (t) => {
   t.end()
 })
 
-await t.test('beyond the largest float everything is less, and nothing is equal', (t) => {
+await t.test('every value is less than one beyond the largest float, and none is equal', (t) => {
   for (const [name, beyond, largest] of [
     ['DOUBLE', '1e400', Number.MAX_VALUE],
     ['FLOAT', '1e39', 3.4028234663852886e38],
@@ -283,7 +286,7 @@ await t.test('beyond the largest float everything is less, and nothing is equal'
     t.equal(passes(column, 'not_in', [beyond], largest), true)
   }
   t.equal(passes(scalar('DOUBLE'), 'eq', ['1e39'], 1e39), true)
-  t.equal(passes(scalar('DOUBLE'), 'eq', ['1e-400'], 0), true, 'too small to be told from zero')
+  t.equal(passes(scalar('DOUBLE'), 'eq', ['1e-400'], 0), true, 'too small to differ from zero')
   t.equal(passes(scalar('DOUBLE'), 'eq', ['-0'], 0), true)
   t.equal(passes(scalar('DOUBLE'), 'gt', ['-0'], 0), false)
   t.end()
@@ -299,40 +302,44 @@ await t.test("a plan's years end with the newest value of an integer column", (t
   t.end()
 })
 
-await t.test("a plan's years of days and moments are calendar years, to the last instant", (t) => {
-  const firstSeen = (column: Column, newest: string, count: number) => {
-    const [bound] = filterPredicates(column, 'eq', [newest])
-    const value = bound?.kind === 'eq' && typeof bound.value === 'bigint' ? bound.value : undefined
-    const [window, ...others] = latestYears(column, value, count)
-    t.same(others, [])
-    return window
-  }
-  const startsAt = (column: Column, start: string) => {
-    const [bound] = filterPredicates(column, 'gte', [start])
-    return bound
-  }
-  const cases: readonly (readonly [ScalarName, string, number, string])[] = [
-    ['DATE', '2018-02-14', 1, '2018-01-01'],
-    ['DATE', '2018-12-31', 2, '2017-01-01'],
-    ['DATE', '2018-01-01', 1, '2018-01-01'],
-    ['DATE', '0018-06-01', 1000, '-0981-01-01'],
-    ['DATE', '-0043-03-15', 1, '-0043-01-01'],
-    ['DATE', '+300000-03-15', 2, '+299999-01-01'],
-    ['DATE', '9999-12-31', 1, '9999-01-01'],
-    ['TIMESTAMP_S', '2023-12-31T23:59:59', 1, '2023-01-01'],
-    ['TIMESTAMP', '2023-12-31T23:59:59.999999', 1, '2023-01-01'],
-    ['TIMESTAMP_NS', '2023-12-31T23:59:59.999999999', 1, '2023-01-01'],
-    ['TIMESTAMP_NS', '2024-01-01T00:00:00', 1, '2024-01-01'],
-    ['TIMESTAMPTZ', '2024-01-01T02:59:59+03:00', 1, '2023-01-01'],
-    ['TIMESTAMP', '1969-12-31T23:59:59.999999', 1, '1969-01-01'],
-  ]
-  for (const [name, newest, count, start] of cases) {
-    t.same(
-      firstSeen(scalar(name), newest, count),
-      startsAt(scalar(name), start),
-      `${name} ${newest}`,
-    )
-  }
-  t.match(firstSeen(scalar('DATE'), '-5877000-01-01', 1000), { kind: 'not_null' })
-  t.end()
-})
+await t.test(
+  "a plan's years of dates and timestamps are calendar years, to the last instant",
+  (t) => {
+    const firstSeen = (column: Column, newest: string, count: number) => {
+      const [bound] = filterPredicates(column, 'eq', [newest])
+      const value =
+        bound?.kind === 'eq' && typeof bound.value === 'bigint' ? bound.value : undefined
+      const [window, ...others] = latestYears(column, value, count)
+      t.same(others, [])
+      return window
+    }
+    const startsAt = (column: Column, start: string) => {
+      const [bound] = filterPredicates(column, 'gte', [start])
+      return bound
+    }
+    const cases: readonly (readonly [ScalarName, string, number, string])[] = [
+      ['DATE', '2018-02-14', 1, '2018-01-01'],
+      ['DATE', '2018-12-31', 2, '2017-01-01'],
+      ['DATE', '2018-01-01', 1, '2018-01-01'],
+      ['DATE', '0018-06-01', 1000, '-0981-01-01'],
+      ['DATE', '-0043-03-15', 1, '-0043-01-01'],
+      ['DATE', '+300000-03-15', 2, '+299999-01-01'],
+      ['DATE', '9999-12-31', 1, '9999-01-01'],
+      ['TIMESTAMP_S', '2023-12-31T23:59:59', 1, '2023-01-01'],
+      ['TIMESTAMP', '2023-12-31T23:59:59.999999', 1, '2023-01-01'],
+      ['TIMESTAMP_NS', '2023-12-31T23:59:59.999999999', 1, '2023-01-01'],
+      ['TIMESTAMP_NS', '2024-01-01T00:00:00', 1, '2024-01-01'],
+      ['TIMESTAMPTZ', '2024-01-01T02:59:59+03:00', 1, '2023-01-01'],
+      ['TIMESTAMP', '1969-12-31T23:59:59.999999', 1, '1969-01-01'],
+    ]
+    for (const [name, newest, count, start] of cases) {
+      t.same(
+        firstSeen(scalar(name), newest, count),
+        startsAt(scalar(name), start),
+        `${name} ${newest}`,
+      )
+    }
+    t.match(firstSeen(scalar('DATE'), '-5877000-01-01', 1000), { kind: 'not_null' })
+    t.end()
+  },
+)

@@ -13,7 +13,7 @@ import {
   yearOfDay,
 } from '../../src/columns/values.js'
 import type { Exact } from '../../src/columns/values.js'
-import { decimalText } from '../catalog/live/fixtures/rows.js'
+import { decimalText } from './fixtures/predicate-model.js'
 
 const dayMs = 86_400_000
 
@@ -31,7 +31,7 @@ function dayText(year: number, month: number, day: number): string {
   return `${isoYear(year)}-${twoDigits(month)}-${twoDigits(day)}`
 }
 
-/** What JavaScript's own calendar says, or undefined for a day that it does not know. */
+/** The day by JavaScript's own calendar; undefined for a day that does not exist. */
 function dateDays(year: number, month: number, day: number): bigint | undefined {
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
@@ -39,7 +39,7 @@ function dateDays(year: number, month: number, day: number): bigint | undefined 
   return isSame ? BigInt(date.getTime() / dayMs) : undefined
 }
 
-await t.test('a day is what the calendar says, in every year from 0 to 9999', (t) => {
+await t.test('a date is the right day in every year from 0 to 9999', (t) => {
   const wrong: string[] = []
   for (let year = 0; year <= 9999; year++) {
     for (const [month, day] of [
@@ -57,7 +57,7 @@ await t.test('a day is what the calendar says, in every year from 0 to 9999', (t
   t.end()
 })
 
-await t.test('any day, real or not, is read as the calendar has it', (t) => {
+await t.test('real days are accepted and others rejected', (t) => {
   const year = fc.integer({ min: -200_000, max: 200_000 })
   fc.assert(
     fc.property(year, fc.nat(14), fc.nat(33), (year, month, day) => {
@@ -70,7 +70,7 @@ await t.test('any day, real or not, is read as the calendar has it', (t) => {
   t.end()
 })
 
-await t.test('years follow on each other, as far as a date column reaches', (t) => {
+await t.test('each year begins after the one before, over the range of a date column', (t) => {
   fc.assert(
     fc.property(fc.integer({ min: -5_877_641, max: 5_881_580 }), (year) => {
       const [first, last] = [parseDate(dayText(year, 1, 1)), parseDate(dayText(year, 12, 31))]
@@ -103,7 +103,7 @@ await t.test('the year of a day and the first day of a year agree', (t) => {
   t.end()
 })
 
-await t.test('what is no day is none', (t) => {
+await t.test('text that is not a date is rejected', (t) => {
   const texts = [
     '',
     '2024',
@@ -134,7 +134,7 @@ await t.test('what is no day is none', (t) => {
   t.end()
 })
 
-await t.test('a moment is its seconds since 1970, to every digit', (t) => {
+await t.test('a timestamp is its seconds since 1970, with every digit', (t) => {
   const parts = fc.record({
     ms: fc.integer({ min: -62_167_219_200, max: 253_402_300_799 }).map((s) => s * 1000),
     fraction: fc.string({ unit: fc.constantFrom(...'0123456789'), maxLength: 9 }),
@@ -163,7 +163,7 @@ function seconds(text: string, hasZone = false): bigint | undefined {
   return place?.exact ? place.floor : undefined
 }
 
-await t.test('a zone moves a moment to UTC, where the column has one', (t) => {
+await t.test('a zone moves a timestamp to UTC, if the column has a time zone', (t) => {
   fc.assert(
     fc.property(
       fc.constantFrom('+', '-', ' '),
@@ -194,7 +194,7 @@ await t.test('a zone moves a moment to UTC, where the column has one', (t) => {
   t.end()
 })
 
-await t.test('what is no moment or time is none', (t) => {
+await t.test('text that is not a timestamp or time is rejected', (t) => {
   const clocks = [
     '24:00:01',
     '25:00:00',
@@ -294,8 +294,8 @@ await t.test('an exponent moves the point, exactly', (t) => {
   t.end()
 })
 
-// Guarantee: no text of a request is work that grows with the number it names.
-await t.test('a number beyond all columns is its size and sign, whatever its exponent', (t) => {
+// Guarantee: parsing a number takes time by the length of its text, not by its size.
+await t.test('a number beyond the range of all columns keeps its sign and size class', (t) => {
   const far = ['1e101', '1e999999999', `1e${'9'.repeat(990)}`, `${'9'.repeat(900)}e1`, '0.01e105']
   for (const text of far) {
     for (const sign of ['', '-']) {
@@ -312,7 +312,7 @@ await t.test('a number beyond all columns is its size and sign, whatever its exp
   t.end()
 })
 
-await t.test('a floating number is what JavaScript reads, exponents included', (t) => {
+await t.test('a floating-point number is what JavaScript reads, exponents included', (t) => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
       return Object.is(parseFloating(String(value)), value === 0 ? Number(String(value)) : value)
@@ -342,7 +342,7 @@ await t.test('a floating number is what JavaScript reads, exponents included', (
   t.end()
 })
 
-await t.test('the step at or below a value is told, and whether the value stands on it', (t) => {
+await t.test('the step at or below a value is found, and whether the value is on it', (t) => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }),
@@ -364,7 +364,7 @@ await t.test('the step at or below a value is told, and whether the value stands
   t.end()
 })
 
-await t.test('a UUID is one number, in any case', (t) => {
+await t.test('a UUID is the same number in either case', (t) => {
   t.equal(parseUuid('00000000-0000-0000-0000-0000000000ff'), 255n)
   t.equal(parseUuid('FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF'), 2n ** 128n - 1n)
   for (const text of [

@@ -76,7 +76,7 @@ await t.test('a mistake says what is wrong, what there is, and what to call next
     ],
     [
       { resource: 'things', filters: [{ column: 'year', op: 'eq', value: 'last' }] },
-      /"last" is no value for it/,
+      /takes .*, got "last"/,
       /\nA call of the right form: query .+"value":"2024"/,
     ],
     [

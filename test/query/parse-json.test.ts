@@ -68,7 +68,7 @@ await t.test('filters and select are understood as JSON in a string too', (t) =>
   })
   t.equal(refusal({ select: 'year,2110' }), 'select, sent as a string, is not valid JSON.')
   t.equal(refusal({ filters: '' }), 'filters, sent as a string, is not valid JSON.')
-  t.equal(refusal({ select: '"year"' }), 'select: must be a list of column names.')
+  t.equal(refusal({ select: '"year"' }), 'select: must be a list of column names, got "year".')
   t.equal(refusal({ filters: '{}' }), 'filters: must be a list of {column, op, value}.')
   t.equal(
     refusal({ filters: '[{"column":"a","op":"eq","value":12345678901234567890}]' }),
@@ -78,7 +78,11 @@ await t.test('filters and select are understood as JSON in a string too', (t) =>
     refusal({ filters: JSON.stringify([{ column: 'a', op: 'in', value: Array(1001).fill(1) }]) }),
     'filters.0.value has 1001 elements, but at most 1000 are allowed.',
   )
-  t.equal(refusal({ limit: '5' }), 'limit: must be a whole number of rows.', 'nothing else is')
+  t.equal(
+    refusal({ limit: '5' }),
+    'limit: must be a whole number of rows, got "5".',
+    'nothing else is',
+  )
   t.end()
 })
 
@@ -90,35 +94,35 @@ await t.test('what is no question is told with its place and what would be right
     ["{'limit': 1}", 'The body is not valid JSON.'],
     ['NaN', 'The body is not valid JSON.'],
     ['[]', 'the body: must be an object {filters, select, limit, cursor}.'],
-    ['null', 'the body: must be an object {filters, select, limit, cursor}.'],
-    ['5', 'the body: must be an object {filters, select, limit, cursor}.'],
+    ['null', 'the body: must be an object {filters, select, limit, cursor}, got null.'],
+    ['5', 'the body: must be an object {filters, select, limit, cursor}, got 5.'],
     [{ limits: 5 }, 'limits: unknown key. Did you mean "limit"?'],
     ['{"__proto__": 1}', '__proto__: unknown key.'],
     [{ filters: filter }, 'filters: must be a list of {column, op, value}.'],
-    [{ filters: [5] }, 'filters.0: must be an object {column, op, value}.'],
+    [{ filters: [5] }, 'filters.0: must be an object {column, op, value}, got 5.'],
     [{ filters: [{ op: 'eq' }] }, 'filters.0.column: is missing.'],
     [{ filters: [filter, { column: 'a' }] }, 'filters.1.op: is missing.'],
-    [{ filters: [{ ...filter, column: 5 }] }, 'filters.0.column: must be a column name.'],
-    [{ filters: [{ ...filter, op: null }] }, 'filters.0.op: must be an operator.'],
+    [{ filters: [{ ...filter, column: 5 }] }, 'filters.0.column: must be a column name, got 5.'],
+    [{ filters: [{ ...filter, op: null }] }, 'filters.0.op: must be an operator, got null.'],
     [
       { filters: [{ ...filter, operator: 'eq' }] },
       'filters.0.operator: unknown key. Did you mean "op"?',
     ],
     [
       { filters: [{ ...filter, value: null }] },
-      'filters.0.value: must be a text, a number, true, false, or a list of them.',
+      'filters.0.value: must be a text, a number, true, false, or a list of them, got null.',
     ],
     [
       { filters: [{ ...filter, value: [1, [2]] }] },
       'filters.0.value.1: must be a text, a number, true, false, or a list of them.',
     ],
-    [{ select: [5] }, 'select.0: must be a column name.'],
+    [{ select: [5] }, 'select.0: must be a column name, got 5.'],
     [{ select: {} }, 'select: must be a list of column names.'],
-    [{ limit: -1 }, 'limit: must be a whole number of rows.'],
-    [{ limit: 1.5 }, 'limit: must be a whole number of rows.'],
-    [{ limit: null }, 'limit: must be a whole number of rows.'],
-    [{ cursor: 5 }, 'cursor: must be the next_cursor of the page before.'],
-    [{ cursor: null }, 'cursor: must be the next_cursor of the page before.'],
+    [{ limit: -1 }, 'limit: must be a whole number of rows, got -1.'],
+    [{ limit: 1.5 }, 'limit: must be a whole number of rows, got 1.5.'],
+    [{ limit: null }, 'limit: must be a whole number of rows, got null.'],
+    [{ cursor: 5 }, 'cursor: must be the next_cursor of the page before, got 5.'],
+    [{ cursor: null }, 'cursor: must be the next_cursor of the page before, got null.'],
   ]
   for (const [body, detail] of cases) t.equal(refusal(body), detail)
   t.end()

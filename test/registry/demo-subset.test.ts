@@ -1,6 +1,6 @@
 import t from 'tap'
 import { predicateKey } from '../../src/columns/predicate.js'
-import { datasetOf, makeHome, refusalOf } from '../catalog/live/fixtures/home.js'
+import { datasetOf, makeCatalogFolder, refusalOf } from '../catalog/live/fixtures/catalog-folder.js'
 
 const files = {
   'data/1.parquet': `SELECT '0261012138' AS inn, 2024 AS year, 1.5::DECIMAL(9,2) AS price, true AS flag,
@@ -10,12 +10,12 @@ const files = {
 await t.test(
   'the demo subset is the rows that have one of the values in every column',
   async (t) => {
-    const home = await makeHome(t, { files })
+    const fixture = await makeCatalogFolder(t, { files })
     const demoOf = async (demo: string) => {
-      home.writeRegistry(
+      fixture.writeRegistry(
         `    columns: {line_2110: {name: "2110"}, secret: {hidden: true}}\n    demo: ${demo}`,
       )
-      const dataset = datasetOf(await home.open())
+      const dataset = datasetOf(await fixture.open())
       t.equal(dataset.reason, null)
       return dataset.demo?.map(predicateKey)
     }
@@ -33,21 +33,25 @@ await t.test(
     t.same(await demoOf('{2110: [5]}'), ['["2110","eq","bigint:5"]'], 'by its shown name')
     t.same(await demoOf('{secret: [7]}'), ['["secret","eq","bigint:7"]'], 'callers need not see it')
     t.same(await demoOf('{share: [1e-1]}'), [`["share","eq","number:${Math.fround(0.1)}"]`])
-    home.writeRegistry('')
-    t.equal(datasetOf(await home.open()).demo, null, 'without a subset the demo token sees nothing')
+    fixture.writeRegistry('')
+    t.equal(
+      datasetOf(await fixture.open()).demo,
+      null,
+      'without a subset the demo token sees nothing',
+    )
   },
 )
 
-await t.test('a bare number in a text column loses its zeros in YAML: quote it', async (t) => {
+await t.test('a number in a text column must be quoted, to keep its zeros', async (t) => {
   const reason = await refusalOf(t, files, '    demo:\n      inn: [0261012138, "1", 42, true]')
   t.same(reason.split('\n'), [
-    `registry.yaml:6:13: column "inn" is a string: quote it, '0261012138'`,
-    `registry.yaml:6:30: column "inn" is a string: quote it, '42'`,
-    `registry.yaml:6:34: column "inn" is a string: quote it, 'true'`,
+    `registry.yaml:6:13: column "inn" is a string: write '0261012138' in quotes`,
+    `registry.yaml:6:30: column "inn" is a string: write '42' in quotes`,
+    `registry.yaml:6:34: column "inn" is a string: write 'true' in quotes`,
   ])
 })
 
-await t.test('values that do not fit their column are told one by one', async (t) => {
+await t.test('each value that does not fit its column is reported', async (t) => {
   const reason = await refusalOf(
     t,
     files,
@@ -57,8 +61,8 @@ await t.test('values that do not fit their column are told one by one', async (t
       day: ["2024-02-30"]`,
   )
   t.same(reason.split('\n'), [
-    'registry.yaml:6:20: Column "year" is an integer; "20x4" is no value for it. Example: year=eq.2024',
-    `registry.yaml:7:7: column "flag" (boolean) can't be chosen by several values`,
-    'registry.yaml:8:13: Column "day" is a date; "2024-02-30" is no value for it. Example: day=eq.2024-12-31',
+    'registry.yaml:6:20: Column "year" takes an integer, got "20x4". Example: year=eq.2024',
+    `registry.yaml:7:7: column "flag" (boolean) can't be limited to several values`,
+    'registry.yaml:8:13: Column "day" takes a date, got "2024-02-30". Example: day=eq.2024-12-31',
   ])
 })

@@ -2,9 +2,9 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { parseDictionary } from '../../src/registry/dictionary.js'
-import { datasetOf, makeHome, versionOf } from '../catalog/live/fixtures/home.js'
+import { datasetOf, makeCatalogFolder, versionOf } from '../catalog/live/fixtures/catalog-folder.js'
 
-await t.test('a dictionary gives unit, description and a promise for each column', (t) => {
+await t.test('a dictionary gives unit, description and nullability of each column', (t) => {
   const dictionary = parseDictionary(
     '\ufeffcolumn,unit,nullable,description,source\r\n' +
       'inn,,false,"Taxpayer number, 10 digits",FNS\r\n\r\n' +
@@ -21,15 +21,15 @@ await t.test('a dictionary gives unit, description and a promise for each column
   t.end()
 })
 
-await t.test('what is wrong with a dictionary is told with its line', (t) => {
+await t.test('a mistake in a dictionary is reported with its line', (t) => {
   const cases = [
-    ['name,unit\ninn,', 'its header row has no "column".'],
-    ['colum,unit\ninn,', 'its header row has no "column". Did you mean "colum"?'],
-    ['column;unit\ninn;', 'its header row has no "column". Did you mean "column;unit"?'],
-    ['column,unit,unit\ninn,,', 'its header row has "unit" twice'],
-    ['column,unit\ninn,\nyear,\ninn,', 'line 4: "inn" stands in it twice'],
-    ['column,unit\n,RUB', 'line 2 names no column'],
-    ['column,nullable\ninn,no', 'line 2: nullable is true or false, not "no"'],
+    ['name,unit\ninn,', 'the header row has no "column".'],
+    ['colum,unit\ninn,', 'the header row has no "column". Did you mean "colum"?'],
+    ['column;unit\ninn;', 'the header row has no "column". Did you mean "column;unit"?'],
+    ['column,unit,unit\ninn,,', 'the header row has "unit" twice'],
+    ['column,unit\ninn,\nyear,\ninn,', 'line 4: "inn" is listed twice'],
+    ['column,unit\n,RUB', 'line 2 has no column name'],
+    ['column,nullable\ninn,no', 'line 2: nullable must be true or false, got "no"'],
     ['column,unit\ninn,a,b', 'Invalid Record Length: columns length is 2, got 3 on line 2'],
     [
       'column,unit\n"inn,a',
@@ -40,18 +40,20 @@ await t.test('what is wrong with a dictionary is told with its line', (t) => {
   t.end()
 })
 
-await t.test('a dictionary that can not be used keeps its dataset from being served', async (t) => {
-  const home = await makeHome(t, { files: { 'data/1.parquet': 'SELECT 1 AS inn, 2 AS year' } })
+await t.test('a dataset with an invalid dictionary is not served', async (t) => {
+  const fixture = await makeCatalogFolder(t, {
+    files: { 'data/1.parquet': 'SELECT 1 AS inn, 2 AS year' },
+  })
   const reasonWith = async (content: string | Uint8Array | null) => {
-    if (content !== null) home.write('meta/d.csv', content)
-    home.writeRegistry('    dictionary: meta/d.csv')
-    return datasetOf(await home.open()).reason
+    if (content !== null) fixture.write('meta/d.csv', content)
+    fixture.writeRegistry('    dictionary: meta/d.csv')
+    return datasetOf(await fixture.open()).reason
   }
   const place = 'registry.yaml:5:5: '
   t.equal(await reasonWith(null), `${place}dictionary meta/d.csv: is not there`)
   t.equal(
     await reasonWith('column,unit\ninn,\ninn,'),
-    `${place}dictionary meta/d.csv: line 3: "inn" stands in it twice`,
+    `${place}dictionary meta/d.csv: line 3: "inn" is listed twice`,
   )
   t.equal(
     await reasonWith('column,unit\ninn,\nyaer,year\nnothing,\n'),
@@ -62,21 +64,21 @@ await t.test('a dictionary that can not be used keeps its dataset from being ser
     await reasonWith(Buffer.from('column,unit\ninn,\xf0\xf3\xe1', 'latin1')),
     `${place}dictionary meta/d.csv: is not UTF-8: save it in that encoding`,
   )
-  mkdirSync(join(home.folder, 'folder.csv'))
-  home.writeRegistry('    dictionary: folder.csv')
+  mkdirSync(join(fixture.folder, 'folder.csv'))
+  fixture.writeRegistry('    dictionary: folder.csv')
   t.equal(
-    datasetOf(await home.open()).reason,
+    datasetOf(await fixture.open()).reason,
     `${place}dictionary folder.csv: can't be read (EISDIR)`,
   )
-  t.equal(await reasonWith('column,unit\ninn,number\n'), null, 'mended, it is served')
-  t.equal(versionOf(await home.open()).columns[0]?.unit, 'number')
+  t.equal(await reasonWith('column,unit\ninn,number\n'), null, 'corrected, it is served')
+  t.equal(versionOf(await fixture.open()).columns[0]?.unit, 'number')
 })
 
-await t.test("a dictionary speaks of columns by the files' names, renamed or not", async (t) => {
-  const home = await makeHome(t, {
+await t.test('a dictionary names columns as the files do, also renamed ones', async (t) => {
+  const fixture = await makeCatalogFolder(t, {
     files: { 'data/1.parquet': 'SELECT 1 AS line_2110' },
     texts: { 'd.csv': 'column,unit\nline_2110,RUB\n' },
     registry: '    dictionary: d.csv\n    columns: {line_2110: {name: "2110"}}',
   })
-  t.match(versionOf(await home.open()).columns[0], { name: '2110', unit: 'RUB' })
+  t.match(versionOf(await fixture.open()).columns[0], { name: '2110', unit: 'RUB' })
 })

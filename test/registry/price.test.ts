@@ -4,7 +4,7 @@ import { priceRub } from '../../src/registry/price.js'
 /** The plan table of the specification, section 8. */
 const monthly = { free: 0, start: 990, pro: 3900, business: 9900 } as const
 
-await t.test('a year is 12 months at the price of 10, months beyond it are paid singly', (t) => {
+await t.test('a year costs as much as 10 months, and further months are paid singly', (t) => {
   const table = {
     free: { 1: 0, 12: 0, 13: 0, 24: 0 },
     start: { 1: 990, 12: 9900, 13: 10_890, 24: 19_800 },

@@ -84,7 +84,7 @@ await t.test('a scalar is replaced and nothing else, not even its comment', (t) 
   t.end()
 })
 
-await t.test('a block list loses and gains lines, and keeps its comments', (t) => {
+await t.test('lines are removed from and added to a block list, and its comments stay', (t) => {
   const page = pageWith('\n      - a # January\n      # between\n      - b\n      - c # March')
   t.equal(
     withDatasetFiles(page, 'a', 'x'),
@@ -97,19 +97,19 @@ await t.test('a block list loses and gains lines, and keeps its comments', (t) =
   t.end()
 })
 
-await t.test('what can only be changed together with something else is refused', (t) => {
+await t.test('an edit that would change other parts is rejected', (t) => {
   const shared = 'datasets:\n  a: &a {title: A, files: a}\n  b: *a\n'
-  t.throws(() => withDatasetFiles(shared, 'a', 'x'), /only a person can change/)
+  t.throws(() => withDatasetFiles(shared, 'a', 'x'), /can't be edited automatically/)
   const twice = 'datasets:\n  a: {title: A, files: &f a}\n  b: {title: B, files: *f}\n'
-  t.throws(() => withDatasetFiles(twice, 'a', 'x'), /only a person can change/)
+  t.throws(() => withDatasetFiles(twice, 'a', 'x'), /can't be edited automatically/)
   t.equal(withDatasetFiles(twice, 'b', 'x'), twice.replace('*f', 'x'))
   const commented = pageWith('[a, # January\n      b]')
-  t.throws(() => withDatasetFiles(commented, 'a', 'x'), /only a person can change/)
+  t.throws(() => withDatasetFiles(commented, 'a', 'x'), /can't be edited automatically/)
   t.throws(() => withDatasetFiles(pageWith('x'), 'c', 'x'), /datasets\.c\.files/)
   t.throws(() => withDatasetFiles(pageWith('x'), 'a', []), /datasets\.a\.files/)
   t.throws(() => withDatasetFiles('datasets: [', 'a', 'x'), { name: 'RegistryError' })
-  t.throws(() => withDatasetEntry(pageWith('x'), 'a', block), /a dataset "a" already/)
-  t.throws(() => withDatasetEntry('datasets: 5', 'n', block), /only a person can change/)
+  t.throws(() => withDatasetEntry(pageWith('x'), 'a', block), /already has a dataset "a"/)
+  t.throws(() => withDatasetEntry('datasets: 5', 'n', block), /can't be edited automatically/)
   t.throws(() => withDatasetEntry('datasets: {}\n---\na: 1', 'n', block), { name: 'RegistryError' })
   t.end()
 })
@@ -151,7 +151,7 @@ for (const [style, page, wanted] of pages) {
   }
 }
 
-await t.test('an entry is added to pages in flow', (t) => {
+await t.test('an entry is added to texts in flow style', (t) => {
   const free =
     "title: It's new, files: data/new/*.parquet, plans: { free: { rows_per_month: 1000, history: all, price_rub: 0 } }"
   const cases: readonly (readonly [string, string])[] = [
@@ -212,7 +212,7 @@ const pathText = fc.oneof(
   ),
 )
 
-await t.test('any path can be written into any style, and is read back as it is', (t) => {
+await t.test('any path can be written in any style, and reads back unchanged', (t) => {
   fc.assert(
     fc.property(
       fc.constantFrom(...styles),

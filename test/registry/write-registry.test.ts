@@ -15,13 +15,13 @@ await t.test('a registry is replaced whole and keeps its permissions', async (t)
   t.same(readdirSync(folder), ['registry.yaml'])
 })
 
-await t.test('a registry that was not there is made', async (t) => {
+await t.test('a missing registry is created', async (t) => {
   const path = join(t.testdir({}), 'registry.yaml')
   await writeRegistry(await readRegistryText(path), 'datasets: {}\n')
   t.equal(readFileSync(path, 'utf8'), 'datasets: {}\n')
 })
 
-await t.test('a symbolic link goes on leading to the registry', async (t) => {
+await t.test('a symbolic link still leads to the registry', async (t) => {
   const folder = t.testdir({
     real: { 'page.yaml': 'old' },
     'registry.yaml': t.fixture('symlink', 'real/page.yaml'),
@@ -33,20 +33,20 @@ await t.test('a symbolic link goes on leading to the registry', async (t) => {
   t.same(readdirSync(join(folder, 'real')), ['page.yaml'])
 })
 
-await t.test('a registry that somebody else changed meanwhile is left alone', async (t) => {
+await t.test('a registry that another process changed in the meantime is left alone', async (t) => {
   const folder = t.testdir({ 'registry.yaml': 'old' })
   const path = join(folder, 'registry.yaml')
   const read = await readRegistryText(path)
   writeFileSync(path, 'theirs')
-  await t.rejects(writeRegistry(read, 'mine'), /registry\.yaml was changed meanwhile/)
+  await t.rejects(writeRegistry(read, 'mine'), /registry\.yaml has changed; nothing was written/)
   t.equal(readFileSync(path, 'utf8'), 'theirs')
   const fresh = await readRegistryText(join(folder, 'other.yaml'))
   symlinkSync('registry.yaml', join(folder, 'other.yaml'))
-  await t.rejects(writeRegistry(fresh, 'mine'), /other\.yaml was changed meanwhile/)
+  await t.rejects(writeRegistry(fresh, 'mine'), /other\.yaml has changed; nothing was written/)
   t.same(readdirSync(folder), ['other.yaml', 'registry.yaml'])
 })
 
-await t.test('a registry in another encoding is refused, not mangled', async (t) => {
+await t.test('a registry in another encoding is rejected', async (t) => {
   const path = join(t.testdir({}), 'registry.yaml')
   writeFileSync(path, Buffer.from([0x64, 0xff, 0x3a]))
   await t.rejects(readRegistryText(path), /registry\.yaml is not UTF-8/)

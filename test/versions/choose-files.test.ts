@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import t from 'tap'
 import { plainColumn } from '../../src/columns/column.js'
 import type { Column } from '../../src/columns/column.js'
-import type { Value } from '../../src/columns/place.js'
+import type { Value } from '../../src/columns/filter-value.js'
 import { predicateKey } from '../../src/columns/predicate.js'
 import type { Predicate } from '../../src/columns/predicate.js'
 import { compareText, filesThatMayHold } from '../../src/versions/choose-files.js'
 import type { Bounds, DataFile, Version } from '../../src/versions/version.js'
-import { holds, order } from '../catalog/live/fixtures/rows.js'
+import { holds, order } from '../columns/fixtures/predicate-model.js'
 
 const anyText = fc.string({ unit: 'binary', maxLength: 6 })
 
@@ -26,7 +26,7 @@ const predicates: fc.Arbitrary<Predicate> = fc.oneof(
   fc.constant<Predicate>({ kind: 'nothing' }),
 )
 
-await t.test('texts are ordered by their UTF-8 bytes, as the engine orders them', (t) => {
+await t.test('texts compare by their UTF-8 bytes, like in the engine', (t) => {
   fc.assert(
     fc.property(anyText, anyText, (a, b) => {
       return Math.sign(compareText(a, b)) === Buffer.compare(Buffer.from(a), Buffer.from(b))
@@ -38,7 +38,7 @@ await t.test('texts are ordered by their UTF-8 bytes, as the engine orders them'
   t.end()
 })
 
-await t.test('a look-up by key reads the one file that can hold it', (t) => {
+await t.test('a query by key reads only the file that may hold it', (t) => {
   const year = plainColumn('year', { kind: 'scalar', name: 'INTEGER' })
   const bounds = [2019n, 2020n, 2021n, 2022n].map((value) => ({ min: value, max: value }))
   const version = versionOver(
@@ -65,7 +65,7 @@ await t.test('a look-up by key reads the one file that can hold it', (t) => {
   t.end()
 })
 
-await t.test('in files sorted by a column, neighbours that share a value are all read', (t) => {
+await t.test('neighbours of sorted files that share a value are all read', (t) => {
   const ends = [
     [1n, 2n],
     [2n, 2n],
@@ -81,7 +81,7 @@ await t.test('in files sorted by a column, neighbours that share a value are all
   t.end()
 })
 
-await t.test('of sorted files exactly those are read whose bounds hold the value', (t) => {
+await t.test('of sorted files, exactly those whose bounds hold the value are read', (t) => {
   const sorted = fc.array(numberValue, { minLength: 3, maxLength: 24 })
   fc.assert(
     fc.property(sorted, fc.integer({ min: 1, max: 4 }), numberValue, (values, size, value) => {
@@ -110,7 +110,7 @@ await t.test('of sorted files exactly those are read whose bounds hold the value
   t.end()
 })
 
-await t.test('no file is left out that holds a row which meets every predicate', (t) => {
+await t.test('every file with a row that meets all predicates is chosen', (t) => {
   fc.assert(
     fc.property(
       fc.array(fileRows, { maxLength: 6 }),
@@ -134,7 +134,7 @@ await t.test('no file is left out that holds a row which meets every predicate',
   t.end()
 })
 
-await t.test('the same condition has the same key, another one another', (t) => {
+await t.test('equal conditions have equal keys, different ones different keys', (t) => {
   const number = plainColumn('n', { kind: 'scalar', name: 'DOUBLE' })
   const other = plainColumn('m', { kind: 'scalar', name: 'DOUBLE' })
   const key = (...values: readonly Value[]) => predicateKey({ kind: 'in', column: number, values })

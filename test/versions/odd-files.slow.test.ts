@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { datasetOf, makeHome } from '../catalog/live/fixtures/home.js'
+import { datasetOf, makeCatalogFolder } from '../catalog/live/fixtures/catalog-folder.js'
 import { brokenFiles, servedFiles, strangeFiles, unaskableFiles } from '../support/odd-files.js'
 import { startWorld, writeParquet } from '../support/world.js'
 
@@ -29,7 +29,7 @@ function registryOf(names: readonly string[]): string {
   return `datasets:\n${entries.join('\n')}\n`
 }
 
-await t.test('odd files are served as they are, all by one server', async (t) => {
+await t.test('one server serves all kinds of valid unusual files', async (t) => {
   const folder = t.testdir({})
   const names = Object.keys(servedFiles)
   for (const [name, [select, writing]] of Object.entries(servedFiles)) {
@@ -52,7 +52,7 @@ await t.test('odd files are served as they are, all by one server', async (t) =>
   t.same(last.body.data, [{ id: 59998 }, { id: 59999 }])
 })
 
-await t.test('what is no Parquet file is refused, and another dataset served', async (t) => {
+await t.test('a file that is not Parquet is refused, and other datasets are served', async (t) => {
   const folder = t.testdir({})
   const data = join(folder, 'data')
   const select = `SELECT i AS id, 'name ' || i AS name FROM range(1000) t(i)`
@@ -74,8 +74,8 @@ await t.test('what is no Parquet file is refused, and another dataset served', a
   const names = ['good', ...reasons.keys()]
   const world = await startWorld(t, { files: {}, registry: registryOf(names), at: folder })
   const { token } = world.subscribe(names.map((name) => `${name}:all`))
-  const home = await makeHome(t, { folder, registry: registryOf(names) })
-  const catalog = await home.check()
+  const fixture = await makeCatalogFolder(t, { folder, registry: registryOf(names) })
+  const catalog = await fixture.check()
   for (const [name, reason] of reasons) {
     const dataset = datasetOf(catalog, name)
     t.match(dataset.reason, reason, name)
@@ -85,26 +85,25 @@ await t.test('what is no Parquet file is refused, and another dataset served', a
   }
 })
 
-await t.test(
-  'a file that may not be read is refused, if anything may be kept from us',
-  async (t) => {
-    const home = await makeHome(t, { files: { 'data/a.parquet': 'SELECT 1 AS x' } })
-    chmodSync(join(home.folder, 'data', 'a.parquet'), 0)
-    const { reason } = datasetOf(await home.open())
-    if (process.getuid?.() === 0) t.equal(reason, null)
-    else t.equal(reason, "data/a.parquet can't be read (EACCES)")
-  },
-)
+await t.test('a file without read permission is refused, unless the process is root', async (t) => {
+  const fixture = await makeCatalogFolder(t, {
+    files: { 'data/a.parquet': 'SELECT 1 AS x' },
+  })
+  chmodSync(join(fixture.folder, 'data', 'a.parquet'), 0)
+  const { reason } = datasetOf(await fixture.open())
+  if (process.getuid?.() === 0) t.equal(reason, null)
+  else t.equal(reason, "data/a.parquet can't be read (EACCES)")
+})
 
-await t.test('a pattern passes over what is no regular file', async (t) => {
-  const home = await makeHome(t, { files: { 'data/a.parquet': 'SELECT 1 AS x' } })
-  const data = join(home.folder, 'data')
+await t.test('a pattern skips everything but regular files', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files: { 'data/a.parquet': 'SELECT 1 AS x' } })
+  const data = join(fixture.folder, 'data')
   mkdirSync(join(data, 'b.parquet'))
   execFileSync('mkfifo', [join(data, 'c.parquet')])
   symlinkSync(join(data, 'gone'), join(data, 'd.parquet'))
-  t.equal(datasetOf(await home.open()).version?.files.length, 1)
+  t.equal(datasetOf(await fixture.open()).version?.files.length, 1)
   symlinkSync(join(data, 'c.parquet'), join(data, 'e.parquet'))
-  t.match(datasetOf(await home.open()).reason, /^data\/e\.parquet is not a regular file/)
+  t.match(datasetOf(await fixture.open()).reason, /^data\/e\.parquet is not a regular file/)
 })
 
 await t.test('damaged pages are never served as rows', async (t) => {

@@ -4,64 +4,64 @@ import { readRegistry } from '../../catalog.js'
 import type { Catalog } from '../../catalog.js'
 import { RegistryError } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
-import { requireSold } from '../../registry/sold.js'
-import type { SoldPlan } from '../../registry/sold.js'
-import { identityOrNull } from '../../versions/files/look.js'
-import type { PackOrder, PackedFile } from '../../versions/packer.js'
-import type { Loss } from '../../versions/store/damages.js'
+import { requireSoldPlans } from '../../registry/sold-plans.js'
+import type { SoldPlan } from '../../registry/sold-plans.js'
+import { identityOrNull } from '../../versions/files/disk-state.js'
+import type { PackOrder, PackedFile } from '../../versions/packing/packer.js'
+import type { LostVersion } from '../../versions/store/damage-state.js'
 import type { Storage } from '../../versions/store/disk-use.js'
 import type { CheckedFile, Verdict } from '../../versions/store/file-checks.js'
 import type { DataFile, Version } from '../../versions/version.js'
 import { reasonOf } from '../open-dataset.js'
 import { LiveDataset } from './live-dataset.js'
 import type { LiveDatasetOptions } from './live-dataset.js'
-import type { UpdateOptions, UpdateResult, Words } from './update.js'
+import type { DatasetDefinition, UpdateOptions, UpdateResult } from './update.js'
 
 export interface LiveCatalogOptions extends LiveDatasetOptions {
   readonly registryPath: string
-  /** What live subscriptions use: a registry that drops any of it is refused. */
+  /** Plans in use by live subscriptions: a registry that removes one is refused. */
   readonly sold: () => readonly SoldPlan[]
-  /** A version was withdrawn since a file of it is not what it was. */
-  readonly lost?: (loss: Loss) => void
+  /** Called when a version is withdrawn because the content of a file changed. */
+  readonly onLostVersion?: (loss: LostVersion) => void
 }
 
-/** Everything that is served at one moment. */
+/** What is served at one moment. */
 export interface Serving {
   readonly catalog: Catalog
   readonly registry: Registry
-  /** Why registry.yaml as it stands is not followed; null where it is. */
+  /** Why the present registry.yaml is refused; null if it is in use. */
   readonly registryReason: string | null
 }
 
 /**
- * The catalog of a running server. It follows registry.yaml and the files: what changed is opened,
- * checked and probed aside, then swapped in whole; what can't be served is refused, and the last
- * good state goes on. One thing happens at a time; requests only ever take `serving`.
+ * The catalog of a running server, which follows registry.yaml and the files. A change is opened,
+ * checked and then swapped in atomically; if it can't be served, the last good state stays. One
+ * operation runs at a time; requests only read `serving`.
  */
 export class LiveCatalog {
   readonly #options: LiveCatalogOptions
   readonly #datasets = new Map<string, LiveDataset>()
-  /** No longer in the registry; requests that began before may still read them. */
+  /** Datasets removed from the registry, which running requests may still read. */
   readonly #dropped = new Map<string, LiveDataset>()
   #serving: Serving
   #registryIdentity: string | null
   #registrySeen: string | null = null
   #queue: Promise<unknown> = Promise.resolve()
-  #lookMs = 0
+  #updateMs = 0
 
   private constructor(options: LiveCatalogOptions, registry: Registry, identity: string | null) {
     this.#options = options
     this.#registryIdentity = identity
-    this.#serving = this.#picture(registry, null)
-    options.checks.onLoss((file, verdict) => {
+    this.#serving = this.#snapshot(registry, null)
+    options.checks.onFailure((file, verdict) => {
       this.#lose(file, verdict)
     })
   }
 
   /**
-   * Opens every dataset of the registry. One that can't be opened has a reason; the others are
-   * served all the same.
-   * @throws RegistryError when registry.yaml can't be read
+   * Opens every dataset of the registry. One that can't be opened has a reason and does not affect
+   * the others.
+   * @throws RegistryError if registry.yaml can't be read
    */
   static async open(options: LiveCatalogOptions): Promise<LiveCatalog> {
     const identity = await identityOrNull(options.registryPath)
@@ -69,31 +69,31 @@ export class LiveCatalog {
     await mkdir(options.versionsFolder, { recursive: true, mode: 0o700 })
     const live = new LiveCatalog(options, registry, identity)
     await live.#updateAll(registry, { isFirst: true, force: false })
-    live.#serving = live.#picture(registry, null)
+    live.#serving = live.#snapshot(registry, null)
     await live.#removeOthers()
     return live
   }
 
-  /** Frozen; a request takes it once. */
+  /** A frozen snapshot; a request reads it once. */
   get serving(): Serving {
     return this.#serving
   }
 
-  /** How a dataset's files are kept; undefined for one that is not served. */
+  /** How a dataset's files are stored; undefined for an unknown dataset. */
   async storage(name: string): Promise<Storage | undefined> {
     return this.#datasets.get(name)?.storage()
   }
 
-  /** The folders in which a change may come, that of the registry among them. */
-  get places(): readonly string[] {
-    const places = [...this.#datasets.values()].flatMap((dataset) => dataset.places)
-    return [...new Set([this.#serving.registry.folder, ...places])]
+  /** The folders to watch for changes, including the registry's. */
+  get watchedFolders(): readonly string[] {
+    const folders = [...this.#datasets.values()].flatMap((dataset) => dataset.sourceFolders)
+    return [...new Set([this.#serving.registry.folder, ...folders])]
   }
 
   /**
-   * Takes what lies on the disk now. With `force` it is followed though it drops what live
-   * subscriptions or callers use, or many rows. A failure is a reason in what is served.
-   * @throws where what was sold can't be told; the next look tries again
+   * Follows the registry and the files on the disk; with `force`, also if callers or live
+   * subscriptions lose plans, columns or rows. A failure becomes a reason in `serving`.
+   * @throws if the sold plans can't be read; the next update tries again
    */
   update(force = false): Promise<UpdateResult> {
     return this.#inTurn(async () => {
@@ -103,26 +103,23 @@ export class LiveCatalog {
         result = await this.#update(force)
         return result
       } finally {
-        if (result !== 'changed') this.#lookMs = performance.now() - start
+        if (result !== 'changed') this.#updateMs = performance.now() - start
       }
     })
   }
 
-  /**
-   * Milliseconds of the last look that found nothing to open. The wait for its turn is no part of
-   * it: a look that waits for a large version costs no more than another.
-   */
-  get lookMs(): number {
-    return this.#lookMs
+  /** The duration of the last update without a change, in milliseconds, without waiting times. */
+  get checkMs(): number {
+    return this.#updateMs
   }
 
-  /** Ends a version that can't be read whole any more; what replaces it is taken by `update`. */
+  /** Withdraws a version that can't be read completely; `update` replaces it. */
   withdraw(version: Version, reason: string): void {
     const dataset = this.#datasets.get(version.dataset)
     if (dataset?.withdraw(version, reason)) this.#show()
   }
 
-  /** What is damaged and not healed yet of a dataset, in words; null where nothing is. */
+  /** Why a dataset's stored files are damaged; null if they are not. */
   damageOf(name: string): string | null {
     return this.#datasets.get(name)?.damage ?? null
   }
@@ -131,25 +128,27 @@ export class LiveCatalog {
     return [...this.#datasets.values()].some(({ damage }) => damage !== null)
   }
 
-  /** The files that are served, those of superseded versions last. */
+  /** The served files, those of superseded versions last. */
   get storedFiles(): readonly DataFile[] {
     const datasets = [...this.#datasets.values()]
     const newest = datasets.flatMap(({ dataset }) => dataset.version?.files ?? [])
     return [...newest, ...datasets.flatMap(({ earlierFiles }) => earlierFiles)]
   }
 
-  /** A version that waits to be packed; null where none does. */
+  /** An order for a version that waits to be packed; null if there is none. */
   get toPack(): PackOrder | null {
-    for (const { wish } of this.#datasets.values()) if (wish.order) return wish.order
+    for (const { pendingPack } of this.#datasets.values()) {
+      if (pendingPack.order) return pendingPack.order
+    }
     return null
   }
 
-  /** Whether an order is still wanted: its files are what is served. */
+  /** Whether an order's files are still served. */
   isWanted(order: PackOrder): boolean {
-    return this.#datasets.get(order.dataset)?.wish.order === order
+    return this.#datasets.get(order.dataset)?.pendingPack.order === order
   }
 
-  /** Serves what was packed, where it is still wanted. What speaks against it is remembered. */
+  /** Serves a packed copy, if its order is still wanted. */
   takePacked(order: PackOrder, packed: readonly PackedFile[]): Promise<void> {
     return this.#inTurn(async () => {
       const dataset = this.#datasets.get(order.dataset)
@@ -157,18 +156,18 @@ export class LiveCatalog {
     })
   }
 
-  /** Remembers why an order was not fulfilled: for a while it is not tried again. */
+  /** Records why an order failed; it is not retried for a while. */
   notPacked(order: PackOrder, cause: unknown): void {
     const reason = reasonOf(cause, this.#serving.registry.folder)
-    this.#datasets.get(order.dataset)?.wish.fail(order, reason, this.#options.now())
+    this.#datasets.get(order.dataset)?.pendingPack.fail(order, reason, this.#options.now())
   }
 
-  /** Why a dataset is not packed though it should be; null where nothing is wrong. */
+  /** Why packing a dataset failed; null if it did not. */
   packFailure(name: string): string | null {
-    return this.#datasets.get(name)?.wish.failure ?? null
+    return this.#datasets.get(name)?.pendingPack.failure ?? null
   }
 
-  /** Forgets superseded versions whose time is over. */
+  /** Removes expired superseded versions. */
   expire(): Promise<void> {
     return this.#inTurn(async () => {
       for (const dataset of this.#datasets.values()) {
@@ -180,7 +179,7 @@ export class LiveCatalog {
     })
   }
 
-  /** Waits for what is under way. */
+  /** Waits for the running operation. */
   async close(): Promise<void> {
     await this.#queue
   }
@@ -194,12 +193,12 @@ export class LiveCatalog {
   async #update(force: boolean): Promise<UpdateResult> {
     const followed = await this.#followRegistry(force)
     const updated = await this.#updateAll(this.#serving.registry, { isFirst: false, force })
-    // A dataset that came back was not opened anew, so nothing else says so.
+    // A dataset that is back in the registry is not opened again, so `#updateAll` did not show it.
     if (followed === 'changed') this.#show()
     return strongest([followed, updated])
   }
 
-  /** Reads registry.yaml again where it changed, or where force may change the verdict. */
+  /** Reads registry.yaml again if it changed, or if `force` may accept a refused one. */
   async #followRegistry(force: boolean): Promise<UpdateResult> {
     const { registryPath } = this.#options
     const identity = await identityOrNull(registryPath)
@@ -210,8 +209,8 @@ export class LiveCatalog {
     if (!isSettled) return 'unsettled'
     try {
       const registry = await readRegistry(registryPath)
-      if (!force) requireSold(this.#options.sold(), this.#serving.registry, registry)
-      this.#serving = this.#picture(registry, null)
+      if (!force) requireSoldPlans(this.#options.sold(), this.#serving.registry, registry)
+      this.#serving = this.#snapshot(registry, null)
     } catch (cause) {
       if (!(cause instanceof RegistryError)) throw cause
       this.#serving = Object.freeze({ ...this.#serving, registryReason: cause.message })
@@ -223,9 +222,9 @@ export class LiveCatalog {
   async #updateAll(registry: Registry, options: UpdateOptions): Promise<UpdateResult> {
     const results: UpdateResult[] = []
     for (const [name, entry] of registry.datasets) {
-      const words = { registry, entry }
-      const dataset = this.#datasets.get(name) ?? (await this.#addDataset(name, words))
-      results.push(await dataset.update(words, options))
+      const definition = { registry, entry }
+      const dataset = this.#datasets.get(name) ?? (await this.#addDataset(name, definition))
+      results.push(await dataset.update(definition, options))
       if (results.at(-1) === 'changed' && !options.isFirst) this.#show()
     }
     for (const [name, dataset] of this.#datasets) {
@@ -236,8 +235,8 @@ export class LiveCatalog {
     return strongest(results)
   }
 
-  async #addDataset(name: string, words: Words): Promise<LiveDataset> {
-    const dataset = this.#dropped.get(name) ?? new LiveDataset(name, words, this.#options)
+  async #addDataset(name: string, definition: DatasetDefinition): Promise<LiveDataset> {
+    const dataset = this.#dropped.get(name) ?? new LiveDataset(name, definition, this.#options)
     if (!this.#dropped.delete(name)) await dataset.restore()
     this.#datasets.set(name, dataset)
     return dataset
@@ -248,25 +247,25 @@ export class LiveCatalog {
     const losses = datasets.flatMap((dataset) => dataset.lose(file, verdict))
     if (losses.length === 0) return
     this.#show()
-    for (const loss of losses) this.#options.lost?.(loss)
+    for (const loss of losses) this.#options.onLostVersion?.(loss)
   }
 
   #show(): void {
     const { registry, registryReason } = this.#serving
-    this.#serving = this.#picture(registry, registryReason)
+    this.#serving = this.#snapshot(registry, registryReason)
   }
 
-  #picture(registry: Registry, registryReason: string | null): Serving {
+  #snapshot(registry: Registry, registryReason: string | null): Serving {
     const datasets = [...registry.datasets.keys()].flatMap((name) => {
       const dataset = this.#datasets.get(name)?.dataset
-      // One that was just listed is not there before it was opened once.
+      // A new dataset is not listed before it was opened once.
       return dataset?.version || dataset?.reason ? [[name, dataset] as const] : []
     })
     const catalog = Object.freeze({ datasets: new Map(datasets), demo: registry.demo })
     return Object.freeze({ catalog, registry, registryReason })
   }
 
-  /** What an earlier server published of datasets that the registry does not name. */
+  /** Removes versions of datasets that the registry does not name. */
   async #removeOthers(): Promise<void> {
     const { versionsFolder } = this.#options
     for (const name of await readdir(versionsFolder)) {

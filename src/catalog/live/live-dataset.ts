@@ -1,99 +1,87 @@
 import { join } from 'node:path'
-import { lookAt } from '../../versions/files/look.js'
-import { Settling } from '../../versions/files/settling.js'
+import { readDiskState } from '../../versions/files/disk-state.js'
 import type { OpenFiles } from '../../versions/opener.js'
-import type { PackOrder, PackedFile } from '../../versions/packer.js'
-import type { Content } from '../../versions/store/content.js'
-import {
-  Damages,
-  isSameFile,
-  isServedFrom,
-  lossText,
-  lossesOf,
-} from '../../versions/store/damages.js'
-import type { Loss } from '../../versions/store/damages.js'
+import { openPacked } from '../../versions/packing/packed-content.js'
+import type { PackOrder, PackedFile } from '../../versions/packing/packer.js'
+import { DamageState, damageText, isServedFrom } from '../../versions/store/damage-state.js'
+import { isSameFile, lostVersions } from '../../versions/store/damage-state.js'
+import type { LostVersion } from '../../versions/store/damage-state.js'
 import { storageOf } from '../../versions/store/disk-use.js'
 import type { Storage } from '../../versions/store/disk-use.js'
 import type { CheckedFile, FileChecks, Verdict } from '../../versions/store/file-checks.js'
 import { KnownFiles } from '../../versions/store/known-files.js'
-import { writeManifest } from '../../versions/store/manifest.js'
-import { openPacked } from '../../versions/store/packed.js'
-import { SupersededVersions } from '../../versions/store/superseded.js'
+import type { Content } from '../../versions/store/manifest.js'
+import { SupersededVersions } from '../../versions/store/superseded-versions.js'
 import { VersionFolders } from '../../versions/store/version-folders.js'
 import { isSameOnDisk } from '../../versions/version.js'
 import type { DataFile, Version } from '../../versions/version.js'
 import { earlierVersion, narrowedDataset, registryDataset } from '../dataset.js'
 import type { Dataset } from '../dataset.js'
 import { joinDataset, openDataset, reasonOf } from '../open-dataset.js'
-import { lossReason } from './breaking.js'
-import { PackWish } from './pack-wish.js'
-import type { UpdateOptions, UpdateResult, Words } from './update.js'
+import { dataLossReason } from './data-loss.js'
+import { PendingPack } from './pending-pack.js'
+import { UpdateAttempts } from './update-attempts.js'
+import type { DatasetDefinition, UpdateOptions, UpdateResult } from './update.js'
 
 export interface LiveDatasetOptions {
   readonly openFiles: OpenFiles
-  /** Which stored files were verified, by all who read or make them. */
+  /** Which stored files were verified; shared by everything that reads or writes them. */
   readonly checks: FileChecks
   readonly versionsFolder: string
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
 
-/** A failure that may pass by itself is tried again after this long. */
-const retryMs = 60_000
-
 /**
- * One dataset of a running server: the version that is served, those that walks may still be on,
- * and how the next one comes about. What can't be served changes nothing but the reason.
+ * One dataset of a running server: the served version, the earlier ones that walks may still use,
+ * and the next one. Files that can't be served change nothing but the reason.
  */
 export class LiveDataset {
   readonly #name: string
   readonly #options: LiveDatasetOptions
   readonly #folders: VersionFolders
   readonly #known = new KnownFiles()
-  #words: Words
+  readonly #earlier = new SupersededVersions()
+  readonly #attempts = new UpdateAttempts()
+  readonly #damage = new DamageState()
+  /** Folders whose files crashed the engine. */
+  readonly #broken = new Set<string>()
+  /** What `pack: auto` has still to do. */
+  readonly pendingPack = new PendingPack()
+  #definition: DatasetDefinition
   #dataset: Dataset
   #content: Content | null = null
-  readonly #earlier = new SupersededVersions()
-  /** Folders whose files broke the engine. */
-  readonly #broken = new Set<string>()
-  /** The look that was opened last, and when it is worth another try. */
-  #tried: { readonly key: string; readonly retryAt: number } | null = null
-  /** Where its files lie, as the last look found. */
-  #places: readonly string[] = []
-  readonly #wish = new PackWish()
-  readonly #settling = new Settling()
-  readonly #damages = new Damages()
+  #sourceFolders: readonly string[] = []
 
-  constructor(name: string, words: Words, options: LiveDatasetOptions) {
+  constructor(name: string, definition: DatasetDefinition, options: LiveDatasetOptions) {
     this.#name = name
     this.#options = options
     this.#folders = new VersionFolders(join(options.versionsFolder, name), options.checks)
-    this.#words = words
-    this.#dataset = registryDataset(name, words.entry)
+    this.#definition = definition
+    this.#dataset = registryDataset(name, definition.entry)
   }
 
-  /** As requests see it. */
+  /** The dataset for requests. */
   get dataset(): Dataset {
     return this.#dataset
   }
 
-  /** How the served files lie, and what all kept versions cost on the disk. */
+  /** How the served files are stored, and the disk space of all kept versions. */
   async storage(): Promise<Storage> {
     return storageOf(this.#content, this.#folders.parent)
   }
 
-  /** The folders in which a change of its files may come. */
-  get places(): readonly string[] {
-    return this.#places
+  /** The folders to watch for a change of its files. */
+  get sourceFolders(): readonly string[] {
+    return this.#sourceFolders
   }
 
-  /** Serves what an earlier server left, so that walks go on and a bad file changes nothing. */
+  /** Serves the versions of an earlier process: walks go on, and a bad file changes nothing. */
   async restore(): Promise<void> {
-    const { now } = this.#options
     const found = await this.#folders.readAll()
     for (const { manifest } of found) this.#known.addManifest(manifest)
     const current = found.findLast(({ supersededAt }) => supersededAt === null)
-    // Kept even where the registry does not fit it now: it may again.
+    // Kept even if the registry does not fit it now, because a later one may.
     if (current) this.#content = { folder: current.folder, ...current.manifest }
     for (const each of found) {
       const dataset = await this.#join(each.manifest.files)
@@ -101,106 +89,101 @@ export class LiveDataset {
       if (each === current) {
         this.#dataset = dataset
       } else {
-        const supersededAt = each.supersededAt ?? now()
+        const supersededAt = each.supersededAt ?? this.#options.now()
         this.#earlier.add({ ...each, version: dataset.version, supersededAt })
       }
     }
     this.#dataset = this.#withEarlier(this.#dataset)
   }
 
-  /** Takes what registry and files say now. */
-  async update(words: Words, { isFirst, force }: UpdateOptions): Promise<UpdateResult> {
+  /** Follows the registry and the files. */
+  async update(
+    definition: DatasetDefinition,
+    { isFirst, force }: UpdateOptions,
+  ): Promise<UpdateResult> {
     const { now } = this.#options
     const { doubted } = this.#known
-    const look = await lookAt(words.registry, words.entry, doubted)
-    this.#places = look.folders
-    const tried = this.#tried
+    const state = await readDiskState(definition.registry, definition.entry, doubted)
+    const { key, folders } = state
+    this.#sourceFolders = folders
     const isForced = force && (this.#dataset.reason !== null || doubted.size > 0)
-    const isDue = !tried || look.key !== tried.key || now() >= tried.retryAt
-    if (!isDue && !isForced) return 'unchanged'
-    const unsettled = isFirst ? null : this.#settling.unsettled(look, now())
+    if (!isForced && !this.#attempts.isDue(key, now())) return 'unchanged'
+    const unsettled = isFirst ? null : this.#attempts.unsettled(state, now())
     if (unsettled?.reason === null || unsettled?.reason === this.#dataset.reason) return 'unsettled'
     if (unsettled) {
       await this.#refuse(unsettled.reason)
       return 'changed'
     }
     if (force) this.#known.acceptDoubted()
-    this.#words = words
-    const opened = await openDataset(this.#name, words.entry, words.registry, {
+    this.#definition = definition
+    const opened = await openDataset(this.#name, definition.entry, definition.registry, {
       ...this.#options,
       known: this.#known,
-      damaged: this.#damages.folders,
+      damaged: this.#damage.folders,
     })
-    // Found damaged meanwhile: it is published again.
-    if (opened.content && this.#damages.folders.has(opened.content.folder ?? '')) return 'unsettled'
-    const mayPass = !opened.content && opened.mayPass
-    this.#tried = { key: look.key, retryAt: mayPass ? now() + retryMs : Infinity }
+    // Found damaged in the meantime: the next update publishes it again.
+    if (opened.content && this.#damage.folders.has(opened.content.folder ?? '')) return 'unsettled'
+    this.#attempts.record(key, now(), !opened.content && opened.mayPass)
     try {
       if (opened.content) await this.#offer(opened.dataset, opened.content, force)
       else await this.#refuse(opened.dataset.reason ?? '')
-      if (!opened.content && opened.isDamaged) this.#damages.addSource(opened.dataset.reason ?? '')
+      if (!opened.content && opened.isDamaged) this.#damage.addSource(opened.dataset.reason ?? '')
       await this.#sweep(isFirst)
     } catch (cause) {
-      // The disk is full, or takes no writes.
-      const reason = reasonOf(cause, words.registry.folder)
+      // The disk is full or read-only.
+      const reason = reasonOf(cause, definition.registry.folder)
       this.#dataset = Object.freeze({ ...this.#dataset, reason })
-      this.#tried = { key: look.key, retryAt: now() + retryMs }
+      this.#attempts.record(key, now(), true)
     }
     return 'changed'
   }
 
-  /** What `pack: auto` is about. */
-  get wish(): PackWish {
-    return this.#wish
-  }
-
-  /** Serves what was packed, if it is still what was asked for. False where it is not. */
+  /** Serves a packed copy, if the order is still wanted; false if it is not. */
   async takePacked(order: PackOrder, packed: readonly PackedFile[]): Promise<boolean> {
-    const { version } = this.#dataset
+    const { version, reason } = this.#dataset
     const content = this.#content
-    if (this.#wish.order !== order || !version || !content) return false
-    // By every byte: what was packed may be the rows of other files, under the name of these.
+    if (this.pendingPack.order !== order || !version || !content) return false
+    // Reads every byte: damaged files would have been packed under the name of intact ones.
     if (!(await this.#options.checks.verifyAll(content.files))) {
-      this.#wish.drop()
+      this.pendingPack.drop()
       return false
     }
-    const { reason } = this.#dataset
     const { openFiles, checks } = this.#options
     const opened = await openPacked(order.target, packed, content, version, openFiles, checks)
     const dataset = await this.#join(opened.files)
     if (!dataset) throw new Error('the registry does not fit the packed files')
-    this.#damages.renew(order.target)
+    this.#damage.renew(order.target)
     await this.#serve({ ...dataset, reason }, opened)
     return true
   }
 
-  /** What is damaged and not healed yet, in words; null where nothing is. */
+  /** Why the stored files are damaged; null if they are not. */
   get damage(): string | null {
-    return this.#damages.reason
+    return this.#damage.reason
   }
 
-  /** The files of superseded versions, the newest version first. */
+  /** The files of earlier versions, the newest version first. */
   get earlierFiles(): readonly DataFile[] {
     return [...this.#earlier.versions].reverse().flatMap(({ files }) => files)
   }
 
-  /** Ends the versions that are served from a file which is not what it was. */
-  lose(file: CheckedFile, verdict: Verdict): readonly Loss[] {
+  /** Withdraws the versions that are served from a file with changed content. */
+  lose(file: CheckedFile, verdict: Verdict): readonly LostVersion[] {
     const content = this.#content
-    const losses = lossesOf([this.#dataset.version, ...this.#earlier.versions], file, verdict)
+    const lost = lostVersions([this.#dataset.version, ...this.#earlier.versions], file, verdict)
     const stored = content?.files.find((each) => isSameFile(each, file))
     if (content && stored) {
-      const reason = lossText(stored.source.name, verdict, content.origins !== null)
-      if (verdict === 'damaged') this.#damages.add(content, reason)
+      const reason = damageText(stored.source.name, verdict, content.origins !== null)
+      if (verdict === 'damaged') this.#damage.add(content, reason)
       if (verdict === 'damaged' && !content.origins) this.#known.doubt([stored.source])
       this.#withdrawCurrent(reason)
     }
     this.#earlier.remove((version) => isServedFrom(version, file))
     this.#dataset = this.#withEarlier(this.#dataset)
-    return losses
+    return lost
   }
 
-  /** Ends a version that can't be read whole any more. False where it is not served. */
+  /** Withdraws a version that can't be read completely; false if it is not served. */
   withdraw(version: Version, reason: string): boolean {
     const current = this.#dataset.version
     const isCurrent = current !== null && isSameOnDisk(current, version)
@@ -216,48 +199,48 @@ export class LiveDataset {
 
   #withdrawCurrent(reason: string): void {
     this.#content = null
-    this.#tried = null
-    this.#wish.drop()
+    this.#attempts.reset()
+    this.pendingPack.drop()
     this.#dataset = { ...this.#dataset, version: null, reason }
   }
 
-  /** Forgets versions whose time is over. True where there were any. */
+  /** Removes expired earlier versions; true if there were any. */
   async expire(): Promise<boolean> {
-    const isLess = this.#earlier.expire(this.#options.now(), this.#words.entry)
-    this.#wish.retry(this.#options.now())
-    if (isLess) this.#dataset = this.#withEarlier(this.#dataset)
+    const hasExpired = this.#earlier.expire(this.#options.now(), this.#definition.entry)
+    this.pendingPack.retry(this.#options.now())
+    if (hasExpired) this.#dataset = this.#withEarlier(this.#dataset)
     await this.#sweep(false)
-    return isLess
+    return hasExpired
   }
 
-  /** Removes what was published, once nobody can be reading it. True when it is gone. */
+  /** Removes all published files once no request can read them; true when they are removed. */
   async discard(): Promise<boolean> {
     return this.#folders.sweep(new Set(), this.#options.now(), false)
   }
 
-  /** Served unless it would break callers' programs, or lose rows of a version that is intact. */
+  /** Serves an opened version, unless callers would lose columns or too many rows. */
   async #offer(dataset: Dataset, content: Content, force: boolean): Promise<void> {
     if (content.folder !== null && this.#broken.has(content.folder)) {
-      return this.#refuse('these files break the query engine; others are needed')
+      return this.#refuse('these files crash the query engine; replace them')
     }
     const served = this.#dataset.version
     if (served && dataset.version && !force) {
-      const reason = lossReason(served, dataset.version, this.#words.entry)
+      const reason = dataLossReason(served, dataset.version, this.#definition.entry)
       const isIntact = reason !== null && (await this.#options.checks.areIntact(served.files))
       if (isIntact) return this.#refuse(reason)
     }
     await this.#serve(dataset, content)
   }
 
-  /** The files served so far stay, under the registry's new words where they fit. */
+  /** Keeps the served files, under the new registry if it fits them. */
   async #refuse(reason: string): Promise<void> {
     const dataset = this.#content && (await this.#join(this.#content.files))
-    // It may have been withdrawn meanwhile.
+    // Read again: it may have been withdrawn in the meantime.
     const content = this.#content
     if (content && dataset) await this.#serve({ ...dataset, reason }, content)
-    else if (content) this.#dataset = narrowedDataset(this.#dataset, this.#words, reason)
+    else if (content) this.#dataset = narrowedDataset(this.#dataset, this.#definition, reason)
     else {
-      const bare = registryDataset(this.#name, this.#words.entry)
+      const bare = registryDataset(this.#name, this.#definition.entry)
       this.#dataset = this.#withEarlier({ ...bare, reason })
     }
   }
@@ -265,32 +248,26 @@ export class LiveDataset {
   async #serve(dataset: Dataset, content: Content): Promise<void> {
     const folder = this.#content?.folder ?? null
     const supersededAt = this.#options.now()
-    if (content.folder !== null && content !== this.#content) {
-      await writeManifest(content.folder, { publishedAt: supersededAt, ...content })
-      await this.#folders.unmark(content.folder)
-    }
-    if (folder !== null && folder !== content.folder) {
-      await this.#folders.mark(folder, supersededAt)
-    }
-    // Found damaged meanwhile: the next look publishes it again.
-    if (this.#damages.folders.has(content.folder ?? '')) return
+    await this.#folders.recordServed(content, this.#content, supersededAt)
+    // Found damaged in the meantime: the next update publishes it again.
+    if (this.#damage.folders.has(content.folder ?? '')) return
     const { version } = this.#dataset
     this.#earlier.replace(version && { version, folder, supersededAt }, dataset.version?.id)
     this.#content = content
     this.#dataset = this.#withEarlier(dataset)
-    // Before anything is packed: what was packed and is damaged must not be taken for done.
-    const isPackedAgain = content.origins === null && this.#words.entry.pack === 'auto'
-    for (const each of this.#damages.heal(isPackedAgain)) await this.#folders.remove(each)
-    this.#wish.look(this.#folders.parent, this.#words.entry, content, dataset.version)
+    // Before the next packing, which would take a damaged packed copy for a finished one.
+    const isPackedAgain = content.origins === null && this.#definition.entry.pack === 'auto'
+    for (const each of this.#damage.heal(isPackedAgain)) await this.#folders.remove(each)
+    this.pendingPack.update(this.#folders.parent, this.#definition.entry, content, dataset.version)
   }
 
   async #join(files: Content['files']): Promise<Dataset | null> {
-    const { entry, registry } = this.#words
+    const { entry, registry } = this.#definition
     return joinDataset(this.#name, entry, registry, files).catch(() => null)
   }
 
   #withEarlier(dataset: Dataset): Dataset {
-    const { registry, entry } = this.#words
+    const { registry, entry } = this.#definition
     const earlier = this.#earlier.versions.map((version) =>
       earlierVersion(version, this.#name, registry, entry),
     )
@@ -299,7 +276,7 @@ export class LiveDataset {
 
   async #sweep(atOnce: boolean): Promise<void> {
     const served = [this.#content?.folder ?? [], this.#earlier.folders].flat()
-    const keep = new Set([...served, ...this.#wish.folders, ...this.#damages.onDisk])
+    const keep = new Set([...served, ...this.pendingPack.folders, ...this.#damage.onDisk])
     await this.#folders.sweep(keep, this.#options.now(), atOnce)
   }
 }

@@ -1,18 +1,18 @@
 import type { DatasetEntry } from '../../registry/registry-schema.js'
 import type { Registry } from '../../registry/registry.js'
 
-/** `unsettled`: something is being written; look again soon. */
+/** `unsettled`: files are being written; check again soon. */
 export type UpdateResult = 'unchanged' | 'unsettled' | 'changed'
 
-/** The registry, and what it says of one dataset. */
-export interface Words {
+/** A dataset's entry and the registry that it belongs to. */
+export interface DatasetDefinition {
   readonly registry: Registry
   readonly entry: DatasetEntry
 }
 
 export interface UpdateOptions {
-  /** Files that may still be written to are opened. */
+  /** Opens files without waiting until they settle. */
   readonly isFirst: boolean
-  /** What was refused for what it lacks is taken, and a damaged file for what it holds now. */
+  /** Accepts lost columns and rows, and the present content of damaged files. */
   readonly force: boolean
 }

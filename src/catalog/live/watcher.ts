@@ -3,64 +3,61 @@ import type { FSWatcher } from 'node:fs'
 import type { UpdateResult } from './update.js'
 
 export interface WatcherOptions {
-  /** Looks at the disk, and takes what is new; `unsettled`: look again soon. */
-  readonly look: () => Promise<UpdateResult>
-  /** Folders in which something may happen; asked for after each look. */
+  /** Checks the disk and takes changes; `unsettled` asks for another check soon. */
+  readonly check: () => Promise<UpdateResult>
+  /** The folders to watch; read after each check. */
   readonly folders: () => readonly string[]
-  /** Milliseconds that a look takes by itself: the pauses after one depend on it. */
-  readonly lookMs: () => number
-  /** A look that failed. */
+  /** The duration of a check, in milliseconds; the pause after it depends on it. */
+  readonly checkMs: () => number
+  /** Reports a check that failed. */
   readonly report: (cause: unknown) => void
 }
 
-/** From an event to the look: a copy of many files is one event for us. */
+/** Between an event and the check, to check once for a copy of many files. */
 const eventDelayMs = 100
-/** Between two looks at something that is being written. */
+/** Between two checks of files that are being written. */
 const settleMs = 250
-/** Without events, which network mounts do not send. */
+/** Between checks without events: network mounts send none. */
 const pollMs = 5000
-/** Looks at thousands of files take their time: so many times as long is the pause after one. */
+/** Checks of thousands of files are slow: the pause is this many times as long. */
 const busyFactor = 4
 const idleFactor = 50
 const foldersMax = 4096
 
-/**
- * Looks when the file system says that something happened, and every few seconds all the same.
- * One look at a time.
- */
+/** Checks the disk after events of the file system and every few seconds, one check at a time. */
 export class Watcher {
   readonly #options: WatcherOptions
   readonly #watched = new Map<string, FSWatcher>()
   #timer: NodeJS.Timeout | undefined
-  /** When the next look begins, by the monotonic clock. */
+  /** When the next check begins, by the monotonic clock. */
   #dueAt = Infinity
-  #looking: Promise<void> | null = null
+  #checking: Promise<void> | null = null
   #isWanted = false
   #isClosed = false
 
   constructor(options: WatcherOptions) {
     this.#options = options
     this.#watchFolders()
-    this.#wake(pollMs)
+    this.#schedule(pollMs)
   }
 
-  /** Looks now, or once more after the look under way. */
+  /** Checks now, or once more after the running check. */
   trigger(): void {
-    this.#wake(0)
+    this.#schedule(0)
   }
 
-  /** Ends after the look under way. */
+  /** Ends after the running check. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
     for (const watcher of this.#watched.values()) watcher.close()
     this.#watched.clear()
-    await this.#looking
+    await this.#checking
   }
 
-  #wake(delayMs: number): void {
+  #schedule(delayMs: number): void {
     if (this.#isClosed) return
-    if (this.#looking) {
+    if (this.#checking) {
       this.#isWanted = true
       return
     }
@@ -70,26 +67,26 @@ export class Watcher {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
       this.#dueAt = Infinity
-      this.#looking = this.#look()
+      this.#checking = this.#check()
     }, delayMs)
-    // Never the reason that a process lives on.
+    // The timer alone does not keep the process running.
     this.#timer.unref()
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     let result: UpdateResult = 'unchanged'
     this.#isWanted = false
     try {
-      result = await this.#options.look()
+      result = await this.#options.check()
       if (!this.#isClosed) this.#watchFolders()
     } catch (cause) {
       this.#options.report(cause)
     }
-    this.#looking = null
-    const lookMs = this.#options.lookMs()
-    const soonMs = Math.max(settleMs, lookMs * busyFactor)
+    this.#checking = null
+    const checkMs = this.#options.checkMs()
+    const soonMs = Math.max(settleMs, checkMs * busyFactor)
     const isSoon = this.#isWanted || result === 'unsettled'
-    this.#wake(isSoon ? soonMs : Math.max(pollMs, lookMs * idleFactor))
+    this.#schedule(isSoon ? soonMs : Math.max(pollMs, checkMs * idleFactor))
   }
 
   /** A folder that can't be watched is polled. */
@@ -108,7 +105,7 @@ export class Watcher {
   #watchFolder(folder: string): void {
     try {
       const watcher = watch(folder, { persistent: false }, () => {
-        this.#wake(Math.max(eventDelayMs, this.#options.lookMs() * busyFactor))
+        this.#schedule(Math.max(eventDelayMs, this.#options.checkMs() * busyFactor))
       })
       watcher.on('error', () => {
         watcher.close()
@@ -116,7 +113,7 @@ export class Watcher {
       })
       this.#watched.set(folder, watcher)
     } catch {
-      // It is gone, or the system has no watches left.
+      // The folder was removed, or the system has no watches left.
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { InspectFiles, Inspection } from '../../versions/inspector.js'
-import type { MeasurePackGain } from '../../versions/pack-gain.js'
+import type { MeasurePackGain } from '../../versions/packing/packer.js'
 import type { CheckContext, Examined } from './findings.js'
 import { layoutFindings } from './layout-findings.js'
 import type { OpenedToCheck } from './open-to-check.js'

@@ -1,7 +1,7 @@
 import { quoted } from '../../text.js'
 import { compareText } from '../../versions/choose-files.js'
 import type { FileFooter } from '../../versions/inspector.js'
-import type { PackGain } from '../../versions/pack-gain.js'
+import type { PackGain } from '../../versions/packing/packer.js'
 import type { Bounds, Version } from '../../versions/version.js'
 import { finding, many } from './finding-table.js'
 import type { Finding } from './finding-table.js'

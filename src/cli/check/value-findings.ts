@@ -1,11 +1,11 @@
 import type { Column } from '../../columns/column.js'
 import { quoted } from '../../text.js'
-import type { ColumnFacts, Inspection, KeyFacts } from '../../versions/inspector.js'
+import type { InspectedColumn, Inspection, InspectedKey } from '../../versions/inspector.js'
 import type { Version } from '../../versions/version.js'
 import { finding, listed, many } from './finding-table.js'
 import type { Finding } from './finding-table.js'
 
-type Fact = readonly [column: Column, facts: ColumnFacts]
+type Fact = readonly [column: Column, facts: InspectedColumn]
 
 /** What the values of a version mean for those who read them. */
 export function valueFindings(
@@ -66,7 +66,7 @@ function notFiniteFindings(facts: readonly Fact[]): readonly Finding[] {
 
 function keyFindings(
   { key }: Version,
-  { sharingRows, example, emptyRows }: KeyFacts,
+  { sharingRows, example, emptyRows }: InspectedKey,
 ): readonly Finding[] {
   const findings: Finding[] = []
   const empty = key.flatMap(({ name }, index) => {

@@ -1,5 +1,5 @@
 import type { Column } from '../../columns/column.js'
-import type { Sample, SampledColumn, Together } from '../../versions/sample.js'
+import type { Sample, SampledColumn, RowOrder } from '../../versions/sample.js'
 
 const columnsMax = 24
 const keyColumnsMax = 3
@@ -52,7 +52,7 @@ export async function guessKey(sample: Sample, history: Column | null): Promise<
   if (!lead) return []
   const others = extensions(sample, lead, history)
   let key: readonly Column[] = [lead]
-  let known = await sample.together(key)
+  let known = await sample.rowOrder(key)
   while (known.distinct < sample.rows && key.length < keyColumnsMax) {
     const next = await extended(sample, key, known, others)
     if (!next) break
@@ -72,7 +72,7 @@ async function leadColumn(sample: Sample): Promise<Column | undefined> {
   const candidates: Candidate[] = []
   for (const each of sample.columns) {
     if (each.distinct < 2 && sample.rows > 1) continue
-    const score = leadScore(each, sample, await sample.together([each.column]))
+    const score = leadScore(each, sample, await sample.rowOrder([each.column]))
     if (score > 0) candidates.push({ column: each.column, score })
   }
   const best = candidates.sort(
@@ -81,7 +81,7 @@ async function leadColumn(sample: Sample): Promise<Column | undefined> {
   return best[0]?.column
 }
 
-function leadScore(each: SampledColumn, sample: Sample, { falls, rises }: Together): number {
+function leadScore(each: SampledColumn, sample: Sample, { falls, rises }: RowOrder): number {
   const isSorted = falls === 0 && rises > 0
   const isWhole = each.filled === sample.rows
   const isUnique = isWhole && each.distinct === sample.rows && !isTemporal(each.column)
@@ -102,13 +102,13 @@ function extensions(sample: Sample, lead: Column, history: Column | null): reado
 async function extended(
   sample: Sample,
   key: readonly Column[],
-  known: Together,
+  known: RowOrder,
   others: readonly Column[],
-): Promise<readonly [readonly Column[], Together] | null> {
-  let unique: readonly [readonly Column[], Together] | null = null
+): Promise<readonly [readonly Column[], RowOrder] | null> {
+  let unique: readonly [readonly Column[], RowOrder] | null = null
   for (const column of others.filter((each) => !key.includes(each))) {
     const longer = [...key, column]
-    const found = await sample.together(longer)
+    const found = await sample.rowOrder(longer)
     const continues = known.ties > 0 && known.falls === 0 && found.falls === 0
     if (continues && found.distinct > known.distinct) return [longer, found]
     if (found.distinct === sample.rows) unique ??= [longer, found]

@@ -6,7 +6,7 @@ import type { DatasetEntry } from '../../registry/registry-schema.js'
 import { listOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
 import { splitPattern } from '../../versions/files/expand-pattern.js'
-import { readPackPage } from '../../versions/pack-page.js'
+import { readPackRecord } from '../../versions/packing/pack-record.js'
 
 /**
  * The folder that a dataset is packed into: the one wanted, else `<source folder>-packed`.
@@ -22,7 +22,7 @@ export async function packTarget(
   const patterns = listOf(entry.files)
   const source = await sourceFolder(registry.folder, patterns)
   const shown = (path: string) => `${relative(registry.folder, path) || '.'}/`
-  if (wanted === undefined && (await readPackPage(source))?.dataset === name) {
+  if (wanted === undefined && (await readPackRecord(source))?.dataset === name) {
     throw badRequest(
       `"${name}" is served from a packed folder already (${shown(source)}). To pack it anew, let ` +
         'its files name the sources again, or name another folder: --to FOLDER.',
@@ -36,7 +36,7 @@ export async function packTarget(
     )
   }
   const isThere = (await stat(target).catch(() => undefined)) !== undefined
-  if (isThere && (await readPackPage(target))?.dataset !== name) {
+  if (isThere && (await readPackRecord(target))?.dataset !== name) {
     throw badRequest(
       `${shown(target)} is there already and is no pack of "${name}": name another, --to FOLDER.`,
     )

@@ -39,7 +39,7 @@ import {
 import type { DuckDBType, DuckDBValue } from '@duckdb/node-api'
 
 import type { Column } from '../../columns/column.js'
-import type { Value } from '../../columns/predicate.js'
+import type { Value } from '../../columns/filter-value.js'
 
 /** A value with the exact type it is bound as: nothing is converted on the way. */
 export interface Bound {

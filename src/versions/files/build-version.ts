@@ -3,25 +3,25 @@ import type { Column } from '../../columns/column.js'
 import { typeText } from '../../columns/data-type.js'
 import type { DataType } from '../../columns/data-type.js'
 import { onGrid } from '../../columns/values.js'
-import type { Problem } from '../../registry/problem.js'
+import type { Problem } from '../../registry/registry.js'
 import { quoted } from '../../text.js'
 import type { FileColumn, OpenedFile, TextBounds } from '../opener.js'
 import type { Bounds, DataFile, Version } from '../version.js'
 import type { Partition, Partitions } from './partition.js'
 import type { SourceFile } from './source-files.js'
 
-/** A source file, where it is served from, and what the engine found in it. */
-export interface ReadFile {
+/** A source file, its published path, and what the engine found in it. */
+export interface ContentFile {
   readonly source: SourceFile
   readonly path: string
-  /** The identity that the file at `path` must keep; null where only this server writes to it. */
+  /** The identity that the file must keep; null for a copy, which only this server writes to. */
   readonly guard: string | null
-  /** SHA-256 of what stands at `path`; null where that is not verified. */
+  /** SHA-256 of the file at `path`; null if it is not verified. */
   readonly hash: string | null
   readonly opened: OpenedFile
 }
 
-/** What the registry says of a version beyond its columns. */
+/** The columns of a version, with their roles. */
 export interface VersionColumns {
   readonly columns: readonly Column[]
   readonly key: readonly Column[]
@@ -29,10 +29,10 @@ export interface VersionColumns {
   readonly partitions: Partitions
 }
 
-/** The version that files and columns make, and what speaks against it. */
+/** Builds the version of these files and columns, and reports problems. */
 export function buildVersion(
   dataset: string,
-  files: readonly ReadFile[],
+  files: readonly ContentFile[],
   { columns, key, history, partitions }: VersionColumns,
 ): { readonly version: Version; readonly problems: readonly Problem[] } {
   const inPath = new Set(partitions.columns.map(({ name }) => name))
@@ -57,9 +57,9 @@ export function buildVersion(
   return { version, problems: history ? historyProblems(dataFiles, history) : [] }
 }
 
-/** Content facts only (no times, no paths): two servers over the same files agree. */
+/** Depends on content only, not on times and paths: two servers over the same files agree. */
 function versionId(
-  files: readonly ReadFile[],
+  files: readonly ContentFile[],
   columns: readonly Column[],
   partitions: Partitions,
 ): string {
@@ -77,7 +77,7 @@ function versionId(
 const noPartition: Partition = new Map()
 
 function dataFile(
-  file: ReadFile,
+  file: ContentFile,
   partition: Partition,
   bounded: readonly Column[],
   layouts: Layouts,
@@ -94,20 +94,20 @@ function dataFile(
     if (parsed !== undefined) bounds.set(column.name, parsed)
   }
   const { path, guard, hash, source, opened } = file
-  const facts = { path, guard, hash, name: source.name, rows: opened.rows }
-  return Object.freeze({ ...facts, types, layout, partition, bounds })
+  const own = { path, guard, hash, name: source.name, rows: opened.rows }
+  return Object.freeze({ ...own, types, layout, partition, bounds })
 }
 
-function pathBounds({ opened }: ReadFile, value: string | null): TextBounds | null {
+function pathBounds({ opened }: ContentFile, value: string | null): TextBounds | null {
   return value === null || opened.rows === 0 ? null : { min: value, max: value }
 }
 
-type Layout = Pick<DataFile, 'types' | 'layout'>
-/** By a file's own list of columns, and by what it says. */
-type Layouts = Map<readonly FileColumn[] | string, Layout>
+type FileLayout = Pick<DataFile, 'types' | 'layout'>
+/** By a file's list of columns, and by that list's text. */
+type Layouts = Map<readonly FileColumn[] | string, FileLayout>
 
-/** Thousands of files laid out alike share what says so. */
-function layoutOf({ columns }: OpenedFile, layouts: Layouts): Layout {
+/** One object for all files of a layout: there may be thousands of files. */
+function layoutOf({ columns }: OpenedFile, layouts: Layouts): FileLayout {
   const known = layouts.get(columns)
   if (known) return known
   const text = JSON.stringify(columns.map(({ name, type }) => [name, typeText(type)]))
@@ -120,7 +120,7 @@ function layoutOf({ columns }: OpenedFile, layouts: Layouts): Layout {
   return layout
 }
 
-/** Bounds as values of the column; undefined where they can't be told, which prunes nothing. */
+/** Bounds as values of the column; undefined if they are unknown and exclude nothing. */
 function parseBounds(bounds: TextBounds, column: Column): Bounds | undefined {
   const domain = column.rules.domain
   if (domain.kind === 'text' && domain.form === 'text') return bounds
@@ -139,10 +139,10 @@ function newestValue(files: readonly DataFile[], history: Column): bigint | unde
   return newest
 }
 
-/** A plan that counts years from too old a value would show years that were not sold. */
+/** Without its newest value, a plan would count years from an older one and show too much. */
 function historyProblems(files: readonly DataFile[], history: Column): readonly Problem[] {
   const unclear = files.find((file) => file.rows > 0 && !file.bounds.has(history.name))
   if (!unclear) return []
-  const message = `${unclear.name} holds values in column ${quoted(history.name)} from which years can't be counted`
+  const message = `${unclear.name}: years can't be counted from column ${quoted(history.name)}`
   return [{ path: ['history'], message }]
 }

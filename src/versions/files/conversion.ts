@@ -1,21 +1,21 @@
-/** A table in another format, by the ending of its name, and how Parquet is made of it. */
+/** A table in another format, by the end of its name, and the command that converts it. */
 export interface Conversion {
   /** `CSV` */
   readonly format: string
-  /** The name of the Parquet file that the command makes. */
+  /** The name of the Parquet file that the command writes. */
   readonly target: string
-  /** A command line for DuckDB's own program. */
+  /** A command line for the DuckDB program. */
   readonly command: string
 }
 
-interface Reader {
+interface TableReader {
   readonly format: string
   readonly name: string
-  /** What has to run before it. */
+  /** SQL to run before it. */
   readonly first?: string
 }
 
-const readers: Readonly<Record<string, Reader>> = {
+const readers: Readonly<Record<string, TableReader>> = {
   csv: { format: 'CSV', name: 'read_csv' },
   tsv: { format: 'TSV', name: 'read_csv' },
   json: { format: 'JSON', name: 'read_json' },
@@ -24,7 +24,7 @@ const readers: Readonly<Record<string, Reader>> = {
   xlsx: { format: 'an Excel workbook', name: 'read_xlsx', first: 'INSTALL excel; LOAD excel; ' },
 }
 
-/** How to convert a file that this path names; null where its ending says nothing of its format. */
+/** How to convert the file at this path; null if its name does not tell a known format. */
 export function conversionOf(path: string): Conversion | null {
   const [, stem = '', ending = ''] = /^(.*?)\.(\w+)(?:\.gz)?$/s.exec(path) ?? []
   const reader = Object.hasOwn(readers, ending.toLowerCase())
@@ -41,7 +41,7 @@ function sqlText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
-/** In double quotes, which leave those of SQL as they are. */
+/** In double quotes, because SQL uses single ones. */
 function shellText(text: string): string {
   return `"${text.replace(/[\\"$`]/g, '\\$&')}"`
 }

@@ -3,16 +3,15 @@ import { isAbsolute, resolve } from 'node:path'
 import { glob, isDynamicPattern } from 'tinyglobby'
 import { FileError } from '../opener.js'
 
-/** A pattern in two: folders that are there, and what is to be matched below them. */
+/** A pattern in two parts: existing folders, and what to match below them. */
 export interface SplitPattern {
   readonly base: string
   readonly rest: string
 }
 
 /**
- * The paths that a pattern matches, by name. What is there under the pattern's own letters is meant
- * by them, a file as well as each folder from the left; only the rest is a glob, in which a
- * backslash takes its meaning from the letter behind it.
+ * The paths that a pattern matches, by name. Existing files and folders are matched by their exact
+ * letters, from the left; only the rest is a glob, in which a backslash escapes the next letter.
  * @throws FileError for a glob below a folder with a backslash in its name
  */
 export async function expandPattern(folder: string, pattern: string): Promise<readonly string[]> {
@@ -24,13 +23,13 @@ export async function expandPattern(folder: string, pattern: string): Promise<re
     return (await isThere(plain)) ? [plain] : []
   }
   if (base.includes('\\')) {
-    throw new FileError(path, 'stands below a folder with "\\" in its name: list its files by name')
+    throw new FileError(path, 'is below a folder with "\\" in its name: list its files by name')
   }
   const matches = await glob(rest, { cwd: base, absolute: true, expandDirectories: false })
   return matches.sort((left, right) => (left < right ? -1 : 1))
 }
 
-/** Follows a pattern from `folder` as far as its parts name folders that are there. */
+/** Follows a pattern from `folder` while its parts name existing folders. */
 export async function splitPattern(folder: string, pattern: string): Promise<SplitPattern> {
   const parts = pattern.split('/').filter((part) => part !== '')
   let base = isAbsolute(pattern) ? '/' : folder
@@ -41,11 +40,11 @@ export async function splitPattern(folder: string, pattern: string): Promise<Spl
     base = next
   }
   const rest = parts.slice(at).join('/')
-  // At a pattern's start, "!" would mean everything else.
+  // At the start of a pattern, "!" would negate it.
   return { base, rest: at > 0 ? rest.replace(/^!(?!\()/, '\\!') : rest }
 }
 
-/** A path as a pattern that matches it and nothing else, whether or not it is there. */
+/** A pattern that matches only this path, existing or not. */
 export function escapePattern(path: string): string {
   const parts = path.split('/').map((part) => {
     const isPlain = !isDynamicPattern(part) && !part.includes('\\')
@@ -54,7 +53,7 @@ export function escapePattern(path: string): string {
   return parts.join('/')
 }
 
-/** A part taken by its letters, or by those that its backslashes say to take as they are. */
+/** The folder with a part's exact or unescaped name. */
 async function folderOf(base: string, part: string): Promise<string | null> {
   for (const name of isDynamicPattern(part) ? [part] : [part, plainName(part)]) {
     const path = resolve(base, name)

@@ -1,34 +1,33 @@
 import type { DataType } from '../../columns/data-type.js'
-import { integerRange } from '../../columns/data-type.js'
+import { integerRanges } from '../../columns/data-type.js'
 import { parseDate } from '../../columns/values.js'
-import type { Problem } from '../../registry/problem.js'
+import type { Problem } from '../../registry/registry.js'
 import { quoted } from '../../text.js'
 import type { FileColumn, OpenedFile } from '../opener.js'
 import type { SourceFile } from './source-files.js'
 
-/** A file's own values of the columns that stand in its path; null where it is said to be empty. */
+/** A file's values of the columns in its path; null for an empty value. */
 export type Partition = ReadonlyMap<string, string | null>
 
-/** What the folders of a dataset say of its rows. */
+/** The columns that a dataset's folder names define. */
 export interface Partitions {
   readonly columns: readonly FileColumn[]
-  /** One for each file, in their order; each has every one of the columns. */
+  /** One per file, in order, each with every column. */
   readonly ofFiles: readonly Partition[]
   readonly problems: readonly Problem[]
 }
 
-/** What is asked of a file. */
 interface FileInFolders {
   readonly source: Pick<SourceFile, 'name'>
   readonly opened: Pick<OpenedFile, 'columns'>
 }
 
-/** What writers of such folders put for a value that is not there. */
+/** What writers of such folders write for an empty value. */
 const emptyMark = '__HIVE_DEFAULT_PARTITION__'
 
 /**
- * Columns from folders named `key=value` (hive). A column that the files hold under that name wins
- * over the folders'. Types are those that keep every letter of every value: `01` is text.
+ * Columns from folders named `key=value` (hive). A column of that name in the files has priority.
+ * Types keep every letter of every value: `01` is text.
  */
 export function readPartitions(files: readonly FileInFolders[]): Partitions {
   const problems: Problem[] = []
@@ -55,7 +54,7 @@ function readFolders({ source }: FileInFolders, problems: Problem[]): Partition 
     if (written === '') continue
     const key = decode(written)
     if (folders.has(key)) {
-      const message = `${source.name} stands in two folders for ${quoted(key)}`
+      const message = `${source.name} is in two folders for ${quoted(key)}`
       problems.push({ path: ['files'], message })
     }
     folders.set(key, value === emptyMark ? null : decode(value))
@@ -63,7 +62,7 @@ function readFolders({ source }: FileInFolders, problems: Problem[]): Partition 
   return folders
 }
 
-/** What is no percent-encoded text stays as it is written. */
+/** Text that is not percent-encoded stays unchanged. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -72,7 +71,7 @@ function decode(text: string): string {
   }
 }
 
-/** False for a key that the files hold a column for; a key that only some files have is refused. */
+/** False for a key that is a column in the files; reports a key that only some files have. */
 function isColumn(
   key: string,
   files: readonly FileInFolders[],
@@ -88,14 +87,12 @@ function isColumn(
   if (!stranger) return !owner
   const named = files[folders.findIndex((folder) => folder.has(key))]
   const other = owner
-    ? `holds a column ${quoted(key)} and ${stranger.source.name} has it in its path only`
-    : `stands in a folder ${quoted(`${key}=…`)} and ${stranger.source.name} does not`
-  const message = `${(owner ?? named)?.source.name} ${other}; all files must have it alike`
+    ? `has a column ${quoted(key)} and ${stranger.source.name} has it only in its path`
+    : `is in a folder ${quoted(`${key}=…`)} and ${stranger.source.name} is not`
+  const message = `${(owner ?? named)?.source.name} ${other}; all files must be alike`
   problems.push({ path: ['files'], message })
   return false
 }
-
-const bigint = integerRange('BIGINT')
 
 function typeOf(values: readonly (string | null)[]): DataType {
   const texts = values.filter((value) => value !== null)
@@ -106,7 +103,8 @@ function typeOf(values: readonly (string | null)[]): DataType {
 
 function isInteger(text: string): boolean {
   if (!/^(0|-?[1-9]\d{0,18})$/.test(text)) return false
-  return BigInt(text) >= bigint.min && BigInt(text) <= bigint.max
+  const { min, max } = integerRanges.BIGINT
+  return BigInt(text) >= min && BigInt(text) <= max
 }
 
 function isDate(text: string): boolean {

@@ -11,44 +11,43 @@ import { FileError } from '../opener.js'
 import { conversionOf } from './conversion.js'
 import { expandPattern } from './expand-pattern.js'
 
-/** What tells one file from another without reading it. */
+/** What identifies a file without reading it. */
 export interface FoundFile {
-  /** Where the registry's patterns find it. */
+  /** The path found by the registry's patterns. */
   readonly path: string
-  /** The same relative to the registry, for people. */
+  /** The path relative to the registry, for messages. */
   readonly name: string
-  /** Device, inode, size and time of writing: as long as these are the same, so is the content. */
+  /** Device, inode, size and modification time: while these stay, the content does. */
   readonly identity: string
-  /** Changes with whatever is done to the file, though size and time of writing stay. */
+  /** Also changes when size and modification time stay, because it includes the change time. */
   readonly stamp: string
 }
 
 export interface ReadingOptions {
-  /** The content hash that identities stand for where another one was found; these are read. */
+  /** Expected content hashes, by identity, of files to read again (see `KnownFiles`). */
   readonly doubted?: Map<string, string>
   readonly hash?: HashFile
 }
 
-/** A file at its source, read once from end to end. */
+/** A source file that was read from end to end. */
 export interface SourceFile extends Omit<FoundFile, 'stamp'> {
-  /** Where it really is, if `path` is a symbolic link. */
+  /** The target, if `path` is a symbolic link. */
   readonly realPath: string
   readonly sizeBytes: number
   readonly modifiedMs: number
   /** SHA-256 of the whole content, in hexadecimal digits. */
   readonly contentHash: string
-  /** Its stamp when its content was read; left out where that was before this process. */
+  /** Its stamp when its content was read; missing if an earlier process read it. */
   readonly stamp?: string
 }
 
-/** The file's size and time of writing are those of another content: it rotted, or worse. */
+/** The file's content changed, but not its size and modification time: the disk may be bad. */
 export class DamageError extends FileError {
   constructor(path: string) {
     super(
       path,
-      'is damaged: its content is not what it was, though its size and time of writing are; put ' +
-        'an intact copy back, which is served again within seconds, or accept the file as it is ' +
-        'now: touch it, or das dataset reload --force',
+      'is damaged: its content changed, but not its size and modification time; restore an ' +
+        'intact copy, or accept the present content: touch the file, or das dataset reload --force',
     )
     this.name = 'DamageError'
   }
@@ -56,15 +55,15 @@ export class DamageError extends FileError {
 
 const filesMax = 100_000
 const notRegular = 'is not a regular file, and only those are read'
-/** A Parquet file begins and ends with these letters; before the last four stands the footer's size. */
+/** A Parquet file begins and ends with these letters, the latter after the footer's size. */
 const mark = 'PAR1'
 const encryptedMark = 'PARE'
 const tailBytes = 8
 const wholeBytesMin = 12
 
 /**
- * The files that a dataset's patterns name, in stored order: patterns as listed, the matches of
- * each by name. Nothing is read but the folders.
+ * The files that a dataset's patterns match, in stored order: patterns as listed, the matches of
+ * each by name. Reads only folders.
  * @throws FileError for a pattern that matches nothing
  */
 export async function findFiles(
@@ -80,15 +79,15 @@ export async function findFiles(
   }
   return inBatches([...paths], async (path) => {
     const name = relative(folder, path).split(sep).join('/')
-    return { path, name, ...(await statFacts(path)) }
+    return { path, name, ...(await fileIds(path)) }
   })
 }
 
 /**
- * Reads the files that patterns name. `knownHashes`, by identity, spares reading those that were
- * read before, unless their content is in doubt. A doubt that proves wrong is removed.
- * @throws FileError for a pattern that matches nothing and for a file that is not whole Parquet;
- *   DamageError for one whose content changed and nothing else
+ * Reads the files that patterns match, except those in `knownHashes` (by identity) that are not
+ * doubted. Removes a doubt if the file is intact.
+ * @throws FileError for a pattern that matches nothing and for a file that is not complete Parquet;
+ *   DamageError if only a file's content changed
  */
 export async function findSourceFiles(
   folder: string,
@@ -120,7 +119,7 @@ async function readUndoubted(
   return file
 }
 
-/** What a path names is that file, whatever its letters mean in a glob. */
+/** An existing path means that file, even if its letters form a glob. */
 async function expand(folder: string, pattern: string): Promise<readonly string[]> {
   const path = resolve(folder, pattern)
   const found = await stat(path).catch(() => undefined)
@@ -132,7 +131,7 @@ async function expand(folder: string, pattern: string): Promise<readonly string[
   throw new FileError(path, isDynamicPattern(pattern) ? 'matches no file' : 'is not there')
 }
 
-/** A file whose content was read before; undefined for every other. */
+/** A file with a known hash; undefined for any other. */
 async function knownSourceFile(
   { path, name, identity }: FoundFile,
   knownHashes: ReadonlyMap<string, string>,
@@ -141,7 +140,7 @@ async function knownSourceFile(
   if (contentHash === undefined) return undefined
   return orFileError(path, async () => {
     const stats = await stat(path, { bigint: true })
-    // It was replaced between the two looks.
+    // Undefined: it was replaced in between.
     return identityOf(stats) === identity ? sourceFile(path, name, stats, contentHash) : undefined
   })
 }
@@ -173,14 +172,14 @@ async function sourceFile(
   }
 }
 
-async function statFacts(path: string): Promise<Pick<FoundFile, 'identity' | 'stamp'>> {
+async function fileIds(path: string): Promise<Pick<FoundFile, 'identity' | 'stamp'>> {
   return orFileError(path, async () => {
     const found = await stat(path, { bigint: true })
     return { identity: identityOf(found), stamp: stampOf(found) }
   })
 }
 
-/** What the system says of a file, in words that name it. */
+/** Turns a system error into one that names the file. */
 async function orFileError<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -190,17 +189,17 @@ async function orFileError<T>(path: string, work: () => Promise<T>): Promise<T> 
   }
 }
 
-/** Facts and content of one moment. */
+/** The file's metadata and content at one moment. */
 async function readContent(
   path: string,
   hash: HashFile,
 ): Promise<{ stats: BigIntStats; contentHash: string; isStill: boolean }> {
-  // A pipe that has taken the file's place meanwhile must not be waited for.
+  // Does not wait for a pipe that has replaced the file.
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   const stats = await file.stat({ bigint: true })
   await requireWhole(file, path, Number(stats.size))
   const contentHash = await hash(path)
-  // By its name again: another file may have taken its place before it was read.
+  // By path: another file may have replaced it before it was read.
   const after = await stat(path, { bigint: true })
   if (identityOf(after) !== identityOf(stats)) {
     throw new FileError(path, 'was written to while it was read; write it whole, then rename it')
@@ -208,17 +207,17 @@ async function readContent(
   return { stats, contentHash, isStill: stampOf(after) === stampOf(stats) }
 }
 
-/** The same text for the same content: a rename or a further link changes none of it. */
+/** Stays the same while the content does, also after a rename or a hard link. */
 export function identityOf({ dev, ino, size, mtimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs].join('-')
 }
 
-/** What of an identity stays the same when the file is written to. */
+/** The part of an identity that stays the same when the file is written to. */
 export function inodeOf(identity: string): string {
   return identity.split('-', 2).join('-')
 }
 
-/** Another text after anything that was done to the file, a rename or a further link included. */
+/** Changes with every change of the file, also a rename or a hard link. */
 export function stampOf(stats: BigIntStats): string {
   return `${identityOf(stats)}-${stats.ctimeNs}`
 }
@@ -242,5 +241,6 @@ async function requireWhole(file: FileHandle, path: string, sizeBytes: number): 
 function otherFormat(path: string): string {
   const conversion = conversionOf(basename(path))
   if (!conversion) return `is not a whole Parquet file (no ${mark} at its end)`
-  return `is ${conversion.format}, not Parquet; to convert it, run in its folder: ${conversion.command}`
+  const { format, command } = conversion
+  return `is ${format}, not Parquet; to convert it, run in its folder: ${command}`
 }

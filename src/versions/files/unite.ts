@@ -5,30 +5,30 @@ import type { DataType } from '../../columns/data-type.js'
 import { plainTextOrNull } from '../../plain-text.js'
 import { nameProblems, unknownNameProblems } from '../../registry/column-names.js'
 import type { Dictionary } from '../../registry/dictionary.js'
-import type { Problem } from '../../registry/problem.js'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
+import type { Problem } from '../../registry/registry.js'
 import { quoted } from '../../text.js'
 import type { FileColumn } from '../opener.js'
-import type { ReadFile } from './build-version.js'
+import type { ContentFile } from './build-version.js'
 import type { Partitions } from './partition.js'
 
-/** A column over all files. */
+/** A column across all files. */
 interface UnitedColumn {
   readonly type: DataType
   readonly required: boolean
-  /** The first file that holds it, for messages. */
+  /** The first file with the column, for messages. */
   readonly file: string
-  /** How many files hold it. */
+  /** The number of files with the column. */
   readonly files: number
 }
 
 /**
- * The dataset's columns in stored order: those of the first file, then what later files add, then
- * what their paths say.
- * Types widen to one per column; the registry and the dictionary rename, hide and describe.
+ * The dataset's columns in stored order: those of the first file, those that later files add, those
+ * of the paths. Types widen to one per column; the registry and the dictionary rename, hide and
+ * describe.
  */
 export function uniteColumns(
-  files: readonly ReadFile[],
+  files: readonly ContentFile[],
   partitions: Partitions,
   entry: DatasetEntry,
   dictionary: Dictionary,
@@ -53,14 +53,14 @@ export function uniteColumns(
   return { columns, problems }
 }
 
-interface LaidOut {
+interface LayoutUse {
   readonly first: string
   count: number
 }
 
-/** Files that were read together share one list of columns: thousands of files, a few lists. */
-function layoutsOf(files: readonly ReadFile[]): ReadonlyMap<readonly FileColumn[], LaidOut> {
-  const layouts = new Map<readonly FileColumn[], LaidOut>()
+/** Groups files by their list of columns: thousands of files share a few lists. */
+function layoutsOf(files: readonly ContentFile[]): ReadonlyMap<readonly FileColumn[], LayoutUse> {
+  const layouts = new Map<readonly FileColumn[], LayoutUse>()
   for (const { source, opened } of files) {
     const known = layouts.get(opened.columns)
     if (known) known.count += 1
@@ -69,7 +69,7 @@ function layoutsOf(files: readonly ReadFile[]): ReadonlyMap<readonly FileColumn[
   return layouts
 }
 
-/** A column whose types can't be united is refused once, by the first two files that differ. */
+/** Reports a column without a common type once, with the first two files that differ. */
 function addColumn(
   united: Map<string, UnitedColumn>,
   refused: Map<string, Problem>,
@@ -101,16 +101,16 @@ function describeColumn(
   entry: DatasetEntry,
   dictionary: Dictionary,
 ): Column {
-  const said = Object.hasOwn(entry.columns ?? {}, source) ? entry.columns?.[source] : undefined
+  const stated = Object.hasOwn(entry.columns ?? {}, source) ? entry.columns?.[source] : undefined
   const known = dictionary.get(source)
   const isPromised = united.required || known?.nullable === false
   return Object.freeze({
-    ...plainColumn(said?.name ?? source, united.type),
+    ...plainColumn(stated?.name ?? source, united.type),
     source,
     nullable: !isPromised || united.files < files,
-    unit: plainTextOrNull(said?.unit ?? known?.unit),
-    description: plainTextOrNull(said?.description ?? known?.description),
-    asText: said?.json === 'string',
-    hidden: said?.hidden ?? false,
+    unit: plainTextOrNull(stated?.unit ?? known?.unit),
+    description: plainTextOrNull(stated?.description ?? known?.description),
+    asText: stated?.json === 'string',
+    hidden: stated?.hidden ?? false,
   })
 }

@@ -1,15 +1,15 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Content } from './content.js'
+import type { Content } from './manifest.js'
 
-/** What a dataset's versions take beside its sources. */
+/** How a dataset's versions are stored, and the disk space that they use beside its sources. */
 export interface Storage {
-  /** `copied` where the file system refused a link to any file; null = nothing is served. */
+  /** `copied` if the file system refused any hard link; null if nothing is served. */
   readonly stored: 'linked' | 'copied' | 'packed' | null
   readonly diskBytes: number
 }
 
-/** How content lies, and what everything that is published beside it costs. */
+/** How the served content is stored, and the disk space below a dataset's versions folder. */
 export async function storageOf(content: Content | null, folder: string): Promise<Storage> {
   return { stored: storedText(content), diskBytes: await diskUse(folder) }
 }
@@ -20,31 +20,28 @@ function storedText(content: Content | null): Storage['stored'] {
   return content.files.some(({ guard }) => guard === null) ? 'copied' : 'linked'
 }
 
-interface Inode {
+interface DiskFile {
   readonly sizeBytes: number
-  /** Names that the file has anywhere. */
+  /** All names of the file. */
   readonly names: number
-  /** Those of them that stand in the folder. */
+  /** Its names in the folder. */
   namesHere: number
 }
 
-/**
- * What the files below a folder cost on the disk: those that have no name elsewhere. A hard link
- * costs nothing as long as its source is there.
- */
+/** The bytes of files without a name elsewhere: a hard link uses no space beside its source. */
 async function diskUse(folder: string): Promise<number> {
-  const inodes = new Map<string, Inode>()
+  const files = new Map<string, DiskFile>()
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
   for (const entry of entries) {
     if (!entry.isFile()) continue
     const found = await stat(join(entry.parentPath, entry.name)).catch(() => undefined)
     if (!found) continue
     const key = `${found.dev}-${found.ino}`
-    const known = inodes.get(key) ?? { sizeBytes: found.size, names: found.nlink, namesHere: 0 }
+    const known = files.get(key) ?? { sizeBytes: found.size, names: found.nlink, namesHere: 0 }
     known.namesHere += 1
-    inodes.set(key, known)
+    files.set(key, known)
   }
-  return [...inodes.values()]
+  return [...files.values()]
     .filter(({ names, namesHere }) => names <= namesHere)
     .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
 }

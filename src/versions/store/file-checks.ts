@@ -16,83 +16,83 @@ import type { SourceFile } from '../files/source-files.js'
 import type { HashFile } from '../hash-file.js'
 import type { DataFile } from '../version.js'
 
-/** A stored file, and the SHA-256 that its content must have; null = it is not verified. */
+/** A stored file and the SHA-256 that its content must have; null if it is not verified. */
 export type CheckedFile = Pick<DataFile, 'path' | 'guard' | 'hash'>
 
 /**
- * What verifying a file found. `replaced`: another content, written at another time; `damaged`:
- * another content though size and time of writing are the same; `unsettled`: it can't be told yet,
- * since the file is being changed or can't be read.
+ * The result of verifying a file. `replaced`: other content, written at another time; `damaged`:
+ * other content with the same size and modification time; `unsettled`: not known yet, because the
+ * file is being changed or can't be read.
  */
 export type Verdict = 'intact' | 'replaced' | 'damaged' | 'gone' | 'unsettled'
 
-/** What is known of one file on the disk, under however many names. */
+/** One file on the disk, under all its names. */
 interface Inode {
   readonly key: string
   readonly hash: string
-  /** Its names among stored files; with the last one it is forgotten. */
+  /** Its paths among stored files; the entry is dropped with the last one. */
   readonly names: Set<string>
-  /** As it was when its content was verified. */
+  /** Its stamp when its content was verified. */
   stamp: string
-  /** When that was, by the monotonic clock. */
+  /** By the monotonic clock. */
   verifiedAt: number
 }
 
-type OnLoss = (file: CheckedFile, verdict: Verdict) => void
+type OnFailure = (file: CheckedFile, verdict: Verdict) => void
 
-/** A file that is changed without end is not verified without end. */
+/** For a file that keeps changing. */
 const attemptsMax = 3
-/** A file that the engine can't read though it is intact is not read again for each query. */
+/** Bounds how often an intact file is read again because the engine fails to read it. */
 const recheckEveryMs = 60_000
-/** Names removed in a row, about a millisecond; then others have their turn. */
+/** Files removed in one turn of the event loop, about a millisecond. */
 const atOnce = 64
 
 /**
- * Which stored files hold what they were published with. Nothing counts as verified before it was
- * read in this process. Files are looked at on this thread, which is quicker than the way to
- * another, and read on a thread of their own (`hashFile`).
+ * Knows which stored files have their published content. A file counts as verified only after this
+ * process has read it. `stat` runs on this thread, because that is faster than asking another;
+ * `hashFile` reads on a thread of its own.
  */
 export class FileChecks {
   readonly #hashFile: HashFile
   readonly #byInode = new Map<string, Inode>()
   readonly #byPath = new Map<string, Inode>()
   readonly #running = new Map<string, Promise<Verdict>>()
-  #onLoss: OnLoss = () => undefined
+  #onFailure: OnFailure = () => undefined
 
   constructor(hashFile: HashFile) {
     this.#hashFile = hashFile
   }
 
-  /** Calls this with each file that is not what it was published with. */
-  onLoss(report: OnLoss): void {
-    this.#onLoss = report
+  /** Sets the function to call with each file whose content has changed. */
+  onFailure(report: OnFailure): void {
+    this.#onFailure = report
   }
 
   get hashFile(): HashFile {
     return this.#hashFile
   }
 
-  /** Whether the content was verified in this process. Costs no look at the disk. */
+  /** Whether this process has verified the content. Does not access the disk. */
   isVerified({ path, hash }: CheckedFile): boolean {
     const known = this.#byPath.get(path)
     return hash === null || (known?.hash === hash && known.stamp !== '')
   }
 
-  /** Whether nothing at all was done to the file since it was verified. */
+  /** Whether the file is unchanged since it was verified. */
   isUntouched({ path, hash }: CheckedFile): boolean {
     const known = this.#byPath.get(path)
     const found = known && statOrNull(path)
     return found ? known.hash === hash && known.stamp === stampOf(found) : false
   }
 
-  /** When the content was verified, by the monotonic clock; undefined = not in this process. */
+  /** When this process verified the content, by the monotonic clock. */
   verifiedAt({ path }: CheckedFile): number | undefined {
     return this.#byPath.get(path)?.verifiedAt
   }
 
   /**
-   * Reads a file and says whether it is what it was published with; what is not is reported, too.
-   * Callers that ask for the same file meanwhile get the same verdict.
+   * Reads a file, compares its content with the published one and reports a difference. Concurrent
+   * calls for the same file share one verdict.
    */
   verify(file: CheckedFile, bytesPerSecondMax?: number): Promise<Verdict> {
     const key = bytesPerSecondMax === undefined ? file.path : `slowly ${file.path}`
@@ -103,7 +103,7 @@ export class FileChecks {
     return run
   }
 
-  /** Whether all of these files are intact; ends with the first that is not. */
+  /** Whether all files are intact; stops at the first that is not. */
   async verifyAll(files: readonly CheckedFile[]): Promise<boolean> {
     for (const file of files) {
       if ((await this.verify(file)) !== 'intact') return false
@@ -111,12 +111,12 @@ export class FileChecks {
     return true
   }
 
-  /** The same, without reading those again to which nothing was done since they were verified. */
+  /** Whether all of these files are intact, without reading files unchanged since their check. */
   areIntact(files: readonly CheckedFile[]): Promise<boolean> {
     return this.verifyAll(files.filter((file) => !this.isUntouched(file)))
   }
 
-  /** What `verify` finds in a file that the engine could not read; `intact` where that was verified just now. */
+  /** Verifies a file that the engine could not read, unless it was verified just now. */
   async recheck(file: CheckedFile): Promise<Verdict> {
     const verifiedAt = this.verifiedAt(file) ?? -Infinity
     const isRecent = performance.now() - verifiedAt < recheckEveryMs && this.isUntouched(file)
@@ -124,8 +124,8 @@ export class FileChecks {
   }
 
   /**
-   * Reads a file that was just made here, and takes what it holds as what it must hold: its hash.
-   * @throws the system's error; Error where it is written to meanwhile
+   * Reads a file that this server has just written, and returns the hash that it must keep.
+   * @throws the system's error; Error if the file changes during the read
    */
   async adopt(path: string): Promise<string> {
     const before = await stat(path, { bigint: true })
@@ -136,7 +136,7 @@ export class FileChecks {
     return hash
   }
 
-  /** Notes a file whose content was just hashed between two looks that saw the same. */
+  /** Records a file that was hashed between two equal results of `stat`. */
   note(path: string, stats: BigIntStats, hash: string): void {
     const key = inodeOf(stats)
     const known = this.#byInode.get(key)
@@ -148,9 +148,9 @@ export class FileChecks {
   }
 
   /**
-   * Gives a source file a further name. That changes its stamp, so both looks and the link are one
-   * step on this thread: what was verified under the old name is so under the new one.
-   * @throws the system's error where there can be no link
+   * Creates a hard link. That changes the file's stamp; because both `stat` calls and the link run
+   * in one step on this thread, a verified file stays verified.
+   * @throws the system's error if there can be no link
    */
   link({ realPath, stamp, contentHash }: SourceFile, to: string): void {
     const before = statSync(realPath, { bigint: true })
@@ -165,7 +165,7 @@ export class FileChecks {
     } else if (stamp === stampOf(before)) this.note(to, after, contentHash)
   }
 
-  /** A folder got another name; the files in it are the same. */
+  /** Records that a folder was renamed. */
   move(from: string, to: string): void {
     for (const [path, inode] of this.#byPath) {
       if (!path.startsWith(`${from}/`)) continue
@@ -174,7 +174,7 @@ export class FileChecks {
     }
   }
 
-  /** Takes names away from files, which may be served under others: they stay verified. */
+  /** Removes a folder's files; they stay verified under their other names. */
   async unlinkFiles(folder: string): Promise<void> {
     let count = 0
     for (const name of namesIn(folder)) {
@@ -187,7 +187,7 @@ export class FileChecks {
     }
   }
 
-  /** The file's other names are not verified any more either. */
+  /** Also under its other names, the file is no longer verified. */
   #forget(path: string): void {
     const known = this.#byPath.get(path)
     if (known) known.stamp = ''
@@ -230,7 +230,7 @@ export class FileChecks {
     const verdict = await this.#verdict(file, bytesPerSecondMax)
     if (verdict === 'intact' || verdict === 'unsettled') return verdict
     this.#forget(file.path)
-    this.#onLoss(file, verdict)
+    this.#onFailure(file, verdict)
     return verdict
   }
 

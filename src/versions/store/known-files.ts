@@ -1,21 +1,17 @@
-import type { ReadFile } from '../files/build-version.js'
+import type { ContentFile } from '../files/build-version.js'
 import type { OpenedFile } from '../opener.js'
 import type { Manifest, Origin } from './manifest.js'
 
 const entriesMax = 400_000
 
-/**
- * What was read of a dataset's files before, so that a file which comes again, alone or among
- * thousands of others, is neither hashed nor opened anew. A memory and nothing more: without it
- * files are read again.
- */
+/** A cache of hashes and opened files: known content is neither hashed nor opened again. */
 export class KnownFiles {
   readonly #hashes = new Map<string, string>()
   readonly #opened = new Map<string, OpenedFile>()
 
   /**
-   * What identities stand for of which another content was found. The next reading of such a file
-   * says whether it is damaged, or only its copy was.
+   * Content hashes, by identity, of files whose published copy has other content. Such a file is
+   * read again to find out if it is damaged, too.
    */
   readonly doubted = new Map<string, string>()
 
@@ -24,32 +20,32 @@ export class KnownFiles {
     return this.#hashes
   }
 
-  /** What the engine found in this content, with these columns' bounds; undefined = not known. */
+  /** The opened file for this content and these columns' bounds; undefined if not known. */
   opened(contentHash: string, boundsOf: readonly string[]): OpenedFile | undefined {
     return this.#opened.get(openedKey(contentHash, boundsOf))
   }
 
-  /** Remembers the files of a published folder. */
+  /** Adds the files of a published folder. */
   addManifest({ files, origins, boundsOf }: Manifest): void {
     this.addFiles(files, boundsOf)
     if (origins) this.addHashes(origins)
   }
 
-  addFiles(files: readonly ReadFile[], boundsOf: readonly string[]): void {
+  addFiles(files: readonly ContentFile[], boundsOf: readonly string[]): void {
     this.addHashes(files.map(({ source }) => source))
     for (const { source, opened } of files) {
       add(this.#opened, openedKey(source.contentHash, boundsOf), opened)
     }
   }
 
-  /** Another content was found than these files had: they are read again before they are used. */
+  /** Marks files to be read again, because another content was found than their hash. */
   doubt(files: readonly Origin[]): void {
     for (const { identity, contentHash } of files) {
       if (this.#hashes.get(identity) === contentHash) this.doubted.set(identity, contentHash)
     }
   }
 
-  /** Takes files in doubt for whatever they hold. */
+  /** Accepts the present content of doubted files. */
   acceptDoubted(): void {
     for (const identity of this.doubted.keys()) this.#hashes.delete(identity)
     this.doubted.clear()
@@ -64,7 +60,7 @@ function openedKey(contentHash: string, boundsOf: readonly string[]): string {
   return JSON.stringify([contentHash, ...boundsOf])
 }
 
-/** The oldest entries go first. */
+/** Drops the oldest entry when the map is full. */
 function add<T>(map: Map<string, T>, key: string, value: T): void {
   const [oldest] = map.keys()
   if (map.size >= entriesMax && oldest !== undefined) map.delete(oldest)

@@ -2,35 +2,41 @@ import { createHash } from 'node:crypto'
 import { open, readFile, rename, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { typeText } from '../../columns/data-type.js'
-import type { ReadFile } from '../files/build-version.js'
+import type { ContentFile } from '../files/build-version.js'
 import { identityOf } from '../files/source-files.js'
 import type { SourceFile } from '../files/source-files.js'
 import { inBatches } from '../in-batches.js'
 import type { FileColumn, OpenedFile, TextBounds } from '../opener.js'
 
-/** What a published folder says of itself: enough to serve it again without reading a file. */
+/** The description of a published folder, enough to serve it again without reading its files. */
 export interface Manifest {
   /** Milliseconds since 1970. */
   readonly publishedAt: number
   /** In stored order. */
-  readonly files: readonly ReadFile[]
-  /** The columns whose bounds the files were asked for. */
+  readonly files: readonly ContentFile[]
+  /** The columns, by their names in the files, whose bounds were read. */
   readonly boundsOf: readonly string[]
-  /** For a packed folder: the files that it was made from, as they lay at their source. */
+  /** For a packed folder: the source files that it was made from. */
   readonly origins: readonly Origin[] | null
 }
 
-/** A source file that need not be read again as long as it is the same. */
+/** A dataset's files, published and opened. */
+export interface Content extends Omit<Manifest, 'publishedAt'> {
+  /** Where they are published; null if they are read in place. */
+  readonly folder: string | null
+}
+
+/** What identifies a source file and its content. */
 export type Origin = Pick<SourceFile, 'identity' | 'contentHash'>
 
 interface StoredFile {
   readonly source: Omit<SourceFile, 'path' | 'realPath' | 'stamp'>
   readonly file: string
   readonly guard: string | null
-  /** Earlier builds left it out: what they linked or copied has its source's. */
+  /** Earlier builds left it out: a link or copy has its source's hash. */
   readonly hash?: string | null
   readonly rows: number
-  /** Index into the layouts: thousands of files share a few. */
+  /** Index into `layouts`, which files share. */
   readonly layout: number
   readonly bounds: Readonly<Record<string, TextBounds | null>>
 }
@@ -44,10 +50,10 @@ interface StoredManifest {
 }
 
 const fileName = 'manifest.json'
-/** Another number when the content's meaning changes: then folders are opened anew. */
+/** Changes with the meaning of the content; folders in another format are opened again. */
 const format = 1
 
-/** Writes a folder's manifest, whole or not at all, and to the disk. */
+/** Writes a folder's manifest atomically and durably. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const body = JSON.stringify(storedManifest(manifest))
   const path = join(folder, fileName)
@@ -57,17 +63,17 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   await rename(`${path}.draft`, path)
 }
 
-/** The manifest of a folder; undefined where there is none that can be understood. */
+/** The manifest of a folder; undefined if it is missing or invalid. */
 export async function readManifest(folder: string): Promise<Manifest | undefined> {
   const text = await readFile(join(folder, fileName), 'utf8').catch(() => '')
   const end = text.indexOf('\n')
   const body = text.slice(end + 1)
   if (end < 0 || text.slice(0, end) !== `${format} ${sumOf(body)}`) return undefined
-  // The sum says that this is what `writeManifest` wrote.
+  // The checksum proves that `writeManifest` wrote this.
   return manifestOf(folder, JSON.parse(body) as StoredManifest)
 }
 
-/** True while every file is what was published: links untouched at their source, copies whole. */
+/** Whether every file has its published size and, as a link, its source's identity. */
 export async function isIntact({ files }: Pick<Manifest, 'files'>): Promise<boolean> {
   const intact = await inBatches(files, async ({ path, guard, source }) => {
     const found = await stat(path, { bigint: true }).catch(() => undefined)
@@ -117,7 +123,7 @@ function layoutKey({ columns }: OpenedFile): string {
 function manifestOf(folder: string, stored: StoredManifest): Manifest {
   const { layouts, ...rest } = stored
   const files = stored.files.map(
-    ({ source, file, guard, rows, layout, bounds, ...rest }): ReadFile => {
+    ({ source, file, guard, rows, layout, bounds, ...rest }): ContentFile => {
       const path = join(folder, file)
       return {
         source: { ...source, path, realPath: path },

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { constants, copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { ContentFile } from '../files/build-version.js'
 import { identityOf, stampOf } from '../files/source-files.js'
 import type { SourceFile } from '../files/source-files.js'
 import { hashFile } from '../hash-file.js'
@@ -9,38 +10,29 @@ import { FileError } from '../opener.js'
 import { FileChecks } from './file-checks.js'
 import { readManifest } from './manifest.js'
 
-/** A folder of linked files that no later rename or delete at the source can change. */
+/** A folder of files that no rename or delete at the source can change. */
 export interface PublishedFiles {
   readonly folder: string
   /** In the order of the source files. */
   readonly files: readonly PublishedFile[]
 }
 
-export interface PublishedFile {
-  readonly path: string
-  /**
-   * The identity that the file has as long as nobody overwrites its source in place; null for a
-   * copy, which only this server could write to.
-   */
-  readonly guard: string | null
-  /** SHA-256 of its content; null where it is not verified. */
-  readonly hash: string | null
-}
+export type PublishedFile = Omit<ContentFile, 'opened'>
 
-/** Why a file system refuses a hard link though it would take a copy. */
+/** Errors for a hard link where a copy may still work. */
 const linkRefusals = ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EACCES']
 
 export interface PublishOptions {
-  /** Knows which files were verified, and gives them their further names. */
+  /** Which files were verified. Creates the links, to keep track of them. */
   readonly checks?: FileChecks
-  /** Folders that are not used again: the engine may remember what they held. */
+  /** Folders that are not used again, because the engine may have cached their content. */
   readonly damaged?: ReadonlySet<string>
 }
 
 /**
- * Links the files into a folder of their own under `versionsFolder`, named after their content.
- * Where the file system refuses a link, the file is copied. The folder is whole or not there, and
- * publishing the same content again is free.
+ * Links the files into a new folder below `versionsFolder`, named after their content; copies them
+ * if the file system refuses a link. The folder appears atomically. Publishing the same content
+ * again costs nothing.
  * @throws FileError for a file that can't be published or has changed since it was found
  */
 export async function publishFiles(
@@ -62,7 +54,7 @@ export async function publishFiles(
     const name = publishedName(index)
     const isLink = await publishFile(file, join(draft, name), checks)
     const guard = isLink ? file.identity : null
-    published.push({ path: join(folder, name), guard, hash: file.contentHash })
+    published.push({ source: file, path: join(folder, name), guard, hash: file.contentHash })
   }
   await rm(folder, { recursive: true, force: true })
   await rename(draft, folder)
@@ -77,8 +69,8 @@ function unusedName(folder: string, damaged: ReadonlySet<string>): string {
 }
 
 /**
- * The files of a folder that was published with this content, if they are what they were, or links
- * to the very sources, which were read since; else null.
+ * The files of a folder already published with this content; null if one is missing or changed. A
+ * changed identity is accepted if it is the source's, which was read just now.
  */
 async function filesThere(
   folder: string,
@@ -95,15 +87,12 @@ async function filesThere(
     if (guard !== null && identity !== guard && identity !== source.identity) return null
     const { contentHash, stamp } = source
     if (stamp === stampOf(found)) checks.note(path, found, contentHash)
-    return { path, guard: guard && identity, hash: contentHash }
+    return { source, path, guard: guard && identity, hash: contentHash }
   })
   return files.every((file) => file !== null) ? files : null
 }
 
-/**
- * What these files hold, in this order, wherever they lie and whenever they were written; what
- * folders named `key=value` say of them is part of it.
- */
+/** An id of the files' content, order and `key=value` folders, without paths and times. */
 export function contentIdOf(files: readonly Pick<SourceFile, 'contentHash' | 'name'>[]): string {
   const hash = createHash('sha256')
   for (const { contentHash, name } of files) {
@@ -117,7 +106,7 @@ function publishedName(index: number): string {
   return `${String(index).padStart(6, '0')}.parquet`
 }
 
-/** True for a link. */
+/** True if the file was linked, false if copied. */
 async function publishFile(file: SourceFile, to: string, checks: FileChecks): Promise<boolean> {
   let linked: boolean
   try {
@@ -133,7 +122,7 @@ async function publishFile(file: SourceFile, to: string, checks: FileChecks): Pr
   return linked
 }
 
-/** True for a link; a copy is on the disk before this ends. */
+/** True for a link; a copy is durable when this returns. */
 async function linkOrCopy(file: SourceFile, to: string, checks: FileChecks): Promise<boolean> {
   try {
     checks.link(file, to)

@@ -4,35 +4,35 @@ import type { FileChecks } from './file-checks.js'
 
 interface ScrubParts {
   readonly checks: FileChecks
-  /** What is served now, the files to verify first at the beginning. */
+  /** The served files, those to verify first at the beginning. */
   readonly files: () => readonly DataFile[]
-  /** In how many days every file is read once more; 0 = never. */
+  /** The period in which every file is read again; 0 = never. */
   readonly days: number
 }
 
-/** What is served is read after a start: quickly, and yet disks have time for queries. */
+/** After a start: fast, but with disk time left for queries. */
 const startBytesPerSecond = 250e6
-/** What was verified before is read again at leisure. */
+/** For files that were verified before. */
 const scrubBytesPerSecondMax = 20e6
-/** A file that could not be verified is tried again after this long. */
+/** A file that could not be verified is retried after this time. */
 const retryMs = 60_000
-/** Timers can't be set further ahead than 24 days. */
+/** Timers can't run for more than 24 days. */
 const pauseMsMax = 3_600_000
 const dayMs = 86_400_000
 
-interface Turn {
+interface ScheduledFile {
   readonly file: DataFile
-  /** How long after the file before it: large ones have more of the period. */
+  /** The pause after the previous file, by the share of this file's size in all files. */
   readonly afterMs: number
 }
 
 /**
- * Verifies every stored file: those that this process has not read yet one after another, then all
- * of them again once in so many days. What queries need meanwhile they verify themselves.
+ * Verifies every stored file: first those that this process has not read yet, then all files once
+ * per period. Queries verify the files that they need themselves.
  */
 export class Scrub {
   readonly #parts: ScrubParts
-  #round: Turn[] = []
+  #round: ScheduledFile[] = []
   #running: Promise<void> | null = null
   #isClosed = false
   #wake: () => void = () => undefined
@@ -46,13 +46,13 @@ export class Scrub {
     this.#running ??= this.#run()
   }
 
-  /** Something else is served than before. */
+  /** Reacts to a change of the served files. */
   wake(): void {
     this.#isWoken = true
     this.#wake()
   }
 
-  /** Ends without a wait for the file that is being read. */
+  /** Ends without waiting for the file that is being read. */
   close(): void {
     this.#isClosed = true
     this.#wake()
@@ -69,13 +69,13 @@ export class Scrub {
         await this.#pause(Math.min(dueMs, isAllVerified ? pauseMsMax : retryMs))
         continue
       }
-      const turn = this.#round.shift()
-      if (turn) await this.#parts.checks.verify(turn.file, scrubBytesPerSecondMax)
+      const due = this.#round.shift()
+      if (due) await this.#parts.checks.verify(due.file, scrubBytesPerSecondMax)
       doneAt = performance.now()
     }
   }
 
-  /** False where a file could not be verified. */
+  /** False if a file could not be verified. */
   async #verifyNew(): Promise<boolean> {
     const { checks, files } = this.#parts
     let isAllVerified = true
@@ -88,8 +88,8 @@ export class Scrub {
     return isAllVerified
   }
 
-  /** The next file of this round, or the first of a new one; null where there is nothing to do. */
-  async #next(): Promise<Turn | null> {
+  /** The next file of this round or the first of a new one; null if there is none. */
+  async #next(): Promise<ScheduledFile | null> {
     const { files, days, checks } = this.#parts
     if (days === 0) return null
     const served = new Set(files().map(({ path }) => path))
@@ -99,7 +99,7 @@ export class Scrub {
       const oldestFirst = [...hashed].sort(
         (left, right) => (checks.verifiedAt(left) ?? 0) - (checks.verifiedAt(right) ?? 0),
       )
-      this.#round = await turnsOf(oldestFirst, days * dayMs)
+      this.#round = await scheduleOf(oldestFirst, days * dayMs)
     }
     return this.#round[0] ?? null
   }
@@ -118,7 +118,7 @@ export class Scrub {
 }
 
 /** Spreads files over a period by their size. */
-async function turnsOf(files: readonly DataFile[], periodMs: number): Promise<Turn[]> {
+async function scheduleOf(files: readonly DataFile[], periodMs: number): Promise<ScheduledFile[]> {
   const sizes: number[] = []
   for (const { path } of files) sizes.push((await stat(path).catch(() => null))?.size ?? 0)
   const total = sizes.reduce((sum, size) => sum + size, 0)

@@ -1,19 +1,19 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ReadFile } from '../files/build-version.js'
+import type { ContentFile } from '../files/build-version.js'
 import { hashFile } from '../hash-file.js'
 import { readManifest } from './manifest.js'
 
-/** A stored file that can't be served, and why. */
+/** A stored file that can't be served, with the reason. */
 export interface StoredDamage {
-  /** Relative to the registry, or within the packed copy. */
+  /** Relative to the registry or to the packed copy. */
   readonly file: string
   readonly reason: string
 }
 
 /**
- * Reads every stored file of a dataset's versions, beside a running server or without one, and
- * gives those whose content is not what they were published with.
+ * Reads every stored file of a dataset's versions and returns those with changed content. A server
+ * may be running meanwhile.
  * @throws the signal's reason
  */
 export async function findStoredDamage(
@@ -29,7 +29,7 @@ export async function findStoredDamage(
     for (const file of manifest?.files ?? []) {
       signal.throwIfAborted()
       const reason = await damageOf(file)
-      // The server may have removed the version meanwhile.
+      // A running server may have removed the version.
       if (reason === null || !(await readManifest(folder))) continue
       found.set(file.source.name, { file: file.source.name, reason })
     }
@@ -37,7 +37,7 @@ export async function findStoredDamage(
   return [...found.values()]
 }
 
-async function damageOf({ path, hash }: ReadFile): Promise<string | null> {
+async function damageOf({ path, hash }: ContentFile): Promise<string | null> {
   if (hash === null) return null
   try {
     return (await hashFile(path)) === hash ? null : 'its content is not what it was published with'

@@ -1,28 +1,27 @@
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ReadFile } from '../files/build-version.js'
+import type { ContentFile } from '../files/build-version.js'
 import type { FileChecks } from './file-checks.js'
 import { isIntact, readManifest, writeManifest } from './manifest.js'
-import type { Manifest } from './manifest.js'
+import type { Content, Manifest } from './manifest.js'
 
-/** A published folder that can be served as it stands. */
+/** A published folder that can be served. */
 export interface VersionFolder {
   readonly folder: string
   readonly manifest: Manifest
-  /** Milliseconds since 1970; null = it was being served last. */
+  /** Milliseconds since 1970; null if it was served last. */
   readonly supersededAt: number | null
 }
 
 const markName = 'superseded'
-/** Longer than any request may take: one that began before a version left may still read it. */
+/** Longer than any request: one that began before may still read the version. */
 const removeAfterMs = 10 * 60_000
 
-/** The folders of one dataset's versions: which can be served, and which are to go. */
+/** The folders of one dataset's versions: which can be served, and which are removed. */
 export class VersionFolders {
   readonly #parent: string
-  /** Folders that nobody can ask for any more → since when. */
+  /** Folders to remove → since when they are not served. */
   readonly #leaving = new Map<string, number>()
-
   readonly #checks: FileChecks
 
   constructor(parent: string, checks: FileChecks) {
@@ -34,7 +33,7 @@ export class VersionFolders {
     return this.#parent
   }
 
-  /** What an earlier server left that is whole and untouched, the oldest first. */
+  /** The intact folders of earlier processes, the oldest first. */
   async readAll(): Promise<readonly VersionFolder[]> {
     const found: VersionFolder[] = []
     for (const folder of await this.#list()) {
@@ -46,18 +45,21 @@ export class VersionFolders {
     return found.sort((left, right) => left.manifest.publishedAt - right.manifest.publishedAt)
   }
 
-  /** Notes, for the next server too, since when a version is superseded. */
-  async mark(folder: string, supersededAt: number): Promise<void> {
-    await writeFile(join(folder, markName), String(supersededAt), { mode: 0o600 })
-  }
-
-  async unmark(folder: string): Promise<void> {
-    await rm(join(folder, markName), { force: true })
+  /** Records for the next process which content is served, and since when the one before is not. */
+  async recordServed(content: Content, before: Content | null, now: number): Promise<void> {
+    const old = before?.folder ?? null
+    if (content.folder !== null && content !== before) {
+      await writeManifest(content.folder, { publishedAt: now, ...content })
+      await rm(join(content.folder, markName), { force: true })
+    }
+    if (old !== null && old !== content.folder) {
+      await writeFile(join(old, markName), String(now), { mode: 0o600 })
+    }
   }
 
   /**
-   * Removes what is not kept: at once where no request can be reading it, else after a while. True
-   * when nothing but what is kept is left.
+   * Removes all folders but `keep`: `atOnce`, if no request can be reading them, or later. True if
+   * no other folder is left.
    */
   async sweep(keep: ReadonlySet<string>, now: number, atOnce: boolean): Promise<boolean> {
     for (const folder of await this.#list()) {
@@ -73,17 +75,17 @@ export class VersionFolders {
     return this.#leaving.size === 0
   }
 
-  /** Removes a folder at once. Files that are served under other names stay verified. */
+  /** Removes a folder now. Its files stay verified under their other names. */
   async remove(folder: string): Promise<void> {
     await this.#checks.unlinkFiles(folder)
     await rm(folder, { recursive: true, force: true })
     this.#leaving.delete(folder)
   }
 
-  /** Earlier builds packed without a hash: then what the files hold now is what they must hold. */
+  /** Adds the hashes that earlier builds did not store for packed files. */
   async #withHashes(folder: string, manifest: Manifest): Promise<Manifest> {
     if (manifest.files.every(({ hash }) => hash !== null)) return manifest
-    const files: ReadFile[] = []
+    const files: ContentFile[] = []
     for (const file of manifest.files) {
       files.push({ ...file, hash: file.hash ?? (await this.#checks.adopt(file.path)) })
     }

@@ -4,9 +4,9 @@ import t from 'tap'
 import type { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
 import { duckDbPacker } from '../../../src/engine/duckdb/pack/pack.js'
 import { hashFile } from '../../../src/versions/hash-file.js'
-import type { PackOrder } from '../../../src/versions/packer.js'
+import type { PackOrder } from '../../../src/versions/packing/packer.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
-import { datasetOf, makeHome, versionOf } from './fixtures/home.js'
+import { datasetOf, makeCatalogFolder, versionOf } from './fixtures/catalog-folder.js'
 
 const files = { 'data/1.parquet': "SELECT 1 AS x, 'a' AS y" }
 
@@ -27,14 +27,14 @@ function orderOf({ toPack }: LiveCatalog): PackOrder {
 const pack = (order: PackOrder) =>
   duckDbPacker()(order, { signal: new AbortController().signal, report: () => undefined })
 
-await t.test('a state folder that takes no writes is a reason, and tried again', async (t) => {
+await t.test('a read-only state folder is a reason, and the update is retried', async (t) => {
   const clock = { ms: 0 }
-  const home = await makeHome(t, { files })
-  const live = await home.live({ now: () => clock.ms })
+  const fixture = await makeCatalogFolder(t, { files })
+  const live = await fixture.live({ now: () => clock.ms })
   const obstacle = join(folderOf(live), 'manifest.json.draft')
   mkdirSync(obstacle)
   const more = '  more: {title: More, files: data/1.parquet}'
-  home.writeRegistry(`    columns: {y: {name: z}}\n${more}`)
+  fixture.writeRegistry(`    columns: {y: {name: z}}\n${more}`)
   await settle(live)
   t.match(now(live).reason, /^the versions folder can't be used \(open: EISDIR\)$/)
   t.ok(now(live).version, 'what was served is served')
@@ -46,15 +46,15 @@ await t.test('a state folder that takes no writes is a reason, and tried again',
 })
 
 await t.test('a registry that could not be checked is checked again', async (t) => {
-  const home = await makeHome(t, { files })
+  const fixture = await makeCatalogFolder(t, { files })
   let isLocked = false
-  const live = await home.live({
+  const live = await fixture.live({
     sold: () => {
       if (isLocked) throw new Error('database is locked')
       return []
     },
   })
-  home.writeRegistry('    description: said since')
+  fixture.writeRegistry('    description: said since')
   await live.update()
   isLocked = true
   await t.rejects(live.update(), /locked/)
@@ -63,25 +63,31 @@ await t.test('a registry that could not be checked is checked again', async (t) 
   t.equal(now(live).description, 'said since')
 })
 
-await t.test('a version that was withdrawn does not wait to be packed', async (t) => {
-  const home = await makeHome(t, { files, registry: '    key: x\n    pack: auto' })
-  const live = await home.live()
+await t.test('a withdrawn version does not wait to be packed', async (t) => {
+  const fixture = await makeCatalogFolder(t, {
+    files,
+    registry: '    key: x\n    pack: auto',
+  })
+  const live = await fixture.live()
   const order = orderOf(live)
   live.withdraw(versionOf(live.serving.catalog), 'it broke the query engine')
   await settle(live)
-  t.match(now(live), { version: null, reason: /break the query engine/ })
+  t.match(now(live), { version: null, reason: /crash the query engine/ })
   t.notOk(live.isWanted(order))
   t.equal(live.toPack, null)
 })
 
-await t.test('what was overwritten before it was packed is not served as packed', async (t) => {
-  const home = await makeHome(t, { files, registry: '    key: x\n    pack: auto' })
-  await home.writeFiles({ 'other.parquet': "SELECT 2 AS x, 'b' AS y" })
-  const live = await home.live()
+await t.test('a file overwritten before packing is not served as a packed copy', async (t) => {
+  const fixture = await makeCatalogFolder(t, {
+    files,
+    registry: '    key: x\n    pack: auto',
+  })
+  await fixture.writeFiles({ 'other.parquet': "SELECT 2 AS x, 'b' AS y" })
+  const live = await fixture.live()
   const order = orderOf(live)
   const { id } = versionOf(live.serving.catalog)
-  const other = readFileSync(join(home.folder, 'other.parquet'))
-  writeFileSync(join(home.folder, 'data/1.parquet'), other)
+  const other = readFileSync(join(fixture.folder, 'other.parquet'))
+  writeFileSync(join(fixture.folder, 'data/1.parquet'), other)
   await live.takePacked(order, await pack(order))
   t.equal(now(live).version, null, 'what is packed are the rows of another version')
   t.equal(live.toPack, null, 'nor tried again before the files are looked at')
@@ -89,85 +95,87 @@ await t.test('what was overwritten before it was packed is not served as packed'
   t.not(now(live).version?.id, id)
   const next = orderOf(live)
   await live.takePacked(next, await pack(next))
-  await home.writeFiles(files)
+  await fixture.writeFiles(files)
   await settle(live)
   t.equal(now(live).version?.id, id, 'the first content again is the first version again')
 })
 
-await t.test('a late reader of files that were replaced withdraws nothing else', async (t) => {
-  const home = await makeHome(t, { files })
+await t.test('a late reader of replaced files withdraws only their version', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files })
   const checks = new FileChecks(hashFile)
-  const live = await home.live({ checks })
+  const live = await fixture.live({ checks })
   const first = versionOf(live.serving.catalog)
-  const path = join(home.folder, 'data/1.parquet')
+  const path = join(fixture.folder, 'data/1.parquet')
   writeFileSync(path, readFileSync(path))
   await settle(live)
   const second = versionOf(live.serving.catalog)
-  t.equal(second.id, first.id, 'the same content, written anew')
+  t.equal(second.id, first.id, 'the same content, written again')
   for (const file of first.files) t.equal(await checks.verify(file), 'intact')
   t.equal(now(live).version, second)
 })
 
-await t.test('a demo subset is of the same columns in earlier versions', async (t) => {
+await t.test('a demo subset uses the same columns in earlier versions', async (t) => {
   const swap = '    columns: {x: {name: y}, y: {name: x}}\n    demo: {y: [1]}'
-  const home = await makeHome(t, { files, registry: '    demo: {x: [1]}' })
-  const live = await home.live()
-  home.writeRegistry(swap)
+  const fixture = await makeCatalogFolder(t, { files, registry: '    demo: {x: [1]}' })
+  const live = await fixture.live()
+  fixture.writeRegistry(swap)
   await settle(live)
   const [earlier] = now(live).earlier
   t.match(earlier?.demo, [{ column: { source: 'x', name: 'x' } }])
 })
 
-await t.test('what new words hide holds though they fit no files', async (t) => {
-  const home = await makeHome(t, { files: { 'data/1.parquet': 'SELECT 1 AS x, 2 AS secret' } })
-  const live = await home.live()
-  const before = datasetOf(live.serving.catalog).version
-  home.writeRegistry('    columns: {secret: {hidden: true}, gone: {description: not there}}')
-  while ((await live.update()) === 'unsettled');
-  const { version, reason } = datasetOf(live.serving.catalog)
-  t.match(reason, /no column "gone"/)
-  t.same(
-    version?.columns.filter(({ hidden }) => !hidden).map(({ name }) => name),
-    ['x'],
-  )
-  t.not(version?.id, before?.id, 'what was cached of the other is not taken for this')
-})
+await t.test(
+  'columns that a new entry hides are hidden, even if it does not fit the files',
+  async (t) => {
+    const fixture = await makeCatalogFolder(t, {
+      files: { 'data/1.parquet': 'SELECT 1 AS x, 2 AS secret' },
+    })
+    const live = await fixture.live()
+    const before = datasetOf(live.serving.catalog).version
+    fixture.writeRegistry('    columns: {secret: {hidden: true}, gone: {description: not there}}')
+    while ((await live.update()) === 'unsettled');
+    const { version, reason } = datasetOf(live.serving.catalog)
+    t.match(reason, /no column "gone"/)
+    t.same(
+      version?.columns.filter(({ hidden }) => !hidden).map(({ name }) => name),
+      ['x'],
+    )
+    t.not(version?.id, before?.id, 'what was cached of the other is not taken for this')
+  },
+)
 
-await t.test('a look that waited for its turn counts as no longer than it took', async (t) => {
-  const home = await makeHome(t, { files })
-  const live = await home.live()
-  await home.writeFiles({ 'data/1.parquet': 'SELECT 7 AS x, 2 AS y' })
+await t.test('the duration of an update does not include waiting times', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files })
+  const live = await fixture.live()
+  await fixture.writeFiles({ 'data/1.parquet': 'SELECT 7 AS x, 2 AS y' })
   t.equal(await live.update(), 'unsettled')
   const start = performance.now()
   const [opened, waited] = await Promise.all([live.update(), live.update()])
   const bothMs = performance.now() - start
   t.same([opened, waited], ['changed', 'unchanged'])
-  t.ok(live.lookMs < bothMs / 2, 'or the watcher would pause for as long as versions are opened')
+  t.ok(live.checkMs < bothMs / 2, 'or the watcher would pause for as long as versions are opened')
 })
 
 await t.test(
   'a file that is written to in place is not opened, however long it takes',
   async (t) => {
-    const home = await makeHome(t, { files })
+    const folder = await makeCatalogFolder(t, { files })
     const clock = { ms: 0 }
-    const live = await home.live({ now: () => clock.ms })
+    const live = await folder.live({ now: () => clock.ms })
     const before = versionOf(live.serving.catalog).id
-    await home.writeFiles({
+    await folder.writeFiles({
       'a.parquet': 'SELECT 7 AS x, 8 AS y',
       'b.parquet': 'SELECT 9 AS x, 8 AS y',
     })
-    const halves = ['a.parquet', 'b.parquet'].map((name) => readFileSync(join(home.folder, name)))
+    const halves = ['a.parquet', 'b.parquet'].map((name) => readFileSync(join(folder.folder, name)))
     const results = new Set<string>()
     for (let looks = 0; looks < 40; looks++) {
-      home.write('data/1.parquet', halves[looks % 2] ?? '')
+      folder.write('data/1.parquet', halves[looks % 2] ?? '')
       results.add(await live.update())
       clock.ms += 1000
     }
     t.equal(now(live).version?.id, before)
-    t.match(
-      now(live).reason,
-      /^data\/1\.parquet is being written to all the time; write files whole/,
-    )
+    t.match(now(live).reason, /^data\/1\.parquet is being written to all the time\. Write files/)
     t.same([...results], ['unsettled', 'changed'], 'the reason is news but once')
     await settle(live)
     t.not(now(live).version?.id, before)
@@ -176,11 +184,11 @@ await t.test(
 )
 
 await t.test('whole files that come without end are served all the same', async (t) => {
-  const home = await makeHome(t, { files })
+  const folder = await makeCatalogFolder(t, { files })
   const clock = { ms: 0 }
-  const live = await home.live({ now: () => clock.ms })
+  const live = await folder.live({ now: () => clock.ms })
   for (let looks = 0; looks < 15; looks++) {
-    await home.writeFiles({ [`data/${looks + 2}.parquet`]: "SELECT 1 AS x, 'a' AS y" })
+    await folder.writeFiles({ [`data/${looks + 2}.parquet`]: "SELECT 1 AS x, 'a' AS y" })
     await live.update()
     clock.ms += 1000
   }

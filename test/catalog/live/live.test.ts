@@ -6,8 +6,8 @@ import type { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
 import { hashFile } from '../../../src/versions/hash-file.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import type { Version } from '../../../src/versions/version.js'
-import { datasetOf, makeHome, versionOf } from './fixtures/home.js'
-import type { Home } from './fixtures/home.js'
+import { datasetOf, makeCatalogFolder, versionOf } from './fixtures/catalog-folder.js'
+import type { CatalogFolder } from './fixtures/catalog-folder.js'
 
 const dayMs = 24 * 3_600_000
 const files = { 'data/1.parquet': 'SELECT 1 AS x, 2 AS y' }
@@ -25,14 +25,15 @@ function fileOf({ files: [file] }: Version) {
   if (!file) throw new Error('a version without files')
   return file
 }
-const foldersIn = (home: Home) => readdirSync(join(home.versionsFolder, 'things')).sort()
+const foldersIn = (fixture: CatalogFolder) =>
+  readdirSync(join(fixture.versionsFolder, 'things')).sort()
 
 await t.test('a file that is replaced is a new version; the old one is kept', async (t) => {
-  const home = await makeHome(t, { files })
-  const live = await home.live()
+  const fixture = await makeCatalogFolder(t, { files })
+  const live = await fixture.live()
   const first = versionOf(live.serving.catalog)
   t.equal(await live.update(), 'unchanged')
-  await home.writeFiles(others(5))
+  await fixture.writeFiles(others(5))
   t.equal(await live.update(), 'unsettled', 'it may still be written to')
   t.equal(now(live).version?.id, first.id)
   t.equal(await live.update(), 'changed')
@@ -42,7 +43,7 @@ await t.test('a file that is replaced is a new version; the old one is kept', as
     now(live).earlier.map(({ version }) => version.id),
     [first.id],
   )
-  await home.writeFiles(files)
+  await fixture.writeFiles(files)
   await settle(live)
   t.equal(now(live).version?.id, first.id, 'the first content again is the first version again')
   t.same(
@@ -51,38 +52,41 @@ await t.test('a file that is replaced is a new version; the old one is kept', as
   )
 })
 
-await t.test('what can not be served is refused, and the last good one goes on', async (t) => {
-  const home = await makeHome(t, { files })
-  const live = await home.live()
-  const { id } = versionOf(live.serving.catalog)
-  const refusedFor = async (t: Test, reason: RegExp) => {
+await t.test(
+  'files that can not be served are refused, and the last good version stays',
+  async (t) => {
+    const fixture = await makeCatalogFolder(t, { files })
+    const live = await fixture.live()
+    const { id } = versionOf(live.serving.catalog)
+    const refusedFor = async (t: Test, reason: RegExp) => {
+      await settle(live)
+      t.equal(now(live).version?.id, id)
+      t.match(now(live).reason, reason)
+    }
+    fixture.write('data/1.parquet.part', 'PAR1 half')
+    renameSync(join(fixture.folder, 'data/1.parquet.part'), join(fixture.folder, 'data/1.parquet'))
+    await refusedFor(t, /^data\/1\.parquet is not a whole Parquet file/)
+    fixture.writeRegistry('    description: said since')
+    await refusedFor(t, /not a whole/)
+    t.equal(now(live).description, 'said since', 'the registry is followed all the same')
+    rmSync(join(fixture.folder, 'data/1.parquet'))
+    await refusedFor(t, /^data\/\*\.parquet matches no file/)
+    await fixture.writeFiles(files)
+    fixture.writeRegistry('    key: nothing')
+    await refusedFor(t, /there is no column "nothing"/)
+    fixture.writeRegistry('')
     await settle(live)
-    t.equal(now(live).version?.id, id)
-    t.match(now(live).reason, reason)
-  }
-  home.write('data/1.parquet.part', 'PAR1 half')
-  renameSync(join(home.folder, 'data/1.parquet.part'), join(home.folder, 'data/1.parquet'))
-  await refusedFor(t, /^data\/1\.parquet is not a whole Parquet file/)
-  home.writeRegistry('    description: said since')
-  await refusedFor(t, /not a whole/)
-  t.equal(now(live).description, 'said since', 'the registry is followed all the same')
-  rmSync(join(home.folder, 'data/1.parquet'))
-  await refusedFor(t, /^data\/\*\.parquet matches no file/)
-  await home.writeFiles(files)
-  home.writeRegistry('    key: nothing')
-  await refusedFor(t, /there is no column "nothing"/)
-  home.writeRegistry('')
-  await settle(live)
-  t.match(now(live), { reason: null, version: { id } })
-  t.same(now(live).earlier, [])
-})
+    t.match(now(live), { reason: null, version: { id } })
+    t.same(now(live).earlier, [])
+  },
+)
 
 await t.test('a change that breaks programs is refused until the registry allows it', async (t) => {
-  const home = await makeHome(t, { files })
-  const live = await home.live()
+  const fixture = await makeCatalogFolder(t, { files })
+  const live = await fixture.live()
   const { id } = versionOf(live.serving.catalog)
   const take = async (select: string) => {
-    await home.writeFiles({ 'data/1.parquet': select })
+    await fixture.writeFiles({ 'data/1.parquet': select })
     await settle(live)
     return now(live).reason
   }
@@ -94,80 +98,80 @@ await t.test('a change that breaks programs is refused until the registry allows
   t.match(await take('SELECT 1 AS x, 0.5::DOUBLE AS y'), /"y" was INTEGER and is DOUBLE/)
   t.match(await take('SELECT 1 AS x, 2::UBIGINT AS y'), /"y" was INTEGER and is UBIGINT/)
   t.equal(await take('SELECT 1 AS x, 2::BIGINT AS y, 3 AS z'), null, 'wider, and one column more')
-  home.writeRegistry('    allow_breaking: true')
+  fixture.writeRegistry('    allow_breaking: true')
   t.equal(await take('SELECT 1 AS z'), null)
   t.same(
     now(live).version?.columns.map(({ name }) => name),
     ['z'],
   )
-  home.writeRegistry('    columns: {z: {name: zed}}')
+  fixture.writeRegistry('    columns: {z: {name: zed}}')
   await settle(live)
   t.equal(now(live).reason, null, 'the owner may rename what the files still hold')
 })
 
 await t.test('a registry that can not be read changes nothing', async (t) => {
-  const home = await makeHome(t, { files })
-  const live = await home.live()
-  home.writeRegistry('datasets: {things: {title: 5}}')
+  const fixture = await makeCatalogFolder(t, { files })
+  const live = await fixture.live()
+  fixture.writeRegistry('datasets: {things: {title: 5}}')
   await settle(live)
   t.match(live.serving.registryReason, /^registry\.yaml:1:[^]*title: must be a text/)
   t.match(now(live), { title: 'Things', reason: null })
-  rmSync(join(home.folder, 'registry.yaml'))
+  rmSync(join(fixture.folder, 'registry.yaml'))
   await settle(live)
   t.match(live.serving.registryReason, /^registry\.yaml is not there/)
-  await home.writeFiles(others(7))
+  await fixture.writeFiles(others(7))
   await settle(live)
   t.equal(now(live).earlier.length, 1, 'files are followed under the last good one')
-  home.writeRegistry('')
+  fixture.writeRegistry('')
   await settle(live)
   t.equal(live.serving.registryReason, null)
 })
 
-await t.test('a registry that drops what was sold is refused, unless forced', async (t) => {
+await t.test('a registry without a sold plan is refused, unless forced', async (t) => {
   const plans = '    plans: {free: {rows_per_month: 1, history: all, price_rub: 0}}'
-  const home = await makeHome(t, { files, registry: plans })
+  const fixture = await makeCatalogFolder(t, { files, registry: plans })
   const sold = [
     { dataset: 'things', plan: 'free' },
     { dataset: 'things', plan: 'free' },
     { dataset: 'long gone', plan: 'free' },
   ]
-  const live = await home.live({ sold: () => sold })
+  const live = await fixture.live({ sold: () => sold })
   const refused = async () => {
     await settle(live)
     return live.serving.registryReason
   }
-  home.writeRegistry('    plans: {other: {rows_per_month: 1, history: all, price_rub: 0}}')
+  fixture.writeRegistry('    plans: {other: {rows_per_month: 1, history: all, price_rub: 0}}')
   t.match(
     await refused(),
-    /^plan "free" of dataset "things" is gone, which 2 live subscriptions use; .* reload --force$/,
+    /^registry\.yaml:5:5: plan "free" of dataset "things" was removed, but 2 live .* reload --force$/,
   )
   t.ok(now(live).plans.has('free'))
-  home.writeRegistry('datasets: {}')
-  t.match(await refused(), /^dataset "things" is gone/)
+  fixture.writeRegistry('datasets: {}')
+  t.match(await refused(), /^registry\.yaml:1:1: dataset "things" was removed/)
   t.ok(now(live).version)
   await settle(live, true)
   t.equal(live.serving.registryReason, null)
   t.notOk(live.serving.catalog.datasets.has('things'))
 })
 
-await t.test('a dataset that joins, leaves and comes back', async (t) => {
+await t.test('a dataset can be added, removed and added again', async (t) => {
   const clock = { ms: 0 }
-  const home = await makeHome(t, { files })
-  const live = await home.live({ now: () => clock.ms })
+  const fixture = await makeCatalogFolder(t, { files })
+  const live = await fixture.live({ now: () => clock.ms })
   const entry = (name: string) => `  ${name}: {title: ${name}, files: data/1.parquet}\n`
-  home.writeRegistry(`datasets:\n${entry('things')}${entry('more')}`)
+  fixture.writeRegistry(`datasets:\n${entry('things')}${entry('more')}`)
   await settle(live)
   t.ok(now(live, 'more').version)
   const path = now(live, 'more').version?.files[0]?.path ?? ''
-  home.writeRegistry(`datasets:\n${entry('things')}`)
+  fixture.writeRegistry(`datasets:\n${entry('things')}`)
   await settle(live)
   await live.expire()
   t.notOk(live.serving.catalog.datasets.has('more'))
   t.ok(existsSync(path), 'requests that began before may still read it')
-  home.writeRegistry(`datasets:\n${entry('things')}${entry('more')}`)
+  fixture.writeRegistry(`datasets:\n${entry('things')}${entry('more')}`)
   await settle(live)
   t.equal(now(live, 'more').version?.files[0]?.path, path)
-  home.writeRegistry(`datasets:\n${entry('things')}`)
+  fixture.writeRegistry(`datasets:\n${entry('things')}`)
   await settle(live)
   await live.expire()
   clock.ms += 11 * 60_000
@@ -175,12 +179,12 @@ await t.test('a dataset that joins, leaves and comes back', async (t) => {
   t.notOk(existsSync(path))
 })
 
-await t.test('a superseded version is kept for its time, then it is gone', async (t) => {
+await t.test('a superseded version is removed after its time', async (t) => {
   const clock = { ms: dayMs }
-  const home = await makeHome(t, { files })
-  const live = await home.live({ now: () => clock.ms })
+  const fixture = await makeCatalogFolder(t, { files })
+  const live = await fixture.live({ now: () => clock.ms })
   const first = basename(folderOf(live))
-  await home.writeFiles(others(5))
+  await fixture.writeFiles(others(5))
   await settle(live)
   const second = basename(folderOf(live))
   clock.ms += dayMs - 1
@@ -189,30 +193,30 @@ await t.test('a superseded version is kept for its time, then it is gone', async
   clock.ms += 1
   await live.expire()
   t.equal(now(live).earlier.length, 0)
-  t.same(foldersIn(home), [first, second].sort(), 'a request may still be reading it')
+  t.same(foldersIn(fixture), [first, second].sort(), 'a request may still be reading it')
   clock.ms += 11 * 60_000
   await live.expire()
-  t.same(foldersIn(home), [second])
-  home.writeRegistry('    keep_versions_hours: 1')
-  await home.writeFiles(others(6))
+  t.same(foldersIn(fixture), [second])
+  fixture.writeRegistry('    keep_versions_hours: 1')
+  await fixture.writeFiles(others(6))
   await settle(live)
   clock.ms += 3_600_000
   await live.expire()
   t.equal(now(live).earlier.length, 0, 'as long as the registry says')
 })
 
-await t.test('after a restart all of it is as before, and no file is read again', async (t) => {
+await t.test('after a restart everything is as before, and no file is read again', async (t) => {
   const clock = { ms: dayMs }
-  const home = await makeHome(t, { files })
-  const before = await home.live({ now: () => clock.ms })
+  const fixture = await makeCatalogFolder(t, { files })
+  const before = await fixture.live({ now: () => clock.ms })
   const first = versionOf(before.serving.catalog).id
-  await home.writeFiles(others(5))
+  await fixture.writeFiles(others(5))
   await settle(before)
   const second = versionOf(before.serving.catalog).id
   clock.ms += 1000
-  home.write('data/2.parquet', 'PAR1 half')
+  fixture.write('data/2.parquet', 'PAR1 half')
   let opened = 0
-  const live = await home.live({
+  const live = await fixture.live({
     now: () => clock.ms,
     openFiles: () => Promise.reject(new Error(`opened ${++opened} times`)),
   })
@@ -222,7 +226,7 @@ await t.test('after a restart all of it is as before, and no file is read again'
     now(live).earlier.map(({ version }) => version.id),
     [first],
   )
-  rmSync(join(home.folder, 'data/2.parquet'))
+  rmSync(join(fixture.folder, 'data/2.parquet'))
   await settle(live)
   t.match(now(live), { reason: null, version: { id: second } })
   t.equal(opened, 0)
@@ -231,72 +235,72 @@ await t.test('after a restart all of it is as before, and no file is read again'
   t.same(now(live).earlier, [], 'its time began when it was superseded')
 })
 
-await t.test('a damaged or foreign folder of versions is not believed', async (t) => {
-  const home = await makeHome(t, { files })
-  const first = await home.live()
+await t.test('a damaged or foreign versions folder is not used', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files })
+  const first = await fixture.live()
   const { id } = versionOf(first.serving.catalog)
   const folder = folderOf(first)
-  const source = join(home.folder, 'data/1.parquet')
+  const source = join(fixture.folder, 'data/1.parquet')
   for (const damage of [
     () => writeFileSync(join(folder, 'manifest.json'), '1 sum\n{}'),
     () => rmSync(join(folder, '000000.parquet')),
     () => writeFileSync(join(folder, '000000.parquet'), 'PAR1 overwritten by a link'),
   ]) {
     damage()
-    await home.writeFiles(files)
-    const live = await home.live()
+    await fixture.writeFiles(files)
+    const live = await fixture.live()
     t.match(now(live), { reason: null, version: { id } }, String(damage))
-    t.same(foldersIn(home), [basename(folder)])
+    t.same(foldersIn(fixture), [basename(folder)])
   }
   rmSync(source)
-  const live = await home.live()
+  const live = await fixture.live()
   t.match(now(live), { version: { id } }, 'a source that is gone takes nothing with it')
 })
 
-await t.test('a file that was overwritten in place is taken as what it now is', async (t) => {
-  const home = await makeHome(t, { files })
-  await home.writeFiles({ 'other.parquet': 'SELECT 8 AS x, 9 AS y' })
+await t.test('a file that was overwritten in place is served with its new content', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files })
+  await fixture.writeFiles({ 'other.parquet': 'SELECT 8 AS x, 9 AS y' })
   const checks = new FileChecks(hashFile)
-  const live = await home.live({ checks })
+  const live = await fixture.live({ checks })
   const first = versionOf(live.serving.catalog)
   writeFileSync(
-    join(home.folder, 'data/1.parquet'),
-    readFileSync(join(home.folder, 'other.parquet')),
+    join(fixture.folder, 'data/1.parquet'),
+    readFileSync(join(fixture.folder, 'other.parquet')),
   )
   await settle(live)
   const second = versionOf(live.serving.catalog)
   t.not(second.id, first.id)
   await checks.verify(fileOf(first))
-  t.same(now(live).earlier, [], 'nobody walks on over a version that is torn')
+  t.same(now(live).earlier, [], 'no walk continues on a torn version')
   t.equal(now(live).version?.id, second.id)
 })
 
-await t.test('files that break the engine are served again only when they change', async (t) => {
-  const home = await makeHome(t, { files })
-  const live = await home.live()
+await t.test('files that crash the engine are served again only after they change', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files })
+  const live = await fixture.live()
   const first = versionOf(live.serving.catalog)
   live.withdraw(first, 'reading it broke the query engine 3 times')
   t.match(now(live), { version: null, reason: /broke the query engine/ })
   await settle(live)
   t.match(now(live), {
     version: null,
-    reason: 'these files break the query engine; others are needed',
+    reason: 'these files crash the query engine; replace them',
   })
-  await home.writeFiles(others(5))
+  await fixture.writeFiles(others(5))
   await settle(live)
   t.match(now(live), { reason: null, version: { rows: 1 } })
 })
 
-await t.test('one file more among many: only that one is opened', async (t) => {
+await t.test('of many files, only a new one is opened', async (t) => {
   const many = Object.fromEntries(
     Array.from({ length: 20 }, (_, index) => [
       `data/${index + 10}.parquet`,
       `SELECT ${index} AS x`,
     ]),
   )
-  const home = await makeHome(t, { files: many })
-  const live = await home.live()
-  await home.writeFiles({ 'data/90.parquet': 'SELECT 99 AS x' })
+  const fixture = await makeCatalogFolder(t, { files: many })
+  const live = await fixture.live()
+  await fixture.writeFiles({ 'data/90.parquet': 'SELECT 99 AS x' })
   await settle(live)
   t.equal(versionOf(live.serving.catalog).rows, 21)
 })

@@ -1,7 +1,11 @@
 import t from 'tap'
 import { typeText } from '../../../src/columns/data-type.js'
-import { datasetOf, makeHome, versionOf } from '../../catalog/live/fixtures/home.js'
-import type { Home } from '../../catalog/live/fixtures/home.js'
+import {
+  datasetOf,
+  makeCatalogFolder,
+  versionOf,
+} from '../../catalog/live/fixtures/catalog-folder.js'
+import type { CatalogFolder } from '../../catalog/live/fixtures/catalog-folder.js'
 import { startWorld } from '../../support/world.js'
 
 const tree = (lines = '') =>
@@ -9,16 +13,16 @@ const tree = (lines = '') =>
 
 /** `things` over files at these paths under `data/`, each with one row unless said otherwise. */
 async function makeTree(
-  t: Parameters<typeof makeHome>[0],
+  t: Parameters<typeof makeCatalogFolder>[0],
   paths: readonly string[],
   lines = '',
   select = 'SELECT 1 AS x',
-): Promise<Home> {
+): Promise<CatalogFolder> {
   const files = Object.fromEntries(paths.map((path) => [`data/${path}`, select]))
-  return makeHome(t, { files, registry: tree(lines) })
+  return makeCatalogFolder(t, { files, registry: tree(lines) })
 }
 
-await t.test('folders are columns after the files own, in types that lose nothing', async (t) => {
+await t.test('folder columns follow those of the files, in types that lose nothing', async (t) => {
   const values = {
     whole: ['2024', '-7', '0', '9223372036854775807'],
     code: ['01', '2', '3', '4'],
@@ -57,7 +61,7 @@ await t.test('folders are columns after the files own, in types that lose nothin
   t.equal(file?.bounds.get('maybe'), null)
 })
 
-await t.test('the registry renames, describes and hides them, and chooses by them', async (t) => {
+await t.test('the registry can rename, describe, hide and filter folder columns', async (t) => {
   const lines = `    key: Год
     history: Год
     columns:
@@ -80,15 +84,15 @@ await t.test('the registry renames, describes and hides them, and chooses by the
 })
 
 await t.test('a year without rows is not the newest', async (t) => {
-  const home = await makeTree(t, ['year=2022/a.parquet'], '    history: year')
-  await home.writeFiles({ 'data/year=2030/a.parquet': 'SELECT 1 AS x WHERE false' })
-  t.equal(versionOf(await home.open()).newestHistory, 2022n)
+  const fixture = await makeTree(t, ['year=2022/a.parquet'], '    history: year')
+  await fixture.writeFiles({ 'data/year=2030/a.parquet': 'SELECT 1 AS x WHERE false' })
+  t.equal(versionOf(await fixture.open()).newestHistory, 2022n)
 })
 
-await t.test('a column that the files hold wins over the folder', async (t) => {
+await t.test('a column in the files has priority over the folder', async (t) => {
   const select = 'SELECT 7::TINYINT AS Year'
-  const home = await makeTree(t, ['year=2022/a.parquet', 'year=2023/a.parquet'], '', select)
-  const { columns, files } = versionOf(await home.open())
+  const fixture = await makeTree(t, ['year=2022/a.parquet', 'year=2023/a.parquet'], '', select)
+  const { columns, files } = versionOf(await fixture.open())
   t.same(
     columns.map(({ name, type }) => [name, typeText(type)]),
     [['Year', 'TINYINT']],
@@ -96,26 +100,29 @@ await t.test('a column that the files hold wins over the folder', async (t) => {
   t.equal(files[0]?.partition.size, 0)
 })
 
-await t.test('files that have a folder some and some not are refused, naming two', async (t) => {
-  const mixed = await makeTree(t, ['year=2022/a.parquet', 'b.parquet', 'year=2024/c.parquet'])
-  t.equal(
-    datasetOf(await mixed.open()).reason,
-    'registry.yaml:4:5: data/year=2022/a.parquet stands in a folder "year=…" and data/b.parquet ' +
-      'does not; all files must have it alike',
-  )
-  const held = await makeTree(t, ['year=2022/a.parquet'])
-  await held.writeFiles({ 'data/b.parquet': 'SELECT 1 AS x, 2024 AS year' })
-  t.equal(
-    datasetOf(await held.open()).reason,
-    'registry.yaml:4:5: data/b.parquet holds a column "year" and data/year=2022/a.parquet has it ' +
-      'in its path only; all files must have it alike',
-  )
-  const twice = await makeTree(t, ['year=2022/year=2023/a.parquet'])
-  t.equal(
-    datasetOf(await twice.open()).reason,
-    'registry.yaml:4:5: data/year=2022/year=2023/a.parquet stands in two folders for "year"',
-  )
-})
+await t.test(
+  'if only some files are in a folder, they are refused, with the names of two',
+  async (t) => {
+    const mixed = await makeTree(t, ['year=2022/a.parquet', 'b.parquet', 'year=2024/c.parquet'])
+    t.equal(
+      datasetOf(await mixed.open()).reason,
+      'registry.yaml:4:5: data/year=2022/a.parquet is in a folder "year=…" and data/b.parquet ' +
+        'is not; all files must be alike',
+    )
+    const held = await makeTree(t, ['year=2022/a.parquet'])
+    await held.writeFiles({ 'data/b.parquet': 'SELECT 1 AS x, 2024 AS year' })
+    t.equal(
+      datasetOf(await held.open()).reason,
+      'registry.yaml:4:5: data/b.parquet has a column "year" and data/year=2022/a.parquet has it ' +
+        'only in its path; all files must be alike',
+    )
+    const twice = await makeTree(t, ['year=2022/year=2023/a.parquet'])
+    t.equal(
+      datasetOf(await twice.open()).reason,
+      'registry.yaml:4:5: data/year=2022/year=2023/a.parquet is in two folders for "year"',
+    )
+  },
+)
 
 await t.test('the same files in other folders are another version', async (t) => {
   const ids: string[] = []
@@ -127,7 +134,7 @@ await t.test('the same files in other folders are another version', async (t) =>
   t.equal(again, ids[0])
 })
 
-await t.test('a plan sells the latest years of a tree by year', async (t) => {
+await t.test('a plan sells the latest years of files in folders by year', async (t) => {
   const years = [2021, 2022, 2023, 2024]
   const world = await startWorld(t, {
     files: Object.fromEntries(

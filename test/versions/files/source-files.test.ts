@@ -6,7 +6,11 @@ import { isDynamicPattern } from 'tinyglobby'
 import { escapePattern } from '../../../src/versions/files/expand-pattern.js'
 import { findSourceFiles } from '../../../src/versions/files/source-files.js'
 import { FileError } from '../../../src/versions/opener.js'
-import { datasetOf, makeHome, versionOf } from '../../catalog/live/fixtures/home.js'
+import {
+  datasetOf,
+  makeCatalogFolder,
+  versionOf,
+} from '../../catalog/live/fixtures/catalog-folder.js'
 import { writeParquet } from '../../support/parquet.js'
 
 async function namesIn(folder: string, ...patterns: readonly string[]): Promise<readonly string[]> {
@@ -24,7 +28,7 @@ async function refusal(folder: string, pattern: string): Promise<string> {
   return ''
 }
 
-await t.test('files stand in the order of the patterns, the matches of each by name', async (t) => {
+await t.test('files are in the order of the patterns, the matches of each by name', async (t) => {
   const folder = t.testdir({})
   const names = [
     'b/2.parquet',
@@ -53,7 +57,7 @@ await t.test('files stand in the order of the patterns, the matches of each by n
   ])
 })
 
-await t.test('a file is found by its name whatever its letters mean in a glob', async (t) => {
+await t.test('a file is found by its exact name, even if its letters form a glob', async (t) => {
   const folder = t.testdir({})
   const names = [
     '[2024].parquet',
@@ -76,7 +80,7 @@ await t.test('a file is found by its name whatever its letters mean in a glob', 
 })
 
 await t.test(
-  'a folder that is there is meant by its own name, and the rest is a glob',
+  'an existing folder is matched by its exact name, and only the rest is a glob',
   async (t) => {
     const folder = t.testdir({})
     const names = ['y[1]/a.parquet', 'y[1]/!b.parquet', 'y1/c.parquet', 'back\\[2]/d.parquet']
@@ -101,40 +105,43 @@ await t.test(
   },
 )
 
-await t.test('what is no whole Parquet file is told apart, in words without a path', async (t) => {
-  const folder = t.testdir({ 'garbage.parquet': 'This is a text file, not Parquet at all.' })
-  await writeParquet(folder, { 'good.parquet': 'SELECT i FROM range(10000) r(i)' })
-  const good = readFileSync(join(folder, 'good.parquet'))
-  const write = (name: string, content: Uint8Array) => writeFileSync(join(folder, name), content)
-  write('empty.parquet', Buffer.alloc(0))
-  write('tiny.parquet', Buffer.from('PAR1'))
-  write('truncated.parquet', good.subarray(0, good.length / 2))
-  write('encrypted.parquet', Buffer.concat([good.subarray(0, -4), Buffer.from('PARE')]))
-  const cut = Buffer.from(good)
-  cut.writeUInt32LE(good.length, good.length - 8)
-  write('cut.parquet', cut)
-  mkdirSync(join(folder, 'folder'))
-  symlinkSync('nowhere', join(folder, 'broken.parquet'))
-  const reasons = {
-    'garbage.parquet': 'is not a whole Parquet file (no PAR1 at its end)',
-    'empty.parquet': 'is empty (0 bytes)',
-    'tiny.parquet': 'is not a whole Parquet file (no PAR1 at its end)',
-    'truncated.parquet': 'is not a whole Parquet file (no PAR1 at its end)',
-    'encrypted.parquet': 'is encrypted Parquet, which is not supported',
-    'cut.parquet': 'is not a whole Parquet file (its footer is cut)',
-    'absent.parquet': 'is not there',
-    'absent/*.parquet': 'matches no file',
-    'broken.parquet': 'is not there',
-    folder: 'is a folder: add /*.parquet',
-    'good.parquet': '',
-  }
-  for (const [name, reason] of Object.entries(reasons)) {
-    t.equal(await refusal(folder, name), reason, name)
-  }
-})
+await t.test(
+  'each kind of file that is not complete Parquet has its own error, without a path',
+  async (t) => {
+    const folder = t.testdir({ 'garbage.parquet': 'This is a text file, not Parquet at all.' })
+    await writeParquet(folder, { 'good.parquet': 'SELECT i FROM range(10000) r(i)' })
+    const good = readFileSync(join(folder, 'good.parquet'))
+    const write = (name: string, content: Uint8Array) => writeFileSync(join(folder, name), content)
+    write('empty.parquet', Buffer.alloc(0))
+    write('tiny.parquet', Buffer.from('PAR1'))
+    write('truncated.parquet', good.subarray(0, good.length / 2))
+    write('encrypted.parquet', Buffer.concat([good.subarray(0, -4), Buffer.from('PARE')]))
+    const cut = Buffer.from(good)
+    cut.writeUInt32LE(good.length, good.length - 8)
+    write('cut.parquet', cut)
+    mkdirSync(join(folder, 'folder'))
+    symlinkSync('nowhere', join(folder, 'broken.parquet'))
+    const reasons = {
+      'garbage.parquet': 'is not a whole Parquet file (no PAR1 at its end)',
+      'empty.parquet': 'is empty (0 bytes)',
+      'tiny.parquet': 'is not a whole Parquet file (no PAR1 at its end)',
+      'truncated.parquet': 'is not a whole Parquet file (no PAR1 at its end)',
+      'encrypted.parquet': 'is encrypted Parquet, which is not supported',
+      'cut.parquet': 'is not a whole Parquet file (its footer is cut)',
+      'absent.parquet': 'is not there',
+      'absent/*.parquet': 'matches no file',
+      'broken.parquet': 'is not there',
+      folder: 'is a folder: add /*.parquet',
+      'good.parquet': '',
+    }
+    for (const [name, reason] of Object.entries(reasons)) {
+      t.equal(await refusal(folder, name), reason, name)
+    }
+  },
+)
 
 await t.test('a dataset whose file is bad has a reason; the others are served', async (t) => {
-  const home = await makeHome(t, {
+  const fixture = await makeCatalogFolder(t, {
     files: {
       'good/1.parquet': 'SELECT 1 AS x',
       'page/1.parquet': 'SELECT i, hash(i) AS h FROM range(2000) r(i)',
@@ -142,15 +149,15 @@ await t.test('a dataset whose file is bad has a reason; the others are served', 
     },
     texts: { 'empty/1.parquet': '', 'garbage/1.parquet': 'no Parquet at all, but long enough' },
   })
-  const page = readFileSync(join(home.folder, 'page/1.parquet'))
-  home.write('page/1.parquet', page.fill(0xff, 4, 4000))
-  const footer = readFileSync(join(home.folder, 'footer/1.parquet'))
+  const page = readFileSync(join(fixture.folder, 'page/1.parquet'))
+  fixture.write('page/1.parquet', page.fill(0xff, 4, 4000))
+  const footer = readFileSync(join(fixture.folder, 'footer/1.parquet'))
   const footerStart = footer.length - 8 - footer.readUInt32LE(footer.length - 8)
-  home.write('footer/1.parquet', footer.fill(0xee, footerStart, footer.length - 8))
+  fixture.write('footer/1.parquet', footer.fill(0xee, footerStart, footer.length - 8))
   const names = ['empty', 'garbage', 'page', 'footer', 'missing', 'good']
   const entry = (name: string) => `  ${name}: {title: x, files: "${name}/*.parquet"}\n`
-  home.writeRegistry(`datasets:\n${names.map(entry).join('')}`)
-  for (const catalog of [await home.open(), await home.check()]) {
+  fixture.writeRegistry(`datasets:\n${names.map(entry).join('')}`)
+  for (const catalog of [await fixture.open(), await fixture.check()]) {
     t.same([...catalog.datasets.keys()], names, "in the registry's order")
     const reason = (name: string) => datasetOf(catalog, name).reason ?? ''
     t.equal(reason('empty'), 'empty/1.parquet is empty (0 bytes)')
@@ -160,21 +167,21 @@ await t.test('a dataset whose file is bad has a reason; the others are served', 
     t.equal(reason('missing'), 'missing/*.parquet matches no file')
     t.equal(versionOf(catalog, 'good').rows, 1)
     for (const name of names) {
-      t.notMatch(reason(name), home.folder, 'no absolute path')
+      t.notMatch(reason(name), fixture.folder, 'no absolute path')
       t.equal(datasetOf(catalog, name).version === null, name !== 'good')
     }
   }
 })
 
 await t.test('a file without rows is served: its columns count, its rows do not', async (t) => {
-  const home = await makeHome(t, {
+  const fixture = await makeCatalogFolder(t, {
     files: {
       'data/1.parquet': 'SELECT 1 AS year, 2 AS x WHERE false',
       'data/2.parquet': 'SELECT 2024 AS year, 3 AS y',
     },
     registry: '    history: year',
   })
-  const version = versionOf(await home.open())
+  const version = versionOf(await fixture.open())
   t.equal(version.rows, 1)
   t.equal(version.newestHistory, 2024n)
   t.same(
@@ -184,20 +191,22 @@ await t.test('a file without rows is served: its columns count, its rows do not'
 })
 
 await t.test('a symbolic link is served from the file behind it', async (t) => {
-  const home = await makeHome(t, { files: { 'store/v1.parquet': 'SELECT 7 AS x' } })
-  mkdirSync(join(home.folder, 'data'))
-  symlinkSync('../store/v1.parquet', join(home.folder, 'data/current.parquet'))
-  for (const catalog of [await home.open(), await home.check()]) {
+  const fixture = await makeCatalogFolder(t, {
+    files: { 'store/v1.parquet': 'SELECT 7 AS x' },
+  })
+  mkdirSync(join(fixture.folder, 'data'))
+  symlinkSync('../store/v1.parquet', join(fixture.folder, 'data/current.parquet'))
+  for (const catalog of [await fixture.open(), await fixture.check()]) {
     const version = versionOf(catalog)
     t.equal(version.rows, 1)
     t.equal(version.files[0]?.name, 'data/current.parquet')
   }
-  rmSync(join(home.folder, 'data/current.parquet'))
-  symlinkSync('../store/v2.parquet', join(home.folder, 'data/current.parquet'))
-  t.equal(datasetOf(await home.open()).reason, 'data/*.parquet matches no file')
+  rmSync(join(fixture.folder, 'data/current.parquet'))
+  symlinkSync('../store/v2.parquet', join(fixture.folder, 'data/current.parquet'))
+  t.equal(datasetOf(await fixture.open()).reason, 'data/*.parquet matches no file')
 })
 
-await t.test('content that was read before is not read again', async (t) => {
+await t.test('known content is not read again', async (t) => {
   const folder = t.testdir({})
   await writeParquet(folder, { '1.parquet': 'SELECT 1 AS x' })
   const [first] = await findSourceFiles(folder, ['1.parquet'], new Map())
@@ -211,7 +220,7 @@ await t.test('content that was read before is not read again', async (t) => {
   t.equal(touched?.contentHash, first.contentHash, 'a touched file is read again')
 })
 
-await t.test('the hash is that of the whole content', async (t) => {
+await t.test('the hash covers the whole content', async (t) => {
   const folder = t.testdir({})
   await writeParquet(folder, { 'big.parquet': 'SELECT hash(i) AS h FROM range(300000) r(i)' })
   const path = join(folder, 'big.parquet')

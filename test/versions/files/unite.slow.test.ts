@@ -2,32 +2,35 @@ import fc from 'fast-check'
 import t from 'tap'
 import { typeText, widen } from '../../../src/columns/data-type.js'
 import type { DataType, ScalarName } from '../../../src/columns/data-type.js'
-import type { ReadFile } from '../../../src/versions/files/build-version.js'
+import type { ContentFile } from '../../../src/versions/files/build-version.js'
 import { uniteColumns } from '../../../src/versions/files/unite.js'
 import type { Version } from '../../../src/versions/version.js'
 import {
   datasetOf,
-  makeHome,
+  makeCatalogFolder,
   openThings,
   refusalOf,
   versionOf,
-} from '../../catalog/live/fixtures/home.js'
+} from '../../catalog/live/fixtures/catalog-folder.js'
 
 function typesOf(version: Version): readonly string[] {
   return version.columns.map(({ name, type }) => `${name} ${typeText(type)}`)
 }
 
-await t.test('columns stand as in the first file, then what later files add', async (t) => {
-  const version = await openThings(t, {
-    'data/1.parquet': 'SELECT 1 AS b, 2 AS a',
-    'data/2.parquet': 'SELECT 1 AS c, 2 AS a, \'x\' AS "2110"',
-  })
-  t.same(typesOf(version), ['b INTEGER', 'a INTEGER', 'c INTEGER', '2110 VARCHAR'])
-  t.same(
-    version.columns.map((column) => column.source),
-    ['b', 'a', 'c', '2110'],
-  )
-})
+await t.test(
+  'columns are in the order of the first file, followed by those of later files',
+  async (t) => {
+    const version = await openThings(t, {
+      'data/1.parquet': 'SELECT 1 AS b, 2 AS a',
+      'data/2.parquet': 'SELECT 1 AS c, 2 AS a, \'x\' AS "2110"',
+    })
+    t.same(typesOf(version), ['b INTEGER', 'a INTEGER', 'c INTEGER', '2110 VARCHAR'])
+    t.same(
+      version.columns.map((column) => column.source),
+      ['b', 'a', 'c', '2110'],
+    )
+  },
+)
 
 await t.test('types widen to the narrowest that holds every value', async (t) => {
   const version = await openThings(t, {
@@ -50,7 +53,7 @@ await t.test('types widen to the narrowest that holds every value', async (t) =>
   ])
 })
 
-await t.test('types that no type holds without loss are refused, naming both files', async (t) => {
+await t.test('types without a common type are refused, with the names of both files', async (t) => {
   const reason = await refusalOf(t, {
     'data/1.parquet': 'SELECT 1::BIGINT AS n, 1 AS code, 1 AS same, [1] AS list',
     'data/2.parquet': "SELECT 0.5::DOUBLE AS n, 'x' AS code, 1 AS same, ['x'] AS list",
@@ -63,8 +66,8 @@ await t.test('types that no type holds without loss are refused, naming both fil
   ])
 })
 
-await t.test('a column that a file lacks, or that nobody promises, may be empty', async (t) => {
-  const home = await makeHome(t, {
+await t.test('a column that a file lacks, or that has no promise, may be empty', async (t) => {
+  const fixture = await makeCatalogFolder(t, {
     files: {
       'data/1.parquet': 'SELECT 1 AS everywhere, 1 AS first, 1 AS open',
       'data/2.parquet': 'SELECT 2 AS everywhere, 2 AS open',
@@ -72,7 +75,7 @@ await t.test('a column that a file lacks, or that nobody promises, may be empty'
     texts: { 'd.csv': 'column,nullable\neverywhere,false\nfirst,false\nopen,true\n' },
     registry: '    dictionary: d.csv',
   })
-  const { columns } = versionOf(await home.open())
+  const { columns } = versionOf(await fixture.open())
   t.same(
     columns.map(({ name, nullable }) => [name, nullable]),
     [
@@ -83,7 +86,7 @@ await t.test('a column that a file lacks, or that nobody promises, may be empty'
   )
 })
 
-await t.test('a column that no file lets be empty is never empty', (t) => {
+await t.test('a column that is required in every file is never empty', (t) => {
   const type: DataType = { kind: 'scalar', name: 'INTEGER' }
   const source = {
     path: '',
@@ -93,7 +96,7 @@ await t.test('a column that no file lets be empty is never empty', (t) => {
     identity: '',
     contentHash: '',
   }
-  const file = (name: string, required: boolean): ReadFile => ({
+  const file = (name: string, required: boolean): ContentFile => ({
     source: { ...source, name },
     path: name,
     guard: null,
@@ -138,19 +141,19 @@ await t.test('the registry renames, hides, describes, and shows numbers as text'
   t.same(version.files[0]?.bounds.get('2110'), { min: 1n, max: 1n })
 })
 
-await t.test("what the registry says of a column goes before the dictionary's word", async (t) => {
-  const home = await makeHome(t, {
+await t.test('the registry has priority over the dictionary', async (t) => {
+  const fixture = await makeCatalogFolder(t, {
     files: { 'data/1.parquet': 'SELECT 1 AS a, 2 AS b' },
     texts: { 'd.csv': 'column,unit,description\na,RUB,From the dictionary\nb,,Only here\n' },
     registry: '    dictionary: d.csv\n    columns: {a: {description: From the registry}}',
   })
-  const [a, b] = versionOf(await home.open()).columns
+  const [a, b] = versionOf(await fixture.open()).columns
   t.match(a, { description: 'From the registry', unit: 'RUB' })
   t.match(b, { description: 'Only here', unit: null })
 })
 
 await t.test(
-  'names that the registry gets wrong are told with the nearest right one',
+  'unknown names in the registry are reported with the most similar column',
   async (t) => {
     const reason = await refusalOf(
       t,
@@ -166,13 +169,13 @@ await t.test(
       'registry.yaml:6:5: there is no column "yaer". Did you mean "year"?',
       'registry.yaml:8:12: there is no column "nn". Did you mean "inn"?',
       'registry.yaml:8:23: column "tags" (json) can\'t be chosen by a value',
-      'registry.yaml:8:41: Column "year" is an integer; "twenty" is no value for it. Example: year=eq.2024',
-      'registry.yaml:8:55: Column "year" is an integer; "20x" is no value for it. Example: year=eq.2024',
+      'registry.yaml:8:41: Column "year" takes an integer, got "twenty". Example: year=eq.2024',
+      'registry.yaml:8:55: Column "year" takes an integer, got "20x". Example: year=eq.2024',
     ])
   },
 )
 
-await t.test('history counts years, so its column holds years, days or moments', async (t) => {
+await t.test('a history column has integers, dates or timestamps', async (t) => {
   const file = { 'data/1.parquet': "SELECT 'x' AS text, 0.5 AS number, true AS flag, [1] AS list" }
   for (const [name, shown] of [
     ['text', 'string'],
@@ -203,9 +206,9 @@ await t.test('a name that clashes with a parameter must be renamed', async (t) =
   )
 })
 
-await t.test("a name that the engine needs for a row's place is refused", async (t) => {
+await t.test("a name that the engine uses for a row's position is refused", async (t) => {
   for (const name of ['file_row_number', 'File_Index']) {
-    const reason = `registry.yaml:4:5: column "${name}" has a name that the engine uses itself; drop it from the files`
+    const reason = `registry.yaml:4:5: column "${name}" has a name that the engine uses itself; remove it from the files`
     const files = { 'data/1.parquet': `SELECT 1 AS "${name}", 2 AS a` }
     t.equal(await refusalOf(t, files), reason)
     t.match(
@@ -218,31 +221,34 @@ await t.test("a name that the engine needs for a row's place is refused", async 
   t.same(typesOf(version), ['filename VARCHAR'], 'a file name is an ordinary column')
 })
 
-await t.test('names that differ in case only are refused, over files as within one', async (t) => {
-  t.equal(
-    await refusalOf(t, {
-      'data/1.parquet': 'SELECT 1 AS inn',
-      'data/2.parquet': 'SELECT 1 AS "INN"',
-    }),
-    'registry.yaml:4:5: columns "inn" and "INN" differ in case only; rename it: columns: {"INN": {name: …}}',
-  )
-  t.equal(
-    await refusalOf(
+await t.test(
+  'names that differ only in case are refused, across files and within one',
+  async (t) => {
+    t.equal(
+      await refusalOf(t, {
+        'data/1.parquet': 'SELECT 1 AS inn',
+        'data/2.parquet': 'SELECT 1 AS "INN"',
+      }),
+      'registry.yaml:4:5: columns "inn" and "INN" differ in case only; rename it: columns: {"INN": {name: …}}',
+    )
+    t.equal(
+      await refusalOf(
+        t,
+        { 'data/1.parquet': 'SELECT 1 AS a, 2 AS b' },
+        '    columns: {a: {name: same}, b: {name: same}}',
+      ),
+      'registry.yaml:5:36: two columns have the name "same": "a" and "b"',
+    )
+    const version = await openThings(
       t,
-      { 'data/1.parquet': 'SELECT 1 AS a, 2 AS b' },
-      '    columns: {a: {name: same}, b: {name: same}}',
-    ),
-    'registry.yaml:5:36: two columns have the name "same": "a" and "b"',
-  )
-  const version = await openThings(
-    t,
-    { 'data/1.parquet': 'SELECT 1 AS inn', 'data/2.parquet': 'SELECT 1 AS "INN"' },
-    '    columns: {INN: {name: inn_2}}',
-  )
-  t.same(typesOf(version), ['inn INTEGER', 'inn_2 INTEGER'])
-})
+      { 'data/1.parquet': 'SELECT 1 AS inn', 'data/2.parquet': 'SELECT 1 AS "INN"' },
+      '    columns: {INN: {name: inn_2}}',
+    )
+    t.same(typesOf(version), ['inn INTEGER', 'inn_2 INTEGER'])
+  },
+)
 
-await t.test('names may hold anything that a Parquet file can', async (t) => {
+await t.test('column names may be anything that Parquet allows', async (t) => {
   const names = ['сумма, ₽', 'a.b', "it's", 'two words', 'say "hi"', '2110', 'a=b&c', '\u{1f600}']
   const select = names.map((name) => `1 AS "${name.replaceAll('"', '""')}"`).join(', ')
   const version = await openThings(t, { 'data/1.parquet': `SELECT ${select}` })
@@ -252,49 +258,52 @@ await t.test('names may hold anything that a Parquet file can', async (t) => {
   )
 })
 
-await t.test('a dataset says what the registry says, and the rest by default', async (t) => {
-  const files = { 'data/1.parquet': 'SELECT 1 AS a' }
-  const home = await makeHome(t, { files })
-  const plain = datasetOf(await home.open())
-  t.match(plain, {
-    name: 'things',
-    title: 'Things',
-    description: null,
-    source: null,
-    listed: false,
-    limit: { default: 100, max: 1000 },
-    requireFilter: false,
-    timeoutMs: 10_000,
-    demo: null,
-    reason: null,
-  })
-  home.writeRegistry(`    description: What there is
+await t.test(
+  'a dataset takes its settings from the registry, the others from defaults',
+  async (t) => {
+    const files = { 'data/1.parquet': 'SELECT 1 AS a' }
+    const fixture = await makeCatalogFolder(t, { files })
+    const plain = datasetOf(await fixture.open())
+    t.match(plain, {
+      name: 'things',
+      title: 'Things',
+      description: null,
+      source: null,
+      listed: false,
+      limit: { default: 100, max: 1000 },
+      requireFilter: false,
+      timeoutMs: 10_000,
+      demo: null,
+      reason: null,
+    })
+    fixture.writeRegistry(`    description: What there is
     source: Ours
     listed: true
     limit: {max: 50}
     require_filter: true
     timeout_seconds: 2.5`)
-  t.match(datasetOf(await home.open()), {
-    description: 'What there is',
-    source: 'Ours',
-    listed: true,
-    limit: { default: 50, max: 50 },
-    requireFilter: true,
-    timeoutMs: 2500,
-  })
-  home.writeRegistry('    limit: {default: 5000}')
-  t.same(datasetOf(await home.open()).limit, { default: 5000, max: 5000 })
-})
+    t.match(datasetOf(await fixture.open()), {
+      description: 'What there is',
+      source: 'Ours',
+      listed: true,
+      limit: { default: 50, max: 50 },
+      requireFilter: true,
+      timeoutMs: 2500,
+    })
+    fixture.writeRegistry('    limit: {default: 5000}')
+    t.same(datasetOf(await fixture.open()).limit, { default: 5000, max: 5000 })
+  },
+)
 
 await t.test(
-  'a dataset of more than 100,000 rows needs a filter, unless it is told not to',
+  'a dataset of more than 100,000 rows needs a filter, unless the registry says otherwise',
   async (t) => {
     const of = async (rows: number, line = '') => {
-      const home = await makeHome(t, {
+      const fixture = await makeCatalogFolder(t, {
         files: { 'data/1.parquet': `SELECT 1 AS a FROM range(${rows})` },
         registry: line,
       })
-      return datasetOf(await home.open()).requireFilter
+      return datasetOf(await fixture.open()).requireFilter
     }
     t.equal(await of(100_000), false)
     t.equal(await of(100_001), true)

@@ -33,7 +33,7 @@ async function linkedFile(t: Test) {
   }
   const checks = new FileChecks(hash)
   const losses: Verdict[] = []
-  checks.onLoss((_, verdict) => losses.push(verdict))
+  checks.onFailure((_, verdict) => losses.push(verdict))
   const [found] = await findSourceFiles(folder, ['a.parquet'], new Map(), { hash })
   if (!found) throw new Error('no source')
   const path = join(folder, 'stored/0.parquet')
@@ -52,7 +52,7 @@ await t.test('a file that was hashed and then linked is read once', async (t) =>
   t.equal(reads.count, 1)
 })
 
-await t.test('a server that starts believes nothing before it has read it', async (t) => {
+await t.test('a new process counts no file as verified before it has read it', async (t) => {
   const { file, losses } = await linkedFile(t)
   const checks = new FileChecks(hashFile)
   t.notOk(checks.isVerified(file) || checks.isUntouched(file))
@@ -61,7 +61,7 @@ await t.test('a server that starts believes nothing before it has read it', asyn
   t.same(losses, [])
 })
 
-await t.test('what is done to a file by others is seen, and what it was is told', async (t) => {
+await t.test('a change of a file by another process is detected and reported', async (t) => {
   const { source, file, checks, losses, reads } = await linkedFile(t)
   const { atime, mtime } = statSync(source)
   chmodSync(source, 0o640)
@@ -87,7 +87,7 @@ await t.test('what is done to a file by others is seen, and what it was is told'
   t.same(losses, ['damaged', 'replaced', 'gone'])
 })
 
-await t.test('damage that one name shows is not served under another', async (t) => {
+await t.test('a file found damaged under one name is not verified under another', async (t) => {
   const { folder, source, found, file, checks } = await linkedFile(t)
   const other = { ...file, path: join(folder, 'more/0.parquet') }
   checks.link(found, other.path)
@@ -97,7 +97,7 @@ await t.test('damage that one name shows is not served under another', async (t)
   t.notOk(checks.isVerified(other))
 })
 
-await t.test('a folder that gets another name keeps what is known of its files', async (t) => {
+await t.test('the files of a renamed folder stay verified', async (t) => {
   const { folder, file, checks } = await linkedFile(t)
   mkdirSync(join(folder, 'other'))
   checks.move(join(folder, 'stored'), join(folder, 'other'))
@@ -105,14 +105,14 @@ await t.test('a folder that gets another name keeps what is known of its files',
   t.ok(checks.isVerified({ ...file, path: join(folder, 'other/0.parquet') }))
 })
 
-await t.test('a file that can not be told is neither intact nor lost', async (t) => {
+await t.test('a file that can not be read now is neither intact nor lost', async (t) => {
   const { file, source } = await linkedFile(t)
   const losses: Verdict[] = []
   const checks = new FileChecks(async (path) => {
     utimesSync(source, statSync(source).atimeMs / 1000 + 1, 7)
     return hashFile(path)
   })
-  checks.onLoss((_, verdict) => losses.push(verdict))
+  checks.onFailure((_, verdict) => losses.push(verdict))
   t.equal(await checks.verify(file), 'unsettled', 'something is done to it all the time')
   t.notOk(checks.isVerified(file))
   t.same(losses, [])

@@ -20,7 +20,12 @@ import { findSourceFiles } from '../../../src/versions/files/source-files.js'
 import { writeManifest } from '../../../src/versions/store/manifest.js'
 import { publishFiles } from '../../../src/versions/store/publish.js'
 import type { Version } from '../../../src/versions/version.js'
-import { datasetOf, makeHome, openThings, versionOf } from '../../catalog/live/fixtures/home.js'
+import {
+  datasetOf,
+  makeCatalogFolder,
+  openThings,
+  versionOf,
+} from '../../catalog/live/fixtures/catalog-folder.js'
 import { writeParquet } from '../../support/parquet.js'
 
 const files = {
@@ -37,24 +42,21 @@ function sourcesIn(folder: string, pattern = '*.parquet') {
   return findSourceFiles(folder, [pattern], new Map())
 }
 
-await t.test(
-  'equal content has an equal version id, wherever it lies and whenever it was written',
-  async (t) => {
-    const home = await makeHome(t, { files })
-    const first = versionOf(await home.open())
-    t.match(first.id, /^[0-9a-f]{16}$/)
-    t.equal(versionOf(await home.open()).id, first.id, 'opened again')
-    t.equal(versionOf(await home.check()).id, first.id, 'checked in place')
-    await t.test('in another folder', async (t) => {
-      t.equal((await openThings(t, files)).id, first.id)
-    })
-    utimesSync(join(home.folder, 'data/1.parquet'), 1_000_000_000, 1_000_000_000)
-    const touched = versionOf(await home.open())
-    t.equal(touched.id, first.id, 'written at another time')
-    t.equal(folderOf(touched), folderOf(first), 'so nothing is linked anew')
-    t.ok(touched.modifiedMs <= first.modifiedMs)
-  },
-)
+await t.test('equal content has an equal version id, whatever its folder and time', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files })
+  const first = versionOf(await fixture.open())
+  t.match(first.id, /^[0-9a-f]{16}$/)
+  t.equal(versionOf(await fixture.open()).id, first.id, 'opened again')
+  t.equal(versionOf(await fixture.check()).id, first.id, 'checked in place')
+  await t.test('in another folder', async (t) => {
+    t.equal((await openThings(t, files)).id, first.id)
+  })
+  utimesSync(join(fixture.folder, 'data/1.parquet'), 1_000_000_000, 1_000_000_000)
+  const touched = versionOf(await fixture.open())
+  t.equal(touched.id, first.id, 'written at another time')
+  t.equal(folderOf(touched), folderOf(first), 'so nothing is linked again')
+  t.ok(touched.modifiedMs <= first.modifiedMs)
+})
 
 await t.test('other content, another order or other columns are another version', async (t) => {
   const ids = new Set<string>()
@@ -79,28 +81,28 @@ await t.test('other content, another order or other columns are another version'
   t.equal(ids.size, cases.length)
 })
 
-await t.test('words about a dataset change nothing of its version', async (t) => {
-  const home = await makeHome(t, { files })
-  const { id } = versionOf(await home.open())
-  home.writeRegistry(`    description: new
+await t.test('descriptions and plans do not change the version', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files })
+  const { id } = versionOf(await fixture.open())
+  fixture.writeRegistry(`    description: new
     limit: {max: 5}
     columns: {x: {description: new, unit: new}}
     plans: {free: {rows_per_month: 1, history: all, price_rub: 0}}`)
-  t.equal(versionOf(await home.open()).id, id)
+  t.equal(versionOf(await fixture.open()).id, id)
 })
 
 await t.test(
-  'a value corrected in a file of equal size and equal statistics is a new version',
+  'a corrected value is a new version, even with equal file size and statistics',
   async (t) => {
-    const home = await makeHome(t, {})
+    const fixture = await makeCatalogFolder(t, {})
     const rows = (...values: readonly number[]) => ({
       'data/1.parquet': `SELECT unnest([${values.join()}]::BIGINT[]) AS x`,
     })
     const write = async (...values: readonly number[]) => {
-      mkdirSync(join(home.folder, 'data'), { recursive: true })
-      await writeParquet(home.folder, rows(...values), ', COMPRESSION uncompressed')
-      const path = join(home.folder, 'data/1.parquet')
-      const version = versionOf(await home.open())
+      mkdirSync(join(fixture.folder, 'data'), { recursive: true })
+      await writeParquet(fixture.folder, rows(...values), ', COMPRESSION uncompressed')
+      const path = join(fixture.folder, 'data/1.parquet')
+      const version = versionOf(await fixture.open())
       return {
         version,
         content: readFileSync(path),
@@ -119,97 +121,91 @@ await t.test(
 )
 
 await t.test('a published file is a link to its source, and outlives it', async (t) => {
-  const home = await makeHome(t, { files })
-  const version = versionOf(await home.open())
-  const source = join(home.folder, 'data/1.parquet')
+  const fixture = await makeCatalogFolder(t, { files })
+  const version = versionOf(await fixture.open())
+  const source = join(fixture.folder, 'data/1.parquet')
   const [served = ''] = version.files.map((file) => file.path)
   t.equal(statSync(served).ino, statSync(source).ino)
-  t.equal(statSync(folderOf(version)).mode & 0o777, 0o700, 'nobody else looks into it')
+  t.equal(statSync(folderOf(version)).mode & 0o777, 0o700, 'no other user can read it')
   const content = readFileSync(source)
   rmSync(source)
   t.same(readFileSync(served), content)
 })
 
-await t.test('publishing the same content again leaves the links as they are', async (t) => {
-  const home = await makeHome(t, { files })
+await t.test('publishing the same content again keeps the links', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files })
   const inodes = (version: Version) => version.files.map(({ path }) => statSync(path).ino)
-  const before = versionOf(await home.open())
+  const before = versionOf(await fixture.open())
   const folderInode = statSync(folderOf(before)).ino
-  const copy = readFileSync(join(home.folder, 'data/1.parquet'))
-  rmSync(join(home.folder, 'data/1.parquet'))
-  home.write('data/1.parquet', copy)
-  const after = versionOf(await home.open())
+  const copy = readFileSync(join(fixture.folder, 'data/1.parquet'))
+  rmSync(join(fixture.folder, 'data/1.parquet'))
+  fixture.write('data/1.parquet', copy)
+  const after = versionOf(await fixture.open())
   t.same(inodes(after), inodes(before), 'the first file stays linked')
   t.equal(statSync(folderOf(after)).ino, folderInode)
 })
 
-await t.test(
-  'drafts and datasets that are gone are removed, superseded versions kept',
-  async (t) => {
-    const home = await makeHome(t, { files })
-    const first = versionOf(await home.open())
-    const list = (...path: readonly string[]) => readdirSync(join(home.versionsFolder, ...path))
-    t.same(list(), ['things'])
-    mkdirSync(join(home.versionsFolder, 'things', 'ffff.draft'))
-    mkdirSync(join(home.versionsFolder, 'gone', 'abcd'), { recursive: true })
-    await home.writeFiles({ 'data/2.parquet': 'SELECT 30 AS x, 40 AS y' })
-    const second = versionOf(await home.open())
-    t.not(second.id, first.id)
-    t.same(list(), ['things'])
-    const kept = [first, second].map((version) => basename(folderOf(version)))
-    t.same(list('things').sort(), kept.sort())
-    t.same(list('things', basename(folderOf(second))).sort(), [
-      '000000.parquet',
-      '000001.parquet',
-      'manifest.json',
-    ])
-  },
-)
+await t.test('drafts and removed datasets are deleted, superseded versions kept', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files })
+  const first = versionOf(await fixture.open())
+  const list = (...path: readonly string[]) => readdirSync(join(fixture.versionsFolder, ...path))
+  t.same(list(), ['things'])
+  mkdirSync(join(fixture.versionsFolder, 'things', 'ffff.draft'))
+  mkdirSync(join(fixture.versionsFolder, 'gone', 'abcd'), { recursive: true })
+  await fixture.writeFiles({ 'data/2.parquet': 'SELECT 30 AS x, 40 AS y' })
+  const second = versionOf(await fixture.open())
+  t.not(second.id, first.id)
+  t.same(list(), ['things'])
+  const kept = [first, second].map((version) => basename(folderOf(version)))
+  t.same(list('things').sort(), kept.sort())
+  t.same(list('things', basename(folderOf(second))).sort(), [
+    '000000.parquet',
+    '000001.parquet',
+    'manifest.json',
+  ])
+})
 
-await t.test('a version that is refused leaves the last good one where it is', async (t) => {
-  const home = await makeHome(t, { files })
-  const good = folderOf(versionOf(await home.open()))
-  await home.writeFiles({ 'data/2.parquet': "SELECT 'text' AS x" })
-  t.type(datasetOf(await home.open()).reason, 'string')
+await t.test('a refused version leaves the last good one in place', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files })
+  const good = folderOf(versionOf(await fixture.open()))
+  await fixture.writeFiles({ 'data/2.parquet': "SELECT 'text' AS x" })
+  t.type(datasetOf(await fixture.open()).reason, 'string')
   t.ok(existsSync(join(good, '000001.parquet')))
 })
 
 await t.test('checking in place publishes nothing', async (t) => {
-  const home = await makeHome(t, { files })
-  const version = versionOf(await home.check())
+  const fixture = await makeCatalogFolder(t, { files })
+  const version = versionOf(await fixture.check())
   t.same(
     version.files.map(({ path }) => path),
-    ['data/1.parquet', 'data/2.parquet'].map((name) => join(home.folder, name)),
+    ['data/1.parquet', 'data/2.parquet'].map((name) => join(fixture.folder, name)),
   )
-  t.notOk(existsSync(home.versionsFolder))
+  t.notOk(existsSync(fixture.versionsFolder))
 })
 
-await t.test('a copy or a link that is not whole is made again', async (t) => {
-  const home = await makeHome(t, { files })
-  const [served = ''] = versionOf(await home.open()).files.map((file) => file.path)
+await t.test('an incomplete copy or link is published again', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files })
+  const [served = ''] = versionOf(await fixture.open()).files.map((file) => file.path)
   const content = readFileSync(served)
   rmSync(served)
-  t.same(readFileSync(versionOf(await home.open()).files[0]?.path ?? ''), content, 'missing')
+  t.same(readFileSync(versionOf(await fixture.open()).files[0]?.path ?? ''), content, 'missing')
   rmSync(served)
   writeFileSync(served, content)
   truncateSync(served, content.length - 1)
-  t.same(readFileSync(versionOf(await home.open()).files[0]?.path ?? ''), content, 'cut short')
+  t.same(readFileSync(versionOf(await fixture.open()).files[0]?.path ?? ''), content, 'cut short')
 })
 
-await t.test(
-  'where hashes are remembered wrongly or not at all, files are read again',
-  async (t) => {
-    const home = await makeHome(t, { files })
-    const { id } = versionOf(await home.open())
-    for (const text of ['', 'no JSON', 'null', '[1]', '{"a": "b"}', '"x"']) {
-      const folder = folderOf(versionOf(await home.open()))
-      writeFileSync(join(folder, 'manifest.json'), text)
-      t.equal(versionOf(await home.open()).id, id, text)
-    }
-    writeFileSync(join(home.versionsFolder, 'things', 'stray'), 'a file where folders are')
-    t.equal(versionOf(await home.open()).id, id)
-  },
-)
+await t.test('files with wrong or missing known hashes are read again', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files })
+  const { id } = versionOf(await fixture.open())
+  for (const text of ['', 'no JSON', 'null', '[1]', '{"a": "b"}', '"x"']) {
+    const folder = folderOf(versionOf(await fixture.open()))
+    writeFileSync(join(folder, 'manifest.json'), text)
+    t.equal(versionOf(await fixture.open()).id, id, text)
+  }
+  writeFileSync(join(fixture.versionsFolder, 'things', 'stray'), 'a file where folders are')
+  t.equal(versionOf(await fixture.open()).id, id)
+})
 
 await t.test('a file that is replaced between reading and linking is refused', async (t) => {
   const folder = t.testdir({})
@@ -229,11 +225,11 @@ await t.test('a file that is replaced between reading and linking is refused', a
   t.same(
     readdirSync(join(folder, 'versions/things')).filter((name) => !name.endsWith('.draft')),
     [],
-    'half a version is none',
+    'an incomplete version is not used',
   )
 })
 
-await t.test('where a link is refused the file is copied, whole', async (t) => {
+await t.test('a file is copied completely if the file system refuses a link', async (t) => {
   const { source, versionsFolder } = await refusedLink(t)
   const sources = await sourcesIn(dirname(source), basename(source))
   const published = await publishFiles(versionsFolder, 'things', sources)
@@ -260,23 +256,23 @@ await t.test('where a link is refused the file is copied, whole', async (t) => {
   t.equal(statSync(copy).mtimeMs, written, 'and not copied again')
   truncateSync(copy, 10)
   await publishFiles(versionsFolder, 'things', sources)
-  t.same(readFileSync(copy), readFileSync(source), 'what a power cut left short is mended')
+  t.same(readFileSync(copy), readFileSync(source), 'a copy cut off by a power failure is completed')
 })
 
-await t.test('a dataset is served from copies like from links', async (t) => {
+await t.test('a dataset is served from copies as from links', async (t) => {
   const { versionsFolder } = await refusedLink(t)
-  const home = await makeHome(t, { files, versionsFolder })
-  const version = versionOf(await home.open())
+  const fixture = await makeCatalogFolder(t, { files, versionsFolder })
+  const version = versionOf(await fixture.open())
   t.equal(version.rows, 2)
-  t.equal(versionOf(await home.open()).id, version.id)
+  t.equal(versionOf(await fixture.open()).id, version.id)
 })
 
-await t.test('a versions folder that can not be used is a reason, without its path', async (t) => {
-  const home = await makeHome(t, { files })
-  await home.open()
-  rmSync(join(home.versionsFolder, 'things'), { recursive: true })
-  writeFileSync(join(home.versionsFolder, 'things'), 'a file in the way')
-  const { reason } = datasetOf(await home.open())
+await t.test('an unusable versions folder is a reason, without its path', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files })
+  await fixture.open()
+  rmSync(join(fixture.versionsFolder, 'things'), { recursive: true })
+  writeFileSync(join(fixture.versionsFolder, 'things'), 'a file in the way')
+  const { reason } = datasetOf(await fixture.open())
   t.equal(reason, "the versions folder can't be used (mkdir: EEXIST)")
 })
 

@@ -1,4 +1,4 @@
-import type { KeyFacts } from '../../../versions/inspector.js'
+import type { InspectedKey } from '../../../versions/inspector.js'
 import type { Version } from '../../../versions/version.js'
 import { chooseFiles } from '../choice.js'
 import { servedText } from '../encode/encode.js'
@@ -11,7 +11,7 @@ import type { Run } from '../run-statement.js'
  * Counts rows that share a whole key and rows that lack a part of it; null where there is no key,
  * or one whose values can't be compared.
  */
-export async function countKeys(version: Version, run: Run): Promise<KeyFacts | null> {
+export async function countKeys(version: Version, run: Run): Promise<InspectedKey | null> {
   const { key } = version
   if (key.length === 0 || key.some(({ rules }) => rules.domain.kind === 'opaque')) return null
   const parameters = new Parameters()
@@ -41,7 +41,7 @@ export async function countKeys(version: Version, run: Run): Promise<KeyFacts | 
   }
 }
 
-function readExample(json: unknown): KeyFacts['example'] {
+function readExample(json: unknown): InspectedKey['example'] {
   if (json === null || json === undefined) return null
   const found = JSON.parse(String(json)) as {
     rows: number

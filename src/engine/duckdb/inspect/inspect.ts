@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type {
-  ColumnFacts,
+  InspectedColumn,
   Damage,
   InspectFiles,
   InspectOrder,
   Inspection,
-  KeyFacts,
+  InspectedKey,
 } from '../../../versions/inspector.js'
 import type { Version } from '../../../versions/version.js'
 import { chooseFiles } from '../choice.js'
@@ -93,7 +93,7 @@ async function keyFacts(
   { version, countsKeys }: InspectOrder,
   known: readonly Damage[],
   run: Run,
-): Promise<{ readonly facts: KeyFacts | null; readonly damages: readonly Damage[] }> {
+): Promise<{ readonly facts: InspectedKey | null; readonly damages: readonly Damage[] }> {
   if (!countsKeys || known.length > 0) return { facts: null, damages: [] }
   try {
     return { facts: await countKeys(version, run), damages: [] }
@@ -117,7 +117,7 @@ async function countSubset({ version, subset }: InspectOrder, run: Run): Promise
 function columnFacts(
   footer: FooterColumn | undefined,
   scanned: ScannedColumn | undefined,
-): ColumnFacts {
+): InspectedColumn {
   const cutsNanoseconds = footer?.cutsNanoseconds ?? false
   if (scanned) {
     const { values, onlyValue, notFiniteRows, roundedRows, roundedExample } = scanned

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Column } from '../../../columns/column.js'
 import { typeText } from '../../../columns/data-type.js'
 import { FileError } from '../../../versions/opener.js'
-import type { Sample, SampledColumn, Together, WithSample } from '../../../versions/sample.js'
+import type { Sample, SampledColumn, RowOrder, WithSample } from '../../../versions/sample.js'
 import type { DataFile, Version } from '../../../versions/version.js'
 import { bindBigint } from '../bind.js'
 import type { Ask } from '../bounds.js'
@@ -85,7 +85,7 @@ async function sampleOf(ask: Ask, columns: readonly Column[]): Promise<Sample> {
   return {
     rows: Number(rows),
     columns: sampled,
-    together: (wanted) => togetherFacts(ask, cellsOf(wanted)),
+    rowOrder: (wanted) => togetherFacts(ask, cellsOf(wanted)),
     example: (wanted) => exampleRow(ask, wanted, cellsOf(wanted)),
   }
 }
@@ -105,7 +105,7 @@ async function columnFacts(ask: Ask, column: Column, cell: string): Promise<Samp
   }
 }
 
-async function togetherFacts(ask: Ask, cells: readonly string[]): Promise<Together> {
+async function togetherFacts(ask: Ask, cells: readonly string[]): Promise<RowOrder> {
   const [[distinct] = [], [falls] = [], [ties] = [], [rises] = []] = await ask(
     `SELECT count(DISTINCT r), count(*) FILTER (r < p), count(*) FILTER (r = p),
        count(*) FILTER (r > p)

@@ -1,5 +1,5 @@
 import type { DataType } from '../../../columns/data-type.js'
-import type { PackOrder } from '../../../versions/packer.js'
+import type { PackOrder } from '../../../versions/packing/packer.js'
 import { identifier } from '../sql.js'
 import { inner, keyColumns, readSql, strandSql } from './pack-sql.js'
 import type { Strand } from './pack-sql.js'

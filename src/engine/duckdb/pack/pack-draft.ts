@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path'
 import { typeText } from '../../../columns/data-type.js'
 import { identityOf } from '../../../versions/files/source-files.js'
 import { FileError } from '../../../versions/opener.js'
-import { packPageName, readPackPage } from '../../../versions/pack-page.js'
-import type { FinishedFile, PackPage } from '../../../versions/pack-page.js'
-import { PackError, draftOf } from '../../../versions/packer.js'
-import type { PackOrder, PackedFile, StoredColumn } from '../../../versions/packer.js'
+import { packRecordName, readPackRecord } from '../../../versions/packing/pack-record.js'
+import type { FinishedFile, PackRecord } from '../../../versions/packing/pack-record.js'
+import { PackError, draftOf } from '../../../versions/packing/packer.js'
+import type { PackOrder, PackedFile, StoredColumn } from '../../../versions/packing/packer.js'
 import type { PackLayout } from './pack-layout.js'
 
 /** Raised when the layout of drafts changes, so that old ones are made anew. */
@@ -35,7 +35,7 @@ export class PackDraft {
   static async open(order: PackOrder, layout: PackLayout): Promise<PackDraft> {
     const identity = await identityOfOrder(order, layout)
     const folder = draftOf(order.target)
-    const page = await readPackPage(folder)
+    const page = await readPackRecord(folder)
     const isSame = page?.identity === identity
     if (!isSame) await rm(folder, { recursive: true, force: true })
     await mkdir(join(folder, 'tmp'), { recursive: true })
@@ -63,12 +63,12 @@ export class PackDraft {
 
   /** From here on the next try knows which files are finished: their bytes are on the disk. */
   async save(): Promise<void> {
-    const page: PackPage = {
+    const page: PackRecord = {
       dataset: this.#order.dataset,
       identity: this.#identity,
       files: [...this.#files.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
     }
-    const path = this.path(packPageName)
+    const path = this.path(packRecordName)
     await using file = await open(`${path}.part`, 'w')
     await file.writeFile(`${JSON.stringify(page, null, 1)}\n`)
     await file.sync()
@@ -102,10 +102,10 @@ export class PackDraft {
   /** Makes the draft the target, for good: it is on the disk when this ends. */
   async finish(names: readonly string[]): Promise<void> {
     for (const name of await readdir(this.folder)) {
-      const isKept = name === packPageName || names.includes(name)
+      const isKept = name === packRecordName || names.includes(name)
       if (!isKept) await rm(this.path(name), { recursive: true, force: true })
     }
-    for (const name of [...names, packPageName]) await sync(this.path(name))
+    for (const name of [...names, packRecordName]) await sync(this.path(name))
     await sync(this.folder)
     const { target } = this.#order
     const old = `${target}.old`
@@ -119,7 +119,7 @@ export class PackDraft {
   /** What a killed try was at when it ended. */
   async #removeUnfinished(): Promise<void> {
     for (const name of await readdir(this.folder)) {
-      if (name === packPageName || name === planName || this.#files.has(name)) continue
+      if (name === packRecordName || name === planName || this.#files.has(name)) continue
       await rm(this.path(name), { recursive: true, force: true })
     }
     await mkdir(this.path('tmp'))
@@ -139,7 +139,7 @@ export async function packedBefore(
 ): Promise<readonly PackedFile[] | null> {
   const { target, dataset } = order
   if (!(await stat(target).catch(() => undefined))) return null
-  const page = await readPackPage(target)
+  const page = await readPackRecord(target)
   if (page?.dataset !== dataset) {
     throw new PackError(`The folder to make is there already, and is no pack of "${dataset}".`)
   }

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { FileError } from '../../../versions/opener.js'
-import { PackError } from '../../../versions/packer.js'
-import type { PackOrder } from '../../../versions/packer.js'
+import { PackError } from '../../../versions/packing/packer.js'
+import type { PackOrder } from '../../../versions/packing/packer.js'
 import { readFailure } from '../duckdb-failure.js'
 
 /** Why packing failed, in words for the owner; a mistake of our own stays what it is. */

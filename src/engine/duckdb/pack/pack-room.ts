@@ -1,8 +1,8 @@
 import { stat, statfs } from 'node:fs/promises'
 import { availableParallelism, totalmem } from 'node:os'
 import { typeText } from '../../../columns/data-type.js'
-import { PackError } from '../../../versions/packer.js'
-import type { PackOrder } from '../../../versions/packer.js'
+import { PackError } from '../../../versions/packing/packer.js'
+import type { PackOrder } from '../../../versions/packing/packer.js'
 import type { Ask } from '../bounds.js'
 import { pathsSql } from '../paths.js'
 

@@ -1,6 +1,6 @@
 import { typeText } from '../../../columns/data-type.js'
 import type { DataType } from '../../../columns/data-type.js'
-import type { PackOrder, SourceToPack, StoredColumn } from '../../../versions/packer.js'
+import type { PackOrder, SourceToPack, StoredColumn } from '../../../versions/packing/packer.js'
 import { pathsSql, targetSql } from '../paths.js'
 import { identifier, literal } from '../sql.js'
 import type { PackLayout } from './pack-layout.js'

@@ -1,4 +1,4 @@
-import type { PackOrder } from '../../../versions/packer.js'
+import type { PackOrder } from '../../../versions/packing/packer.js'
 import type { Strand } from './pack-sql.js'
 
 /** Rows of one file that are wanted: from the first to the one after the last. */

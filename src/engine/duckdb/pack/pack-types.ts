@@ -1,6 +1,6 @@
 import { quoted } from '../../../text.js'
-import { PackError } from '../../../versions/packer.js'
-import type { PackOrder } from '../../../versions/packer.js'
+import { PackError } from '../../../versions/packing/packer.js'
+import type { PackOrder } from '../../../versions/packing/packer.js'
 import type { Ask } from '../bounds.js'
 import { targetSql } from '../paths.js'
 import { identifier } from '../sql.js'

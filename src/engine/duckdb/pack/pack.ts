@@ -1,8 +1,13 @@
 import { access } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { FinishedFile } from '../../../versions/pack-page.js'
-import { PackError } from '../../../versions/packer.js'
-import type { PackFiles, PackOrder, PackProgress, PackedFile } from '../../../versions/packer.js'
+import type { FinishedFile } from '../../../versions/packing/pack-record.js'
+import { PackError } from '../../../versions/packing/packer.js'
+import type {
+  PackFiles,
+  PackOrder,
+  PackProgress,
+  PackedFile,
+} from '../../../versions/packing/packer.js'
 import type { Ask } from '../bounds.js'
 import { createInstance } from '../instance.js'
 import { PlainPaths } from '../plain-paths.js'

@@ -1,5 +1,6 @@
 import type { Column } from '../../../columns/column.js'
-import type { CompareKind, ListKind, Predicate, Value } from '../../../columns/predicate.js'
+import type { Value } from '../../../columns/filter-value.js'
+import type { CompareKind, ListKind, Predicate } from '../../../columns/predicate.js'
 import { bindList, bindValue } from '../bind.js'
 import type { Bound } from '../bind.js'
 import { servedText } from '../encode/encode.js'

@@ -8,21 +8,21 @@ import type { Registry } from '../../registry/registry.js'
 import { findFiles, identityOf } from './source-files.js'
 import type { FoundFile } from './source-files.js'
 
-/** What lies on the disk for a dataset, seen from outside. */
-export interface Look {
-  /** Equal as long as neither the registry's entry nor any file changes. */
+/** The state of a dataset's files on the disk. */
+export interface DiskState {
+  /** Equal while neither the registry's entry nor a file changes. */
   readonly key: string
-  /** Those in which a change may come. */
+  /** The folders to watch for changes. */
   readonly folders: readonly string[]
   readonly files: readonly FoundFile[]
 }
 
-/** Looks at a dataset's files without reading them; closely where their content is in doubt. */
-export async function lookAt(
+/** Checks a dataset's files without reading them; doubted files by their stamp. */
+export async function readDiskState(
   registry: Registry,
   entry: DatasetEntry,
   doubted: ReadonlyMap<string, string> = new Map(),
-): Promise<Look> {
+): Promise<DiskState> {
   const dictionary =
     entry.dictionary === undefined
       ? null
@@ -38,7 +38,7 @@ export async function lookAt(
   const hash = createHash('sha256')
   hash.update(JSON.stringify([entry, dictionary, failure]))
   for (const { name, identity, stamp } of files) {
-    // A damaged file may be put right in place, with the time of writing that it had.
+    // A damaged file may be repaired in place, with its old modification time.
     hash.update(`${name}\n${doubted.has(identity) ? stamp : identity}\n`)
   }
   const folders = new Set([
@@ -48,14 +48,14 @@ export async function lookAt(
   return { key: hash.digest('hex'), folders: [...folders], files }
 }
 
-/** The folders before the first that is a pattern, or before the file. */
+/** The folders before the first one that is a pattern, or before the file. */
 function fixedPart(pattern: string): string {
   const parts = pattern.split('/')
   const end = parts.findIndex((part) => isDynamicPattern(part))
   return parts.slice(0, end < 0 ? -1 : end).join('/') || (pattern.startsWith('/') ? '/' : '.')
 }
 
-/** A file's identity; null where there is none. */
+/** A file's identity; null if there is no file. */
 export async function identityOrNull(path: string): Promise<string | null> {
   const found = await stat(path, { bigint: true }).catch(() => undefined)
   return found ? identityOf(found) : null

@@ -6,42 +6,42 @@ import type { Column } from './column.js'
 import { onGrid, parseFloating, parseUuid } from './values.js'
 
 /**
- * A value ready to be bound: steps of the column's grid (numbers, dates, times, UUIDs) as bigint,
- * FLOAT and DOUBLE as number, text as string.
+ * A value to bind: steps of the column's grid (numbers, dates, times, UUIDs) as bigint, FLOAT and
+ * DOUBLE as number, text as string.
  */
 export type Value = bigint | number | string | boolean
 
-/** Where a value stands among those that the column can hold. */
-export type Place =
+/** A filter's value, relative to the values that the column can hold. */
+export type FilterValue =
   | { readonly kind: 'exact'; readonly value: Value }
   /** Above the step `floor` and below the next one. */
   | { readonly kind: 'between'; readonly floor: bigint }
   | { readonly kind: 'below' | 'above' }
-  /** Not a value of the column, and not comparable with any. */
-  | { readonly kind: 'elsewhere' }
+  /** Not comparable with any value of the column: text that is not a UUID. */
+  | { readonly kind: 'incomparable' }
 
 /**
- * Reads a filter's text as a value of the column; nothing is rounded to make it fit.
- * @throws bad_request naming the column, its type and an example
+ * Parses a filter's text as a value of the column, without rounding.
+ * @throws bad_request with the column, its type and an example
  */
-export function placeOf(column: Column, text: string): Place {
+export function parseFilterValue(column: Column, text: string): FilterValue {
   const domain = column.rules.domain
   switch (domain.kind) {
     case 'grid':
-      return gridPlace(column, domain, text)
+      return gridValue(column, domain, text)
     case 'float':
-      return floatPlace(column, domain.single, text)
+      return floatValue(column, domain.single, text)
     case 'boolean':
       if (text !== 'true' && text !== 'false') throw malformed(column, text)
       return { kind: 'exact', value: text === 'true' }
     case 'text':
-      return domain.form === 'uuid' ? uuidPlace(text) : { kind: 'exact', value: text }
+      return domain.form === 'uuid' ? uuidValue(text) : { kind: 'exact', value: text }
     case 'opaque':
       throw malformed(column, text)
   }
 }
 
-function gridPlace(column: Column, domain: GridDomain, text: string): Place {
+function gridValue(column: Column, domain: GridDomain, text: string): FilterValue {
   const value = domain.parse(text)
   if (!value) throw malformed(column, text)
   const { floor, exact } = onGrid(value, domain.scale)
@@ -50,7 +50,7 @@ function gridPlace(column: Column, domain: GridDomain, text: string): Place {
   return exact ? { kind: 'exact', value: floor } : { kind: 'between', floor }
 }
 
-function floatPlace(column: Column, single: boolean, text: string): Place {
+function floatValue(column: Column, single: boolean, text: string): FilterValue {
   const parsed = parseFloating(text)
   if (parsed === undefined) throw malformed(column, text)
   const value = single ? Math.fround(parsed) : parsed
@@ -59,15 +59,15 @@ function floatPlace(column: Column, single: boolean, text: string): Place {
   return { kind: 'exact', value }
 }
 
-function uuidPlace(text: string): Place {
+function uuidValue(text: string): FilterValue {
   const value = parseUuid(text)
-  return value === undefined ? { kind: 'elsewhere' } : { kind: 'exact', value }
+  return value === undefined ? { kind: 'incomparable' } : { kind: 'exact', value }
 }
 
 function malformed(column: Column, text: string): Error {
   const { shown, example } = column.rules
   return badRequest(
-    `Column ${quoted(column.name)} is ${article(shown)}; ${quoted(text)} is no value for it. ` +
+    `Column ${quoted(column.name)} takes ${article(shown)}, got ${quoted(text)}. ` +
       `Example: ${column.name}=${columnOperators(column)[0]}.${example}`,
     { kind: 'example', column: column.name, written: text, meant: example },
   )

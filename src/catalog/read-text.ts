@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { FileError } from './opener.js'
+import { FileError } from '../versions/opener.js'
 
 /**
  * The text of a UTF-8 file, without a byte order mark.
- * @throws FileError for a file that is not there, can't be read or is in another encoding
+ * @throws FileError for a file that is missing, unreadable or in another encoding
  */
 export async function readText(path: string): Promise<string> {
   let bytes: Uint8Array

@@ -1,34 +1,33 @@
 import type { Version } from '../version.js'
-import type { Content } from './content.js'
 import type { CheckedFile, Verdict } from './file-checks.js'
+import type { Content } from './manifest.js'
 
-/** A stored file that is not what its version was published with. */
-export interface Loss {
+/** A version that was withdrawn because a stored file has other content than when published. */
+export interface LostVersion {
   readonly dataset: string
-  /** The version that is served no more. */
   readonly version: string
   /** Relative to the registry, or within the packed copy. */
   readonly file: string
   readonly verdict: Verdict
 }
 
-/** The damage found in one dataset's stored files by this process. */
-export class Damages {
+/** The damage that this process found in one dataset's stored files. */
+export class DamageState {
   readonly #folders = new Set<string>()
   readonly #onDisk = new Set<string>()
   #current: { readonly reason: string; readonly isPacked: boolean } | null = null
 
-  /** Folders that are not used again: the engine may remember what they held. */
+  /** Folders that are not used again, because the engine may have cached their content. */
   get folders(): ReadonlySet<string> {
     return this.#folders
   }
 
-  /** Those that are still there: their manifests say what the files at the source held. */
+  /** Those not removed yet: their manifests have the hashes of the source files. */
   get onDisk(): ReadonlySet<string> {
     return this.#onDisk
   }
 
-  /** What is not healed yet, in words for the owner; null where nothing is damaged. */
+  /** The damage that is not repaired yet, for the owner; null if there is none. */
   get reason(): string | null {
     return this.#current?.reason ?? null
   }
@@ -41,15 +40,12 @@ export class Damages {
     this.#current = { reason, isPacked: origins !== null }
   }
 
-  /** A file at its source is damaged; what is served does not depend on it. */
+  /** Records a damaged source file, on which the served version does not depend. */
   addSource(reason: string): void {
     this.#current = { reason, isPacked: false }
   }
 
-  /**
-   * Sound content is served, and its form waits to be packed again or not. Gives the folders that
-   * are of no use any more.
-   */
+  /** Records that intact content is served. Returns the damaged folders, which can be removed. */
   heal(isToBePacked: boolean): readonly string[] {
     if (!this.#current?.isPacked || !isToBePacked) this.#current = null
     const folders = [...this.#onDisk]
@@ -57,39 +53,40 @@ export class Damages {
     return folders
   }
 
-  /** A folder was made again from its sources, every file with another time of writing. */
+  /** Records that a folder was packed again from its sources. */
   renew(folder: string): void {
     this.#folders.delete(folder)
     this.#onDisk.delete(folder)
   }
 }
 
-/** Why a version is withdrawn, for the owner. */
-export function lossText(file: string, verdict: Verdict, isPacked: boolean): string {
+/** The reason for withdrawing a version, for the owner. */
+export function damageText(file: string, verdict: Verdict, isPacked: boolean): string {
   if (verdict === 'gone') return `${file} is gone from the versions folder`
   if (verdict === 'replaced') {
     return `${file} was overwritten in place; write files whole, then rename them`
   }
   if (!isPacked) return `${file} is damaged: its content is not what it was published with`
-  return `the packed copy is damaged (${file}); the files it was made from are served and packed again`
+  const sources = 'the files it was made from are served and packed again'
+  return `the packed copy is damaged (${file}); ${sources}`
 }
 
-/** Whether both stand for the same content at the same place. */
+/** Whether both are the same content at the same path. */
 export function isSameFile(left: CheckedFile, right: CheckedFile): boolean {
   return left.path === right.path && left.hash === right.hash
 }
 
-/** Whether a version is served from this very file. */
+/** Whether a version is served from this file. */
 export function isServedFrom({ files }: Version, file: CheckedFile): boolean {
   return files.some((each) => isSameFile(each, file))
 }
 
-/** What becomes of versions, for the log, when a file of theirs is not what it was. */
-export function lossesOf(
+/** The versions that lose a file, for the log. */
+export function lostVersions(
   versions: readonly (Version | null)[],
   file: CheckedFile,
   verdict: Verdict,
-): readonly Loss[] {
+): readonly LostVersion[] {
   return versions.flatMap((version) => {
     const lost = version?.files.find((each) => isSameFile(each, file))
     if (!version || !lost) return []

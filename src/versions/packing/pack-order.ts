@@ -1,7 +1,7 @@
+import type { DataFile, Version } from '../version.js'
 import type { PackOrder, StoredColumn } from './packer.js'
-import type { DataFile, Version } from './version.js'
 
-/** The order to pack a version's files, each where the version has it, by its declared key. */
+/** The order to pack a version's files by its declared key. */
 export function packOrder(
   version: Version,
   target: string,
@@ -23,7 +23,7 @@ export function packOrder(
   }
 }
 
-/** Files laid out alike share what says so: thousands of files, a few lists of columns. */
+/** One list of columns for all files of a layout: there may be thousands of files. */
 function columnLists({ files }: Version): ReadonlyMap<DataFile['types'], readonly StoredColumn[]> {
   const types = new Set(files.map((file) => file.types))
   return new Map(

@@ -1,27 +1,27 @@
-import { LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml'
+import { LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument, visit } from 'yaml'
 import type { Document, Range } from 'yaml'
 
-/** A place in a YAML text: keys and indexes from the root. */
+/** Keys and indexes from the root to a value. */
 export type YamlPath = readonly (string | number)[]
 
-/** A scalar as it is written, and whether it is a text: `0261012138` loses its zero as a number. */
+/** A scalar as it is written: as a number, `0261012138` would lose its zero. */
 export interface WrittenScalar {
   readonly text: string
   readonly isText: boolean
 }
 
-/** YAML whose values remember where they stand. */
-export interface PlacedYaml {
+/** YAML whose values can be located in their text. */
+export interface LocatedYaml {
   readonly content: unknown
-  /** What is wrong with the syntax, each with its place; then `content` may be anything. */
+  /** Syntax errors with their location; if there are any, `content` is not usable. */
   readonly problems: readonly string[]
-  /** `registry.yaml:12:5`, where the key or list element at `path`, or what is nearest above, stands. */
+  /** The location, `registry.yaml:12:5`, of the key or element at `path`, or the nearest above. */
   readonly locate: (path: YamlPath) => string
-  readonly written: (path: YamlPath) => WrittenScalar
+  readonly scalarAt: (path: YamlPath) => WrittenScalar
 }
 
-/** Reads a YAML text; `file` is its name in places. Keys are equal when their texts are. */
-export function readPlacedYaml(text: string, file: string): PlacedYaml {
+/** Reads a YAML text; `file` is its name in locations. Keys with the same text are equal. */
+export function readLocatedYaml(text: string, file: string): LocatedYaml {
   const lines = new LineCounter()
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -40,29 +40,42 @@ export function readPlacedYaml(text: string, file: string): PlacedYaml {
   try {
     content = document.toJS()
   } catch (cause) {
-    // An alias without its anchor, or so many that they would fill the memory.
-    problems.push(`${file}: ${(cause as Error).message}.`)
+    // An alias without its anchor, or so many aliases that they would fill the memory.
+    problems.push(`${at(brokenAlias(document))}: ${(cause as Error).message}.`)
   }
   return {
     content,
     problems,
-    locate: (path) => at(steps(document, path).place?.[0] ?? 0),
-    written: (path) => writtenScalar(steps(document, path)),
+    locate: (path) => at(steps(document, path).range?.[0] ?? 0),
+    scalarAt: (path) => writtenScalar(steps(document, path)),
   }
+}
+
+/** The offset of the first alias without an anchor; 0 if every alias has one. */
+function brokenAlias(document: Document): number {
+  let offset = 0
+  visit(document, {
+    Alias: (_key, node) => {
+      if (node.resolve(document)) return undefined
+      offset = node.range?.[0] ?? 0
+      return visit.BREAK
+    },
+  })
+  return offset
 }
 
 interface Found {
   /** The node at the path; undefined where the path leads nowhere. */
   readonly node: unknown
-  /** Where the last step that exists stands. */
-  readonly place: Range | null | undefined
+  /** The range of the last step that exists. */
+  readonly range: Range | null | undefined
 }
 
 function steps(document: Document, path: YamlPath): Found {
-  let found: Found = { node: document.contents, place: undefined }
+  let found: Found = { node: document.contents, range: undefined }
   for (const step of path) {
     const next = child(document, found.node, step)
-    if (!next) return { node: undefined, place: found.place }
+    if (!next) return { node: undefined, range: found.range }
     found = next
   }
   return found
@@ -72,11 +85,11 @@ function child(document: Document, node: unknown, step: string | number): Found 
   const parent = isAlias(node) ? node.resolve(document) : node
   if (isMap(parent)) {
     const pair = parent.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
-    return pair && { node: pair.value, place: isScalar(pair.key) ? pair.key.range : undefined }
+    return pair && { node: pair.value, range: isScalar(pair.key) ? pair.key.range : undefined }
   }
   const item = isSeq(parent) ? parent.items[Number(step)] : undefined
   return isScalar(item) || isMap(item) || isSeq(item) || isAlias(item)
-    ? { node: item, place: item.range }
+    ? { node: item, range: item.range }
     : undefined
 }
 

@@ -1,7 +1,7 @@
 import type { DatasetEntry } from '../../registry/registry-schema.js'
 import type { Version } from '../version.js'
 
-/** A version that walks may still be on. */
+/** An earlier version that walks may still use. */
 export interface Superseded {
   readonly version: Version
   readonly folder: string | null
@@ -10,10 +10,10 @@ export interface Superseded {
 
 const keepHours = 24
 const earlierMax = 1000
-/** Files of all superseded versions together: each costs some memory and a link. */
+/** For all superseded versions together: each file costs some memory and a link. */
 const earlierFilesMax = 500_000
 
-/** The newest of them that together are not too many. */
+/** The newest versions within the limits. */
 function bounded(earlier: readonly Superseded[]): readonly Superseded[] {
   const newestFirst = earlier.slice(-earlierMax).reverse()
   let files = 0
@@ -32,7 +32,7 @@ export class SupersededVersions {
     return this.#list.map(({ version }) => version)
   }
 
-  /** The folders that they are served from. */
+  /** The folders of their files. */
   get folders(): readonly string[] {
     return this.#list.flatMap(({ folder }) => folder ?? [])
   }
@@ -41,21 +41,21 @@ export class SupersededVersions {
     this.#list = [...this.#list, superseded]
   }
 
-  /** Takes what was served until now, and no version that is served again. */
+  /** Adds the version served until now, and removes one that is served again. */
   replace(served: Superseded | null, nextId: string | undefined): void {
     const others = this.#list.filter(({ version }) => version.id !== nextId)
     const isReplaced = served && served.version.id !== nextId
     this.#list = isReplaced ? bounded([...others, served]) : others
   }
 
-  /** Removes versions. False where there were none of them. */
+  /** Removes versions; false if none matches. */
   remove(isGone: (version: Version) => boolean): boolean {
     const before = this.#list.length
     this.#list = this.#list.filter(({ version }) => !isGone(version))
     return this.#list.length < before
   }
 
-  /** Removes those whose time is over. False where there were none. */
+  /** Removes expired versions; false if there are none. */
   expire(now: number, { keep_versions_hours: hours = keepHours }: DatasetEntry): boolean {
     const before = this.#list.length
     const oldest = now - hours * 3_600_000

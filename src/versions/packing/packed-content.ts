@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { ReadFile } from '../files/build-version.js'
+import type { ContentFile } from '../files/build-version.js'
 import { identityOf } from '../files/source-files.js'
 import type { SourceFile } from '../files/source-files.js'
 import type { OpenFiles } from '../opener.js'
-import type { PackedFile } from '../packer.js'
+import type { FileChecks } from '../store/file-checks.js'
+import type { Content } from '../store/manifest.js'
+import { contentIdOf } from '../store/publish.js'
 import type { Version } from '../version.js'
-import type { Content } from './content.js'
-import type { FileChecks } from './file-checks.js'
-import { contentIdOf } from './publish.js'
+import type { PackedFile } from './packer.js'
 
-/** Another text when packing lays files out anew: then every version is packed again. */
+/** Changes with the packed layout; then every version is packed again. */
 const layoutName = 'packed-1'
 
 /**
- * The folder of these files' packed form, whether or not it is there. Its name comes from content
- * and key alone, and packing keeps equal keys in stored order, so two servers over the same files
+ * The folder for the packed copy of these files, existing or not. Its name depends only on content
+ * and key, and packing keeps rows with equal keys in stored order: two servers over the same files
  * serve the same rows at the same positions.
  */
 export function packedFolder(
@@ -28,7 +28,7 @@ export function packedFolder(
 }
 
 /**
- * Opens what was packed of a version, as the content that takes its place.
+ * Opens the packed copy of a version, as content to serve instead.
  * @throws FileError for a file that can't be read
  */
 export async function openPacked(
@@ -43,9 +43,9 @@ export async function openPacked(
   const opened = await openFiles(paths, from.boundsOf)
   const required = new Set(version.columns.filter((c) => !c.nullable).map((c) => c.source))
   const files = await Promise.all(
-    opened.map(async ({ columns, ...facts }, index): Promise<ReadFile> => {
+    opened.map(async ({ columns, ...facts }, index): Promise<ContentFile> => {
       const path = paths[index] ?? ''
-      // Parquet as it is packed says of every column that it may be empty.
+      // Packed files declare every column as nullable.
       const kept = columns.map((column) => ({ ...column, required: required.has(column.name) }))
       const source = await packedSource(folder, path, index, version)
       const hash = await checks.adopt(path)
@@ -55,7 +55,7 @@ export async function openPacked(
   return { folder, files, boundsOf: from.boundsOf, origins: from.files.map(({ source }) => source) }
 }
 
-/** Known by its place in what was made from this content; as new as the newest of its sources. */
+/** Identified by content and index; as new as the newest of its sources. */
 async function packedSource(
   folder: string,
   path: string,

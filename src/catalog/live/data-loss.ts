@@ -4,19 +4,19 @@ import type { DatasetEntry } from '../../registry/registry-schema.js'
 import { quoted } from '../../text.js'
 import type { Version } from '../../versions/version.js'
 
-/** Why the next version is not to be served without the owner's word; null where it may be. */
+/** Why the next version would break callers; null if it would not. */
 function breakingReason(served: Version, next: Version): string | null {
   const changes = breakingChanges(served, next)
   if (changes.length === 0) return null
   const advice =
-    'to serve the new files all the same: das dataset reload --force, or allow_breaking: true in ' +
-    'the registry'
+    'to serve the new files anyway: das dataset reload --force, or allow_breaking: true in the ' +
+    'registry'
   return `the new files would break callers: ${changes.join('; ')}; ${advice}`
 }
 
 /**
- * What of the served version's columns the next one's files lack or hold otherwise, so that a
- * caller's program would break. Columns that the registry hides or renames are the owner's word.
+ * The columns that the next version's files lack or hold in another type. Columns that the registry
+ * hides or renames don't count: the owner decided so.
  */
 function breakingChanges(served: Version, next: Version): readonly string[] {
   const bySource = new Map(next.columns.map((column) => [column.source, column]))
@@ -32,7 +32,7 @@ function breakingChanges(served: Version, next: Version): readonly string[] {
 
 const textIntegers: readonly string[] = ['HUGEINT', 'UBIGINT', 'UHUGEINT']
 
-/** Equal for types whose values look alike to a caller: an INTEGER may become a BIGINT. */
+/** Equal for types that callers can't tell apart: an INTEGER may become a BIGINT. */
 function shapeOf({ type, rules }: Column): string {
   const name = typeText(type)
   if (rules.shown === 'json') return name
@@ -43,10 +43,10 @@ function shapeOf({ type, rules }: Column): string {
 const shrinkMaxDefault = '20%'
 
 /**
- * Why the next version is not to be served unless the owner says so; null where it may be: columns
- * that callers use are gone, or so many rows that files may be missing.
+ * Why the next version needs the owner's consent: columns that callers use are gone, or so many
+ * rows that files may be missing. Null if it does not.
  */
-export function lossReason(served: Version, next: Version, entry: DatasetEntry): string | null {
+export function dataLossReason(served: Version, next: Version, entry: DatasetEntry): string | null {
   const reasons = [
     entry.allow_breaking === true ? null : breakingReason(served, next),
     entry.allow_shrinking === true ? null : shrinkReason(served, next, entry),
@@ -60,7 +60,7 @@ function shrinkReason(served: Version, next: Version, entry: DatasetEntry): stri
   if (lostPercent <= Number.parseFloat(most)) return null
   return (
     `the new files hold ${next.rows} rows, ${Number(lostPercent.toFixed(1))} % fewer than the ` +
-    `${served.rows} served (shrink_max is ${most}); put the missing files back, or serve what is ` +
-    'there: das dataset reload --force, or allow_shrinking: true in the registry'
+    `${served.rows} served (shrink_max is ${most}); restore the missing files, or serve the new ` +
+    'ones anyway: das dataset reload --force, or allow_shrinking: true in the registry'
   )
 }

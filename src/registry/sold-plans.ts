@@ -1,0 +1,37 @@
+import { quoted } from '../text.js'
+import { RegistryError, plansOf } from './registry.js'
+import type { Registry } from './registry.js'
+
+/** A dataset and plan in use by a live subscription. */
+export interface SoldPlan {
+  readonly dataset: string
+  readonly plan: string
+}
+
+/**
+ * Requires that the next registry keeps every plan that live subscriptions use.
+ * @throws RegistryError with each removed dataset or plan
+ */
+export function requireSoldPlans(
+  sold: readonly SoldPlan[],
+  before: Registry,
+  next: Registry,
+): void {
+  const lost = new Map<string, number>()
+  for (const { dataset, plan } of sold) {
+    const known = before.datasets.get(dataset)
+    if (!known || !plansOf(known).has(plan)) continue
+    const entry = next.datasets.get(dataset)
+    if (entry && plansOf(entry).has(plan)) continue
+    const place = next.locate(['datasets', dataset, 'plans'])
+    const name = entry ? `plan ${quoted(plan)} of dataset` : 'dataset'
+    const removed = `${place}: ${name} ${quoted(dataset)}`
+    lost.set(removed, (lost.get(removed) ?? 0) + 1)
+  }
+  if (lost.size === 0) return
+  const lines = [...lost].map(([removed, count]) => {
+    const users = count === 1 ? '1 live subscription uses' : `${count} live subscriptions use`
+    return `${removed} was removed, but ${users} it; put it back, or run das dataset reload --force`
+  })
+  throw new RegistryError(lines)
+}
