@@ -6,8 +6,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { ControlStore } from '../../src/control/store/store.js'
 import { periodOf, readUsage } from '../../src/control/usage.js'
-import { buildHouse } from '../cli/fixtures/house.js'
-import { build } from '../cli/fixtures/server.js'
+import { buildHouse } from '../cli/fixtures/cli-fixture.js'
+import { build } from '../cli/fixtures/das-process.js'
 
 // Guarantee: while control.db can't be written, no row leaves unpaid, the service says so, and it
 // recovers by itself.

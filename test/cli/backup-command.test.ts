@@ -5,8 +5,8 @@ import t from 'tap'
 import { ControlStore } from '../../src/control/store/store.js'
 import { chargeAll } from '../../src/control/usage.js'
 import { startWorld } from '../support/world.js'
-import { buildHouse } from './fixtures/house.js'
-import type { House } from './fixtures/house.js'
+import { buildHouse } from './fixtures/cli-fixture.js'
+import type { House } from './fixtures/cli-fixture.js'
 
 interface Sold {
   readonly subscription: string

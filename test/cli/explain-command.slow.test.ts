@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ControlStore } from '../../src/control/store/store.js'
 import { chargeAll, readUsage } from '../../src/control/usage.js'
-import { buildHouse } from './fixtures/house.js'
-import type { House } from './fixtures/house.js'
+import { buildHouse } from './fixtures/cli-fixture.js'
+import type { House } from './fixtures/cli-fixture.js'
 
 interface Explained {
   readonly stages: readonly { stage: string; verdict: string; detail: string }[]

@@ -7,8 +7,8 @@ import { readRegistry } from '../../src/catalog.js'
 import { listOf } from '../../src/registry/registry.js'
 import { findFiles } from '../../src/versions/files/source-files.js'
 import { startWorld, writeParquet } from '../support/world.js'
-import { buildHouse } from './fixtures/house.js'
-import type { Outcome } from './fixtures/house.js'
+import { buildHouse } from './fixtures/cli-fixture.js'
+import type { Outcome } from './fixtures/cli-fixture.js'
 
 // Guarantee: what is listed is read, and no file that its name would match as a pattern.
 

@@ -4,8 +4,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { brokenFiles, servedFiles, strangeFiles, unaskableFiles } from '../support/odd-files.js'
 import { writeParquet } from '../support/parquet.js'
-import { buildHouse } from './fixtures/house.js'
-import type { House, Outcome } from './fixtures/house.js'
+import { buildHouse } from './fixtures/cli-fixture.js'
+import type { House, Outcome } from './fixtures/cli-fixture.js'
 
 // Guarantee: whatever file it is given, `das dataset add` writes an entry that is served, or says
 // in words for people why not and writes nothing; `das dataset check --deep` gives a verdict on it.

@@ -1,9 +1,9 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { buildHouse } from './fixtures/house.js'
-import type { Outcome } from './fixtures/house.js'
-import { beginQuestion, build } from './fixtures/server.js'
+import { buildHouse } from './fixtures/cli-fixture.js'
+import type { Outcome } from './fixtures/cli-fixture.js'
+import { beginQuestion, build } from './fixtures/das-process.js'
 
 const built = await build(t)
 

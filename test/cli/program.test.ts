@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import t from 'tap'
 import type { CliParts } from '../../src/cli/parts.js'
 import { buildProgram } from '../../src/cli/program.js'
-import { buildHouse } from './fixtures/house.js'
+import { buildHouse } from './fixtures/cli-fixture.js'
 
 /** Every command line that names a command or a group of them. */
 function commandLines(command: Command, path: readonly string[] = []): (readonly string[])[] {

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { writeParquet } from '../support/world.js'
-import { buildHouse } from './fixtures/house.js'
-import type { House } from './fixtures/house.js'
-import { build } from './fixtures/server.js'
+import { buildHouse } from './fixtures/cli-fixture.js'
+import type { House } from './fixtures/cli-fixture.js'
+import { build } from './fixtures/das-process.js'
 
 const built = await build(t)
 

@@ -2,8 +2,8 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { startMailServer } from '../mail/fixtures/mail-server.js'
-import { buildHouse } from './fixtures/house.js'
-import { build } from './fixtures/server.js'
+import { buildHouse } from './fixtures/cli-fixture.js'
+import { build } from './fixtures/das-process.js'
 
 interface Issued {
   readonly subscription: string

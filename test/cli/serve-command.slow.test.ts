@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { buildHouse, houseFiles, registryText } from './fixtures/house.js'
-import type { Outcome } from './fixtures/house.js'
+import { buildHouse, houseFiles, registryText } from './fixtures/cli-fixture.js'
+import type { Outcome } from './fixtures/cli-fixture.js'
 
 const serve = ['serve', '--port', '0']
 const byNpm = { npm_lifecycle_event: 'start' }

@@ -9,8 +9,8 @@ import { withStore } from '../../src/cli/state.js'
 import { controlMigrations, migrate } from '../../src/control/store/migrations.js'
 import { ServerLock } from '../../src/control/store/server-lock.js'
 import { damageTable } from '../control/fixtures/store.js'
-import { buildHouse } from './fixtures/house.js'
-import type { House } from './fixtures/house.js'
+import { buildHouse } from './fixtures/cli-fixture.js'
+import type { House } from './fixtures/cli-fixture.js'
 
 const create = ['subscription', 'create', '--email', 'a@b.example', '--plan', 'financials:start']
 

@@ -3,8 +3,8 @@ import { parse } from 'csv-parse/sync'
 import t from 'tap'
 import { ControlStore } from '../../src/control/store/store.js'
 import { chargeAll } from '../../src/control/usage.js'
-import { buildHouse } from './fixtures/house.js'
-import type { House } from './fixtures/house.js'
+import { buildHouse } from './fixtures/cli-fixture.js'
+import type { House } from './fixtures/cli-fixture.js'
 
 type Used = readonly (readonly [period: string, dataset: string, rows: number])[]
 

@@ -1,7 +1,7 @@
 import type { Version } from '../../versions/version.js'
 import type { Output } from '../parts.js'
 import { count } from '../print.js'
-import type { DatasetCheck } from './findings.js'
+import type { DatasetCheck } from './dataset-verdict.js'
 
 const lineWidth = 100
 const indent = '  '

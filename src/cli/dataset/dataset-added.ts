@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { curlWithVariable, lookUpPath } from '../../service/first-questions.js'
 import type { Version } from '../../versions/version.js'
-import type { DatasetCheck } from '../check/findings.js'
+import type { DatasetCheck } from '../check/dataset-verdict.js'
 import type { CliParts } from '../parts.js'
 import { count } from '../print.js'
 import { entryText } from './dataset-entry.js'

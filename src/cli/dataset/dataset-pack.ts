@@ -16,7 +16,7 @@ import { addCommand, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
 import type { CliParts } from '../parts.js'
 import { count, printJson, printLines, sizeText } from '../print.js'
-import { progressReport } from '../progress.js'
+import { progressReport } from '../progress-bar.js'
 import { findDataset } from '../read-registry.js'
 import { packTarget } from './pack-target.js'
 

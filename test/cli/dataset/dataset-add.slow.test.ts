@@ -3,8 +3,8 @@ import { join, relative } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { writeParquet } from '../../support/parquet.js'
-import { buildHouse } from '../fixtures/house.js'
-import type { House } from '../fixtures/house.js'
+import { buildHouse } from '../fixtures/cli-fixture.js'
+import type { House } from '../fixtures/cli-fixture.js'
 
 const page = `# ours
 demo: {token: das_demo_test1}   # keep

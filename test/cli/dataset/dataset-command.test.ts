@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { buildHouse, houseFiles, registryText } from '../fixtures/house.js'
+import { buildHouse, houseFiles, registryText } from '../fixtures/cli-fixture.js'
 
 interface Check {
   readonly name: string

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { conversionOf } from '../../../src/versions/files/conversion.js'
-import { buildHouse } from '../fixtures/house.js'
+import { buildHouse } from '../fixtures/cli-fixture.js'
 
 const run = promisify(execFile)
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { buildHouse, registryText } from '../fixtures/house.js'
+import { buildHouse, registryText } from '../fixtures/cli-fixture.js'
 
 const pack = ['dataset', 'pack', 'financials']
 

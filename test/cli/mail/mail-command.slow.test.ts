@@ -5,8 +5,8 @@ import type { Test } from 'tap'
 import { ControlStore } from '../../../src/control/store/store.js'
 import { holdLetter } from '../../../src/mail/outbox.js'
 import { startMailServer } from '../../mail/fixtures/mail-server.js'
-import { buildHouse } from '../fixtures/house.js'
-import type { Outcome } from '../fixtures/house.js'
+import { buildHouse } from '../fixtures/cli-fixture.js'
+import type { Outcome } from '../fixtures/cli-fixture.js'
 
 interface Made {
   readonly subscription: string

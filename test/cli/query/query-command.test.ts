@@ -9,8 +9,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import type { CliParts } from '../../../src/cli/parts.js'
 import { runCli } from '../../../src/cli/program.js'
-import { buildHouse, houseFiles } from '../fixtures/house.js'
-import type { House, Outcome } from '../fixtures/house.js'
+import { buildHouse, houseFiles } from '../fixtures/cli-fixture.js'
+import type { House, Outcome } from '../fixtures/cli-fixture.js'
 
 const plans = `
     plans:

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ControlStore } from '../../../src/control/store/store.js'
 import { chargeAll } from '../../../src/control/usage.js'
-import { buildHouse } from '../fixtures/house.js'
+import { buildHouse } from '../fixtures/cli-fixture.js'
 
 interface Created {
   readonly subscription: string

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Test } from 'tap'
-import { buildHouse } from '../fixtures/house.js'
-import type { House } from '../fixtures/house.js'
+import { buildHouse } from '../fixtures/cli-fixture.js'
+import type { House } from '../fixtures/cli-fixture.js'
 
 interface Listed {
   readonly id: string

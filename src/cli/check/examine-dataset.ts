@@ -1,6 +1,6 @@
 import type { InspectFiles, Inspection } from '../../versions/inspector.js'
 import type { MeasurePackGain } from '../../versions/pack-gain.js'
-import type { CheckContext, Examined } from './findings.js'
+import type { CheckContext, Examined } from './dataset-verdict.js'
 import { layoutFindings } from './layout-findings.js'
 import type { OpenedToCheck } from './open-to-check.js'
 
