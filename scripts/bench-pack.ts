@@ -7,7 +7,7 @@ import { openReader } from '../src/app/reading.js'
 import { readRegistry } from '../src/catalog.js'
 import { filterPredicates } from '../src/columns/predicate.js'
 import type { Version } from '../src/versions/version.js'
-import type { Reader } from '../src/cli/parts.js'
+import type { DatasetReader } from '../src/cli/parts.js'
 import { median } from './bench-charge/numbers.js'
 import { readFlags, wholeNumber } from './command/flags.js'
 import { runScript } from './command/run.js'
@@ -71,7 +71,7 @@ async function pack(registry: string, packed: string): Promise<void> {
 }
 
 interface Side {
-  readonly reader: Reader
+  readonly reader: DatasetReader
   readonly version: Version
 }
 

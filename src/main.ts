@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import closeWithGrace from 'close-with-grace'
-import type { Run } from './cli/parts.js'
+import type { ServerRun } from './cli/parts.js'
 import { runCli } from './cli/program.js'
 
 /** Above what `App.close` takes at most: when it is over, something hangs. */
@@ -14,7 +14,7 @@ const sameSignalMs = 500
  * process: code 0, or 1 after an error. A second signal ends it at once. Signals are heard before
  * anything is started, so that none finds a listening server without its manners.
  */
-async function untilStopped({ start, stop, reload }: Run): Promise<never> {
+async function untilStopped({ start, stop, reload }: ServerRun): Promise<never> {
   // Of a terminal it says that the window is closed; of a service manager, to read the registry.
   const isTerminal = process.stdin.isTTY
   const grace = closeWithGrace(

@@ -3,13 +3,13 @@ import { openReader } from '../../src/app/reading.js'
 import { readRegistry } from '../../src/catalog.js'
 import { filterPredicates } from '../../src/columns/predicate.js'
 import type { Version } from '../../src/versions/version.js'
-import type { Reader } from '../../src/cli/parts.js'
+import type { DatasetReader } from '../../src/cli/parts.js'
 import type { ReaderOrder, ReaderReply } from './overhead.js'
 import type { Question } from './questions.js'
 import { serveOrders } from './worker.js'
 
 const askMsMax = 60_000
-let room: { readonly reader: Reader; readonly version: Version } | null = null
+let room: { readonly reader: DatasetReader; readonly version: Version } | null = null
 
 async function answer(order: ReaderOrder): Promise<ReaderReply> {
   if (order.kind === 'open') {
@@ -24,7 +24,7 @@ async function answer(order: ReaderOrder): Promise<ReaderReply> {
 }
 
 async function lookUp(
-  { engine }: Reader,
+  { engine }: DatasetReader,
   version: Version,
   { inns, select, limit }: Question,
 ): Promise<ReaderReply> {

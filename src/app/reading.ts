@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { openCatalog } from '../catalog.js'
-import type { Reader } from '../cli/parts.js'
+import type { DatasetReader } from '../cli/parts.js'
 import { DuckDbEngine } from '../engine/duckdb/duckdb-engine.js'
 import type { EngineOptions } from '../engine/duckdb/duckdb-engine.js'
 import { duckDbInspector } from '../engine/duckdb/inspect/inspect.js'
@@ -64,7 +64,7 @@ export async function openReader(
   registry: Registry,
   dataset: string,
   memoryLimitBytes: number | null,
-): Promise<Reader> {
+): Promise<DatasetReader> {
   const options = { openFiles: openerFor(memoryLimitBytes), versionsFolder: null }
   const catalog = await openCatalog(registry, options, dataset)
   const files = catalog.datasets.get(dataset)?.version?.files ?? []

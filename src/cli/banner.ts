@@ -6,7 +6,7 @@ import { examplePath } from '../service/first-questions.js'
 import type { Output } from './parts.js'
 import { count } from './print.js'
 
-export interface BannerFacts {
+export interface BannerContent {
   readonly version: string
   /** The service's address, without a slash at its end. */
   readonly base: string
@@ -18,7 +18,7 @@ export interface BannerFacts {
 }
 
 /** What a person sees at the start: the address, the datasets, and what to try first. */
-export function bannerText(facts: BannerFacts): string {
+export function bannerText(facts: BannerContent): string {
   const { version, base, program, catalog, registry, output } = facts
   const datasets = [...catalog.datasets.values()]
   const first = datasets.find((dataset) => dataset.version && dataset.demo)

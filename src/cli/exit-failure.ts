@@ -2,7 +2,7 @@ import { CommanderError } from 'commander'
 import { ServiceError } from '../errors.js'
 import { RegistryError } from '../registry/registry.js'
 
-export interface Failure {
+export interface ExitFailure {
   readonly exitCode: number
   /** For stderr; none where commander has said it already. */
   readonly lines: readonly string[]
@@ -15,7 +15,7 @@ const wrongUsage = 2
  * What a command that threw ends with: 2 for a mistake in the command line, 1 for everything else,
  * and a line for each thing that went wrong.
  */
-export function failureOf(cause: unknown): Failure {
+export function exitFailureOf(cause: unknown): ExitFailure {
   if (cause instanceof CommanderError) {
     return { exitCode: cause.exitCode === 0 ? 0 : wrongUsage, lines: [] }
   }

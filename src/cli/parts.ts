@@ -37,14 +37,14 @@ export interface ServingApp {
 }
 
 /** A dataset that can be read without being served. */
-export interface Reader {
+export interface DatasetReader {
   readonly catalog: Catalog
   readonly engine: Engine
   readonly close: () => Promise<void>
 }
 
 /** Something that runs until the process is told to stop. */
-export interface Run {
+export interface ServerRun {
   readonly start: () => Promise<void>
   /** An error says that it is not by the owner's wish. May come while `start` is still at work. */
   readonly stop: (error?: Error) => Promise<void>
@@ -78,11 +78,11 @@ export interface CliParts {
     registry: Registry,
     dataset: string,
     memoryLimitBytes: number | null,
-  ) => Promise<Reader>
+  ) => Promise<DatasetReader>
   /** Packs files in this process. */
   readonly packFiles: PackFiles
   /** Ends the work's signal, with an AbortError, when the process is told to stop. */
   readonly untilInterrupted: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>
   /** Starts, waits for the process to be told to stop, stops, and ends. */
-  readonly untilStopped: (run: Run) => Promise<void>
+  readonly untilStopped: (run: ServerRun) => Promise<void>
 }

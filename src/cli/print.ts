@@ -1,6 +1,6 @@
 import type { CliParts, Output } from './parts.js'
 
-export type Cell = string | number | null
+export type TableCell = string | number | null
 
 const narrowSpace = '\u202f'
 const columnGap = '  '
@@ -63,7 +63,7 @@ export function printJson(parts: CliParts, value: unknown): void {
 export function tableLines(
   output: Output,
   titles: readonly string[],
-  rows: readonly (readonly Cell[])[],
+  rows: readonly (readonly TableCell[])[],
 ): readonly string[] {
   if (!output.isTTY) {
     return [titles, ...rows].map((row) => row.map((cell) => cell ?? '').join('\t'))
@@ -82,7 +82,7 @@ export function tableLines(
   )
 }
 
-function cellText(output: Output, cell: Cell): string {
+function cellText(output: Output, cell: TableCell): string {
   return typeof cell === 'number' ? count(output, cell) : (cell ?? '—')
 }
 

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { addBackup } from './backup-command.js'
 import { exampleText } from './command.js'
 import { addDataset } from './dataset/dataset-command.js'
-import { failureOf } from './exit-failure.js'
+import { exitFailureOf } from './exit-failure.js'
 import { addExplain } from './explain-command.js'
 import { addMail } from './mail/mail-command.js'
 import type { CliParts, Output } from './parts.js'
@@ -22,7 +22,7 @@ export async function runCli(argv: readonly string[], given: CliParts): Promise<
     await buildProgram(parts).parseAsync(argv, { from: 'user' })
     return 0
   } catch (cause) {
-    const { exitCode, lines } = failureOf(cause)
+    const { exitCode, lines } = exitFailureOf(cause)
     for (const line of lines) parts.stderr.write(`${line}\n`)
     if (exitCode !== 0 && isDebugging(parts)) parts.stderr.write(`${stackOf(cause)}\n`)
     return exitCode

@@ -6,7 +6,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { ControlStore } from '../../src/control/store/store.js'
 import { periodOf, readUsage } from '../../src/control/usage.js'
-import { buildHouse } from '../cli/fixtures/cli-fixture.js'
+import { buildCliFixture } from '../cli/fixtures/cli-fixture.js'
 import { build } from '../cli/fixtures/das-process.js'
 
 // Guarantee: while control.db can't be written, no row leaves unpaid, the service says so, and it
@@ -21,7 +21,7 @@ const canLimitFiles = process.platform === 'linux'
 
 /** The built server in a process of its own, a token for it, and what it delivered in all. */
 async function startSold(t: Test) {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   house.clock.ms = Date.now()
   const order = ['subscription', 'create', '--email', 'a@b.c', '--plan', 'financials:pro']
   const { stdout } = await house.das([...order, '--json'])

@@ -5,21 +5,21 @@ import t from 'tap'
 import { ControlStore } from '../../src/control/store/store.js'
 import { chargeAll } from '../../src/control/usage.js'
 import { startWorld } from '../support/world.js'
-import { buildHouse } from './fixtures/cli-fixture.js'
-import type { House } from './fixtures/cli-fixture.js'
+import { buildCliFixture } from './fixtures/cli-fixture.js'
+import type { CliFixture } from './fixtures/cli-fixture.js'
 
 interface Sold {
   readonly subscription: string
   readonly token: string
 }
 
-async function sell(house: House, email: string): Promise<Sold> {
+async function sell(house: CliFixture, email: string): Promise<Sold> {
   const create = ['subscription', 'create', '--email', email, '--json']
   const { stdout } = await house.das([...create, '--plan', 'financials:start'])
   return JSON.parse(stdout) as Sold
 }
 
-function use(house: House, subscriptionId: string, rows: number): void {
+function use(house: CliFixture, subscriptionId: string, rows: number): void {
   const control = ControlStore.open(join(house.folder, 'var', 'control.db'))
   const caps = { datasetRowsMax: null, globalRowsMax: null }
   chargeAll(control, [{ subscriptionId, dataset: 'financials', period: '2026-11', rows, ...caps }])
@@ -35,7 +35,7 @@ function restoreCommands(backup: string): string {
 }
 
 await t.test('backup says what it holds, and replaces nothing', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const none = await house.das(['backup', join(house.folder, 'a.db')])
   t.equal(none.code, 1)
   t.match(none.stderr, /^error: There is no control\.db in .*: nothing was sold there yet\./)
@@ -62,7 +62,7 @@ await t.test('backup says what it holds, and replaces nothing', async (t) => {
 
 // Guarantee: what the README says of a restore is so.
 await t.test("the README's restore brings back what was sold and used at the backup", async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const kept = await sell(house, 'kept@example.org')
   use(house, kept.subscription, 100)
   mkdirSync(join(house.folder, 'backups'))

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ControlStore } from '../../src/control/store/store.js'
 import { chargeAll, readUsage } from '../../src/control/usage.js'
-import { buildHouse } from './fixtures/cli-fixture.js'
-import type { House } from './fixtures/cli-fixture.js'
+import { buildCliFixture } from './fixtures/cli-fixture.js'
+import type { CliFixture } from './fixtures/cli-fixture.js'
 
 interface Explained {
   readonly stages: readonly { stage: string; verdict: string; detail: string }[]
@@ -16,13 +16,13 @@ interface Sold {
   readonly token: string
 }
 
-async function sell(house: House, ...options: readonly string[]): Promise<Sold> {
+async function sell(house: CliFixture, ...options: readonly string[]): Promise<Sold> {
   const create = ['subscription', 'create', '--email', 'a@example.org', '--json']
   const { stdout } = await house.das([...create, '--plan', 'financials:start', ...options])
   return JSON.parse(stdout) as Sold
 }
 
-async function explain(house: House, id: string, url: string): Promise<Explained> {
+async function explain(house: CliFixture, id: string, url: string): Promise<Explained> {
   const { code, stdout, stderr } = await house.das(['explain', id, url, '--json'])
   t.same({ code, stderr }, { code: 0, stderr: '' })
   return JSON.parse(stdout) as Explained
@@ -32,7 +32,7 @@ const stageNames = ['token', 'rate', 'dataset', 'question', 'quota', 'read', 'ch
 const one = '/v1/financials?inn=eq.0000000007&select=year,2110'
 
 await t.test('a page is explained stage by stage, and nothing is charged', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const { subscription } = await sell(house)
   const { code, stdout } = await house.das(['explain', subscription, one])
   t.equal(code, 0)
@@ -61,7 +61,7 @@ await t.test('a page is explained stage by stage, and nothing is charged', async
 
 // Guarantee: what the public 404 hides is told to the owner, and only to the owner.
 await t.test('a refusal is explained with the reason that the caller never hears', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const { subscription } = await sell(house)
   const cases = [
     [
@@ -88,7 +88,7 @@ await t.test('a refusal is explained with the reason that the caller never hears
 })
 
 await t.test('an ended subscription, and one without a token, say so', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const { subscription } = await sell(house)
   const tokens = JSON.parse((await house.das(['token', 'list', '--json'])).stdout) as {
     id: string
@@ -108,7 +108,7 @@ await t.test('an ended subscription, and one without a token, say so', async (t)
 })
 
 await t.test('with several tokens it is the one that works longest', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const { subscription } = await sell(house)
   await house.das(['token', 'reissue', subscription, '--grace', '1h'])
   const both = await explain(house, subscription, one)
@@ -123,7 +123,7 @@ await t.test('with several tokens it is the one that works longest', async (t) =
 })
 
 await t.test('a used-up quota, and a page cut to what is left', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const { subscription } = await sell(house, '--global-rows', '3')
   const use = (rows: number) => {
     const control = ControlStore.open(join(house.folder, 'var', 'control.db'))
@@ -147,7 +147,7 @@ await t.test('a used-up quota, and a page cut to what is left', async (t) => {
 })
 
 await t.test('an empty page says whether the window of the plan left it empty', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const { subscription } = await sell(house)
   await house.das(['subscription', 'change', subscription, '--plan', 'financials:free'])
   const outside = await explain(house, subscription, `${one}&year=eq.2023`)
@@ -162,7 +162,7 @@ await t.test('an empty page says whether the window of the plan left it empty', 
 })
 
 await t.test('a dataset that can not be opened, and a plan that left the registry', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const { subscription } = await sell(house)
   for (const year of ['2023', '2024']) {
     rmSync(join(house.folder, `data/financials/${year}.parquet`))
@@ -173,7 +173,7 @@ await t.test('a dataset that can not be opened, and a plan that left the registr
 })
 
 await t.test('what is no question, or nobody, is refused; nothing is left behind', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const { subscription, token } = await sell(house)
   for (const url of ['/v1/', '/v1/account', '/v1/financials/schema', 'financials', '']) {
     const { code, stderr } = await house.das(['explain', subscription, url])

@@ -7,7 +7,7 @@ import { readRegistry } from '../../src/catalog.js'
 import { listOf } from '../../src/registry/registry.js'
 import { findFiles } from '../../src/versions/files/source-files.js'
 import { startWorld, writeParquet } from '../support/world.js'
-import { buildHouse } from './fixtures/cli-fixture.js'
+import { buildCliFixture } from './fixtures/cli-fixture.js'
 import type { Outcome } from './fixtures/cli-fixture.js'
 
 // Guarantee: what is listed is read, and no file that its name would match as a pattern.
@@ -97,7 +97,7 @@ await t.test('nor do the letters of the folder with registry and state matter', 
 )
 
 async function useAll(t: Test, called: string, names: readonly string[]): Promise<void> {
-  const { folder, das } = await buildHouse(t, '', {})
+  const { folder, das } = await buildCliFixture(t, '', {})
   const odd = join(folder, called)
   mkdirSync(odd)
   const listed = await layOut(t, odd, names)

@@ -4,8 +4,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { brokenFiles, servedFiles, strangeFiles, unaskableFiles } from '../support/odd-files.js'
 import { writeParquet } from '../support/parquet.js'
-import { buildHouse } from './fixtures/cli-fixture.js'
-import type { House, Outcome } from './fixtures/cli-fixture.js'
+import { buildCliFixture } from './fixtures/cli-fixture.js'
+import type { CliFixture, Outcome } from './fixtures/cli-fixture.js'
 
 // Guarantee: whatever file it is given, `das dataset add` writes an entry that is served, or says
 // in words for people why not and writes nothing; `das dataset check --deep` gives a verdict on it.
@@ -22,13 +22,16 @@ interface Verdict {
   }[]
 }
 
-function add({ das, folder }: House, name: string): Promise<Outcome> {
+function add({ das, folder }: CliFixture, name: string): Promise<Outcome> {
   const path = join(folder, 'data', `${name}.parquet`)
   return das(['dataset', 'add', path, '--yes', '--no-dictionary', '--name', name])
 }
 
 /** What a deep look says of each dataset; it ends with 1 where it refuses any. */
-async function checkAll(t: Test, { das, folder }: House): Promise<ReadonlyMap<string, Verdict>> {
+async function checkAll(
+  t: Test,
+  { das, folder }: CliFixture,
+): Promise<ReadonlyMap<string, Verdict>> {
   const { code, stdout, stderr } = await das(['dataset', 'check', '--deep', '--json'])
   t.notMatch(stdout + stderr, folder)
   const verdicts = JSON.parse(stdout) as readonly Verdict[]
@@ -37,7 +40,7 @@ async function checkAll(t: Test, { das, folder }: House): Promise<ReadonlyMap<st
 }
 
 /** Nothing is written: the page is as it was, and no file came. */
-function requireUntouched(t: Test, { folder }: House, name: string): void {
+function requireUntouched(t: Test, { folder }: CliFixture, name: string): void {
   t.equal(readFileSync(join(folder, 'registry.yaml'), 'utf8'), page, name)
   const files = readdirSync(folder).filter((path) => path !== 'data')
   t.strictSame(files, ['registry.yaml'], name)
@@ -67,7 +70,7 @@ const addedNames = Object.keys(servedFiles).filter(
 )
 
 await t.test('odd files that can be served are added, and a deep look says so', async (t) => {
-  const house = await buildHouse(t, page, {})
+  const house = await buildCliFixture(t, page, {})
   for (const name of addedNames) {
     const [select = '', writing = ''] = servedFiles[name] ?? []
     await writeParquet(join(house.folder, 'data'), { [`${name}.parquet`]: select }, writing)
@@ -85,9 +88,9 @@ await t.test('odd files that can be served are added, and a deep look says so', 
 })
 
 /** A house with every odd file that can't be served; dataset → why not. */
-async function buildBroken(t: Test): Promise<{ house: House; reasons: Map<string, RegExp> }> {
+async function buildBroken(t: Test): Promise<{ house: CliFixture; reasons: Map<string, RegExp> }> {
   const select = `SELECT i AS id, 'name ' || i AS name FROM range(1000) t(i)`
-  const house = await buildHouse(t, page, { 'data/good.parquet': select })
+  const house = await buildCliFixture(t, page, { 'data/good.parquet': select })
   const data = join(house.folder, 'data')
   const whole = readFileSync(join(data, 'good.parquet'))
   const reasons = new Map<string, RegExp>()
@@ -123,7 +126,7 @@ await t.test("what can't be served is refused in words, and nothing is written",
 })
 
 await t.test('what is no file that can be read is a mistake in the command', async (t) => {
-  const house = await buildHouse(t, page, {})
+  const house = await buildCliFixture(t, page, {})
   for (const [name, [put]] of Object.entries(strangeFiles)) {
     put(join(house.folder, 'data', `${name}.parquet`))
     const { code, stderr } = await add(house, name)

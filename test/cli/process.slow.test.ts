@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { buildHouse } from './fixtures/cli-fixture.js'
+import { buildCliFixture } from './fixtures/cli-fixture.js'
 import type { Outcome } from './fixtures/cli-fixture.js'
 import { beginQuestion, build } from './fixtures/das-process.js'
 
@@ -28,7 +28,7 @@ const scriptType = 'text/javascript; charset=utf-8'
 const one = '/v1/financials?inn=eq.0000000007&select=year,2110'
 
 await t.test('tokens are sold, replaced and revoked while the server runs', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const server = await built.serve(house)
   house.clock.ms = Date.now()
   const read = <T>({ code, stdout, stderr }: Outcome): T => {
@@ -93,7 +93,7 @@ await t.test('tokens are sold, replaced and revoked while the server runs', asyn
 })
 
 await t.test('SIGTERM: no new requests, the one in flight is answered, exit code 0', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const server = await built.serve(house)
   const half = await beginQuestion(server.base, 'financials', 'das_demo_test1')
   t.equal((await fetch(`${server.base}/readyz`)).status, 200)
@@ -113,7 +113,7 @@ await t.test('SIGTERM: no new requests, the one in flight is answered, exit code
 })
 
 await t.test('a second signal ends the process at once', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const server = await built.serve(house)
   const half = await beginQuestion(server.base, 'financials', 'das_demo_test1')
   half.socket.on('error', () => undefined)
@@ -126,7 +126,7 @@ await t.test('a second signal ends the process at once', async (t) => {
 })
 
 await t.test('a second instance on the same port ends with 1 and says why', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const server = await built.serve(house)
   const port = new URL(server.base).port
   const elsewhere = join(house.folder, 'elsewhere')
@@ -143,7 +143,7 @@ await t.test('a second instance on the same port ends with 1 and says why', asyn
 })
 
 await t.test('the launcher passes exit codes on', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
   t.same(await built.das(house, ['--version']), { code: 0, stdout: `${version}\n`, stderr: '' })
   t.equal((await built.das(house, ['serve', '--prot', '1'])).code, 2)

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { writeParquet } from '../support/world.js'
-import { buildHouse } from './fixtures/cli-fixture.js'
-import type { House } from './fixtures/cli-fixture.js'
+import { buildCliFixture } from './fixtures/cli-fixture.js'
+import type { CliFixture } from './fixtures/cli-fixture.js'
 import { build } from './fixtures/das-process.js'
 
 const built = await build(t)
@@ -24,7 +24,7 @@ const rowsOf = (x: number) => ({ 'data/1.parquet': `SELECT ${x} AS x FROM range(
 
 /** One server for all of the tests below, in their order. */
 async function serveThings(t: Test) {
-  const house = await buildHouse(t, both, rowsOf(1))
+  const house = await buildCliFixture(t, both, rowsOf(1))
   const server = await built.serve(house)
   house.clock.ms = Date.now()
   const sold = await house.das([
@@ -47,7 +47,7 @@ async function serveThings(t: Test) {
   return { house, server, seen }
 }
 
-function writeRegistry({ folder }: House, text: string): void {
+function writeRegistry({ folder }: CliFixture, text: string): void {
   const path = join(folder, 'registry.yaml')
   writeFileSync(`${path}.new`, text)
   renameSync(`${path}.new`, path)

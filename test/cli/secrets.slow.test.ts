@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { startMailServer } from '../mail/fixtures/mail-server.js'
-import { buildHouse } from './fixtures/cli-fixture.js'
+import { buildCliFixture } from './fixtures/cli-fixture.js'
 import { build } from './fixtures/das-process.js'
 
 interface Issued {
@@ -31,7 +31,7 @@ await t.test('no token stands in clear in the state folder, a backup or the log'
   const mail = await startMailServer(t)
   process.env['DAS_SMTP_URL'] = mail.url
   process.env['DAS_MAIL_FROM'] = 'data@example.org'
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const server = await built.serve(house, ['--log-level', 'trace'])
   const das = async (...argv: readonly string[]) => {
     const { stdout, stderr } = await built.das(house, argv)

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { buildHouse, houseFiles, registryText } from './fixtures/cli-fixture.js'
+import { buildCliFixture, fixtureFiles, registryText } from './fixtures/cli-fixture.js'
 import type { Outcome } from './fixtures/cli-fixture.js'
 
 const serve = ['serve', '--port', '0']
@@ -21,7 +21,7 @@ async function paste(text: string): Promise<readonly Readonly<Record<string, unk
 }
 
 await t.test('the banner names address and datasets, and its curl returns demo rows', async (t) => {
-  const { das, folder } = await buildHouse(t)
+  const { das, folder } = await buildCliFixture(t)
   writeFileSync(join(folder, 'data', 'procurement.parquet'), '')
   const { code, stdout, stderr } = await das(serve, {
     environment: byNpm,
@@ -49,7 +49,7 @@ await t.test('the banner names address and datasets, and its curl returns demo r
 })
 
 await t.test('printed links name the address that the server has', async (t) => {
-  const { das, folder } = await buildHouse(t)
+  const { das, folder } = await buildCliFixture(t)
   const buy = ['subscription', 'create', '--email', 'a@example.org', '--plan', 'financials:pro']
   const add = ['dataset', 'add', join(folder, 'data', 'procurement.parquet'), '--name', 'more']
   const linksOf = async (environment = {}) => {
@@ -95,7 +95,7 @@ datasets:
     columns: {secret: {hidden: true}}
     demo: {secret: ["s"], "the 'key', quoted": [${JSON.stringify(name)}, "(b)"]}
 `
-  const { das } = await buildHouse(t, registry, {
+  const { das } = await buildCliFixture(t, registry, {
     'data/odd.parquet':
       `SELECT 's' AS secret, unnest(['${value}', '(b)', 'c']) AS "the 'key', quoted", ` +
       '5 AS "a&b=c"',
@@ -109,7 +109,7 @@ datasets:
 })
 
 await t.test('without a demo to try the banner says how to sell', async (t) => {
-  const { das } = await buildHouse(t, registryText.replace(/^demo:.*$/m, ''))
+  const { das } = await buildCliFixture(t, registryText.replace(/^demo:.*$/m, ''))
   const { stderr } = await das(serve, { environment: byNpm })
   t.match(
     stderr,
@@ -119,7 +119,7 @@ await t.test('without a demo to try the banner says how to sell', async (t) => {
 })
 
 await t.test('an empty registry is served, and the banner says where datasets go', async (t) => {
-  const { das } = await buildHouse(t, 'datasets: {}')
+  const { das } = await buildCliFixture(t, 'datasets: {}')
   const { code, stderr } = await das(serve, { isTerminal: true })
   t.equal(code, 0)
   t.match(stderr, '\n  No dataset yet: registry.yaml is where they are listed.\n')
@@ -127,13 +127,13 @@ await t.test('an empty registry is served, and the banner says where datasets go
 })
 
 await t.test('nobody reads along: no banner; and none with --json', async (t) => {
-  const { das } = await buildHouse(t)
+  const { das } = await buildCliFixture(t)
   t.equal((await das(serve)).stderr, '')
   t.equal((await das([...serve, '--json'], { isTerminal: true })).stderr, '')
 })
 
 await t.test('a port in use is one clear line, and everything is closed again', async (t) => {
-  const { das } = await buildHouse(t)
+  const { das } = await buildCliFixture(t)
   const other = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => other.once('listening', resolve))
   t.teardown(() => other.close())
@@ -148,14 +148,14 @@ await t.test('a port in use is one clear line, and everything is closed again', 
 })
 
 await t.test('an address that is not of this machine is one clear line', async (t) => {
-  const { das } = await buildHouse(t)
+  const { das } = await buildCliFixture(t)
   const { code, stderr } = await das([...serve, '--host', '203.0.113.7'])
   t.equal(code, 1)
   t.match(stderr, /^error: This machine has no address 203\.0\.113\.7 \(\w+\): .*DAS_HOST\.\n$/)
 })
 
 await t.test('a second server over the same state folder is refused', async (t) => {
-  const { das } = await buildHouse(t, registryText, houseFiles)
+  const { das } = await buildCliFixture(t, registryText, fixtureFiles)
   await das(serve, {
     whileServing: async () => {
       const { code, stderr } = await das(serve)

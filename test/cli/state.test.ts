@@ -3,22 +3,22 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t from 'tap'
 import type { Test } from 'tap'
-import { failureOf } from '../../src/cli/exit-failure.js'
+import { exitFailureOf } from '../../src/cli/exit-failure.js'
 import { stateFailure } from '../../src/cli/state-failure.js'
 import { withStore } from '../../src/cli/state.js'
 import { controlMigrations, migrate } from '../../src/control/store/migrations.js'
 import { ServerLock } from '../../src/control/store/server-lock.js'
 import { damageTable } from '../control/fixtures/store.js'
-import { buildHouse } from './fixtures/cli-fixture.js'
-import type { House } from './fixtures/cli-fixture.js'
+import { buildCliFixture } from './fixtures/cli-fixture.js'
+import type { CliFixture } from './fixtures/cli-fixture.js'
 
 const create = ['subscription', 'create', '--email', 'a@b.example', '--plan', 'financials:start']
 
-const controlPath = (house: House) => join(house.folder, 'var', 'control.db')
+const controlPath = (house: CliFixture) => join(house.folder, 'var', 'control.db')
 
 /** A house whose control.db was written by an earlier release. */
 async function oldHouse(t: Test, version: number) {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   mkdirSync(join(house.folder, 'var'))
   const db = new Database(controlPath(house))
   db.pragma('journal_mode = WAL')
@@ -30,7 +30,7 @@ async function oldHouse(t: Test, version: number) {
   return house
 }
 
-function versionOf(house: House): unknown {
+function versionOf(house: CliFixture): unknown {
   const db = new Database(controlPath(house), { readonly: true })
   const version = db.pragma('user_version', { simple: true })
   db.close()
@@ -90,7 +90,7 @@ await t.test('a command that writes upgrades it only where no server runs', asyn
 
 // Guarantee: a revocation is never without effect.
 await t.test('a command whose control.db is replaced meanwhile does not succeed', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   await house.das(create)
   const [path, state] = [controlPath(house), join(house.folder, 'var')]
   const backup = join(house.folder, 'copy.db')
@@ -105,7 +105,7 @@ await t.test('a command whose control.db is replaced meanwhile does not succeed'
 })
 
 await t.test('no new control.db is made under a server whose own was moved away', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const lock = ServerLock.take(join(house.folder, 'var', 'server.lock'))
   t.teardown(() => {
     lock.release()
@@ -117,7 +117,7 @@ await t.test('no new control.db is made under a server whose own was moved away'
 })
 
 await t.test('a damaged control.db is reported with the newest backup', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   await house.das(create)
   const backup = join(house.folder, 'copy.db')
   await house.das(['backup', backup])
@@ -149,7 +149,7 @@ await t.test('each refusal of the system is said in its own words', (t) => {
   ] as const
   for (const [code, words] of cases) {
     const cause = Object.assign(new Error('said by the system'), { code })
-    const { lines } = failureOf(stateFailure('/srv/das', cause))
+    const { lines } = exitFailureOf(stateFailure('/srv/das', cause))
     t.match(lines[0], /^error: The state folder \/srv\/das can't be used: .*said by the system/)
     t.match(lines[0], words, code)
     t.notMatch(lines[0], /another server/)
@@ -159,7 +159,7 @@ await t.test('each refusal of the system is said in its own words', (t) => {
 
 await t.test('too few descriptors are no matter of the state folder', (t) => {
   const cause = Object.assign(new Error('too many open files'), { code: 'EMFILE' })
-  t.same(failureOf(stateFailure('/srv/das', cause)).lines, [
+  t.same(exitFailureOf(stateFailure('/srv/das', cause)).lines, [
     'error: This process may not open as many files as it needs. Raise the limit of open files: ' +
       '`ulimit -n 65536` in the shell, `LimitNOFILE=65536` in the systemd unit.',
   ])
@@ -172,7 +172,7 @@ await t.test('the message of a module built for another Node.js is whole', (t) =
     'NODE_MODULE_VERSION 127. This version of Node.js requires\nNODE_MODULE_VERSION 115. Please ' +
     'try re-compiling or re-installing\nthe module (for instance, using `npm rebuild` or `npm install`).'
   const cause = Object.assign(new Error(message), { code: 'ERR_DLOPEN_FAILED' })
-  t.same(failureOf(stateFailure('/srv/das', cause)).lines, [
+  t.same(exitFailureOf(stateFailure('/srv/das', cause)).lines, [
     `error: ${message.replaceAll('\n', ' ')} Here that is \`npm ci\`, run with this Node.js, ` +
       `${process.version}.`,
   ])

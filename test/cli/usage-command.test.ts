@@ -3,12 +3,12 @@ import { parse } from 'csv-parse/sync'
 import t from 'tap'
 import { ControlStore } from '../../src/control/store/store.js'
 import { chargeAll } from '../../src/control/usage.js'
-import { buildHouse } from './fixtures/cli-fixture.js'
-import type { House } from './fixtures/cli-fixture.js'
+import { buildCliFixture } from './fixtures/cli-fixture.js'
+import type { CliFixture } from './fixtures/cli-fixture.js'
 
 type Used = readonly (readonly [period: string, dataset: string, rows: number])[]
 
-async function sellAndUse(house: House, email: string, used: Used): Promise<string> {
+async function sellAndUse(house: CliFixture, email: string, used: Used): Promise<string> {
   const create = ['subscription', 'create', '--email', email, '--months', '2', '--json']
   const plans = ['--plan', 'financials:start', '--plan', 'procurement:start']
   const { stdout } = await house.das([...create, ...plans])
@@ -30,7 +30,7 @@ async function sellAndUse(house: House, email: string, used: Used): Promise<stri
 }
 
 await t.test('the table shows the current month, and what part of each plan is used', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const none = await house.das(['usage', '--csv'])
   t.equal(none.code, 1, 'an empty invoice would be a lie')
   t.match(none.stderr, /^error: There is no control\.db in .*var: nothing was sold there yet\./)
@@ -51,7 +51,7 @@ await t.test('the table shows the current month, and what part of each plan is u
 await t.test(
   'CSV for invoices: all months since one, quoted, and safe in a spreadsheet',
   async (t) => {
-    const house = await buildHouse(t)
+    const house = await buildCliFixture(t)
     const id = await sellAndUse(house, "=o'neil+das@example.org", [
       ['2026-11', 'financials', 7],
       ['2026-12', 'financials', 8],
@@ -88,7 +88,7 @@ await t.test(
 )
 
 await t.test('what is no month, and what does not go together, is wrong usage', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   await sellAndUse(house, 'a@example.org', [])
   const mistakes = [
     [['--month', '2026-13'], '--month: "2026-13" is no month, as 2026-11.'],
@@ -114,7 +114,7 @@ await t.test('what is no month, and what does not go together, is wrong usage', 
 })
 
 await t.test('a clock that ran ahead is repaired, and no row is forgotten', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const id = await sellAndUse(house, 'a@example.org', [
     ['2026-11', 'financials', 10],
     ['2030-01', 'financials', 5],
@@ -150,7 +150,7 @@ await t.test('a clock that ran ahead is repaired, and no row is forgotten', asyn
 })
 
 await t.test('a clock that is behind is not taken for one that ran ahead', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   await sellAndUse(house, 'a@example.org', [
     ['2026-10', 'financials', 10],
     ['2026-11', 'financials', 5],

@@ -12,8 +12,8 @@ import { progressReport } from '../progress-bar.js'
 import { findDataset } from '../read-registry.js'
 import { readStore } from '../state.js'
 import { checkLines } from './check-lines.js'
-import { checkDataset, ghostChecks } from './dataset-verdict.js'
-import type { CheckContext, Examined } from './dataset-verdict.js'
+import { checkDataset, missingDatasetChecks } from './dataset-verdict.js'
+import type { CheckContext, ExaminedDataset } from './dataset-verdict.js'
 import { examine } from './examine-dataset.js'
 import { openToCheck } from './open-to-check.js'
 import type { OpenedToCheck } from './open-to-check.js'
@@ -53,7 +53,7 @@ async function check(parts: CliParts, name: string | undefined, flags: Flags): P
     inspectFiles: parts.inspectFiles(config.memoryLimit),
     measureGain: parts.measureGain(config.memoryLimit),
   }
-  const examined: Examined[] = []
+  const examined: ExaminedDataset[] = []
   await parts.untilInterrupted(async (signal) => {
     for (const each of opened) {
       const progress = progressReport(parts, flags.json === true)
@@ -84,12 +84,12 @@ function contextOf(
 
 function printChecks(
   parts: CliParts,
-  examined: readonly Examined[],
+  examined: readonly ExaminedDataset[],
   context: CheckContext,
   { json, ghosts }: { readonly json: boolean; readonly ghosts: boolean },
 ): void {
   const checks = examined.map((each) => checkDataset(each, context))
-  const lost = ghosts ? ghostChecks(context) : []
+  const lost = ghosts ? missingDatasetChecks(context) : []
   if (json) printJson(parts, [...checks, ...lost])
   else if (checks.length + lost.length === 0) {
     printLines(parts, 'No dataset yet: the registry is where they are listed.')

@@ -25,7 +25,7 @@ export interface DatasetCheck {
 }
 
 /** A dataset as it was opened and looked into. */
-export interface Examined {
+export interface ExaminedDataset {
   /** Its version is null where it can't be served. */
   readonly dataset: Dataset
   /** Why not, a line each. */
@@ -52,7 +52,7 @@ export interface CheckContext {
 const levels: readonly FindingLevel[] = ['error', 'warning', 'info']
 
 /** The verdict on a dataset. */
-export function checkDataset(examined: Examined, context: CheckContext): DatasetCheck {
+export function checkDataset(examined: ExaminedDataset, context: CheckContext): DatasetCheck {
   const { dataset, reasons, version, inspection } = examined
   const all = [
     ...reasons.map(refusal),
@@ -75,7 +75,7 @@ export function checkDataset(examined: Examined, context: CheckContext): Dataset
 }
 
 /** Datasets that live subscriptions have and the registry lacks. */
-export function ghostChecks({ registry, sold }: CheckContext): readonly DatasetCheck[] {
+export function missingDatasetChecks({ registry, sold }: CheckContext): readonly DatasetCheck[] {
   const names = new Set(sold.map(({ dataset }) => dataset))
   return [...names]
     .filter((name) => !registry.datasets.has(name))
@@ -125,7 +125,7 @@ function undescribed(version: Version, { datasets }: Registry): readonly Finding
 }
 
 function inspectionFindings(
-  { dataset, gain }: Examined,
+  { dataset, gain }: ExaminedDataset,
   version: Version,
   inspection: Inspection,
   { deep }: CheckContext,
@@ -140,7 +140,7 @@ function inspectionFindings(
   ]
 }
 
-function storedFindings({ stored = [] }: Examined): readonly Finding[] {
+function storedFindings({ stored = [] }: ExaminedDataset): readonly Finding[] {
   return stored.map(({ file, reason }) => {
     const message =
       `${file} is damaged in the state folder: ${reason}; a running server withdraws it and serves ` +

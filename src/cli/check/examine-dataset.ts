@@ -1,6 +1,6 @@
 import type { InspectFiles, Inspection } from '../../versions/inspector.js'
 import type { MeasurePackGain } from '../../versions/pack-gain.js'
-import type { CheckContext, Examined } from './dataset-verdict.js'
+import type { CheckContext, ExaminedDataset } from './dataset-verdict.js'
 import { layoutFindings } from './layout-findings.js'
 import type { OpenedToCheck } from './open-to-check.js'
 
@@ -24,7 +24,7 @@ export async function examine(
   { deep }: CheckContext,
   { inspectFiles, measureGain }: Tools,
   options: Parameters<InspectFiles>[1],
-): Promise<Examined> {
+): Promise<ExaminedDataset> {
   const bare = { dataset, reasons, version, inspection: null, gain: null }
   if (!version) return bare
   const { signal } = options

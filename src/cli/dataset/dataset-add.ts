@@ -16,7 +16,7 @@ import type { Added } from './dataset-added.js'
 import { requireParquet } from './dataset-conversion.js'
 import { dictionaryPath, exists, withDictionary } from './dataset-dictionary.js'
 import { exampleOf, guess, openDraft, pageWith, servable, verdict } from './dataset-draft.js'
-import type { Desk, Guess } from './dataset-draft.js'
+import type { DraftContext, Guess } from './dataset-draft.js'
 import type { Draft } from './dataset-entry.js'
 import { freeName, titleOf } from './dataset-name.js'
 import { askDraft, requireName } from './dataset-questions.js'
@@ -88,7 +88,7 @@ async function add(parts: CliParts, given: readonly string[], flags: AddFlags): 
   const found = await readPaths(given, folder)
   await requireParquet(found.paths)
   const { registry: path, memoryLimit: memoryLimitBytes } = config
-  const desk: Desk = { parts, path, text: page.text ?? firstPage, memoryLimitBytes }
+  const desk: DraftContext = { parts, path, text: page.text ?? firstPage, memoryLimitBytes }
   const made = await makeDraft(desk, found, taken, flags)
   const added: Added = {
     ...made,
@@ -105,7 +105,7 @@ async function add(parts: CliParts, given: readonly string[], flags: AddFlags): 
 
 /** The dataset as it would be served, with everything decided. */
 async function makeDraft(
-  desk: Desk,
+  desk: DraftContext,
   found: PathsRead,
   taken: ReadonlySet<string>,
   flags: AddFlags,
@@ -156,7 +156,7 @@ function saidColumns({ key, history }: AddFlags): Partial<Guess> {
   }
 }
 
-async function write(desk: Desk, page: RegistryText, { draft, version, ...rest }: Added) {
+async function write(desk: DraftContext, page: RegistryText, { draft, version, ...rest }: Added) {
   const text = pageWith(desk, draft)
   const path = draft.dictionary && resolve(dirname(resolve(desk.path)), draft.dictionary)
   const isNew = path !== null && !rest.hasDictionary

@@ -17,7 +17,7 @@ import type { Draft } from './dataset-entry.js'
 import { guessHistory, guessKey, guessable } from './guess-columns.js'
 
 /** A registry's page that a draft is tried on, in memory. */
-export interface Desk {
+export interface DraftContext {
   readonly parts: CliParts
   readonly path: string
   readonly text: string
@@ -32,7 +32,7 @@ interface Opened {
 }
 
 /** The text of the registry with the draft's entry in it. */
-export function pageWith({ text }: Desk, draft: Draft): string {
+export function pageWith({ text }: DraftContext, draft: Draft): string {
   return withDatasetEntry(text, draft.name, entryText(draft))
 }
 
@@ -40,7 +40,7 @@ export function pageWith({ text }: Desk, draft: Draft): string {
  * Opens a draft's files as `das dataset check` would.
  * @throws RegistryError with every reason why it could not be served
  */
-export async function openDraft(desk: Desk, draft: Draft): Promise<Opened> {
+export async function openDraft(desk: DraftContext, draft: Draft): Promise<Opened> {
   const { dataset, registry } = await tryDraft(desk, draft)
   if (dataset.version) return { registry, dataset, version: dataset.version }
   throw refusal(dataset)
@@ -48,7 +48,7 @@ export async function openDraft(desk: Desk, draft: Draft): Promise<Opened> {
 
 /** What `das dataset check` says of it. */
 export async function verdict(
-  { parts, memoryLimitBytes }: Desk,
+  { parts, memoryLimitBytes }: DraftContext,
   { registry, ...opened }: Opened,
 ): Promise<readonly Finding[]> {
   const context = { registry, sold: [], deep: false, nowMs: parts.now() }
@@ -64,7 +64,7 @@ export async function verdict(
  * @throws RegistryError with every reason why it could not be served all the same
  */
 export async function servable(
-  desk: Desk,
+  desk: DraftContext,
   draft: Draft,
   paths: readonly string[],
 ): Promise<{ readonly draft: Draft; readonly opened: Opened }> {
@@ -81,7 +81,7 @@ export type Guess = Pick<Draft, 'key' | 'history'>
 
 /** Guesses from a sample of the files; `said` is what the owner has decided already. */
 export async function guess(
-  desk: Desk,
+  desk: DraftContext,
   version: Version,
   said: Partial<Guess>,
 ): Promise<Guess & Pick<Draft, 'example'>> {
@@ -104,7 +104,7 @@ export async function guess(
 
 /** A value of this column as a filter writes it; null where there is none. */
 export async function exampleOf(
-  desk: Desk,
+  desk: DraftContext,
   version: Version,
   name: string | undefined,
 ): Promise<string | null> {
@@ -120,7 +120,10 @@ function sampleable({ columns }: Version, name: string | undefined): Column | un
   return columns.find((each) => each.name === name && each.rules.domain.kind !== 'opaque')
 }
 
-async function tryDraft(desk: Desk, draft: Draft): Promise<Pick<Opened, 'registry' | 'dataset'>> {
+async function tryDraft(
+  desk: DraftContext,
+  draft: Draft,
+): Promise<Pick<Opened, 'registry' | 'dataset'>> {
   const { parts, path, memoryLimitBytes } = desk
   const registry = parseRegistry(pageWith(desk, draft).replace(/^\ufeff/, ''), path)
   const openFiles = parts.openFiles(memoryLimitBytes)
@@ -140,7 +143,7 @@ function refusal({ name, reason }: Pick<Dataset, 'name' | 'reason'>): Error {
 }
 
 /** A sampler whose complaint names the file as the owner does. */
-function sampler({ parts, memoryLimitBytes }: Desk): WithSample {
+function sampler({ parts, memoryLimitBytes }: DraftContext): WithSample {
   return async (version, columns, use) => {
     try {
       return await parts.withSample(memoryLimitBytes)(version, columns, use)
@@ -154,7 +157,7 @@ function sampler({ parts, memoryLimitBytes }: Desk): WithSample {
 
 /** New names for columns that are called like a parameter, or like another but for its case. */
 async function newNames(
-  { parts, memoryLimitBytes }: Desk,
+  { parts, memoryLimitBytes }: DraftContext,
   paths: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const names = new Set<string>()

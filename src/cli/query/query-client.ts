@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../errors.js'
 import { plainText } from '../../plain-text.js'
 
 /** Where questions go, and with which token. */
-export interface Target {
+export interface QueryTarget {
   /** `https://data.example.org`, without a slash at its end. */
   readonly base: string
   readonly token: string
@@ -23,13 +23,13 @@ const Schema = Type.Object({
 })
 
 /** What the server says of a dataset, as far as it is needed to ask for rows and show them. */
-export type DatasetFacts = Type.Static<typeof Schema>
+export type ServedDataset = Type.Static<typeof Schema>
 
 const Failure = Type.Object({ error: Type.String(), detail: Type.String() })
 
 /** @throws Error where it is no service like ours; what `ask` throws */
-export async function readFacts(target: Target): Promise<DatasetFacts> {
-  const answer = parsed(await textOf(await ask(target, '/schema', [])))
+export async function readServedDataset(target: QueryTarget): Promise<ServedDataset> {
+  const answer = parsed(await bodyText(await getRows(target, '/schema', [])))
   if (Value.Check(Schema, answer)) return answer
   throw new Error(`${target.base} does not answer as a Dataset Access Service does.`)
 }
@@ -38,8 +38,8 @@ export async function readFacts(target: Target): Promise<DatasetFacts> {
  * The answer to a GET below a dataset's path.
  * @throws ServiceError with the server's own words; ConnectionError
  */
-export async function ask(
-  { base, token, dataset, signal }: Target,
+export async function getRows(
+  { base, token, dataset, signal }: QueryTarget,
   path: string,
   parameters: readonly (readonly [string, string])[],
 ): Promise<Response> {
@@ -59,7 +59,7 @@ export async function ask(
 }
 
 /** The text of an answer; @throws ConnectionError where it breaks off */
-export function textOf(answer: Response): Promise<string> {
+export function bodyText(answer: Response): Promise<string> {
   return answer.text().catch((cause: unknown) => {
     throw new ConnectionError('The connection broke.', { cause })
   })
@@ -69,13 +69,13 @@ export function textOf(answer: Response): Promise<string> {
 const passing = [502, 503, 504]
 
 async function refusalOf(answer: Response, base: string): Promise<Error> {
-  const told = parsed(await textOf(answer))
+  const told = parsed(await bodyText(answer))
   const seconds = Number(answer.headers.get('retry-after') ?? NaN)
   const otherwise = `${base} answered ${answer.status}.`
   if (passing.includes(answer.status) && !Value.Check(Failure, told)) {
     return new ConnectionError(otherwise)
   }
-  return failureOf(told, otherwise, seconds)
+  return serverError(told, otherwise, seconds)
 }
 
 function parsed(text: string): unknown {
@@ -87,7 +87,7 @@ function parsed(text: string): unknown {
 }
 
 /** An error that the server told, as an error of ours. */
-export function failureOf(told: unknown, otherwise: string, retryAfterSeconds = NaN): Error {
+export function serverError(told: unknown, otherwise: string, retryAfterSeconds = NaN): Error {
   if (!Value.Check(Failure, told)) return new Error(otherwise)
   const { error, detail } = { error: plainText(told.error), detail: plainText(told.detail) }
   if (!isCode(error)) return new Error(`${error}: ${detail}`)

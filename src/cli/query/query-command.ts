@@ -14,8 +14,8 @@ import { addCommand, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
 import type { CliParts } from '../parts.js'
 import { progressReport } from '../progress-bar.js'
-import { readFacts } from './query-client.js'
-import type { DatasetFacts, Target } from './query-client.js'
+import { readServedDataset } from './query-client.js'
+import type { ServedDataset, QueryTarget } from './query-client.js'
 import { fileSink, outputSink, requireSame, writingOf } from './query-output.js'
 import { readExport, readPages } from './query-rows.js'
 import type { Batch } from './query-rows.js'
@@ -90,8 +90,8 @@ async function query(
   ]
   const place = await placeOf(parts, flags)
   await parts.untilInterrupted(async (signal) => {
-    const target: Target = { ...place, dataset, signal }
-    const facts = await readFacts(target)
+    const target: QueryTarget = { ...place, dataset, signal }
+    const facts = await readServedDataset(target)
     const cursor = flags.cursor ?? null
     const batches = flags.export
       ? readExport(target, parameters, cursor)
@@ -141,7 +141,7 @@ function readFilter(text: string): readonly [string, string] {
 async function placeOf(
   parts: CliParts,
   flags: QueryFlags,
-): Promise<Omit<Target, 'dataset' | 'signal'>> {
+): Promise<Omit<QueryTarget, 'dataset' | 'signal'>> {
   const { environment } = parts
   const config = readSettings(['host', 'port', 'registry'], flags, environment)
   const given = flags.server ?? environment['DAS_SERVER']
@@ -191,7 +191,7 @@ async function* withProgress(
 async function printTable(
   { stdout, stderr }: CliParts,
   names: readonly string[],
-  { columns }: DatasetFacts,
+  { columns }: ServedDataset,
   batches: AsyncIterable<Batch>,
 ): Promise<void> {
   const types = new Map(columns.map(({ name, type }) => [name, type]))

@@ -4,7 +4,7 @@ import { badRequest } from '../../errors.js'
 import { textsOf } from '../../query/row-texts.js'
 import { csvCell } from '../../text.js'
 import type { CliParts } from '../parts.js'
-import type { DatasetFacts } from './query-client.js'
+import type { ServedDataset } from './query-client.js'
 import { csvLine, titlesOf } from './row-cells.js'
 
 /** Where rows go, as texts. */
@@ -30,7 +30,7 @@ interface Writing {
 export function writingOf(
   format: 'csv' | 'ndjson' | 'json',
   names: readonly string[],
-  { columns }: DatasetFacts,
+  { columns }: ServedDataset,
 ): Writing {
   switch (format) {
     case 'csv':

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Type from 'typebox'
 import { Value } from 'typebox/value'
 import { ServiceError } from '../../errors.js'
-import { ConnectionError, ask, failureOf, textOf } from './query-client.js'
-import type { Target } from './query-client.js'
+import { ConnectionError, getRows, serverError, bodyText } from './query-client.js'
+import type { QueryTarget } from './query-client.js'
 
 type Parameters = readonly (readonly [string, string])[]
 
@@ -15,7 +15,7 @@ export interface Batch {
 
 /** Pages up to so many rows; null stands for one page as the server makes it. */
 export async function* readPages(
-  target: Target,
+  target: QueryTarget,
   parameters: Parameters,
   from: {
     readonly cursor: string | null
@@ -27,8 +27,8 @@ export async function* readPages(
   let left = from.rowsMax
   do {
     const limit = left === null ? [] : [['limit', String(Math.min(left, from.pageMax))] as const]
-    const answer = await ask(target, '', [...parameters, ...limit, ...ndjsonFrom(cursor)])
-    const rows = (await textOf(answer)).split('\n').slice(0, -1)
+    const answer = await getRows(target, '', [...parameters, ...limit, ...ndjsonFrom(cursor)])
+    const rows = (await bodyText(answer)).split('\n').slice(0, -1)
     cursor = answer.headers.get('x-next-cursor')
     if (left !== null) left -= rows.length
     yield { rows, cursor }
@@ -45,7 +45,7 @@ const firstPauseMs = 250
  * @throws ServiceError, ConnectionError when trying again is of no use
  */
 export async function* readExport(
-  target: Target,
+  target: QueryTarget,
   parameters: Parameters,
   start: string | null,
 ): AsyncGenerator<Batch> {
@@ -54,7 +54,7 @@ export async function* readExport(
   for (let tries = 1; ; tries++) {
     let waitMs = 0
     try {
-      const answer = await ask(target, '/export', [...parameters, ...ndjsonFrom(cursor)])
+      const answer = await getRows(target, '/export', [...parameters, ...ndjsonFrom(cursor)])
       hasBegun = true
       for await (const batch of batchesOf(answer)) {
         yield batch
@@ -108,7 +108,7 @@ async function* batchesOf(answer: Response): AsyncGenerator<Batch> {
     }
     const control: unknown = JSON.parse(line)
     if (!Value.Check(Control, control)) throw new Error('The server ended a page unreadably.')
-    if (control.error !== undefined) throw failureOf(control, 'The server ended the export.')
+    if (control.error !== undefined) throw serverError(control, 'The server ended the export.')
     yield { rows, cursor: control.cursor }
     rows = []
   }

@@ -3,8 +3,8 @@ import { join, relative } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { writeParquet } from '../../support/parquet.js'
-import { buildHouse } from '../fixtures/cli-fixture.js'
-import type { House } from '../fixtures/cli-fixture.js'
+import { buildCliFixture } from '../fixtures/cli-fixture.js'
+import type { CliFixture } from '../fixtures/cli-fixture.js'
 
 const page = `# ours
 demo: {token: das_demo_test1}   # keep
@@ -44,25 +44,25 @@ interface Told {
   readonly findings: readonly { readonly code: string }[]
 }
 
-function registryOf({ folder }: House): string {
+function registryOf({ folder }: CliFixture): string {
   return readFileSync(join(folder, 'registry.yaml'), 'utf8')
 }
 
-async function told(house: House, argv: readonly string[]): Promise<Told> {
+async function told(house: CliFixture, argv: readonly string[]): Promise<Told> {
   const { stdout, stderr } = await house.das(['dataset', 'add', ...argv, '--json'])
   if (stdout === '') throw new Error(stderr)
   return JSON.parse(stdout) as Told
 }
 
 /** Every file of the house with its content, to see that nothing changed. */
-function picture({ folder }: House): readonly string[] {
+function picture({ folder }: CliFixture): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => !path.startsWith('var') && /\.(yaml|csv)$/.test(path))
     .map((path) => `${path} ${readFileSync(join(folder, path), 'utf8')}`)
 }
 
 await t.test('each form of path is written as the registry needs it', async (t) => {
-  const house = await buildHouse(t, page, files)
+  const house = await buildCliFixture(t, page, files)
   const at = (path: string) => join(house.folder, 'data', path)
   cpSync(at('contracts.parquet'), at("Отчёт за 2024 [it's].parquet"))
   const whole = [at('sales/sales-2023.parquet'), at('sales/sales-2024.parquet')]
@@ -104,7 +104,7 @@ await t.test('each form of path is written as the registry needs it', async (t) 
 await t.test(
   'files outside the registry keep their whole path, whatever its letters',
   async (t) => {
-    const house = await buildHouse(t, page, {
+    const house = await buildCliFixture(t, page, {
       'data/contracts.parquet': contracts,
       'else [1]/a b.parquet': 'SELECT 1 AS id',
       'own/x.parquet': 'SELECT 1 AS id',
@@ -123,7 +123,7 @@ await t.test(
 )
 
 await t.test('an added dataset passes the check, is served, and the page stays', async (t) => {
-  const house = await buildHouse(t, page, files)
+  const house = await buildCliFixture(t, page, files)
   const { das, folder } = house
   const { code, stdout, stderr } = await das(['dataset', 'add', join(folder, 'data/sales')])
   t.same({ code, stderr }, { code: 0, stderr: '' })
@@ -181,7 +181,7 @@ await t.test('an added dataset passes the check, is served, and the page stays',
 })
 
 await t.test('a registry that is not there is made', async (t) => {
-  const house = await buildHouse(t, page, files)
+  const house = await buildCliFixture(t, page, files)
   const registry = join(house.folder, 'fresh.yaml')
   const { code } = await house.das([
     'dataset',
@@ -211,7 +211,7 @@ await t.test('a registry that is not there is made', async (t) => {
 })
 
 await t.test('the shipped files get the key and history that their owner gave them', async (t) => {
-  const house = await buildHouse(t, page, { 'data/contracts.parquet': contracts })
+  const house = await buildCliFixture(t, page, { 'data/contracts.parquet': contracts })
   cpSync('data/financials', join(house.folder, 'data/financials'), { recursive: true })
   cpSync('data/procurement', join(house.folder, 'data/procurement'), { recursive: true })
   const financials = await told(house, [join(house.folder, 'data/financials')])
@@ -246,7 +246,7 @@ await t.test('key and history are guessed from names and values', async (t) => {
     ['SELECT NULL AS id, [1, 2] AS list', [], null],
   ]
   const selects = cases.map(([select], index) => [`data/f${index}.parquet`, select] as const)
-  const house = await buildHouse(t, 'datasets: {}', Object.fromEntries(selects))
+  const house = await buildCliFixture(t, 'datasets: {}', Object.fromEntries(selects))
   for (const [index, [select, key, history]] of cases.entries()) {
     const file = join(house.folder, 'data', `f${index}.parquet`)
     const guessed = await told(house, [file, '--dry-run'])
@@ -255,7 +255,7 @@ await t.test('key and history are guessed from names and values', async (t) => {
 })
 
 await t.test('the demo subset that is proposed can be taken as it stands', async (t) => {
-  const house = await buildHouse(t, 'demo: {token: das_demo_test1}', {
+  const house = await buildCliFixture(t, 'demo: {token: das_demo_test1}', {
     'data/numbers.parquet': "SELECT i AS id, 'x' AS name FROM range(9) t(i)",
     'data/texts.parquet': "SELECT 'a, ''b'': ' || i AS id FROM range(9) t(i)",
     'data/digits.parquet': "SELECT '00' || i AS inn FROM range(9) t(i)",
@@ -270,7 +270,7 @@ await t.test('the demo subset that is proposed can be taken as it stands', async
 })
 
 await t.test('what the owner says is not guessed', async (t) => {
-  const house = await buildHouse(t, page, files)
+  const house = await buildCliFixture(t, page, files)
   const path = join(house.folder, 'data/sales')
   const said = [
     '--name',
@@ -297,7 +297,7 @@ await t.test('what the owner says is not guessed', async (t) => {
 })
 
 await t.test('names that clash with a request are replaced, and that is said', async (t) => {
-  const house = await buildHouse(t, page, {
+  const house = await buildCliFixture(t, page, {
     'data/contracts.parquet': contracts,
     'data/clash/a.parquet': 'SELECT 1 AS id, 2 AS "select", 3 AS select_, 4 AS "Name"',
     'data/clash/b.parquet': 'SELECT 1 AS id, 2 AS "select", 3 AS select_, 4 AS "name"',
@@ -314,7 +314,7 @@ await t.test('names that clash with a request are replaced, and that is said', a
 await t.test(
   'what can not be served is refused with its reason, and nothing is written',
   async (t) => {
-    const house = await buildHouse(t, page, {
+    const house = await buildCliFixture(t, page, {
       ...files,
       'data/mixed/a.parquet': 'SELECT 1 AS id',
       'data/mixed/b.parquet': "SELECT 'x' AS id",
@@ -357,7 +357,7 @@ await t.test(
 )
 
 await t.test('a file that is spoilt in its middle is refused', async (t) => {
-  const house = await buildHouse(t, page, { 'data/contracts.parquet': contracts })
+  const house = await buildCliFixture(t, page, { 'data/contracts.parquet': contracts })
   const rows = 'SELECT hash(i) AS id FROM range(20000) t(i)'
   await writeParquet(house.folder, { 'data/spoilt.parquet': rows }, ', ROW_GROUP_SIZE 2048')
   const path = join(house.folder, 'data', 'spoilt.parquet')
@@ -371,7 +371,7 @@ await t.test('a file that is spoilt in its middle is refused', async (t) => {
 })
 
 await t.test('a dry run prints the entry and writes nothing', async (t) => {
-  const house = await buildHouse(t, page, files)
+  const house = await buildCliFixture(t, page, files)
   const before = picture(house)
   const { code, stdout } = await house.das([
     'dataset',
@@ -389,7 +389,7 @@ await t.test('a dry run prints the entry and writes nothing', async (t) => {
 await t.test(
   'on a terminal it asks; Enter takes the guess, wrong answers are asked again',
   async (t) => {
-    const house = await buildHouse(t, page, files)
+    const house = await buildCliFixture(t, page, files)
     const path = join(house.folder, 'data/sales')
     const typed = 'contracts\nturnover\n\ninm\ninn\n-\n'
     const { code, stdout } = await house.das(['dataset', 'add', path], {
@@ -410,7 +410,7 @@ await t.test(
 )
 
 await t.test('an end of the input instead of an answer cancels', async (t) => {
-  const house = await buildHouse(t, page, files)
+  const house = await buildCliFixture(t, page, files)
   const before = picture(house)
   const argv = ['dataset', 'add', join(house.folder, 'data/sales')]
   const { code, stderr } = await house.das(argv, { isTerminal: true, stdin: 'turnover\n' })

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { buildHouse, houseFiles, registryText } from '../fixtures/cli-fixture.js'
+import { buildCliFixture, fixtureFiles, registryText } from '../fixtures/cli-fixture.js'
 
 interface Check {
   readonly name: string
@@ -14,7 +14,7 @@ const sell = ['subscription', 'create', '--email', 'a@b.c', '--plan', 'financial
 await t.test(
   'check passes a sound registry without a server, and leaves nothing behind',
   async (t) => {
-    const { das } = await buildHouse(t)
+    const { das } = await buildCliFixture(t)
     const { code, stdout, stderr } = await das(['dataset', 'check'])
     t.same(
       { code, stdout, stderr },
@@ -34,7 +34,7 @@ await t.test(
 await t.test(
   'check refuses what could not be served: exit code 1, every reason named',
   async (t) => {
-    const { das, folder } = await buildHouse(
+    const { das, folder } = await buildCliFixture(
       t,
       registryText.replace('key: [inn, year]', 'key: [in, yaer]'),
     )
@@ -68,7 +68,7 @@ await t.test(
 )
 
 await t.test('check warns of what works and is not meant', async (t) => {
-  const { das, folder } = await buildHouse(t)
+  const { das, folder } = await buildCliFixture(t)
   await das(sell)
   await das([...sell.slice(0, -1), 'procurement:pro'])
   const changed = `
@@ -106,8 +106,8 @@ datasets:
 })
 
 await t.test('check warns of a dataset without rows and of an empty history', async (t) => {
-  const { das } = await buildHouse(t, registryText, {
-    ...houseFiles,
+  const { das } = await buildCliFixture(t, registryText, {
+    ...fixtureFiles,
     'data/financials/2023.parquet':
       'SELECT \'1\' AS inn, CAST(NULL AS INTEGER) AS year, 5 AS "2110"',
     'data/financials/2024.parquet':
@@ -122,14 +122,14 @@ await t.test('check warns of a dataset without rows and of an empty history', as
 })
 
 await t.test('a name that is not there ends with 2 and names what is near', async (t) => {
-  const { das } = await buildHouse(t)
+  const { das } = await buildCliFixture(t)
   const { code, stderr } = await das(['dataset', 'check', 'finacials'])
   t.equal(code, 2)
   t.match(stderr, /^error: There is no dataset "finacials".* Did you mean "financials"\?\n$/)
 })
 
 await t.test('list joins what the server reported with the registry', async (t) => {
-  const { das, folder } = await buildHouse(t)
+  const { das, folder } = await buildCliFixture(t)
   const before = await das(['dataset', 'list'])
   t.match(
     before.stdout,
@@ -162,7 +162,7 @@ await t.test('list joins what the server reported with the registry', async (t) 
 })
 
 await t.test('list tells of a broken registry and shows what is served all the same', async (t) => {
-  const { das, folder } = await buildHouse(t)
+  const { das, folder } = await buildCliFixture(t)
   await das(['serve', '--port', '0', '--log-level', 'silent'])
   writeFileSync(join(folder, 'registry.yaml'), 'datasets: {a: {title: 5}}')
   const broken = await das(['dataset', 'list'])

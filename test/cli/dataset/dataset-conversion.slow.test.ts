@@ -5,12 +5,12 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { conversionOf } from '../../../src/versions/files/conversion.js'
-import { buildHouse } from '../fixtures/cli-fixture.js'
+import { buildCliFixture } from '../fixtures/cli-fixture.js'
 
 const run = promisify(execFile)
 
 await t.test('a file of another format is refused with a command that converts it', async (t) => {
-  const { das, folder } = await buildHouse(t)
+  const { das, folder } = await buildCliFixture(t)
   const rows = 'inn,v\n0261012138,1\n7708004767,2\n'
   const files: Readonly<Record<string, readonly [format: string, text: string | Uint8Array]>> = {
     'a.csv': ['CSV', rows],
@@ -43,7 +43,7 @@ await t.test('a file of another format is refused with a command that converts i
 await t.test(
   'check says of a listed CSV how to convert it; Parquet by any name is served',
   async (t) => {
-    const { das, folder } = await buildHouse(t)
+    const { das, folder } = await buildCliFixture(t)
     writeFileSync(join(folder, 'a.csv'), 'x\n1\n')
     cpSync(join(folder, 'data', 'procurement.parquet'), join(folder, 'b.csv'))
     const entry = (name: string) => `  ${name}: {title: x, files: ${name}.csv}\n`

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { buildHouse, registryText } from '../fixtures/cli-fixture.js'
+import { buildCliFixture, registryText } from '../fixtures/cli-fixture.js'
 
 const pack = ['dataset', 'pack', 'financials']
 
 await t.test('pack writes beside the source, points the registry at it, says so', async (t) => {
-  const { das, folder } = await buildHouse(t, `# our data\n${registryText}`)
+  const { das, folder } = await buildCliFixture(t, `# our data\n${registryText}`)
   const { code, stdout, stderr } = await das(pack)
   t.same({ code, stderr }, { code: 0, stderr: '' })
   t.match(
@@ -32,7 +32,7 @@ await t.test('pack writes beside the source, points the registry at it, says so'
 await t.test(
   '--no-switch leaves the registry; --json is one object and nothing else',
   async (t) => {
-    const { das, folder } = await buildHouse(t)
+    const { das, folder } = await buildCliFixture(t)
     const to = join(folder, 'elsewhere', '..', 'fast')
     const argv = [...pack, '--to', to, '--no-switch', '--json']
     const { code, stdout, stderr } = await das(argv, { isTerminal: true })
@@ -48,7 +48,7 @@ await t.test(
 )
 
 await t.test('a terminal sees a bar that is gone at the end', async (t) => {
-  const { das } = await buildHouse(t)
+  const { das } = await buildCliFixture(t)
   const { stdout, stderr } = await das(pack, { isTerminal: true })
   const lines = stderr.split('\r\u001b[2K')
   t.equal(lines[1], 'sorting: [....................] 0 % (0 of 40 rows)')
@@ -57,7 +57,7 @@ await t.test('a terminal sees a bar that is gone at the end', async (t) => {
 })
 
 await t.test('without a key it warns: rows are only cut anew', async (t) => {
-  const { das, folder } = await buildHouse(t)
+  const { das, folder } = await buildCliFixture(t)
   const { code, stderr } = await das(['dataset', 'pack', 'procurement'])
   t.equal(code, 0)
   t.match(stderr, /^warning: "procurement" has no key in the registry: it is only cut anew, /)
@@ -65,7 +65,7 @@ await t.test('without a key it warns: rows are only cut anew', async (t) => {
 })
 
 await t.test('a folder that is not its own to write into is refused: wrong usage', async (t) => {
-  const { das, folder } = await buildHouse(t)
+  const { das, folder } = await buildCliFixture(t)
   const inside = await das([...pack, '--to', join(folder, 'data', 'financials')])
   t.equal(inside.code, 2)
   t.match(inside.stderr, /own pattern looks into data\/financials\/: name another folder, --to F/)
@@ -79,7 +79,7 @@ await t.test('a folder that is not its own to write into is refused: wrong usage
 })
 
 await t.test('a folder that can not be written is named, and what to do instead', async (t) => {
-  const { das, folder } = await buildHouse(t)
+  const { das, folder } = await buildCliFixture(t)
   const { code, stdout, stderr } = await das([...pack, '--to', join(folder, 'registry.yaml', 'x')])
   t.same({ code, stdout }, { code: 1, stdout: '' })
   t.equal(
@@ -91,7 +91,7 @@ await t.test('a folder that can not be written is named, and what to do instead'
 })
 
 await t.test('Ctrl-C leaves a draft and the registry as it was; again goes on', async (t) => {
-  const { das, folder } = await buildHouse(t)
+  const { das, folder } = await buildCliFixture(t)
   const stopped = await das(pack, { signal: AbortSignal.abort() })
   t.equal(stopped.code, 1)
   t.equal(
@@ -105,7 +105,7 @@ await t.test('Ctrl-C leaves a draft and the registry as it was; again goes on', 
 })
 
 await t.test('a dataset that can not be served is not packed, and why is said', async (t) => {
-  const { das, folder } = await buildHouse(t)
+  const { das, folder } = await buildCliFixture(t)
   writeFileSync(join(folder, 'data', 'financials', '2024.parquet'), 'PAR1 and no more')
   const { code, stderr } = await das(pack)
   t.equal(code, 1)

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { ControlStore } from '../../../src/control/store/store.js'
 import { holdLetter } from '../../../src/mail/outbox.js'
 import { startMailServer } from '../../mail/fixtures/mail-server.js'
-import { buildHouse } from '../fixtures/cli-fixture.js'
+import { buildCliFixture } from '../fixtures/cli-fixture.js'
 import type { Outcome } from '../fixtures/cli-fixture.js'
 
 interface Made {
@@ -28,7 +28,7 @@ const busy = { refuseGreeting: { status: 421, text: 'busy' } }
 /** A house whose commands mail over a real mail server. */
 async function openHouse(t: Test) {
   const server = await startMailServer(t)
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const environment = {
     DAS_SMTP_URL: server.url,
     DAS_MAIL_FROM: 'Data <data@example.org>',
@@ -132,7 +132,7 @@ await t.test('a letter that is refused for good says to pass the token on', asyn
 })
 
 await t.test('without a mail server people are told that mail is off', async (t) => {
-  const { das } = await buildHouse(t)
+  const { das } = await buildCliFixture(t)
   const off = '\n\nNot mailed: mail is off until DAS_SMTP_URL names a mail server.\n'
   const made = await das(create)
   t.ok(made.stdout.endsWith(off))
@@ -148,7 +148,7 @@ await t.test('without a mail server people are told that mail is off', async (t)
 })
 
 await t.test('a mail server without a sender is wrong usage, and sells nothing', async (t) => {
-  const { das } = await buildHouse(t)
+  const { das } = await buildCliFixture(t)
   const environment = { DAS_SMTP_URL: 'smtp://user:secret@127.0.0.1' }
   for (const argv of [create, ['token', 'reissue', 'sub_x'], ['mail', 'send'], ['serve']]) {
     const { code, stdout, stderr } = await das(argv, { environment })
@@ -185,7 +185,7 @@ await t.test('mail send tries all that waits now, a line a letter', async (t) =>
 await t.test(
   'the server sends what a command could not, and commands mail beside it',
   async (t) => {
-    const house = await buildHouse(t)
+    const house = await buildCliFixture(t)
     const server = await startMailServer(t)
     const environment = {
       DAS_SMTP_URL: server.url,

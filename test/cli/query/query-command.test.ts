@@ -9,8 +9,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import type { CliParts } from '../../../src/cli/parts.js'
 import { runCli } from '../../../src/cli/program.js'
-import { buildHouse, houseFiles } from '../fixtures/cli-fixture.js'
-import type { House, Outcome } from '../fixtures/cli-fixture.js'
+import { buildCliFixture, fixtureFiles } from '../fixtures/cli-fixture.js'
+import type { CliFixture, Outcome } from '../fixtures/cli-fixture.js'
 
 const plans = `
     plans:
@@ -36,7 +36,7 @@ datasets:
 `
 
 const files = {
-  ...houseFiles,
+  ...fixtureFiles,
   'data/odd.parquet': `SELECT 12345678901234567.10::DECIMAL(20, 2) AS "2110", 'a,"b' AS name,
       {'k': [1, NULL], 't': '}"'} AS nested, NULL AS nothing, '' AS empty, true AS flag,
       E'\\x1b[31mred\\n' || repeat('y', 60) AS text`,
@@ -46,7 +46,7 @@ const files = {
 }
 
 interface Place {
-  readonly house: House
+  readonly house: CliFixture
   readonly base: string
   /** Sells a plan; the token. */
   readonly sell: (plan: string) => Promise<string>
@@ -59,7 +59,7 @@ interface Place {
 
 /** A house whose server runs while `use` does. */
 async function serving(t: Test, use: (place: Place) => Promise<void>): Promise<void> {
-  const house = await buildHouse(t, registry, files)
+  const house = await buildCliFixture(t, registry, files)
   const { das } = house
   const served = await das(['serve', '--port', '0'], {
     environment: { npm_lifecycle_event: 'start' },

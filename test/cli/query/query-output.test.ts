@@ -1,9 +1,9 @@
 import t from 'tap'
-import type { DatasetFacts } from '../../../src/cli/query/query-client.js'
+import type { ServedDataset } from '../../../src/cli/query/query-client.js'
 import { writingOf } from '../../../src/cli/query/query-output.js'
 import { textsOf } from '../../../src/query/row-texts.js'
 
-const facts: DatasetFacts = {
+const facts: ServedDataset = {
   rows: 2,
   limit: { max: 10 },
   columns: [

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ControlStore } from '../../../src/control/store/store.js'
 import { chargeAll } from '../../../src/control/usage.js'
-import { buildHouse } from '../fixtures/cli-fixture.js'
+import { buildCliFixture } from '../fixtures/cli-fixture.js'
 
 interface Created {
   readonly subscription: string
@@ -15,7 +15,7 @@ const create = ['subscription', 'create', '--email', 'buyer@example.org']
 const pro = [...create, '--plan', 'financials:pro']
 
 await t.test('create --json has the shape that scripts rely on', async (t) => {
-  const { das } = await buildHouse(t)
+  const { das } = await buildCliFixture(t)
   const { code, stdout, stderr } = await das([
     ...pro,
     ...['--plan', 'procurement:start', '--months', '13', '--global-rows', '100000', '--json'],
@@ -39,7 +39,7 @@ await t.test('create --json has the shape that scripts rely on', async (t) => {
 })
 
 await t.test('create prints the price, the token once, and a curl to try it', async (t) => {
-  const { das } = await buildHouse(t)
+  const { das } = await buildCliFixture(t)
   const { stdout } = await das([...pro, '--months', '12'], { isTerminal: true })
   t.match(stdout, /^Subscription sub_\w+ of buyer@example\.org, expires 2027-11-15\n/)
   t.match(stdout, /^financials {2}pro +500\u202f000 {2}all +3\u202f900$/m)
@@ -60,7 +60,7 @@ await t.test('create prints the price, the token once, and a curl to try it', as
 })
 
 await t.test('the printed address is the public one, or that of host and port', async (t) => {
-  const { das } = await buildHouse(t)
+  const { das } = await buildCliFixture(t)
   const cases: [argv: string[], base: string][] = [
     [['--public-url', 'https://data.example.org/'], 'https://data.example.org'],
     [['--host', '0.0.0.0', '--port', '80'], 'http://127.0.0.1:80'],
@@ -77,7 +77,7 @@ await t.test('the printed address is the public one, or that of host and port', 
 await t.test(
   'an order that is wrong ends with 2, names what is near, and sells nothing',
   async (t) => {
-    const { das } = await buildHouse(t)
+    const { das } = await buildCliFixture(t)
     const cases: [argv: string[], stderr: RegExp][] = [
       [['--plan', 'financals:pro'], /no dataset "financals".* Did you mean "financials"\?/],
       [['--plan', 'zzz:pro'], /no dataset "zzz".* There are: financials, procurement\./],
@@ -110,7 +110,7 @@ await t.test(
 )
 
 await t.test('list shows who has what, and what to do when nobody has', async (t) => {
-  const { das, folder, clock } = await buildHouse(t)
+  const { das, folder, clock } = await buildCliFixture(t)
   const empty = await das(['subscription', 'list'])
   t.match(
     empty.stdout,
@@ -141,7 +141,7 @@ await t.test('list shows who has what, and what to do when nobody has', async (t
 })
 
 await t.test("show tells this month's usage with limit and left, and the tokens", async (t) => {
-  const { das, folder } = await buildHouse(t)
+  const { das, folder } = await buildCliFixture(t)
   const order = [...pro, '--plan', 'procurement:start', '--global-rows', '1000', '--json']
   const { subscription } = JSON.parse((await das(order)).stdout) as Created
   const store = ControlStore.open(join(folder, 'var', 'control.db'))
@@ -181,7 +181,7 @@ await t.test("show tells this month's usage with limit and left, and the tokens"
 })
 
 await t.test('show goes on without a registry, and says what it could not know', async (t) => {
-  const { das } = await buildHouse(t)
+  const { das } = await buildCliFixture(t)
   const { subscription } = JSON.parse((await das([...pro, '--json'])).stdout) as Created
   const argv = ['subscription', 'show', subscription, '--registry', 'none.yaml']
   const { code, stdout, stderr } = await das([...argv, '--json'])
@@ -191,7 +191,7 @@ await t.test('show goes on without a registry, and says what it could not know',
 })
 
 await t.test('an id that nobody has ends with 1', async (t) => {
-  const { das } = await buildHouse(t)
+  const { das } = await buildCliFixture(t)
   const before = await das(['subscription', 'show', 'sub_x'])
   t.equal(before.code, 1)
   t.match(before.stderr, /^error: There is no control\.db in \S+: nothing was sold there yet\./)
@@ -202,7 +202,7 @@ await t.test('an id that nobody has ends with 1', async (t) => {
 })
 
 await t.test('no token stands in clear anywhere in the state folder', async (t) => {
-  const { das, folder } = await buildHouse(t)
+  const { das, folder } = await buildCliFixture(t)
   const { token } = JSON.parse((await das([...pro, '--json'])).stdout) as Created
   const names = readdirSync(join(folder, 'var'))
   t.ok(names.includes('control.db'))

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ControlStore } from '../../../src/control/store/store.js'
 import { chargeAll } from '../../../src/control/usage.js'
-import { buildHouse } from '../fixtures/cli-fixture.js'
-import type { House } from '../fixtures/cli-fixture.js'
+import { buildCliFixture } from '../fixtures/cli-fixture.js'
+import type { CliFixture } from '../fixtures/cli-fixture.js'
 
 const dayMs = 86_400_000
 
-async function sell(house: House, ...plans: readonly string[]): Promise<string> {
+async function sell(house: CliFixture, ...plans: readonly string[]): Promise<string> {
   const argv = plans.flatMap((plan) => ['--plan', plan])
   const { stdout } = await house.das([
     ...['subscription', 'create', '--email', 'buyer@example.org', '--json'],
@@ -17,7 +17,7 @@ async function sell(house: House, ...plans: readonly string[]): Promise<string> 
   return (JSON.parse(stdout) as { subscription: string }).subscription
 }
 
-async function json<T>(house: House, ...argv: readonly string[]): Promise<T> {
+async function json<T>(house: CliFixture, ...argv: readonly string[]): Promise<T> {
   const { code, stdout, stderr } = await house.das([...argv, '--json'])
   t.same({ code, stderr }, { code: 0, stderr: '' })
   return JSON.parse(stdout) as T
@@ -34,7 +34,7 @@ const planTable = [
 await t.test(
   'the plan table of the specification comes out to the rouble, row by row',
   async (t) => {
-    const house = await buildHouse(t)
+    const house = await buildCliFixture(t)
     const historyTexts = { 1: 'latest year', 2: 'latest 2 years', all: 'all' } as const
     for (const [plan, rows, history, price] of planTable) {
       const create = ['subscription', 'create', '--email', 'a@example.org']
@@ -59,7 +59,7 @@ await t.test(
 )
 
 await t.test('extend prices the months, moves the end, and revives what expired', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const id = await sell(house, 'financials:start', 'procurement:pro')
   const year = await json(house, 'subscription', 'extend', id, '--months', '12')
   t.match(year, {
@@ -87,7 +87,7 @@ await t.test('extend prices the months, moves the end, and revives what expired'
 await t.test(
   'change sets plans at once, says the new price, and warns of a used quota',
   async (t) => {
-    const house = await buildHouse(t)
+    const house = await buildCliFixture(t)
     const id = await sell(house, 'financials:pro')
     const control = ControlStore.open(join(house.folder, 'var', 'control.db'))
     const caps = { datasetRowsMax: null, globalRowsMax: null }
@@ -121,7 +121,7 @@ await t.test(
 )
 
 await t.test('cancel is for good, and show tells the whole story', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const id = await sell(house, 'financials:start')
   await json(house, 'subscription', 'extend', id, '--months', '2')
   const { stdout } = await house.das(['subscription', 'cancel', id])
@@ -145,7 +145,7 @@ await t.test('cancel is for good, and show tells the whole story', async (t) => 
 })
 
 await t.test('what is wrong with a change is said, with the nearest right word', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const id = await sell(house, 'financials:start')
   const mistakes = [
     [['extend', id, '--months', 'x'], '--months: "x" is no whole number.'],
@@ -176,7 +176,7 @@ await t.test('what is wrong with a change is said, with the nearest right word',
 })
 
 await t.test('a plan that left the registry can not be extended, only changed', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const id = await sell(house, 'financials:start')
   writeFileSync(
     join(house.folder, 'registry.yaml'),
@@ -192,7 +192,7 @@ await t.test('a plan that left the registry can not be extended, only changed', 
 })
 
 await t.test('orders list what was agreed, whatever the registry says later', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const id = await sell(house, 'financials:start')
   house.clock.ms += dayMs
   await json(house, 'subscription', 'extend', id, '--months', '12')
@@ -216,7 +216,7 @@ await t.test('orders list what was agreed, whatever the registry says later', as
 })
 
 await t.test('a misspelled address is put right, and letters go there from then on', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const id = await sell(house, 'financials:start')
   const argv = ['--email', 'right@example.org', '--language', 'ru']
   const changed = await json(house, 'subscription', 'change', id, ...argv)

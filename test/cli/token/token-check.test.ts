@@ -1,26 +1,26 @@
 import t from 'tap'
 import { createToken } from '../../../src/control/tokens/token-format.js'
-import { buildHouse } from '../fixtures/cli-fixture.js'
-import type { House } from '../fixtures/cli-fixture.js'
+import { buildCliFixture } from '../fixtures/cli-fixture.js'
+import type { CliFixture } from '../fixtures/cli-fixture.js'
 
 interface Sold {
   readonly subscription: string
   readonly token: string
 }
 
-async function sell(house: House): Promise<Sold> {
+async function sell(house: CliFixture): Promise<Sold> {
   const create = ['subscription', 'create', '--email', 'a@example.org', '--json']
   const { stdout } = await house.das([...create, '--plan', 'financials:start'])
   return JSON.parse(stdout) as Sold
 }
 
-const check = (house: House, stdin: string, ...argv: readonly string[]) =>
+const check = (house: CliFixture, stdin: string, ...argv: readonly string[]) =>
   house.das(['token', 'check', ...argv], { stdin })
 
 await t.test(
   'a token is read from stdin, and said to be live, by its last characters',
   async (t) => {
-    const house = await buildHouse(t)
+    const house = await buildCliFixture(t)
     const { subscription, token } = await sell(house)
     const { code, stdout, stderr } = await check(house, `${token}\n`)
     t.same({ code, stderr }, { code: 0, stderr: '' })
@@ -41,7 +41,7 @@ await t.test(
 )
 
 await t.test('each way in which a token is worth nothing has its own word', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const { subscription, token } = await sell(house)
   const last = token.endsWith('0') ? '1' : '0'
   const states = async (stdin: string) => {
@@ -76,7 +76,7 @@ await t.test('each way in which a token is worth nothing has its own word', asyn
 })
 
 await t.test('a whole log is searched for leaked tokens, each told once', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const { token } = await sell(house)
   const log = `+ TOKEN=${token}\n- "Bearer ${token}",das_demo_test1;\nnothing here\n`
   const { code, stdout, stderr } = await check(house, `${log}das_live_ das_live_0123456789`)
@@ -85,7 +85,7 @@ await t.test('a whole log is searched for leaked tokens, each told once', async 
 })
 
 await t.test('text without a token, and no text at all, are wrong usage', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   for (const stdin of ['', 'hello', 'das_dead_abc', 'das_live_']) {
     const { code, stderr } = await check(house, stdin)
     t.same(
@@ -96,7 +96,7 @@ await t.test('text without a token, and no text at all, are wrong usage', async 
 })
 
 await t.test('on a terminal it asks, and takes one line', async (t) => {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const { token } = await sell(house)
   const { code, stderr, stdout } = await house.das(['token', 'check'], {
     stdin: `${token}\ndas_live_x\n`,

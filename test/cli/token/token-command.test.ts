@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Test } from 'tap'
-import { buildHouse } from '../fixtures/cli-fixture.js'
-import type { House } from '../fixtures/cli-fixture.js'
+import { buildCliFixture } from '../fixtures/cli-fixture.js'
+import type { CliFixture } from '../fixtures/cli-fixture.js'
 
 interface Listed {
   readonly id: string
@@ -14,7 +14,7 @@ const hourMs = 3_600_000
 
 /** A house in which one subscription was sold. */
 async function soldHouse(t: Test) {
-  const house = await buildHouse(t)
+  const house = await buildCliFixture(t)
   const argv = ['subscription', 'create', '--email', 'a@b.c', '--plan', 'financials:pro', '--json']
   const { subscription, token } = JSON.parse((await house.das(argv)).stdout) as {
     subscription: string
@@ -23,7 +23,7 @@ async function soldHouse(t: Test) {
   return { ...house, subscription, token }
 }
 
-async function listed({ das }: House): Promise<readonly Listed[]> {
+async function listed({ das }: CliFixture): Promise<readonly Listed[]> {
   return JSON.parse((await das(['token', 'list', '--json'])).stdout) as Listed[]
 }
 
@@ -117,7 +117,7 @@ await t.test('list --json has the shape that scripts rely on, and no token', asy
 })
 
 await t.test('an empty list says how the first token is made', async (t) => {
-  const { das } = await buildHouse(t)
+  const { das } = await buildCliFixture(t)
   t.match((await das(['token', 'list'])).stdout, /^No token yet: das subscription create /)
   t.equal((await das(['token', 'list', '--json'])).stdout, '[]\n')
 })
