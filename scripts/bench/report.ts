@@ -1,4 +1,5 @@
-import { sizeText, tableLines } from '../../src/cli/print.js'
+import { sizeText } from '../../src/cli/print.js'
+import { tableLines } from '../../src/cli/table.js'
 import { faultsOf } from './findings.js'
 import type { Findings } from './findings.js'
 import { connections } from './load.js'

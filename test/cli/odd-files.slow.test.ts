@@ -57,10 +57,10 @@ const warnings: Readonly<Record<string, readonly string[]>> = {
 /** What is no regular file → what is said of it. */
 const mistakes: Readonly<Record<string, string>> = {
   folder: 'holds no .parquet file',
-  dangling: 'is not there',
-  loop: 'is not there',
+  dangling: 'does not exist',
+  loop: 'does not exist',
   pipe: 'is not a regular file',
-  missing: 'is not there',
+  missing: 'does not exist',
 }
 
 /** A few of the codecs stand for all. */
@@ -69,16 +69,16 @@ const addedNames = Object.keys(servedFiles).filter(
   (name) => !codecs.test(name) || ['zstd_v1', 'snappy_v2'].includes(name),
 )
 
-await t.test('odd files that can be served are added, and a deep look says so', async (t) => {
-  const house = await buildCliFixture(t, page, {})
+await t.test('unusual files that can be served are added and pass a deep check', async (t) => {
+  const cli = await buildCliFixture(t, page, {})
   for (const name of addedNames) {
     const [select = '', writing = ''] = servedFiles[name] ?? []
-    await writeParquet(join(house.folder, 'data'), { [`${name}.parquet`]: select }, writing)
-    const { code, stdout, stderr } = await add(house, name)
+    await writeParquet(join(cli.folder, 'data'), { [`${name}.parquet`]: select }, writing)
+    const { code, stdout, stderr } = await add(cli, name)
     t.equal(code, 0, `${name}: ${stderr}`)
     t.match(stdout, /^Added to registry\.yaml:/, name)
   }
-  const verdicts = await checkAll(t, house)
+  const verdicts = await checkAll(t, cli)
   t.strictSame([...verdicts.keys()], addedNames)
   for (const [name, { status, findings }] of verdicts) {
     const codes = findings.filter(({ level }) => level === 'warning').map(({ code }) => code)
@@ -87,11 +87,11 @@ await t.test('odd files that can be served are added, and a deep look says so', 
   }
 })
 
-/** A house with every odd file that can't be served; dataset → why not. */
-async function buildBroken(t: Test): Promise<{ house: CliFixture; reasons: Map<string, RegExp> }> {
+/** A fixture with every unusual file that can't be served; dataset → why not. */
+async function buildBroken(t: Test): Promise<{ cli: CliFixture; reasons: Map<string, RegExp> }> {
   const select = `SELECT i AS id, 'name ' || i AS name FROM range(1000) t(i)`
-  const house = await buildCliFixture(t, page, { 'data/good.parquet': select })
-  const data = join(house.folder, 'data')
+  const cli = await buildCliFixture(t, page, { 'data/good.parquet': select })
+  const data = join(cli.folder, 'data')
   const whole = readFileSync(join(data, 'good.parquet'))
   const reasons = new Map<string, RegExp>()
   for (const [name, [change, reason]] of Object.entries(brokenFiles)) {
@@ -100,38 +100,41 @@ async function buildBroken(t: Test): Promise<{ house: CliFixture; reasons: Map<s
   }
   const [columns = '', reason = /^$/] = unaskableFiles['file_row_number'] ?? []
   await writeParquet(data, { 'file_row_number.parquet': columns })
-  return { house, reasons: reasons.set('file_row_number', reason) }
+  return { cli, reasons: reasons.set('file_row_number', reason) }
 }
 
-await t.test("what can't be served is refused in words, and nothing is written", async (t) => {
-  const { house, reasons } = await buildBroken(t)
-  for (const [name, reason] of reasons) {
-    const { code, stdout, stderr } = await add(house, name)
-    t.equal(code, 1, name)
-    t.equal(stdout, '', name)
-    const [said = '', why = ''] = stderr.split('\n')
-    t.equal(said, `error: "${name}" can't be served, so nothing was written:`)
-    t.match(why.trim(), reason, name)
-    t.notMatch(stderr, house.folder)
-    requireUntouched(t, house, name)
-  }
-  const entries = [...reasons.keys()].map(
-    (name) => `  ${name}: {title: Odd, files: data/${name}.parquet}`,
-  )
-  writeFileSync(join(house.folder, 'registry.yaml'), `datasets:\n${entries.join('\n')}\n`)
-  for (const [name, { status, findings }] of await checkAll(t, house)) {
-    t.equal(status, 'refused', name)
-    t.match(findings[0]?.message.replace(/^registry\.yaml:\S+ /, ''), reasons.get(name), name)
-  }
-})
+await t.test(
+  "files that can't be served are refused with the reason, and no file is changed",
+  async (t) => {
+    const { cli, reasons } = await buildBroken(t)
+    for (const [name, reason] of reasons) {
+      const { code, stdout, stderr } = await add(cli, name)
+      t.equal(code, 1, name)
+      t.equal(stdout, '', name)
+      const [said = '', why = ''] = stderr.split('\n')
+      t.equal(said, `error: "${name}" can't be served, so nothing was written:`)
+      t.match(why.trim(), reason, name)
+      t.notMatch(stderr, cli.folder)
+      requireUntouched(t, cli, name)
+    }
+    const entries = [...reasons.keys()].map(
+      (name) => `  ${name}: {title: Odd, files: data/${name}.parquet}`,
+    )
+    writeFileSync(join(cli.folder, 'registry.yaml'), `datasets:\n${entries.join('\n')}\n`)
+    for (const [name, { status, findings }] of await checkAll(t, cli)) {
+      t.equal(status, 'refused', name)
+      t.match(findings[0]?.message.replace(/^registry\.yaml:\S+ /, ''), reasons.get(name), name)
+    }
+  },
+)
 
-await t.test('what is no file that can be read is a mistake in the command', async (t) => {
-  const house = await buildCliFixture(t, page, {})
+await t.test('a path that is not a readable file is wrong usage', async (t) => {
+  const cli = await buildCliFixture(t, page, {})
   for (const [name, [put]] of Object.entries(strangeFiles)) {
-    put(join(house.folder, 'data', `${name}.parquet`))
-    const { code, stderr } = await add(house, name)
+    put(join(cli.folder, 'data', `${name}.parquet`))
+    const { code, stderr } = await add(cli, name)
     t.equal(code, 2, name)
     t.match(stderr, `${name}.parquet ${mistakes[name]}`)
-    requireUntouched(t, house, name)
+    requireUntouched(t, cli, name)
   }
 })

@@ -16,7 +16,7 @@ const lines = commandLines(program)
 const groups = ['', 'dataset', 'mail', 'subscription', 'token']
 const leaves = lines.filter((path) => !groups.includes(path.join(' ')))
 
-await t.test('every command has a help page with an example, and --json', async (t) => {
+await t.test('every command has a help text with an example, and --json', async (t) => {
   const { das } = await buildCliFixture(t)
   t.same(leaves.map((path) => path.join(' ')).sort(), [
     'backup',
@@ -67,7 +67,7 @@ await t.test('--version prints the version alone', async (t) => {
   t.same(await das(['--version']), { code: 0, stdout: '1.2.3\n', stderr: '' })
 })
 
-await t.test('wrong usage ends with 2 and says on stderr what would be right', async (t) => {
+await t.test('wrong usage ends with 2 and a suggestion on stderr', async (t) => {
   const { das } = await buildCliFixture(t)
   const cases: [argv: string[], stderr: RegExp][] = [
     [[], /^Usage: das/],
@@ -93,13 +93,13 @@ await t.test('wrong usage ends with 2 and says on stderr what would be right', a
   }
 })
 
-await t.test('a variable of a setting that a command does not read can be wrong', async (t) => {
+await t.test('an invalid variable does not stop a command that does not read it', async (t) => {
   const { das } = await buildCliFixture(t)
   const { code } = await das(['token', 'list'], { environment: { DAS_PORT: 'eighty' } })
   t.equal(code, 0)
 })
 
-await t.test('every mistake in the registry is a line, and the exit code 1', async (t) => {
+await t.test('every mistake in the registry is a line, and the exit code is 1', async (t) => {
   const { das, folder } = await buildCliFixture(t)
   writeFileSync(join(folder, 'registry.yaml'), 'datasets:\n  a:\n    titel: x\n    limt: 3\n')
   for (const argv of [['dataset', 'check'], ['serve']]) {
@@ -118,7 +118,7 @@ await t.test('every mistake in the registry is a line, and the exit code 1', asy
   t.match(missing.stderr, /^none\.yaml is not there\..*DAS_REGISTRY, --registry\.\n$/)
 })
 
-await t.test('a state folder that cannot be used is one clear line', async (t) => {
+await t.test('a state folder that cannot be used is one error line', async (t) => {
   const { das, folder } = await buildCliFixture(t)
   const environment = { DAS_STATE: join(folder, 'registry.yaml', 'var') }
   const create = ['subscription', 'create', '--email', 'a@b.c', '--plan', 'financials:pro']
@@ -130,7 +130,7 @@ await t.test('a state folder that cannot be used is one clear line', async (t) =
   }
 })
 
-await t.test('a damaged control.db is one clear line; debugging adds the stack', async (t) => {
+await t.test('a damaged control.db is one error line; debugging adds the stack', async (t) => {
   const { das, folder } = await buildCliFixture(t)
   await das(['subscription', 'create', '--email', 'a@b.c', '--plan', 'financials:pro'])
   writeFileSync(join(folder, 'var', 'control.db'), 'this is no database, '.repeat(1000))
@@ -141,7 +141,7 @@ await t.test('a damaged control.db is one clear line; debugging adds the stack',
   t.match(debug.stderr, /\n {4}at .*\ncaused by: SqliteError/s)
 })
 
-await t.test("a subscriber's token typed in the wrong place does not reach stderr", async (t) => {
+await t.test("a subscriber's token in the wrong place is not printed to stderr", async (t) => {
   const { das } = await buildCliFixture(t)
   const create = [
     'subscription',
@@ -166,5 +166,5 @@ await t.test("a subscriber's token typed in the wrong place does not reach stder
     t.not(stderr, '')
     t.notMatch(stdout + stderr, /das_live_[0-9A-Za-z]{8}/)
   }
-  t.match((await das(['token', 'revoke', token])).stderr, /^error: That is a token\..*tok_…/)
+  t.match((await das(['token', 'revoke', token])).stderr, /^error: This is a token\..*tok_…/)
 })

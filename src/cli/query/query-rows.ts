@@ -7,13 +7,13 @@ import type { QueryTarget } from './query-client.js'
 
 type Parameters = readonly (readonly [string, string])[]
 
-/** Rows as JSON texts, and the cursor that goes on after them; null after the last. */
+/** Rows as JSON texts, and the cursor that continues after them; null after the last row. */
 export interface Batch {
   readonly rows: readonly string[]
   readonly cursor: string | null
 }
 
-/** Pages up to so many rows; null stands for one page as the server makes it. */
+/** Pages with at most `rowsMax` rows together; null = one page of the server's usual size. */
 export async function* readPages(
   target: QueryTarget,
   parameters: Parameters,
@@ -35,14 +35,14 @@ export async function* readPages(
   } while (cursor !== null && left !== null && left > 0)
 }
 
-/** Tries in a row that bring no page. */
+/** Attempts in a row that return no page. */
 const triesMax = 8
 const firstPauseMs = 250
 
 /**
- * The whole of a question. A connection that breaks is taken up again after the last whole page, so
- * that no row comes twice.
- * @throws ServiceError, ConnectionError when trying again is of no use
+ * All rows of a question. After a broken connection it continues from the last complete page, so
+ * that no row is duplicated.
+ * @throws ServiceError, ConnectionError when another attempt would not help
  */
 export async function* readExport(
   target: QueryTarget,
@@ -65,7 +65,7 @@ export async function* readExport(
       throw new ConnectionError('The connection broke.')
     } catch (cause) {
       target.signal.throwIfAborted()
-      if (!hasBegun || !isPassing(cause) || tries >= triesMax) throw cause
+      if (!hasBegun || !isTemporary(cause) || tries >= triesMax) throw cause
       waitMs = waitMsOf(cause)
     }
     const pauseMs = Math.max(firstPauseMs * 2 ** tries, waitMs)
@@ -75,14 +75,14 @@ export async function* readExport(
   }
 }
 
-const passing: readonly string[] = ['service_unavailable', 'rate_limit_exceeded']
+const temporaryCodes: readonly string[] = ['service_unavailable', 'rate_limit_exceeded']
 
-function isPassing(cause: unknown): boolean {
-  if (cause instanceof ServiceError) return passing.includes(cause.code)
+function isTemporary(cause: unknown): boolean {
+  if (cause instanceof ServiceError) return temporaryCodes.includes(cause.code)
   return cause instanceof ConnectionError
 }
 
-/** What the server asks to wait. */
+/** The wait that the server asks for. */
 function waitMsOf(cause: unknown): number {
   return cause instanceof ServiceError ? (cause.retryAfterSeconds ?? 0) * 1000 : 0
 }
@@ -92,13 +92,13 @@ function ndjsonFrom(cursor: string | null): Parameters {
   return cursor === null ? format : [...format, ['cursor', cursor]]
 }
 
-/** Keys of its own that a control line may have; `cursor` stands first in each. */
+/** A line between the rows of an export; its first key is `cursor`. */
 const Control = Type.Object({
   cursor: Type.Union([Type.String(), Type.Null()]),
   error: Type.Optional(Type.String()),
 })
 
-/** What was sent up to each control line; rows after the last one are dropped. */
+/** The rows before each control line; rows after the last control line are dropped. */
 async function* batchesOf(answer: Response): AsyncGenerator<Batch> {
   let rows: string[] = []
   for await (const line of linesOf(answer)) {
@@ -107,14 +107,16 @@ async function* batchesOf(answer: Response): AsyncGenerator<Batch> {
       continue
     }
     const control: unknown = JSON.parse(line)
-    if (!Value.Check(Control, control)) throw new Error('The server ended a page unreadably.')
+    if (!Value.Check(Control, control)) {
+      throw new Error('The server sent a control line that this release does not understand.')
+    }
     if (control.error !== undefined) throw serverError(control, 'The server ended the export.')
     yield { rows, cursor: control.cursor }
     rows = []
   }
 }
 
-/** The whole lines of an answer; @throws ConnectionError where it breaks off */
+/** The complete lines of an answer. @throws ConnectionError when the connection breaks */
 async function* linesOf({ body }: Response): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''

@@ -41,7 +41,7 @@ await t.test('a file of another format is refused with a command that converts i
 })
 
 await t.test(
-  'check says of a listed CSV how to convert it; Parquet by any name is served',
+  'check says how to convert a listed CSV; Parquet with any name is served',
   async (t) => {
     const { das, folder } = await buildCliFixture(t)
     writeFileSync(join(folder, 'a.csv'), 'x\n1\n')
@@ -60,7 +60,7 @@ await t.test(
   },
 )
 
-await t.test('a workbook is read with the extension for it; other names say nothing', (t) => {
+await t.test('a workbook needs an extension of DuckDB; other names have no conversion', (t) => {
   t.equal(
     conversionOf('f/x.XLSX')?.command,
     `duckdb -c "INSTALL excel; LOAD excel; COPY (FROM read_xlsx('f/x.XLSX')) TO 'f/x.parquet'"`,
