@@ -80,7 +80,8 @@ async function sellAndRead(environment: NodeJS.ProcessEnv, maildir: string): Pro
 async function sellToNobody(environment: NodeJS.ProcessEnv): Promise<void> {
   const refused = await das(environment, ...create('nobody@example.org'))
   say(`a refused recipient: ${refused.stderr.trim()}`)
-  const said = /^Not mailed: \S+ answered to RCPT TO: 550 ".*"; pass the token on yourself\.$/m
+  const said =
+    /^Not mailed: \S+ answered to RCPT TO: 550 ".*"\. Give the token to the subscriber yourself\.$/m
   expect(refused.code === 0 && said.test(refused.stderr), 'the refusal is not told')
 }
 

@@ -25,10 +25,7 @@ export function addBackup(program: Command, parts: CliParts): void {
       return made
     })
     const { sizeBytes, ...counts } = backup
-    if (flags.json) {
-      printJson(parts, { file: path, size_bytes: sizeBytes, ...counts })
-      return
-    }
+    if (flags.json) return printJson(parts, { file: path, size_bytes: sizeBytes, ...counts })
     const amount = (value: number) => count(parts.stdout, value)
     printLines(
       parts,

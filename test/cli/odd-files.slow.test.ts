@@ -54,9 +54,9 @@ const warnings: Readonly<Record<string, readonly string[]>> = {
   decimals: ['rounded_by_readers'],
 }
 
-/** What is no regular file → what is said of it. */
+/** A path that is not a regular file → the error text. */
 const mistakes: Readonly<Record<string, string>> = {
-  folder: 'holds no .parquet file',
+  folder: 'has no .parquet file',
   dangling: 'does not exist',
   loop: 'does not exist',
   pipe: 'is not a regular file',

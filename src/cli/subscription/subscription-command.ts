@@ -55,10 +55,7 @@ export function addSubscription(program: Command, parts: CliParts): void {
 async function list(parts: CliParts, flags: Flags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
   const subscriptions = (await readStore(state, listSubscriptions)) ?? []
-  if (flags.json) {
-    printJson(parts, subscriptions.map(subscriptionJson))
-    return
-  }
+  if (flags.json) return printJson(parts, subscriptions.map(subscriptionJson))
   if (subscriptions.length === 0) {
     printLines(
       parts,
@@ -90,7 +87,7 @@ async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
   }))
   const budgets = budgetsOf(subscription, usage, await registryIfReadable(parts, config.registry))
   if (flags.json) {
-    printJson(parts, {
+    return printJson(parts, {
       ...subscriptionJson(subscription),
       period: usage.period,
       resets_at: isoTime(periodEnd(usage.period)),
@@ -99,7 +96,6 @@ async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
       orders: orders.map(orderJson),
       tokens: tokens.map(tokenJson),
     })
-    return
   }
   printLines(
     parts,

@@ -102,10 +102,7 @@ async function extend(parts: CliParts, id: string, flags: ExtendFlags): Promise<
       hasToken: listTokens(store, id).some((token) => tokenEnd(token, now) === null),
     })),
   )
-  if (flags.json) {
-    printJson(parts, { ...subscriptionJson(after), price_rub: after.priceRub })
-    return
-  }
+  if (flags.json) return printJson(parts, { ...subscriptionJson(after), price_rub: after.priceRub })
   const revived = before.expiresAt <= now && hasToken ? ['Its tokens work again.'] : []
   const lost = hasToken ? [] : [`It has no live token. Issue one with: das token reissue ${id}`]
   printLines(
@@ -131,8 +128,7 @@ async function change(parts: CliParts, id: string, flags: ChangeFlags): Promise<
   )
   const prices = { before: monthly(registry, before), after: monthly(registry, after) }
   if (flags.json) {
-    printJson(parts, { ...subscriptionJson(after), price_rub_per_month: prices })
-    return
+    return printJson(parts, { ...subscriptionJson(after), price_rub_per_month: prices })
   }
   const rub = (price: number | null) =>
     price === null ? 'unknown' : `${count(parts.stdout, price)} RUB`
@@ -216,10 +212,7 @@ async function cancel(parts: CliParts, id: string, flags: Flags): Promise<void> 
   const subscription = await withFilledStore(state, (store) =>
     cancelSubscription(store, id, parts.now),
   )
-  if (flags.json) {
-    printJson(parts, subscriptionJson(subscription))
-    return
-  }
+  if (flags.json) return printJson(parts, subscriptionJson(subscription))
   const { email, cancelledAt, expiresAt } = subscription
   printLines(
     parts,

@@ -132,12 +132,11 @@ async function revoke(parts: CliParts, id: string, flags: Flags): Promise<void> 
     return listTokens(store).find((each) => each.tokenId === id)
   })
   if (flags.json) {
-    printJson(parts, {
+    return printJson(parts, {
       token_id: id,
       subscription: token?.subscriptionId,
       revoked_at: isoTimeOrNull(token?.revokedAt ?? null),
     })
-    return
   }
   printLines(
     parts,

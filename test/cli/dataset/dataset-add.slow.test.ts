@@ -115,7 +115,7 @@ await t.test(
     t.equal(name, 'else_1')
     t.equal(dictionary, 'else_1.columns.csv', 'beside the registry, which is ours')
     t.equal((await cli.das(['dataset', 'check', '--registry', registry])).code, 0)
-    t.notMatch(readFileSync(registry, 'utf8'), 'relative to this page')
+    t.notMatch(readFileSync(registry, 'utf8'), 'relative to this file')
     const file = await addJson(cli, [join(folder, 'a b.parquet'), '--registry', registry])
     t.same(file.files, [join(folder, 'a b.parquet').replace('[1]', '\\[1\\]')])
     t.same(file.same_files_as, ['else_1'])

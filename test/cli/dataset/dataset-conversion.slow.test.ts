@@ -29,7 +29,7 @@ await t.test('a file of another format is refused with a command that converts i
     t.same({ code, stdout }, { code: 2, stdout: '' }, name)
     t.match(
       stderr,
-      new RegExp(`^error: .*${/\w+/.exec(name)?.[0]}.* is ${format}, and only Parquet`),
+      new RegExp(`^error: .*${/\w+/.exec(name)?.[0]}.* is ${format}, but only Parquet`),
     )
     const command = /^ {2}(duckdb .*)$/m.exec(stderr)?.[1] ?? 'false'
     await run('bash', ['-c', command], { env: { ...process.env, ...environment } })

@@ -136,7 +136,7 @@ await t.test(
 
 await t.test('without a mail server the command says that mail is off', async (t) => {
   const { das } = await buildCliFixture(t)
-  const off = '\n\nNot mailed: mail is off until DAS_SMTP_URL names a mail server.\n'
+  const off = '\n\nNot mailed: mail is off. Set DAS_SMTP_URL to a mail server.\n'
   const made = await das(create)
   t.ok(made.stdout.endsWith(off))
   t.equal(made.stderr, '')
