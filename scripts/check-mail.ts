@@ -81,7 +81,8 @@ async function sellAndRead(env: NodeJS.ProcessEnv, maildir: string, print: Print
 async function sellToRefused(env: NodeJS.ProcessEnv, print: Print): Promise<void> {
   const refused = await das(env, ...create('nobody@example.org'))
   print(`a refused recipient: ${refused.stderr.trim()}`)
-  const said = /^Not mailed: \S+ answered to RCPT TO: 550 ".*"; pass the token on yourself\.$/m
+  const said =
+    /^Not mailed: \S+ answered to RCPT TO: 550 ".*"\. Give the token to the subscriber yourself\.$/m
   expect(refused.code === 0 && said.test(refused.stderr), 'the refusal is not reported')
 }
 

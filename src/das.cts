@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-// The launcher, and the one CommonJS file of the house. Node's thread pool takes its size from the
-// environment at its first use, and DuckDB holds one of its threads for the whole of each query, so
-// with the default of 4 a few slow queries would block every file and name look-up. An ES module is
-// itself loaded by way of the pool: by its first line the size is settled. Hence this file.
+// The launcher. DuckDB holds a thread of Node's pool for each query, so with the default of 4
+// threads a few slow queries would block every file and DNS request. The pool reads its size from
+// the environment at its first use, which is before the first line of an ES module: this file is
+// CommonJS because of that.
 
-/** The largest value of --query-slots; the settings can't be read yet. */
+/** The largest value of --query-slots, because the settings are not read yet. */
 const querySlotsMax = 32
-/** For files, DNS and the command line's own needs. */
+/** For files and DNS. */
 const spareThreads = 4
 
 const threads = Number(process.env['UV_THREADPOOL_SIZE'] ?? 0)

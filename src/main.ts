@@ -1,34 +1,34 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import closeWithGrace from 'close-with-grace'
-import type { Run } from './cli/parts.js'
+import type { ServerRun } from './cli/parts.js'
 import { runCli } from './cli/program.js'
 
-/** Above what `App.close` takes at most: when it is over, something hangs. */
+/** Longer than `App.close` ever takes; after it, the process is ended. */
 const stopMsMax = 15_000
-/** Ctrl-C reaches a process under npm twice, from the terminal and from npm. */
+/** Under npm, Ctrl-C sends two signals: one from the terminal and one from npm. */
 const sameSignalMs = 500
 
 /**
- * Stops once, by SIGTERM, SIGINT and the like, or by an error that nobody caught, and ends the
- * process: code 0, or 1 after an error. A second signal ends it at once. Signals are heard before
- * anything is started, so that none finds a listening server without its manners.
+ * Runs the server until SIGTERM, SIGINT or an uncaught error, stops it and ends the process: code
+ * 0, or 1 after an error. A second signal ends the process at once. The handlers are set before the
+ * start, so that an early signal also stops the server properly.
  */
-async function untilStopped({ start, stop, reload }: Run): Promise<never> {
-  // Of a terminal it says that the window is closed; of a service manager, to read the registry.
+async function untilStopped({ start, stop, reload }: ServerRun): Promise<never> {
+  // SIGHUP means a closed window on a terminal, and a reload under a service manager.
   const isTerminal = process.stdin.isTTY
   const grace = closeWithGrace(
     {
       delay: stopMsMax,
       logger: false,
       skip: [
-        // A start that failed ends the process by itself, with its own exit code.
+        // A failed start ends the process with its own exit code.
         'beforeExit',
-        // Counted here, so that one Ctrl-C is not taken for two.
+        // Handled below, so that one Ctrl-C does not count as two.
         'SIGINT',
         'SIGTERM',
         ...(isTerminal ? [] : (['SIGHUP'] as const)),
-        // Real ones come from native code, after which no JavaScript may run: let them kill.
+        // They come from native code, after which JavaScript must not run.
         'SIGILL',
         'SIGTRAP',
         'SIGABRT',
@@ -39,17 +39,9 @@ async function untilStopped({ start, stop, reload }: Run): Promise<never> {
     },
     ({ err }) => stop(err),
   )
-  let stoppedAt: number | undefined
-  const onSignal = () => {
-    if (stoppedAt === undefined) {
-      stoppedAt = performance.now()
-      grace.close()
-    } else if (performance.now() - stoppedAt > sameSignalMs) {
-      process.exit(1)
-    }
-  }
-  process.on('SIGINT', onSignal)
-  process.on('SIGTERM', onSignal)
+  onStopSignal(() => {
+    grace.close()
+  })
   if (!isTerminal) {
     process.on('SIGHUP', () => {
       void reload()
@@ -59,34 +51,44 @@ async function untilStopped({ start, stop, reload }: Run): Promise<never> {
   return new Promise(() => undefined)
 }
 
-/** Stops the work by SIGTERM or SIGINT; a second signal ends the process at once. */
+/** Runs the work; SIGTERM or SIGINT aborts its signal, a second one ends the process at once. */
 async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const interruption = new AbortController()
+  const removeHandlers = onStopSignal((name) => {
+    interruption.abort(new Error(`Stopped by ${name}.`))
+  })
+  try {
+    return await work(interruption.signal)
+  } finally {
+    removeHandlers()
+  }
+}
+
+/** Calls `stop` at the first SIGINT or SIGTERM; returns a function that removes the handlers. */
+function onStopSignal(stop: (name: NodeJS.Signals) => void): () => void {
   let stoppedAt: number | undefined
   const onSignal = (name: NodeJS.Signals) => {
     if (stoppedAt === undefined) {
       stoppedAt = performance.now()
-      interruption.abort(new Error(`Stopped by ${name}.`))
+      stop(name)
     } else if (performance.now() - stoppedAt > sameSignalMs) {
       process.exit(1)
     }
   }
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
-  try {
-    return await work(interruption.signal)
-  } finally {
+  return () => {
     process.off('SIGINT', onSignal)
     process.off('SIGTERM', onSignal)
   }
 }
 
-/** A reader that went away (`das token list | head -1`) is no fault; a server goes on serving. */
+/** A reader that ends early (`das token list | head -1`) is not an error. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
 }
 
-/** Engine and server, loaded by the commands that need them: the others start twice as fast. */
+/** Only commands that need the engine and the server load them: the others start twice as fast. */
 function loadApp() {
   return import('./app.js')
 }
@@ -108,7 +110,7 @@ function readVersion(): string {
   return (JSON.parse(text) as { version: string }).version
 }
 
-/** Beside the program, where the build puts it. */
+/** The build puts it beside the program. */
 const portalFolder = fileURLToPath(new URL('portal', import.meta.url))
 
 process.stdout.on('error', ignoreClosedPipe)

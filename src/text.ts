@@ -80,3 +80,8 @@ export function article(noun: string): string {
 export function csvCell(text: string): string {
   return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
+
+/** Milliseconds since 1970 as ISO 8601 in UTC, to the second. */
+export function isoTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`
+}

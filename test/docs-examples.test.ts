@@ -5,8 +5,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import type { CliParts } from '../src/cli/parts.js'
 import { buildProgram } from '../src/cli/program.js'
-import { buildHouse } from './cli/fixtures/house.js'
-import type { House } from './cli/fixtures/house.js'
+import { buildCliFixture } from './cli/fixtures/cli-fixture.js'
+import type { CliFixture } from './cli/fixtures/cli-fixture.js'
 import { listen } from './support/answers.js'
 import { callTool } from './support/mcp-messages.js'
 import { readDocument } from './support/openapi.js'
@@ -36,7 +36,7 @@ const idPattern = /\b(?:sub|tok)_[0-9A-Za-z]{16}\b/g
 /** A server, and a command line beside it, over copies of the shipped registry and data. */
 interface Fixture {
   readonly world: World
-  readonly house: House
+  readonly cli: CliFixture
   readonly server: string
   /** The token that `$TOKEN` means: the last one that the page sold. */
   token: string | null
@@ -54,11 +54,11 @@ async function startFixture(t: Test): Promise<Fixture> {
   const registry = readFileSync('registry.yaml', 'utf8')
   const data = resolve('data')
   const files = { 'World Bank - population.parquet': population }
-  const house = await buildHouse(t, registry, files)
-  cpSync(data, join(house.folder, 'data'), { recursive: true })
-  const world = await startWorld(t, { at: house.folder, files: {}, registry })
+  const cli = await buildCliFixture(t, registry, files)
+  cpSync(data, join(cli.folder, 'data'), { recursive: true })
+  const world = await startWorld(t, { at: cli.folder, files: {}, registry })
   const server = `http://127.0.0.1:${await listen(world)}`
-  return { world, house, server, token: null, ids: new Map(), requests: 0 }
+  return { world, cli, server, token: null, ids: new Map(), requests: 0 }
 }
 
 const isTranscript = (text: string) => text.startsWith('→ ')
@@ -87,7 +87,7 @@ for (const page of pages.filter(({ blocks }) => blocks.some(isAnswered))) {
   await t.test(`the examples of ${page.path} answer as printed`, async (t) => {
     const fixture = await startFixture(t)
     const home = process.cwd()
-    process.chdir(fixture.house.folder)
+    process.chdir(fixture.cli.folder)
     try {
       for (const [index, block] of page.blocks.entries()) {
         await runBlock(t, fixture, block, answersAfter(page, index), `${page.path}:${block.line}`)
@@ -194,7 +194,7 @@ async function runConsole(t: Test, fixture: Fixture, text: string, at: string): 
     const [words = []] = shellCommands(withActualIds(fixture, line))
     t.same(words.slice(0, 2), ['npx', 'das'], at)
     const environment = { DAS_SERVER: fixture.server }
-    const { code, stdout, stderr } = await fixture.house.das(words.slice(2), {
+    const { code, stdout, stderr } = await fixture.cli.das(words.slice(2), {
       environment,
       isTerminal: true,
     })
@@ -276,7 +276,7 @@ await t.test('the pages show calls of every tool', (t) => {
 })
 
 await t.test('the registries of the pages are valid, or have the mistake shown', async (t) => {
-  const house = await buildHouse(t)
+  const cli = await buildCliFixture(t)
   let count = 0
   for (const { path, blocks } of pages) {
     for (const [index, { language, text, line }] of blocks.entries()) {
@@ -284,10 +284,10 @@ await t.test('the registries of the pages are valid, or have the mistake shown',
       count += 1
       const after = blocks[index + 1]
       const mistake = after?.isAdjacent && after.language === 'text' ? after.text.trim() : null
-      const file = join(house.folder, 'example', 'registry.yaml')
+      const file = join(cli.folder, 'example', 'registry.yaml')
       mkdirSync(dirname(file), { recursive: true })
       writeFileSync(file, text)
-      const { stdout, stderr } = await house.das(['dataset', 'check', '--registry', file])
+      const { stdout, stderr } = await cli.das(['dataset', 'check', '--registry', file])
       const printed = stdout + stderr
       if (mistake !== null) t.ok(printed.includes(mistake), `${path}:${line}: ${printed}`)
       else t.notMatch(printed, /registry\.yaml:\d/, `${path}:${line}`)

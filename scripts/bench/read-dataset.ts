@@ -3,11 +3,11 @@ import { readRegistry } from '../../src/catalog.js'
 import type { Column } from '../../src/columns/column.js'
 import { filterPredicates } from '../../src/columns/predicate.js'
 import type { Version } from '../../src/versions/version.js'
-import type { Reader } from '../../src/cli/parts.js'
+import type { DatasetReader } from '../../src/cli/parts.js'
 
 /** A dataset that the product's own engine reads without a server. */
 export interface OpenDataset {
-  readonly reader: Reader
+  readonly reader: DatasetReader
   readonly version: Version
 }
 

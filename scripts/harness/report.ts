@@ -1,4 +1,4 @@
-import { tableLines } from '../../src/cli/print.js'
+import { tableLines } from '../../src/cli/table.js'
 
 type Cells = readonly (string | number)[]
 

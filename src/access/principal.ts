@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Subscription } from '../control/subscriptions.js'
 import { hashToken, parseToken } from '../control/tokens/token-format.js'
 import type { TokenLookup } from '../control/tokens/token-lookup.js'
+import { recordState, refusedTokenText } from '../control/tokens/token-state.js'
 import type { TokenRecord } from '../control/tokens/tokens.js'
 import { ServiceError } from '../errors.js'
 
@@ -44,12 +45,9 @@ export function authenticate(
   return subscriberPrincipal(tokens.find(token.hash), token.hash, now())
 }
 
-/** The one answer to whoever has no valid token. */
+/** The one answer to every caller without a live token. */
 export function unauthorized(): ServiceError {
-  return new ServiceError(
-    'unauthorized',
-    'A valid token is needed: send the header "Authorization: Bearer <token>".',
-  )
+  return new ServiceError('unauthorized', refusedTokenText)
 }
 
 function demoPrincipal(hash: Buffer, demoToken: string | null): Principal | undefined {
@@ -62,7 +60,8 @@ function subscriberPrincipal(
   hash: Buffer,
   now: number,
 ): Principal | undefined {
-  if (!record || !timingSafeEqual(record.hash, hash) || !isLive(record, now)) return undefined
+  if (!record || !timingSafeEqual(record.hash, hash)) return undefined
+  if (recordState(record, now) !== 'live') return undefined
   const { tokenId, tokenExpiresAt, subscriptionExpiresAt } = record
   const expiresAt = Math.min(subscriptionExpiresAt, tokenExpiresAt ?? Infinity)
   return principalOf({ ...record, expiresAt }, tokenId)
@@ -81,13 +80,4 @@ export function principalOf(
     globalRows: subscription.globalRows,
     grants: new Map(subscription.grants.map(({ dataset, plan }) => [dataset, plan])),
   })
-}
-
-function isLive(record: TokenRecord, now: number): boolean {
-  return (
-    record.revokedAt === null &&
-    record.cancelledAt === null &&
-    record.subscriptionExpiresAt > now &&
-    (record.tokenExpiresAt === null || record.tokenExpiresAt > now)
-  )
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { openCatalog } from '../catalog.js'
-import type { Reader } from '../cli/parts.js'
+import type { Catalog } from '../catalog.js'
 import { DuckDbEngine } from '../engine/duckdb/duckdb-engine.js'
 import type { EngineOptions } from '../engine/duckdb/duckdb-engine.js'
 import { duckDbInspector } from '../engine/duckdb/inspect/inspect.js'
@@ -56,6 +56,13 @@ export function gainFor(memoryLimitBytes: number | null): MeasurePackGain {
   return duckDbGain(Math.floor((memoryLimitBytes ?? defaultMemory()) * openerMemoryShare))
 }
 
+/** A dataset that can be read without a server. */
+interface OpenDataset {
+  readonly catalog: Catalog
+  readonly engine: DuckDbEngine
+  readonly close: () => Promise<void>
+}
+
 /**
  * Opens one dataset where its files lie, to read it beside the server; where that can't be, it has
  * a reason. Of the others the catalog knows what the registry says.
@@ -64,7 +71,7 @@ export async function openReader(
   registry: Registry,
   dataset: string,
   memoryLimitBytes: number | null,
-): Promise<Reader> {
+): Promise<OpenDataset> {
   const options = { openFiles: openerFor(memoryLimitBytes), versionsFolder: null }
   const catalog = await openCatalog(registry, options, dataset)
   const files = catalog.datasets.get(dataset)?.version?.files ?? []
@@ -87,7 +94,7 @@ export async function openReader(
   }
 }
 
-/** Bytes of memory for the engine: a share of what this process may use, the cgroup's limit where there is one, else the machine's. */
+/** Bytes of memory for the engine: a share of the cgroup's limit, else of the machine's memory. */
 export function defaultMemory(): number {
   const limit = process.constrainedMemory()
   return Math.floor((limit > 0 && limit < totalmem() ? limit : totalmem()) * memoryShare)

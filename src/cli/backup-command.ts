@@ -8,43 +8,40 @@ import type { CliParts } from './parts.js'
 import { count, printJson, printLines } from './print.js'
 import { readFilledStore } from './state.js'
 
-/** `das backup`: a copy of all that was sold and used, taken while the server runs. */
+/** `das backup`: copies control.db while the server runs. */
 export function addBackup(program: Command, parts: CliParts): void {
   addCommand(program, {
     usage: 'backup <file>',
-    description: 'Copy control.db into a new file while the server runs, and verify the copy.',
+    description: 'Copy control.db to a new file and verify the copy. The server keeps running.',
     settings: ['state'],
     json: 'print {file, size_bytes, subscriptions, tokens, usage, letters}',
     examples: ['das backup /backups/control-2026-11-21.db'],
-  }).action((file: string, flags: Flags) => {
+  }).action(async (file: string, flags: Flags) => {
     const { state } = readSettings(['state'], flags, parts.environment)
     const path = resolve(file)
-    const backup = readFilledStore(state, (store) => {
+    const backup = await readFilledStore(state, (store) => {
       const made = backUp(store, path)
       note(parts, store.db.name, path)
       return made
     })
     const { sizeBytes, ...counts } = backup
-    if (flags.json) {
-      printJson(parts, { file: path, size_bytes: sizeBytes, ...counts })
-      return
-    }
+    if (flags.json) return printJson(parts, { file: path, size_bytes: sizeBytes, ...counts })
     const amount = (value: number) => count(parts.stdout, value)
     printLines(
       parts,
-      `${path}: ${amount(sizeBytes)} bytes, opened and found whole.`,
-      `It holds ${amount(counts.subscriptions)} subscriptions, ${amount(counts.tokens)} tokens (as ` +
-        `hashes), ${amount(counts.usage)} counts of used rows.`,
+      `${path}: ${amount(sizeBytes)} bytes, verified.`,
+      `It holds ${amount(counts.subscriptions)} subscriptions, ${amount(counts.tokens)} token ` +
+        `hashes and ${amount(counts.usage)} usage counts.`,
     )
   })
 }
 
-/** A copy that was made is good, noted or not. */
+/** Only warns, because the backup itself is complete. */
 function note({ now, stderr }: CliParts, storePath: string, path: string): void {
   try {
     noteBackup(storePath, { path, madeAt: now() })
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    stderr.write(`warning: the state folder does not note this backup: ${why}\n`)
+    stderr.write(`warning: can't record this backup in the state folder: ${why}\n`)
   }
 }

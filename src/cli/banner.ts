@@ -6,35 +6,36 @@ import { examplePath } from '../service/first-questions.js'
 import type { Output } from './parts.js'
 import { count } from './print.js'
 
-export interface BannerFacts {
+export interface BannerContent {
   readonly version: string
-  /** The service's address, without a slash at its end. */
+  /** Address of the service, without a slash at the end. */
   readonly base: string
-  /** How the command line is called here. */
+  /** The command to type: `das`, or `npx das`. */
   readonly program: string
   readonly catalog: Catalog
   readonly registry: Registry
   readonly output: Output
 }
 
-/** What a person sees at the start: the address, the datasets, and what to try first. */
-export function bannerText(facts: BannerFacts): string {
+/** The text at the start: the address, the datasets and a first command. */
+export function bannerText(facts: BannerContent): string {
   const { version, base, program, catalog, registry, output } = facts
   const datasets = [...catalog.datasets.values()]
   const first = datasets.find((dataset) => dataset.version && dataset.demo)
+  const path = first ? examplePath(registry, first.name, first.version?.columns ?? []) : ''
   const trial =
     catalog.demo && first
       ? [
           'Try it with the public demo token:',
           '',
-          `  ${curlCommand(base + examplePath(registry, first.name, first.version?.columns ?? []), catalog.demo.token)}`,
+          `  ${curlCommand(base + path, catalog.demo.token)}`,
           '',
-          'Connect an AI agent by MCP with this configuration:',
+          'To connect an AI agent by MCP, use this configuration:',
           '',
           `  ${JSON.stringify(mcpConfiguration(base, catalog.demo.token))}`,
         ]
       : [
-          'There is no demo token with a demo subset to try it with. Make a subscription:',
+          'No dataset has a demo subset to try. Make a subscription:',
           '',
           `  ${subscribeCommand(program, datasets)}`,
         ]
@@ -44,13 +45,15 @@ export function bannerText(facts: BannerFacts): string {
     '',
     ...datasetLines(output, datasets),
     '',
-    `For people: ${base}/ and the API reference at ${base}/docs`,
+    `Portal: ${base}/   API reference: ${base}/docs`,
   ]
   return [...lines, '', ...trial, '', ''].join('\n')
 }
 
 function datasetLines(output: Output, datasets: readonly Dataset[]): readonly string[] {
-  if (datasets.length === 0) return ['  No dataset yet: registry.yaml is where they are listed.']
+  if (datasets.length === 0) {
+    return ['  The registry lists no dataset. Add one with: das dataset add FILE']
+  }
   const rows = datasets.map(({ version }) => (version ? `${count(output, version.rows)} rows` : ''))
   const nameWidth = Math.max(...datasets.map(({ name }) => name.length))
   const rowsWidth = Math.max(...rows.map((text) => text.length))

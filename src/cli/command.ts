@@ -4,23 +4,23 @@ import type { Config } from '../config.js'
 
 export type SettingName = keyof typeof settings
 
-/** What commander read: settings by their name, and the command's own options. */
+/** Parsed options: the settings by name, and the options of the command. */
 export type Flags = Readonly<Record<string, unknown>> & { readonly json?: boolean }
 
 interface CommandDefinition {
-  /** With its arguments, as commander takes them: `show <id>`. */
+  /** Name and arguments in commander's syntax: `show <id>`. */
   readonly usage: string
   readonly description: string
-  /** Adds the options of this command alone. */
+  /** Adds the options that only this command has. */
   readonly options?: (command: Command) => unknown
-  /** The settings that the command reads, each a flag. */
+  /** The settings that the command reads; each becomes a flag. */
   readonly settings: readonly SettingName[]
   readonly json: string
-  /** Whole command lines. */
+  /** Complete command lines. */
   readonly examples: readonly string[]
 }
 
-/** Adds a command with its settings' flags, `--json`, and examples in its help. */
+/** Adds a command with the flags of its settings, `--json`, and examples in its help. */
 export function addCommand(parent: Command, definition: CommandDefinition): Command {
   const command = parent.command(definition.usage).description(definition.description)
   definition.options?.(command)
@@ -36,7 +36,7 @@ export function addCommand(parent: Command, definition: CommandDefinition): Comm
   return command
 }
 
-/** Settings that come from the environment only. */
+/** Help on settings that have only an environment variable, because they are secret. */
 function secretText(names: readonly SettingName[]): string {
   const secrets = names.map((name) => settings[name]).filter(({ flag }) => flag === null)
   if (secrets.length === 0) return ''
@@ -47,16 +47,16 @@ function secretText(names: readonly SettingName[]): string {
   ].join('\n')
 }
 
-/** The part of a help page that shows whole command lines. */
+/** The examples of a help text. */
 export function exampleText(examples: readonly string[]): string {
   const title = examples.length === 1 ? 'Example:' : 'Examples:'
   return ['', title, ...examples.map((example) => `  $ ${example}`)].join('\n')
 }
 
 /**
- * The settings that a command reads, from its flags and the environment. Variables of other
- * settings are not looked at: a wrong DAS_PORT is no concern of a list of tokens.
- * @throws bad_request for a value that can't be read
+ * The settings that a command reads, from its flags and the environment. It ignores variables of
+ * other settings, so that a wrong DAS_PORT does not stop `das token list`.
+ * @throws bad_request for an invalid value
  */
 export function readSettings<Name extends SettingName>(
   names: readonly Name[],
@@ -70,7 +70,7 @@ export function readSettings<Name extends SettingName>(
   )
 }
 
-/** Adds a command that only holds others, with an example in its help. */
+/** Adds a command that has only subcommands, with an example in its help. */
 export function addGroup(
   parent: Command,
   name: string,
@@ -83,7 +83,7 @@ export function addGroup(
     .addHelpText('after', exampleText([example]))
 }
 
-/** Collects an option that may be given several times. */
+/** Collects the values of a repeated option. */
 export function collect(value: string, earlier: readonly string[] = []): readonly string[] {
   return [...earlier, value]
 }

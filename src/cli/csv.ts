@@ -1,17 +1,34 @@
+import { csvCell } from '../text.js'
+
+type CsvCell = string | number | null
+
 /**
- * Lines of CSV, quoted as RFC 4180 has it. A text that a spreadsheet would run as a formula gets an
- * apostrophe before it; an absent value is empty.
+ * A report as lines of CSV (RFC 4180) without their ends; an absent value is empty. A text that a
+ * spreadsheet would run as a formula gets an apostrophe before it.
  */
-export function csvLines(
+export function reportCsv(
   titles: readonly string[],
-  rows: readonly (readonly (string | number | null)[])[],
+  rows: readonly (readonly CsvCell[])[],
 ): readonly string[] {
-  return [titles, ...rows].map((row) => row.map(csvCell).join(','))
+  return [titles, ...rows].map((row) => row.map(reportCell).join())
 }
 
-function csvCell(cell: string | number | null): string {
-  if (cell === null) return ''
-  if (typeof cell === 'number') return String(cell)
-  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+function reportCell(cell: CsvCell): string {
+  const text = String(cell ?? '')
+  return csvCell(typeof cell === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text)
+}
+
+/**
+ * A row of a dataset as a line of CSV without its end, exactly as the server writes it: an absent
+ * value is empty, an empty text is `""`, and JSON is always quoted.
+ */
+export function datasetCsv(cells: readonly (string | null)[], isJson: readonly boolean[]): string {
+  const empty = cells.length === 1 ? '""' : ''
+  return cells
+    .map((cell, at) => {
+      if (cell === null) return empty
+      if (isJson[at]) return `"${cell.replaceAll('"', '""')}"`
+      return cell === '' ? '""' : csvCell(cell)
+    })
+    .join()
 }

@@ -2,9 +2,9 @@ import { CommanderError } from 'commander'
 import { ServiceError } from '../errors.js'
 import { RegistryError } from '../registry/registry.js'
 
-export interface Failure {
+export interface ExitFailure {
   readonly exitCode: number
-  /** For stderr; none where commander has said it already. */
+  /** Lines for stderr; empty if commander has printed the error. */
   readonly lines: readonly string[]
 }
 
@@ -12,10 +12,10 @@ const failed = 1
 const wrongUsage = 2
 
 /**
- * What a command that threw ends with: 2 for a mistake in the command line, 1 for everything else,
- * and a line for each thing that went wrong.
+ * The exit code and error lines for a command that threw: 2 for a mistake in the command line, 1
+ * for everything else.
  */
-export function failureOf(cause: unknown): Failure {
+export function exitFailureOf(cause: unknown): ExitFailure {
   if (cause instanceof CommanderError) {
     return { exitCode: cause.exitCode === 0 ? 0 : wrongUsage, lines: [] }
   }
@@ -30,12 +30,12 @@ export function failureOf(cause: unknown): Failure {
   return { exitCode: failed, lines: [`error: ${message.split('\n')[0]}`] }
 }
 
-/** A native module that this Node.js can't load: its message has cause and remedy in later lines. */
+/** A native module for another Node.js version. Its message spans several lines. */
 function isForeignBuild(cause: unknown): cause is Error {
   return cause instanceof Error && 'code' in cause && cause.code === 'ERR_DLOPEN_FAILED'
 }
 
 function foreignBuildText({ message }: Error): string {
   const whole = message.split(/\s*\n\s*/).join(' ')
-  return `error: ${whole.trim()} Here that is \`npm ci\`, run with this Node.js, ${process.version}.`
+  return `error: ${whole.trim()} To do so, run \`npm ci\` with this Node.js, ${process.version}.`
 }

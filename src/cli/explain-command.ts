@@ -10,19 +10,21 @@ import { addCommand, readSettings } from './command.js'
 import type { Flags } from './command.js'
 import type { CliParts } from './parts.js'
 import { printJson, printLines } from './print.js'
-import { readFilledStoreAsync } from './state.js'
+import { readFilledStore } from './state.js'
 
 const stageWidth = 'question'.length
 
-/** `das explain`: why a subscriber is answered as they are. */
+/** `das explain`: why a subscriber gets this answer. */
 export function addExplain(program: Command, parts: CliParts): void {
   addCommand(program, {
     usage: 'explain <subscription> <url>',
     description:
-      'Replay the decision on a question stage by stage: token, grant, window, quota, rows. ' +
-      'Nothing is charged.',
+      'Show stage by stage how a request would be answered now: token, rate, dataset, question, ' +
+      'quota, rows, charge. Nothing is charged.',
     settings: ['registry', 'state', 'memoryLimit'],
-    json: 'print {stages: [{stage, verdict, detail}], answer: {status, error, detail, rows, has_more}}',
+    json:
+      'print {stages: [{stage, verdict, detail}], ' +
+      'answer: {status, error, detail, rows, has_more}}',
     examples: ["das explain sub_0123456789abcdef '/v1/financials?inn=eq.7708004767&year=gte.2020'"],
   }).action((id: string, url: string, flags: Flags) => explain(parts, id, url, flags))
 }
@@ -32,7 +34,7 @@ async function explain(parts: CliParts, id: string, url: string, flags: Flags): 
   const config = readSettings(names, flags, parts.environment)
   const registry = await readRegistry(config.registry)
   const path = readQuestionPath(url)
-  const explanation = await readFilledStoreAsync(config.state, async (control) => {
+  const explanation = await readFilledStore(config.state, async (control) => {
     const reader = await parts.openReader(registry, path.dataset, config.memoryLimit)
     try {
       const cursorKey = cursorKeyOf(config.state)
@@ -45,7 +47,7 @@ async function explain(parts: CliParts, id: string, url: string, flags: Flags): 
   else printLines(parts, ...explanationLines(explanation))
 }
 
-/** Where no server has made one, no cursor was signed with it: any key refuses them all. */
+/** Before a server made the key, no cursor is valid, so a random key refuses them all. */
 function cursorKeyOf(stateFolder: string): Uint8Array {
   const path = join(stateFolder, 'cursor.key')
   return existsSync(path) ? readKey(path) : randomBytes(32)

@@ -8,19 +8,19 @@ import type { OpenFiles } from '../versions/opener.js'
 import type { MeasurePackGain, PackFiles } from '../versions/packing/packer.js'
 import type { WithSample } from '../versions/sample.js'
 
-/** Where a command writes: a stream of the process, or a test's list. */
+/** The output of a command: a stream of the process, or a buffer in tests. */
 export interface Output {
-  /** Calls `done` when more can be taken, also where nobody reads any more. */
+  /** Calls `done` when the output accepts more, or when its reader has gone. */
   readonly write: (text: string, done?: () => void) => unknown
-  /** A person reads along. */
+  /** The output is a terminal. */
   readonly isTTY?: boolean | undefined
-  /** Of a terminal: letters in a line. */
+  /** Width of the terminal in letters. */
   readonly columns?: number | undefined
-  /** False once nobody reads any more. */
+  /** False when the reader has gone. */
   readonly writable?: boolean
 }
 
-/** A service that was built and can be put on the network; `app.ts` builds it. */
+/** The service before it listens; `app.ts` builds it. */
 export interface ServingApp {
   readonly catalog: () => Catalog
   readonly registry: () => Registry
@@ -28,30 +28,30 @@ export interface ServingApp {
     readonly listen: (options: { host: string; port: number }) => Promise<unknown>
     readonly addresses: () => readonly (string | { readonly port: number })[]
   }
-  /** Readies what first callers would wait for. */
+  /** Prepares answers that the first clients would wait for. */
   readonly prepare: () => Promise<void>
-  /** Takes what changed of registry and files now. */
+  /** Loads changes of the registry and the files. */
   readonly reload: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** A dataset that can be read without being served. */
-export interface Reader {
+/** An open dataset that can be read without a server. */
+export interface DatasetReader {
   readonly catalog: Catalog
   readonly engine: Engine
   readonly close: () => Promise<void>
 }
 
-/** Something that runs until the process is told to stop. */
-export interface Run {
+/** A server that runs until a signal stops the process. */
+export interface ServerRun {
   readonly start: () => Promise<void>
-  /** An error says that it is not by the owner's wish. May come while `start` is still at work. */
+  /** With an error: the process stops because of it. May be called before `start` has ended. */
   readonly stop: (error?: Error) => Promise<void>
-  /** On SIGHUP. */
+  /** Called on SIGHUP. */
   readonly reload: () => Promise<void>
 }
 
-/** All that commands need from the process; `main.ts` wires it, tests bring their own. */
+/** Everything that commands need from the process; `main.ts` and tests provide it. */
 export interface CliParts {
   readonly version: string
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -64,24 +64,24 @@ export interface CliParts {
     config: Config,
     parts: { logger: Logger; now: () => number; version: string },
   ) => Promise<ServingApp>
-  /** Opens Parquet files to look at them, with this memory at most; null = its own choice. */
+  /** Opens Parquet files, with at most this much memory; null = the default. */
   readonly openFiles: (memoryLimitBytes: number | null) => OpenFiles
-  /** Looks at some rows of Parquet files, with this memory at most; null = its own choice. */
+  /** Reads a sample of Parquet files, with at most this much memory; null = the default. */
   readonly withSample: (memoryLimitBytes: number | null) => WithSample
-  /** Looks into files that were opened, with this memory at most; null = its own choice. */
+  /** Inspects open Parquet files, with at most this much memory; null = the default. */
   readonly inspectFiles: (memoryLimitBytes: number | null) => InspectFiles
-  /** Measures what packing would bring, with this memory at most; null = its own choice. */
+  /** Measures the gain of packing, with at most this much memory; null = the default. */
   readonly measureGain: (memoryLimitBytes: number | null) => MeasurePackGain
-  /** Opens a dataset where its files lie, to read it in this process. */
+  /** Opens the files of a dataset, to read them in this process. */
   readonly openReader: (
     registry: Registry,
     dataset: string,
     memoryLimitBytes: number | null,
-  ) => Promise<Reader>
+  ) => Promise<DatasetReader>
   /** Packs files in this process. */
   readonly packFiles: PackFiles
-  /** Ends the work's signal, with an AbortError, when the process is told to stop. */
+  /** Runs the work; SIGINT or SIGTERM aborts its signal. */
   readonly untilInterrupted: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>
-  /** Starts, waits for the process to be told to stop, stops, and ends. */
-  readonly untilStopped: (run: Run) => Promise<void>
+  /** Starts the server, waits for a signal, stops the server and ends the process. */
+  readonly untilStopped: (run: ServerRun) => Promise<void>
 }

@@ -1,9 +1,7 @@
+import { isoTime } from '../text.js'
 import type { CliParts, Output } from './parts.js'
 
-export type Cell = string | number | null
-
 const narrowSpace = '\u202f'
-const columnGap = '  '
 
 /** Milliseconds since 1970 as a day in UTC: 2026-11-21. */
 export function day(ms: number): string {
@@ -15,12 +13,7 @@ export function minute(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
-/** Milliseconds since 1970 as ISO 8601 in UTC to the second, for programs. */
-export function isoTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`
-}
-
-/** The same where there may be no such time. */
+/** Milliseconds since 1970 as ISO 8601 in UTC to the second; null for null. */
 export function isoTimeOrNull(ms: number | null): string | null {
   return ms === null ? null : isoTime(ms)
 }
@@ -29,6 +22,11 @@ export function isoTimeOrNull(ms: number | null): string | null {
 export function count(output: Output, value: number): string {
   if (!output.isTTY) return String(value)
   return String(value).replace(/\B(?=(\d{3})+$)/g, narrowSpace)
+}
+
+/** `1 row`, `2 rows`; the number as `count` writes it. */
+export function amountOf(output: Output, value: number, noun: string): string {
+  return `${count(output, value)} ${noun}${value === 1 ? '' : 's'}`
 }
 
 const sizeUnits = ['B', 'kB', 'MB', 'GB', 'TB']
@@ -51,41 +49,7 @@ export function printLines(parts: CliParts, ...lines: readonly string[]): void {
   parts.stdout.write(`${lines.join('\n')}\n`)
 }
 
-/** Writes a value for programs to a command's standard output. */
+/** Writes a value as JSON to a command's standard output. */
 export function printJson(parts: CliParts, value: unknown): void {
   printLines(parts, JSON.stringify(value, null, 2))
-}
-
-/**
- * A table as lines, titles first. On a terminal: aligned columns, numbers to the right, their
- * thousands set apart. Elsewhere: cells between tabs, numbers plain, an absent value empty.
- */
-export function tableLines(
-  output: Output,
-  titles: readonly string[],
-  rows: readonly (readonly Cell[])[],
-): readonly string[] {
-  if (!output.isTTY) {
-    return [titles, ...rows].map((row) => row.map((cell) => cell ?? '').join('\t'))
-  }
-  const lines = [titles, ...rows.map((row) => row.map((cell) => cellText(output, cell)))]
-  const isNumber = titles.map((_, at) => rows.some((row) => typeof row[at] === 'number'))
-  const widths = titles.map((_, at) => Math.max(...lines.map((line) => widthOf(line[at] ?? ''))))
-  return lines.map((line) =>
-    line
-      .map((text, at) => {
-        const fill = ' '.repeat((widths[at] ?? 0) - widthOf(text))
-        return isNumber[at] ? fill + text : text + fill
-      })
-      .join(columnGap)
-      .trimEnd(),
-  )
-}
-
-function cellText(output: Output, cell: Cell): string {
-  return typeof cell === 'number' ? count(output, cell) : (cell ?? '—')
-}
-
-function widthOf(text: string): number {
-  return [...text].length
 }

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { addBackup } from './backup-command.js'
 import { exampleText } from './command.js'
 import { addDataset } from './dataset/dataset-command.js'
-import { failureOf } from './exit-failure.js'
+import { exitFailureOf } from './exit-failure.js'
 import { addExplain } from './explain-command.js'
 import { addMail } from './mail/mail-command.js'
 import type { CliParts, Output } from './parts.js'
@@ -13,8 +13,8 @@ import { addToken } from './token/token-command.js'
 import { addUsage } from './usage-command.js'
 
 /**
- * Runs one command line and returns the process's exit code: 0, 1 (failed) or 2 (wrong usage).
- * Errors are lines on stderr; a stack is added when DAS_LOG_LEVEL is debug or trace.
+ * Runs one command line and returns the exit code: 0, 1 (failed) or 2 (wrong usage). Prints errors
+ * as lines on stderr, with a stack when DAS_LOG_LEVEL is debug or trace.
  */
 export async function runCli(argv: readonly string[], given: CliParts): Promise<number> {
   const parts = { ...given, stderr: withoutTokens(given.stderr) }
@@ -22,20 +22,20 @@ export async function runCli(argv: readonly string[], given: CliParts): Promise<
     await buildProgram(parts).parseAsync(argv, { from: 'user' })
     return 0
   } catch (cause) {
-    const { exitCode, lines } = failureOf(cause)
+    const { exitCode, lines } = exitFailureOf(cause)
     for (const line of lines) parts.stderr.write(`${line}\n`)
     if (exitCode !== 0 && isDebugging(parts)) parts.stderr.write(`${stackOf(cause)}\n`)
     return exitCode
   }
 }
 
-/** Every command of `das`; commander's own errors are thrown, not answered by an exit. */
+/** Every command of `das`. Errors of commander are thrown and do not end the process. */
 export function buildProgram(parts: CliParts): Command {
   const program = new Command('das')
-    .description('Sell and serve read-only access to Parquet datasets, from one box.')
+    .description('Serve Parquet datasets over REST and MCP, and sell access to them.')
     .version(parts.version, '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print help, of a command its own')
-    .helpCommand('help [command]', 'print the help of a command')
+    .helpOption('-h, --help', 'print help for a command')
+    .helpCommand('help [command]', 'print help for a command')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => parts.stdout.write(text),
@@ -56,22 +56,24 @@ export function buildProgram(parts: CliParts): Command {
 
 const tour = `
 A short tour:
-  1. List your Parquet files in registry.yaml, and look whether they can be served:
+  1. Add your Parquet files to registry.yaml and check them:
+       $ das dataset add sales.parquet
        $ das dataset check
   2. Serve them:
        $ das serve
-  3. Sell access; the new token works at once:
+  3. Sell access. The new token works at once:
        $ das subscription create --email buyer@example.org --plan financials:pro --months 12
-  4. See what was sold and used, and replace a token that was lost:
+  4. List what was sold and used, and replace a lost token:
        $ das subscription list
        $ das subscription show sub_…
        $ das token reissue sub_… --grace 24h
 
-Commands work while the server runs. Settings are flags, then DAS_* variables, then defaults:
-\`das serve --help\` lists them. Exit codes: 0, 1 (failed), 2 (wrong usage).
+All commands work while the server runs. A setting is read from its flag, else from its DAS_*
+variable, else it has its default; \`das serve --help\` lists all settings.
+Exit codes: 0 (success), 1 (failure), 2 (wrong usage).
 ${exampleText(['das subscription create --help'])}`
 
-/** An operator's typing slip must not leave a subscriber's token in a log of errors. */
+/** A token that was typed in the wrong place must not get into an error log. */
 function withoutTokens(output: Output): Output {
   return {
     write: (text) => output.write(text.replaceAll(/das_live_[0-9A-Za-z]+/g, '[token]')),

@@ -6,10 +6,7 @@ import type { Plan, Registry } from '../registry/registry.js'
 import { didYouMean, quoted } from '../text.js'
 import type { CliParts } from './parts.js'
 
-/**
- * The registry for commands that can do without it: where it can't be read they say so on stderr,
- * a line a problem, and go on.
- */
+/** The registry for commands that also work without it; prints its problems as warnings. */
 export async function registryIfReadable(parts: CliParts, path: string): Promise<Registry | null> {
   try {
     return await readRegistry(path)
@@ -20,7 +17,7 @@ export async function registryIfReadable(parts: CliParts, path: string): Promise
   }
 }
 
-/** @throws bad_request with the nearest spelling, or with all names where none is near */
+/** @throws bad_request with similar names, or with all names */
 export function findDataset(registry: Registry, name: string): DatasetEntry {
   const entry = registry.datasets.get(name)
   if (entry) return entry
@@ -29,7 +26,7 @@ export function findDataset(registry: Registry, name: string): DatasetEntry {
   )
 }
 
-/** @throws bad_request with the nearest spelling, or with all names where none is near */
+/** @throws bad_request with similar names, or with all names */
 export function findPlan(registry: Registry, dataset: string, name: string): Plan {
   const plans = plansOf(findDataset(registry, dataset))
   const plan = plans.get(name)
@@ -40,5 +37,5 @@ export function findPlan(registry: Registry, dataset: string, name: string): Pla
 function nearestOf(name: string, known: ReadonlyMap<string, unknown>): string {
   const near = didYouMean(name, known.keys())
   if (near !== '') return near
-  return known.size === 0 ? ' It has none.' : ` There are: ${[...known.keys()].join(', ')}.`
+  return known.size === 0 ? ' It has none.' : ` It has: ${[...known.keys()].join(', ')}.`
 }

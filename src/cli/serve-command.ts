@@ -13,20 +13,20 @@ import { stateFailure } from './state-failure.js'
 
 const everySetting = Object.keys(settings) as SettingName[]
 
-/** `das serve`: the service itself, until the process is told to stop. */
+/** `das serve`: runs the service until a signal stops it. */
 export function addServe(program: Command, parts: CliParts): void {
-  const command = addCommand(program, {
+  addCommand(program, {
     usage: 'serve',
-    description: 'Serve the datasets of registry.yaml over HTTP; log JSON lines to stdout.',
+    description:
+      'Serve the datasets of registry.yaml over REST and MCP. The log is JSON lines on stdout.',
     settings: everySetting,
-    json: 'nothing but the log: no banner on stderr',
+    json: 'print only the log, without the banner on stderr',
     examples: [
       'das serve',
       'das serve --host 0.0.0.0 --port 80 --state /var/lib/das --trust-proxy 10.0.0.0/8',
       'DAS_PORT=9000 das serve >> das.log',
     ],
-  })
-  command.action((flags: Flags) => serve(parts, flags))
+  }).action((flags: Flags) => serve(parts, flags))
 }
 
 async function serve(parts: CliParts, flags: Flags): Promise<void> {
@@ -38,7 +38,7 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
       try {
         await listen(app, config)
         note(addressOf(app, config), config, logger)
-        if (!flags.json && isWatched(parts)) printBanner(app, config, parts)
+        if (!flags.json && hasReader(parts)) printBanner(app, config, parts)
         void app.prepare()
       } catch (cause) {
         await app.close()
@@ -46,18 +46,18 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
       }
     },
     stop: async (error) => {
-      if (error) logger.fatal({ err: error }, 'stopping: a fault of the service')
-      else logger.info('stopping: requests in flight are finished first')
+      if (error) logger.fatal({ err: error }, 'stopping after an error')
+      else logger.info('stopping after open requests')
       forgetAddress(config.state)
       await app.close()
       logger.info('stopped')
     },
     reload: async () => {
-      logger.info('taking what changed: SIGHUP')
+      logger.info('reloading: SIGHUP')
       try {
         await app.reload()
       } catch (cause) {
-        logger.error({ err: cause }, 'looking for changed files failed')
+        logger.error({ err: cause }, 'reload failed')
       }
     },
   })
@@ -75,8 +75,8 @@ async function startApp(
   }
 }
 
-/** Somebody reads along: a terminal, or `npm start`, which the README's reader has typed. */
-function isWatched({ stderr, environment }: CliParts): boolean {
+/** Whether a person reads stderr: on a terminal, or after `npm start`. */
+function hasReader({ stderr, environment }: CliParts): boolean {
   return stderr.isTTY === true || environment['npm_lifecycle_event'] === 'start'
 }
 
@@ -92,30 +92,36 @@ function listenFailure(cause: unknown, host: string, port: number): string {
   const code = (cause as NodeJS.ErrnoException).code ?? ''
   switch (code) {
     case 'EADDRINUSE':
-      return `Port ${port} of ${host} is in use: stop what uses it, or take another with --port or DAS_PORT.`
+      return (
+        `Port ${port} of ${host} is in use. Stop the program that uses it, or choose another ` +
+        'port with --port or DAS_PORT.'
+      )
     case 'EACCES':
-      return `Port ${port} of ${host} is not allowed to this user: take one from 1024 up with --port or DAS_PORT.`
+      return (
+        `This user may not listen on port ${port} of ${host}. Choose a port from 1024 with ` +
+        '--port or DAS_PORT.'
+      )
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `This machine has no address ${host} (${code}): name another with --host or DAS_HOST.`
+      return `This machine has no address ${host} (${code}). Set another with --host or DAS_HOST.`
     default:
       return `Can't listen on port ${port} of ${host}: ${(cause as Error).message}`
   }
 }
 
-/** As its users see it; of port 0 the one that the system chose. */
+/** The address for users, with the port that the system chose for port 0. */
 function addressOf({ server }: ServingApp, config: Config): string {
   const [bound] = server.addresses()
   return baseUrl({ ...config, port: typeof bound === 'object' ? bound.port : config.port })
 }
 
-/** The service works without it: then links of other commands go by their settings. */
+/** Only logs a failure: other commands then build links from their settings. */
 function note(base: string, { state }: Config, logger: Logger): void {
   try {
     noteAddress(state, base)
   } catch (cause) {
-    logger.warn({ err: cause }, "the address can't be noted for other commands")
+    logger.warn({ err: cause }, "can't write the address for other commands")
   }
 }
 

@@ -8,21 +8,21 @@ import type { Flags } from './command.js'
 const addressPattern = /^https?:\/\/\S{1,2000}$/
 
 /**
- * Notes in the state folder at which address its server is reached, for commands that print links.
- * @throws the system's error where the file can't be written
+ * Writes the server's address into the state folder, for commands that print links.
+ * @throws the system's error when the file can't be written
  */
 export function noteAddress(stateFolder: string, base: string): void {
   writeFileSync(addressPath(stateFolder), `${base}\n`, { mode: 0o600 })
 }
 
-/** Removes the note of a server that stops. */
+/** Removes the address when the server stops. */
 export function forgetAddress(stateFolder: string): void {
   rmSync(addressPath(stateFolder), { force: true })
 }
 
 /**
- * The address for a printed link: as the command's own settings say, where one of them was given;
- * else that of the server that runs over the state folder; else from the defaults.
+ * The address for a printed link: from the command's settings if one was given, else of the server
+ * that runs over the state folder, else from the defaults.
  */
 export function linkBase(
   config: Pick<Config, 'publicUrl' | 'host' | 'port' | 'state'>,
@@ -41,7 +41,7 @@ function readAddress(stateFolder: string): string | null {
     const text = readFileSync(addressPath(stateFolder), 'utf8').trim()
     return addressPattern.test(text) ? text : null
   } catch {
-    // No server runs, or its owner is another user: the link is from the settings.
+    // No server runs, or another user runs it: the link uses the settings.
     return null
   }
 }

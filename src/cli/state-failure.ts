@@ -6,37 +6,36 @@ import { ServiceError } from '../errors.js'
 interface Rule {
   readonly codes: RegExp
   /** What is wrong, and what to do. */
-  readonly words: string
+  readonly text: string
 }
 
-/** By the system's codes and SQLite's; the first that fits says it. */
+/** Texts for error codes of the system and of SQLite; the first rule that matches counts. */
 const rules: readonly Rule[] = [
   {
     codes: /^(ENOSPC|EDQUOT|SQLITE_FULL)$/,
-    words: 'the disk is full. Free some space, or name a folder on another disk',
+    text: 'the disk is full. Free some space, or use a folder on another disk',
   },
   {
     codes: /^(EROFS|SQLITE_READONLY\w*)$/,
-    words:
-      'it is read-only for this user, or its file system is. Make it writable, or name another',
+    text: 'it is read-only for this user, or its file system is. Make it writable',
   },
   {
     codes: /^(EACCES|EPERM|SQLITE_(PERM|AUTH|CANTOPEN\w*|IOERR_ACCESS))$/,
-    words:
+    text:
       'this user may not read and write it. Run the command as the user of the service, or give ' +
       'that user the folder and its files: chown -R USER',
   },
   {
     codes: /^SQLITE_(BUSY\w*|LOCKED\w*|PROTOCOL)$/,
-    words: 'another process holds control.db locked. Wait until it has finished, and try again',
+    text: 'another process holds control.db locked. Wait until it has finished, and try again',
   },
 ]
 
 const fewFilesText =
-  'This process may not open as many files as it needs. Raise the limit of open files: ' +
+  'This process reached its limit of open files. Raise the limit: ' +
   '`ulimit -n 65536` in the shell, `LimitNOFILE=65536` in the systemd unit.'
 
-/** The system's or SQLite's refusal, said of the state folder; every other error as it is. */
+/** Explains an error of the system or SQLite by the state folder; other errors stay as they are. */
 export function stateFailure(stateFolder: string, cause: unknown): unknown {
   const found = cause instanceof ServiceError ? cause.cause : cause
   const code: unknown = found instanceof Error && 'code' in found ? found.code : undefined
@@ -44,12 +43,8 @@ export function stateFailure(stateFolder: string, cause: unknown): unknown {
   if (/^(EMFILE|ENFILE)$/.test(code)) return new Error(fewFilesText, { cause })
   const folder = resolve(stateFolder)
   const why = (found as Error).message
-  return new Error(
-    `${textOf(folder, code, why, found)} Another is named with --state or DAS_STATE.`,
-    {
-      cause,
-    },
-  )
+  const text = `${textOf(folder, code, why, found)} Name another folder with --state or DAS_STATE.`
+  return new Error(text, { cause })
 }
 
 function textOf(folder: string, code: string, why: string, found: unknown): string {
@@ -58,5 +53,5 @@ function textOf(folder: string, code: string, why: string, found: unknown): stri
     return `${what} ${why}. ${restoreAdvice(join(folder, 'control.db'), true)}`
   }
   const rule = rules.find(({ codes }) => codes.test(code))
-  return rule ? `${what} ${rule.words} (${why}).` : `${what} ${why}.`
+  return rule ? `${what} ${rule.text} (${why}).` : `${what} ${why}.`
 }

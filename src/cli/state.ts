@@ -5,38 +5,13 @@ import { ControlStore } from '../control/store/store.js'
 import { ServiceError } from '../errors.js'
 import { stateFailure } from './state-failure.js'
 
-/**
- * Runs `work`, which writes, over the state folder's control.db, which is made where there is none.
- * Returns only when what was written is in the file that a server reads.
- */
-export function withStore<T>(stateFolder: string, work: (store: ControlStore) => T): T {
-  const store = openToWrite(stateFolder)
-  try {
-    const result = work(store)
-    requireInPlace(store)
-    return result
-  } catch (cause) {
-    throw commandFailure(stateFolder, cause)
-  } finally {
-    store.close()
-  }
-}
+type Work<T> = (store: ControlStore) => T | Promise<T>
 
 /**
- * The same for commands that need what is stored.
- * @throws Error for the operator where there is no control.db
+ * Runs `work`, which writes, over control.db in the state folder; creates it if it is missing.
+ * Resolves only when everything that was written is in the file that a server reads.
  */
-export function withFilledStore<T>(stateFolder: string, work: (store: ControlStore) => T): T {
-  requireStore(stateFolder)
-  return withStore(stateFolder, work)
-}
-
-/** The same for work that takes its time. */
-export async function withFilledStoreAsync<T>(
-  stateFolder: string,
-  work: (store: ControlStore) => Promise<T>,
-): Promise<T> {
-  requireStore(stateFolder)
+export async function withStore<T>(stateFolder: string, work: Work<T>): Promise<T> {
   const store = openToWrite(stateFolder)
   try {
     const result = await work(store)
@@ -50,35 +25,27 @@ export async function withFilledStoreAsync<T>(
 }
 
 /**
- * Runs `work`, which only reads: control.db is neither made nor migrated, whatever release wrote it.
- * `undefined` where there is none: a misspelled folder is not made, and nothing is found.
+ * Runs `work`, which writes, over an existing control.db.
+ * @throws Error when the state folder has no control.db
  */
-export function readStore<T>(stateFolder: string, work: (store: ControlStore) => T): T | undefined {
-  if (!existsSync(controlPath(stateFolder))) return undefined
-  const store = openToRead(stateFolder)
-  try {
-    return work(store)
-  } catch (cause) {
-    throw readFailure(stateFolder, store, cause)
-  } finally {
-    store.close()
-  }
+export async function withFilledStore<T>(stateFolder: string, work: Work<T>): Promise<T> {
+  requireStore(stateFolder)
+  return await withStore(stateFolder, work)
 }
 
 /**
- * The same for commands that need what is stored.
- * @throws Error for the operator where there is no control.db
+ * Runs `work`, which only reads: control.db is neither created nor migrated, whatever release
+ * wrote it. Resolves to `undefined` when there is no control.db.
  */
-export function readFilledStore<T>(stateFolder: string, work: (store: ControlStore) => T): T {
-  requireStore(stateFolder)
-  return readStore(stateFolder, work) as T
+export async function readStore<T>(stateFolder: string, work: Work<T>): Promise<T | undefined> {
+  return existsSync(controlPath(stateFolder)) ? await readFilledStore(stateFolder, work) : undefined
 }
 
-/** The same for work that takes its time. */
-export async function readFilledStoreAsync<T>(
-  stateFolder: string,
-  work: (store: ControlStore) => Promise<T>,
-): Promise<T> {
+/**
+ * Runs `work`, which only reads, over an existing control.db.
+ * @throws Error when the state folder has no control.db
+ */
+export async function readFilledStore<T>(stateFolder: string, work: Work<T>): Promise<T> {
   requireStore(stateFolder)
   const store = openToRead(stateFolder)
   try {
@@ -93,15 +60,15 @@ export async function readFilledStoreAsync<T>(
 function requireStore(stateFolder: string): void {
   if (existsSync(controlPath(stateFolder))) return
   throw new Error(
-    `There is no control.db in ${resolve(stateFolder)}: nothing was sold there yet. Another ` +
-      'state folder is named with --state or DAS_STATE.',
+    `There is no control.db in ${resolve(stateFolder)}: nothing was sold there yet. Name another ` +
+      'state folder with --state or DAS_STATE.',
   )
 }
 
 function requireInPlace(store: ControlStore): void {
   if (store.isInPlace) return
   throw new Error(
-    'control.db was replaced while the command ran: what it wrote is in the former file, which no ' +
+    'control.db was replaced while the command ran: its changes are in the old file, which no ' +
       'server reads. Run the command again.',
   )
 }
@@ -122,7 +89,7 @@ function openToRead(stateFolder: string): ControlStore {
   }
 }
 
-/** Of an older schema, nothing migrates it under a server that knows no newer one. */
+/** Migrates an older schema only while no server runs: that server can't read a newer one. */
 function openToWrite(stateFolder: string): ControlStore {
   const path = controlPath(stateFolder)
   const locks: ServerLock[] = []
@@ -140,7 +107,7 @@ function openToWrite(stateFolder: string): ControlStore {
   }
 }
 
-/** A server had one: it was moved away, and another will be put in its place. */
+/** The running server's control.db was moved away, and the owner will restore one in its place. */
 function refuseNewBesideServer(stateFolder: string): void {
   if (!ServerLock.isHeld(lockPath(stateFolder))) return
   throw new Error(
@@ -152,27 +119,27 @@ function refuseNewBesideServer(stateFolder: string): void {
 function takeForUpgrade(stateFolder: string, version: number): ServerLock {
   if (!ServerLock.isHeld(lockPath(stateFolder))) return ServerLock.take(lockPath(stateFolder))
   throw new Error(
-    `control.db has schema version ${version}, of an older release, and a server runs over it. Stop ` +
-      'that server and start this release, das serve, which upgrades it; then run the command again.',
+    `control.db has schema version ${version}, of an older release, and a server runs over it. ` +
+      'Stop that server, start this release with das serve, which upgrades control.db, and run the ' +
+      'command again.',
   )
 }
 
-/** What SQLite says is said of the folder; a caller's mistake stays what it is. */
+/** Explains an error of the store by the state folder; other errors stay as they are. */
 function commandFailure(stateFolder: string, cause: unknown): unknown {
-  const isOurs = cause instanceof ServiceError && cause.code === 'service_unavailable'
-  return isOurs ? stateFailure(stateFolder, cause) : cause
+  const isOfStore = cause instanceof ServiceError && cause.code === 'service_unavailable'
+  return isOfStore ? stateFailure(stateFolder, cause) : cause
 }
 
 function readFailure(stateFolder: string, store: ControlStore, cause: unknown): unknown {
-  if (!store.isOutdated || !isMissing(cause)) return commandFailure(stateFolder, cause)
+  if (!store.isOutdated || !lacksTableOrColumn(cause)) return commandFailure(stateFolder, cause)
   return new Error(
-    `control.db in ${resolve(stateFolder)} has schema version ${store.schemaVersion}, of an older ` +
-      "release, which this command can't read. das serve of this release upgrades it.",
+    `control.db in ${resolve(stateFolder)} has schema version ${store.schemaVersion}, of an ` +
+      "older release, which this command can't read. das serve of this release upgrades it.",
     { cause },
   )
 }
 
-/** A table or column that a later schema has. */
-function isMissing(cause: unknown): boolean {
+function lacksTableOrColumn(cause: unknown): boolean {
   return cause instanceof Error && /^no such (table|column): /.test(cause.message)
 }

@@ -9,11 +9,12 @@ import { planOf } from '../registry/registry.js'
 import type { Registry } from '../registry/registry.js'
 import { addCommand, readSettings } from './command.js'
 import type { Flags } from './command.js'
-import { csvLines } from './csv.js'
+import { reportCsv } from './csv.js'
 import type { CliParts } from './parts.js'
-import { count, printJson, printLines, tableLines } from './print.js'
+import { count, printJson, printLines } from './print.js'
 import { registryIfReadable } from './read-registry.js'
 import { readFilledStore, withFilledStore } from './state.js'
+import { tableLines } from './table.js'
 
 type UsageFlags = Flags & {
   readonly subscription?: string
@@ -25,29 +26,29 @@ type UsageFlags = Flags & {
 }
 
 interface PlannedLine extends UsageLine {
-  /** Of the plan as the registry has it now; null where it has no such plan. */
+  /** Of the plan in today's registry; null when the plan left the registry. */
   readonly rowsPerMonth: number | null
 }
 
 const monthsMax = 120
 
-/** `das usage`: rows by month, subscription and dataset, to look at and to invoice by. */
+/** `das usage`: used rows by month, subscription and dataset, for invoices. */
 export function addUsage(program: Command, parts: CliParts): void {
   addCommand(program, {
     usage: 'usage',
-    description: 'Show the rows that were used, by month, subscription and dataset.',
+    description: 'Show used rows by month, subscription and dataset.',
     options: (each) =>
       each
-        .option('--subscription <id>', 'this one only')
-        .option('--month <YYYY-MM>', 'this month (UTC); the current one when not given')
-        .option('--since <YYYY-MM>', 'all months from this one to the current one')
-        .option('--csv', 'print CSV, a line for each month, subscription and dataset')
+        .option('--subscription <id>', 'show only this subscription')
+        .option('--month <YYYY-MM>', 'show this month (UTC, default: the current one)')
+        .option('--since <YYYY-MM>', 'show all months from this one to the current one')
+        .option('--csv', 'print CSV, one line for each month, subscription and dataset')
         .option(
           '--repair',
-          'after a clock that ran ahead: add the rows that are counted in later months to the ' +
-            'current one, by the clock as it is now, and print what was moved',
+          'move rows from later months to the current one, after the clock was ahead, and print ' +
+            'them',
         )
-        .option('--yes', 'with --repair: move rows of several later months, too'),
+        .option('--yes', 'with --repair: also move rows from more than one later month'),
     settings: ['registry', 'state'],
     json: 'print [{month, subscription, email, dataset, plan, rows, rows_per_month}]',
     examples: [
@@ -61,10 +62,10 @@ export function addUsage(program: Command, parts: CliParts): void {
 
 async function show(parts: CliParts, flags: UsageFlags): Promise<void> {
   const config = readSettings(['registry', 'state'], flags, parts.environment)
-  if (flags.csv && flags.json) throw badRequest('Take --csv or --json, not both.')
+  if (flags.csv && flags.json) throw badRequest('Use --csv or --json, not both.')
   const periods = readPeriods(flags, periodOf(parts.now()))
   const registry = await registryIfReadable(parts, config.registry)
-  const lines = readFilledStore(config.state, (store) => {
+  const lines = await readFilledStore(config.state, (store) => {
     const later = laterUsage(store, parts, flags)
     if (later.length > 0) parts.stderr.write(`${laterText(later, periodOf(parts.now()))}\n`)
     const shown = new Set(periods)
@@ -76,11 +77,11 @@ async function show(parts: CliParts, flags: UsageFlags): Promise<void> {
   })
   const planned = lines.map((line) => withPlan(registry, line))
   if (flags.json) printJson(parts, planned.map(usageJson))
-  else if (flags.csv) printLines(parts, ...csvLines(csvTitles, planned.map(csvRow)))
+  else if (flags.csv) printLines(parts, ...reportCsv(csvTitles, planned.map(csvRow)))
   else printLines(parts, ...usageLines(parts, planned, config.state))
 }
 
-/** What is counted in months to come: it belongs to no invoice, and must not be overlooked. */
+/** Usage in later months. No invoice has it, so the owner must know. */
 function laterUsage(
   store: ControlStore,
   parts: CliParts,
@@ -93,9 +94,9 @@ function laterUsage(
 function laterText(later: readonly UsageLine[], current: string): string {
   const rows = later.reduce((sum, each) => sum + each.rows, 0)
   return (
-    `warning: ${rows} rows are counted in ${monthsText(later)}, after ${current}, the month by this ` +
-    "machine's clock. Set the clock right if it is wrong; then das usage --repair counts them in " +
-    'the present month.'
+    `warning: ${rows} rows are counted in ${monthsText(later)}, but the clock of this machine ` +
+    `says ${current}. If the clock is wrong, correct it. Then das usage --repair moves the rows ` +
+    'to the current month.'
   )
 }
 
@@ -103,22 +104,22 @@ function monthsText(later: readonly { readonly period: string }[]): string {
   return [...new Set(later.map(({ period }) => period))].join(', ')
 }
 
-/** @throws bad_request for what is no month, or too many of them */
+/** @throws bad_request for an invalid month, or for too many months */
 function readPeriods({ month, since }: UsageFlags, current: string): readonly string[] {
   if (month !== undefined && since !== undefined) {
-    throw badRequest('Take --month or --since, not both.')
+    throw badRequest('Use --month or --since, not both.')
   }
   if (month !== undefined) return [readPeriod(month, '--month')]
   if (since === undefined) return [current]
   const periods = periodsBetween(readPeriod(since, '--since'), current)
-  if (periods.length === 0) throw badRequest(`--since: ${since} is still to come.`)
+  if (periods.length === 0) throw badRequest(`--since must not be in the future, got "${since}".`)
   if (periods.length <= monthsMax) return periods
-  throw badRequest(`--since: at most ${monthsMax} months at once.`)
+  throw badRequest(`--since must be at most ${monthsMax} months ago, got "${since}".`)
 }
 
 function readPeriod(text: string, option: string): string {
   if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text
-  throw badRequest(`${option}: "${text}" is no month, as 2026-11.`)
+  throw badRequest(`${option} must be a month, such as 2026-11, got "${text}".`)
 }
 
 function withPlan(registry: Registry | null, line: UsageLine): PlannedLine {
@@ -154,7 +155,9 @@ function usageLines(
   lines: readonly PlannedLine[],
   state: string,
 ): readonly string[] {
-  if (lines.length === 0) return [`Nothing was granted or used then in ${resolve(state)}.`]
+  if (lines.length === 0) {
+    return [`${resolve(state)} has no grants and no usage in this time.`]
+  }
   const titles = ['MONTH', 'SUBSCRIPTION', 'E-MAIL', 'DATASET', 'PLAN', 'USED', 'OF', 'USED %']
   const rows = lines.map((line) => [
     line.period,
@@ -169,18 +172,21 @@ function usageLines(
   const total = lines.reduce((sum, { rows: used }) => sum + used, 0)
   return [
     ...tableLines(parts.stdout, titles, rows),
-    ...(parts.stdout.isTTY ? [`Together ${count(parts.stdout, total)} rows.`] : []),
+    ...(parts.stdout.isTTY ? [`Total: ${count(parts.stdout, total)} rows.`] : []),
   ]
 }
 
-/** @throws bad_request together with options that choose what to show */
-function repair(parts: CliParts, flags: UsageFlags): void {
+/** @throws bad_request together with options that select rows */
+async function repair(parts: CliParts, flags: UsageFlags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
   if (flags.subscription ?? flags.month ?? flags.since ?? flags.csv) {
-    throw badRequest('--repair is for all subscriptions and months: take it alone.')
+    throw badRequest(
+      '--repair moves rows of all subscriptions and months. Use it without --subscription, ' +
+        '--month, --since and --csv.',
+    )
   }
   const period = periodOf(parts.now())
-  const moved = withFilledStore(state, (store) => {
+  const moved = await withFilledStore(state, (store) => {
     if (!flags.yes) refuseClockBehind(laterPeriods(store, period), period)
     return moveLaterUsage(store, period)
   })
@@ -206,13 +212,14 @@ function repair(parts: CliParts, flags: UsageFlags): void {
 }
 
 /**
- * A machine that lost its clock would move the usage of all months to the month of its birth.
+ * A clock that was reset to its first year would make every month a later month.
  * @throws bad_request when rows are counted in more than one later month
  */
 function refuseClockBehind(later: readonly string[], period: string): void {
   if (later.length <= 1) return
   throw badRequest(
-    `By the clock it is ${period}, and rows are counted in ${later.length} later months, up to ` +
-      `${later.at(-1)}: the clock looks as if it were behind. Set it right; if it is right, add --yes.`,
+    `The clock of this machine says ${period}, but rows are counted in ${later.length} later ` +
+      `months, up to ${later.at(-1)}: the clock is probably behind. Correct it. If it is right, ` +
+      'add --yes.',
   )
 }

@@ -7,8 +7,8 @@ import { datasetFacts } from './home-page.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import { layout } from './layout.js'
-import { plansTable } from './plans.js'
 import type { PageContext } from './page-context.js'
+import { plansTable } from './plans.js'
 
 export interface Trial {
   /** The demo token; null if this dataset has no demo. */

@@ -3,9 +3,9 @@ import { codeBlock } from './code-block.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import { layout } from './layout.js'
+import type { PageContext } from './page-context.js'
 import { plansTable } from './plans.js'
 import type { PortalWords } from './portal-words-en.js'
-import type { PageContext } from './page-context.js'
 
 /** Renders the first page: datasets, prices, and a command that works. */
 export function homePage(

@@ -7,6 +7,7 @@ import type { Catalog } from '../catalog.js'
 import type { ControlStore } from '../control/store/store.js'
 import { periodsBetween, usageReport } from '../control/usage-report.js'
 import { periodEnd, periodOf } from '../control/usage.js'
+import { isoTime } from '../text.js'
 
 /** What a token may do and has used (contract 4, `GET /v1/account`). Null = unlimited or none. */
 export interface AccountDescription {
@@ -85,9 +86,4 @@ function monthsUntil(last: string, control: ControlStore, id: string): AccountMo
     dataset,
     rows,
   }))
-}
-
-/** Milliseconds since 1970 as ISO 8601 in UTC, to the second. */
-export function isoTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }

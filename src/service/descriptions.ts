@@ -4,8 +4,8 @@ import { columnOperators } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
 import type { Operator } from '../columns/operators.js'
 import type { Engine, ReadOptions } from '../engine/engine.js'
+import { isoTime } from '../text.js'
 import { AccessCache } from './access-cache.js'
-import { isoTime } from './account.js'
 
 /** A dataset in the list of those that a token can see (`GET /v1/`). */
 export interface DatasetSummary {

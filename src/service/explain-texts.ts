@@ -2,21 +2,10 @@ import type { Access } from '../access/access.js'
 import type { QuotaStatus } from '../access/allowance.js'
 import type { Subscriber } from '../access/principal.js'
 import type { Catalog } from '../catalog.js'
-import type { Subscription } from '../control/subscriptions.js'
 import type { Asked } from '../query/ask.js'
 import { didYouMean, quoted } from '../text.js'
-import { isoTime } from './account.js'
 
 const valuesShown = 3
-
-/** Why a subscription's tokens are refused, whatever they are; null while it lives. */
-export function endedText(
-  { cancelledAt, expiresAt }: Pick<Subscription, 'cancelledAt' | 'expiresAt'>,
-  now: number,
-): string | null {
-  if (cancelledAt !== null) return `the subscription was cancelled at ${isoTime(cancelledAt)}`
-  return expiresAt > now ? null : `the subscription expired at ${isoTime(expiresAt)}`
-}
 
 /** Why a subscriber can't read a dataset: what the one public 404 keeps to itself. */
 export function refusalText(principal: Subscriber, catalog: Catalog, name: string): string {

@@ -9,7 +9,8 @@ import type { ControlStore } from '../control/store/store.js'
 import { showSubscription } from '../control/subscriptions.js'
 import type { Subscription } from '../control/subscriptions.js'
 import { holdsToken, tokenInUrlText } from '../control/tokens/token-format.js'
-import { isAlive, listTokens } from '../control/tokens/tokens.js'
+import { subscriptionEndText, tokenEnd } from '../control/tokens/token-state.js'
+import { listTokens } from '../control/tokens/tokens.js'
 import type { TokenSummary } from '../control/tokens/tokens.js'
 import { withDeadline } from '../engine/deadline.js'
 import type { Engine } from '../engine/engine.js'
@@ -18,12 +19,11 @@ import type { ErrorCode } from '../errors.js'
 import { ask } from '../query/ask.js'
 import type { Asked } from '../query/ask.js'
 import { parseUrl } from '../query/parse-url.js'
-import { isoTime } from './account.js'
+import { isoTime } from '../text.js'
 import { explainEmpty } from './empty-answer.js'
 import {
   accessText,
   chargeText,
-  endedText,
   questionText,
   quotaText,
   refusalText,
@@ -157,15 +157,15 @@ function admit(control: ControlStore, subscription: Subscription, now: number): 
   const tokens = listTokens(control, subscription.subscriptionId)
   const endOf = (token: TokenSummary) =>
     Math.min(token.expiresAt ?? Infinity, subscription.expiresAt)
-  const alive = tokens.filter((token) => isAlive(token, now))
+  const alive = tokens.filter((token) => tokenEnd(token, now) === null)
   const [longest] = alive.sort((left, right) => endOf(right) - endOf(left))
-  const reason = endedText(subscription, now)
-  if (longest && reason === null) {
+  const end = subscriptionEndText(subscription, now)
+  if (longest && end === null) {
     return principalOf({ ...subscription, expiresAt: endOf(longest) }, longest.tokenId)
   }
   throw because(
     unauthorized(),
-    reason ?? `none of its ${tokens.length} tokens works: das token list`,
+    end === null ? 'the subscription has no live token: das token list' : `the subscription ${end}`,
   )
 }
 

@@ -8,7 +8,7 @@ import { shellQuoted } from './client-texts.js'
 const valuesShown = 3
 const rowsShown = 5
 
-/** The server's address as its users see it: the public one, or from host and port. */
+/** The server's address for its users: the public one, else from host and port. */
 export function baseUrl(settings: {
   readonly publicUrl: string | null
   readonly host: string
@@ -20,20 +20,20 @@ export function baseUrl(settings: {
   return `http://${host}:${settings.port}`
 }
 
-/** A command line that asks with the token in the shell's variable TOKEN. */
+/** A curl command that reads the token from the shell variable TOKEN. */
 export function curlWithVariable(url: string): string {
   return `curl -H "Authorization: Bearer $TOKEN" ${shellQuoted(url)}`
 }
 
-/** A look-up of the rows that have this value, path and query. */
+/** Path and query of a request for the rows with this value. */
 export function lookUpPath(dataset: string, column: string, value: string): string {
   return `/v1/${dataset}?${encodeForUrl(column)}=${filterText([value])}&limit=${rowsShown}`
 }
 
 /**
- * A first question to a dataset, path and query: some rows of its demo subset, with the key columns
- * and, where the files' columns are known, a text and an amount beside them. A dataset without a
- * demo subset is asked for its schema, which needs no filter.
+ * Path and query of a first request to a dataset: some rows of its demo subset with the key
+ * columns, and a text and an amount if the columns are known. Without a demo subset it requests
+ * the schema, which needs no filter.
  */
 export function examplePath(
   registry: Registry,
@@ -49,29 +49,29 @@ export function examplePath(
     .slice(0, valuesShown)
     .map((_, index) => registry.scalarAt(['datasets', dataset, 'demo', column, index]).text)
   const select = new Set([...listOf(entry.key), column, ...listOf(entry.history)])
-  for (const each of tellingColumns(columns, select)) select.add(each.name)
+  for (const each of exampleColumns(columns, select)) select.add(each.name)
   const names = [...select].filter((name) => !hidden.has(name))
   const filter = `${encodeForUrl(column)}=${filterText(texts)}`
   return `/v1/${dataset}?${filter}&select=${encodeList(names)}&limit=${rowsShown}`
 }
 
-/** Hidden columns by their shown names: to a caller they don't exist. */
+/** Names of hidden columns, which callers must not see. */
 function hiddenNames(entry: DatasetEntry | undefined): ReadonlySet<string> {
   const columns = Object.entries(entry?.columns ?? {}).filter(([, { hidden }]) => hidden)
   return new Set(columns.map(([source, { name }]) => name ?? source))
 }
 
-/** The first text, and the first column in the commonest unit, that are not shown yet. */
-function tellingColumns(columns: readonly Column[], shown: ReadonlySet<string>): readonly Column[] {
+/** The first text and the first column in the most common unit that are not shown yet. */
+function exampleColumns(columns: readonly Column[], shown: ReadonlySet<string>): readonly Column[] {
   const others = columns.filter((column) => !column.hidden && !shown.has(column.name))
   const text = others.find(({ rules }) => rules.shown === 'string')
-  const unit = commonestUnit(columns)
+  const unit = mostCommonUnit(columns)
   const amount = others.find((column) => unit !== null && column.unit === unit)
   return [text, amount].filter((column) => column !== undefined)
 }
 
-/** Of the many columns of accounts, most are amounts of money. */
-function commonestUnit(columns: readonly Column[]): string | null {
+/** In tables of accounts, the most common unit is the currency. */
+function mostCommonUnit(columns: readonly Column[]): string | null {
   const counts = new Map<string, number>()
   for (const { unit } of columns) if (unit !== null) counts.set(unit, (counts.get(unit) ?? 0) + 1)
   return [...counts].sort(([, left], [, right]) => right - left)[0]?.[0] ?? null

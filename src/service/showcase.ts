@@ -1,8 +1,8 @@
 import type { Catalog } from '../catalog.js'
 import type { Dataset } from '../catalog/dataset.js'
 import { priceRub } from '../registry/price.js'
+import { isoTime } from '../text.js'
 import type { Version } from '../versions/version.js'
-import { isoTime } from './account.js'
 import { describeColumn } from './descriptions.js'
 import type { ColumnDescription } from './descriptions.js'
 

@@ -6,8 +6,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { ControlStore } from '../../src/control/store/store.js'
 import { periodOf, readUsage } from '../../src/control/usage.js'
-import { buildHouse } from '../cli/fixtures/house.js'
-import { build } from '../cli/fixtures/server.js'
+import { buildCliFixture } from '../cli/fixtures/cli-fixture.js'
+import { build } from '../cli/fixtures/das-process.js'
 
 // Guarantee: while control.db can't be written, no row leaves unpaid, the service says so, and it
 // recovers by itself.
@@ -21,13 +21,13 @@ const canLimitFiles = process.platform === 'linux'
 
 /** The built server in a process of its own, a token for it, and what it delivered in all. */
 async function startSold(t: Test) {
-  const house = await buildHouse(t)
-  house.clock.ms = Date.now()
+  const cli = await buildCliFixture(t)
+  cli.clock.ms = Date.now()
   const order = ['subscription', 'create', '--email', 'a@b.c', '--plan', 'financials:pro']
-  const { stdout } = await house.das([...order, '--json'])
+  const { stdout } = await cli.das([...order, '--json'])
   const sold = JSON.parse(stdout) as { subscription: string; token: string }
-  const server = await built.serve(house)
-  const path = join(house.folder, 'var', 'control.db')
+  const server = await built.serve(cli)
+  const path = join(cli.folder, 'var', 'control.db')
   const delivered = { rows: 0 }
   const ask = async (url: string, token?: string) => {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
@@ -43,7 +43,7 @@ async function startSold(t: Test) {
     control.close()
     return { rows: total, integrity }
   }
-  return { house, server, path, token: sold.token, ask, charged, delivered }
+  return { cli, server, path, token: sold.token, ask, charged, delivered }
 }
 
 type Sold = Awaited<ReturnType<typeof startSold>>
@@ -197,11 +197,11 @@ await t.test(
   'a control.db restored without a stop is served, and commands act on it',
   async (t) => {
     const sold = await startSold(t)
-    const { house, path } = sold
+    const { cli, path } = sold
     await isPaid(t, sold)
-    const backup = join(house.folder, 'copy.db')
-    t.equal((await house.das(['backup', backup])).code, 0)
-    const aside = join(house.folder, 'var', 'aside')
+    const backup = join(cli.folder, 'copy.db')
+    t.equal((await cli.das(['backup', backup])).code, 0)
+    const aside = join(cli.folder, 'var', 'aside')
     execFileSync('sh', ['-ec', `mkdir ${aside}; mv ${path}* ${aside}/`])
     await becomes(sold, 503)
     await isRefused(t, sold)
@@ -209,11 +209,11 @@ await t.test(
     await becomes(sold, 200)
     await isPaid(t, sold)
     t.same(sold.charged(), { rows: 2 * pageRows, integrity: 'ok' }, 'one page before the backup')
-    const listed = await house.das(['dataset', 'list', '--json'])
+    const listed = await cli.das(['dataset', 'list', '--json'])
     t.match(JSON.parse(listed.stdout), [{ name: 'financials', status: 'serving' }, {}])
-    const tokens = await house.das(['token', 'list', '--json'])
+    const tokens = await cli.das(['token', 'list', '--json'])
     const [{ id }] = JSON.parse(tokens.stdout) as [{ id: string }]
-    t.match(await house.das(['token', 'revoke', id]), { code: 0, stdout: /is revoked/ })
+    t.match(await cli.das(['token', 'revoke', id]), { code: 0, stdout: /is revoked/ })
     t.equal((await sold.ask(page, sold.token)).status, 401)
     const lines = sold.server.stdout().split('\n')
     for (const event of ['was removed or replaced', 'is sound and is used from now on']) {

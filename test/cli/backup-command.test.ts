@@ -6,22 +6,22 @@ import { ControlStore } from '../../src/control/store/store.js'
 import { chargeAll } from '../../src/control/usage.js'
 import { exampleAfter } from '../support/pages.js'
 import { startWorld } from '../support/world.js'
-import { buildHouse } from './fixtures/house.js'
-import type { House } from './fixtures/house.js'
+import { buildCliFixture } from './fixtures/cli-fixture.js'
+import type { CliFixture } from './fixtures/cli-fixture.js'
 
 interface Sold {
   readonly subscription: string
   readonly token: string
 }
 
-async function sell(house: House, email: string): Promise<Sold> {
+async function sell(cli: CliFixture, email: string): Promise<Sold> {
   const create = ['subscription', 'create', '--email', email, '--json']
-  const { stdout } = await house.das([...create, '--plan', 'financials:start'])
+  const { stdout } = await cli.das([...create, '--plan', 'financials:start'])
   return JSON.parse(stdout) as Sold
 }
 
-function use(house: House, subscriptionId: string, rows: number): void {
-  const control = ControlStore.open(join(house.folder, 'var', 'control.db'))
+function use(cli: CliFixture, subscriptionId: string, rows: number): void {
+  const control = ControlStore.open(join(cli.folder, 'var', 'control.db'))
   const caps = { datasetRowsMax: null, globalRowsMax: null }
   chargeAll(control, [{ subscriptionId, dataset: 'financials', period: '2026-11', rows, ...caps }])
   control.close()
@@ -33,14 +33,14 @@ function restoreCommands(backup: string): string {
   return restore.replace('/backups/control-2026-11-21.db', backup).replace(/^npx das .*$/m, '')
 }
 
-await t.test('backup says what it holds, and replaces nothing', async (t) => {
-  const house = await buildHouse(t)
-  const none = await house.das(['backup', join(house.folder, 'a.db')])
+await t.test('backup prints its content and replaces no file', async (t) => {
+  const cli = await buildCliFixture(t)
+  const none = await cli.das(['backup', join(cli.folder, 'a.db')])
   t.equal(none.code, 1)
   t.match(none.stderr, /^error: There is no control\.db in .*: nothing was sold there yet\./)
-  await sell(house, 'a@example.org')
-  const file = join(house.folder, 'a.db')
-  const { code, stdout } = await house.das(['backup', file, '--json'])
+  await sell(cli, 'a@example.org')
+  const file = join(cli.folder, 'a.db')
+  const { code, stdout } = await cli.das(['backup', file, '--json'])
   t.equal(code, 0)
   t.same(JSON.parse(stdout), {
     file,
@@ -51,39 +51,39 @@ await t.test('backup says what it holds, and replaces nothing', async (t) => {
     letters: 0,
   })
   t.equal(statSync(file).mode & 0o777, 0o600)
-  const again = await house.das(['backup', file])
+  const again = await cli.das(['backup', file])
   t.equal(again.code, 1)
   t.match(again.stderr, /a\.db is there already: name a new file, or remove that one\.\n$/)
-  const nowhere = await house.das(['backup', join(house.folder, 'missing', 'a.db')])
+  const nowhere = await cli.das(['backup', join(cli.folder, 'missing', 'a.db')])
   t.match(nowhere.stderr, /^error: There is no folder .*missing\.\n$/)
-  t.notOk(existsSync(join(house.folder, 'missing')))
+  t.notOk(existsSync(join(cli.folder, 'missing')))
 })
 
 // Guarantee: the documented restore works as described.
 await t.test(
-  'the documented restore brings back what was sold and used at the backup',
+  'the documented restore brings back subscriptions and usage of the backup',
   async (t) => {
-    const house = await buildHouse(t)
-    const kept = await sell(house, 'kept@example.org')
-    use(house, kept.subscription, 100)
-    mkdirSync(join(house.folder, 'backups'))
-    const backup = join(house.folder, 'backups', 'control.db')
-    t.equal((await house.das(['backup', backup])).code, 0)
-    const lost = await sell(house, 'lost@example.org')
-    use(house, kept.subscription, 11)
-    execFileSync('sh', ['-e', '-c', restoreCommands(backup)], { cwd: house.folder })
-    t.ok(existsSync(join(house.folder, 'var', 'aside', 'control.db')), 'nothing is thrown away')
+    const cli = await buildCliFixture(t)
+    const kept = await sell(cli, 'kept@example.org')
+    use(cli, kept.subscription, 100)
+    mkdirSync(join(cli.folder, 'backups'))
+    const backup = join(cli.folder, 'backups', 'control.db')
+    t.equal((await cli.das(['backup', backup])).code, 0)
+    const lost = await sell(cli, 'lost@example.org')
+    use(cli, kept.subscription, 11)
+    execFileSync('sh', ['-e', '-c', restoreCommands(backup)], { cwd: cli.folder })
+    t.ok(existsSync(join(cli.folder, 'var', 'aside', 'control.db')), 'nothing is thrown away')
 
-    const list = await house.das(['subscription', 'list', '--json'])
+    const list = await cli.das(['subscription', 'list', '--json'])
     t.match(JSON.parse(list.stdout), [
       { subscription: kept.subscription, email: 'kept@example.org' },
     ])
-    const shown = await house.das(['subscription', 'show', kept.subscription, '--json'])
+    const shown = await cli.das(['subscription', 'show', kept.subscription, '--json'])
     t.match(JSON.parse(shown.stdout), { grants: [{ rows: { used: 100, remaining: 49_900 } }] })
-    await t.test('and a server over it serves the tokens of then', async (t) => {
+    await t.test('a server over the restored file accepts the tokens of the backup', async (t) => {
       const settings = {
-        registry: join(house.folder, 'registry.yaml'),
-        state: join(house.folder, 'var'),
+        registry: join(cli.folder, 'registry.yaml'),
+        state: join(cli.folder, 'var'),
       }
       const world = await startWorld(t, { files: {}, registry: '', settings })
       const answer = await world.get('/v1/financials?inn=eq.0000000001', kept.token)

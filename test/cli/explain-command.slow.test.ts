@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ControlStore } from '../../src/control/store/store.js'
 import { chargeAll, readUsage } from '../../src/control/usage.js'
-import { buildHouse } from './fixtures/house.js'
-import type { House } from './fixtures/house.js'
+import { buildCliFixture } from './fixtures/cli-fixture.js'
+import type { CliFixture } from './fixtures/cli-fixture.js'
 
 interface Explained {
   readonly stages: readonly { stage: string; verdict: string; detail: string }[]
@@ -16,14 +16,14 @@ interface Sold {
   readonly token: string
 }
 
-async function sell(house: House, ...options: readonly string[]): Promise<Sold> {
+async function sell(cli: CliFixture, ...options: readonly string[]): Promise<Sold> {
   const create = ['subscription', 'create', '--email', 'a@example.org', '--json']
-  const { stdout } = await house.das([...create, '--plan', 'financials:start', ...options])
+  const { stdout } = await cli.das([...create, '--plan', 'financials:start', ...options])
   return JSON.parse(stdout) as Sold
 }
 
-async function explain(house: House, id: string, url: string): Promise<Explained> {
-  const { code, stdout, stderr } = await house.das(['explain', id, url, '--json'])
+async function explain(cli: CliFixture, id: string, url: string): Promise<Explained> {
+  const { code, stdout, stderr } = await cli.das(['explain', id, url, '--json'])
   t.same({ code, stderr }, { code: 0, stderr: '' })
   return JSON.parse(stdout) as Explained
 }
@@ -32,9 +32,9 @@ const stageNames = ['token', 'rate', 'dataset', 'question', 'quota', 'read', 'ch
 const one = '/v1/financials?inn=eq.0000000007&select=year,2110'
 
 await t.test('a page is explained stage by stage, and nothing is charged', async (t) => {
-  const house = await buildHouse(t)
-  const { subscription } = await sell(house)
-  const { code, stdout } = await house.das(['explain', subscription, one])
+  const cli = await buildCliFixture(t)
+  const { subscription } = await sell(cli)
+  const { code, stdout } = await cli.das(['explain', subscription, one])
   t.equal(code, 0)
   const lines = stdout.split('\n')
   t.same(
@@ -52,17 +52,17 @@ await t.test('a page is explained stage by stage, and nothing is charged', async
   t.match(lines[5], /2 rows, the last ones$/)
   t.match(lines[6], /2 would be charged; 49998 would be left$/)
   t.equal(lines[8], '200: 2 rows')
-  const control = ControlStore.open(join(house.folder, 'var', 'control.db'))
+  const control = ControlStore.open(join(cli.folder, 'var', 'control.db'))
   t.equal(readUsage(control, subscription, '2026-11').total, 0)
   control.close()
-  const address = await explain(house, subscription, `https://data.example.org${one}&limit=1`)
+  const address = await explain(cli, subscription, `https://data.example.org${one}&limit=1`)
   t.match(address.answer, { status: 200, error: null, detail: null, rows: 1, has_more: true })
 })
 
-// Guarantee: what the public 404 hides is told to the owner, and only to the owner.
-await t.test('a refusal is explained with the reason that the caller never hears', async (t) => {
-  const house = await buildHouse(t)
-  const { subscription } = await sell(house)
+// Guarantee: only the owner learns what the public 404 hides.
+await t.test('a refusal is explained with the reason that the caller does not see', async (t) => {
+  const cli = await buildCliFixture(t)
+  const { subscription } = await sell(cli)
   const cases = [
     [
       '/v1/procurement',
@@ -76,64 +76,64 @@ await t.test('a refusal is explained with the reason that the caller never hears
     [`${one}&cursor=x`, 400, 'question', /cursor/],
   ] as const
   for (const [url, status, stage, detail] of cases) {
-    const { stages, answer } = await explain(house, subscription, url)
+    const { stages, answer } = await explain(cli, subscription, url)
     t.equal(answer['status'], status, url)
     t.match(stages.at(-1), { stage, verdict: 'refused', detail })
     t.ok(stages.slice(0, -1).every(({ verdict }) => verdict === 'passed'))
     t.equal(stages.length, stageNames.indexOf(stage) + 1)
   }
-  const hidden = await explain(house, subscription, '/v1/procurement')
-  const unknown = await explain(house, subscription, '/v1/nothing')
+  const hidden = await explain(cli, subscription, '/v1/procurement')
+  const unknown = await explain(cli, subscription, '/v1/nothing')
   t.same(hidden.answer, unknown.answer, 'the caller reads the same')
 })
 
-await t.test('an ended subscription, and one without a token, say so', async (t) => {
-  const house = await buildHouse(t)
-  const { subscription } = await sell(house)
-  const tokens = JSON.parse((await house.das(['token', 'list', '--json'])).stdout) as {
+await t.test('an ended subscription and one without a live token are explained', async (t) => {
+  const cli = await buildCliFixture(t)
+  const { subscription } = await sell(cli)
+  const tokens = JSON.parse((await cli.das(['token', 'list', '--json'])).stdout) as {
     id: string
   }[]
-  await house.das(['token', 'revoke', tokens[0]?.id ?? ''])
-  const revoked = await explain(house, subscription, one)
+  await cli.das(['token', 'revoke', tokens[0]?.id ?? ''])
+  const revoked = await explain(cli, subscription, one)
   t.match(revoked.stages, [
-    { stage: 'token', detail: 'none of its 1 tokens works: das token list' },
+    { stage: 'token', detail: 'the subscription has no live token: das token list' },
   ])
   t.match(revoked.answer, { status: 401, error: 'unauthorized' })
-  house.clock.ms += 40 * 86_400_000
-  const expired = await explain(house, subscription, one)
+  cli.clock.ms += 40 * 86_400_000
+  const expired = await explain(cli, subscription, one)
   t.match(expired.stages, [{ detail: 'the subscription expired at 2026-12-15T12:00:00Z' }])
-  await house.das(['subscription', 'cancel', subscription])
-  const cancelled = await explain(house, subscription, one)
+  await cli.das(['subscription', 'cancel', subscription])
+  const cancelled = await explain(cli, subscription, one)
   t.match(cancelled.stages, [{ detail: 'the subscription was cancelled at 2026-12-25T12:00:00Z' }])
 })
 
-await t.test('with several tokens it is the one that works longest', async (t) => {
-  const house = await buildHouse(t)
-  const { subscription } = await sell(house)
-  await house.das(['token', 'reissue', subscription, '--grace', '1h'])
-  const both = await explain(house, subscription, one)
+await t.test('of several tokens the one that works longest is used', async (t) => {
+  const cli = await buildCliFixture(t)
+  const { subscription } = await sell(cli)
+  await cli.das(['token', 'reissue', subscription, '--grace', '1h'])
+  const both = await explain(cli, subscription, one)
   t.match(both.stages[0], { detail: 'live until 2026-12-15T12:00:00Z' })
-  const tokens = JSON.parse((await house.das(['token', 'list', '--json'])).stdout) as {
+  const tokens = JSON.parse((await cli.das(['token', 'list', '--json'])).stdout) as {
     id: string
     expires_at: string | null
   }[]
-  await house.das(['token', 'revoke', tokens.find((each) => each.expires_at === null)?.id ?? ''])
-  const grace = await explain(house, subscription, one)
+  await cli.das(['token', 'revoke', tokens.find((each) => each.expires_at === null)?.id ?? ''])
+  const grace = await explain(cli, subscription, one)
   t.match(grace.stages[0], { detail: 'live until 2026-11-15T13:00:00Z' })
 })
 
-await t.test('a used-up quota, and a page cut to what is left', async (t) => {
-  const house = await buildHouse(t)
-  const { subscription } = await sell(house, '--global-rows', '3')
+await t.test('a used quota and a page cut to the rest are explained', async (t) => {
+  const cli = await buildCliFixture(t)
+  const { subscription } = await sell(cli, '--global-rows', '3')
   const use = (rows: number) => {
-    const control = ControlStore.open(join(house.folder, 'var', 'control.db'))
+    const control = ControlStore.open(join(cli.folder, 'var', 'control.db'))
     const caps = { datasetRowsMax: null, globalRowsMax: null }
     const charge = { subscriptionId: subscription, dataset: 'financials', period: '2026-11', rows }
     chargeAll(control, [{ ...charge, ...caps }])
     control.close()
   }
   use(2)
-  const cut = await explain(house, subscription, one)
+  const cut = await explain(cli, subscription, one)
   t.match(cut.stages.slice(4), [
     { detail: '1 of 3 rows over all datasets are left this month' },
     { detail: '2 rows, the last ones' },
@@ -141,62 +141,68 @@ await t.test('a used-up quota, and a page cut to what is left', async (t) => {
   ])
   t.match(cut.answer, { status: 200, rows: 1, has_more: true })
   use(1)
-  const over = await explain(house, subscription, one)
+  const over = await explain(cli, subscription, one)
   t.match(over.stages.at(-1), { stage: 'quota', verdict: 'refused' })
   t.match(over.answer, { status: 429, error: 'row_quota_exceeded' })
 })
 
 await t.test('an empty page says whether the window of the plan left it empty', async (t) => {
-  const house = await buildHouse(t)
-  const { subscription } = await sell(house)
-  await house.das(['subscription', 'change', subscription, '--plan', 'financials:free'])
-  const outside = await explain(house, subscription, `${one}&year=eq.2023`)
+  const cli = await buildCliFixture(t)
+  const { subscription } = await sell(cli)
+  await cli.das(['subscription', 'change', subscription, '--plan', 'financials:free'])
+  const outside = await explain(cli, subscription, `${one}&year=eq.2023`)
   t.match(outside.stages[5], {
     detail: /^no row; rows that meet the filters: 1, all of them outside the plan's window\./,
   })
   t.match(outside.stages[6], { detail: 'an empty page costs nothing' })
-  const nowhere = await explain(house, subscription, '/v1/financials?inn=eq.9999999999')
+  const nowhere = await explain(cli, subscription, '/v1/financials?inn=eq.9999999999')
   t.match(nowhere.stages[5], {
     detail: /^no row; the dataset holds no such row, whatever the plan/,
   })
 })
 
-await t.test('a dataset that can not be opened, and a plan that left the registry', async (t) => {
-  const house = await buildHouse(t)
-  const { subscription } = await sell(house)
-  for (const year of ['2023', '2024']) {
-    rmSync(join(house.folder, `data/financials/${year}.parquet`))
-  }
-  const unopened = await explain(house, subscription, one)
-  t.match(unopened.stages.at(-1), { stage: 'dataset', detail: /^the dataset can't be served: / })
-  t.match(unopened.answer, { status: 503, error: 'service_unavailable' })
-})
+await t.test(
+  'a dataset that cannot be opened and a plan that left the registry are explained',
+  async (t) => {
+    const cli = await buildCliFixture(t)
+    const { subscription } = await sell(cli)
+    for (const year of ['2023', '2024']) {
+      rmSync(join(cli.folder, `data/financials/${year}.parquet`))
+    }
+    const unopened = await explain(cli, subscription, one)
+    t.match(unopened.stages.at(-1), { stage: 'dataset', detail: /^the dataset can't be served: / })
+    t.match(unopened.answer, { status: 503, error: 'service_unavailable' })
+  },
+)
 
-await t.test('what is no question, or nobody, is refused; nothing is left behind', async (t) => {
-  const house = await buildHouse(t)
-  const { subscription, token } = await sell(house)
-  for (const url of ['/v1/', '/v1/account', '/v1/financials/schema', 'financials', '']) {
-    const { code, stderr } = await house.das(['explain', subscription, url])
+await t.test(
+  'an invalid URL and an unknown subscription are refused; no file is left behind',
+  async (t) => {
+    const cli = await buildCliFixture(t)
+    const { subscription, token } = await sell(cli)
+    for (const url of ['/v1/', '/v1/account', '/v1/financials/schema', 'financials', '']) {
+      const { code, stderr } = await cli.das(['explain', subscription, url])
+      t.same(
+        { code, stderr },
+        {
+          code: 2,
+          stderr:
+            'error: Give the URL of a question for rows, as /v1/DATASET?COLUMN=eq.VALUE, in quotes.\n',
+        },
+      )
+    }
+    const leaked = await cli.das(['explain', subscription, `${one}&token=${token}`])
+    t.equal(leaked.code, 2)
+    t.match(leaked.stderr, /^error: A token does not belong in a URL/)
+    t.notMatch(leaked.stdout + leaked.stderr, 'das_live_')
+    const encoded = await explain(cli, subscription, one.replace('financials', 'fin%61ncials'))
+    t.equal(encoded.answer['status'], 200, 'decoded like the server does')
+    const unknown = await cli.das(['explain', 'sub_none', one])
     t.same(
-      { code, stderr },
-      {
-        code: 2,
-        stderr:
-          'error: Give the URL of a question for rows, as /v1/DATASET?COLUMN=eq.VALUE, in quotes.\n',
-      },
+      { code: unknown.code, stderr: unknown.stderr },
+      { code: 1, stderr: "error: There is no subscription 'sub_none'.\n" },
     )
-  }
-  const leaked = await house.das(['explain', subscription, `${one}&token=${token}`])
-  t.equal(leaked.code, 2)
-  t.match(leaked.stderr, /^error: A token does not belong in a URL/)
-  t.notMatch(leaked.stdout + leaked.stderr, 'das_live_')
-  const encoded = await explain(house, subscription, one.replace('financials', 'fin%61ncials'))
-  t.equal(encoded.answer['status'], 200, 'as the server reads it')
-  const nobody = await house.das(['explain', 'sub_none', one])
-  t.same(
-    { code: nobody.code, stderr: nobody.stderr },
-    { code: 1, stderr: "error: There is no subscription 'sub_none'.\n" },
-  )
-  t.notMatch(readFileSync(join(house.folder, 'var', 'control.db'), 'latin1'), token)
-  t.same(readdirSync(join(house.folder, 'var')).sort(), ['control.db'])
-})
+    t.notMatch(readFileSync(join(cli.folder, 'var', 'control.db'), 'latin1'), token)
+    t.same(readdirSync(join(cli.folder, 'var')).sort(), ['control.db'])
+  },
+)

@@ -7,8 +7,8 @@ import { readRegistry } from '../../src/catalog.js'
 import { listOf } from '../../src/registry/registry.js'
 import { findFiles } from '../../src/versions/files/source-files.js'
 import { startWorld, writeParquet } from '../support/world.js'
-import { buildHouse } from './fixtures/house.js'
-import type { Outcome } from './fixtures/house.js'
+import { buildCliFixture } from './fixtures/cli-fixture.js'
+import type { Outcome } from './fixtures/cli-fixture.js'
 
 // Guarantee: what is listed is read, and no file that its name would match as a pattern.
 
@@ -88,16 +88,16 @@ async function layOut(t: Test, folder: string, names: readonly string[]): Promis
 
 const sampled = fc.sample(invented, { numRuns: 12, seed: 17 })
 
-await t.test('each command reads the listed file, whatever letters its name has', (t) =>
-  useAll(t, 'house', [...new Set([...written, ...sampled])]),
+await t.test('each command reads the listed file, whatever characters its name has', (t) =>
+  useAll(t, 'cli', [...new Set([...written, ...sampled])]),
 )
 
-await t.test('nor do the letters of the folder with registry and state matter', (t) =>
-  useAll(t, 'a [house] of {odd}? *names', ['report[1].parquet', 'plain.parquet', '?/x*.parquet']),
+await t.test('each command also works in a folder with any characters in its name', (t) =>
+  useAll(t, 'a [cli] of {odd}? *names', ['report[1].parquet', 'plain.parquet', '?/x*.parquet']),
 )
 
 async function useAll(t: Test, called: string, names: readonly string[]): Promise<void> {
-  const { folder, das } = await buildHouse(t, '', {})
+  const { folder, das } = await buildCliFixture(t, '', {})
   const odd = join(folder, called)
   mkdirSync(odd)
   const listed = await layOut(t, odd, names)
@@ -114,7 +114,7 @@ async function useAll(t: Test, called: string, names: readonly string[]): Promis
     t.equal((JSON.parse(stdout) as { rows: number }).rows, 2, name)
   }
 
-  await t.test('an entry means the file also when it is gone', async (t) => {
+  await t.test('an entry matches no other file when its file is gone', async (t) => {
     const { datasets } = await readRegistry(registry)
     for (const { dataset, path, name } of listed) {
       const patterns = listOf(datasets.get(dataset)?.files)

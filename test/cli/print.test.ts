@@ -1,5 +1,7 @@
 import t from 'tap'
-import { count, day, isoTime, isoTimeOrNull, minute, tableLines } from '../../src/cli/print.js'
+import { count, day, isoTimeOrNull, minute } from '../../src/cli/print.js'
+import { tableLines } from '../../src/cli/table.js'
+import { isoTime } from '../../src/text.js'
 
 const terminal = { write: () => undefined, isTTY: true }
 const pipe = { write: () => undefined }

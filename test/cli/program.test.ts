@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import t from 'tap'
 import type { CliParts } from '../../src/cli/parts.js'
 import { buildProgram } from '../../src/cli/program.js'
-import { buildHouse } from './fixtures/house.js'
+import { buildCliFixture } from './fixtures/cli-fixture.js'
 
 /** Every command line that names a command or a group of them. */
 function commandLines(command: Command, path: readonly string[] = []): (readonly string[])[] {
@@ -16,8 +16,8 @@ const lines = commandLines(program)
 const groups = ['', 'dataset', 'mail', 'subscription', 'token']
 const leaves = lines.filter((path) => !groups.includes(path.join(' ')))
 
-await t.test('every command has a help page with an example, and --json', async (t) => {
-  const { das } = await buildHouse(t)
+await t.test('every command has a help text with an example, and --json', async (t) => {
+  const { das } = await buildCliFixture(t)
   t.same(leaves.map((path) => path.join(' ')).sort(), [
     'backup',
     'dataset add',
@@ -54,7 +54,7 @@ await t.test('every command has a help page with an example, and --json', async 
 })
 
 await t.test('settings are shown with their variable and default', async (t) => {
-  const { das } = await buildHouse(t)
+  const { das } = await buildCliFixture(t)
   const { stdout } = await das(['serve', '--help'])
   t.match(
     stdout.replace(/\s+/g, ' '),
@@ -63,12 +63,12 @@ await t.test('settings are shown with their variable and default', async (t) => 
 })
 
 await t.test('--version prints the version alone', async (t) => {
-  const { das } = await buildHouse(t)
+  const { das } = await buildCliFixture(t)
   t.same(await das(['--version']), { code: 0, stdout: '1.2.3\n', stderr: '' })
 })
 
-await t.test('wrong usage ends with 2 and says on stderr what would be right', async (t) => {
-  const { das } = await buildHouse(t)
+await t.test('wrong usage ends with 2 and a suggestion on stderr', async (t) => {
+  const { das } = await buildCliFixture(t)
   const cases: [argv: string[], stderr: RegExp][] = [
     [[], /^Usage: das/],
     [['subscription'], /^Usage: das subscription/],
@@ -93,14 +93,14 @@ await t.test('wrong usage ends with 2 and says on stderr what would be right', a
   }
 })
 
-await t.test('a variable of a setting that a command does not read can be wrong', async (t) => {
-  const { das } = await buildHouse(t)
+await t.test('an invalid variable does not stop a command that does not read it', async (t) => {
+  const { das } = await buildCliFixture(t)
   const { code } = await das(['token', 'list'], { environment: { DAS_PORT: 'eighty' } })
   t.equal(code, 0)
 })
 
-await t.test('every mistake in the registry is a line, and the exit code 1', async (t) => {
-  const { das, folder } = await buildHouse(t)
+await t.test('every mistake in the registry is a line, and the exit code is 1', async (t) => {
+  const { das, folder } = await buildCliFixture(t)
   writeFileSync(join(folder, 'registry.yaml'), 'datasets:\n  a:\n    titel: x\n    limt: 3\n')
   for (const argv of [['dataset', 'check'], ['serve']]) {
     const { code, stdout, stderr } = await das(argv)
@@ -118,8 +118,8 @@ await t.test('every mistake in the registry is a line, and the exit code 1', asy
   t.match(missing.stderr, /^none\.yaml is not there\..*DAS_REGISTRY, --registry\.\n$/)
 })
 
-await t.test('a state folder that cannot be used is one clear line', async (t) => {
-  const { das, folder } = await buildHouse(t)
+await t.test('a state folder that cannot be used is one error line', async (t) => {
+  const { das, folder } = await buildCliFixture(t)
   const environment = { DAS_STATE: join(folder, 'registry.yaml', 'var') }
   const create = ['subscription', 'create', '--email', 'a@b.c', '--plan', 'financials:pro']
   for (const argv of [['serve'], create]) {
@@ -130,8 +130,8 @@ await t.test('a state folder that cannot be used is one clear line', async (t) =
   }
 })
 
-await t.test('a damaged control.db is one clear line; debugging adds the stack', async (t) => {
-  const { das, folder } = await buildHouse(t)
+await t.test('a damaged control.db is one error line; debugging adds the stack', async (t) => {
+  const { das, folder } = await buildCliFixture(t)
   await das(['subscription', 'create', '--email', 'a@b.c', '--plan', 'financials:pro'])
   writeFileSync(join(folder, 'var', 'control.db'), 'this is no database, '.repeat(1000))
   const { code, stderr } = await das(['subscription', 'list'])
@@ -141,8 +141,8 @@ await t.test('a damaged control.db is one clear line; debugging adds the stack',
   t.match(debug.stderr, /\n {4}at .*\ncaused by: SqliteError/s)
 })
 
-await t.test("a subscriber's token typed in the wrong place does not reach stderr", async (t) => {
-  const { das } = await buildHouse(t)
+await t.test("a subscriber's token in the wrong place is not printed to stderr", async (t) => {
+  const { das } = await buildCliFixture(t)
   const create = [
     'subscription',
     'create',
@@ -166,5 +166,5 @@ await t.test("a subscriber's token typed in the wrong place does not reach stder
     t.not(stderr, '')
     t.notMatch(stdout + stderr, /das_live_[0-9A-Za-z]{8}/)
   }
-  t.match((await das(['token', 'revoke', token])).stderr, /^error: That is a token\..*tok_…/)
+  t.match((await das(['token', 'revoke', token])).stderr, /^error: This is a token\..*tok_…/)
 })

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { writeParquet } from '../support/world.js'
-import { buildHouse } from './fixtures/house.js'
-import type { House } from './fixtures/house.js'
-import { build } from './fixtures/server.js'
+import { buildCliFixture } from './fixtures/cli-fixture.js'
+import type { CliFixture } from './fixtures/cli-fixture.js'
+import { build } from './fixtures/das-process.js'
 
 const built = await build(t)
 
@@ -24,10 +24,10 @@ const rowsOf = (x: number) => ({ 'data/1.parquet': `SELECT ${x} AS x FROM range(
 
 /** One server for all of the tests below, in their order. */
 async function serveThings(t: Test) {
-  const house = await buildHouse(t, both, rowsOf(1))
-  const server = await built.serve(house)
-  house.clock.ms = Date.now()
-  const sold = await house.das([
+  const cli = await buildCliFixture(t, both, rowsOf(1))
+  const server = await built.serve(cli)
+  cli.clock.ms = Date.now()
+  const sold = await cli.das([
     'subscription',
     'create',
     '--email',
@@ -44,10 +44,10 @@ async function serveThings(t: Test) {
     const { data } = (await answer.json()) as { data?: { x: number }[] }
     return data?.[0]?.x
   }
-  return { house, server, seen }
+  return { cli, server, seen }
 }
 
-function writeRegistry({ folder }: House, text: string): void {
+function writeRegistry({ folder }: CliFixture, text: string): void {
   const path = join(folder, 'registry.yaml')
   writeFileSync(`${path}.new`, text)
   renameSync(`${path}.new`, path)
@@ -56,11 +56,11 @@ function writeRegistry({ folder }: House, text: string): void {
 const reload = ['dataset', 'reload']
 const list = ['dataset', 'list']
 
-await t.test('the command line and a running server agree on what is served', async (t) => {
-  const { house, server, seen } = await serveThings(t)
-  const { das, folder } = house
+await t.test('the command line and the running server agree on the served versions', async (t) => {
+  const { cli, server, seen } = await serveThings(t)
+  const { das, folder } = cli
 
-  await t.test('reload takes new files at once and says which version is served', async (t) => {
+  await t.test('reload loads new files at once and prints the served version', async (t) => {
     await writeParquet(folder, rowsOf(2))
     const { code, stdout, stderr } = await das(reload)
     t.same({ code, stderr }, { code: 0, stderr: '' })
@@ -68,7 +68,7 @@ await t.test('the command line and a running server agree on what is served', as
     t.equal(await seen(), 2)
   })
 
-  await t.test('a file that can not be served ends reload with 1 and its reason', async (t) => {
+  await t.test('a file that cannot be served ends reload with 1 and the reason', async (t) => {
     const path = join(folder, 'data/2.parquet')
     writeFileSync(path, 'PAR1 half')
     const { code, stdout, stderr } = await das(reload)
@@ -88,26 +88,29 @@ await t.test('the command line and a running server agree on what is served', as
     t.equal((await das(reload)).code, 0)
   })
 
-  await t.test('a registry that drops what was sold is followed by --force alone', async (t) => {
-    writeRegistry(house, registryOf(`free: ${plan}`))
-    const { code, stderr } = await das(reload)
-    t.equal(code, 1)
-    t.match(
-      stderr,
-      /^error: the registry is refused:\nplan "pro" of dataset "things" is gone, .*--force\n$/,
-    )
-    t.equal(await seen(), 2)
-    t.match((await das(list)).stderr, /^warning: the server does not follow the registry/)
-    const forced = await das([...reload, '--force', '--json'])
-    t.same({ code: forced.code, stderr: forced.stderr }, { code: 0, stderr: '' })
-    t.match(JSON.parse(forced.stdout), [{ name: 'things', status: 'serving', reason: null }])
-    t.equal(await seen(), undefined, 'their plan is gone')
-    writeRegistry(house, both)
-    t.equal((await das(reload)).code, 0)
-    t.equal(await seen(), 2)
-  })
+  await t.test(
+    'only --force loads a registry without a dataset or plan that was sold',
+    async (t) => {
+      writeRegistry(cli, registryOf(`free: ${plan}`))
+      const { code, stderr } = await das(reload)
+      t.equal(code, 1)
+      t.match(
+        stderr,
+        /^error: the server refuses the registry:\nplan "pro" of dataset "things" is gone, .*--force\n$/,
+      )
+      t.equal(await seen(), 2)
+      t.match((await das(list)).stderr, /^warning: the server refuses the current registry/)
+      const forced = await das([...reload, '--force', '--json'])
+      t.same({ code: forced.code, stderr: forced.stderr }, { code: 0, stderr: '' })
+      t.match(JSON.parse(forced.stdout), [{ name: 'things', status: 'serving', reason: null }])
+      t.equal(await seen(), undefined, 'their plan is gone')
+      writeRegistry(cli, both)
+      t.equal((await das(reload)).code, 0)
+      t.equal(await seen(), 2)
+    },
+  )
 
-  await t.test('SIGHUP has the server look; it does not end it', async (t) => {
+  await t.test('SIGHUP makes the server reload; it does not end it', async (t) => {
     await writeParquet(folder, rowsOf(3))
     server.kill('SIGHUP')
     await server.logged('SIGHUP')
@@ -115,11 +118,14 @@ await t.test('the command line and a running server agree on what is served', as
     t.equal(await seen(), 3)
   })
 
-  await t.test('without a server reload says so at once', async (t) => {
+  await t.test('without a server reload fails at once', async (t) => {
     server.kill('SIGTERM')
     t.equal(await server.ended, 0)
     const { code, stdout, stderr } = await das(reload)
     t.same({ code, stdout }, { code: 1, stdout: '' })
-    t.match(stderr, /^error: No server runs over this state folder: das serve, .*--state\.\n$/)
+    t.match(
+      stderr,
+      /^error: No server runs over this state folder\. Start das serve, .*--state\.\n$/,
+    )
   })
 })

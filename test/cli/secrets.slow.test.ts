@@ -2,8 +2,8 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { startMailServer } from '../mail/fixtures/mail-server.js'
-import { buildHouse } from './fixtures/house.js'
-import { build } from './fixtures/server.js'
+import { buildCliFixture } from './fixtures/cli-fixture.js'
+import { build } from './fixtures/das-process.js'
 
 interface Issued {
   readonly subscription: string
@@ -26,15 +26,15 @@ function formsOf(token: string): readonly string[] {
   return [token, token.slice(9, 52), bytes.toString('base64').slice(0, 60), bytes.toString('hex')]
 }
 
-// Guarantee: whoever reads the state folder, its backup or the log can't act as a subscriber.
-await t.test('no token stands in clear in the state folder, a backup or the log', async (t) => {
+// Guarantee: a reader of the state folder, its backup or the log can't act as a subscriber.
+await t.test('the state folder, a backup and the log hold no token in plain text', async (t) => {
   const mail = await startMailServer(t)
   process.env['DAS_SMTP_URL'] = mail.url
   process.env['DAS_MAIL_FROM'] = 'data@example.org'
-  const house = await buildHouse(t)
-  const server = await built.serve(house, ['--log-level', 'trace'])
+  const cli = await buildCliFixture(t)
+  const server = await built.serve(cli, ['--log-level', 'trace'])
   const das = async (...argv: readonly string[]) => {
-    const { stdout, stderr } = await built.das(house, argv)
+    const { stdout, stderr } = await built.das(cli, argv)
     said.push(stderr)
     return stdout
   }
@@ -75,12 +75,12 @@ await t.test('no token stands in clear in the state folder, a backup or the log'
   await das('explain', mailed.subscription, `${path}&token=${waiting.token}`)
   await das('usage')
   await das('mail', 'send')
-  await das('backup', join(house.folder, 'backup.db'))
+  await das('backup', join(cli.folder, 'backup.db'))
   // A kill leaves the write-ahead log as it is.
   server.kill('SIGKILL')
   await server.ended
 
-  const files = filesBelow(house.folder)
+  const files = filesBelow(cli.folder)
   for (const name of ['control.db', 'control.db-wal', 'mail.key', 'backup.db']) {
     t.ok(
       files.some(([file]) => file.endsWith(name)),

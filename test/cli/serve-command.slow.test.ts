@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { buildHouse, houseFiles, registryText } from './fixtures/house.js'
-import type { Outcome } from './fixtures/house.js'
+import { buildCliFixture, fixtureFiles, registryText } from './fixtures/cli-fixture.js'
+import type { Outcome } from './fixtures/cli-fixture.js'
 
 const serve = ['serve', '--port', '0']
 const byNpm = { npm_lifecycle_event: 'start' }
@@ -20,36 +20,39 @@ async function paste(text: string): Promise<readonly Readonly<Record<string, unk
   return (JSON.parse(stdout) as { data: Readonly<Record<string, unknown>>[] }).data
 }
 
-await t.test('the banner names address and datasets, and its curl returns demo rows', async (t) => {
-  const { das, folder } = await buildHouse(t)
-  writeFileSync(join(folder, 'data', 'procurement.parquet'), '')
-  const { code, stdout, stderr } = await das(serve, {
-    environment: byNpm,
-    whileServing: async ({ stderr }) => {
-      t.same(await paste(stderr), [
-        { inn: '0000000001', year: 2023, name: 'Company 1' },
-        { inn: '0000000002', year: 2023, name: 'Company 2' },
-        { inn: '0000000001', year: 2024, name: 'Company 1' },
-        { inn: '0000000002', year: 2024, name: 'Company 2' },
-      ])
-    },
-  })
-  t.equal(code, 0)
-  t.match(stderr, /^\nDataset Access Service 1\.2\.3 at http:\/\/127\.0\.0\.1:\d+\n/)
-  t.match(stderr, '\n  financials   40 rows  Statements\n')
-  t.match(stderr, '\n  procurement  unavailable: data/procurement.parquet is empty (0 bytes)\n')
-  const base = /at (\S+)\n/.exec(stderr)?.[1] ?? ''
-  t.same(JSON.parse(/^ *(\{"mcpServers".*\})$/m.exec(stderr)?.[1] ?? '{}'), {
-    mcpServers: {
-      datasets: { url: `${base}/mcp/`, headers: { Authorization: 'Bearer das_demo_test1' } },
-    },
-  })
-  for (const line of stdout.trim().split('\n')) t.type(JSON.parse(line), 'object')
-  t.match(stdout, /"msg":"stopped"\}\n$/)
-})
+await t.test(
+  'the banner has the address and the datasets, and its curl returns demo rows',
+  async (t) => {
+    const { das, folder } = await buildCliFixture(t)
+    writeFileSync(join(folder, 'data', 'procurement.parquet'), '')
+    const { code, stdout, stderr } = await das(serve, {
+      environment: byNpm,
+      whileServing: async ({ stderr }) => {
+        t.same(await paste(stderr), [
+          { inn: '0000000001', year: 2023, name: 'Company 1' },
+          { inn: '0000000002', year: 2023, name: 'Company 2' },
+          { inn: '0000000001', year: 2024, name: 'Company 1' },
+          { inn: '0000000002', year: 2024, name: 'Company 2' },
+        ])
+      },
+    })
+    t.equal(code, 0)
+    t.match(stderr, /^\nDataset Access Service 1\.2\.3 at http:\/\/127\.0\.0\.1:\d+\n/)
+    t.match(stderr, '\n  financials   40 rows  Statements\n')
+    t.match(stderr, '\n  procurement  unavailable: data/procurement.parquet is empty (0 bytes)\n')
+    const base = /at (\S+)\n/.exec(stderr)?.[1] ?? ''
+    t.same(JSON.parse(/^ *(\{"mcpServers".*\})$/m.exec(stderr)?.[1] ?? '{}'), {
+      mcpServers: {
+        datasets: { url: `${base}/mcp/`, headers: { Authorization: 'Bearer das_demo_test1' } },
+      },
+    })
+    for (const line of stdout.trim().split('\n')) t.type(JSON.parse(line), 'object')
+    t.match(stdout, /"msg":"stopped"\}\n$/)
+  },
+)
 
-await t.test('printed links name the address that the server has', async (t) => {
-  const { das, folder } = await buildHouse(t)
+await t.test('printed links have the address of the server', async (t) => {
+  const { das, folder } = await buildCliFixture(t)
   const buy = ['subscription', 'create', '--email', 'a@example.org', '--plan', 'financials:pro']
   const add = ['dataset', 'add', join(folder, 'data', 'procurement.parquet'), '--name', 'more']
   const linksOf = async (environment = {}) => {
@@ -82,7 +85,7 @@ await t.test('printed links name the address that the server has', async (t) => 
   t.same(await linksOf(), [usual, usual], 'no server runs any more')
 })
 
-await t.test('values and names of any kind survive URL and shell', async (t) => {
+await t.test('any value and name is safe in URLs and in the shell', async (t) => {
   const name = `it's "a", b\\c & 100% $HOME [x] {y} *`
   const value = name.replaceAll("'", "''")
   const registry = `
@@ -95,7 +98,7 @@ datasets:
     columns: {secret: {hidden: true}}
     demo: {secret: ["s"], "the 'key', quoted": [${JSON.stringify(name)}, "(b)"]}
 `
-  const { das } = await buildHouse(t, registry, {
+  const { das } = await buildCliFixture(t, registry, {
     'data/odd.parquet':
       `SELECT 's' AS secret, unnest(['${value}', '(b)', 'c']) AS "the 'key', quoted", ` +
       '5 AS "a&b=c"',
@@ -108,8 +111,8 @@ datasets:
   })
 })
 
-await t.test('without a demo to try the banner says how to sell', async (t) => {
-  const { das } = await buildHouse(t, registryText.replace(/^demo:.*$/m, ''))
+await t.test('without a demo subset the banner says how to sell', async (t) => {
+  const { das } = await buildCliFixture(t, registryText.replace(/^demo:.*$/m, ''))
   const { stderr } = await das(serve, { environment: byNpm })
   t.match(
     stderr,
@@ -118,22 +121,22 @@ await t.test('without a demo to try the banner says how to sell', async (t) => {
   t.notMatch(stderr, 'curl')
 })
 
-await t.test('an empty registry is served, and the banner says where datasets go', async (t) => {
-  const { das } = await buildHouse(t, 'datasets: {}')
+await t.test('an empty registry is served, and the banner says how to add a dataset', async (t) => {
+  const { das } = await buildCliFixture(t, 'datasets: {}')
   const { code, stderr } = await das(serve, { isTerminal: true })
   t.equal(code, 0)
-  t.match(stderr, '\n  No dataset yet: registry.yaml is where they are listed.\n')
+  t.match(stderr, '\n  The registry lists no dataset. Add one with: das dataset add FILE\n')
   t.match(stderr, '\n  das subscription create --email you@example.org --plan DATASET:PLAN\n')
 })
 
-await t.test('nobody reads along: no banner; and none with --json', async (t) => {
-  const { das } = await buildHouse(t)
+await t.test('there is no banner outside a terminal, nor with --json', async (t) => {
+  const { das } = await buildCliFixture(t)
   t.equal((await das(serve)).stderr, '')
   t.equal((await das([...serve, '--json'], { isTerminal: true })).stderr, '')
 })
 
-await t.test('a port in use is one clear line, and everything is closed again', async (t) => {
-  const { das } = await buildHouse(t)
+await t.test('a port in use is one error line, and everything is closed', async (t) => {
+  const { das } = await buildCliFixture(t)
   const other = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => other.once('listening', resolve))
   t.teardown(() => other.close())
@@ -142,20 +145,22 @@ await t.test('a port in use is one clear line, and everything is closed again', 
   t.same(outcome, {
     code: 1,
     stdout: '',
-    stderr: `error: Port ${port} of 127.0.0.1 is in use: stop what uses it, or take another with --port or DAS_PORT.\n`,
+    stderr:
+      `error: Port ${port} of 127.0.0.1 is in use. Stop the program that uses it, or choose ` +
+      'another port with --port or DAS_PORT.\n',
   } satisfies Outcome)
   t.equal((await das(serve)).code, 0, 'the state folder is free')
 })
 
-await t.test('an address that is not of this machine is one clear line', async (t) => {
-  const { das } = await buildHouse(t)
+await t.test('an address of another machine is one error line', async (t) => {
+  const { das } = await buildCliFixture(t)
   const { code, stderr } = await das([...serve, '--host', '203.0.113.7'])
   t.equal(code, 1)
-  t.match(stderr, /^error: This machine has no address 203\.0\.113\.7 \(\w+\): .*DAS_HOST\.\n$/)
+  t.match(stderr, /^error: This machine has no address 203\.0\.113\.7 \(\w+\)\. .*DAS_HOST\.\n$/)
 })
 
 await t.test('a second server over the same state folder is refused', async (t) => {
-  const { das } = await buildHouse(t, registryText, houseFiles)
+  const { das } = await buildCliFixture(t, registryText, fixtureFiles)
   await das(serve, {
     whileServing: async () => {
       const { code, stderr } = await das(serve)

@@ -3,35 +3,35 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t from 'tap'
 import type { Test } from 'tap'
-import { failureOf } from '../../src/cli/exit-failure.js'
+import { exitFailureOf } from '../../src/cli/exit-failure.js'
 import { stateFailure } from '../../src/cli/state-failure.js'
 import { withStore } from '../../src/cli/state.js'
 import { controlMigrations, migrate } from '../../src/control/store/migrations.js'
 import { ServerLock } from '../../src/control/store/server-lock.js'
 import { damageTable } from '../control/fixtures/store.js'
-import { buildHouse } from './fixtures/house.js'
-import type { House } from './fixtures/house.js'
+import { buildCliFixture } from './fixtures/cli-fixture.js'
+import type { CliFixture } from './fixtures/cli-fixture.js'
 
 const create = ['subscription', 'create', '--email', 'a@b.example', '--plan', 'financials:start']
 
-const controlPath = (house: House) => join(house.folder, 'var', 'control.db')
+const controlPath = (cli: CliFixture) => join(cli.folder, 'var', 'control.db')
 
-/** A house whose control.db was written by an earlier release. */
-async function oldHouse(t: Test, version: number) {
-  const house = await buildHouse(t)
-  mkdirSync(join(house.folder, 'var'))
-  const db = new Database(controlPath(house))
+/** A fixture whose control.db was written by an earlier release. */
+async function cliOverOldState(t: Test, version: number) {
+  const cli = await buildCliFixture(t)
+  mkdirSync(join(cli.folder, 'var'))
+  const db = new Database(controlPath(cli))
   db.pragma('journal_mode = WAL')
   migrate(db, controlMigrations.slice(0, version))
   db.exec(`INSERT INTO subscribers VALUES (1, 'old@b.example', 1);
     INSERT INTO subscriptions (id, subscriber_id, created_at, expires_at)
       VALUES ('sub_old', 1, 1, 4000000000000)`)
   db.close()
-  return house
+  return cli
 }
 
-function versionOf(house: House): unknown {
-  const db = new Database(controlPath(house), { readonly: true })
+function versionOf(cli: CliFixture): unknown {
+  const db = new Database(controlPath(cli), { readonly: true })
   const version = db.pragma('user_version', { simple: true })
   db.close()
   return version
@@ -40,8 +40,8 @@ function versionOf(house: House): unknown {
 const older = controlMigrations.length - 1
 
 await t.test('commands that only read leave the schema of an older release alone', async (t) => {
-  const house = await oldHouse(t, older)
-  const before = readFileSync(controlPath(house))
+  const cli = await cliOverOldState(t, older)
+  const before = readFileSync(controlPath(cli))
   const reading = [
     ['subscription', 'list'],
     ['subscription', 'show', 'sub_old'],
@@ -53,10 +53,10 @@ await t.test('commands that only read leave the schema of an older release alone
     ['dataset', 'list'],
     ['dataset', 'check'],
     ['explain', 'sub_old', '/v1/financials?inn=eq.0000000001'],
-    ['backup', join(house.folder, 'copy.db')],
+    ['backup', join(cli.folder, 'copy.db')],
   ]
   for (const argv of reading) {
-    const { code, stdout, stderr } = await house.das(argv)
+    const { code, stdout, stderr } = await cli.das(argv)
     const isReadable = argv[0] !== 'dataset' || argv[1] !== 'list'
     if (isReadable) t.notMatch(stderr, /schema|no such/, argv.join(' '))
     if (argv[1] === 'list' && argv[0] === 'subscription') t.match(stdout, 'old@b.example')
@@ -67,66 +67,68 @@ await t.test('commands that only read leave the schema of an older release alone
       /^error: control\.db in .*var has schema version 2, of an older release, which this command can't read\. das serve of this release upgrades it\.\n$/,
     )
   }
-  t.equal(versionOf(house), older)
-  t.ok(readFileSync(controlPath(house)).equals(before), 'not a byte is written')
-  t.notOk(existsSync(`${controlPath(house)}.before-v${older + 1}`))
+  t.equal(versionOf(cli), older)
+  t.ok(readFileSync(controlPath(cli)).equals(before), 'the file is unchanged')
+  t.notOk(existsSync(`${controlPath(cli)}.before-v${older + 1}`))
 })
 
-await t.test('a command that writes upgrades it only where no server runs', async (t) => {
-  const house = await oldHouse(t, older)
-  const lock = ServerLock.take(join(house.folder, 'var', 'server.lock'))
-  const refused = await house.das(create)
+await t.test('a command that writes upgrades control.db only when no server runs', async (t) => {
+  const cli = await cliOverOldState(t, older)
+  const lock = ServerLock.take(join(cli.folder, 'var', 'server.lock'))
+  const refused = await cli.das(create)
   t.equal(refused.code, 1)
   t.match(
     refused.stderr,
     /^error: control\.db has schema version 2, of an older release, and a server runs over it\. Stop that server/,
   )
-  t.equal(versionOf(house), older)
+  t.equal(versionOf(cli), older)
   lock.release()
-  t.equal((await house.das(create)).code, 0)
-  t.equal(versionOf(house), controlMigrations.length)
-  ServerLock.take(join(house.folder, 'var', 'server.lock')).release()
+  t.equal((await cli.das(create)).code, 0)
+  t.equal(versionOf(cli), controlMigrations.length)
+  ServerLock.take(join(cli.folder, 'var', 'server.lock')).release()
 })
 
-// Guarantee: a revocation is never without effect.
-await t.test('a command whose control.db is replaced meanwhile does not succeed', async (t) => {
-  const house = await buildHouse(t)
-  await house.das(create)
-  const [path, state] = [controlPath(house), join(house.folder, 'var')]
-  const backup = join(house.folder, 'copy.db')
-  await house.das(['backup', backup])
+// Guarantee: a revocation that succeeds takes effect.
+await t.test('a command fails when its control.db was replaced while it ran', async (t) => {
+  const cli = await buildCliFixture(t)
+  await cli.das(create)
+  const [path, state] = [controlPath(cli), join(cli.folder, 'var')]
+  const backup = join(cli.folder, 'copy.db')
+  await cli.das(['backup', backup])
   const work = () =>
     withStore(state, (store) => {
       store.run('UPDATE tokens SET revoked_at = 1')
       renameSync(path, `${path}.aside`)
       copyFileSync(backup, path)
     })
-  t.throws(work, { message: /^control\.db was replaced while the command ran: .*Run the command/ })
+  await t.rejects(work, {
+    message: /^control\.db was replaced while the command ran: .*Run the command/,
+  })
 })
 
-await t.test('no new control.db is made under a server whose own was moved away', async (t) => {
-  const house = await buildHouse(t)
-  const lock = ServerLock.take(join(house.folder, 'var', 'server.lock'))
+await t.test('no new control.db is created under a server whose file was moved away', async (t) => {
+  const cli = await buildCliFixture(t)
+  const lock = ServerLock.take(join(cli.folder, 'var', 'server.lock'))
   t.teardown(() => {
     lock.release()
   })
-  const { code, stderr } = await house.das(create)
+  const { code, stderr } = await cli.das(create)
   t.equal(code, 1)
   t.match(stderr, /^error: A server runs over .*var, and its control\.db is gone: restore it first/)
-  t.notOk(existsSync(controlPath(house)))
+  t.notOk(existsSync(controlPath(cli)))
 })
 
 await t.test('a damaged control.db is reported with the newest backup', async (t) => {
-  const house = await buildHouse(t)
-  await house.das(create)
-  const backup = join(house.folder, 'copy.db')
-  await house.das(['backup', backup])
-  damageTable(controlPath(house), 'subscriptions')
+  const cli = await buildCliFixture(t)
+  await cli.das(create)
+  const backup = join(cli.folder, 'copy.db')
+  await cli.das(['backup', backup])
+  damageTable(controlPath(cli), 'subscriptions')
   const advice =
-    `The newest known backup is ${backup} of ${new Date(house.clock.ms).toISOString()}. ` +
+    `The newest known backup is ${backup} of ${new Date(cli.clock.ms).toISOString()}. ` +
     'docs/operating.md, "Restore", says how to put a backup in its place.'
   for (const argv of [['subscription', 'list'], create, ['serve', '--port', '0']]) {
-    const { code, stderr } = await house.das(argv)
+    const { code, stderr } = await cli.das(argv)
     t.equal(code, 1, argv.join(' '))
     t.match(
       stderr,
@@ -136,7 +138,7 @@ await t.test('a damaged control.db is reported with the newest backup', async (t
   }
 })
 
-await t.test('each refusal of the system is said in its own words', (t) => {
+await t.test('each error code of the system has its own text', (t) => {
   const cases = [
     ['ENOSPC', /the disk is full\./],
     ['SQLITE_FULL', /the disk is full\./],
@@ -145,11 +147,11 @@ await t.test('each refusal of the system is said in its own words', (t) => {
     ['EACCES', /this user may not read and write it\./],
     ['SQLITE_CANTOPEN', /this user may not read and write it\./],
     ['SQLITE_BUSY', /another process holds control\.db locked\./],
-    ['EIO', /can't be used: said by the system\. Another is named with --state/],
+    ['EIO', /can't be used: said by the system\. Name another folder with --state/],
   ] as const
   for (const [code, words] of cases) {
     const cause = Object.assign(new Error('said by the system'), { code })
-    const { lines } = failureOf(stateFailure('/srv/das', cause))
+    const { lines } = exitFailureOf(stateFailure('/srv/das', cause))
     t.match(lines[0], /^error: The state folder \/srv\/das can't be used: .*said by the system/)
     t.match(lines[0], words, code)
     t.notMatch(lines[0], /another server/)
@@ -157,23 +159,23 @@ await t.test('each refusal of the system is said in its own words', (t) => {
   t.end()
 })
 
-await t.test('too few descriptors are no matter of the state folder', (t) => {
+await t.test('a limit of open files is not blamed on the state folder', (t) => {
   const cause = Object.assign(new Error('too many open files'), { code: 'EMFILE' })
-  t.same(failureOf(stateFailure('/srv/das', cause)).lines, [
-    'error: This process may not open as many files as it needs. Raise the limit of open files: ' +
+  t.same(exitFailureOf(stateFailure('/srv/das', cause)).lines, [
+    'error: This process reached its limit of open files. Raise the limit: ' +
       '`ulimit -n 65536` in the shell, `LimitNOFILE=65536` in the systemd unit.',
   ])
   t.end()
 })
 
-await t.test('the message of a module built for another Node.js is whole', (t) => {
+await t.test('the message of a module for another Node.js version is complete', (t) => {
   const message =
     "The module 'better_sqlite3.node'\nwas compiled against a different Node.js version using\n" +
     'NODE_MODULE_VERSION 127. This version of Node.js requires\nNODE_MODULE_VERSION 115. Please ' +
     'try re-compiling or re-installing\nthe module (for instance, using `npm rebuild` or `npm install`).'
   const cause = Object.assign(new Error(message), { code: 'ERR_DLOPEN_FAILED' })
-  t.same(failureOf(stateFailure('/srv/das', cause)).lines, [
-    `error: ${message.replaceAll('\n', ' ')} Here that is \`npm ci\`, run with this Node.js, ` +
+  t.same(exitFailureOf(stateFailure('/srv/das', cause)).lines, [
+    `error: ${message.replaceAll('\n', ' ')} To do so, run \`npm ci\` with this Node.js, ` +
       `${process.version}.`,
   ])
   t.end()

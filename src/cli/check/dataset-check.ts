@@ -1,34 +1,33 @@
 import type { Command } from 'commander'
 import { readRegistry, versionsFolderOf } from '../../catalog.js'
 import { liveGrants } from '../../control/grants.js'
-import type { Registry } from '../../registry/registry.js'
 import type { InspectProgress } from '../../versions/inspector.js'
-import { findStoredDamage } from '../../versions/store/stored-damage.js'
+import type { Version } from '../../versions/version.js'
 import { addCommand, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
-import type { CliParts } from '../parts.js'
-import { printJson, printLines } from '../print.js'
-import { progressReport } from '../progress.js'
-import { findDataset } from '../read-registry.js'
+import type { CliParts, Output } from '../parts.js'
+import { amountOf, printJson, printLines } from '../print.js'
+import { progressReport } from '../progress-bar.js'
 import { readStore } from '../state.js'
-import { checkLines } from './check-lines.js'
-import { examine } from './examine.js'
-import { checkDataset, ghostChecks } from './findings.js'
-import type { CheckContext, Examined } from './findings.js'
-import { openToCheck } from './open-to-check.js'
-import type { OpenedToCheck } from './open-to-check.js'
+import { checkDataset, missingDatasetChecks } from './dataset-verdict.js'
+import type { DatasetCheck } from './dataset-verdict.js'
+import { examineDataset, openToCheck } from './examine-dataset.js'
+import type { ExaminedDataset } from './examine-dataset.js'
+
+const lineWidth = 100
+const indent = '  '
 
 /** `das dataset check`. */
 export function addDatasetCheck(group: Command, parts: CliParts): void {
   addCommand(group, {
     usage: 'check [name]',
     description:
-      'Open the files where they lie and say what is wrong, what it means and what to do; no ' +
-      'server is needed. Ends with 1 when a dataset is refused.',
+      'Open the files of a dataset, or of all datasets, and report problems and how to fix them. ' +
+      'No server is needed. Exits with 1 if a dataset is refused.',
     options: (command) =>
       command.option(
         '--deep',
-        'read every value of every file, not only what footers say, and every byte that is served',
+        'read every value of every file, not only the footers, and the files in the state folder',
       ),
     settings: ['registry', 'state', 'memoryLimit'],
     json: 'print [{name, status: ok|warning|refused, findings: [{code, level, message}]}]',
@@ -40,68 +39,90 @@ export function addDatasetCheck(group: Command, parts: CliParts): void {
   }).action((name: string | undefined, flags: Flags) => check(parts, name, flags))
 }
 
+/** Opens, examines and judges each dataset; then prints the verdicts. */
 async function check(parts: CliParts, name: string | undefined, flags: Flags): Promise<void> {
   const config = readSettings(['registry', 'state', 'memoryLimit'], flags, parts.environment)
   const registry = await readRegistry(config.registry)
-  const context = contextOf(parts, registry, config.state, flags['deep'] === true)
-  const opened: OpenedToCheck[] = []
-  const openFiles = parts.openFiles(config.memoryLimit)
-  for (const each of name === undefined ? registry.datasets.keys() : [name]) {
-    opened.push(await openToCheck(each, findDataset(registry, each), registry, openFiles))
-  }
-  const tools = {
-    inspectFiles: parts.inspectFiles(config.memoryLimit),
-    measureGain: parts.measureGain(config.memoryLimit),
-  }
-  const examined: Examined[] = []
-  await parts.untilInterrupted(async (signal) => {
-    for (const each of opened) {
-      const progress = progressReport(parts, flags.json === true)
-      const report = (rows: InspectProgress) => {
-        progress.report({ what: each.dataset.name, ...rows })
-      }
-      const look = examine(each, context, tools, { signal, report })
-      const found = await look.finally(progress.end)
-      const { name } = each.dataset
-      const versions = versionsFolderOf(config.state)
-      const stored = context.deep ? await findStoredDamage(versions, name, signal) : []
-      examined.push({ ...found, stored })
-    }
-  })
-  printChecks(parts, examined, context, { json: flags.json === true, ghosts: name === undefined })
-}
-
-function contextOf(
-  parts: CliParts,
-  registry: Registry,
-  state: string,
-  deep: boolean,
-): CheckContext {
   const nowMs = parts.now()
-  const sold = readStore(state, (store) => liveGrants(store, nowMs)) ?? []
-  return { registry, sold, deep, nowMs }
-}
-
-function printChecks(
-  parts: CliParts,
-  examined: readonly Examined[],
-  context: CheckContext,
-  { json, ghosts }: { readonly json: boolean; readonly ghosts: boolean },
-): void {
-  const checks = examined.map((each) => checkDataset(each, context))
-  const lost = ghosts ? ghostChecks(context) : []
-  if (json) printJson(parts, [...checks, ...lost])
-  else if (checks.length + lost.length === 0) {
-    printLines(parts, 'No dataset yet: the registry is where they are listed.')
-  } else {
-    const versions = [...examined.map(({ dataset }) => dataset.version), ...lost.map(() => null)]
-    const lines = [...checks, ...lost].flatMap((each, index) =>
-      checkLines(parts.stdout, each, versions[index] ?? null),
-    )
-    printLines(parts, ...lines)
+  const sold = (await readStore(config.state, (store) => liveGrants(store, nowMs))) ?? []
+  const deep = flags['deep'] === true
+  const context = { registry, sold, deep, nowMs }
+  const examined: ExaminedDataset[] = []
+  for (const each of name === undefined ? registry.datasets.keys() : [name]) {
+    const opened = await openToCheck(each, registry, parts.openFiles(config.memoryLimit))
+    const progress = progressReport(parts, flags.json === true)
+    const report = (rows: InspectProgress) => {
+      progress.report({ what: each, ...rows })
+    }
+    const examine = (signal: AbortSignal) =>
+      examineDataset(opened, {
+        deep,
+        inspectFiles: parts.inspectFiles(config.memoryLimit),
+        measureGain: parts.measureGain(config.memoryLimit),
+        ...(deep && { versionsFolder: versionsFolderOf(config.state) }),
+        signal,
+        report,
+      })
+    examined.push(await parts.untilInterrupted(examine).finally(progress.end))
   }
+  const checks = examined.map((each) => ({
+    ...checkDataset(each, context),
+    version: each.dataset.version,
+  }))
+  const missing = name === undefined ? missingDatasetChecks(context) : []
+  printChecks(parts, [...checks, ...missing], flags.json === true)
   const refused = checks.filter(({ status }) => status === 'refused').length
   if (refused > 0) {
-    throw new Error(`${refused} of ${checks.length + lost.length} datasets can't be served.`)
+    throw new Error(`${refused} of ${checks.length + missing.length} datasets can't be served.`)
   }
+}
+
+type PrintedCheck = DatasetCheck & { readonly version?: Version | null }
+
+function printChecks(parts: CliParts, checks: readonly PrintedCheck[], isJson: boolean): void {
+  if (isJson) {
+    const json = checks.map(({ name, status, findings }) => ({ name, status, findings }))
+    printJson(parts, json)
+  } else if (checks.length === 0) {
+    printLines(parts, 'The registry lists no dataset. Add one with: das dataset add FILE')
+  } else {
+    printLines(parts, ...checks.flatMap((each) => checkLines(parts.stdout, each)))
+  }
+}
+
+/** The verdict, then the findings, the most important first. */
+function checkLines(
+  output: Output,
+  { name, status, findings, version }: PrintedCheck,
+): readonly string[] {
+  return [
+    `${name}: ${status}${version ? contentText(output, version) : ''}`,
+    ...findings.flatMap(({ level, message }) => wrapped(output, `${level}: ${message}`)),
+  ]
+}
+
+function contentText(output: Output, { rows, columns, files }: Version): string {
+  const amounts = [
+    amountOf(output, rows, 'row'),
+    amountOf(output, columns.length, 'column'),
+    amountOf(output, files.length, 'file'),
+  ]
+  return ` (${amounts.join(', ')})`
+}
+
+/** Lines of a readable length on a terminal; elsewhere one line, for tools. */
+function wrapped(output: Output, text: string): readonly string[] {
+  if (!output.isTTY) return [indent + text]
+  const lines: string[] = []
+  let line = indent
+  for (const word of text.split(' ')) {
+    const isBlank = line.trim() === ''
+    if (!isBlank && line.length + 1 + word.length > lineWidth) {
+      lines.push(line)
+      line = indent + indent + word
+    } else {
+      line += isBlank ? word : ` ${word}`
+    }
+  }
+  return [...lines, line]
 }

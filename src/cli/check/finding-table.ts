@@ -1,6 +1,6 @@
 export type FindingLevel = 'error' | 'warning' | 'info'
 
-/** Something to know of a dataset (contract 4, `dataset check --json`). */
+/** One result of `das dataset check`, as `--json` prints it. */
 export interface Finding {
   readonly code: FindingCode
   readonly level: FindingLevel
@@ -10,8 +10,8 @@ export interface Finding {
 export type FindingCode = keyof typeof findingTable
 
 /**
- * Every finding of `das dataset check`; documentation is made from this table. An error keeps a
- * dataset from being served, a warning should be looked at, the rest is good to know.
+ * Every finding of `das dataset check`; docs/dataset-check.md lists the same. An error keeps a
+ * dataset from being served, a warning needs attention, an info needs none.
  */
 export const findingTable = {
   refused: {
@@ -20,15 +20,15 @@ export const findingTable = {
   },
   name_clash: {
     level: 'error',
-    meaning: 'Two columns have the same name, or names that differ in case only.',
+    meaning: 'Two columns have the same name, or names that differ only in case.',
   },
   name_reserved: {
     level: 'error',
-    meaning: 'A column has the name of a request parameter, or one that the engine uses.',
+    meaning: 'A column has the name of a request parameter, or a name that the engine uses.',
   },
   types_clash: {
     level: 'error',
-    meaning: 'A column has types in two files that no type holds both without loss.',
+    meaning: 'Two files have types for a column that no common type holds without loss.',
   },
   damaged: {
     level: 'error',
@@ -36,59 +36,62 @@ export const findingTable = {
   },
   stored_damaged: {
     level: 'error',
-    meaning: 'A file that the server serves from is not what it was published with (`--deep`).',
+    meaning: 'A file in the state folder differs from the file that was published (`--deep`).',
   },
   unfinished: {
     level: 'warning',
-    meaning: 'The files were opened, but looking into them failed.',
+    meaning: 'The files were opened, but reading their values failed.',
   },
-  no_rows: { level: 'warning', meaning: 'The files hold no row.' },
-  no_key: { level: 'warning', meaning: 'Several files and no key: every look-up reads them all.' },
-  no_plans: { level: 'warning', meaning: 'Nobody can subscribe to the dataset.' },
+  no_rows: { level: 'warning', meaning: 'The files have no rows.' },
+  no_key: {
+    level: 'warning',
+    meaning: 'There are several files and no key: every look-up reads all files.',
+  },
+  no_plans: { level: 'warning', meaning: 'The dataset has no plans, so it cannot be sold.' },
   granted_plan_missing: {
     level: 'warning',
-    meaning: 'Live subscriptions have a plan that the registry lacks.',
+    meaning: 'Live subscriptions have a plan that the registry does not list.',
   },
   granted_dataset_missing: {
     level: 'warning',
-    meaning: 'Live subscriptions have a dataset that the registry lacks.',
+    meaning: 'Live subscriptions have a dataset that the registry does not list.',
   },
   demo_without_token: {
     level: 'warning',
-    meaning: 'There is a demo subset and no demo token in the registry.',
+    meaning: 'There is a demo subset, but the registry has no demo token.',
   },
-  demo_empty: { level: 'warning', meaning: 'The demo subset has no row.' },
+  demo_empty: { level: 'warning', meaning: 'The demo subset has no rows.' },
   history_empty: {
     level: 'warning',
-    meaning: 'Plans count years in a column that holds no value.',
+    meaning: 'Plans count years in a column without values.',
   },
   history_odd: {
     level: 'warning',
-    meaning: "The history column holds years that can't be meant, such as 0 or 9999.",
+    meaning: 'The history column has implausible years, such as 0 or 9999.',
   },
   columns_missing: {
     level: 'warning',
-    meaning: 'Some files lack a column that others have: callers get null there.',
+    meaning: 'Some files lack a column that others have: callers get null for it.',
   },
   float_widened: {
     level: 'warning',
-    meaning: 'FLOAT in one file, DOUBLE in all: 0.1 is served as 0.10000000149011612.',
+    meaning: 'FLOAT values are served as DOUBLE: 0.1 becomes 0.10000000149011612.',
   },
   rounded_by_readers: {
     level: 'warning',
-    meaning: 'Numbers that JavaScript and Excel round; cure: `json: string`.',
+    meaning: 'JavaScript and Excel round these numbers; serve them with `json: string`.',
   },
   nanoseconds_cut: {
     level: 'warning',
-    meaning: 'Timestamps with a zone in nanoseconds: DuckDB reads microseconds of them.',
+    meaning: 'Timestamps with a zone have nanoseconds: DuckDB reads only microseconds.',
   },
   not_finite: {
     level: 'warning',
-    meaning: 'NaN or infinite values, which callers get as null.',
+    meaning: 'NaN and infinite values: callers get null.',
   },
   key_empty: {
     level: 'warning',
-    meaning: 'Rows without a value in a key column: no look-up finds them.',
+    meaning: 'Rows have no value in a key column: no look-up finds them.',
   },
   layout_unsorted: {
     level: 'warning',
@@ -104,41 +107,50 @@ export const findingTable = {
   },
   row_groups_small: {
     level: 'warning',
-    meaning: 'Row groups have less than 2,000 rows on average: opening them takes too long.',
+    meaning: 'Row groups have fewer than 2,000 rows on average: opening them takes too long.',
   },
   files_small: {
     level: 'warning',
-    meaning: 'More than 1,000 files of less than 10,000 rows on average.',
+    meaning: 'There are more than 1,000 files with fewer than 10,000 rows on average.',
   },
   no_statistics: {
     level: 'warning',
-    meaning: "Footers don't say which values of the first key column a row group holds.",
+    meaning: 'Row groups have no statistics of the first key column: a look-up reads them all.',
   },
-  pack_advised: { level: 'info', meaning: '`das dataset pack` cures the layout; what it brings.' },
+  pack_advised: {
+    level: 'info',
+    meaning: '`das dataset pack` would improve the layout; the message has the measured gain.',
+  },
   types_widened: {
     level: 'info',
-    meaning: 'A column has several types and is served in one that holds them all.',
+    meaning: 'A column has several types and is served as one that holds them all.',
   },
-  column_order: { level: 'info', meaning: 'Files have the same columns in another order.' },
-  no_time_zone: { level: 'info', meaning: 'Timestamps without a zone, served without `Z`.' },
-  key_shared: { level: 'info', meaning: 'Several rows have the same key: a look-up gives all.' },
-  column_empty: { level: 'info', meaning: 'A column has no value in any row.' },
+  column_order: { level: 'info', meaning: 'Files have the same columns in a different order.' },
+  no_time_zone: {
+    level: 'info',
+    meaning: 'Timestamps have no time zone and are served without `Z`.',
+  },
+  key_shared: {
+    level: 'info',
+    meaning: 'Several rows have the same key: a look-up returns all of them.',
+  },
+  column_empty: { level: 'info', meaning: 'A column has no values.' },
   column_constant: {
     level: 'info',
-    meaning: 'A column has the same value wherever it has one (`--deep`).',
+    meaning: 'A column has only one value (`--deep`).',
   },
-  no_description: { level: 'info', meaning: 'Columns of which the dictionary says nothing.' },
-  demo_rows: { level: 'info', meaning: 'How many rows the demo subset has (`--deep`).' },
+  no_description: { level: 'info', meaning: 'The dictionary does not describe some columns.' },
+  demo_rows: { level: 'info', meaning: 'The number of rows in the demo subset (`--deep`).' },
 } as const satisfies Record<string, { readonly level: FindingLevel; readonly meaning: string }>
 
-/** A finding at the level that its code always has. */
+/** A finding at the level of its code. */
 export function finding(code: FindingCode, message: string): Finding {
   return { code, level: findingTable[code].level, message }
 }
 
 const namesMax = 5
 
-/** Names as people read them: `"a", "b" and 3 more`. */
+/** Names in a sentence: `"a", "b" and 3 more`. */
 export function listed(names: readonly string[]): string {
   const shown = names.slice(0, namesMax)
   const more = names.length - shown.length

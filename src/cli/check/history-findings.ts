@@ -6,11 +6,11 @@ import type { Version } from '../../versions/version.js'
 import { finding } from './finding-table.js'
 import type { Finding } from './finding-table.js'
 
-/** Nobody publishes statements of an earlier year: such a value stands for a missing one. */
+/** An earlier year is a placeholder for a missing value. */
 const yearMin = 1000n
 const secondsPerDay = 86_400n
 
-/** Values of the history column from which plans would count wrongly. `nowMs`: since 1970. */
+/** Values of the history column that make plans count wrong years. `nowMs`: since 1970. */
 export function historyFindings(
   { plans }: Dataset,
   version: Version,
@@ -20,8 +20,8 @@ export function historyFindings(
   if (!history || version.rows === 0) return []
   const isLimited = [...plans.values()].some(({ history: years }) => years !== 'all')
   if (newestHistory === undefined) {
-    const message =
-      `the history column ${quoted(history.name)} is empty: ` + 'plans that count years see nothing'
+    const name = quoted(history.name)
+    const message = `the history column ${name} is empty: plans that count years see no rows`
     return isLimited ? [finding('history_empty', message)] : []
   }
   const thisYear = BigInt(new Date(nowMs).getUTCFullYear())
@@ -33,7 +33,7 @@ export function historyFindings(
   if (newest > thisYear + 1n) {
     const message =
       `the history column ${quoted(history.name)} reaches the year ${newest}: plans count years ` +
-      `back from there, so those of the latest year see nothing of ${thisYear}; correct the rows`
+      `back from there, so plans of the latest year see no rows of ${thisYear}; correct the rows`
     findings.push(finding('history_odd', message))
   }
   if (oldest < yearMin) {

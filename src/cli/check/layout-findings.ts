@@ -6,16 +6,16 @@ import type { Bounds, Version } from '../../versions/version.js'
 import { finding, many } from './finding-table.js'
 import type { Finding } from './finding-table.js'
 
-/** Smaller datasets answer at once, however they lie. */
+/** Smaller datasets answer fast in any layout. */
 const rowsMin = 100_000
 const rowGroupRowsMax = 200_000
 const rowGroupRowsMin = 2000
 const smallFilesMin = 1000
 const smallFileRows = 10_000
-/** A value may well end one sorted file and begin the next. */
+/** One value may end a sorted file and begin the next. */
 const filesPerLookUpMax = 2
 
-/** What makes look-ups slow in the way the files of a version are written. */
+/** Properties of the files' layout that make look-ups slow. */
 export function layoutFindings(
   version: Version,
   footers: readonly FileFooter[],
@@ -28,7 +28,7 @@ export function layoutFindings(
   ]
 }
 
-/** What to do about the layout, and what that brings where it could be measured. */
+/** How to improve the layout, and the gain if it was measured. */
 export function packAdvice(
   { dataset, key }: Version,
   gain: PackGain | string | null,
@@ -37,13 +37,13 @@ export function packAdvice(
   if (!first) return []
   const command = `das dataset pack ${dataset}`
   if (gain === null) {
-    return [finding('pack_advised', `\`${command}\` writes the layout that is quickest to look up`)]
+    return [finding('pack_advised', `\`${command}\` writes the layout with the fastest look-ups`)]
   }
   if (typeof gain === 'string') {
     return [finding('pack_advised', `\`${command}\` may help; measuring it failed: ${gain}`)]
   }
   const { nowMs, packedMs } = gain
-  const verdict = packedMs < nowMs ? '' : ' brings nothing'
+  const verdict = packedMs < nowMs ? '' : ' would not help'
   const message =
     `\`${command}\`${verdict}: a look-up by ${first.name} takes ${milliseconds(nowMs)} here; ` +
     `packed ${milliseconds(packedMs)} (measured on a sample)`
@@ -87,7 +87,7 @@ function overlapFindings(version: Version): readonly Finding[] {
   return [finding('layout_overlap', message)]
 }
 
-/** The most files that may hold one value: the deepest overlap of their ends. */
+/** The largest number of files that may have the same value. */
 function filesPerLookUp({ files }: Version, key: string): number {
   const known = files.map(({ bounds }) => bounds.get(key))
   const ends = known.flatMap((bounds) =>
@@ -98,7 +98,7 @@ function filesPerLookUp({ files }: Version, key: string): number {
         ]
       : [],
   )
-  // Where one file ends and another begins, both hold the value.
+  // A file that ends with a value counts before one that begins with it is closed.
   ends.sort((left, right) => compare(left.at, right.at) || right.step - left.step)
   let [open, most] = [0, 0]
   for (const { step } of ends) {
@@ -129,7 +129,9 @@ function sizeFindings(
     const message = `${files.length} files have ${perFile} rows on average: opening them takes time`
     findings.push(finding('files_small', message))
   } else if (average < rowGroupRowsMin) {
-    const message = `row groups have ${average} rows on average: every query passes over ${rowGroups} of them`
+    const message =
+      `row groups have ${average} rows on average: ` +
+      `every query reads the statistics of ${rowGroups} row groups`
     findings.push(finding('row_groups_small', message))
   }
   return findings

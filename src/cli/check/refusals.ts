@@ -3,9 +3,9 @@ import type { Finding, FindingCode } from './finding-table.js'
 
 interface RefusalRule {
   readonly code: FindingCode
-  /** What the catalog's words of such a refusal hold. */
+  /** Matches the catalog's text of this refusal. */
   readonly words: RegExp
-  /** What to do, where the catalog's words do not say it. */
+  /** What to do, if the catalog's text does not say it. */
   readonly advice?: string
 }
 
@@ -30,7 +30,7 @@ const rules: readonly RefusalRule[] = [
   },
 ]
 
-/** Why a dataset can't be served, from a line of the catalog's reason. */
+/** The finding for a line of the catalog's reason why a dataset can't be served. */
 export function refusal(line: string): Finding {
   const rule = rules.find(({ words }) => words.test(line))
   if (!rule) return finding('refused', line)

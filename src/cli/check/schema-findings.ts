@@ -5,13 +5,13 @@ import type { DataFile, Version } from '../../versions/version.js'
 import { finding, listed, many } from './finding-table.js'
 import type { Finding } from './finding-table.js'
 
-/** Files that are laid out alike. */
+/** Files with the same columns and types. */
 interface Layout {
   readonly first: DataFile
   files: number
 }
 
-/** Where the files of a version differ in their columns. */
+/** Differences between the columns of a version's files. */
 export function schemaFindings(version: Version): readonly Finding[] {
   const layouts = layoutsOf(version)
   if (layouts.length < 2) return []
@@ -24,7 +24,7 @@ export function schemaFindings(version: Version): readonly Finding[] {
   ]
 }
 
-/** A file without rows serves nothing, whatever its columns. */
+/** A file without rows does not count, because it serves no row. */
 function layoutsOf({ files }: Version): readonly Layout[] {
   const layouts = new Map<string, Layout>()
   for (const file of files) {
@@ -44,14 +44,14 @@ function missingColumns(
   const missing = columns.flatMap(({ name, source }) => {
     const without = layouts.filter(({ first }) => !first.types.has(source))
     const files = without.reduce((sum, layout) => sum + layout.files, 0)
-    // What no file holds stands in their paths.
+    // A column that no file has comes from the paths.
     if (files === 0 || files === total) return []
     return [`${quoted(name)} in ${files} of ${total} files (first ${without[0]?.first.name})`]
   })
   if (missing.length === 0) return []
   const message =
     `${many(missing.length, 'column')} missing in some files: ${listed(missing)}. ` +
-    'Callers get null there; a file that has another name for it should be written anew'
+    'Callers get null there; if a file has another name for the column, write the file again'
   return [finding('columns_missing', message)]
 }
 
@@ -74,7 +74,7 @@ function widenedTypes(columns: readonly Column[], layouts: readonly Layout[]): r
     .filter((column) => storedTypes(column, layouts).length > 1)
     .filter((column) => !isWidenedFloat(column, layouts))
   if (found.length === 0) return []
-  const message = `${differences(found, layouts)}: served without loss; nothing to do`
+  const message = `${differences(found, layouts)}: served without loss; no action is needed`
   return [finding('types_widened', message)]
 }
 
@@ -111,7 +111,7 @@ function otherOrder({ columns }: Version, layouts: readonly Layout[]): readonly 
   if (others.length === 0) return []
   const files = others.reduce((sum, layout) => sum + layout.files, 0)
   const message =
-    `${many(files, 'file')} in another order of columns (first ${others[0]?.first.name}): ` +
-    'callers get the order of the first file; nothing to do'
+    `${many(files, 'file')} with the columns in another order (first ${others[0]?.first.name}): ` +
+    'callers get the order of the first file; no action is needed'
   return [finding('column_order', message)]
 }

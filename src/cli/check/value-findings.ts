@@ -7,7 +7,7 @@ import type { Finding } from './finding-table.js'
 
 type Fact = readonly [column: Column, facts: InspectedColumn]
 
-/** What the values of a version mean for those who read them. */
+/** Values of a version that its readers may misread. */
 export function valueFindings(
   version: Version,
   { columns, keys }: Inspection,
@@ -59,8 +59,8 @@ function notFiniteFindings(facts: readonly Fact[]): readonly Finding[] {
   )
   if (found.length === 0) return []
   const message =
-    `NaN or infinite values in ${listed(found)}: callers get null, and filters take them for ` +
-    'empty; write NULL if that is meant'
+    `NaN or infinite values in ${listed(found)}: callers get null, and filters treat ` +
+    'them as empty; write NULL if that is intended'
   return [finding('not_finite', message)]
 }
 
@@ -74,7 +74,8 @@ function keyFindings(
     return rows === 0 ? [] : [`${quoted(name)} (${many(rows, 'row')})`]
   })
   if (empty.length > 0) {
-    const message = `no value in the key column ${listed(empty)}: no look-up by key finds these rows`
+    const message =
+      `no value in the key column ${listed(empty)}: ` + 'no look-up by key finds these rows'
     findings.push(finding('key_empty', message))
   }
   if (example) {
@@ -82,8 +83,8 @@ function keyFindings(
     const values = key.map(({ name }, index) => `${name} = ${example.values[index] ?? 'null'}`)
     const message =
       `${many(sharingRows, 'row')} with a key (${names}) that other rows have too, such as ` +
-      `${values.join(', ')} in ${many(example.rows, 'row')}: a look-up gives all of them; ` +
-      'nothing to do if that is meant'
+      `${values.join(', ')} in ${many(example.rows, 'row')}: a look-up returns all of them; ` +
+      'no action is needed if that is intended'
     findings.push(finding('key_shared', message))
   }
   return findings
@@ -98,8 +99,8 @@ function zonelessFindings({ columns }: Version): readonly Finding[] {
   )
   if (found.length === 0) return []
   const message =
-    `timestamps without a zone in ${namesOf(found)}: served without Z; say in their ` +
-    'descriptions which clock they show'
+    `timestamps without a zone in ${namesOf(found)}: served without Z; say in ` +
+    'their descriptions which time zone is meant'
   return [finding('no_time_zone', message)]
 }
 
@@ -108,7 +109,7 @@ function emptyFindings(facts: readonly Fact[]): readonly Finding[] {
   if (found.length === 0) return []
   const message =
     `${many(found.length, 'column')} without any value: ${namesOf(found)}; ` +
-    'hide what will never have one: columns: {NAME: {hidden: true}}'
+    'to hide a column: columns: {NAME: {hidden: true}}'
   return [finding('column_empty', message)]
 }
 
@@ -117,7 +118,7 @@ function constantFindings(facts: readonly Fact[]): readonly Finding[] {
     onlyValue === null ? [] : [`${quoted(name)} (${quoted(onlyValue)})`],
   )
   if (found.length === 0) return []
-  const message = `one value only in ${listed(found)}; nothing to do if that is meant`
+  const message = `only one value in ${listed(found)}; no action is needed if that is intended`
   return [finding('column_constant', message)]
 }
 

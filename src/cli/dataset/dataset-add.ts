@@ -15,8 +15,8 @@ import { addedJson, addedLines, dryLines } from './dataset-added.js'
 import type { Added } from './dataset-added.js'
 import { requireParquet } from './dataset-conversion.js'
 import { dictionaryPath, exists, withDictionary } from './dataset-dictionary.js'
-import { exampleOf, guess, openDraft, pageWith, servable, verdict } from './dataset-draft.js'
-import type { Desk, Guess } from './dataset-draft.js'
+import { exampleOf, guess, openDraft, textWith, servable, verdict } from './dataset-draft.js'
+import type { DraftContext, Guess } from './dataset-draft.js'
 import type { Draft } from './dataset-entry.js'
 import { freeName, titleOf } from './dataset-name.js'
 import { askDraft, requireName } from './dataset-questions.js'
@@ -39,8 +39,8 @@ interface AddFlags extends Flags {
 
 const settingNames = ['registry', 'memoryLimit', 'state', 'host', 'port', 'publicUrl'] as const
 
-const firstPage = `# What this service serves: one entry per dataset. Look at it with \`das dataset check\`;
-# a running server takes changes by itself.
+const newRegistryText = `# The datasets of this service. Check them with \`das dataset check\`;
+# a running server loads changes by itself.
 `
 
 /** `das dataset add`. */
@@ -48,8 +48,8 @@ export function addDatasetAdd(group: Command, parts: CliParts): void {
   addCommand(group, {
     usage: 'add <path...>',
     description:
-      'Write Parquet files into the registry as a dataset: a file, several, a folder, a glob or ' +
-      'a hive tree. Name, title, key and history column are guessed; on a terminal it asks.',
+      'Add Parquet files to the registry as a dataset: one file, several, a folder, a glob or a ' +
+      'hive tree. Name, title, key and history column are guessed; on a terminal it asks.',
     options: addOptions,
     settings: settingNames,
     json: 'print {name, written, title, files, key, history, dictionary, renamed, rows, …}',
@@ -63,33 +63,40 @@ export function addDatasetAdd(group: Command, parts: CliParts): void {
 
 function addOptions(command: Command): Command {
   return command
-    .option('--name <name>', 'the name in addresses: a-z, 0-9 and "_"')
-    .option('--title <text>', 'a title for people')
-    .option('--description <text>', 'what a row is, and what an empty value means')
-    .option('--source <text>', 'where the data comes from')
-    .option('--key <columns>', 'comma-separated columns that rows are looked up by')
-    .option('--no-key', 'no key')
-    .option('--history <column>', 'the column that plans count their years in')
-    .option('--no-history', 'no history column')
-    .option('--no-dictionary', 'write no file for units and descriptions')
-    .option('--listed', 'show it to visitors without a token')
-    .option('-y, --yes', 'ask nothing')
-    .option('--dry-run', 'print the entry and write nothing')
+    .option('--name <name>', 'name in URLs: a-z, 0-9 and "_"')
+    .option('--title <text>', 'title of the dataset')
+    .option('--description <text>', 'meaning of a row and of an empty value')
+    .option('--source <text>', 'origin of the data')
+    .option('--key <columns>', 'comma-separated columns for look-ups')
+    .option('--no-key', 'declare no key')
+    .option('--history <column>', 'column in which plans count years')
+    .option('--no-history', 'declare no history column')
+    .option('--no-dictionary', 'create no file for units and descriptions')
+    .option('--listed', 'list it for visitors without a token')
+    .option('-y, --yes', 'accept all guesses without asking')
+    .option('--dry-run', 'print the entry; change no file')
 }
 
 async function add(parts: CliParts, given: readonly string[], flags: AddFlags): Promise<void> {
   const config = readSettings(settingNames, flags, parts.environment)
-  const page = await readRegistryText(config.registry)
+  const before = await readRegistryText(config.registry)
   const folder = dirname(resolve(config.registry))
-  if (!(await exists(folder))) throw badRequest(`The folder of ${config.registry} is not there.`)
-  const listed = listedFiles(page)
+  if (!(await exists(folder))) {
+    throw badRequest(`The folder of ${config.registry} does not exist. Create it first.`)
+  }
+  const listed = listedFiles(before)
   const taken = new Set(listed.keys())
   if (flags.name !== undefined) requireName(flags.name, taken)
   const found = await readPaths(given, folder)
   await requireParquet(found.paths)
   const { registry: path, memoryLimit: memoryLimitBytes } = config
-  const desk: Desk = { parts, path, text: page.text ?? firstPage, memoryLimitBytes }
-  const made = await makeDraft(desk, found, taken, flags)
+  const context: DraftContext = {
+    parts,
+    path,
+    text: before.text ?? newRegistryText,
+    memoryLimitBytes,
+  }
+  const made = await makeDraft(context, found, taken, flags)
   const added: Added = {
     ...made,
     registryPath: path,
@@ -98,36 +105,36 @@ async function add(parts: CliParts, given: readonly string[], flags: AddFlags): 
     found,
     isWritten: flags.dryRun !== true,
   }
-  if (added.isWritten) await write(desk, page, added)
+  if (added.isWritten) await write(context, before, added)
   if (flags.json) printJson(parts, addedJson(added))
   else printLines(parts, ...(added.isWritten ? addedLines(parts, added) : dryLines(added)))
 }
 
-/** The dataset as it would be served, with everything decided. */
+/** The dataset as it will be served, from the flags, the answers and the guesses. */
 async function makeDraft(
-  desk: Desk,
+  context: DraftContext,
   found: PathsRead,
   taken: ReadonlySet<string>,
   flags: AddFlags,
 ): Promise<Pick<Added, 'draft' | 'version' | 'findings' | 'hasDictionary'>> {
-  const first = await servable(desk, bareDraft(found, taken, flags), found.paths)
+  const first = await servable(context, bareDraft(found, taken, flags), found.paths)
   const { version } = first.opened
-  const guessed = { ...first.draft, ...(await guess(desk, version, saidColumns(flags))) }
-  const talks = flags.yes !== true && flags.json !== true && canAsk(desk.parts)
-  const chosen = talks ? await askDraft(desk.parts, guessed, version, taken, flags) : guessed
-  const folder = dirname(resolve(desk.path))
+  const guessed = { ...first.draft, ...(await guess(context, version, givenColumns(flags))) }
+  const talks = flags.yes !== true && flags.json !== true && canAsk(context.parts)
+  const chosen = talks ? await askDraft(context.parts, guessed, version, taken, flags) : guessed
+  const folder = dirname(resolve(context.path))
   const dictionary = flags.dictionary ? dictionaryPath(found.folder, chosen.name) : null
   const hasDictionary = dictionary !== null && (await exists(dictionary))
   const isGuessed = chosen.key[0] === guessed.key[0]
-  const example = isGuessed ? guessed.example : await exampleOf(desk, version, chosen.key[0])
+  const example = isGuessed ? guessed.example : await exampleOf(context, version, chosen.key[0])
   const draft = { ...chosen, example }
   const shownPath = dictionary && relative(folder, dictionary).split(sep).join('/')
   const checked = { ...draft, dictionary: hasDictionary ? shownPath : null }
-  const opened = await openDraft(desk, checked)
+  const opened = await openDraft(context, checked)
   return {
     draft: { ...draft, dictionary: shownPath },
     version: opened.version,
-    findings: await verdict(desk, opened),
+    findings: await verdict(context, opened),
     hasDictionary,
   }
 }
@@ -148,7 +155,7 @@ function bareDraft(found: PathsRead, taken: ReadonlySet<string>, flags: AddFlags
   }
 }
 
-function saidColumns({ key, history }: AddFlags): Partial<Guess> {
+function givenColumns({ key, history }: AddFlags): Partial<Guess> {
   const names = (text: string) => text.split(',').map((name) => name.trim())
   return {
     ...(key === undefined ? {} : { key: key === false ? [] : names(key) }),
@@ -156,21 +163,25 @@ function saidColumns({ key, history }: AddFlags): Partial<Guess> {
   }
 }
 
-async function write(desk: Desk, page: RegistryText, { draft, version, ...rest }: Added) {
-  const text = pageWith(desk, draft)
-  const path = draft.dictionary && resolve(dirname(resolve(desk.path)), draft.dictionary)
+async function write(
+  context: DraftContext,
+  before: RegistryText,
+  { draft, version, ...rest }: Added,
+) {
+  const text = textWith(context, draft)
+  const path = draft.dictionary && resolve(dirname(resolve(context.path)), draft.dictionary)
   const isNew = path !== null && !rest.hasDictionary
-  await withDictionary(isNew ? path : null, version, () => writeRegistry(page, text))
+  await withDictionary(isNew ? path : null, version, () => writeRegistry(before, text))
 }
 
-/** The files that each dataset of the page lists, by name; a page with mistakes is read too. */
+/** The files of each dataset in the registry; a registry with mistakes is read too. */
 function listedFiles({ text }: RegistryText): ReadonlyMap<string, readonly string[]> {
   const listed = new Map<string, readonly string[]>()
   let content: unknown = null
   try {
     content = parse(text ?? '', { logLevel: 'silent' })
   } catch {
-    // What is wrong with the page is said with its place when the entry is tried on it.
+    // `openDraft` reports the mistake with its line.
     return listed
   }
   const { datasets } = (content ?? {}) as { readonly datasets?: unknown }

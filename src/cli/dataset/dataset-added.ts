@@ -1,24 +1,24 @@
 import { basename } from 'node:path'
 import { curlWithVariable, lookUpPath } from '../../service/first-questions.js'
 import type { Version } from '../../versions/version.js'
-import type { DatasetCheck } from '../check/findings.js'
+import type { DatasetCheck } from '../check/dataset-verdict.js'
 import type { CliParts } from '../parts.js'
-import { count } from '../print.js'
+import { amountOf } from '../print.js'
 import { entryText } from './dataset-entry.js'
 import type { Draft } from './dataset-entry.js'
 import type { PathsRead } from './source-paths.js'
 
-/** What `das dataset add` made, or would make. */
+/** The result of `das dataset add`, also of a dry run. */
 export interface Added {
   readonly draft: Draft
   readonly version: Version
   readonly findings: DatasetCheck['findings']
-  /** The dictionary was there before. */
+  /** The dictionary existed before. */
   readonly hasDictionary: boolean
   readonly registryPath: string
-  /** The server's address. */
+  /** Address of the server. */
   readonly base: string
-  /** Datasets that list the very same files. */
+  /** Datasets that list the same files. */
   readonly twins: readonly string[]
   readonly found: PathsRead
   readonly isWritten: boolean
@@ -26,7 +26,7 @@ export interface Added {
 
 const exampleLettersMax = 100
 
-/** For programs. */
+/** The result in JSON output. */
 export function addedJson(added: Added) {
   const { draft, version, findings, isWritten, twins } = added
   return {
@@ -49,12 +49,12 @@ export function addedJson(added: Added) {
   }
 }
 
-/** The entry alone, and what is to be known of it. */
+/** The entry, with the notes as comments. */
 export function dryLines(added: Added): readonly string[] {
-  return [...shownEntry(added.draft), ...remarks(added).map((line) => `# ${line}`)]
+  return [...shownEntry(added.draft), ...notes(added).map((line) => `# ${line}`)]
 }
 
-/** For the owner: what was written, what was found, and how to go on. */
+/** The entry, the notes and the next commands. */
 export function addedLines(parts: CliParts, added: Added): readonly string[] {
   const { draft, version } = added
   return [
@@ -63,10 +63,10 @@ export function addedLines(parts: CliParts, added: Added): readonly string[] {
     ...shownEntry(draft),
     '',
     contentText(parts, version),
-    ...remarks(added),
+    ...notes(added),
     '',
-    'A running server takes it by itself within seconds; `das dataset list` shows it. Then sell it,',
-    'and ask with the token that was printed:',
+    'A running server serves it within seconds; `das dataset list` shows it. To sell it, and to',
+    'query it with the token that is then printed:',
     '',
     ...nextCommands(added).map((line) => `  ${line}`),
   ]
@@ -78,35 +78,34 @@ function shownEntry(draft: Draft): readonly string[] {
 }
 
 function contentText({ stdout }: CliParts, { rows, columns, files, bytes }: Version): string {
-  const many = (amount: number, word: string) =>
-    `${count(stdout, amount)} ${word}${amount === 1 ? '' : 's'}`
   const counts = [
-    many(rows, 'row'),
-    many(columns.length, 'column'),
-    many(files.length, 'file'),
-    many(bytes, 'byte'),
+    amountOf(stdout, rows, 'row'),
+    amountOf(stdout, columns.length, 'column'),
+    amountOf(stdout, files.length, 'file'),
+    amountOf(stdout, bytes, 'byte'),
   ]
   return `Found ${counts.join(', ')}.`
 }
 
-function remarks(added: Added): readonly string[] {
+function notes(added: Added): readonly string[] {
   const { draft, findings, found, hasDictionary, twins } = added
   const [pattern = ''] = draft.files
   const renamed = [...draft.renamed].map(
-    ([source, name]) => `Column "${source}" is served as "${name}": its own name clashes.`,
+    ([source, name]) =>
+      `Column "${source}" is served as "${name}", because its own name can't be used in a URL.`,
   )
   return [
-    ...(found.isWhole ? [`Files that are added to ${pattern} later are served too.`] : []),
+    ...(found.isWhole ? [`New files that match ${pattern} will be served too.`] : []),
     ...renamed,
     ...(draft.dictionary === null ? [] : [dictionaryText(draft.dictionary, hasDictionary)]),
-    ...twins.map((name) => `warning: the same files are listed as "${name}" already`),
+    ...twins.map((name) => `warning: dataset "${name}" already lists the same files`),
     ...findings.map(({ level, message }) => `${level}: ${message}`),
   ]
 }
 
 function dictionaryText(path: string, hasDictionary: boolean): string {
-  if (hasDictionary) return `${path} was there: it is used as it is.`
-  return `${path} lists the columns: units and descriptions go there.`
+  if (hasDictionary) return `${path} exists and is used.`
+  return `${path} lists the columns. Write their units and descriptions there.`
 }
 
 function nextCommands({ draft, base }: Added): readonly string[] {

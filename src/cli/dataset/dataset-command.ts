@@ -7,12 +7,12 @@ import { addDatasetList } from './dataset-list.js'
 import { addDatasetPack } from './dataset-pack.js'
 import { addDatasetReload } from './dataset-reload.js'
 
-/** `das dataset …`: what is served, and what could be. */
+/** `das dataset …`: adds, lists, checks, packs and reloads datasets. */
 export function addDataset(program: Command, parts: CliParts): void {
   const group = addGroup(
     program,
     'dataset',
-    'Add datasets, see what is served, and check what could be.',
+    'Add, list, check, pack and reload datasets.',
     'das dataset add sales.parquet',
   )
   addDatasetAdd(group, parts)

@@ -3,10 +3,10 @@ import { relative } from 'node:path'
 import { badRequest } from '../../errors.js'
 import { conversionOf } from '../../versions/files/conversion.js'
 
-const parquetMark = 'PAR1'
+const parquetMagic = 'PAR1'
 
 /**
- * Refuses files of another format with a command line that converts the first of them.
+ * Refuses files of another format, with a command that converts the first of them.
  * @throws bad_request
  */
 export async function requireParquet(paths: readonly string[]): Promise<void> {
@@ -14,17 +14,17 @@ export async function requireParquet(paths: readonly string[]): Promise<void> {
     const near = relative(process.cwd(), path)
     const shown = near.startsWith('..') ? path : near
     const conversion = conversionOf(shown)
-    if (!conversion || (await firstLetters(path)) === parquetMark) continue
+    if (!conversion || (await firstBytes(path)) === parquetMagic) continue
     const { format, target, command } = conversion
     throw badRequest(
-      `${shown} is ${format}, and only Parquet is served. Convert it with DuckDB ` +
+      `${shown} is ${format}, but only Parquet can be served. Convert it with DuckDB ` +
         `(https://duckdb.org/install), then add ${target}:\n\n  ${command}\n`,
     )
   }
 }
 
-async function firstLetters(path: string): Promise<string> {
+async function firstBytes(path: string): Promise<string> {
   await using file = await open(path)
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(parquetMark.length))
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(parquetMagic.length))
   return buffer.toString('latin1', 0, bytesRead)
 }

@@ -3,20 +3,20 @@ import { basename, join } from 'node:path'
 import { csvCell } from '../../text.js'
 import type { Version } from '../../versions/version.js'
 
-/** Where a dataset's units and descriptions are written by its owner. */
+/** The file in which the owner writes a dataset's units and descriptions. */
 export function dictionaryPath(folder: string, dataset: string): string {
   return join(folder, `${dataset}.columns.csv`)
 }
 
-/** Whether there is something of this name. */
+/** Whether a file or folder exists. */
 export async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined
 }
 
 /**
- * Makes a dictionary with a line for each column, still to be filled in, and then does the work;
- * if that fails the dictionary goes again. Nothing that exists is overwritten. Null = none.
- * @throws Error where it can't be written
+ * Creates a dictionary with an empty line for each column, then does the work; if the work fails,
+ * the dictionary is removed. An existing file is not overwritten. `path` null = no dictionary.
+ * @throws Error when the dictionary can't be written
  */
 export async function withDictionary(
   path: string | null,
@@ -28,7 +28,7 @@ export async function withDictionary(
     await writeFile(path, skeleton(version), { flag: 'wx' })
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    const message = `Can't write ${basename(path)} (${code}); --no-dictionary does without it.`
+    const message = `Can't write ${basename(path)} (${code}). Use --no-dictionary to skip it.`
     throw new Error(message, { cause })
   }
   try {
@@ -39,7 +39,7 @@ export async function withDictionary(
   }
 }
 
-/** By the files' own names, which dictionaries speak of. */
+/** Dictionaries use the column names of the files. */
 function skeleton({ columns }: Version): string {
   const lines = columns.map(({ source }) => `${csvCell(source)},,`)
   return ['column,unit,description', ...lines, ''].join('\n')

@@ -8,16 +8,16 @@ import type { Registry } from '../../registry/registry.js'
 import { FileError } from '../../versions/opener.js'
 import type { WithSample } from '../../versions/sample.js'
 import type { Version } from '../../versions/version.js'
-import { examine } from '../check/examine.js'
+import { checkDataset } from '../check/dataset-verdict.js'
+import { examineDataset } from '../check/examine-dataset.js'
 import type { Finding } from '../check/finding-table.js'
-import { checkDataset } from '../check/findings.js'
 import type { CliParts } from '../parts.js'
 import { entryText } from './dataset-entry.js'
 import type { Draft } from './dataset-entry.js'
 import { guessHistory, guessKey, guessable } from './guess-columns.js'
 
-/** A registry's page that a draft is tried on, in memory. */
-export interface Desk {
+/** The registry's text, into which a draft is written in memory. */
+export interface DraftContext {
   readonly parts: CliParts
   readonly path: string
   readonly text: string
@@ -31,86 +31,89 @@ interface Opened {
   readonly version: Version
 }
 
-/** The text of the registry with the draft's entry in it. */
-export function pageWith({ text }: Desk, draft: Draft): string {
+/** The text of the registry with the draft's entry. */
+export function textWith({ text }: DraftContext, draft: Draft): string {
   return withDatasetEntry(text, draft.name, entryText(draft))
 }
 
 /**
- * Opens a draft's files as `das dataset check` would.
- * @throws RegistryError with every reason why it could not be served
+ * Opens the files of a draft.
+ * @throws RegistryError with every reason why it can't be served
  */
-export async function openDraft(desk: Desk, draft: Draft): Promise<Opened> {
-  const { dataset, registry } = await tryDraft(desk, draft)
+export async function openDraft(context: DraftContext, draft: Draft): Promise<Opened> {
+  const { dataset, registry } = await tryDraft(context, draft)
   if (dataset.version) return { registry, dataset, version: dataset.version }
   throw refusal(dataset)
 }
 
-/** What `das dataset check` says of it. */
+/** The findings that `das dataset check` would report. */
 export async function verdict(
-  { parts, memoryLimitBytes }: Desk,
+  { parts, memoryLimitBytes }: DraftContext,
   { registry, ...opened }: Opened,
 ): Promise<readonly Finding[]> {
   const context = { registry, sold: [], deep: false, nowMs: parts.now() }
-  const tools = { inspectFiles: parts.inspectFiles(memoryLimitBytes) }
-  const options = { signal: new AbortController().signal, report: () => {} }
-  const examined = await examine({ ...opened, reasons: [] }, context, tools, options)
+  const options = {
+    deep: false,
+    inspectFiles: parts.inspectFiles(memoryLimitBytes),
+    signal: new AbortController().signal,
+    report: () => {},
+  }
+  const examined = await examineDataset({ ...opened, reasons: [] }, options)
   return checkDataset(examined, context).findings
 }
 
 /**
- * The draft with other names for columns whose own could not stand in a request, where the files
- * have such.
- * @throws RegistryError with every reason why it could not be served all the same
+ * The draft, with new names for columns whose own names can't be used in a request.
+ * @throws RegistryError with every reason why it can't be served with these names
  */
 export async function servable(
-  desk: Desk,
+  context: DraftContext,
   draft: Draft,
   paths: readonly string[],
 ): Promise<{ readonly draft: Draft; readonly opened: Opened }> {
-  const { dataset, registry } = await tryDraft(desk, draft)
+  const { dataset, registry } = await tryDraft(context, draft)
   if (dataset.version) return { draft, opened: { registry, dataset, version: dataset.version } }
-  const renamed = await newNames(desk, paths)
+  const renamed = await newNames(context, paths)
   if (renamed.size === 0) throw refusal(dataset)
   const other = { ...draft, renamed }
-  return { draft: other, opened: await openDraft(desk, other) }
+  return { draft: other, opened: await openDraft(context, other) }
 }
 
-/** What the owner says, or the files, of the key and the history column. */
+/** The key and the history column, given by the owner or guessed from the files. */
 export type Guess = Pick<Draft, 'key' | 'history'>
 
-/** Guesses from a sample of the files; `said` is what the owner has decided already. */
+/** Guesses from a sample of the files; `given` are the owner's decisions. */
 export async function guess(
-  desk: Desk,
+  context: DraftContext,
   version: Version,
-  said: Partial<Guess>,
+  given: Partial<Guess>,
 ): Promise<Guess & Pick<Draft, 'example'>> {
-  const lead = sampleable(version, said.key?.[0])
+  const lead = sampleable(version, given.key?.[0])
   const columns = [...new Set([...guessable(version.columns), ...(lead ? [lead] : [])])]
-  const { key = [], history = null } = said
+  const { key = [], history = null } = given
   if (version.rows === 0 || columns.length === 0) return { key, history, example: null }
-  return await sampler(desk)(version, columns, async (sample) => {
+  return await sampler(context)(version, columns, async (sample) => {
     const guessed = guessHistory(sample)
-    const found = said.key ? [] : await guessKey(sample, guessed)
+    const found = given.key ? [] : await guessKey(sample, guessed)
     const first = lead ?? found[0]
     const [example = null] = first ? await sample.example([first]) : []
     return {
-      key: said.key ?? found.map(({ name }) => name),
-      history: said.history === undefined ? (guessed?.name ?? null) : said.history,
+      key: given.key ?? found.map(({ name }) => name),
+      history: given.history === undefined ? (guessed?.name ?? null) : given.history,
       example,
     }
   })
 }
 
-/** A value of this column as a filter writes it; null where there is none. */
+/** A value of this column as a filter writes it; null when there are no values. */
 export async function exampleOf(
-  desk: Desk,
+  context: DraftContext,
   version: Version,
   name: string | undefined,
 ): Promise<string | null> {
   const column = sampleable(version, name)
   if (!column || version.rows === 0) return null
-  const [value = null] = await sampler(desk)(version, [column], (sample) =>
+  const [value = null] = await sampler(context)(version, [column], (sample) =>
     sample.example([column]),
   )
   return value
@@ -120,17 +123,20 @@ function sampleable({ columns }: Version, name: string | undefined): Column | un
   return columns.find((each) => each.name === name && each.rules.domain.kind !== 'opaque')
 }
 
-async function tryDraft(desk: Desk, draft: Draft): Promise<Pick<Opened, 'registry' | 'dataset'>> {
-  const { parts, path, memoryLimitBytes } = desk
-  const registry = parseRegistry(pageWith(desk, draft).replace(/^\ufeff/, ''), path)
+async function tryDraft(
+  context: DraftContext,
+  draft: Draft,
+): Promise<Pick<Opened, 'registry' | 'dataset'>> {
+  const { parts, path, memoryLimitBytes } = context
+  const registry = parseRegistry(textWith(context, draft).replace(/^\ufeff/, ''), path)
   const openFiles = parts.openFiles(memoryLimitBytes)
   const catalog = await openCatalog(registry, { openFiles, versionsFolder: null }, draft.name)
   const dataset = catalog.datasets.get(draft.name)
-  if (!dataset) throw new Error('the catalog lost a dataset')
+  if (!dataset) throw new Error('the catalog lacks the draft')
   return { registry, dataset }
 }
 
-/** Places in a page that is not written would lead nowhere. */
+/** Leaves out line numbers, because the text that they refer to is never written. */
 function refusal({ name, reason }: Pick<Dataset, 'name' | 'reason'>): Error {
   const reasons = (reason ?? '').split('\n').map((line) => line.replace(/^[^\s:]+:\d+:\d+: /, ''))
   return new RegistryError([
@@ -139,8 +145,8 @@ function refusal({ name, reason }: Pick<Dataset, 'name' | 'reason'>): Error {
   ])
 }
 
-/** A sampler whose complaint names the file as the owner does. */
-function sampler({ parts, memoryLimitBytes }: Desk): WithSample {
+/** A sampler whose errors have the file's name instead of its path. */
+function sampler({ parts, memoryLimitBytes }: DraftContext): WithSample {
   return async (version, columns, use) => {
     try {
       return await parts.withSample(memoryLimitBytes)(version, columns, use)
@@ -152,9 +158,9 @@ function sampler({ parts, memoryLimitBytes }: Desk): WithSample {
   }
 }
 
-/** New names for columns that are called like a parameter, or like another but for its case. */
+/** New names for columns with a reserved name, or with a name that differs only in case. */
 async function newNames(
-  { parts, memoryLimitBytes }: Desk,
+  { parts, memoryLimitBytes }: DraftContext,
   paths: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const names = new Set<string>()
@@ -163,7 +169,7 @@ async function newNames(
       for (const { name } of file.columns) names.add(name)
     }
   } catch (cause) {
-    // The catalog has said already what is wrong with the file.
+    // The catalog has reported this file.
     if (cause instanceof FileError) return new Map()
     throw cause
   }

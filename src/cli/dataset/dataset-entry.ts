@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path'
 import { flowText, scalarText } from '../../registry/yaml-text.js'
 
-/** What `das dataset add` writes of a dataset. */
+/** A dataset that `das dataset add` writes into the registry. */
 export interface Draft {
   readonly name: string
   readonly title: string
@@ -13,13 +13,13 @@ export interface Draft {
   readonly isListed: boolean
   /** Relative to the registry; null = none. */
   readonly dictionary: string | null
-  /** The files' own names → names that can be served. */
+  /** Column names in the files → names that can be served. */
   readonly renamed: ReadonlyMap<string, string>
   /** A value of the first key column, for the example of a demo subset. */
   readonly example: string | null
 }
 
-/** The entry's lines as a person would write them, without its name, two spaces a level. */
+/** The text of the entry without its name, two spaces a level. */
 export function entryText(draft: Draft): string {
   const { description, source, key, history, dictionary } = draft
   const areInside = draft.files.every((path) => !isAbsolute(path))
@@ -27,18 +27,18 @@ export function entryText(draft: Draft): string {
     `title: ${scalarText(draft.title)}`,
     ...(description === null ? [] : [`description: ${scalarText(description)}`]),
     ...(source === null ? [] : [`source: ${scalarText(source)}`]),
-    `files: ${oneOrMany(draft.files)}${areInside ? ' # relative to this page' : ''}`,
+    `files: ${oneOrMany(draft.files)}${areInside ? ' # relative to this file' : ''}`,
     key.length > 0
-      ? `key: [${key.map(scalarText).join(', ')}] # rows are looked up by it, the first column first`
-      : '# key: [column] # rows are looked up by it, the first column first',
+      ? `key: [${key.map(scalarText).join(', ')}] # columns for look-ups, the first column first`
+      : '# key: [column] # columns for look-ups, the first column first',
     ...(history === null
       ? []
-      : [`history: ${scalarText(history)} # plans count their years in it`]),
-    ...(draft.isListed ? ['listed: true # visitors without a token see it'] : []),
+      : [`history: ${scalarText(history)} # plans count years in this column`]),
+    ...(draft.isListed ? ['listed: true # listed for visitors without a token'] : []),
     ...(dictionary === null ? [] : [`dictionary: ${scalarText(dictionary)} # units, descriptions`]),
     ...renamedLines(draft.renamed),
     ...demoLines(draft),
-    'plans: # what is sold; this one is here to be changed',
+    'plans: # change this example before you sell it',
     '  free: { rows_per_month: 1000, history: all, price_rub: 0 }',
     '',
   ].join('\n')
@@ -54,13 +54,13 @@ function renamedLines(renamed: Draft['renamed']): readonly string[] {
   const lines = [...renamed].map(
     ([source, name]) => `  ${scalarText(source)}: ${flowText({ name })}`,
   )
-  return ['columns: # names that a request could not use', ...lines]
+  return ['columns: # these names cannot be used in a request', ...lines]
 }
 
-/** Not on by itself: what the public sees is the owner's choice. */
+/** A comment, because only the owner decides what is public. */
 function demoLines({ key, example }: Draft): readonly string[] {
   const [column] = key
   if (column === undefined || example === null || /[\r\n]/.test(column + example)) return []
   const values = `[${scalarText(example)}]`
-  return [`# demo: { ${scalarText(column)}: ${values} } # what the public demo token may see`]
+  return [`# demo: { ${scalarText(column)}: ${values} } # rows that the public demo token can read`]
 }

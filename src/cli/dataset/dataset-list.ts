@@ -6,17 +6,18 @@ import type { Registry } from '../../registry/registry.js'
 import { addCommand, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
 import type { CliParts } from '../parts.js'
-import { isoTimeOrNull, minute, printJson, printLines, size, tableLines } from '../print.js'
+import { isoTimeOrNull, minute, printJson, printLines, size } from '../print.js'
 import { registryIfReadable } from '../read-registry.js'
 import { readStore } from '../state.js'
+import { tableLines } from '../table.js'
 
 /** `das dataset list`. */
 export function addDatasetList(group: Command, parts: CliParts): void {
   addCommand(group, {
     usage: 'list',
     description:
-      'List the datasets as the server last reported them: what it serves of each, what that ' +
-      'costs on the disk, and why something newer is refused.',
+      'List the datasets as the server last reported them: status, version, disk space, and why ' +
+      'a newer version is refused.',
     settings: ['registry', 'state'],
     json:
       'print [{name, title, status: serving|stale|unavailable|not loaded, version, rows, files, ' +
@@ -28,7 +29,7 @@ export function addDatasetList(group: Command, parts: CliParts): void {
 async function list(parts: CliParts, flags: Flags): Promise<void> {
   const config = readSettings(['registry', 'state'], flags, parts.environment)
   const registry = await registryIfReadable(parts, config.registry)
-  const { states, followed } = readStore(config.state, readStates) ?? nothingReported
+  const { states, followed } = (await readStore(config.state, readStates)) ?? nothingReported
   const datasets = joined(registry, states)
   if (followed?.reason) warnOfRegistry(parts, followed)
   if (flags.json) printJson(parts, datasets.map(jsonOf))
@@ -47,20 +48,20 @@ function readStates(store: ControlStore): Reported {
 }
 
 function warnOfRegistry({ stderr }: CliParts, { reason }: RegistryState): void {
-  stderr.write('warning: the server does not follow the registry as it stands:\n')
+  stderr.write('warning: the server refuses the current registry and uses the earlier one:\n')
   for (const line of (reason ?? '').split('\n')) stderr.write(`  ${line}\n`)
 }
 
 type Listed = ReturnType<typeof joined>[number]
 
-/** The registry's datasets in its order, then those that a server reported and the registry lost. */
+/** The registry's datasets in its order, then those that only the server reported. */
 function joined(registry: Registry | null, states: readonly DatasetState[]) {
   const byName = new Map(states.map((state) => [state.dataset, state]))
   const names = new Set([...(registry?.datasets.keys() ?? []), ...byName.keys()])
   return [...names].map((name) => {
     const state = byName.get(name)
     const entry = registry?.datasets.get(name)
-    const reason = state ? state.reason : 'no server has reported it yet: das serve'
+    const reason = state ? state.reason : 'no server has reported it yet; start one with das serve'
     return {
       name,
       title: entry?.title ?? null,
@@ -73,7 +74,7 @@ function joined(registry: Registry | null, states: readonly DatasetState[]) {
       diskBytes: state?.diskBytes ?? null,
       earlier: state?.earlier ?? null,
       updatedAt: state?.updatedAt ?? null,
-      reason: registry && !entry ? 'not in the registry any more' : reason,
+      reason: registry && !entry ? 'no longer in the registry' : reason,
     }
   })
 }
@@ -90,10 +91,10 @@ function jsonOf({ diskBytes, earlier, updatedAt, reason, ...rest }: Listed) {
 
 const titles = ['DATASET', 'STATUS', 'ROWS', 'VERSION', 'FILES', 'DISK', 'KEPT', 'REPORTED']
 
-/** The table, and below it what there is to say of single datasets. */
+/** The table, and below it the notes on single datasets. */
 function listLines({ stdout }: CliParts, datasets: readonly Listed[]): readonly string[] {
   if (datasets.length === 0) {
-    return ['No dataset yet. Add one with: das dataset add FILE']
+    return ['The registry lists no dataset. Add one with: das dataset add FILE']
   }
   const rows = datasets.map((each) => [
     each.name,

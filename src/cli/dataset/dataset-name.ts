@@ -1,8 +1,8 @@
 const nameLettersMax = 64
-/** `/v1/account` is an address of its own. */
+/** `/v1/account` is not a dataset. */
 const reservedName = 'account'
 
-/** Names that tools give to what they write: they say nothing of what is in it. */
+/** Names that tools give to any file, whatever its content. */
 const genericName =
   /^(data|dataset|files?|parquet|output|out|export|tmp|temp|downloads?|part[-_ ].*|\d+)$/i
 
@@ -13,13 +13,13 @@ const latin: Readonly<Record<string, string>> = {
   ...{ ъ: '', ы: 'y', ь: '', э: 'e', ю: 'yu', я: 'ya', ß: 'ss', ø: 'o', æ: 'ae', ł: 'l', đ: 'd' },
 }
 
-/** The first of these texts that says something of what is in the files. */
-export function tellingText(texts: readonly string[]): string {
+/** The first of these texts that is not a generic name. */
+export function specificText(texts: readonly string[]): string {
   const trimmed = texts.map((text) => text.normalize('NFC').replace(/^[\s._-]+|[\s._-]+$/g, ''))
   return trimmed.find((text) => nameOf(text) !== '' && !genericName.test(text)) ?? 'dataset'
 }
 
-/** A text as a dataset's name: Latin letters, digits and underscores; empty where nothing is left. */
+/** A text as a dataset's name: Latin letters, digits and underscores; may be empty. */
 function nameOf(text: string): string {
   return [...text.normalize('NFC').toLowerCase()]
     .map((letter) => latin[letter] ?? letter)
@@ -31,7 +31,7 @@ function nameOf(text: string): string {
     .replace(/^_+|_+$/g, '')
 }
 
-/** The same, unlike the names that are taken. */
+/** A text as a dataset's name that is not taken. */
 export function freeName(text: string, taken: ReadonlySet<string>): string {
   const name = nameOf(text) || 'dataset'
   const isFree = (each: string) => each !== reservedName && !taken.has(each)
@@ -43,7 +43,7 @@ export function freeName(text: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** A text in words that begin with a capital letter. */
+/** A text as a title: words that begin with a capital letter. */
 export function titleOf(text: string): string {
   const words = text
     .normalize('NFC')
@@ -53,7 +53,7 @@ export function titleOf(text: string): string {
   return words.slice(0, 1).toUpperCase() + words.slice(1)
 }
 
-/** What the texts begin with alike, without a number or date that was begun. */
+/** The common start of the texts, without a number or date that is cut. */
 export function commonStart(texts: readonly string[]): string {
   const [first = ''] = texts
   let length = first.length

@@ -15,8 +15,8 @@ import type { Version } from '../../versions/version.js'
 import { addCommand, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
 import type { CliParts } from '../parts.js'
-import { count, printJson, printLines, sizeText } from '../print.js'
-import { progressReport } from '../progress.js'
+import { amountOf, printJson, printLines, sizeText } from '../print.js'
+import { progressReport } from '../progress-bar.js'
 import { findDataset } from '../read-registry.js'
 import { packTarget } from './pack-target.js'
 
@@ -25,12 +25,12 @@ export function addDatasetPack(group: Command, parts: CliParts): void {
   addCommand(group, {
     usage: 'pack <name>',
     description:
-      'Write the dataset anew, sorted by its key, in the layout that look-ups are quickest in; ' +
-      'compare every cell; then point the registry at it. The sources stay as they are.',
+      'Write the dataset to new files that are sorted by its key, for fast look-ups; compare ' +
+      'every cell; then change the registry to the new files. The source files are not changed.',
     options: (command) =>
       command
-        .option('--to <folder>', 'the folder to make (default: <source folder>-packed)')
-        .option('--no-switch', 'leave the registry as it is'),
+        .option('--to <folder>', 'folder for the new files (default: <source folder>-packed)')
+        .option('--no-switch', 'do not change the registry'),
     settings: ['registry', 'memoryLimit'],
     json: 'print {name, folder, files, rows, bytes_before, bytes_after, seconds, switched}',
     examples: [
@@ -41,7 +41,7 @@ export function addDatasetPack(group: Command, parts: CliParts): void {
   }).action((name: string, flags: Flags) => pack(parts, name, flags))
 }
 
-/** What was made, and from what. */
+/** The result of packing. */
 interface Packed {
   readonly name: string
   readonly folder: string
@@ -53,7 +53,7 @@ interface Packed {
 
 async function pack(parts: CliParts, name: string, flags: Flags): Promise<void> {
   const config = readSettings(['registry', 'memoryLimit'], flags, parts.environment)
-  // Read first: where it changes while files are packed, it is not written.
+  // Read first: if the registry changes while files are packed, it is not overwritten.
   const before = await readRegistryText(config.registry)
   const registry = await readRegistry(config.registry)
   const entry = findDataset(registry, name)
@@ -61,8 +61,10 @@ async function pack(parts: CliParts, name: string, flags: Flags): Promise<void> 
   const folder = await packTarget(name, entry, registry, wanted)
   const version = await openVersion(parts, registry, name, config.memoryLimit)
   if (version.key.length === 0) {
-    const advice = 'is only cut anew, not sorted; name the columns of its look-ups in key'
-    parts.stderr.write(`warning: "${name}" has no key in the registry: it ${advice}\n`)
+    parts.stderr.write(
+      `warning: "${name}" has no key in the registry, so its rows are not sorted; list the ` +
+        'columns of its look-ups in key\n',
+    )
   }
   const packed = await packVersion(parts, registry, version, folder, config.memoryLimit, flags)
   const isSwitched = flags['switch'] !== false
@@ -126,12 +128,12 @@ function failureWords(cause: unknown, registry: Registry, { dataset, target }: P
   if (code === undefined || !unwritable.includes(code)) return cause
   const place = `${pathIn(registry, target)}/`
   const advice =
-    `Name another folder, --to FOLDER, or put \`pack: auto\` into the entry of "${dataset}": ` +
-    'then the server packs it into its state folder.'
+    `Name another folder with --to, or write \`pack: auto\` in the entry of "${dataset}": then ` +
+    'the server packs it into its state folder.'
   return new Error(`${place} can't be written (${code}). ${advice}`, { cause })
 }
 
-/** What a system says of a folder that takes no file. */
+/** Error codes for a folder that can't be written. */
 const unwritable: readonly string[] = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'ENOENT']
 
 function codeOf(cause: unknown): string | undefined {
@@ -139,11 +141,11 @@ function codeOf(cause: unknown): string | undefined {
 }
 
 function stopped(cause: unknown): Error {
-  const advice = 'what is finished is kept: the same command goes on from there'
-  return new Error(`stopped; ${advice}`, { cause })
+  const message = 'Stopped. The finished files are kept; run the same command to continue.'
+  return new Error(message, { cause })
 }
 
-/** How much of the whole each stage is, as measured. */
+/** The measured share of each stage in the whole. */
 const stageShares: Readonly<Record<PackProgress['stage'], readonly [from: number, to: number]>> = {
   sorting: [0, 0.03],
   writing: [0.03, 0.83],
@@ -155,7 +157,7 @@ function shareOf(stage: PackProgress['stage'], done: number): number {
   return from + (to - from) * (Number.isNaN(done) ? 0 : done)
 }
 
-/** Relative to the registry where it lies beside or under it: the two can be moved together. */
+/** Relative if the path is beside or under the registry, so that both can be moved together. */
 function pathIn({ folder }: Registry, path: string): string {
   const near = relative(folder, path)
   const isFar = near.startsWith(join('..', '..')) || isAbsolute(near)
@@ -183,17 +185,17 @@ function packedLines(
   isSwitched: boolean,
 ): readonly string[] {
   const place = escapePattern(pathIn(registry, folder))
-  const amount = (value: number) => count(stdout, value)
   const sizes = `${sizeText(version.bytes)} → ${sizeText(bytesAfter)}`
   const list = listOf(registry.datasets.get(name)?.files).join(', ')
-  const files_ = `${amount(files.length)} file${files.length === 1 ? '' : 's'}`
+  const rows = amountOf(stdout, version.rows, 'row')
+  const amounts = `${rows} in ${amountOf(stdout, files.length, 'file')}`
   return [
-    `${name}: ${amount(version.rows)} rows in ${files_}, ${sizes}, in ${seconds} s; every cell compared.`,
+    `${name}: ${amounts}, ${sizes}, in ${seconds} s; every cell was compared.`,
     ...(isSwitched
       ? [
-          `The registry's files are now ${place}/*.parquet; the sources are as they were.`,
-          `A running server takes it within seconds. To go back: files: ${list}`,
+          `The registry now has files: ${place}/*.parquet; the source files are unchanged.`,
+          `A running server serves it within seconds. To undo this, write: files: ${list}`,
         ]
-      : [`To serve it, put into the registry: files: ${place}/*.parquet`]),
+      : [`To serve it, write in the registry: files: ${place}/*.parquet`]),
   ]
 }

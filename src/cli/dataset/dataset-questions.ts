@@ -7,8 +7,8 @@ import type { CliParts } from '../parts.js'
 import { printLines } from '../print.js'
 import type { Draft } from './dataset-entry.js'
 
-/** What stands on the command line already and is not asked. */
-interface Said {
+/** Options of the command line, which are not asked for. */
+interface GivenOptions {
   readonly name?: unknown
   readonly title?: unknown
   readonly key?: unknown
@@ -18,19 +18,19 @@ interface Said {
 const triesMax = 5
 const none = '-'
 
-/** @throws bad_request for a name that can't be a dataset's or is another's */
+/** @throws bad_request for a name that is invalid or taken */
 export function requireName(name: string, taken: ReadonlySet<string>): void {
   const problem = nameProblem(name, taken)
   if (problem !== null) throw badRequest(problem)
 }
 
-/** The draft as a person wants it: asked for is what was guessed, and Enter takes the guess. */
+/** The draft with the owner's answers; Enter accepts a guess. */
 export async function askDraft(
   parts: CliParts,
   draft: Draft,
   version: Version,
   taken: ReadonlySet<string>,
-  said: Said,
+  given: GivenOptions,
 ): Promise<Draft> {
   const names = version.columns.filter(({ hidden }) => !hidden).map(({ name }) => name)
   const columnsProblem = (text: string) => {
@@ -39,24 +39,24 @@ export async function askDraft(
     return `There is no column ${quoted(wrong)}.${didYouMean(wrong, names)}`
   }
   return await withDialogue(parts, async (ask) => {
-    const asked = async (isSaid: boolean, question: string, guess: string, check: Check) =>
-      isSaid ? guess : await askUntilRight(parts, ask, question, guess, check)
-    const name = await asked(said.name !== undefined, 'Name in addresses', draft.name, (text) =>
+    const asked = async (isGiven: boolean, question: string, guess: string, check: Check) =>
+      isGiven ? guess : await askUntilRight(parts, ask, question, guess, check)
+    const name = await asked(given.name !== undefined, 'Name in URLs', draft.name, (text) =>
       nameProblem(text, taken),
     )
-    const title = await asked(said.title !== undefined, 'Title', draft.title, () => null)
+    const title = await asked(given.title !== undefined, 'Title', draft.title, () => null)
     const keyGuess = draft.key.join(', ')
-    const key = await asked(said.key !== undefined, keyQuestion, keyGuess, columnsProblem)
+    const key = await asked(given.key !== undefined, keyQuestion, keyGuess, columnsProblem)
     const historyGuess = draft.history ?? ''
-    const isSaid = said.history !== undefined
-    const history = await asked(isSaid, historyQuestion, historyGuess, columnsProblem)
-    const keyNames = said.key === undefined ? listed(key) : draft.key
+    const isGiven = given.history !== undefined
+    const history = await asked(isGiven, historyQuestion, historyGuess, columnsProblem)
+    const keyNames = given.key === undefined ? listed(key) : draft.key
     return { ...draft, name, title, key: keyNames, history: listed(history)[0] ?? null }
   })
 }
 
-const keyQuestion = `Key, the columns that rows are looked up by, "${none}" for none`
-const historyQuestion = `History, the column that plans count years in, "${none}" for none`
+const keyQuestion = `Key, the columns for look-ups, "${none}" for none`
+const historyQuestion = `History, the column in which plans count years, "${none}" for none`
 
 type Check = (text: string) => string | null
 
@@ -73,7 +73,7 @@ async function askUntilRight(
     if (problem === null) return text
     printLines(parts, problem)
   }
-  throw new Error('Cancelled: nothing was written.')
+  throw new Error('Cancelled. No file was changed.')
 }
 
 function listed(text: string): readonly string[] {
@@ -86,9 +86,9 @@ function listed(text: string): readonly string[] {
 
 function nameProblem(name: string, taken: ReadonlySet<string>): string | null {
   if (!/^[a-z0-9_]{1,64}$/.test(name)) {
-    return `A dataset's name is 1 to 64 of a-z, 0-9 and "_", not ${quoted(name)}.`
+    return `A dataset's name must be 1 to 64 of a-z, 0-9 and "_", got ${quoted(name)}.`
   }
   if (name === 'account') return 'The name "account" is reserved.'
   if (!taken.has(name)) return null
-  return `The registry has a dataset "${name}": change its files there, or take another --name.`
+  return `The registry already has "${name}". Change its files there, or use another --name.`
 }

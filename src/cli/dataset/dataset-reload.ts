@@ -10,12 +10,12 @@ import { addCommand, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
 import type { CliParts } from '../parts.js'
 import { printJson, printLines } from '../print.js'
-import { withFilledStoreAsync } from '../state.js'
+import { withFilledStore } from '../state.js'
 
-const lookEveryMs = 100
-/** A server looks for wishes twice a second. */
-const takenWithinMs = 10_000
-/** Opening a large dataset means reading every byte of it. */
+const checkEveryMs = 100
+/** A server checks for requests twice a second. */
+const startedWithinMs = 10_000
+/** Opening a large dataset reads every byte of it. */
 const finishedWithinMs = 30 * 60_000
 
 /** `das dataset reload`. */
@@ -23,13 +23,13 @@ export function addDatasetReload(group: Command, parts: CliParts): void {
   addCommand(group, {
     usage: 'reload',
     description:
-      'Have the running server take what changed of the registry and the files now, and say what ' +
-      'became of it. It does so by itself within seconds; this is to be sure, and for --force.',
+      'Make the running server load changes of the registry and the files now, and wait for the ' +
+      'result. The server does so by itself within seconds; --force accepts what it refuses.',
     options: (command) =>
       command.option(
         '--force',
-        'take what is refused for what it lacks: datasets or plans that live subscriptions use, ' +
-          'columns, rows; and a damaged file for what it holds now',
+        'also load changes that remove datasets or plans of live subscriptions, columns or rows, ' +
+          'and the present content of a damaged file',
       ),
     settings: ['state'],
     json: 'print [{name, status, version, reason}]',
@@ -39,36 +39,38 @@ export function addDatasetReload(group: Command, parts: CliParts): void {
 
 async function reload(parts: CliParts, flags: Flags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
-  await withFilledStoreAsync(state, async (store) => {
+  await withFilledStore(state, async (store) => {
     if (!ServerLock.isHeld(join(resolve(state), 'server.lock'))) throw noServer()
     const id = requestReload(store, flags['force'] === true, parts.now())
-    await fulfilled(store, id)
+    await finished(store, id)
     report(parts, store, flags.json === true)
   })
 }
 
-/** @throws Error when no server takes the wish, or one takes too long */
-async function fulfilled(store: ControlStore, id: number): Promise<void> {
+/** @throws Error when no server starts the reload, or the reload takes too long */
+async function finished(store: ControlStore, id: number): Promise<void> {
   const start = performance.now()
   for (;;) {
     const progress = reloadProgress(store, id)
     if (progress === 'finished') return
     const waitedMs = performance.now() - start
-    if (progress === 'waiting' && waitedMs > takenWithinMs && withdrawReload(store, id)) {
+    if (progress === 'waiting' && waitedMs > startedWithinMs && withdrawReload(store, id)) {
       throw noServer()
     }
     if (waitedMs > finishedWithinMs) {
-      throw new Error('The server is still at work: das dataset list says what becomes of it.')
+      throw new Error('The server is still reloading. das dataset list shows the result.')
     }
-    await sleep(lookEveryMs)
+    await sleep(checkEveryMs)
   }
 }
 
 function noServer(): Error {
-  return new Error('No server runs over this state folder: das serve, or name it by --state.')
+  return new Error(
+    'No server runs over this state folder. Start das serve, or name another folder with --state.',
+  )
 }
 
-/** @throws Error when something is refused */
+/** @throws Error when the registry or a dataset is refused */
 function report(parts: CliParts, store: ControlStore, json: boolean): void {
   const states = listDatasetStates(store)
   const refused = readRegistryState(store)?.reason ?? null
@@ -90,7 +92,7 @@ function report(parts: CliParts, store: ControlStore, json: boolean): void {
     )
   }
   if (refused !== null) {
-    throw new RegistryError(['error: the registry is refused:', ...refused.split('\n')])
+    throw new RegistryError(['error: the server refuses the registry:', ...refused.split('\n')])
   }
   const failed = states.filter(({ reason }) => reason !== null).length
   if (failed > 0) throw new Error(`${failed} of ${states.length} datasets are not up to date.`)

@@ -4,12 +4,12 @@ import type { Sample, SampledColumn, RowOrder } from '../../versions/sample.js'
 const columnsMax = 24
 const keyColumnsMax = 3
 const extensionsMax = 8
-/** A key column whose values repeat more than this often finds too much. */
+/** A key column is useless if its values repeat more often than this. */
 const repeatsMax = 100
 const firstYear = 1900
 const lastYear = 2100
 
-/** Names of what rows are looked up by, the most telling first. */
+/** Names of columns for look-ups, the best first. */
 const idNames: readonly RegExp[] = [
   /^(id|inn|ogrn|uuid|guid|isin|lei|cik|vin|sku|ticker|инн|огрн|ид)$/,
   /(^|_)(reg_?number|registry_?number|key|code|id|uuid|guid|iso_?[23]?)$/,
@@ -17,10 +17,10 @@ const idNames: readonly RegExp[] = [
 ]
 const yearNames = /(^|_)(year|god|yr|fy|год)(_|$)/
 const dateNames = /(^|_)(date|period|day|month|time|timestamp|ts|at|on|дата|период)(_|$)/
-/** Dates and years that say little of when a row belongs. */
+/** Dates and years that do not say which period a row belongs to. */
 const otherDates = /birth|expir|end|valid|updat|modif|load|delet/
 
-/** The columns worth a look when a key and a history column are wanted. */
+/** The columns that may be a key or the history column. */
 export function guessable(columns: readonly Column[]): readonly Column[] {
   return columns
     .filter(({ hidden, rules }) => !hidden && keyTypes.includes(rules.shown))
@@ -30,7 +30,7 @@ export function guessable(columns: readonly Column[]): readonly Column[] {
     .map(({ column }) => column)
 }
 
-/** The column that plans may count years in: years, else dates; null where there is none. */
+/** The column in which plans can count years: years, else dates; null if there are neither. */
 export function guessHistory({ columns }: Sample): Column | null {
   const filled = columns.filter(({ column, filled: rows }) => rows > 0 && !isOther(column))
   const years = filled.filter(holdsYears)
@@ -44,8 +44,8 @@ export function guessHistory({ columns }: Sample): Column | null {
 }
 
 /**
- * The columns that rows are best looked up by, or none: what the files are sorted by or what tells
- * rows apart, under a telling name by preference; then what makes the key unique.
+ * The best columns for look-ups, or an empty list: the column that sorts the files or identifies
+ * rows, preferably with the name of an id; then columns that make the key unique.
  */
 export async function guessKey(sample: Sample, history: Column | null): Promise<readonly Column[]> {
   const lead = await leadColumn(sample)
@@ -98,7 +98,7 @@ function extensions(sample: Sample, lead: Column, history: Column | null): reado
   return [...(history && history !== lead ? [history] : []), ...rest].slice(0, extensionsMax)
 }
 
-/** With a column that the files are sorted by within the key, else one that makes it unique. */
+/** The key with one more column: one that sorts within the key, else one that makes it unique. */
 async function extended(
   sample: Sample,
   key: readonly Column[],

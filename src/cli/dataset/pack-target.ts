@@ -9,9 +9,9 @@ import { splitPattern } from '../../versions/files/expand-pattern.js'
 import { readPackRecord } from '../../versions/packing/pack-record.js'
 
 /**
- * The folder that a dataset is packed into: the one wanted, else `<source folder>-packed`.
- * @throws bad_request for a folder that the dataset's own patterns look into, or that holds
- *   anything else than an earlier pack of this dataset
+ * The folder that a dataset is packed into: the one of `--to`, else `<source folder>-packed`.
+ * @throws bad_request for a folder that the dataset's patterns match, or that exists and is not an
+ *   earlier pack of this dataset
  */
 export async function packTarget(
   name: string,
@@ -24,27 +24,27 @@ export async function packTarget(
   const shown = (path: string) => `${relative(registry.folder, path) || '.'}/`
   if (wanted === undefined && (await readPackRecord(source))?.dataset === name) {
     throw badRequest(
-      `"${name}" is served from a packed folder already (${shown(source)}). To pack it anew, let ` +
-        'its files name the sources again, or name another folder: --to FOLDER.',
+      `"${name}" is already served from a packed folder (${shown(source)}). To pack it again, ` +
+        'change its files to the sources, or name another folder with --to.',
     )
   }
   const target = wanted === undefined ? `${source}-packed` : resolve(wanted)
   for (const pattern of patterns) {
     if (!(await reaches(registry.folder, pattern, target))) continue
     throw badRequest(
-      `The dataset's own pattern looks into ${shown(target)}: name another folder, --to FOLDER.`,
+      `The dataset's files match the folder ${shown(target)}. Name another folder with --to.`,
     )
   }
   const isThere = (await stat(target).catch(() => undefined)) !== undefined
   if (isThere && (await readPackRecord(target))?.dataset !== name) {
     throw badRequest(
-      `${shown(target)} is there already and is no pack of "${name}": name another, --to FOLDER.`,
+      `${shown(target)} exists and is not a pack of "${name}". Name another folder with --to.`,
     )
   }
   return target
 }
 
-/** The deepest folder that all patterns share, without parts that stand for many. */
+/** The deepest folder that all patterns share, without globs and hive values. */
 async function sourceFolder(folder: string, patterns: readonly string[]): Promise<string> {
   const folders = await Promise.all(patterns.map((pattern) => plainFolder(folder, pattern)))
   const [first = [], ...others] = folders.map((each) => each.split(sep))
@@ -59,7 +59,7 @@ async function plainFolder(folder: string, pattern: string): Promise<string> {
   return (end === -1 ? parts : parts.slice(0, end)).join(sep) || sep
 }
 
-/** A glob may find files of the folder, or of the draft beside it, by its depth. */
+/** Whether a glob matches files in the target folder, or in the draft folder beside it. */
 async function reaches(folder: string, pattern: string, target: string): Promise<boolean> {
   const { base, rest } = await splitPattern(folder, pattern)
   const isFile = (await stat(join(base, rest)).catch(() => undefined))?.isFile() ?? false

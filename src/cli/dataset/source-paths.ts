@@ -3,27 +3,27 @@ import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } 
 import { glob, isDynamicPattern } from 'tinyglobby'
 import { badRequest } from '../../errors.js'
 import { escapePattern, expandPattern, splitPattern } from '../../versions/files/expand-pattern.js'
-import { commonStart, tellingText } from './dataset-name.js'
+import { commonStart, specificText } from './dataset-name.js'
 
-/** What the paths of a command line mean to a registry. */
+/** The paths of a command line, as the registry writes them. */
 export interface PathsRead {
-  /** As the registry writes them: relative to its folder where they are below it. */
+  /** Relative to the registry's folder if they are below it. */
   readonly files: readonly string[]
-  /** The same files, where they are. */
+  /** The same files, absolute. */
   readonly paths: readonly string[]
-  /** What they are called, for a name and a title. */
+  /** A text from their names, for the dataset's name and title. */
   readonly called: string
-  /** Where a page about them can lie: beside the files, or in the registry's folder. */
+  /** The folder for their dictionary: beside the files, or the registry's folder. */
   readonly folder: string
-  /** Files that were named one by one and are all of their folder. */
+  /** The paths are all Parquet files of one folder. */
   readonly isWhole: boolean
 }
 
 interface Named {
   readonly kind: 'file' | 'pattern'
-  /** Absolute; letters that mean something in a glob are escaped in patterns only. */
+  /** Absolute; only patterns have escaped glob characters. */
   readonly path: string
-  /** The folder that is named, or that holds the file. */
+  /** The given folder, or the folder of the file. */
   readonly folder: string
 }
 
@@ -31,8 +31,8 @@ const depthMax = 20
 const fileEnding = /(\.(snappy|gz|gzip|zstd|brotli|lz4|uncompressed))?\.(parquet|parq|pq)$/i
 
 /**
- * Reads paths as the user's shell sees them: files, folders, globs and hive trees.
- * @throws bad_request for one that leads to no file
+ * Reads paths relative to the working directory: files, folders, globs and hive trees.
+ * @throws bad_request for a path without a file
  */
 export async function readPaths(
   given: readonly string[],
@@ -56,7 +56,7 @@ export async function readPaths(
   }
 }
 
-/** The files that a registry's patterns lead to, absolute; what leads nowhere is left out. */
+/** The absolute paths of all files that match the registry's patterns. */
 export async function filesOf(
   folder: string,
   patterns: readonly string[],
@@ -76,15 +76,15 @@ async function readPath(given: string): Promise<Named> {
     const tail = await folderPattern(path, given)
     return { kind: 'pattern', path: join(escapePattern(path), tail), folder: path }
   }
-  if (found) throw badRequest(`${given} is not a regular file, and only those are read.`)
-  if (!isDynamicPattern(given)) throw badRequest(`${given} is not there.`)
+  if (found) throw badRequest(`${given} is not a regular file. Only regular files can be read.`)
+  if (!isDynamicPattern(given)) throw badRequest(`${given} does not exist.`)
   const { base, rest } = await splitPattern(process.cwd(), given)
   const matches = await expandPattern(process.cwd(), given)
   if (matches.length === 0) throw badRequest(`${given} matches no file.`)
   return { kind: 'pattern', path: join(escapePattern(base), rest), folder: base }
 }
 
-/** A hive tree or a nested folder is read to its depth, a flat one as it is. */
+/** Reads a hive tree or nested folder with its subfolders, and a flat folder alone. */
 async function folderPattern(path: string, given: string): Promise<string> {
   const entries = await readdir(path, { withFileTypes: true })
   const isHive = entries.some((entry) => entry.isDirectory() && /^[^=]+=/.test(entry.name))
@@ -93,10 +93,10 @@ async function folderPattern(path: string, given: string): Promise<string> {
   const options = { cwd: path, deep: depthMax, expandDirectories: false }
   const nested = await glob('**/*.parquet', options)
   if (nested.length > 0) return '**/*.parquet'
-  throw badRequest(`${given} holds no .parquet file; name files of another ending with a glob.`)
+  throw badRequest(`${given} has no .parquet file. If the files have another ending, use a glob.`)
 }
 
-/** A glob that the shell has expanded: all Parquet files of one folder, named one by one. */
+/** The pattern for all Parquet files of a folder, if the shell expanded a glob to them. */
 async function wholeFolder(named: readonly Named[]): Promise<readonly Named[] | null> {
   const [first] = named
   if (!first || named.length < 2) return null
@@ -113,8 +113,8 @@ function isParquet(name: string): boolean {
 }
 
 /**
- * Forward slashes, relative where the file is below the registry's folder. A file's name is escaped,
- * so that no other is meant once it is gone; not where a file has the escaped name.
+ * A path relative to the registry's folder if it is below it. A file's name is escaped so that it
+ * never matches another file, except if a file has the escaped name.
  */
 async function inRegistry({ kind, path }: Named, registryFolder: string): Promise<string> {
   const base = kind === 'pattern' ? escapePattern(registryFolder) : registryFolder
@@ -132,6 +132,6 @@ function calledOf(named: readonly Named[]): string {
     .map(({ path }) => basename(path).replace(fileEnding, ''))
   const folder = named[0]?.folder ?? ''
   const shared = stems.length === named.length ? [commonStart(stems)] : []
-  const telling = shared.filter((text) => text.length > 1)
-  return tellingText([...telling, basename(folder), basename(dirname(folder))])
+  const specific = shared.filter((text) => text.length > 1)
+  return specificText([...specific, basename(folder), basename(dirname(folder))])
 }

@@ -7,57 +7,59 @@ import { badRequest } from '../../errors.js'
 import { readMailSettings } from '../../mail/mail-settings.js'
 import { deliverHeld, holdLetter } from '../../mail/outbox.js'
 import type { OutboxParts } from '../../mail/outbox.js'
+import { isoTime } from '../../text.js'
 import { addCommand, addGroup, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
 import type { CliParts } from '../parts.js'
-import { isoTime, isoTimeOrNull, minute, printJson, printLines, tableLines } from '../print.js'
+import { isoTimeOrNull, minute, printJson, printLines } from '../print.js'
 import { readStore } from '../state.js'
+import { tableLines } from '../table.js'
 import { mailSettingNames, withOutbox } from './mailing.js'
 
 type ListFlags = Flags & { readonly all?: boolean }
 
-/** A letter with the address that it goes to. */
+/** A letter with its address. */
 type AddressedLetter = Letter & { readonly email: string }
 
-/**
- * How an attempt of `das mail send` ended; `held` = somebody else is sending the letter, or
- * has just done so.
- */
-interface Attempted {
+/** The result of `das mail send` for a letter; `held` = another process sends or has sent it. */
+interface Attempt {
   readonly letter: AddressedLetter
   readonly end: LetterEnd | { readonly state: 'held' }
 }
 
-/** `das mail …`: letters to subscribers that wait, and those that failed. */
+/** `das mail …`: letters to subscribers. */
 export function addMail(program: Command, parts: CliParts): void {
-  const group = addGroup(program, 'mail', 'See and send the letters that wait.', 'das mail list')
+  const group = addGroup(
+    program,
+    'mail',
+    'List waiting and failed letters, and send them.',
+    'das mail list',
+  )
   addCommand(group, {
     usage: 'list',
-    description: 'List letters that wait or were given up; never their tokens.',
-    options: (command) => command.option('--all', 'those that were sent or dropped, too'),
+    description: 'List letters that wait or failed. Tokens are never shown.',
+    options: (command) => command.option('--all', 'also list sent and dropped letters'),
     settings: ['state'],
     json: 'print [{id, kind, subscription, email, state, created_at, attempts, next_attempt, …}]',
     examples: ['das mail list', 'das mail list --all'],
-  }).action((flags: ListFlags) => {
-    list(parts, flags)
-  })
+  }).action((flags: ListFlags) => list(parts, flags))
   addCommand(group, {
     usage: 'send',
-    description: 'Try every waiting letter now; exit code 1 when one still waits.',
+    description: 'Send every waiting letter now. Exits with 1 if one still waits.',
     settings: mailSettingNames,
     json: 'print [{id, kind, subscription, email, state, reason, next_attempt}]',
     examples: ['das mail send'],
   }).action((flags: Flags) => send(parts, flags))
 }
 
-function list(parts: CliParts, flags: ListFlags): void {
+async function list(parts: CliParts, flags: ListFlags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
   const states: readonly LetterState[] = flags.all
     ? ['waiting', 'sent', 'failed', 'dropped']
     : ['waiting', 'failed']
-  const letters = readStore(state, (store) => addressed(store, states)) ?? []
+  const letters = (await readStore(state, (store) => addressed(store, states))) ?? []
   if (flags.json) printJson(parts, letters.map(letterJson))
-  else if (letters.length === 0) printLines(parts, 'No letter waits, and none was given up.')
+  else if (letters.length === 0) printLines(parts, 'No letter waits and no letter failed.')
   else printLines(parts, ...letterTable(parts, letters))
 }
 
@@ -103,12 +105,12 @@ function letterTable(parts: CliParts, letters: readonly AddressedLetter[]): read
   )
 }
 
-/** @throws bad_request where mail is off; Error where a letter still waits */
+/** @throws bad_request when mail is off; Error when a letter still waits */
 async function send(parts: CliParts, flags: Flags): Promise<void> {
   const config = readSettings(mailSettingNames, flags, parts.environment)
   const settings = readMailSettings(config)
-  if (settings === null) throw badRequest('Mail is off: DAS_SMTP_URL has to name a mail server.')
-  const letters = readStore(config.state, (store) => addressed(store, ['waiting'])) ?? []
+  if (settings === null) throw badRequest('Mail is off. Set DAS_SMTP_URL to a mail server.')
+  const letters = (await readStore(config.state, (store) => addressed(store, ['waiting']))) ?? []
   if (letters.length === 0) {
     if (flags.json) printJson(parts, [])
     else printLines(parts, 'No letter waits.')
@@ -118,7 +120,9 @@ async function send(parts: CliParts, flags: Flags): Promise<void> {
     await sendAll(parts, flags, outbox, letters)
     return listLetters(outbox.store, ['waiting']).length
   })
-  if (stillWaiting > 0) throw new Error(`Letters that still wait: ${stillWaiting}.`)
+  if (stillWaiting > 0) {
+    throw new Error(`${stillWaiting} ${stillWaiting === 1 ? 'letter' : 'letters'} still wait.`)
+  }
 }
 
 async function sendAll(
@@ -127,7 +131,7 @@ async function sendAll(
   outbox: OutboxParts,
   letters: readonly AddressedLetter[],
 ): Promise<void> {
-  const attempts: Attempted[] = []
+  const attempts: Attempt[] = []
   for (const letter of letters) {
     const attempt = { letter, end: await tryNow(outbox, letter) }
     attempts.push(attempt)
@@ -136,12 +140,12 @@ async function sendAll(
   if (flags.json) printJson(parts, attempts.map(attemptJson))
 }
 
-async function tryNow(outbox: OutboxParts, { letterId }: Letter): Promise<Attempted['end']> {
+async function tryNow(outbox: OutboxParts, { letterId }: Letter): Promise<Attempt['end']> {
   const held = holdLetter(outbox, { letterId })
   return held === undefined ? { state: 'held' } : (await deliverHeld(outbox, held)).end
 }
 
-function attemptLine({ letter, end }: Attempted): string {
+function attemptLine({ letter, end }: Attempt): string {
   const name = `Letter ${letter.letterId} (${letter.kind}) to ${letter.email}`
   switch (end.state) {
     case 'sent':
@@ -149,15 +153,15 @@ function attemptLine({ letter, end }: Attempted): string {
     case 'waiting':
       return `${name}: not sent yet: ${end.reason}. Next attempt: ${minute(end.nextAttemptAt)}.`
     case 'failed':
-      return `${name}: given up: ${end.reason}.`
+      return `${name}: failed: ${end.reason}.`
     case 'dropped':
       return `${name}: dropped: ${end.reason}.`
     case 'held':
-      return `${name}: somebody else has it.`
+      return `${name}: another process sends it.`
   }
 }
 
-function attemptJson({ letter, end }: Attempted) {
+function attemptJson({ letter, end }: Attempt) {
   return {
     id: letter.letterId,
     kind: letter.kind,

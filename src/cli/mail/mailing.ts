@@ -20,9 +20,9 @@ import { baseUrl } from '../../service/first-questions.js'
 import type { Flags } from '../command.js'
 import type { CliParts } from '../parts.js'
 import { minute, printLines } from '../print.js'
-import { withFilledStoreAsync } from '../state.js'
+import { withFilledStore } from '../state.js'
 
-/** The settings of commands that mail. */
+/** The settings of commands that send mail. */
 export const mailSettingNames = [
   'registry',
   'state',
@@ -35,18 +35,21 @@ export const mailSettingNames = [
 
 export type MailConfig = Pick<Config, (typeof mailSettingNames)[number]>
 
-/** What `--no-mail` leaves in the flags. */
+/** `mail` is false for `--no-mail`. */
 export type MailFlags = Flags & { readonly mail: boolean }
 
 /** Whether and how a command mails a token. */
 export type Mailing =
   | { readonly kind: 'on'; readonly settings: MailSettings }
-  /** Nobody asked for it. */
+  /** `--no-mail` was given. */
   | { readonly kind: 'declined' }
-  /** There is no mail server. */
+  /** No mail server is set. */
   | { readonly kind: 'off' }
 
-export const noMailFlag = ['--no-mail', 'mail no letter: pass the token on yourself'] as const
+export const noMailFlag = [
+  '--no-mail',
+  'send no letter; you give the token to the subscriber',
+] as const
 
 /**
  * Whether a command mails, by its settings and `--no-mail`.
@@ -58,12 +61,12 @@ export function readMailing(config: MailConfig, { mail }: MailFlags): Mailing {
   return settings === null ? { kind: 'off' } : { kind: 'on', settings }
 }
 
-/** A token that was issued, and its letter where one was queued. */
+/** A new token, and its letter if one was queued. */
 export type Issued<T> = T & { readonly letter: Letter | undefined }
 
 /**
- * Issues a token and queues its letter, both or neither; the letter is held for this process, so
- * that no server is quicker.
+ * Issues a token and queues its letter in one transaction. The letter is held for this process, so
+ * that no server sends it too.
  */
 export function issueWithLetter<T extends IssuedToken & { readonly subscriptionId: string }>(
   store: ControlStore,
@@ -89,9 +92,9 @@ export function issueWithLetter<T extends IssuedToken & { readonly subscriptionI
 }
 
 /**
- * Mails the letter of a token that was just issued, and says how that went: on stdout where it
- * went well or mail is off, else on stderr. Returns whether the mail server has taken the letter;
- * whatever goes wrong here is no failure of the sale.
+ * Sends the letter of a new token and prints the result: to stdout if it was sent or mail is off,
+ * else to stderr. Returns whether the mail server accepted the letter; never throws for a letter
+ * that was not sent, because the sale is complete.
  */
 export async function mailToken(
   parts: CliParts,
@@ -117,7 +120,7 @@ export async function mailToken(
   return unsent === null
 }
 
-/** Null where the letter was sent, else a line that says why it was not. */
+/** Null if the letter was sent, else a line that says why not. */
 async function mailNow(
   parts: CliParts,
   config: MailConfig,
@@ -137,21 +140,29 @@ async function mailNow(
 }
 
 function privateText(config: MailConfig): string {
-  return `warning: the letter points to ${baseUrl(config)}: DAS_PUBLIC_URL is the address that users see.`
+  return (
+    `warning: the letter links to ${baseUrl(config)}. Set DAS_PUBLIC_URL to the address that ` +
+    'subscribers use.'
+  )
 }
 
-const offText = 'Not mailed: mail is off until DAS_SMTP_URL names a mail server.'
+const offText = 'Not mailed: mail is off. Set DAS_SMTP_URL to a mail server.'
 
 function unsentText(
   { state, reason }: { readonly state: LetterState; readonly reason: string },
   { createdAt }: Letter,
 ): string {
-  if (state !== 'waiting') return `Not mailed: ${reason}; pass the token on yourself.`
+  if (state !== 'waiting') {
+    return `Not mailed: ${reason}. Give the token to the subscriber yourself.`
+  }
   const end = minute(createdAt + letterLifeMs)
-  return `Not mailed yet: ${reason}. A server with these mail settings tries again until ${end}; das mail list shows what waits.`
+  return (
+    `Not mailed yet: ${reason}. A server with these mail settings tries again until ${end}; ` +
+    'das mail list shows waiting letters.'
+  )
 }
 
-/** Opens the store once more, to send: the one of the sale is closed, whatever the network does. */
+/** Opens the store again: a slow mail server must not keep the sale's transaction open. */
 export async function withOutbox<T>(
   parts: CliParts,
   config: MailConfig,
@@ -159,7 +170,7 @@ export async function withOutbox<T>(
   work: (outbox: OutboxParts) => Promise<T>,
 ): Promise<T> {
   const registry = await registryOrNull(config.registry)
-  return withFilledStoreAsync(config.state, (store) =>
+  return withFilledStore(config.state, (store) =>
     work({
       store,
       mailer: smtpMailer(smtp, sender, limits),
@@ -171,7 +182,7 @@ export async function withOutbox<T>(
   )
 }
 
-/** A letter does without titles and plans; the registry's mistakes are told by other commands. */
+/** A letter can be sent without the registry; other commands report the registry's mistakes. */
 async function registryOrNull(path: string): Promise<Registry | null> {
   try {
     return await readRegistry(path)

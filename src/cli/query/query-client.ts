@@ -4,9 +4,9 @@ import { ServiceError, errorStatus } from '../../errors.js'
 import type { ErrorCode } from '../../errors.js'
 import { plainText } from '../../plain-text.js'
 
-/** Where questions go, and with which token. */
-export interface Target {
-  /** `https://data.example.org`, without a slash at its end. */
+/** The server and dataset that a query asks, and its token. */
+export interface QueryTarget {
+  /** Such as `https://data.example.org`, without a slash at the end. */
   readonly base: string
   readonly token: string
   readonly dataset: string
@@ -22,24 +22,24 @@ const Schema = Type.Object({
   columns: Type.Array(Type.Object({ name: Type.String(), type: Type.String() })),
 })
 
-/** What the server says of a dataset, as far as it is needed to ask for rows and show them. */
-export type DatasetFacts = Type.Static<typeof Schema>
+/** The part of a dataset's schema that a query needs. */
+export type ServedDataset = Type.Static<typeof Schema>
 
-const Failure = Type.Object({ error: Type.String(), detail: Type.String() })
+const ErrorBody = Type.Object({ error: Type.String(), detail: Type.String() })
 
-/** @throws Error where it is no service like ours; what `ask` throws */
-export async function readFacts(target: Target): Promise<DatasetFacts> {
-  const answer = parsed(await textOf(await ask(target, '/schema', [])))
+/** @throws Error when the server is not a Dataset Access Service; the errors of `getRows` */
+export async function readServedDataset(target: QueryTarget): Promise<ServedDataset> {
+  const answer = parsed(await bodyText(await getRows(target, '/schema', [])))
   if (Value.Check(Schema, answer)) return answer
-  throw new Error(`${target.base} does not answer as a Dataset Access Service does.`)
+  throw new Error(`${target.base} is not a Dataset Access Service.`)
 }
 
 /**
- * The answer to a GET below a dataset's path.
- * @throws ServiceError with the server's own words; ConnectionError
+ * The answer to a GET request below a dataset's path.
+ * @throws ServiceError with the server's error; ConnectionError
  */
-export async function ask(
-  { base, token, dataset, signal }: Target,
+export async function getRows(
+  { base, token, dataset, signal }: QueryTarget,
   path: string,
   parameters: readonly (readonly [string, string])[],
 ): Promise<Response> {
@@ -52,30 +52,32 @@ export async function ask(
     throw new ConnectionError(`No server answers at ${base}.`, { cause })
   })
   if (answer.ok) return answer
-  // Where a redirect leads, the token would not go along.
+  // A redirect could send the token to another server.
   const elsewhere = answer.headers.get('location')
-  if (elsewhere !== null) throw new Error(`${base} redirects to ${elsewhere}: name that server.`)
+  if (elsewhere !== null) {
+    throw new Error(`${base} redirects to ${elsewhere}. Use --server with that address.`)
+  }
   throw await refusalOf(answer, base)
 }
 
-/** The text of an answer; @throws ConnectionError where it breaks off */
-export function textOf(answer: Response): Promise<string> {
+/** The body of an answer. @throws ConnectionError when the connection breaks */
+export function bodyText(answer: Response): Promise<string> {
   return answer.text().catch((cause: unknown) => {
     throw new ConnectionError('The connection broke.', { cause })
   })
 }
 
-/** A proxy that has no server behind it says so in words of its own. */
-const passing = [502, 503, 504]
+/** A proxy answers with these in its own format while its server is away. */
+const proxyStatuses = [502, 503, 504]
 
 async function refusalOf(answer: Response, base: string): Promise<Error> {
-  const told = parsed(await textOf(answer))
+  const body = parsed(await bodyText(answer))
   const seconds = Number(answer.headers.get('retry-after') ?? NaN)
   const otherwise = `${base} answered ${answer.status}.`
-  if (passing.includes(answer.status) && !Value.Check(Failure, told)) {
+  if (proxyStatuses.includes(answer.status) && !Value.Check(ErrorBody, body)) {
     return new ConnectionError(otherwise)
   }
-  return failureOf(told, otherwise, seconds)
+  return serverError(body, otherwise, seconds)
 }
 
 function parsed(text: string): unknown {
@@ -86,10 +88,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** An error that the server told, as an error of ours. */
-export function failureOf(told: unknown, otherwise: string, retryAfterSeconds = NaN): Error {
-  if (!Value.Check(Failure, told)) return new Error(otherwise)
-  const { error, detail } = { error: plainText(told.error), detail: plainText(told.detail) }
+/** The error in a server's answer; the text `otherwise` when it holds none. */
+export function serverError(body: unknown, otherwise: string, retryAfterSeconds = NaN): Error {
+  if (!Value.Check(ErrorBody, body)) return new Error(otherwise)
+  const [error, detail] = [plainText(body.error), plainText(body.detail)]
   if (!isCode(error)) return new Error(`${error}: ${detail}`)
   return new ServiceError(error, detail, retryAfterSeconds > 0 ? { retryAfterSeconds } : {})
 }

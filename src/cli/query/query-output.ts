@@ -2,39 +2,40 @@ import { open, rename, rm, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { badRequest } from '../../errors.js'
 import { textsOf } from '../../query/row-texts.js'
+import type { RowTexts } from '../../query/row-texts.js'
 import { csvCell } from '../../text.js'
+import { datasetCsv } from '../csv.js'
 import type { CliParts } from '../parts.js'
-import type { DatasetFacts } from './query-client.js'
-import { csvLine, titlesOf } from './row-cells.js'
+import type { ServedDataset } from './query-client.js'
 
-/** Where rows go, as texts. */
+/** Where rows are written, in any format. */
 export interface Sink {
-  /** Resolves once more can be taken. */
+  /** Resolves when the sink accepts more. */
   readonly write: (text: string) => Promise<void>
-  /** All of it is there. */
+  /** Completes the output after the last row. */
   readonly finish: () => Promise<void>
-  /** Ends it unfinished; says what is left behind, null where nothing is. */
+  /** Ends the output before the last row; resolves to the file that remains, or to null. */
   readonly abandon: () => Promise<string | null>
 }
 
-/** The rows of an answer in a format that needs none of them twice. */
-interface Writing {
+/** Writes the rows of an answer one after another. */
+interface RowFormat {
   readonly rows: (rows: readonly string[]) => string
   readonly end: () => string
 }
 
 /**
- * How rows are written. Their columns are those that the rows name: a cursor of an earlier version
- * brings that version's. `names` are for an answer without rows.
+ * Rows in a format. Their columns are those that the rows name, because a cursor of an earlier
+ * version returns the columns of that version. `names` is the header of an answer without rows.
  */
-export function writingOf(
+export function rowFormat(
   format: 'csv' | 'ndjson' | 'json',
   names: readonly string[],
-  { columns }: DatasetFacts,
-): Writing {
+  { columns }: ServedDataset,
+): RowFormat {
   switch (format) {
     case 'csv':
-      return csvWriting(names, new Map(columns.map(({ name, type }) => [name, type === 'json'])))
+      return csvFormat(names, new Map(columns.map(({ name, type }) => [name, type === 'json'])))
     case 'ndjson':
       return { rows: (rows) => rows.map((row) => `${row}\n`).join(''), end: () => '' }
     case 'json': {
@@ -50,19 +51,20 @@ export function writingOf(
   }
 }
 
-function csvWriting(names: readonly string[], isJson: ReadonlyMap<string, boolean>): Writing {
+function csvFormat(names: readonly string[], isJson: ReadonlyMap<string, boolean>): RowFormat {
   let columns: readonly string[] | null = null
-  let inJson: readonly boolean[] = []
+  let jsonColumns: readonly boolean[] = []
   const head = (titles: readonly string[]) => `${titles.map(csvCell).join()}\r\n`
   const line = (row: string) => {
     const texts = textsOf(row)
-    const isFirst = columns === null
+    const titles = columns === null ? titlesOf(texts) : null
     columns ??= texts.names
-    requireSame(columns, texts.names)
-    if (!isFirst) return `${csvLine(texts.cells, inJson)}\r\n`
-    const titles = titlesOf(texts)
-    inJson = titles.map((name) => isJson.get(name) ?? false)
-    return `${head(titles)}${csvLine(texts.cells, inJson)}\r\n`
+    requireSameColumns(columns, texts.names)
+    if (titles) jsonColumns = titles.map((name) => isJson.get(name) ?? false)
+    const cells = texts.cells.map((cell, at) =>
+      jsonColumns[at] && cell !== 'null' ? cell : cellText(cell),
+    )
+    return `${titles ? head(titles) : ''}${datasetCsv(cells, jsonColumns)}\r\n`
   }
   return {
     rows: (rows) => rows.map(line).join(''),
@@ -70,13 +72,24 @@ function csvWriting(names: readonly string[], isJson: ReadonlyMap<string, boolea
   }
 }
 
-/** @throws Error where a row has other columns than those before it */
-export function requireSame(columns: readonly string[], names: readonly string[]): void {
-  if (names.length === columns.length && names.every((name, at) => name === columns[at])) return
-  throw new Error('The columns changed midway. Name them with --select.')
+/** The column names of a row. */
+export function titlesOf({ names }: RowTexts): readonly string[] {
+  return names.map((name) => String(JSON.parse(name)))
 }
 
-/** The command's own output, as quickly as it is read. */
+/** The text of a JSON value, a string without its quotes; null for null. */
+export function cellText(json: string): string | null {
+  if (json === 'null') return null
+  return json.startsWith('"') ? String(JSON.parse(json)) : json
+}
+
+/** @throws Error for a row whose columns differ from those of the rows before it */
+export function requireSameColumns(columns: readonly string[], names: readonly string[]): void {
+  if (names.length === columns.length && names.every((name, at) => name === columns[at])) return
+  throw new Error('The columns changed during the query. Name them with --select.')
+}
+
+/** Standard output, as fast as its reader reads. */
 export function outputSink({ stdout }: CliParts): Sink {
   return {
     write: (text) =>
@@ -89,8 +102,8 @@ export function outputSink({ stdout }: CliParts): Sink {
 }
 
 /**
- * A file that gets its name when it is whole; until then it is `FILE.part`.
- * @throws bad_request where it can't be made, or where rows of an earlier run lie in its place
+ * A file that is called `FILE.part` until all rows are written.
+ * @throws bad_request when the file can't be created, or holds rows of an earlier query
  */
 export async function fileSink(path: string): Promise<Sink> {
   const part = `${path}.part`
@@ -112,7 +125,7 @@ export async function fileSink(path: string): Promise<Sink> {
     },
     abandon: async () => {
       if (isOpen) {
-        // What a full disk has taken of a page is not among the rows before the cursor.
+        // A full disk may have taken a part of a page; the cursor is from before that page.
         await file.truncate(size)
         await close()
       }
@@ -134,6 +147,6 @@ async function openPart(path: string, part: string): Promise<FileHandle> {
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
     if (code !== 'EEXIST') throw badRequest(`--output: ${message}`)
-    throw badRequest(`--output: ${part} holds rows that came before. Move it away, or delete it.`)
+    throw badRequest(`--output: ${part} holds rows of an earlier query. Move or delete it.`)
   }
 }

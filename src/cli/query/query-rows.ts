@@ -2,20 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Type from 'typebox'
 import { Value } from 'typebox/value'
 import { ServiceError } from '../../errors.js'
-import { ConnectionError, ask, failureOf, textOf } from './query-client.js'
-import type { Target } from './query-client.js'
+import { ConnectionError, getRows, serverError, bodyText } from './query-client.js'
+import type { QueryTarget } from './query-client.js'
 
 type Parameters = readonly (readonly [string, string])[]
 
-/** Rows as JSON texts, and the cursor that goes on after them; null after the last. */
+/** Rows as JSON texts, and the cursor that continues after them; null after the last row. */
 export interface Batch {
   readonly rows: readonly string[]
   readonly cursor: string | null
 }
 
-/** Pages up to so many rows; null stands for one page as the server makes it. */
+/** Pages with at most `rowsMax` rows together; null = one page of the server's usual size. */
 export async function* readPages(
-  target: Target,
+  target: QueryTarget,
   parameters: Parameters,
   from: {
     readonly cursor: string | null
@@ -27,25 +27,25 @@ export async function* readPages(
   let left = from.rowsMax
   do {
     const limit = left === null ? [] : [['limit', String(Math.min(left, from.pageMax))] as const]
-    const answer = await ask(target, '', [...parameters, ...limit, ...ndjsonFrom(cursor)])
-    const rows = (await textOf(answer)).split('\n').slice(0, -1)
+    const answer = await getRows(target, '', [...parameters, ...limit, ...ndjsonFrom(cursor)])
+    const rows = (await bodyText(answer)).split('\n').slice(0, -1)
     cursor = answer.headers.get('x-next-cursor')
     if (left !== null) left -= rows.length
     yield { rows, cursor }
   } while (cursor !== null && left !== null && left > 0)
 }
 
-/** Tries in a row that bring no page. */
+/** Attempts in a row that return no page. */
 const triesMax = 8
 const firstPauseMs = 250
 
 /**
- * The whole of a question. A connection that breaks is taken up again after the last whole page, so
- * that no row comes twice.
- * @throws ServiceError, ConnectionError when trying again is of no use
+ * All rows of a question. After a broken connection it continues from the last complete page, so
+ * that no row is duplicated.
+ * @throws ServiceError, ConnectionError when another attempt would not help
  */
 export async function* readExport(
-  target: Target,
+  target: QueryTarget,
   parameters: Parameters,
   start: string | null,
 ): AsyncGenerator<Batch> {
@@ -54,7 +54,7 @@ export async function* readExport(
   for (let tries = 1; ; tries++) {
     let waitMs = 0
     try {
-      const answer = await ask(target, '/export', [...parameters, ...ndjsonFrom(cursor)])
+      const answer = await getRows(target, '/export', [...parameters, ...ndjsonFrom(cursor)])
       hasBegun = true
       for await (const batch of batchesOf(answer)) {
         yield batch
@@ -65,7 +65,7 @@ export async function* readExport(
       throw new ConnectionError('The connection broke.')
     } catch (cause) {
       target.signal.throwIfAborted()
-      if (!hasBegun || !isPassing(cause) || tries >= triesMax) throw cause
+      if (!hasBegun || !isTemporary(cause) || tries >= triesMax) throw cause
       waitMs = waitMsOf(cause)
     }
     const pauseMs = Math.max(firstPauseMs * 2 ** tries, waitMs)
@@ -75,14 +75,14 @@ export async function* readExport(
   }
 }
 
-const passing: readonly string[] = ['service_unavailable', 'rate_limit_exceeded']
+const temporaryCodes: readonly string[] = ['service_unavailable', 'rate_limit_exceeded']
 
-function isPassing(cause: unknown): boolean {
-  if (cause instanceof ServiceError) return passing.includes(cause.code)
+function isTemporary(cause: unknown): boolean {
+  if (cause instanceof ServiceError) return temporaryCodes.includes(cause.code)
   return cause instanceof ConnectionError
 }
 
-/** What the server asks to wait. */
+/** The wait that the server asks for. */
 function waitMsOf(cause: unknown): number {
   return cause instanceof ServiceError ? (cause.retryAfterSeconds ?? 0) * 1000 : 0
 }
@@ -92,13 +92,13 @@ function ndjsonFrom(cursor: string | null): Parameters {
   return cursor === null ? format : [...format, ['cursor', cursor]]
 }
 
-/** Keys of its own that a control line may have; `cursor` stands first in each. */
+/** A line between the rows of an export; its first key is `cursor`. */
 const Control = Type.Object({
   cursor: Type.Union([Type.String(), Type.Null()]),
   error: Type.Optional(Type.String()),
 })
 
-/** What was sent up to each control line; rows after the last one are dropped. */
+/** The rows before each control line; rows after the last control line are dropped. */
 async function* batchesOf(answer: Response): AsyncGenerator<Batch> {
   let rows: string[] = []
   for await (const line of linesOf(answer)) {
@@ -107,14 +107,16 @@ async function* batchesOf(answer: Response): AsyncGenerator<Batch> {
       continue
     }
     const control: unknown = JSON.parse(line)
-    if (!Value.Check(Control, control)) throw new Error('The server ended a page unreadably.')
-    if (control.error !== undefined) throw failureOf(control, 'The server ended the export.')
+    if (!Value.Check(Control, control)) {
+      throw new Error('The server sent a control line that this release does not understand.')
+    }
+    if (control.error !== undefined) throw serverError(control, 'The server ended the export.')
     yield { rows, cursor: control.cursor }
     rows = []
   }
 }
 
-/** The whole lines of an answer; @throws ConnectionError where it breaks off */
+/** The complete lines of an answer. @throws ConnectionError when the connection breaks */
 async function* linesOf({ body }: Response): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''

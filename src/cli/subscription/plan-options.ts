@@ -5,41 +5,36 @@ import { priceRub } from '../../registry/price.js'
 import type { Plan, Registry } from '../../registry/registry.js'
 import { quoted } from '../../text.js'
 import type { CliParts } from '../parts.js'
-import { count, tableLines } from '../print.js'
+import { count } from '../print.js'
 import { findPlan } from '../read-registry.js'
+import { tableLines } from '../table.js'
 
 export interface PlannedGrant {
   readonly dataset: string
   readonly plan: Plan
 }
 
-/** A dataset and its plan out of `DATASET:PLAN`. @throws bad_request saying what to correct */
+/** The dataset and plan in `DATASET:PLAN`. @throws bad_request that says what to correct */
 export function readGrant(registry: Registry, text: string): PlannedGrant {
   const [dataset, name, ...rest] = text.split(':')
   if (!dataset || !name || rest.length > 0) {
-    throw badRequest(
-      `--plan ${quoted(text)}: write it as DATASET:PLAN, for example financials:pro.`,
-    )
+    throw badRequest(`--plan must be DATASET:PLAN, such as financials:pro, got ${quoted(text)}.`)
   }
   return { dataset, plan: findPlan(registry, dataset, name) }
 }
 
-/** A whole number of up to 15 digits. @throws bad_request naming the option */
+/** A whole number of up to 15 digits. @throws bad_request that names the option */
 export function readWhole(text: string, option: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text)
-  throw badRequest(`${option}: ${quoted(text)} is no whole number.`)
+  throw badRequest(`${option} must be a whole number, got ${quoted(text)}.`)
 }
 
 /** Adds `--months` to a command that sells time. */
 export function addMonthsOption(command: Command): Command {
-  return command.option(
-    '--months <number>',
-    '1 to 120; a year is 12 months at the price of 10',
-    '1',
-  )
+  return command.option('--months <number>', '1 to 120; a year costs as much as 10 months', '1')
 }
 
-/** The plans of stored grants. @throws bad_request for one that the registry has no more */
+/** The plans of stored grants. @throws bad_request for a plan that left the registry */
 export function plansOfGrants(
   registry: Registry,
   grants: readonly Grant[],
@@ -47,7 +42,7 @@ export function plansOfGrants(
   return grants.map(({ dataset, plan }) => ({ dataset, plan: findPlan(registry, dataset, plan) }))
 }
 
-/** What grants cost together for these months, in whole roubles. */
+/** The price of these grants together for these months, in whole roubles. */
 export function priceOf(grants: readonly PlannedGrant[], months: number): number {
   return priceRub(
     grants.map(({ plan }) => plan),
@@ -55,7 +50,7 @@ export function priceOf(grants: readonly PlannedGrant[], months: number): number
   )
 }
 
-/** Grants and the cap over them, for people. */
+/** Grants and the cap over all datasets, as a table. */
 export function planLines(
   { stdout }: CliParts,
   grants: readonly PlannedGrant[],
@@ -70,14 +65,15 @@ export function planLines(
     plan.priceRub,
   ])
   const cap =
-    globalRows === null ? [] : [`Over all datasets: ${count(stdout, globalRows)} rows a month.`]
+    globalRows === null ? [] : [`All datasets together: ${count(stdout, globalRows)} rows a month.`]
   return [...tableLines(stdout, titles, rows), ...cap]
 }
 
-/** The price of some months, for people. */
+/** The price of these months, as a line. */
 export function priceLine({ stdout }: CliParts, price: number, months: number): string {
-  const year = months >= 12 ? ' (a year is 12 months at the price of 10)' : ''
-  return `Price: ${count(stdout, price)} RUB for ${months === 1 ? '1 month' : `${months} months`}${year}`
+  const year = months >= 12 ? ' (a year costs as much as 10 months)' : ''
+  const time = months === 1 ? '1 month' : `${months} months`
+  return `Price: ${count(stdout, price)} RUB for ${time}${year}`
 }
 
 function historyText({ history }: Plan): string {

@@ -5,44 +5,45 @@ import { listOrders } from '../../control/orders.js'
 import type { Order } from '../../control/orders.js'
 import { listSubscriptions, showSubscription } from '../../control/subscriptions.js'
 import type { Subscription } from '../../control/subscriptions.js'
+import { subscriptionState } from '../../control/tokens/token-state.js'
 import { listTokens } from '../../control/tokens/tokens.js'
 import { periodEnd, periodOf, readUsage } from '../../control/usage.js'
 import type { Usage } from '../../control/usage.js'
 import { planOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
+import { isoTime } from '../../text.js'
 import { addCommand, addGroup, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
 import type { CliParts } from '../parts.js'
-import { day, isoTime, printJson, printLines, tableLines } from '../print.js'
+import { day, printJson, printLines } from '../print.js'
 import { registryIfReadable } from '../read-registry.js'
 import { readFilledStore, readStore } from '../state.js'
-import { stateOf, tokenJson, tokenTable } from '../token/token-table.js'
+import { tableLines } from '../table.js'
+import { tokenJson, tokenTable } from '../token/token-table.js'
 import { addSubscriptionCreate } from './subscription-create.js'
 import { addSubscriptionChanges } from './subscription-edits.js'
 import { grantsText, orderJson, subscriptionJson } from './subscription-json.js'
 import { addSubscriptionOrders } from './subscription-orders.js'
 
-/** `das subscription …`: what was sold to whom. */
+/** `das subscription …`: sells access and lists what was sold. */
 export function addSubscription(program: Command, parts: CliParts): void {
   const group = addGroup(
     program,
     'subscription',
-    'Sell access, and see what was sold.',
+    'Sell access, change it, and list what was sold.',
     'das subscription list',
   )
   addSubscriptionCreate(group, parts)
   addCommand(group, {
     usage: 'list',
-    description: 'List all subscriptions, ended ones too.',
+    description: 'List all subscriptions, including expired and cancelled ones.',
     settings: ['state'],
     json: 'print [{subscription, email, created_at, expires_at, …, grants}]',
     examples: ['das subscription list'],
-  }).action((flags: Flags) => {
-    list(parts, flags)
-  })
+  }).action((flags: Flags) => list(parts, flags))
   addCommand(group, {
     usage: 'show <subscription>',
-    description: "Show a subscription's grants, this month's usage, orders and tokens.",
+    description: "Show the grants, this month's usage, orders and tokens of a subscription.",
     settings: ['registry', 'state'],
     json: 'print {subscription, email, …, grants: [{dataset, plan, rows}], orders, tokens}',
     examples: ['das subscription show sub_0123456789abcdef'],
@@ -51,17 +52,14 @@ export function addSubscription(program: Command, parts: CliParts): void {
   addSubscriptionOrders(group, parts)
 }
 
-function list(parts: CliParts, flags: Flags): void {
+async function list(parts: CliParts, flags: Flags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
-  const subscriptions = readStore(state, listSubscriptions) ?? []
-  if (flags.json) {
-    printJson(parts, subscriptions.map(subscriptionJson))
-    return
-  }
+  const subscriptions = (await readStore(state, listSubscriptions)) ?? []
+  if (flags.json) return printJson(parts, subscriptions.map(subscriptionJson))
   if (subscriptions.length === 0) {
     printLines(
       parts,
-      `No subscription yet in ${resolve(state)}. Make one: ` +
+      `There are no subscriptions in ${resolve(state)} yet. Make one with: ` +
         'das subscription create --email buyer@example.org --plan DATASET:PLAN',
     )
     return
@@ -70,7 +68,7 @@ function list(parts: CliParts, flags: Flags): void {
   const rows = subscriptions.map((each) => [
     each.subscriptionId,
     each.email,
-    stateOf(each, parts.now()),
+    subscriptionState(each, parts.now()),
     day(each.createdAt),
     day(each.expiresAt),
     grantsText(each.grants),
@@ -81,7 +79,7 @@ function list(parts: CliParts, flags: Flags): void {
 async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
   const config = readSettings(['registry', 'state'], flags, parts.environment)
   const now = parts.now()
-  const { subscription, usage, orders, tokens } = readFilledStore(config.state, (store) => ({
+  const { subscription, usage, orders, tokens } = await readFilledStore(config.state, (store) => ({
     subscription: showSubscription(store, id),
     usage: readUsage(store, id, periodOf(now)),
     orders: listOrders(store, id),
@@ -89,7 +87,7 @@ async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
   }))
   const budgets = budgetsOf(subscription, usage, await registryIfReadable(parts, config.registry))
   if (flags.json) {
-    printJson(parts, {
+    return printJson(parts, {
       ...subscriptionJson(subscription),
       period: usage.period,
       resets_at: isoTime(periodEnd(usage.period)),
@@ -98,12 +96,12 @@ async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
       orders: orders.map(orderJson),
       tokens: tokens.map(tokenJson),
     })
-    return
   }
   printLines(
     parts,
     `Subscription ${subscription.subscriptionId} of ${subscription.email}`,
-    `${stateOf(subscription, now)}; made ${day(subscription.createdAt)}, expires ${day(subscription.expiresAt)}`,
+    `${subscriptionState(subscription, now)}; made ${day(subscription.createdAt)}, ` +
+      `expires ${day(subscription.expiresAt)}`,
     '',
     ...tableLines(
       parts.stdout,
@@ -121,7 +119,7 @@ async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
           : []),
       ],
     ),
-    `Used in ${usage.period}; the count starts anew on ${day(periodEnd(usage.period))} (UTC).`,
+    `Used in ${usage.period}; resets on ${day(periodEnd(usage.period))} (UTC).`,
     '',
     ...orderLines(parts, orders),
     '',
@@ -143,7 +141,7 @@ function orderLines(parts: CliParts, orders: readonly Order[]): readonly string[
   return tableLines(parts.stdout, titles, rows)
 }
 
-/** Null limits where the registry, or the plan in it, can't be found. */
+/** The rows used and left; a limit is null when the registry or its plan can't be read. */
 function budgetsOf({ grants, globalRows }: Subscription, usage: Usage, registry: Registry | null) {
   return {
     global: globalRows === null ? null : rowBudget(globalRows, usage.total),

@@ -6,6 +6,7 @@ import type { NewSubscription } from '../../control/subscriptions.js'
 import type { Registry } from '../../registry/registry.js'
 import { curlCommand } from '../../service/client-texts.js'
 import { examplePath } from '../../service/first-questions.js'
+import { isoTime } from '../../text.js'
 import { addCommand, collect, readSettings } from '../command.js'
 import {
   issueWithLetter,
@@ -16,7 +17,7 @@ import {
 } from '../mail/mailing.js'
 import type { MailConfig, MailFlags, Mailing } from '../mail/mailing.js'
 import type { CliParts } from '../parts.js'
-import { day, isoTime, printJson, printLines } from '../print.js'
+import { day, printJson, printLines } from '../print.js'
 import { linkBase } from '../server-address.js'
 import { withStore } from '../state.js'
 import {
@@ -47,23 +48,16 @@ interface Order {
 
 const settingNames = [...mailSettingNames, 'mailLanguage'] as const
 
-/**
- * `das subscription create`: sells access, prints the token, the one time that it is shown, and
- * mails it.
- */
+/** `das subscription create`: sells access, prints the token once and mails it. */
 export function addSubscriptionCreate(group: Command, parts: CliParts): void {
   addCommand(group, {
     usage: 'create',
-    description: 'Make a subscription and its token: printed once, mailed, and working at once.',
+    description: 'Make a subscription. Its token is printed once, is mailed and works at once.',
     options: (command) =>
       addMonthsOption(command)
-        .requiredOption('--email <address>', 'the subscriber, known by e-mail')
-        .requiredOption(
-          '--plan <dataset:plan>',
-          'a dataset under one of its plans; may be repeated',
-          collect,
-        )
-        .option('--global-rows <number>', 'rows a month over all datasets together')
+        .requiredOption('--email <address>', 'e-mail address of the subscriber')
+        .requiredOption('--plan <dataset:plan>', 'dataset and plan; may be repeated', collect)
+        .option('--global-rows <number>', 'limit of rows a month over all datasets together')
         .option(...noMailFlag),
     settings: settingNames,
     json: 'print {subscription, token, expires_at, grants, price_rub, mailed}',
@@ -80,7 +74,7 @@ async function create(parts: CliParts, flags: CreateFlags): Promise<void> {
   const mailing = readMailing(config, flags)
   const registry = await readRegistry(config.registry)
   const order = readOrder(registry, flags)
-  const sold = sell(parts, config, mailing, order)
+  const sold = await sell(parts, config, mailing, order)
   if (!flags.json) {
     const path = examplePath(registry, order.grants[0]?.dataset ?? '', [])
     const curl = curlCommand(linkBase(config, flags, parts.environment) + path, sold.token)
@@ -99,7 +93,7 @@ async function create(parts: CliParts, flags: CreateFlags): Promise<void> {
   })
 }
 
-/** Stores what is ordered, with the letter that tells the buyer. */
+/** Stores the order, and the letter with the token. */
 function sell(parts: CliParts, config: CreateConfig, mailing: Mailing, order: Order) {
   const { now } = parts
   const { state: stateFolder, mailLanguage: language } = config
@@ -113,7 +107,7 @@ function sell(parts: CliParts, config: CreateConfig, mailing: Mailing, order: Or
   })
 }
 
-/** @throws bad_request saying what to correct */
+/** @throws bad_request that says what to correct */
 function readOrder(registry: Registry, flags: CreateFlags): Order {
   return {
     email: flags.email,
@@ -135,7 +129,7 @@ function summaryLines(
     ...planLines(parts, grants, globalRows),
     priceLine(parts, made.priceRub, months),
     '',
-    'The token; copy it now, it is shown once:',
+    'Copy the token now: it is shown only once.',
     '',
     made.token,
   ]

@@ -10,7 +10,8 @@ import {
 import type { SubscriptionChange } from '../../control/subscription-changes.js'
 import { showSubscription } from '../../control/subscriptions.js'
 import type { Subscription } from '../../control/subscriptions.js'
-import { isAlive, listTokens } from '../../control/tokens/tokens.js'
+import { tokenEnd } from '../../control/tokens/token-state.js'
+import { listTokens } from '../../control/tokens/tokens.js'
 import { periodEnd, periodOf, readUsage } from '../../control/usage.js'
 import type { Usage } from '../../control/usage.js'
 import { badRequest } from '../../errors.js'
@@ -42,11 +43,11 @@ type ChangeFlags = Flags & {
   readonly language?: string
 }
 
-/** `das subscription extend|change|cancel`: what becomes of a subscription after it was sold. */
+/** `das subscription extend|change|cancel`. */
 export function addSubscriptionChanges(group: Command, parts: CliParts): void {
   addCommand(group, {
     usage: 'extend <subscription>',
-    description: 'Add paid months; one that expired lives again, and its tokens with it.',
+    description: 'Add paid months. Tokens of an expired subscription work again.',
     options: addMonthsOption,
     settings: ['registry', 'state'],
     json: 'print {subscription, expires_at, …, price_rub}',
@@ -55,14 +56,21 @@ export function addSubscriptionChanges(group: Command, parts: CliParts): void {
   addCommand(group, {
     usage: 'change <subscription>',
     description:
-      "Change plans, datasets, the common cap or the subscriber, at once; this month's usage stays.",
+      "Change plans, datasets, row limit or subscriber at once. This month's usage is kept.",
     options: (command) =>
       command
-        .option('--plan <dataset:plan>', 'give a dataset this plan; may be repeated', collect)
-        .option('--withdraw <dataset>', 'take a dataset out; may be repeated', collect)
-        .option('--global-rows <number>', 'rows a month over all datasets together, or none')
-        .option('--email <address>', 'the subscriber, from now on')
-        .option('--language <en|ru>', 'of letters to the subscriber'),
+        .option(
+          '--plan <dataset:plan>',
+          'add a dataset or change its plan; may be repeated',
+          collect,
+        )
+        .option('--withdraw <dataset>', 'remove a dataset; may be repeated', collect)
+        .option(
+          '--global-rows <number>',
+          'limit of rows a month over all datasets together, or none',
+        )
+        .option('--email <address>', 'new e-mail address of the subscriber')
+        .option('--language <en|ru>', 'language of letters to the subscriber'),
     settings: ['registry', 'state'],
     json: 'print {subscription, grants, …, price_rub_per_month: {before, after}}',
     examples: [
@@ -73,13 +81,12 @@ export function addSubscriptionChanges(group: Command, parts: CliParts): void {
   }).action((id: string, flags: ChangeFlags) => change(parts, id, flags))
   addCommand(group, {
     usage: 'cancel <subscription>',
-    description: 'End a subscription for good, from the next request on; an extension is refused.',
+    description:
+      'Refuse the tokens of a subscription from the next request on. This cannot be undone.',
     settings: ['state'],
     json: 'print {subscription, cancelled_at, …}',
     examples: ['das subscription cancel sub_0123456789abcdef'],
-  }).action((id: string, flags: Flags) => {
-    cancel(parts, id, flags)
-  })
+  }).action((id: string, flags: Flags) => cancel(parts, id, flags))
 }
 
 async function extend(parts: CliParts, id: string, flags: ExtendFlags): Promise<void> {
@@ -88,22 +95,20 @@ async function extend(parts: CliParts, id: string, flags: ExtendFlags): Promise<
   const months = readWhole(flags.months, '--months')
   const now = parts.now()
   const priceRub = (grants: readonly Grant[]) => priceOf(plansOfGrants(registry, grants), months)
-  const { before, after, hasToken } = withFilledStore(config.state, (store) =>
+  const { before, after, hasToken } = await withFilledStore(config.state, (store) =>
     store.write(() => ({
       before: showSubscription(store, id),
       after: extendSubscription(store, id, { months, priceRub, now: parts.now }),
-      hasToken: listTokens(store, id).some((token) => isAlive(token, now)),
+      hasToken: listTokens(store, id).some((token) => tokenEnd(token, now) === null),
     })),
   )
-  if (flags.json) {
-    printJson(parts, { ...subscriptionJson(after), price_rub: after.priceRub })
-    return
-  }
+  if (flags.json) return printJson(parts, { ...subscriptionJson(after), price_rub: after.priceRub })
   const revived = before.expiresAt <= now && hasToken ? ['Its tokens work again.'] : []
-  const lost = hasToken ? [] : [`It has no token that works: das token reissue ${id}`]
+  const lost = hasToken ? [] : [`It has no live token. Issue one with: das token reissue ${id}`]
   printLines(
     parts,
-    `Subscription ${id} of ${after.email}, expires ${day(after.expiresAt)} (before: ${day(before.expiresAt)})`,
+    `Subscription ${id} of ${after.email}, expires ${day(after.expiresAt)} ` +
+      `(before: ${day(before.expiresAt)})`,
     priceLine(parts, after.priceRub, months),
     ...revived,
     ...lost,
@@ -114,7 +119,7 @@ async function change(parts: CliParts, id: string, flags: ChangeFlags): Promise<
   const config = readSettings(['registry', 'state'], flags, parts.environment)
   const registry = await readRegistry(config.registry)
   const wanted = readChange(registry, flags)
-  const { before, after, usage } = withFilledStore(config.state, (store) =>
+  const { before, after, usage } = await withFilledStore(config.state, (store) =>
     store.write(() => ({
       before: showSubscription(store, id),
       after: changeSubscription(store, id, { ...wanted, now: parts.now }),
@@ -123,8 +128,7 @@ async function change(parts: CliParts, id: string, flags: ChangeFlags): Promise<
   )
   const prices = { before: monthly(registry, before), after: monthly(registry, after) }
   if (flags.json) {
-    printJson(parts, { ...subscriptionJson(after), price_rub_per_month: prices })
-    return
+    return printJson(parts, { ...subscriptionJson(after), price_rub_per_month: prices })
   }
   const rub = (price: number | null) =>
     price === null ? 'unknown' : `${count(parts.stdout, price)} RUB`
@@ -140,15 +144,15 @@ async function change(parts: CliParts, id: string, flags: ChangeFlags): Promise<
 }
 
 const settleText =
-  'What was paid ahead was paid at the earlier price: the difference is yours to settle.'
+  'The months paid so far were paid at the old price. Settle the difference with the subscriber.'
 
-/** @throws bad_request for a change that says nothing, or can't be read */
+/** @throws bad_request for no change, or for one that can't be read */
 function readChange(registry: Registry, flags: ChangeFlags): Omit<SubscriptionChange, 'now'> {
   const { plan = [], withdraw = [], globalRows, email, language } = flags
   if (plan.length + withdraw.length === 0 && !(globalRows ?? email ?? language)) {
     throw badRequest(
-      'Say what to change: --plan DATASET:PLAN, --withdraw DATASET, --global-rows N, --email A, ' +
-        '--language L.',
+      'Nothing to change. Use --plan DATASET:PLAN, --withdraw DATASET, --global-rows NUMBER, ' +
+        '--email ADDRESS or --language LANGUAGE.',
     )
   }
   const grants = plan
@@ -169,10 +173,10 @@ function readCap(text: string): number | null {
 
 function readLanguage(text: string): Language {
   if (text === 'en' || text === 'ru') return text
-  throw badRequest(`--language: "${text}" is neither en nor ru.`)
+  throw badRequest(`--language must be en or ru, got "${text}".`)
 }
 
-/** Null where a plan is not in the registry any more. */
+/** The price of a month; null when a plan left the registry. */
 function monthly(registry: Registry, { grants }: Subscription): number | null {
   const known = knownGrants(registry, { grants })
   return known.length === grants.length ? priceOf(known, 1) : null
@@ -185,34 +189,34 @@ function knownGrants(registry: Registry, { grants }: Pick<Subscription, 'grants'
   })
 }
 
-/** Said at once, or the subscriber finds out by a 429. */
+/** Warns the owner before the subscriber gets a 429. */
 function usedUpLines(
   parts: CliParts,
   registry: Registry,
   subscription: Subscription,
   usage: Usage,
 ): readonly string[] {
-  const until = `Nothing is left until ${day(periodEnd(usage.period))}.`
+  const until = `No rows are left until ${day(periodEnd(usage.period))}.`
   const lines = knownGrants(registry, subscription).flatMap(({ dataset, plan }) => {
     const used = usage.datasets.get(dataset) ?? 0
     if (used < plan.rowsPerMonth) return []
-    return [`${dataset}: ${count(parts.stdout, used)} rows are used this month. ${until}`]
+    return [`${dataset}: ${count(parts.stdout, used)} rows were used this month. ${until}`]
   })
   if (subscription.globalRows === null || usage.total < subscription.globalRows) return lines
-  const all = `Over all datasets ${count(parts.stdout, usage.total)} rows are used this month.`
-  return [...lines, `${all} ${until}`]
+  const total = count(parts.stdout, usage.total)
+  return [...lines, `All datasets together: ${total} rows were used this month. ${until}`]
 }
 
-function cancel(parts: CliParts, id: string, flags: Flags): void {
+async function cancel(parts: CliParts, id: string, flags: Flags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
-  const subscription = withFilledStore(state, (store) => cancelSubscription(store, id, parts.now))
-  if (flags.json) {
-    printJson(parts, subscriptionJson(subscription))
-    return
-  }
+  const subscription = await withFilledStore(state, (store) =>
+    cancelSubscription(store, id, parts.now),
+  )
+  if (flags.json) return printJson(parts, subscriptionJson(subscription))
+  const { email, cancelledAt, expiresAt } = subscription
   printLines(
     parts,
-    `Subscription ${id} of ${subscription.email} is cancelled since ${day(subscription.cancelledAt ?? 0)}.`,
-    `Its tokens are refused. It was paid until ${day(subscription.expiresAt)}.`,
+    `Subscription ${id} of ${email} was cancelled on ${day(cancelledAt ?? 0)}.`,
+    `Its tokens are refused. It was paid until ${day(expiresAt)}.`,
   )
 }

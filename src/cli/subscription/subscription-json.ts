@@ -1,9 +1,10 @@
 import type { Grant } from '../../control/grants.js'
 import type { Order } from '../../control/orders.js'
 import type { Subscription } from '../../control/subscriptions.js'
-import { isoTime, isoTimeOrNull } from '../print.js'
+import { isoTime } from '../../text.js'
+import { isoTimeOrNull } from '../print.js'
 
-/** A subscription for programs. */
+/** A subscription in JSON output. */
 export function subscriptionJson(subscription: Subscription) {
   return {
     subscription: subscription.subscriptionId,
@@ -17,7 +18,7 @@ export function subscriptionJson(subscription: Subscription) {
   }
 }
 
-/** An order for programs. */
+/** An order in JSON output. */
 export function orderJson(order: Order) {
   return {
     ordered_at: isoTime(order.orderedAt),

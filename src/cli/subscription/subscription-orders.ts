@@ -4,12 +4,14 @@ import type { Order } from '../../control/orders.js'
 import { listSubscriptions, showSubscription } from '../../control/subscriptions.js'
 import type { Subscription } from '../../control/subscriptions.js'
 import { badRequest } from '../../errors.js'
+import { isoTime } from '../../text.js'
 import { addCommand, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
-import { csvLines } from '../csv.js'
+import { reportCsv } from '../csv.js'
 import type { CliParts } from '../parts.js'
-import { day, isoTime, printJson, printLines, tableLines } from '../print.js'
+import { day, printJson, printLines } from '../print.js'
 import { readFilledStore } from '../state.js'
+import { tableLines } from '../table.js'
 import { grantsText, orderJson } from './subscription-json.js'
 
 type OrdersFlags = Flags & { readonly csv?: boolean }
@@ -19,32 +21,31 @@ interface SoldOrder {
   readonly order: Order
 }
 
-/** `das subscription orders`: what was sold and changed, with the prices of the day. */
+/** `das subscription orders`: sales and changes, with the price that was agreed. */
 export function addSubscriptionOrders(group: Command, parts: CliParts): void {
   addCommand(group, {
     usage: 'orders [subscription]',
-    description: 'List every order with the price that was agreed, oldest first.',
+    description: 'List every order with the agreed price, oldest first.',
     options: (command) => command.option('--csv', 'print CSV'),
     settings: ['state'],
     json: 'print [{subscription, email, ordered_at, kind, months, price_rub, …, grants}]',
     examples: ['das subscription orders', 'das subscription orders --csv > orders.csv'],
-  }).action((id: string | undefined, flags: OrdersFlags) => {
-    list(parts, id, flags)
-  })
+  }).action((id: string | undefined, flags: OrdersFlags) => list(parts, id, flags))
 }
 
-function list(parts: CliParts, id: string | undefined, flags: OrdersFlags): void {
+async function list(parts: CliParts, id: string | undefined, flags: OrdersFlags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
-  if (flags.csv && flags.json) throw badRequest('Take --csv or --json, not both.')
-  const orders = readFilledStore(state, (store) => {
+  if (flags.csv && flags.json) throw badRequest('Use --csv or --json, not both.')
+  const found = await readFilledStore(state, (store) => {
     const subscriptions =
       id === undefined ? listSubscriptions(store) : [showSubscription(store, id)]
     return subscriptions.flatMap((subscription) =>
       listOrders(store, subscription.subscriptionId).map((order) => ({ subscription, order })),
     )
-  }).sort((left, right) => left.order.orderedAt - right.order.orderedAt)
+  })
+  const orders = found.sort((left, right) => left.order.orderedAt - right.order.orderedAt)
   if (flags.json) printJson(parts, orders.map(soldJson))
-  else if (flags.csv) printLines(parts, ...csvLines(csvTitles, orders.map(csvRow)))
+  else if (flags.csv) printLines(parts, ...reportCsv(csvTitles, orders.map(csvRow)))
   else printLines(parts, ...orderTable(parts, orders))
 }
 

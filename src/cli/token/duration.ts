@@ -9,9 +9,9 @@ const unitMs: Readonly<Record<string, number | undefined>> = {
 const durationMsMax = 366 * 86_400_000
 
 /**
- * A duration in milliseconds: `0`, or a whole number of seconds, minutes, hours or days up to a
- * year, as 90s, 30m, 24h, 7d.
- * @throws bad_request naming the option
+ * A duration in milliseconds: `0`, or a whole number of seconds, minutes, hours or days up to one
+ * year, such as 90s, 30m, 24h, 7d.
+ * @throws bad_request that names the option
  */
 export function parseDuration(text: string, option: string): number {
   if (text === '0') return 0
@@ -19,6 +19,6 @@ export function parseDuration(text: string, option: string): number {
   const ms = Number(digits) * (unitMs[unit] ?? NaN)
   if (digits !== '' && ms <= durationMsMax) return ms
   throw badRequest(
-    `${option}: "${text}" is no duration of up to a year, as 30m, 24h, 7d; 0 is at once.`,
+    `${option} must be a duration of up to a year, such as 30m, 24h, 7d, or 0, got "${text}".`,
   )
 }

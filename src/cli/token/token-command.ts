@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { listSubscriptions, showSubscription } from '../../control/subscriptions.js'
 import type { Subscription } from '../../control/subscriptions.js'
+import { subscriptionEndText } from '../../control/tokens/token-state.js'
 import { listTokens, reissueToken, revokeToken } from '../../control/tokens/tokens.js'
 import type { ReissuedToken } from '../../control/tokens/tokens.js'
 import { badRequest } from '../../errors.js'
@@ -19,19 +20,24 @@ import { isoTimeOrNull, minute, printJson, printLines } from '../print.js'
 import { readFilledStore, readStore, withFilledStore } from '../state.js'
 import { parseDuration } from './duration.js'
 import { addTokenCheck } from './token-check.js'
-import { stateOf, tokenJson, tokenTable } from './token-table.js'
+import { tokenJson, tokenTable } from './token-table.js'
 
 type ReissueFlags = MailFlags & { readonly grace: string }
 
-/** `das token …`: the secrets of subscriptions, and their ends. */
+/** `das token …`: replaces, ends, lists and checks tokens. */
 export function addToken(program: Command, parts: CliParts): void {
-  const group = addGroup(program, 'token', 'Replace, revoke and list tokens.', 'das token list')
+  const group = addGroup(
+    program,
+    'token',
+    'Replace, revoke, list and check tokens.',
+    'das token list',
+  )
   addCommand(group, {
     usage: 'reissue <subscription>',
-    description: 'Make a new token, mail it, and end the earlier ones after a grace.',
+    description: 'Issue and mail a new token; earlier tokens stop working after the grace period.',
     options: (command) =>
       command
-        .option('--grace <time>', 'how long earlier tokens go on: 30m, 24h, 7d, 0', '24h')
+        .option('--grace <time>', 'how long earlier tokens still work: 30m, 24h, 7d, or 0', '24h')
         .option(...noMailFlag),
     settings: mailSettingNames,
     json: 'print {subscription, token_id, token, previous_valid_until, mailed}',
@@ -42,22 +48,18 @@ export function addToken(program: Command, parts: CliParts): void {
   }).action((subscription: string, flags: ReissueFlags) => reissue(parts, subscription, flags))
   addCommand(group, {
     usage: 'revoke <id>',
-    description: 'End a token for good, from the next request on.',
+    description: 'Refuse a token from the next request on. This cannot be undone.',
     settings: ['state'],
     json: 'print {token_id, subscription, revoked_at}',
     examples: ['das token revoke tok_0123456789abcdef'],
-  }).action((id: string, flags: Flags) => {
-    revoke(parts, id, flags)
-  })
+  }).action((id: string, flags: Flags) => revoke(parts, id, flags))
   addCommand(group, {
     usage: 'list [subscription]',
-    description: 'List tokens by their ids and last characters, never whole.',
+    description: 'List tokens by id and last characters; a whole token is never shown.',
     settings: ['state'],
     json: 'print [{id, subscription, hint, created_at, expires_at, revoked_at, last_used_at}]',
     examples: ['das token list', 'das token list sub_0123456789abcdef'],
-  }).action((subscription: string | undefined, flags: Flags) => {
-    list(parts, subscription, flags)
-  })
+  }).action((subscription: string | undefined, flags: Flags) => list(parts, subscription, flags))
   addTokenCheck(group, parts)
 }
 
@@ -67,10 +69,10 @@ async function reissue(parts: CliParts, id: string, flags: ReissueFlags): Promis
   const graceMs = parseDuration(flags.grace, '--grace')
   const { state: stateFolder } = config
   const { now } = parts
-  const { issued, subscription } = withFilledStore(stateFolder, (store) => {
+  const { issued, subscription } = await withFilledStore(stateFolder, (store) => {
     const { cancelledAt } = showSubscription(store, id)
     if (cancelledAt !== null) {
-      throw badRequest(`Subscription '${id}' is cancelled, for good: no token of it would work.`)
+      throw badRequest(`Subscription '${id}' is cancelled: a new token would be refused.`)
     }
     const issue = () => ({ ...reissueToken(store, id, { graceMs, now }), subscriptionId: id })
     return {
@@ -99,7 +101,8 @@ function reissuedLines(
   now: number,
 ): readonly string[] {
   return [
-    `New token ${issued.tokenId} of ${subscription.subscriptionId}; copy it now, it is shown once:`,
+    `New token ${issued.tokenId} of ${subscription.subscriptionId}. ` +
+      'Copy it now: it is shown only once.',
     '',
     issued.token,
     '',
@@ -109,46 +112,47 @@ function reissuedLines(
 }
 
 function previousText({ previousValidUntil }: ReissuedToken, now: number): string {
-  if (previousValidUntil === null) return 'No earlier token was alive.'
-  if (previousValidUntil <= now) return 'Earlier tokens are ended.'
+  if (previousValidUntil === null) return 'No earlier token was live.'
+  if (previousValidUntil <= now) return 'Earlier tokens no longer work.'
   return `Earlier tokens work until ${minute(previousValidUntil)}.`
 }
 
 function endedText(subscription: Subscription, now: number): readonly string[] {
-  const state = stateOf(subscription, now)
-  return state === 'live' ? [] : [`The subscription is ${state}: its tokens are refused.`]
+  const end = subscriptionEndText(subscription, now)
+  return end === null ? [] : [`The subscription ${end}: its tokens are refused.`]
 }
 
-function revoke(parts: CliParts, id: string, flags: Flags): void {
+async function revoke(parts: CliParts, id: string, flags: Flags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
   if (/^das_(live|demo)_/.test(id)) {
-    throw badRequest('That is a token. Name it by its id, tok_…: das token list shows them.')
+    throw badRequest('This is a token. Use its id, tok_…, which das token list shows.')
   }
-  const token = withFilledStore(state, (store) => {
+  const token = await withFilledStore(state, (store) => {
     revokeToken(store, id, parts.now)
     return listTokens(store).find((each) => each.tokenId === id)
   })
   if (flags.json) {
-    printJson(parts, {
+    return printJson(parts, {
       token_id: id,
       subscription: token?.subscriptionId,
       revoked_at: isoTimeOrNull(token?.revokedAt ?? null),
     })
-    return
   }
   printLines(
     parts,
-    `Token ${id} (${token?.hint}) is revoked. A new one: das token reissue ${token?.subscriptionId}`,
+    `Token ${id} (${token?.hint}) is revoked.`,
+    `To issue a new one: das token reissue ${token?.subscriptionId}`,
   )
 }
 
-function list(parts: CliParts, id: string | undefined, flags: Flags): void {
+async function list(parts: CliParts, id: string | undefined, flags: Flags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
   const read = id === undefined ? readStore : readFilledStore
-  const { tokens, subscriptions } = read(state, (store) => ({
+  const found = await read(state, (store) => ({
     subscriptions: id === undefined ? listSubscriptions(store) : [showSubscription(store, id)],
     tokens: listTokens(store, id),
-  })) ?? { tokens: [], subscriptions: [] }
+  }))
+  const { tokens, subscriptions } = found ?? { tokens: [], subscriptions: [] }
   if (flags.json) printJson(parts, tokens.map(tokenJson))
   else printLines(parts, ...tokenTable(parts, tokens, subscriptions))
 }

@@ -1,18 +1,12 @@
 import type { Subscription } from '../../control/subscriptions.js'
+import { tokenState, tokenStateText } from '../../control/tokens/token-state.js'
 import type { TokenSummary } from '../../control/tokens/tokens.js'
+import { isoTime } from '../../text.js'
 import type { CliParts } from '../parts.js'
-import { day, isoTime, isoTimeOrNull, minute, tableLines } from '../print.js'
+import { day, isoTimeOrNull, minute } from '../print.js'
+import { tableLines } from '../table.js'
 
-/** What a subscription is worth now: the tokens of one that ended are refused. */
-export function stateOf(
-  { cancelledAt, expiresAt }: Pick<Subscription, 'cancelledAt' | 'expiresAt'>,
-  now: number,
-): 'live' | 'expired' | 'cancelled' {
-  if (cancelledAt !== null) return 'cancelled'
-  return expiresAt > now ? 'live' : 'expired'
-}
-
-/** A token for programs (contract 4). */
+/** A token in JSON output. */
 export function tokenJson(token: TokenSummary) {
   return {
     id: token.tokenId,
@@ -25,14 +19,14 @@ export function tokenJson(token: TokenSummary) {
   }
 }
 
-/** Tokens for people, or what to do where there is none. */
+/** Tokens as a table, or how to make the first one. */
 export function tokenTable(
   parts: CliParts,
   tokens: readonly TokenSummary[],
   subscriptions: readonly Subscription[],
 ): readonly string[] {
   if (tokens.length === 0) {
-    return ['No token yet: das subscription create makes the first one of a subscription.']
+    return ['There are no tokens yet. das subscription create issues the first one.']
   }
   const byId = new Map(subscriptions.map((each) => [each.subscriptionId, each]))
   const now = parts.now()
@@ -41,21 +35,21 @@ export function tokenTable(
     token.tokenId,
     token.subscriptionId,
     token.hint,
-    tokenState(token, byId.get(token.subscriptionId), now),
+    stateText(token, byId.get(token.subscriptionId), now),
     day(token.createdAt),
     token.lastUsedAt === null ? 'never' : minute(token.lastUsedAt),
   ])
   return tableLines(parts.stdout, titles, rows)
 }
 
-function tokenState(
-  { revokedAt, expiresAt }: TokenSummary,
+/** The state of a token; of one that was replaced, how long it still works. */
+function stateText(
+  token: TokenSummary,
   subscription: Subscription | undefined,
   now: number,
 ): string {
-  if (revokedAt !== null) return `revoked ${day(revokedAt)}`
-  if (expiresAt !== null && expiresAt <= now) return 'replaced'
-  const state = subscription ? stateOf(subscription, now) : 'live'
-  if (state !== 'live') return state
-  return expiresAt === null ? 'live' : `until ${minute(expiresAt)}`
+  const life = subscription ?? { cancelledAt: null, expiresAt: Infinity }
+  const state = tokenState(token, life, now)
+  if (state === 'live' && token.expiresAt !== null) return `until ${minute(token.expiresAt)}`
+  return tokenStateText(state, token.revokedAt)
 }

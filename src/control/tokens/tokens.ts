@@ -135,14 +135,6 @@ export function listTokens(store: ControlStore, subscriptionId?: string): TokenS
   )
 }
 
-/** Whether a token works, as far as it is the token's own affair. */
-export function isAlive(
-  { revokedAt, expiresAt }: Pick<TokenSummary, 'revokedAt' | 'expiresAt'>,
-  now: number,
-): boolean {
-  return revokedAt === null && (expiresAt === null || expiresAt > now)
-}
-
 function refuseUnknown(store: ControlStore, subscriptionId: string): void {
   const found = store.all('SELECT 1 FROM subscriptions WHERE id = @subscriptionId', {
     subscriptionId,

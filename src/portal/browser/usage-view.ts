@@ -1,7 +1,7 @@
 import type { AccountDescription } from '../../service/account.js'
 import { accountView } from './account-view.js'
-import { button, element } from './element.js'
 import { ask } from './ask-page.js'
+import { button, element } from './element.js'
 import { words } from './page-words.js'
 import { forgetToken, keepToken, ownToken } from './stored-token.js'
 

@@ -11,29 +11,29 @@ const files = { 'a.parquet': select(0), 'b.parquet': select(5000), 'c.parquet': 
 const writing = ', ROW_GROUP_SIZE 2048'
 
 await t.test('--deep refuses a file with a damaged page and says where it is', async (t) => {
-  const house = await buildThings(t, files, { entry, writing })
-  await damagePage(join(house.folder, 'data', 'b.parquet'), 'word', 1)
-  const [shallow] = await checksOf(house)
+  const cli = await buildThings(t, files, { entry, writing })
+  await damagePage(join(cli.folder, 'data', 'b.parquet'), 'word', 1)
+  const [shallow] = await checksOf(cli)
   t.equal(shallow?.status, 'ok', 'footers and first rows know nothing of it')
 
-  const { code, stdout, stderr } = await house.das(['dataset', 'check', '--deep'])
+  const { code, stdout, stderr } = await cli.das(['dataset', 'check', '--deep'])
   t.equal(code, 1)
   t.match(stderr, /error: 1 of 1 datasets can't be served\.\n$/)
   t.match(
     stdout,
     /\n {2}error: data\/b\.parquet is damaged in column "word", row group 1 \(from 0\): .*; write/,
   )
-  t.notMatch(stdout, house.folder)
+  t.notMatch(stdout, cli.folder)
   t.notMatch(stdout, 'SELECT')
   t.notMatch(stdout, 'the demo subset', 'a damaged dataset is not counted')
 })
 
-await t.test('every damaged file is named, and other findings still are', async (t) => {
+await t.test('every damaged file is reported beside the other findings', async (t) => {
   const odd = select(0).replace('i * 2 AS x', "i * 2 AS x, 'NaN'::FLOAT AS y")
-  const house = await buildThings(t, { ...files, 'd.parquet': odd }, { entry, writing })
-  await damagePage(join(house.folder, 'data', 'a.parquet'), 'x', 2)
-  await damagePage(join(house.folder, 'data', 'c.parquet'), 'id', 1)
-  const [check] = await checksOf(house, ['--deep'])
+  const cli = await buildThings(t, { ...files, 'd.parquet': odd }, { entry, writing })
+  await damagePage(join(cli.folder, 'data', 'a.parquet'), 'x', 2)
+  await damagePage(join(cli.folder, 'data', 'c.parquet'), 'id', 1)
+  const [check] = await checksOf(cli, ['--deep'])
   t.equal(check?.status, 'refused')
   t.match(
     check?.findings.map(({ code, message }) => `${code}: ${message}`),
@@ -45,42 +45,42 @@ await t.test('every damaged file is named, and other findings still are', async 
   )
 })
 
-await t.test("a key that can't be read for its twins is damage too", async (t) => {
-  const house = await buildThings(t, files, { entry, writing })
-  await damagePage(join(house.folder, 'data', 'b.parquet'), 'id', 1)
-  const [check] = await checksOf(house)
+await t.test("a key that can't be compared because of damage is reported", async (t) => {
+  const cli = await buildThings(t, files, { entry, writing })
+  await damagePage(join(cli.folder, 'data', 'b.parquet'), 'id', 1)
+  const [check] = await checksOf(cli)
   t.match(check?.findings, [{ code: 'damaged', message: /^data\/b\.parquet .*"id", row group 1/ }])
 })
 
-await t.test('a file that does not open hides nothing of the others', async (t) => {
+await t.test('a file that cannot be opened does not hide the others', async (t) => {
   const good = select(0).replace('i * 2 AS x', "i * 2 AS x, 'NaN'::FLOAT AS y")
-  const house = await buildThings(t, { ...files, 'd.parquet': good }, { entry })
+  const cli = await buildThings(t, { ...files, 'd.parquet': good }, { entry })
   const bad = Buffer.concat([Buffer.from('PAR1'), Buffer.alloc(20, 7), Buffer.from('\0\0\0\0PAR1')])
-  for (const name of ['a', 'c']) writeFileSync(join(house.folder, 'data', `${name}.parquet`), bad)
-  const [check] = await checksOf(house)
+  for (const name of ['a', 'c']) writeFileSync(join(cli.folder, 'data', `${name}.parquet`), bad)
+  const [check] = await checksOf(cli)
   t.equal(check?.status, 'refused')
-  const told = check?.findings.map(({ code, message }) => `${code}: ${message}`) ?? []
-  t.match(told, [
+  const lines = check?.findings.map(({ code, message }) => `${code}: ${message}`) ?? []
+  t.match(lines, [
     /^refused: data\/a\.parquet can't be read/,
     /^refused: data\/c\.parquet can't be read/,
     /^columns_missing: .*"y" in 1 of 2 files/,
     /^not_finite: .*"y"/,
   ])
-  t.notMatch(told.join('\n'), house.folder)
+  t.notMatch(lines.join('\n'), cli.folder)
 })
 
-await t.test('progress is told on stderr, and programs are left in peace', async (t) => {
-  const house = await buildThings(t, files, { entry, writing })
-  const person = await house.das(['dataset', 'check', '--deep'], { isTerminal: true })
+await t.test('progress is printed on stderr, but not with --json', async (t) => {
+  const cli = await buildThings(t, files, { entry, writing })
+  const person = await cli.das(['dataset', 'check', '--deep'], { isTerminal: true })
   t.match(person.stderr, /things: \[[#.]{20}\] \d+ % \([\d\u202f]+ of 15\u202f000 rows/)
   t.ok(person.stderr.endsWith('\u001b[2K'), 'the bar is taken away')
-  t.equal((await house.das(['dataset', 'check', '--deep', '--json'])).stderr, '')
-  t.equal((await house.das(['dataset', 'check', '--deep'])).stderr, '', 'it took no ten seconds')
+  t.equal((await cli.das(['dataset', 'check', '--deep', '--json'])).stderr, '')
+  t.equal((await cli.das(['dataset', 'check', '--deep'])).stderr, '', 'it took no ten seconds')
 })
 
-await t.test('who is told to stop stops, and leaves nothing behind', async (t) => {
-  const house = await buildThings(t, files, { entry })
+await t.test('a signal stops the check, and no file is left behind', async (t) => {
+  const cli = await buildThings(t, files, { entry })
   const signal = AbortSignal.abort(new Error('Stopped by SIGINT.'))
-  const { code, stdout, stderr } = await house.das(['dataset', 'check', '--deep'], { signal })
+  const { code, stdout, stderr } = await cli.das(['dataset', 'check', '--deep'], { signal })
   t.same({ code, stdout, stderr }, { code: 1, stdout: '', stderr: 'error: Stopped by SIGINT.\n' })
 })

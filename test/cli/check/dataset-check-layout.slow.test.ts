@@ -18,7 +18,7 @@ async function layoutOf(
   return Object.fromEntries(Object.entries(found).filter(([code]) => layoutCodes.test(code)))
 }
 
-await t.test('sorted files that follow each other need nothing', async (t) => {
+await t.test('sorted files without overlap have no findings', async (t) => {
   const part = (from: number) => `SELECT i AS id FROM range(${from}, ${from + 40_000}) t(i)`
   const files = {
     'a.parquet': part(0),
@@ -28,7 +28,7 @@ await t.test('sorted files that follow each other need nothing', async (t) => {
   t.same(await layoutOf(files, ', ROW_GROUP_SIZE 10240'), {})
 })
 
-await t.test('files that are not sorted by the key are told, and what cures it', async (t) => {
+await t.test('files that are not sorted by the key are reported with the remedy', async (t) => {
   const files = {
     'a.parquet': 'SELECT i AS id FROM range(60000) t(i)',
     'b.parquet': 'SELECT 60000 + (i * 7919) % 60000 AS id FROM range(60000) t(i)',
@@ -39,7 +39,7 @@ await t.test('files that are not sorted by the key are told, and what cures it',
   t.match(found['pack_advised'], /^`das dataset pack things`.*: a look-up by id takes /)
 })
 
-await t.test('files that overlap are told with how many a look-up opens', async (t) => {
+await t.test('overlapping files are reported with the number that a look-up opens', async (t) => {
   const select = "SELECT lpad(i::VARCHAR, 6, '0') AS id FROM range(40000) t(i)"
   const files = { 'a.parquet': select, 'b.parquet': select, 'c.parquet': select }
   const found = await layoutOf(files, ', ROW_GROUP_SIZE 10240')
@@ -47,7 +47,7 @@ await t.test('files that overlap are told with how many a look-up opens', async 
   t.match(found['layout_overlap'], 'a look-up opens up to 3 of 3 files')
 })
 
-await t.test('footers without statistics are told', async (t) => {
+await t.test('footers without statistics are reported', async (t) => {
   // DuckDB keeps none of a row group whose greatest text is long and can't be shortened upwards.
   const select = `SELECT CASE WHEN i = 119999 THEN repeat(chr(1114111), 200) ELSE lpad(i::VARCHAR, 6, '0') END
     AS id FROM range(120000) t(i)`
@@ -56,14 +56,14 @@ await t.test('footers without statistics are told', async (t) => {
   t.match(found['no_statistics'], '1 of 1 file without statistics of "id" (first data/a.parquet)')
 })
 
-await t.test('large row groups are told', async (t) => {
+await t.test('large row groups are reported', async (t) => {
   const files = { 'a.parquet': 'SELECT i AS id FROM range(250000) t(i)' }
   const found = await layoutOf(files, ', ROW_GROUP_SIZE 300000')
   t.same(Object.keys(found), ['row_groups_large', 'pack_advised'])
   t.match(found['row_groups_large'], '250000 rows on average')
 })
 
-await t.test('what packing brings stands in the advice where it can be measured', async (t) => {
+await t.test('the advice has the measured gain of packing', async (t) => {
   const select = 'SELECT (i * 7919) % 120000 AS id FROM range(120000) t(i)'
   const writing = ', ROW_GROUP_SIZE 10240'
   const { das } = await buildThings(t, { 'a.parquet': select }, { entry, writing })
@@ -85,16 +85,16 @@ await t.test('what packing brings stands in the advice where it can be measured'
   t.match(failed.stdout, 'may help; measuring it failed: the disk is full\n')
 })
 
-await t.test('nothing is measured where nothing is wrong', async (t) => {
+await t.test('a dataset without layout findings is not measured', async (t) => {
   const { das } = await buildThings(t, { 'a.parquet': 'SELECT 1 AS id' }, { entry })
   const measureGain = () => Promise.reject(new Error('not asked for'))
   t.equal((await das(['dataset', 'check'], { measureGain })).stdout.split('\n').length, 2)
 })
 
-await t.test('many small files and small row groups are told by their averages', async (t) => {
-  const house = await buildThings(t, { 'a.parquet': 'SELECT i AS id FROM range(1700) t(i)' })
-  await checksOf(house)
-  const registry = await readRegistry(`${house.folder}/registry.yaml`)
+await t.test('small files and small row groups are reported by their averages', async (t) => {
+  const cli = await buildThings(t, { 'a.parquet': 'SELECT i AS id FROM range(1700) t(i)' })
+  await checksOf(cli)
+  const registry = await readRegistry(`${cli.folder}/registry.yaml`)
   const options = { openFiles: openerFor(2 ** 28), versionsFolder: null }
   const version = (await openCatalog(registry, options)).datasets.get('things')?.version
   const [file] = version?.files ?? []

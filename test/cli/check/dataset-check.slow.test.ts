@@ -12,20 +12,20 @@ import { buildThings, checksOf, findingsOf } from '../fixtures/checked.js'
 
 const key = '    key: id\n'
 
-await t.test('files that agree and values that survive are no findings', async (t) => {
+await t.test('consistent files with exact values have no findings', async (t) => {
   const select = (from: number) =>
     `SELECT i AS id, CAST(i AS DOUBLE) AS x, i * 1.25 AS price, DATE '2024-01-02' AS day,
        TIMESTAMPTZ '2024-01-02 03:04:05Z' AS seen, 9007199254740991 AS most, '007' AS code
      FROM range(${from}, ${from + 5}) t(i)`
-  const house = await buildThings(
+  const cli = await buildThings(
     t,
     { 'a.parquet': select(0), 'b.parquet': select(5) },
     { entry: key },
   )
-  t.same(await checksOf(house), [{ name: 'things', status: 'ok', findings: [] }])
+  t.same(await checksOf(cli), [{ name: 'things', status: 'ok', findings: [] }])
 })
 
-await t.test('files that differ in columns are compared', async (t) => {
+await t.test('differences between the columns of files are reported', async (t) => {
   const files = {
     'a.parquet':
       'SELECT 1 AS id, CAST(0.1 AS FLOAT) AS x, CAST(1 AS INTEGER) AS n, 1 AS gone, 1 AS h',
@@ -50,7 +50,7 @@ await t.test('files that differ in columns are compared', async (t) => {
     found['types_widened'],
     '"n" (INTEGER in data/a.parquet, BIGINT in data/b.parquet → BIGINT): served without loss',
   )
-  t.match(found['column_order'], '1 file in another order of columns (first data/b.parquet)')
+  t.match(found['column_order'], '1 file with the columns in another order (first data/b.parquet)')
 })
 
 await t.test('an empty file may have any columns', async (t) => {
@@ -58,7 +58,7 @@ await t.test('an empty file may have any columns', async (t) => {
   t.same(await findingsOf(t, files, { entry: key }), {})
 })
 
-await t.test('numbers that readers round are told by the footers, counted by --deep', async (t) => {
+await t.test('numbers that readers round are found in footers and counted by --deep', async (t) => {
   const files = {
     'a.parquet': `SELECT i AS id, 9007199254740993 - i AS big, -9007199254740993 AS text,
       CAST('123456789012.3456' AS DECIMAL(20,4)) AS amount,
@@ -67,10 +67,10 @@ await t.test('numbers that readers round are told by the footers, counted by --d
     FROM range(4) t(i)`,
   }
   const entry = `${key}    columns: {text: {json: string}, hidden: {hidden: true}}\n`
-  const { rounded_by_readers: told, ...others } = await findingsOf(t, files, { entry })
+  const { rounded_by_readers: rounded, ...others } = await findingsOf(t, files, { entry })
   t.same(others, {})
   t.match(
-    told,
+    rounded,
     'in "big" (such as 9007199254740993) and "amount" (such as 123456789012.3456): JavaScript, ' +
       'Excel and others round them; serve them as text: columns: {NAME: {json: string}}',
   )
@@ -88,11 +88,11 @@ await t.test('values that are served as null are counted', async (t) => {
   t.match(found['not_finite'], 'in "x" (1 row) and "day" (2 rows): callers get null')
 })
 
-await t.test('timestamps without a zone are named', async (t) => {
+await t.test('timestamps without a zone are reported', async (t) => {
   const select =
     "SELECT 1 AS id, TIMESTAMP '2024-01-01' AS at, TIMESTAMPTZ '2024-01-01 00:00:00Z' AS zoned"
-  const house = await buildThings(t, { 'a.parquet': select }, { entry: key })
-  const [check] = await checksOf(house)
+  const cli = await buildThings(t, { 'a.parquet': select }, { entry: key })
+  const [check] = await checksOf(cli)
   t.equal(check?.status, 'ok', 'what is good to know is no warning')
   t.match(check?.findings, [{ code: 'no_time_zone', level: 'info', message: /in "at": served/ }])
 })
@@ -112,42 +112,48 @@ await t.test('rows that share a key or lack one are counted', async (t) => {
   )
 })
 
-await t.test('columns without a value are named, and with --deep those with one', async (t) => {
-  const files = {
-    'a.parquet':
-      "SELECT i AS id, NULL::INTEGER AS nothing, 'x' AS only, NULL::INTEGER[] AS list FROM range(3) t(i)",
-    'b.parquet':
-      "SELECT 7::BIGINT AS id, NULL::INTEGER AS nothing, 'x' AS only, NULL::INTEGER[] AS list",
-  }
-  const shallow = await findingsOf(t, files, { entry: key })
-  t.same(Object.keys(shallow), ['column_empty'])
-  t.match(shallow['column_empty'], '1 column without any value: "nothing"')
-  const deep = await findingsOf(t, files, { entry: key, flags: ['--deep'] })
-  t.match(deep['column_empty'], '2 columns without any value: "nothing" and "list"')
-  t.match(deep['column_constant'], 'one value only in "only" ("x")')
-})
+await t.test(
+  'columns without a value are reported, and by --deep columns with one value',
+  async (t) => {
+    const files = {
+      'a.parquet':
+        "SELECT i AS id, NULL::INTEGER AS nothing, 'x' AS only, NULL::INTEGER[] AS list FROM range(3) t(i)",
+      'b.parquet':
+        "SELECT 7::BIGINT AS id, NULL::INTEGER AS nothing, 'x' AS only, NULL::INTEGER[] AS list",
+    }
+    const shallow = await findingsOf(t, files, { entry: key })
+    t.same(Object.keys(shallow), ['column_empty'])
+    t.match(shallow['column_empty'], '1 column without any value: "nothing"')
+    const deep = await findingsOf(t, files, { entry: key, flags: ['--deep'] })
+    t.match(deep['column_empty'], '2 columns without any value: "nothing" and "list"')
+    t.match(deep['column_constant'], 'one value in "only" ("x")')
+  },
+)
 
-await t.test('a dictionary that leaves columns out is told, none is not asked for', async (t) => {
-  const house = await buildThings(
-    t,
-    { 'a.parquet': 'SELECT 1 AS id, 2 AS x' },
-    { entry: '    dictionary: data/words.csv\n' },
-  )
-  writeFileSync(join(house.folder, 'data', 'words.csv'), 'column,description\nid,Number\n')
-  const [check] = await checksOf(house)
-  t.match(check?.findings, [
-    { code: 'no_description', message: /^1 column without a description: "x"/ },
-  ])
-})
+await t.test(
+  'columns that a dictionary lacks are reported; a missing dictionary is not',
+  async (t) => {
+    const cli = await buildThings(
+      t,
+      { 'a.parquet': 'SELECT 1 AS id, 2 AS x' },
+      { entry: '    dictionary: data/words.csv\n' },
+    )
+    writeFileSync(join(cli.folder, 'data', 'words.csv'), 'column,description\nid,Number\n')
+    const [check] = await checksOf(cli)
+    t.match(check?.findings, [
+      { code: 'no_description', message: /^1 column without a description: "x"/ },
+    ])
+  },
+)
 
-await t.test("years that can't be meant are told, as plans count from the newest", async (t) => {
+await t.test('implausible years are reported, because plans count from the newest', async (t) => {
   const years = (...values: readonly number[]) =>
     values.map((year, index) => `SELECT ${index} AS id, ${year} AS year`).join(' UNION ALL ')
   const entry = `${key}    history: year\n`
   const odd = await buildThings(t, { 'a.parquet': years(0, 2024, 9999) }, { entry })
   const [check] = await checksOf(odd)
   t.match(check?.findings, [
-    { code: 'history_odd', message: /reaches the year 9999: .* see nothing of 2026/ },
+    { code: 'history_odd', message: /reaches the year 9999: .* see no rows of 2026/ },
     { code: 'history_odd', message: /goes back to the year 0/ },
   ])
   t.same(await findingsOf(t, { 'a.parquet': years(2019, 2026, 2027) }, { entry }), {})
@@ -161,10 +167,10 @@ await t.test('--deep counts the demo subset', async (t) => {
   const some = await findingsOf(t, files, { entry: `${key}    demo: {id: [2, 4]}\n`, flags })
   t.same(some, { demo_rows: 'the demo subset has 2 rows' })
   const none = await findingsOf(t, files, { entry: `${key}    demo: {id: [3]}\n`, flags })
-  t.match(none, { demo_empty: /^no row is in the demo subset/ })
+  t.match(none, { demo_empty: /^the demo subset has no rows/ })
 })
 
-await t.test('refusals that a rename cures have codes of their own', async (t) => {
+await t.test('refusals that a new name fixes have their own codes', async (t) => {
   const codesOf = async (files: Readonly<Record<string, string>>, entry = '') => {
     const found = await findingsOf(t, files, { entry })
     return Object.entries(found).map(([code, message]) => `${code}: ${message}`)
@@ -183,21 +189,24 @@ await t.test('refusals that a rename cures have codes of their own', async (t) =
   ])
 })
 
-await t.test('people get the worst first, in lines of a readable length', async (t) => {
-  const select = "SELECT i % 2 AS id, 'NaN'::DOUBLE AS x FROM range(5) t(i)"
-  const { das } = await buildThings(t, { 'a.parquet': select }, { entry: key })
-  const { stdout } = await das(['dataset', 'check'], { isTerminal: true })
-  const lines = stdout.trimEnd().split('\n')
-  t.equal(lines[0], 'things: warning (5 rows, 2 columns, 1 file)')
-  t.match(lines[1], /^ {2}warning: NaN or infinite/)
-  t.ok(lines.some((line) => /^ {4}\S/.test(line)))
-  t.notOk(lines.some((line) => line.length > 100))
-  t.ok(stdout.indexOf('warning:') < stdout.indexOf('info:'))
-  const piped = await das(['dataset', 'check'])
-  t.equal(piped.stdout.split('\n').length, 4, 'one line a finding for tools')
-})
+await t.test(
+  'on a terminal the worst finding is first, in lines of a readable length',
+  async (t) => {
+    const select = "SELECT i % 2 AS id, 'NaN'::DOUBLE AS x FROM range(5) t(i)"
+    const { das } = await buildThings(t, { 'a.parquet': select }, { entry: key })
+    const { stdout } = await das(['dataset', 'check'], { isTerminal: true })
+    const lines = stdout.trimEnd().split('\n')
+    t.equal(lines[0], 'things: warning (5 rows, 2 columns, 1 file)')
+    t.match(lines[1], /^ {2}warning: NaN or infinite/)
+    t.ok(lines.some((line) => /^ {4}\S/.test(line)))
+    t.notOk(lines.some((line) => line.length > 100))
+    t.ok(stdout.indexOf('warning:') < stdout.indexOf('info:'))
+    const piped = await das(['dataset', 'check'])
+    t.equal(piped.stdout.split('\n').length, 4, 'one line a finding for tools')
+  },
+)
 
-await t.test('the table has every code that is used, and no other', (t) => {
+await t.test('the table has exactly the codes that are used', (t) => {
   const sources = readdirSync('src/cli/check')
     .filter((name) => name !== 'finding-table.ts' && name.endsWith('.ts'))
     .map((name) => readFileSync(`src/cli/check/${name}`, 'utf8'))
@@ -209,27 +218,27 @@ await t.test('the table has every code that is used, and no other', (t) => {
   t.end()
 })
 
-await t.test('--deep reads what the server serves, too', async (t) => {
+await t.test('--deep also reads the files in the state folder', async (t) => {
   const select = 'SELECT i AS id, md5(i::VARCHAR) AS text FROM range(2000) t(i)'
   const writing = ', COMPRESSION uncompressed'
-  const house = await buildThings(t, { 'a.parquet': select }, { entry: key, writing })
-  const registryPath = join(house.folder, 'registry.yaml')
-  const source = join(house.folder, 'data/a.parquet')
+  const cli = await buildThings(t, { 'a.parquet': select }, { entry: key, writing })
+  const registryPath = join(cli.folder, 'registry.yaml')
+  const source = join(cli.folder, 'data/a.parquet')
   age(source)
   await LiveCatalog.open({
     registryPath,
     openFiles: duckDbOpener(256 * 2 ** 20),
     checks: new FileChecks(hashFile),
-    versionsFolder: versionsFolderOf(join(house.folder, 'var')),
+    versionsFolder: versionsFolderOf(join(cli.folder, 'var')),
     now: () => Date.now(),
     sold: () => [],
   })
-  t.match(await checksOf(house, ['--deep']), [{ status: 'ok' }])
+  t.match(await checksOf(cli, ['--deep']), [{ status: 'ok' }])
   rot(source, 0.5)
-  t.match(await checksOf(house), [{ status: 'ok' }], 'which takes reading every byte')
-  const [check] = await checksOf(house, ['--deep'])
+  t.match(await checksOf(cli), [{ status: 'ok' }], 'only --deep reads every byte')
+  const [check] = await checksOf(cli, ['--deep'])
   const found = check?.findings.find(({ code }) => code === 'stored_damaged')
   t.match(found?.message, /^data\/a\.parquet is damaged in the state folder: its content is not/)
   t.equal(check?.status, 'refused')
-  t.notMatch(JSON.stringify(check), new RegExp(house.folder))
+  t.notMatch(JSON.stringify(check), new RegExp(cli.folder))
 })

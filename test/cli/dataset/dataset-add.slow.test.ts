@@ -3,8 +3,8 @@ import { join, relative } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { writeParquet } from '../../support/parquet.js'
-import { buildHouse } from '../fixtures/house.js'
-import type { House } from '../fixtures/house.js'
+import { buildCliFixture } from '../fixtures/cli-fixture.js'
+import type { CliFixture } from '../fixtures/cli-fixture.js'
 
 const page = `# ours
 demo: {token: das_demo_test1}   # keep
@@ -31,7 +31,7 @@ const files = {
   'data/tree/year=2024/part-0.parquet': 'SELECT 2 AS id',
 }
 
-interface Told {
+interface AddedJson {
   readonly name: string
   readonly written: boolean
   readonly title: string
@@ -44,26 +44,26 @@ interface Told {
   readonly findings: readonly { readonly code: string }[]
 }
 
-function registryOf({ folder }: House): string {
+function registryOf({ folder }: CliFixture): string {
   return readFileSync(join(folder, 'registry.yaml'), 'utf8')
 }
 
-async function told(house: House, argv: readonly string[]): Promise<Told> {
-  const { stdout, stderr } = await house.das(['dataset', 'add', ...argv, '--json'])
+async function addJson(cli: CliFixture, argv: readonly string[]): Promise<AddedJson> {
+  const { stdout, stderr } = await cli.das(['dataset', 'add', ...argv, '--json'])
   if (stdout === '') throw new Error(stderr)
-  return JSON.parse(stdout) as Told
+  return JSON.parse(stdout) as AddedJson
 }
 
-/** Every file of the house with its content, to see that nothing changed. */
-function picture({ folder }: House): readonly string[] {
+/** Every file of the fixture with its content, to see that nothing changed. */
+function picture({ folder }: CliFixture): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => !path.startsWith('var') && /\.(yaml|csv)$/.test(path))
     .map((path) => `${path} ${readFileSync(join(folder, path), 'utf8')}`)
 }
 
-await t.test('each form of path is written as the registry needs it', async (t) => {
-  const house = await buildHouse(t, page, files)
-  const at = (path: string) => join(house.folder, 'data', path)
+await t.test('each form of path is written relative to the registry', async (t) => {
+  const cli = await buildCliFixture(t, page, files)
+  const at = (path: string) => join(cli.folder, 'data', path)
   cpSync(at('contracts.parquet'), at("Отчёт за 2024 [it's].parquet"))
   const whole = [at('sales/sales-2023.parquet'), at('sales/sales-2024.parquet')]
   const cases: readonly (readonly [string, readonly string[], readonly string[], string])[] = [
@@ -86,107 +86,110 @@ await t.test('each form of path is written as the registry needs it', async (t) 
       'otchet_za_2024_it_s',
     ],
     [
-      'a path from where the user stands',
+      'a path relative to the working directory',
       [relative(process.cwd(), at('sales'))],
       ['data/sales/*.parquet'],
       'sales',
     ],
   ]
   for (const [form, argv, patterns, name] of cases) {
-    const dry = await told(house, [...argv, '--dry-run'])
+    const dry = await addJson(cli, [...argv, '--dry-run'])
     t.same(dry.files, patterns, form)
     t.equal(dry.name, name, form)
     t.equal(dry.written, false)
   }
-  t.equal(registryOf(house), page)
+  t.equal(registryOf(cli), page)
 })
 
 await t.test(
-  'files outside the registry keep their whole path, whatever its letters',
+  'files outside the registry keep their absolute path, whatever its characters',
   async (t) => {
-    const house = await buildHouse(t, page, {
+    const cli = await buildCliFixture(t, page, {
       'data/contracts.parquet': contracts,
       'else [1]/a b.parquet': 'SELECT 1 AS id',
       'own/x.parquet': 'SELECT 1 AS id',
     })
-    const registry = join(house.folder, 'own', 'registry.yaml')
-    const folder = join(house.folder, 'else [1]')
-    const { name, dictionary } = await told(house, [folder, '--registry', registry])
+    const registry = join(cli.folder, 'own', 'registry.yaml')
+    const folder = join(cli.folder, 'else [1]')
+    const { name, dictionary } = await addJson(cli, [folder, '--registry', registry])
     t.equal(name, 'else_1')
     t.equal(dictionary, 'else_1.columns.csv', 'beside the registry, which is ours')
-    t.equal((await house.das(['dataset', 'check', '--registry', registry])).code, 0)
-    t.notMatch(readFileSync(registry, 'utf8'), 'relative to this page')
-    const file = await told(house, [join(folder, 'a b.parquet'), '--registry', registry])
+    t.equal((await cli.das(['dataset', 'check', '--registry', registry])).code, 0)
+    t.notMatch(readFileSync(registry, 'utf8'), 'relative to this file')
+    const file = await addJson(cli, [join(folder, 'a b.parquet'), '--registry', registry])
     t.same(file.files, [join(folder, 'a b.parquet').replace('[1]', '\\[1\\]')])
     t.same(file.same_files_as, ['else_1'])
   },
 )
 
-await t.test('an added dataset passes the check, is served, and the page stays', async (t) => {
-  const house = await buildHouse(t, page, files)
-  const { das, folder } = house
-  const { code, stdout, stderr } = await das(['dataset', 'add', join(folder, 'data/sales')])
-  t.same({ code, stderr }, { code: 0, stderr: '' })
-  t.match(stdout, /^Added to registry\.yaml:\n\n {2}sales:\n {4}title: Sales\n/)
-  t.match(stdout, '\nFound 40 rows, 3 columns, 2 files, ')
-  t.match(stdout, '\n  das subscription create --email you@example.org --plan sales:free\n')
-  t.match(
-    stdout,
-    '\n  curl -H "Authorization: Bearer $TOKEN" ' +
-      "'http://127.0.0.1:8080/v1/sales?inn=eq.0000000001&limit=5'\n",
-  )
-  const added = registryOf(house)
-  const [before = '', after = ''] = page.split('\n\n# the end')
-  t.ok(added.startsWith(`${before}\n\n    sales:\n        title: Sales\n`))
-  t.ok(added.endsWith(`\n\n# the end${after}`))
-  t.match((parse(added) as { datasets: unknown }).datasets, {
-    sales: {
-      files: 'data/sales/*.parquet',
-      key: ['inn', 'year'],
-      history: 'year',
-      dictionary: 'data/sales.columns.csv',
-      plans: { free: { rows_per_month: 1000, history: 'all', price_rub: 0 } },
-    },
-  })
-  t.equal(
-    readFileSync(join(folder, 'data/sales.columns.csv'), 'utf8'),
-    'column,unit,description\ninn,,\nyear,,\namount,,\n',
-  )
-  t.equal(
-    (await das(['dataset', 'check', 'sales'])).stdout,
-    'sales: ok (40 rows, 3 columns, 2 files)\n  info: 3 columns without a description: ' +
-      '"inn", "year" and "amount"; AI agents guess what they mean\n',
-  )
-  const sold = await das([
-    'subscription',
-    'create',
-    '--email',
-    'a@b.c',
-    '--plan',
-    'sales:free',
-    '--json',
-  ])
-  const { token } = JSON.parse(sold.stdout) as { token: string }
-  await das(['serve', '--port', '0'], {
-    whileServing: async (soFar) => {
-      const base = /Server listening at (http:\/\/[\d.:]+)/.exec(soFar.stdout)?.[1] ?? ''
-      const headers = { authorization: `Bearer ${token}` }
-      const answer = await fetch(`${base}/v1/sales?inn=eq.0000000011&limit=5`, { headers })
-      t.same(((await answer.json()) as { data: unknown }).data, [
-        { inn: '0000000011', year: 2023, amount: 110 },
-        { inn: '0000000011', year: 2024, amount: 110 },
-      ])
-    },
-  })
-})
+await t.test(
+  'an added dataset passes the check and is served, and the other text is unchanged',
+  async (t) => {
+    const cli = await buildCliFixture(t, page, files)
+    const { das, folder } = cli
+    const { code, stdout, stderr } = await das(['dataset', 'add', join(folder, 'data/sales')])
+    t.same({ code, stderr }, { code: 0, stderr: '' })
+    t.match(stdout, /^Added to registry\.yaml:\n\n {2}sales:\n {4}title: Sales\n/)
+    t.match(stdout, '\nFound 40 rows, 3 columns, 2 files, ')
+    t.match(stdout, '\n  das subscription create --email you@example.org --plan sales:free\n')
+    t.match(
+      stdout,
+      '\n  curl -H "Authorization: Bearer $TOKEN" ' +
+        "'http://127.0.0.1:8080/v1/sales?inn=eq.0000000001&limit=5'\n",
+    )
+    const added = registryOf(cli)
+    const [before = '', after = ''] = page.split('\n\n# the end')
+    t.ok(added.startsWith(`${before}\n\n    sales:\n        title: Sales\n`))
+    t.ok(added.endsWith(`\n\n# the end${after}`))
+    t.match((parse(added) as { datasets: unknown }).datasets, {
+      sales: {
+        files: 'data/sales/*.parquet',
+        key: ['inn', 'year'],
+        history: 'year',
+        dictionary: 'data/sales.columns.csv',
+        plans: { free: { rows_per_month: 1000, history: 'all', price_rub: 0 } },
+      },
+    })
+    t.equal(
+      readFileSync(join(folder, 'data/sales.columns.csv'), 'utf8'),
+      'column,unit,description\ninn,,\nyear,,\namount,,\n',
+    )
+    t.equal(
+      (await das(['dataset', 'check', 'sales'])).stdout,
+      'sales: ok (40 rows, 3 columns, 2 files)\n  info: 3 columns without a description: ' +
+        '"inn", "year" and "amount"; AI agents guess what they mean\n',
+    )
+    const sold = await das([
+      'subscription',
+      'create',
+      '--email',
+      'a@b.c',
+      '--plan',
+      'sales:free',
+      '--json',
+    ])
+    const { token } = JSON.parse(sold.stdout) as { token: string }
+    await das(['serve', '--port', '0'], {
+      whileServing: async (soFar) => {
+        const base = /Server listening at (http:\/\/[\d.:]+)/.exec(soFar.stdout)?.[1] ?? ''
+        const headers = { authorization: `Bearer ${token}` }
+        const answer = await fetch(`${base}/v1/sales?inn=eq.0000000011&limit=5`, { headers })
+        t.same(((await answer.json()) as { data: unknown }).data, [
+          { inn: '0000000011', year: 2023, amount: 110 },
+          { inn: '0000000011', year: 2024, amount: 110 },
+        ])
+      },
+    })
+  },
+)
 
-await t.test('a registry that is not there is made', async (t) => {
-  const house = await buildHouse(t, page, files)
-  const registry = join(house.folder, 'fresh.yaml')
-  const { code } = await house.das([
+await t.test('a missing registry is created', async (t) => {
+  const cli = await buildCliFixture(t, page, files)
+  const registry = join(cli.folder, 'fresh.yaml')
+  const { code } = await cli.das([
     'dataset',
     'add',
-    join(house.folder, 'data/tree/year=2023'),
+    join(cli.folder, 'data/tree/year=2023'),
     '--registry',
     registry,
     '--no-dictionary',
@@ -194,29 +197,32 @@ await t.test('a registry that is not there is made', async (t) => {
   t.equal(code, 0)
   t.match(
     readFileSync(registry, 'utf8'),
-    /^# What.*\n#.*\n\ndatasets:\n {2}year_2023:\n {4}title: /,
+    /^# The datasets.*\n#.*\n\ndatasets:\n {2}year_2023:\n {4}title: /,
   )
-  t.equal((await house.das(['dataset', 'check', '--registry', registry])).code, 0)
-  t.notOk(existsSync(join(house.folder, 'data/tree/year_2023.columns.csv')))
-  const nowhere = join(house.folder, 'no', 'registry.yaml')
-  const lost = await house.das([
+  t.equal((await cli.das(['dataset', 'check', '--registry', registry])).code, 0)
+  t.notOk(existsSync(join(cli.folder, 'data/tree/year_2023.columns.csv')))
+  const nowhere = join(cli.folder, 'no', 'registry.yaml')
+  const lost = await cli.das([
     'dataset',
     'add',
-    join(house.folder, 'data/tree'),
+    join(cli.folder, 'data/tree'),
     '--registry',
     nowhere,
   ])
   t.equal(lost.code, 2)
-  t.match(lost.stderr, /^error: The folder of .*registry\.yaml is not there\.\n$/)
+  t.match(
+    lost.stderr,
+    /^error: The folder of .*registry\.yaml does not exist\. Create it first\.\n$/,
+  )
 })
 
-await t.test('the shipped files get the key and history that their owner gave them', async (t) => {
-  const house = await buildHouse(t, page, { 'data/contracts.parquet': contracts })
-  cpSync('data/financials', join(house.folder, 'data/financials'), { recursive: true })
-  cpSync('data/procurement', join(house.folder, 'data/procurement'), { recursive: true })
-  const financials = await told(house, [join(house.folder, 'data/financials')])
+await t.test('the sample files get the key and history of the sample registry', async (t) => {
+  const cli = await buildCliFixture(t, page, { 'data/contracts.parquet': contracts })
+  cpSync('data/financials', join(cli.folder, 'data/financials'), { recursive: true })
+  cpSync('data/procurement', join(cli.folder, 'data/procurement'), { recursive: true })
+  const financials = await addJson(cli, [join(cli.folder, 'data/financials')])
   t.match(financials, { key: ['inn', 'year'], history: 'year', findings: [] })
-  const procurement = await told(house, [join(house.folder, 'data/procurement')])
+  const procurement = await addJson(cli, [join(cli.folder, 'data/procurement')])
   t.match(procurement, { key: ['okpd2', 'sign_date', 'reg_number'], history: 'sign_date' })
 })
 
@@ -246,32 +252,32 @@ await t.test('key and history are guessed from names and values', async (t) => {
     ['SELECT NULL AS id, [1, 2] AS list', [], null],
   ]
   const selects = cases.map(([select], index) => [`data/f${index}.parquet`, select] as const)
-  const house = await buildHouse(t, 'datasets: {}', Object.fromEntries(selects))
+  const cli = await buildCliFixture(t, 'datasets: {}', Object.fromEntries(selects))
   for (const [index, [select, key, history]] of cases.entries()) {
-    const file = join(house.folder, 'data', `f${index}.parquet`)
-    const guessed = await told(house, [file, '--dry-run'])
+    const file = join(cli.folder, 'data', `f${index}.parquet`)
+    const guessed = await addJson(cli, [file, '--dry-run'])
     t.same([guessed.key, guessed.history], [key, history], select)
   }
 })
 
-await t.test('the demo subset that is proposed can be taken as it stands', async (t) => {
-  const house = await buildHouse(t, 'demo: {token: das_demo_test1}', {
+await t.test('the proposed demo subset works without a change', async (t) => {
+  const cli = await buildCliFixture(t, 'demo: {token: das_demo_test1}', {
     'data/numbers.parquet': "SELECT i AS id, 'x' AS name FROM range(9) t(i)",
     'data/texts.parquet': "SELECT 'a, ''b'': ' || i AS id FROM range(9) t(i)",
     'data/digits.parquet': "SELECT '00' || i AS inn FROM range(9) t(i)",
   })
   for (const name of ['numbers', 'texts', 'digits']) {
-    await told(house, [join(house.folder, 'data', `${name}.parquet`)])
+    await addJson(cli, [join(cli.folder, 'data', `${name}.parquet`)])
   }
-  writeFileSync(join(house.folder, 'registry.yaml'), registryOf(house).replaceAll('# demo', 'demo'))
-  const { code, stdout } = await house.das(['dataset', 'check'])
+  writeFileSync(join(cli.folder, 'registry.yaml'), registryOf(cli).replaceAll('# demo', 'demo'))
+  const { code, stdout } = await cli.das(['dataset', 'check'])
   t.equal(code, 0)
   t.match(stdout, /^numbers: ok .*\n.*\ntexts: ok .*\n.*\ndigits: ok .*\n.*\n$/)
 })
 
-await t.test('what the owner says is not guessed', async (t) => {
-  const house = await buildHouse(t, page, files)
-  const path = join(house.folder, 'data/sales')
+await t.test('options replace guesses', async (t) => {
+  const cli = await buildCliFixture(t, page, files)
+  const path = join(cli.folder, 'data/sales')
   const said = [
     '--name',
     'mine',
@@ -282,8 +288,8 @@ await t.test('what the owner says is not guessed', async (t) => {
     '--source',
     '# x',
   ]
-  await told(house, [path, ...said, '--key', 'year, inn', '--no-history', '--listed'])
-  const { mine } = (parse(registryOf(house)) as { datasets: Record<string, unknown> }).datasets
+  await addJson(cli, [path, ...said, '--key', 'year, inn', '--no-history', '--listed'])
+  const { mine } = (parse(registryOf(cli)) as { datasets: Record<string, unknown> }).datasets
   t.match(mine, {
     title: "It's: mine",
     description: 'a\nb',
@@ -292,37 +298,43 @@ await t.test('what the owner says is not guessed', async (t) => {
     listed: true,
   })
   t.notMatch(mine, { history: String })
-  const bare = await told(house, [path, '--name', 'bare', '--no-key', '--history', 'year'])
+  const bare = await addJson(cli, [path, '--name', 'bare', '--no-key', '--history', 'year'])
   t.match(bare, { key: [], history: 'year', findings: [{ code: 'no_key' }] })
 })
 
-await t.test('names that clash with a request are replaced, and that is said', async (t) => {
-  const house = await buildHouse(t, page, {
+await t.test('column names that a request cannot use are replaced and reported', async (t) => {
+  const cli = await buildCliFixture(t, page, {
     'data/contracts.parquet': contracts,
     'data/clash/a.parquet': 'SELECT 1 AS id, 2 AS "select", 3 AS select_, 4 AS "Name"',
     'data/clash/b.parquet': 'SELECT 1 AS id, 2 AS "select", 3 AS select_, 4 AS "name"',
   })
-  const { code, stdout } = await house.das(['dataset', 'add', join(house.folder, 'data/clash')])
+  const { code, stdout } = await cli.das(['dataset', 'add', join(cli.folder, 'data/clash')])
   t.equal(code, 0)
-  t.match(stdout, 'Column "select" is served as "select__": its own name clashes.')
-  t.match(stdout, 'Column "name" is served as "name_": its own name clashes.')
-  const { datasets } = parse(registryOf(house)) as { datasets: Record<string, unknown> }
+  t.match(
+    stdout,
+    'Column "select" is served as "select__", because its own name can\'t be used in a URL.',
+  )
+  t.match(
+    stdout,
+    'Column "name" is served as "name_", because its own name can\'t be used in a URL.',
+  )
+  const { datasets } = parse(registryOf(cli)) as { datasets: Record<string, unknown> }
   t.match(datasets['clash'], { columns: { select: { name: 'select__' }, name: { name: 'name_' } } })
-  t.equal((await house.das(['dataset', 'check', 'clash'])).code, 0)
+  t.equal((await cli.das(['dataset', 'check', 'clash'])).code, 0)
 })
 
 await t.test(
-  'what can not be served is refused with its reason, and nothing is written',
+  'files that cannot be served are refused with the reason, and no file is changed',
   async (t) => {
-    const house = await buildHouse(t, page, {
+    const cli = await buildCliFixture(t, page, {
       ...files,
       'data/mixed/a.parquet': 'SELECT 1 AS id',
       'data/mixed/b.parquet': "SELECT 'x' AS id",
     })
-    const { folder } = house
+    const { folder } = cli
     writeFileSync(join(folder, 'data', 'half.parquet'), 'PAR1 and no more')
     writeFileSync(join(folder, 'data', 'sold.columns.csv'), 'column,unit\nnone,rub\n')
-    const before = picture(house)
+    const before = picture(cli)
     const sales = join(folder, 'data/sales')
     const cases: readonly (readonly [readonly string[], number, RegExp])[] = [
       [
@@ -331,10 +343,10 @@ await t.test(
         /"half" can't be served, so nothing was written:\n {2}data\/half\.parquet is not a whole Parquet file/,
       ],
       [[join(folder, 'data/mixed')], 1, /\n {2}.*"id"/],
-      [[join(folder, 'data/none.parquet')], 2, /none\.parquet is not there\.\n$/],
+      [[join(folder, 'data/none.parquet')], 2, /none\.parquet does not exist\.\n$/],
       [[join(folder, 'data/*.csv5')], 2, /\*\.csv5 matches no file\.\n$/],
-      [[join(folder, 'var')], 2, /var is not there\.\n$/],
-      [[sales, '--name', 'contracts'], 2, /The registry has a dataset "contracts"/],
+      [[join(folder, 'var')], 2, /var does not exist\.\n$/],
+      [[sales, '--name', 'contracts'], 2, /The registry already has "contracts"/],
       [[sales, '--name', 'account'], 2, /"account" is reserved/],
       [[sales, '--name', 'Sales!'], 2, /1 to 64 of a-z/],
       [[sales, '--key', 'inm'], 1, /there is no column "inm"\. Did you mean "inn"/],
@@ -343,78 +355,78 @@ await t.test(
       [[], 2, /missing required argument/],
     ]
     for (const [argv, exitCode, reason] of cases) {
-      const { code, stderr } = await house.das(['dataset', 'add', ...argv])
+      const { code, stderr } = await cli.das(['dataset', 'add', ...argv])
       t.equal(code, exitCode, argv.join(' '))
       t.match(stderr, reason)
-      t.notMatch(stderr, /registry\.yaml:\d/, 'no place in a page that was not written')
-      t.same(picture(house), before)
+      t.notMatch(stderr, /registry\.yaml:\d/, 'no line number in a text that was not written')
+      t.same(picture(cli), before)
     }
     writeFileSync(join(folder, 'registry.yaml'), 'datasets: {a: {title: 5}}')
-    const broken = await house.das(['dataset', 'add', sales])
+    const broken = await cli.das(['dataset', 'add', sales])
     t.equal(broken.code, 1)
     t.match(broken.stderr, /^registry\.yaml:1:\d+: datasets\.a\.title/m)
   },
 )
 
-await t.test('a file that is spoilt in its middle is refused', async (t) => {
-  const house = await buildHouse(t, page, { 'data/contracts.parquet': contracts })
+await t.test('a file with damaged pages is refused', async (t) => {
+  const cli = await buildCliFixture(t, page, { 'data/contracts.parquet': contracts })
   const rows = 'SELECT hash(i) AS id FROM range(20000) t(i)'
-  await writeParquet(house.folder, { 'data/spoilt.parquet': rows }, ', ROW_GROUP_SIZE 2048')
-  const path = join(house.folder, 'data', 'spoilt.parquet')
+  await writeParquet(cli.folder, { 'data/spoilt.parquet': rows }, ', ROW_GROUP_SIZE 2048')
+  const path = join(cli.folder, 'data', 'spoilt.parquet')
   const bytes = readFileSync(path)
   writeFileSync(path, bytes.fill(0xff, bytes.length / 2, bytes.length / 2 + 20_000))
-  const { code, stderr } = await house.das(['dataset', 'add', path])
+  const { code, stderr } = await cli.das(['dataset', 'add', path])
   t.equal(code, 1)
   t.match(stderr, /nothing was written:\n {2}data\/spoilt\.parquet can't be read to its end: /)
-  t.notMatch(stderr, house.folder)
-  t.equal(registryOf(house), page)
+  t.notMatch(stderr, cli.folder)
+  t.equal(registryOf(cli), page)
 })
 
-await t.test('a dry run prints the entry and writes nothing', async (t) => {
-  const house = await buildHouse(t, page, files)
-  const before = picture(house)
-  const { code, stdout } = await house.das([
+await t.test('a dry run prints the entry and changes no file', async (t) => {
+  const cli = await buildCliFixture(t, page, files)
+  const before = picture(cli)
+  const { code, stdout } = await cli.das([
     'dataset',
     'add',
-    join(house.folder, 'data/contracts.parquet'),
+    join(cli.folder, 'data/contracts.parquet'),
     '--dry-run',
   ])
   t.equal(code, 0)
   t.match(stdout, /^ {2}contracts_2:\n {4}title: Contracts\n {4}files: data\/contracts\.parquet #/)
-  t.match(stdout, '\n# warning: the same files are listed as "contracts" already\n')
-  t.match(parse(stdout), { contracts_2: { key: ['number'] } }, 'it can be pasted')
-  t.same(picture(house), before)
+  t.match(stdout, '\n# warning: dataset "contracts" already lists the same files\n')
+  t.match(parse(stdout), { contracts_2: { key: ['number'] } }, 'the entry is valid YAML')
+  t.same(picture(cli), before)
 })
 
 await t.test(
-  'on a terminal it asks; Enter takes the guess, wrong answers are asked again',
+  'on a terminal it asks; Enter accepts the guess, wrong answers are asked again',
   async (t) => {
-    const house = await buildHouse(t, page, files)
-    const path = join(house.folder, 'data/sales')
+    const cli = await buildCliFixture(t, page, files)
+    const path = join(cli.folder, 'data/sales')
     const typed = 'contracts\nturnover\n\ninm\ninn\n-\n'
-    const { code, stdout } = await house.das(['dataset', 'add', path], {
+    const { code, stdout } = await cli.das(['dataset', 'add', path], {
       isTerminal: true,
       stdin: typed,
     })
     t.equal(code, 0)
-    t.match(stdout, 'Name in addresses [sales]: The registry has a dataset "contracts"')
+    t.match(stdout, 'Name in URLs [sales]: The registry already has "contracts"')
     t.match(stdout, 'There is no column "inm". Did you mean "inn"?')
-    const { datasets } = parse(registryOf(house)) as { datasets: Record<string, unknown> }
+    const { datasets } = parse(registryOf(cli)) as { datasets: Record<string, unknown> }
     t.match(datasets['turnover'], { title: 'Sales', key: ['inn'] })
     t.notMatch(datasets['turnover'], { history: String })
-    t.ok(existsSync(join(house.folder, 'data/turnover.columns.csv')))
-    const silent = await house.das(['dataset', 'add', path, '--yes'], { isTerminal: true })
+    t.ok(existsSync(join(cli.folder, 'data/turnover.columns.csv')))
+    const silent = await cli.das(['dataset', 'add', path, '--yes'], { isTerminal: true })
     t.equal(silent.code, 0)
-    t.notMatch(silent.stdout, 'Name in addresses')
+    t.notMatch(silent.stdout, 'Name in URLs')
   },
 )
 
-await t.test('an end of the input instead of an answer cancels', async (t) => {
-  const house = await buildHouse(t, page, files)
-  const before = picture(house)
-  const argv = ['dataset', 'add', join(house.folder, 'data/sales')]
-  const { code, stderr } = await house.das(argv, { isTerminal: true, stdin: 'turnover\n' })
+await t.test('the end of the input cancels', async (t) => {
+  const cli = await buildCliFixture(t, page, files)
+  const before = picture(cli)
+  const argv = ['dataset', 'add', join(cli.folder, 'data/sales')]
+  const { code, stderr } = await cli.das(argv, { isTerminal: true, stdin: 'turnover\n' })
   t.equal(code, 1)
-  t.equal(stderr, 'error: Cancelled: nothing was written.\n')
-  t.same(picture(house), before)
+  t.equal(stderr, 'error: Cancelled. No file was changed.\n')
+  t.same(picture(cli), before)
 })

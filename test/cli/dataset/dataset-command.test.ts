@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { buildHouse, houseFiles, registryText } from '../fixtures/house.js'
+import { buildCliFixture, fixtureFiles, registryText } from '../fixtures/cli-fixture.js'
 
 interface Check {
   readonly name: string
@@ -12,9 +12,9 @@ interface Check {
 const sell = ['subscription', 'create', '--email', 'a@b.c', '--plan', 'financials:start']
 
 await t.test(
-  'check passes a sound registry without a server, and leaves nothing behind',
+  'check passes a valid registry without a server and leaves no file behind',
   async (t) => {
-    const { das } = await buildHouse(t)
+    const { das } = await buildCliFixture(t)
     const { code, stdout, stderr } = await das(['dataset', 'check'])
     t.same(
       { code, stdout, stderr },
@@ -32,9 +32,9 @@ await t.test(
 )
 
 await t.test(
-  'check refuses what could not be served: exit code 1, every reason named',
+  'check refuses datasets that cannot be served: exit code 1 and every reason',
   async (t) => {
-    const { das, folder } = await buildHouse(
+    const { das, folder } = await buildCliFixture(
       t,
       registryText.replace('key: [inn, year]', 'key: [in, yaer]'),
     )
@@ -67,8 +67,8 @@ await t.test(
   },
 )
 
-await t.test('check warns of what works and is not meant', async (t) => {
-  const { das, folder } = await buildHouse(t)
+await t.test('check warns of probable mistakes', async (t) => {
+  const { das, folder } = await buildCliFixture(t)
   await das(sell)
   await das([...sell.slice(0, -1), 'procurement:pro'])
   const changed = `
@@ -85,7 +85,7 @@ datasets:
 `
   writeFileSync(join(folder, 'registry.yaml'), changed)
   const { code, stdout } = await das(['dataset', 'check', '--json'])
-  t.equal(code, 0, 'warnings are no failure')
+  t.equal(code, 0, 'a warning is not a failure')
   const checks = JSON.parse(stdout) as readonly Check[]
   t.same(
     checks.map(({ name, status, findings }) => [
@@ -101,13 +101,13 @@ datasets:
   )
   t.match(
     (await das(['dataset', 'check'])).stdout,
-    '\n  warning: 1 live subscription has plan "start", which it lacks: they get 404\n',
+    '\n  warning: 1 live subscription has plan "start", but the dataset does not have it: they get 404\n',
   )
 })
 
 await t.test('check warns of a dataset without rows and of an empty history', async (t) => {
-  const { das } = await buildHouse(t, registryText, {
-    ...houseFiles,
+  const { das } = await buildCliFixture(t, registryText, {
+    ...fixtureFiles,
     'data/financials/2023.parquet':
       'SELECT \'1\' AS inn, CAST(NULL AS INTEGER) AS year, 5 AS "2110"',
     'data/financials/2024.parquet':
@@ -121,19 +121,19 @@ await t.test('check warns of a dataset without rows and of an empty history', as
   )
 })
 
-await t.test('a name that is not there ends with 2 and names what is near', async (t) => {
-  const { das } = await buildHouse(t)
+await t.test('an unknown name ends with 2 and suggests a similar one', async (t) => {
+  const { das } = await buildCliFixture(t)
   const { code, stderr } = await das(['dataset', 'check', 'finacials'])
   t.equal(code, 2)
   t.match(stderr, /^error: There is no dataset "finacials".* Did you mean "financials"\?\n$/)
 })
 
-await t.test('list joins what the server reported with the registry', async (t) => {
-  const { das, folder } = await buildHouse(t)
+await t.test('list joins the reports of the server with the registry', async (t) => {
+  const { das, folder } = await buildCliFixture(t)
   const before = await das(['dataset', 'list'])
   t.match(
     before.stdout,
-    /^financials\tnot loaded\t+\n[^]*^financials: no server has reported it yet: das serve$/m,
+    /^financials\tnot loaded\t+\n[^]*^financials: no server has reported it yet; start one with das serve$/m,
   )
   writeFileSync(join(folder, 'data', 'procurement.parquet'), '')
   await das(['serve', '--port', '0', '--log-level', 'silent'])
@@ -161,8 +161,8 @@ await t.test('list joins what the server reported with the registry', async (t) 
   t.match(table.stdout, /^financials +serving .* 2 linked +\d\.\d+ kB +0 /m)
 })
 
-await t.test('list tells of a broken registry and shows what is served all the same', async (t) => {
-  const { das, folder } = await buildHouse(t)
+await t.test('list reports an invalid registry and still shows the served datasets', async (t) => {
+  const { das, folder } = await buildCliFixture(t)
   await das(['serve', '--port', '0', '--log-level', 'silent'])
   writeFileSync(join(folder, 'registry.yaml'), 'datasets: {a: {title: 5}}')
   const broken = await das(['dataset', 'list'])
@@ -170,5 +170,5 @@ await t.test('list tells of a broken registry and shows what is served all the s
   t.match(broken.stderr, /^warning: registry\.yaml:1:/m)
   t.match(broken.stdout, /^financials\tserving\t40\t/m)
   writeFileSync(join(folder, 'registry.yaml'), 'datasets: {}')
-  t.match((await das(['dataset', 'list'])).stdout, /^financials: not in the registry any more$/m)
+  t.match((await das(['dataset', 'list'])).stdout, /^financials: no longer in the registry$/m)
 })

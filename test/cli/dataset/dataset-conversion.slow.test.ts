@@ -5,12 +5,12 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { conversionOf } from '../../../src/versions/files/conversion.js'
-import { buildHouse } from '../fixtures/house.js'
+import { buildCliFixture } from '../fixtures/cli-fixture.js'
 
 const run = promisify(execFile)
 
 await t.test('a file of another format is refused with a command that converts it', async (t) => {
-  const { das, folder } = await buildHouse(t)
+  const { das, folder } = await buildCliFixture(t)
   const rows = 'inn,v\n0261012138,1\n7708004767,2\n'
   const files: Readonly<Record<string, readonly [format: string, text: string | Uint8Array]>> = {
     'a.csv': ['CSV', rows],
@@ -29,7 +29,7 @@ await t.test('a file of another format is refused with a command that converts i
     t.same({ code, stdout }, { code: 2, stdout: '' }, name)
     t.match(
       stderr,
-      new RegExp(`^error: .*${/\w+/.exec(name)?.[0]}.* is ${format}, and only Parquet`),
+      new RegExp(`^error: .*${/\w+/.exec(name)?.[0]}.* is ${format}, but only Parquet`),
     )
     const command = /^ {2}(duckdb .*)$/m.exec(stderr)?.[1] ?? 'false'
     await run('bash', ['-c', command], { env: { ...process.env, ...environment } })
@@ -41,9 +41,9 @@ await t.test('a file of another format is refused with a command that converts i
 })
 
 await t.test(
-  'check says of a listed CSV how to convert it; Parquet by any name is served',
+  'check says how to convert a listed CSV; Parquet with any name is served',
   async (t) => {
-    const { das, folder } = await buildHouse(t)
+    const { das, folder } = await buildCliFixture(t)
     writeFileSync(join(folder, 'a.csv'), 'x\n1\n')
     cpSync(join(folder, 'data', 'procurement.parquet'), join(folder, 'b.csv'))
     const entry = (name: string) => `  ${name}: {title: x, files: ${name}.csv}\n`
@@ -60,7 +60,7 @@ await t.test(
   },
 )
 
-await t.test('a workbook is read with the extension for it; other names say nothing', (t) => {
+await t.test('a workbook needs an extension of DuckDB; other names have no conversion', (t) => {
   t.equal(
     conversionOf('f/x.XLSX')?.command,
     `duckdb -c "INSTALL excel; LOAD excel; COPY (FROM read_xlsx('f/x.XLSX')) TO 'f/x.parquet'"`,

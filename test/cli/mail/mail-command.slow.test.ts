@@ -5,8 +5,8 @@ import type { Test } from 'tap'
 import { ControlStore } from '../../../src/control/store/store.js'
 import { holdLetter } from '../../../src/mail/outbox.js'
 import { startMailServer } from '../../mail/fixtures/mail-server.js'
-import { buildHouse } from '../fixtures/house.js'
-import type { Outcome } from '../fixtures/house.js'
+import { buildCliFixture } from '../fixtures/cli-fixture.js'
+import type { Outcome } from '../fixtures/cli-fixture.js'
 
 interface Made {
   readonly subscription: string
@@ -25,17 +25,17 @@ const create = [
 ]
 const busy = { refuseGreeting: { status: 421, text: 'busy' } }
 
-/** A house whose commands mail over a real mail server. */
+/** A fixture whose commands mail over a real mail server. */
 async function openHouse(t: Test) {
   const server = await startMailServer(t)
-  const house = await buildHouse(t)
+  const cli = await buildCliFixture(t)
   const environment = {
     DAS_SMTP_URL: server.url,
     DAS_MAIL_FROM: 'Data <data@example.org>',
     DAS_PUBLIC_URL: 'https://data.example.org',
   }
-  const das = (...argv: readonly string[]) => house.das(argv, { environment })
-  return { ...house, das, server }
+  const das = (...argv: readonly string[]) => cli.das(argv, { environment })
+  return { ...cli, das, server }
 }
 
 function jsonOf<T>({ stdout }: Outcome): T {
@@ -73,7 +73,7 @@ await t.test('reissue mails the new token', async (t) => {
   t.match(texts[1], made.token)
 })
 
-// The sale stands whatever the mail server does: nothing is lost, and the operator is told.
+// The sale is complete whatever the mail server does, and the operator learns the result.
 await t.test(
   'when mail fails the token is printed, the letter waits, and both are said',
   async (t) => {
@@ -84,7 +84,7 @@ await t.test(
     t.match(stdout, /^das_live_\w{49}$/m)
     t.match(
       stderr,
-      /^Not mailed yet: 127\.0\.0\.1:\d+ answered: 421 "busy"\. A server with these mail settings tries again until 2026-11-18 12:00 UTC; das mail list shows what waits\.\n$/,
+      /^Not mailed yet: 127\.0\.0\.1:\d+ answered: 421 "busy"\. A server with these mail settings tries again until 2026-11-18 12:00 UTC; das mail list shows waiting letters\.\n$/,
     )
     const made = await das(...create, '--json')
     t.equal(made.code, 0)
@@ -118,22 +118,25 @@ await t.test(
   },
 )
 
-await t.test('a letter that is refused for good says to pass the token on', async (t) => {
-  const { das, server } = await openHouse(t)
-  server.manners.current = { refuseRecipient: { status: 550, text: 'no such user' } }
-  const { code, stdout, stderr } = await das(...create)
-  t.equal(code, 0)
-  t.match(stdout, /^das_live_/m)
-  t.match(
-    stderr,
-    /^Not mailed: \S+ answered to RCPT TO: 550 "no such user"; pass the token on yourself\.\n$/,
-  )
-  t.match((await das('mail', 'list')).stdout, /\tfailed\t1\t\t\S+ answered to RCPT TO/)
-})
+await t.test(
+  'after a permanent refusal the operator is asked to give the token to the subscriber',
+  async (t) => {
+    const { das, server } = await openHouse(t)
+    server.manners.current = { refuseRecipient: { status: 550, text: 'no such user' } }
+    const { code, stdout, stderr } = await das(...create)
+    t.equal(code, 0)
+    t.match(stdout, /^das_live_/m)
+    t.match(
+      stderr,
+      /^Not mailed: \S+ answered to RCPT TO: 550 "no such user"\. Give the token to the subscriber yourself\.\n$/,
+    )
+    t.match((await das('mail', 'list')).stdout, /\tfailed\t1\t\t\S+ answered to RCPT TO/)
+  },
+)
 
-await t.test('without a mail server people are told that mail is off', async (t) => {
-  const { das } = await buildHouse(t)
-  const off = '\n\nNot mailed: mail is off until DAS_SMTP_URL names a mail server.\n'
+await t.test('without a mail server the command says that mail is off', async (t) => {
+  const { das } = await buildCliFixture(t)
+  const off = '\n\nNot mailed: mail is off. Set DAS_SMTP_URL to a mail server.\n'
   const made = await das(create)
   t.ok(made.stdout.endsWith(off))
   t.equal(made.stderr, '')
@@ -141,14 +144,14 @@ await t.test('without a mail server people are told that mail is off', async (t)
   const { subscription, mailed } = jsonOf<Made>(await das([...create, '--json']))
   t.equal(mailed, false)
   t.ok((await das(['token', 'reissue', subscription])).stdout.endsWith(off))
-  t.match((await das(['mail', 'list'])).stdout, /^No letter waits, and none was given up\.\n$/)
+  t.match((await das(['mail', 'list'])).stdout, /^No letter waits and no letter failed\.\n$/)
   const send = await das(['mail', 'send'])
   t.equal(send.code, 2)
-  t.match(send.stderr, /^error: Mail is off: DAS_SMTP_URL has to name a mail server\.\n$/)
+  t.match(send.stderr, /^error: Mail is off\. Set DAS_SMTP_URL to a mail server\.\n$/)
 })
 
-await t.test('a mail server without a sender is wrong usage, and sells nothing', async (t) => {
-  const { das } = await buildHouse(t)
+await t.test('a mail server without a sender is wrong usage and sells nothing', async (t) => {
+  const { das } = await buildCliFixture(t)
   const environment = { DAS_SMTP_URL: 'smtp://user:secret@127.0.0.1' }
   for (const argv of [create, ['token', 'reissue', 'sub_x'], ['mail', 'send'], ['serve']]) {
     const { code, stdout, stderr } = await das(argv, { environment })
@@ -159,7 +162,7 @@ await t.test('a mail server without a sender is wrong usage, and sells nothing',
   t.same(jsonOf(await das(['subscription', 'list', '--json'])), [])
 })
 
-await t.test('mail send tries all that waits now, a line a letter', async (t) => {
+await t.test('mail send tries every waiting letter and prints a line for each', async (t) => {
   const { das, server, clock } = await openHouse(t)
   t.equal((await das('mail', 'send')).stdout, 'No letter waits.\n')
   t.same(jsonOf(await das('mail', 'send', '--json')), [])
@@ -169,7 +172,7 @@ await t.test('mail send tries all that waits now, a line a letter', async (t) =>
   const failed = await das('mail', 'send')
   t.equal(failed.code, 1)
   t.equal(failed.stdout.match(/^Letter \d \(new-token\) to \S+: not sent yet: /gm)?.length, 2)
-  t.equal(failed.stderr, 'error: Letters that still wait: 2.\n')
+  t.equal(failed.stderr, 'error: 2 letters still wait.\n')
   const json = await das('mail', 'send', '--json')
   t.equal(json.code, 1)
   t.match(jsonOf(json), [{ id: 1, state: 'waiting', next_attempt: '2026-11-15T12:01:00Z' }, {}])
@@ -185,7 +188,7 @@ await t.test('mail send tries all that waits now, a line a letter', async (t) =>
 await t.test(
   'the server sends what a command could not, and commands mail beside it',
   async (t) => {
-    const house = await buildHouse(t)
+    const cli = await buildCliFixture(t)
     const server = await startMailServer(t)
     const environment = {
       DAS_SMTP_URL: server.url,
@@ -193,13 +196,13 @@ await t.test(
       DAS_PORT: '0',
     }
     server.manners.current = busy
-    const { token } = jsonOf<Made>(await house.das([...create, '--json'], { environment }))
+    const { token } = jsonOf<Made>(await cli.das([...create, '--json'], { environment }))
     server.manners.current = {}
-    house.clock.ms += minuteMs
-    await house.das(['serve'], {
+    cli.clock.ms += minuteMs
+    await cli.das(['serve'], {
       environment,
       whileServing: async () => {
-        const made = await house.das([...create, '--json'], { environment })
+        const made = await cli.das([...create, '--json'], { environment })
         t.equal(jsonOf<Made>(made).mailed, true)
       },
     })
@@ -208,7 +211,7 @@ await t.test(
   },
 )
 
-await t.test('mail send says of each letter how it ended', async (t) => {
+await t.test('mail send prints how each letter ended', async (t) => {
   const { das, server, clock, folder } = await openHouse(t)
   server.manners.current = busy
   const { subscription } = jsonOf<Made>(await das(...create, '--json'))
@@ -223,11 +226,11 @@ await t.test('mail send says of each letter how it ended', async (t) => {
   const { code, stdout } = await das('mail', 'send')
   t.equal(code, 1)
   t.match(stdout, /^Letter 1 \(new-token\) to \S+: dropped: the token was revoked\.$/m)
-  t.match(stdout, /^Letter 2 \(new-token\) to \S+: given up: \S+ answered to DATA: 554 "no"\.$/m)
-  t.match(stdout, /^Letter 3 \(new-token\) to \S+: somebody else has it\.$/m)
+  t.match(stdout, /^Letter 2 \(new-token\) to \S+: failed: \S+ answered to DATA: 554 "no"\.$/m)
+  t.match(stdout, /^Letter 3 \(new-token\) to \S+: another process sends it\.$/m)
 })
 
-await t.test('a letter does without a registry that cannot be read', async (t) => {
+await t.test('a letter is sent when the registry cannot be read', async (t) => {
   const { das, server, folder } = await openHouse(t)
   const { subscription } = jsonOf<Made>(await das(...create, '--json', '--no-mail'))
   writeFileSync(join(folder, 'registry.yaml'), 'datasets: [')
@@ -236,7 +239,7 @@ await t.test('a letter does without a registry that cannot be read', async (t) =
   t.match(server.letters[0]?.mail.text, '- financials (financials), plan pro\n')
 })
 
-await t.test('a damaged mail.key is told before anything is sold', async (t) => {
+await t.test('a damaged mail.key is reported before anything is sold', async (t) => {
   const { das, folder } = await openHouse(t)
   mkdirSync(join(folder, 'var'))
   writeFileSync(join(folder, 'var', 'mail.key'), 'no key')

@@ -9,8 +9,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import type { CliParts } from '../../../src/cli/parts.js'
 import { runCli } from '../../../src/cli/program.js'
-import { buildHouse, houseFiles } from '../fixtures/house.js'
-import type { House, Outcome } from '../fixtures/house.js'
+import { buildCliFixture, fixtureFiles } from '../fixtures/cli-fixture.js'
+import type { CliFixture, Outcome } from '../fixtures/cli-fixture.js'
 
 const plans = `
     plans:
@@ -36,7 +36,7 @@ datasets:
 `
 
 const files = {
-  ...houseFiles,
+  ...fixtureFiles,
   'data/odd.parquet': `SELECT 12345678901234567.10::DECIMAL(20, 2) AS "2110", 'a,"b' AS name,
       {'k': [1, NULL], 't': '}"'} AS nested, NULL AS nothing, '' AS empty, true AS flag,
       E'\\x1b[31mred\\n' || repeat('y', 60) AS text`,
@@ -46,7 +46,7 @@ const files = {
 }
 
 interface Place {
-  readonly house: House
+  readonly cli: CliFixture
   readonly base: string
   /** Sells a plan; the token. */
   readonly sell: (plan: string) => Promise<string>
@@ -57,16 +57,16 @@ interface Place {
   ) => Promise<Outcome>
 }
 
-/** A house whose server runs while `use` does. */
+/** A fixture whose server runs while `use` does. */
 async function serving(t: Test, use: (place: Place) => Promise<void>): Promise<void> {
-  const house = await buildHouse(t, registry, files)
-  const { das } = house
+  const cli = await buildCliFixture(t, registry, files)
+  const { das } = cli
   const served = await das(['serve', '--port', '0'], {
     environment: { npm_lifecycle_event: 'start' },
     whileServing: async ({ stderr }) => {
       const base = /at (\S+)\n/.exec(stderr)?.[1] ?? ''
       await use({
-        house,
+        cli,
         base,
         sell: async (plan) => {
           const create = ['subscription', 'create', '--email', 'a@example.org', '--json']
@@ -84,22 +84,22 @@ async function serving(t: Test, use: (place: Place) => Promise<void>): Promise<v
   t.equal(served.code, 0)
 }
 
-await t.test('das query asks a running server', async (t) => {
-  await serving(t, async ({ house, base, sell, query }) => {
+await t.test('das query asks a running server for rows', async (t) => {
+  await serving(t, async ({ cli, base, sell, query }) => {
     const token = { DAS_TOKEN: await sell('financials:pro') }
     const body = async (path: string) => {
       const headers = { authorization: `Bearer ${token.DAS_TOKEN}` }
       return (await fetch(`${base}/v1/${path}`, { headers })).text()
     }
 
-    await t.test('elsewhere than on a terminal, CSV as the server writes it', async (t) => {
+    await t.test('outside a terminal it prints CSV exactly as the server writes it', async (t) => {
       const argv = ['financials', 'year=eq.2024', 'inn=lte.0000000003', '--select', 'name,2110']
       const found = await query(['financials', 'year=eq.2024', 'name=like.Company 1*'], token)
       t.same(
         { code: found.code, stderr: found.stderr.replace(/[\w-]{30,}/, 'C') },
         {
           code: 0,
-          stderr: 'note: more rows follow: --cursor C\n',
+          stderr: 'note: there are more rows; continue with --cursor C\n',
         },
       )
       const page = 'financials?year=eq.2024&name=like.Company+1*&format=csv'
@@ -109,33 +109,36 @@ await t.test('das query asks a running server', async (t) => {
       t.match(
         wrong.stderr,
         /^error: Column "inn" \(string\) has no operator "lte"/,
-        'in the words of the server',
+        'the text is that of the server',
       )
     })
 
-    await t.test('on a terminal a table with every digit, as wide as it is', async (t) => {
-      const odd = { DAS_TOKEN: await sell('odd:pro') }
-      const argv = ['odd', '--select', 'name,2110,nothing,text,nested']
-      const { code, stdout, stderr } = await query(argv, odd, true)
-      t.same({ code, stderr }, { code: 0, stderr: '' })
-      const [titles, row, ...rest] = stdout.split('\n')
-      t.equal(titles, `name                  2110  nothing  text${' '.repeat(38)}nested`)
-      const cut = `red ${'y'.repeat(35)}…`
-      t.equal(row, `a,"b  12345678901234567.10        —  ${cut}  {"k":[1,null],"t":"}\\""}`)
-      t.same(rest, [''])
-      const json = await query([...argv, '--json'], odd, true)
-      const read = JSON.parse(json.stdout) as unknown[]
-      t.match(read, [{ name: 'a,"b', nested: { k: [1, null] }, nothing: null }])
-      t.match(json.stdout, '12345678901234567.10')
-      const lines = await query(['odd', '--format', 'ndjson', '--select', '2110,flag'], odd)
-      t.equal(lines.stdout, '{"2110":12345678901234567.10,"flag":true}\n')
-      const csv = await query(['odd', '--format', 'csv'], odd)
-      const headers = { authorization: `Bearer ${odd.DAS_TOKEN}` }
-      const same = await fetch(`${base}/v1/odd?format=csv`, { headers })
-      t.equal(csv.stdout, await same.text())
-    })
+    await t.test(
+      'on a terminal it prints a table with every digit, as wide as the screen',
+      async (t) => {
+        const odd = { DAS_TOKEN: await sell('odd:pro') }
+        const argv = ['odd', '--select', 'name,2110,nothing,text,nested']
+        const { code, stdout, stderr } = await query(argv, odd, true)
+        t.same({ code, stderr }, { code: 0, stderr: '' })
+        const [titles, row, ...rest] = stdout.split('\n')
+        t.equal(titles, `name                  2110  nothing  text${' '.repeat(38)}nested`)
+        const cut = `red ${'y'.repeat(35)}…`
+        t.equal(row, `a,"b  12345678901234567.10        —  ${cut}  {"k":[1,null],"t":"}\\""}`)
+        t.same(rest, [''])
+        const json = await query([...argv, '--json'], odd, true)
+        const read = JSON.parse(json.stdout) as unknown[]
+        t.match(read, [{ name: 'a,"b', nested: { k: [1, null] }, nothing: null }])
+        t.match(json.stdout, '12345678901234567.10')
+        const lines = await query(['odd', '--format', 'ndjson', '--select', '2110,flag'], odd)
+        t.equal(lines.stdout, '{"2110":12345678901234567.10,"flag":true}\n')
+        const csv = await query(['odd', '--format', 'csv'], odd)
+        const headers = { authorization: `Bearer ${odd.DAS_TOKEN}` }
+        const same = await fetch(`${base}/v1/odd?format=csv`, { headers })
+        t.equal(csv.stdout, await same.text())
+      },
+    )
 
-    await t.test('--limit walks pages up to so many rows', async (t) => {
+    await t.test('--limit reads pages up to that many rows', async (t) => {
       const { code, stdout, stderr } = await query(['financials', '--limit', '14'], token)
       t.equal(code, 0)
       t.equal(stdout.split('\r\n').length, 1 + 14 + 1)
@@ -149,89 +152,95 @@ await t.test('das query asks a running server', async (t) => {
       t.equal(rest.stdout, lines.slice(14).join('\n'))
     })
 
-    await t.test('--export is all of it, into a file that appears when it is whole', async (t) => {
-      const out = join(house.folder, 'all.ndjson')
-      const argv = ['financials', '--export', '--format', 'ndjson']
-      const { code, stdout, stderr } = await query([...argv, '-o', out], token, true)
-      t.same({ code, stdout }, { code: 0, stdout: '' })
-      t.match(stderr, /rows: \[.+\] \d+ % \(\d+ of 40 rows/)
-      const pages = await query(['financials', '--limit', '40', '--format', 'ndjson'], token)
-      t.equal(readFileSync(out, 'utf8'), pages.stdout)
-      t.notOk(existsSync(`${out}.part`))
-      const filtered = await query([...argv, 'year=eq.2023'], token)
-      t.equal(filtered.stdout, pages.stdout.split('\n').slice(0, 20).join('\n') + '\n')
-    })
+    await t.test(
+      '--export writes all rows to a file that appears when it is complete',
+      async (t) => {
+        const out = join(cli.folder, 'all.ndjson')
+        const argv = ['financials', '--export', '--format', 'ndjson']
+        const { code, stdout, stderr } = await query([...argv, '-o', out], token, true)
+        t.same({ code, stdout }, { code: 0, stdout: '' })
+        t.match(stderr, /rows: \[.+\] \d+ % \(\d+ of 40 rows/)
+        const pages = await query(['financials', '--limit', '40', '--format', 'ndjson'], token)
+        t.equal(readFileSync(out, 'utf8'), pages.stdout)
+        t.notOk(existsSync(`${out}.part`))
+        const filtered = await query([...argv, 'year=eq.2023'], token)
+        t.equal(filtered.stdout, pages.stdout.split('\n').slice(0, 20).join('\n') + '\n')
+      },
+    )
 
-    await t.test('a quota that ends midway ends the command, and what came is kept', async (t) => {
-      const out = join(house.folder, 'tiny.csv')
-      const argv = ['financials', '--export', '-o', out]
-      const { code, stderr } = await query(argv, { DAS_TOKEN: await sell('financials:tiny') })
-      t.equal(code, 1)
-      t.match(
-        stderr,
-        /holds the rows that came.\nnote: more rows follow: --cursor \S+\nerror: This/,
-      )
-      t.notOk(existsSync(out))
-      const kept = readFileSync(`${out}.part`, 'utf8')
-      t.equal(kept.split('\r\n').length, 1 + 7 + 1)
-      const again = await query([...argv, '--cursor', 'C'], token)
-      t.match(again, { code: 2, stderr: /tiny\.csv\.part holds rows that came before/ })
-      t.equal(readFileSync(`${out}.part`, 'utf8'), kept, 'and stays as it is')
-    })
+    await t.test(
+      'a quota that ends during an export ends the command; the rows stay',
+      async (t) => {
+        const out = join(cli.folder, 'tiny.csv')
+        const argv = ['financials', '--export', '-o', out]
+        const { code, stderr } = await query(argv, { DAS_TOKEN: await sell('financials:tiny') })
+        t.equal(code, 1)
+        t.match(
+          stderr,
+          /holds the rows that arrived\.\nnote: there are more rows; continue with --cursor \S+\nerror: /,
+        )
+        t.notOk(existsSync(out))
+        const kept = readFileSync(`${out}.part`, 'utf8')
+        t.equal(kept.split('\r\n').length, 1 + 7 + 1)
+        const again = await query([...argv, '--cursor', 'C'], token)
+        t.match(again, { code: 2, stderr: /tiny\.csv\.part holds rows of an earlier query/ })
+        t.equal(readFileSync(`${out}.part`, 'utf8'), kept, 'the file is unchanged')
+      },
+    )
 
-    await t.test('rows of a table that were paid for are shown, whatever comes next', async (t) => {
+    await t.test('a table shows the rows that were paid for before a failure', async (t) => {
       const tiny = { DAS_TOKEN: await sell('financials:tiny') }
       const argv = ['financials', '--limit', '20', '--select', 'inn']
       const { code, stdout, stderr } = await query(argv, tiny, true)
       t.equal(code, 1)
       t.equal(stdout.split('\n').length, 1 + 7 + 1)
-      t.match(stderr, /note: more rows follow: --cursor \S+\nerror: This/)
-    })
-
-    await t.test('a file that can not be written is told before rows are asked for', async (t) => {
-      const out = join(house.folder, 'none.csv')
-      const refused = await query(['financials', 'inn=eq', '-o', out], token)
-      t.equal(refused.code, 2)
-      t.notOk(existsSync(`${out}.part`), 'nothing is left of a question that was none')
-      const tiny = { DAS_TOKEN: await sell('financials:tiny') }
-      const nowhere = await query(['financials', '-o', join(house.folder, 'no', 'x.csv')], tiny)
-      t.match(nowhere, { code: 2, stderr: /^error: --output: ENOENT/ })
-      const folder = await query(['financials', '-o', house.folder], tiny)
-      t.match(folder, { code: 2, stderr: /^error: --output: .+ is a folder\./ })
-      const whole = await query(['financials', '--limit', '7', '--format', 'ndjson'], tiny)
-      t.equal(whole.stdout.split('\n').length, 7 + 1, 'and nothing was paid')
+      t.match(stderr, /note: there are more rows; continue with --cursor \S+\nerror: /)
     })
 
     await t.test(
-      'the token is in a file, or the public one; never on the command line',
+      'an output file that cannot be written is reported before any request',
       async (t) => {
-        const file = join(house.folder, 'token')
-        writeFileSync(file, `${token.DAS_TOKEN}\n`)
-        const argv = ['financials', '--limit', '100', '--select', 'inn']
-        const own = await query([...argv, '--token-file', file])
-        t.equal(own.stdout.split('\r\n').length, 42)
-        const demo = await query(argv)
-        t.equal(demo.stdout.split('\r\n').length, 6, 'the demo rows alone')
-        const revoked = await query(argv, { DAS_TOKEN: 'das_live_none' })
-        t.same({ code: revoked.code, stdout: revoked.stdout }, { code: 1, stdout: '' })
-        t.match(revoked.stderr, /^error: A valid token is needed/)
-        const none = await query(argv, { DAS_REGISTRY: join(house.folder, 'none.yaml') })
-        t.match(none, { code: 2, stderr: /^error: A token is needed, in DAS_TOKEN or/ })
-        const missing = await query([...argv, '--token-file', `${file}.none`])
-        t.match(missing, { code: 2, stderr: /^error: --token-file: ENOENT/ })
+        const out = join(cli.folder, 'none.csv')
+        const refused = await query(['financials', 'inn=eq', '-o', out], token)
+        t.equal(refused.code, 2)
+        t.notOk(existsSync(`${out}.part`), 'an invalid question leaves no file')
+        const tiny = { DAS_TOKEN: await sell('financials:tiny') }
+        const nowhere = await query(['financials', '-o', join(cli.folder, 'no', 'x.csv')], tiny)
+        t.match(nowhere, { code: 2, stderr: /^error: --output: ENOENT/ })
+        const folder = await query(['financials', '-o', cli.folder], tiny)
+        t.match(folder, { code: 2, stderr: /^error: --output: .+ is a folder\./ })
+        const whole = await query(['financials', '--limit', '7', '--format', 'ndjson'], tiny)
+        t.equal(whole.stdout.split('\n').length, 7 + 1, 'the query that failed was not charged')
       },
     )
 
-    await t.test('what is no question ends with 2, and asks nobody', async (t) => {
+    await t.test('the token comes from a file, the environment or the registry', async (t) => {
+      const file = join(cli.folder, 'token')
+      writeFileSync(file, `${token.DAS_TOKEN}\n`)
+      const argv = ['financials', '--limit', '100', '--select', 'inn']
+      const own = await query([...argv, '--token-file', file])
+      t.equal(own.stdout.split('\r\n').length, 42)
+      const demo = await query(argv)
+      t.equal(demo.stdout.split('\r\n').length, 6, 'only the demo rows')
+      const revoked = await query(argv, { DAS_TOKEN: 'das_live_none' })
+      t.same({ code: revoked.code, stdout: revoked.stdout }, { code: 1, stdout: '' })
+      t.match(revoked.stderr, /^error: This token is unknown or has ended\./)
+      const none = await query(argv, { DAS_REGISTRY: join(cli.folder, 'none.yaml') })
+      t.match(none, { code: 2, stderr: /^error: There is no token\. Set DAS_TOKEN, or/ })
+      const missing = await query([...argv, '--token-file', `${file}.none`])
+      t.match(missing, { code: 2, stderr: /^error: --token-file: ENOENT/ })
+    })
+
+    await t.test('wrong usage ends with 2 and sends no request', async (t) => {
       const nowhere = { DAS_SERVER: 'http://127.0.0.1:1', DAS_TOKEN: 'das_live_x' }
       const cases: readonly (readonly [RegExp, ...string[]])[] = [
-        [/^error: "2024" is no filter: write COLUMN=OPERATOR\.VALUE/, 'financials', '2024'],
-        [/^error: "limit" is an option here: --limit/, 'financials', 'limit=3'],
-        [/^error: --limit: "0" is no number/, 'financials', '--limit', '0'],
-        [/^error: --export is for all rows/, 'financials', '--export', '--limit', '3'],
+        [/^error: "2024" is not a filter\. Write COLUMN=OPERATOR\.VALUE/, 'financials', '2024'],
+        [/^error: "limit" is not a filter here\. Use the option --limit/, 'financials', 'limit=3'],
+        [/^error: --limit must be a whole number of rows, .*got "0"/, 'financials', '--limit', '0'],
+        [/^error: --export returns all rows/, 'financials', '--export', '--limit', '3'],
         [/^error: A table is for the screen/, 'financials', '--export', '--format', 'table'],
-        [/^error: Take --json or --format/, 'financials', '--json', '--format', 'csv'],
-        [/^error: --server: "x" is no address/, 'financials', '--server', 'x'],
+        [/^error: Use --json or --format/, 'financials', '--json', '--format', 'csv'],
+        [/^error: --server must be an address, .*got "x"/, 'financials', '--server', 'x'],
         [/'xml' is invalid/, 'financials', '--format', 'xml'],
         [/missing required argument/],
       ]
@@ -244,7 +253,7 @@ await t.test('das query asks a running server', async (t) => {
     })
 
     await t.test(
-      'a connection that breaks is taken up again, and no row comes twice',
+      'an export continues after a broken connection without duplicate rows',
       async (t) => {
         const long = { DAS_TOKEN: await sell('long:pro') }
         const proxy = await breakingProxy(t, new URL(base).port, [4000, 260_000, 400, 333_333])
@@ -260,11 +269,11 @@ await t.test('das query asks a running server', async (t) => {
           Array.from({ length: 1000 }, (_, id) => id),
         )
         t.equal(proxy.broken(), 4)
-        t.equal(proxy.refused(), 4, 'a proxy without a server behind it is waited for too')
+        t.equal(proxy.refused(), 4, 'it also waits for a proxy whose server is away')
       },
     )
 
-    await t.test('a page is asked for when the one before it was taken', async (t) => {
+    await t.test('a page is requested only after the one before it was read', async (t) => {
       const long = await sell('long:pro')
       const waiting: (() => void)[] = []
       const parts = {
@@ -295,9 +304,9 @@ await t.test('das query asks a running server', async (t) => {
       t.equal(await ended, 0)
     })
 
-    await t.test('an output that nobody reads any more ends the export', async (t) => {
+    await t.test('an export ends when the reader of its output has gone', async (t) => {
       const long = await sell('long:pro')
-      const [written, told]: [string[], string[]] = [[], []]
+      const [written, errors]: [string[], string[]] = [[], []]
       const stdout = {
         write: (text: string, done: () => void) => {
           written.push(text)
@@ -311,22 +320,22 @@ await t.test('das query asks a running server', async (t) => {
         version: '0',
         stdin: Readable.from([]),
         stdout,
-        stderr: { write: (text: string) => told.push(text) },
+        stderr: { write: (text: string) => errors.push(text) },
         environment: { DAS_SERVER: base, DAS_TOKEN: long },
         untilInterrupted: (work: (signal: AbortSignal) => Promise<unknown>) =>
           work(new AbortController().signal),
       }
-      // Of all that commands need from the process, this one takes no more.
+      // `das query` uses no other part of the process.
       const code = await runCli(['query', 'long', '--export'], parts as unknown as CliParts)
-      t.equal(code, 0, told.join(''))
+      t.equal(code, 0, errors.join(''))
       t.equal(written.join('').split('\r\n').length, 1 + 2 * 50 + 1, 'two pages')
     })
   })
 })
 
 /**
- * Passes connections on, and breaks the first ones of exports after so many bytes of the answer;
- * what comes next is refused, as by a proxy whose server is gone.
+ * Forwards connections and breaks the first exports after these numbers of bytes. It refuses the
+ * next connection, like a proxy whose server is away.
  */
 async function breakingProxy(t: Test, port: string, breaks: readonly number[]) {
   const sockets: Socket[] = []

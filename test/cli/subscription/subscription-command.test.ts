@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ControlStore } from '../../../src/control/store/store.js'
 import { chargeAll } from '../../../src/control/usage.js'
-import { buildHouse } from '../fixtures/house.js'
+import { buildCliFixture } from '../fixtures/cli-fixture.js'
 
 interface Created {
   readonly subscription: string
@@ -15,7 +15,7 @@ const create = ['subscription', 'create', '--email', 'buyer@example.org']
 const pro = [...create, '--plan', 'financials:pro']
 
 await t.test('create --json has the shape that scripts rely on', async (t) => {
-  const { das } = await buildHouse(t)
+  const { das } = await buildCliFixture(t)
   const { code, stdout, stderr } = await das([
     ...pro,
     ...['--plan', 'procurement:start', '--months', '13', '--global-rows', '100000', '--json'],
@@ -39,14 +39,11 @@ await t.test('create --json has the shape that scripts rely on', async (t) => {
 })
 
 await t.test('create prints the price, the token once, and a curl to try it', async (t) => {
-  const { das } = await buildHouse(t)
+  const { das } = await buildCliFixture(t)
   const { stdout } = await das([...pro, '--months', '12'], { isTerminal: true })
   t.match(stdout, /^Subscription sub_\w+ of buyer@example\.org, expires 2027-11-15\n/)
   t.match(stdout, /^financials {2}pro +500\u202f000 {2}all +3\u202f900$/m)
-  t.match(
-    stdout,
-    /^Price: 39\u202f000 RUB for 12 months \(a year is 12 months at the price of 10\)$/m,
-  )
+  t.match(stdout, /^Price: 39\u202f000 RUB for 12 months \(a year costs as much as 10 months\)$/m)
   const [token = ''] = stdout.match(/^das_live_\w{49}$/m) ?? []
   t.match(
     stdout,
@@ -59,8 +56,8 @@ await t.test('create prints the price, the token once, and a curl to try it', as
   t.match(plain.stdout, /^Price: 3900 RUB for 1 month$/m)
 })
 
-await t.test('the printed address is the public one, or that of host and port', async (t) => {
-  const { das } = await buildHouse(t)
+await t.test('the printed address is the public one, or the host and port', async (t) => {
+  const { das } = await buildCliFixture(t)
   const cases: [argv: string[], base: string][] = [
     [['--public-url', 'https://data.example.org/'], 'https://data.example.org'],
     [['--host', '0.0.0.0', '--port', '80'], 'http://127.0.0.1:80'],
@@ -74,47 +71,47 @@ await t.test('the printed address is the public one, or that of host and port', 
   t.match(stdout, " 'http://127.0.0.1:8080/v1/procurement/schema'\n", 'no demo subset to show')
 })
 
-await t.test(
-  'an order that is wrong ends with 2, names what is near, and sells nothing',
-  async (t) => {
-    const { das } = await buildHouse(t)
-    const cases: [argv: string[], stderr: RegExp][] = [
-      [['--plan', 'financals:pro'], /no dataset "financals".* Did you mean "financials"\?/],
-      [['--plan', 'zzz:pro'], /no dataset "zzz".* There are: financials, procurement\./],
-      [['--plan', 'financials:prp'], /"financials" has no plan "prp"\. Did you mean "pro"\?/],
-      [
-        ['--plan', 'procurement:free'],
-        /"procurement" has no plan "free"\. There are: start, pro\./,
-      ],
-      [['--plan', 'financials'], /--plan "financials": write it as DATASET:PLAN/],
-      [['--plan', 'financials:pro:x'], /write it as DATASET:PLAN/],
-      [['--plan', ':pro'], /write it as DATASET:PLAN/],
-      [['--plan', 'financials:pro', '--plan', 'financials:start'], /'financials' only once/],
-      [['--plan', 'financials:pro', '--months', '0'], /months from 1 to 120/],
-      [['--plan', 'financials:pro', '--months', '121'], /months from 1 to 120/],
-      [['--plan', 'financials:pro', '--months', '1.5'], /--months: "1\.5" is no whole number/],
-      [['--plan', 'financials:pro', '--months', '-1'], /--months: "-1" is no whole number/],
-      [['--plan', 'financials:pro', '--global-rows', '0'], /1 or more/],
-      [['--plan', 'financials:pro', '--global-rows', '1e6'], /--global-rows: "1e6" is no whole/],
-      [['--plan', 'financials:pro', '--email', 'nobody'], /e-mail/],
-    ]
-    for (const [argv, expected] of cases) {
-      const { code, stdout, stderr } = await das([...create, ...argv])
-      t.equal(code, 2, argv.join(' '))
-      t.equal(stdout, '', argv.join(' '))
-      t.match(stderr, /^error: .*\n$/, argv.join(' '))
-      t.match(stderr, expected, argv.join(' '))
-    }
-    t.same(JSON.parse((await das(['subscription', 'list', '--json'])).stdout), [])
-  },
-)
+await t.test('an invalid order ends with 2, suggests names and sells nothing', async (t) => {
+  const { das } = await buildCliFixture(t)
+  const cases: [argv: string[], stderr: RegExp][] = [
+    [['--plan', 'financals:pro'], /no dataset "financals".* Did you mean "financials"\?/],
+    [['--plan', 'zzz:pro'], /no dataset "zzz".* It has: financials, procurement\./],
+    [['--plan', 'financials:prp'], /"financials" has no plan "prp"\. Did you mean "pro"\?/],
+    [['--plan', 'procurement:free'], /"procurement" has no plan "free"\. It has: start, pro\./],
+    [['--plan', 'financials'], /--plan must be DATASET:PLAN, .*got "financials"/],
+    [['--plan', 'financials:pro:x'], /--plan must be DATASET:PLAN/],
+    [['--plan', ':pro'], /--plan must be DATASET:PLAN/],
+    [['--plan', 'financials:pro', '--plan', 'financials:start'], /'financials' only once/],
+    [['--plan', 'financials:pro', '--months', '0'], /months from 1 to 120/],
+    [['--plan', 'financials:pro', '--months', '121'], /months from 1 to 120/],
+    [
+      ['--plan', 'financials:pro', '--months', '1.5'],
+      /--months must be a whole number, got "1\.5"/,
+    ],
+    [['--plan', 'financials:pro', '--months', '-1'], /--months must be a whole number, got "-1"/],
+    [['--plan', 'financials:pro', '--global-rows', '0'], /1 or more/],
+    [
+      ['--plan', 'financials:pro', '--global-rows', '1e6'],
+      /--global-rows must be a whole number, got "1e6"/,
+    ],
+    [['--plan', 'financials:pro', '--email', 'someone'], /e-mail/],
+  ]
+  for (const [argv, expected] of cases) {
+    const { code, stdout, stderr } = await das([...create, ...argv])
+    t.equal(code, 2, argv.join(' '))
+    t.equal(stdout, '', argv.join(' '))
+    t.match(stderr, /^error: .*\n$/, argv.join(' '))
+    t.match(stderr, expected, argv.join(' '))
+  }
+  t.same(JSON.parse((await das(['subscription', 'list', '--json'])).stdout), [])
+})
 
-await t.test('list shows who has what, and what to do when nobody has', async (t) => {
-  const { das, folder, clock } = await buildHouse(t)
+await t.test('list shows all subscriptions, or how to make the first', async (t) => {
+  const { das, folder, clock } = await buildCliFixture(t)
   const empty = await das(['subscription', 'list'])
   t.match(
     empty.stdout,
-    /^No subscription yet in \S+var\. Make one: das subscription create --email/,
+    /^There are no subscriptions in \S+var yet\. Make one with: das subscription create --email/,
   )
   t.notOk(existsSync(join(folder, 'var')), 'looking makes no folder')
   const made = JSON.parse((await das([...pro, '--json'])).stdout) as Created
@@ -140,8 +137,8 @@ await t.test('list shows who has what, and what to do when nobody has', async (t
   t.match((await das(['subscription', 'list'])).stdout, /\tbuyer@example\.org\texpired\t/)
 })
 
-await t.test("show tells this month's usage with limit and left, and the tokens", async (t) => {
-  const { das, folder } = await buildHouse(t)
+await t.test("show prints this month's usage with limit and rest, and the tokens", async (t) => {
+  const { das, folder } = await buildCliFixture(t)
   const order = [...pro, '--plan', 'procurement:start', '--global-rows', '1000', '--json']
   const { subscription } = JSON.parse((await das(order)).stdout) as Created
   const store = ControlStore.open(join(folder, 'var', 'control.db'))
@@ -175,13 +172,13 @@ await t.test("show tells this month's usage with limit and left, and the tokens"
   const { stdout } = await das(['subscription', 'show', subscription], { isTerminal: true })
   t.match(stdout, /^financials +pro +500\u202f000 +120 +499\u202f880$/m)
   t.match(stdout, /^all +1\u202f000 +120 +880$/m)
-  t.match(stdout, /^Used in 2026-11; the count starts anew on 2026-12-01 \(UTC\)\.$/m)
+  t.match(stdout, /^Used in 2026-11; resets on 2026-12-01 \(UTC\)\.$/m)
   t.match(stdout, /das_live_….{4} {2}live/)
   t.notMatch(stdout, /das_live_\w/)
 })
 
-await t.test('show goes on without a registry, and says what it could not know', async (t) => {
-  const { das } = await buildHouse(t)
+await t.test('show works without a registry, and limits are then unknown', async (t) => {
+  const { das } = await buildCliFixture(t)
   const { subscription } = JSON.parse((await das([...pro, '--json'])).stdout) as Created
   const argv = ['subscription', 'show', subscription, '--registry', 'none.yaml']
   const { code, stdout, stderr } = await das([...argv, '--json'])
@@ -190,8 +187,8 @@ await t.test('show goes on without a registry, and says what it could not know',
   t.match(JSON.parse(stdout), { grants: [{ rows: { limit: null, used: 0, remaining: null } }] })
 })
 
-await t.test('an id that nobody has ends with 1', async (t) => {
-  const { das } = await buildHouse(t)
+await t.test('an unknown id ends with 1', async (t) => {
+  const { das } = await buildCliFixture(t)
   const before = await das(['subscription', 'show', 'sub_x'])
   t.equal(before.code, 1)
   t.match(before.stderr, /^error: There is no control\.db in \S+: nothing was sold there yet\./)
@@ -201,8 +198,8 @@ await t.test('an id that nobody has ends with 1', async (t) => {
   t.equal(stderr, "error: There is no subscription 'sub_x'.\n")
 })
 
-await t.test('no token stands in clear anywhere in the state folder', async (t) => {
-  const { das, folder } = await buildHouse(t)
+await t.test('the state folder holds no token in plain text', async (t) => {
+  const { das, folder } = await buildCliFixture(t)
   const { token } = JSON.parse((await das([...pro, '--json'])).stdout) as Created
   const names = readdirSync(join(folder, 'var'))
   t.ok(names.includes('control.db'))

@@ -3,22 +3,22 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ControlStore } from '../../../src/control/store/store.js'
 import { chargeAll } from '../../../src/control/usage.js'
-import { buildHouse } from '../fixtures/house.js'
-import type { House } from '../fixtures/house.js'
+import { buildCliFixture } from '../fixtures/cli-fixture.js'
+import type { CliFixture } from '../fixtures/cli-fixture.js'
 
 const dayMs = 86_400_000
 
-async function sell(house: House, ...plans: readonly string[]): Promise<string> {
+async function sell(cli: CliFixture, ...plans: readonly string[]): Promise<string> {
   const argv = plans.flatMap((plan) => ['--plan', plan])
-  const { stdout } = await house.das([
+  const { stdout } = await cli.das([
     ...['subscription', 'create', '--email', 'buyer@example.org', '--json'],
     ...argv,
   ])
   return (JSON.parse(stdout) as { subscription: string }).subscription
 }
 
-async function json<T>(house: House, ...argv: readonly string[]): Promise<T> {
-  const { code, stdout, stderr } = await house.das([...argv, '--json'])
+async function json<T>(cli: CliFixture, ...argv: readonly string[]): Promise<T> {
+  const { code, stdout, stderr } = await cli.das([...argv, '--json'])
   t.same({ code, stderr }, { code: 0, stderr: '' })
   return JSON.parse(stdout) as T
 }
@@ -34,7 +34,7 @@ const planTable = [
 await t.test(
   'the plan table of the specification comes out to the rouble, row by row',
   async (t) => {
-    const house = await buildHouse(t)
+    const cli = await buildCliFixture(t)
     const historyTexts = { 1: 'latest year', 2: 'latest 2 years', all: 'all' } as const
     for (const [plan, rows, history, price] of planTable) {
       const create = ['subscription', 'create', '--email', 'a@example.org']
@@ -47,10 +47,10 @@ await t.test(
         [24, 20],
         [36, 30],
       ] as const) {
-        const made = await json<{ price_rub: number }>(house, ...order, '--months', String(months))
+        const made = await json<{ price_rub: number }>(cli, ...order, '--months', String(months))
         t.equal(made.price_rub, price * paid, `${plan}, ${months} months`)
       }
-      const { stdout } = await house.das(order)
+      const { stdout } = await cli.das(order)
       const row = ['financials', plan, rows, historyTexts[history], price].join('\t')
       t.ok(stdout.split('\n').includes(row), row)
       t.ok(stdout.includes(`Price: ${price} RUB for 1 month\n`))
@@ -58,44 +58,44 @@ await t.test(
   },
 )
 
-await t.test('extend prices the months, moves the end, and revives what expired', async (t) => {
-  const house = await buildHouse(t)
-  const id = await sell(house, 'financials:start', 'procurement:pro')
-  const year = await json(house, 'subscription', 'extend', id, '--months', '12')
+await t.test('extend prices the months, moves the end and revives expired tokens', async (t) => {
+  const cli = await buildCliFixture(t)
+  const id = await sell(cli, 'financials:start', 'procurement:pro')
+  const year = await json(cli, 'subscription', 'extend', id, '--months', '12')
   t.match(year, {
     subscription: id,
     expires_at: '2027-12-15T12:00:00Z',
     price_rub: (990 + 2900) * 10,
   })
-  const living = await house.das(['subscription', 'extend', id])
+  const living = await cli.das(['subscription', 'extend', id])
   t.equal(
     living.stdout,
     `Subscription ${id} of buyer@example.org, expires 2028-01-15 (before: 2027-12-15)\n` +
       'Price: 3890 RUB for 1 month\n',
   )
-  house.clock.ms += 1000 * dayMs
-  const revived = await house.das(['subscription', 'extend', id])
+  cli.clock.ms += 1000 * dayMs
+  const revived = await cli.das(['subscription', 'extend', id])
   t.match(revived.stdout, /expires 2029-09-11 \(before: 2028-01-15\)/)
   t.match(revived.stdout, /^Its tokens work again\.$/m)
-  await json(house, 'token', 'reissue', id, '--grace', '0')
-  const [first, second] = await json<{ id: string }[]>(house, 'token', 'list', id)
-  for (const each of [first, second]) await json(house, 'token', 'revoke', each?.id ?? '')
-  const lost = await house.das(['subscription', 'extend', id])
-  t.match(lost.stdout, `It has no token that works: das token reissue ${id}\n`)
+  await json(cli, 'token', 'reissue', id, '--grace', '0')
+  const [first, second] = await json<{ id: string }[]>(cli, 'token', 'list', id)
+  for (const each of [first, second]) await json(cli, 'token', 'revoke', each?.id ?? '')
+  const lost = await cli.das(['subscription', 'extend', id])
+  t.match(lost.stdout, `It has no live token. Issue one with: das token reissue ${id}\n`)
 })
 
 await t.test(
-  'change sets plans at once, says the new price, and warns of a used quota',
+  'change sets plans at once, prints the new price and warns of a used quota',
   async (t) => {
-    const house = await buildHouse(t)
-    const id = await sell(house, 'financials:pro')
-    const control = ControlStore.open(join(house.folder, 'var', 'control.db'))
+    const cli = await buildCliFixture(t)
+    const id = await sell(cli, 'financials:pro')
+    const control = ControlStore.open(join(cli.folder, 'var', 'control.db'))
     const caps = { datasetRowsMax: null, globalRowsMax: null }
     chargeAll(control, [
       { subscriptionId: id, dataset: 'financials', period: '2026-11', rows: 60_000, ...caps },
     ])
     control.close()
-    const { stdout } = await house.das([
+    const { stdout } = await cli.das([
       ...['subscription', 'change', id, '--plan', 'financials:start'],
       ...['--plan', 'procurement:start', '--global-rows', '55000'],
     ])
@@ -103,13 +103,13 @@ await t.test(
     t.equal(lines[0], `Subscription ${id} of buyer@example.org, expires 2026-12-15 as before`)
     t.ok(lines.includes('financials\tstart\t50000\tlatest 2 years\t990'))
     t.ok(lines.includes('procurement\tstart\t20000\tall\t690'))
-    t.ok(lines.includes('Over all datasets: 55000 rows a month.'))
+    t.ok(lines.includes('All datasets together: 55000 rows a month.'))
     t.ok(lines.includes('A month costs 1680 RUB; before: 3900 RUB.'))
-    const until = 'Nothing is left until 2026-12-01.'
-    t.ok(lines.includes(`financials: 60000 rows are used this month. ${until}`))
-    t.ok(lines.includes(`Over all datasets 60000 rows are used this month. ${until}`))
+    const until = 'No rows are left until 2026-12-01.'
+    t.ok(lines.includes(`financials: 60000 rows were used this month. ${until}`))
+    t.ok(lines.includes(`All datasets together: 60000 rows were used this month. ${until}`))
     const less = await json(
-      house,
+      cli,
       ...['subscription', 'change', id, '--withdraw', 'procurement', '--global-rows', 'none'],
     )
     t.match(less, {
@@ -120,40 +120,40 @@ await t.test(
   },
 )
 
-await t.test('cancel is for good, and show tells the whole story', async (t) => {
-  const house = await buildHouse(t)
-  const id = await sell(house, 'financials:start')
-  await json(house, 'subscription', 'extend', id, '--months', '2')
-  const { stdout } = await house.das(['subscription', 'cancel', id])
+await t.test('cancel cannot be undone, and show prints all orders', async (t) => {
+  const cli = await buildCliFixture(t)
+  const id = await sell(cli, 'financials:start')
+  await json(cli, 'subscription', 'extend', id, '--months', '2')
+  const { stdout } = await cli.das(['subscription', 'cancel', id])
   t.equal(
     stdout,
-    `Subscription ${id} of buyer@example.org is cancelled since 2026-11-15.\n` +
+    `Subscription ${id} of buyer@example.org was cancelled on 2026-11-15.\n` +
       'Its tokens are refused. It was paid until 2027-02-15.\n',
   )
-  const refused = await house.das(['subscription', 'extend', id])
+  const refused = await cli.das(['subscription', 'extend', id])
   t.equal(refused.code, 2)
   t.equal(refused.stderr, `error: Subscription '${id}' is cancelled, for good. Make a new one.\n`)
-  const shown = await json<{ orders: unknown[] }>(house, 'subscription', 'show', id)
+  const shown = await json<{ orders: unknown[] }>(cli, 'subscription', 'show', id)
   t.match(shown, { cancelled_at: '2026-11-15T12:00:00Z', language: 'en' })
   t.match(shown.orders, [
     { kind: 'create', months: 1, price_rub: 990, expires_at: '2026-12-15T12:00:00Z' },
     { kind: 'extend', months: 2, price_rub: 1980, expires_at: '2027-02-15T12:00:00Z' },
     { kind: 'cancel', months: null, price_rub: null, ordered_at: '2026-11-15T12:00:00Z' },
   ])
-  const text = await house.das(['subscription', 'show', id])
+  const text = await cli.das(['subscription', 'show', id])
   t.match(text.stdout, '2026-11-15\textend\t2\t1980\t2027-02-15\tfinancials:start\t\n')
 })
 
-await t.test('what is wrong with a change is said, with the nearest right word', async (t) => {
-  const house = await buildHouse(t)
-  const id = await sell(house, 'financials:start')
+await t.test('an invalid change is refused with the nearest name', async (t) => {
+  const cli = await buildCliFixture(t)
+  const id = await sell(cli, 'financials:start')
   const mistakes = [
-    [['extend', id, '--months', 'x'], '--months: "x" is no whole number.'],
+    [['extend', id, '--months', 'x'], '--months must be a whole number, got "x".'],
     [['extend', id, '--months', '0'], 'Give a whole number of months from 1 to 120.'],
     [
       ['change', id],
-      'Say what to change: --plan DATASET:PLAN, --withdraw DATASET, --global-rows N, --email A, ' +
-        '--language L.',
+      'Nothing to change. Use --plan DATASET:PLAN, --withdraw DATASET, --global-rows NUMBER, ' +
+        '--email ADDRESS or --language LANGUAGE.',
     ],
     [
       ['change', id, '--plan', 'financials:prp'],
@@ -163,74 +163,74 @@ await t.test('what is wrong with a change is said, with the nearest right word',
       ['change', id, '--withdraw', 'procurement'],
       "The subscription has no dataset 'procurement' to withdraw.",
     ],
-    [['change', id, '--global-rows', 'many'], '--global-rows: "many" is no whole number.'],
+    [['change', id, '--global-rows', 'many'], '--global-rows must be a whole number, got "many".'],
   ] as const
   for (const [argv, message] of mistakes) {
-    const { code, stderr, stdout } = await house.das(['subscription', ...argv])
+    const { code, stderr, stdout } = await cli.das(['subscription', ...argv])
     t.same({ code, stderr, stdout }, { code: 2, stderr: `error: ${message}\n`, stdout: '' })
   }
   for (const command of ['extend', 'cancel'] as const) {
-    const { code, stderr } = await house.das(['subscription', command, 'sub_none'])
+    const { code, stderr } = await cli.das(['subscription', command, 'sub_none'])
     t.same({ code, stderr }, { code: 1, stderr: "error: There is no subscription 'sub_none'.\n" })
   }
 })
 
-await t.test('a plan that left the registry can not be extended, only changed', async (t) => {
-  const house = await buildHouse(t)
-  const id = await sell(house, 'financials:start')
+await t.test('a plan that left the registry cannot be extended, only changed', async (t) => {
+  const cli = await buildCliFixture(t)
+  const id = await sell(cli, 'financials:start')
   writeFileSync(
-    join(house.folder, 'registry.yaml'),
+    join(cli.folder, 'registry.yaml'),
     'datasets: {financials: {title: T, files: data/procurement.parquet, plans: ' +
       '{new: {rows_per_month: 1, history: all, price_rub: 5}}}}',
   )
-  const extended = await house.das(['subscription', 'extend', id])
+  const extended = await cli.das(['subscription', 'extend', id])
   t.equal(extended.code, 2)
   t.match(extended.stderr, 'Dataset "financials" has no plan "start".')
   const argv = ['subscription', 'change', id, '--plan', 'financials:new']
-  const changed = await json<{ price_rub_per_month: unknown }>(house, ...argv)
+  const changed = await json<{ price_rub_per_month: unknown }>(cli, ...argv)
   t.same(changed.price_rub_per_month, { before: null, after: 5 })
 })
 
-await t.test('orders list what was agreed, whatever the registry says later', async (t) => {
-  const house = await buildHouse(t)
-  const id = await sell(house, 'financials:start')
-  house.clock.ms += dayMs
-  await json(house, 'subscription', 'extend', id, '--months', '12')
-  await json(house, 'subscription', 'change', id, '--plan', 'procurement:pro')
-  const all = await json<unknown[]>(house, 'subscription', 'orders')
+await t.test('orders list the agreed prices, whatever the registry says later', async (t) => {
+  const cli = await buildCliFixture(t)
+  const id = await sell(cli, 'financials:start')
+  cli.clock.ms += dayMs
+  await json(cli, 'subscription', 'extend', id, '--months', '12')
+  await json(cli, 'subscription', 'change', id, '--plan', 'procurement:pro')
+  const all = await json<unknown[]>(cli, 'subscription', 'orders')
   t.match(all, [
     { subscription: id, email: 'buyer@example.org', kind: 'create', months: 1, price_rub: 990 },
     { kind: 'extend', months: 12, price_rub: 9900, ordered_at: '2026-11-16T12:00:00Z' },
     { kind: 'change', price_rub: null, grants: [{ plan: 'start' }, { plan: 'pro' }] },
   ])
-  const csv = await house.das(['subscription', 'orders', id, '--csv'])
+  const csv = await cli.das(['subscription', 'orders', id, '--csv'])
   t.equal(
     csv.stdout.split('\n')[2],
     `2026-11-16T12:00:00Z,${id},buyer@example.org,extend,12,9900,2027-12-15T12:00:00Z,` +
       'financials:start,',
   )
-  const table = await house.das(['subscription', 'orders'])
+  const table = await cli.das(['subscription', 'orders'])
   t.match(table.stdout, `2026-11-15\t${id}\tbuyer@example.org\tcreate\t1\t990\t2026-12-15\t`)
-  const both = await house.das(['subscription', 'orders', '--csv', '--json'])
-  t.same([both.code, both.stderr], [2, 'error: Take --csv or --json, not both.\n'])
+  const both = await cli.das(['subscription', 'orders', '--csv', '--json'])
+  t.same([both.code, both.stderr], [2, 'error: Use --csv or --json, not both.\n'])
 })
 
-await t.test('a misspelled address is put right, and letters go there from then on', async (t) => {
-  const house = await buildHouse(t)
-  const id = await sell(house, 'financials:start')
+await t.test('change corrects the address and the language of later letters', async (t) => {
+  const cli = await buildCliFixture(t)
+  const id = await sell(cli, 'financials:start')
   const argv = ['--email', 'right@example.org', '--language', 'ru']
-  const changed = await json(house, 'subscription', 'change', id, ...argv)
+  const changed = await json(cli, 'subscription', 'change', id, ...argv)
   t.match(changed, {
     email: 'right@example.org',
     language: 'ru',
     expires_at: '2026-12-15T12:00:00Z',
   })
-  t.match(await json(house, 'subscription', 'show', id), { email: 'right@example.org' })
+  t.match(await json(cli, 'subscription', 'show', id), { email: 'right@example.org' })
   for (const [wrong, message] of [
     [['--email', 'a b@c'], 'Give one plain e-mail address of at most 254 characters.'],
-    [['--language', 'de'], '--language: "de" is neither en nor ru.'],
+    [['--language', 'de'], '--language must be en or ru, got "de".'],
   ] as const) {
-    const { code, stderr } = await house.das(['subscription', 'change', id, ...wrong])
+    const { code, stderr } = await cli.das(['subscription', 'change', id, ...wrong])
     t.same({ code, stderr }, { code: 2, stderr: `error: ${message}\n` })
   }
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Test } from 'tap'
-import { buildHouse } from '../fixtures/house.js'
-import type { House } from '../fixtures/house.js'
+import { buildCliFixture } from '../fixtures/cli-fixture.js'
+import type { CliFixture } from '../fixtures/cli-fixture.js'
 
 interface Listed {
   readonly id: string
@@ -12,23 +12,23 @@ interface Listed {
 
 const hourMs = 3_600_000
 
-/** A house in which one subscription was sold. */
-async function soldHouse(t: Test) {
-  const house = await buildHouse(t)
+/** A fixture in which one subscription was sold. */
+async function cliWithSale(t: Test) {
+  const cli = await buildCliFixture(t)
   const argv = ['subscription', 'create', '--email', 'a@b.c', '--plan', 'financials:pro', '--json']
-  const { subscription, token } = JSON.parse((await house.das(argv)).stdout) as {
+  const { subscription, token } = JSON.parse((await cli.das(argv)).stdout) as {
     subscription: string
     token: string
   }
-  return { ...house, subscription, token }
+  return { ...cli, subscription, token }
 }
 
-async function listed({ das }: House): Promise<readonly Listed[]> {
+async function listed({ das }: CliFixture): Promise<readonly Listed[]> {
   return JSON.parse((await das(['token', 'list', '--json'])).stdout) as Listed[]
 }
 
-await t.test('reissue --json has the shape that scripts rely on', async (t) => {
-  const { das, subscription, token } = await soldHouse(t)
+await t.test('reissue --json has a stable shape', async (t) => {
+  const { das, subscription, token } = await cliWithSale(t)
   const argv = ['token', 'reissue', subscription, '--grace', '30m', '--json']
   const { code, stdout } = await das(argv)
   t.equal(code, 0)
@@ -45,47 +45,51 @@ await t.test('reissue --json has the shape that scripts rely on', async (t) => {
   t.not(made.token, token)
 })
 
-await t.test('without --grace the earlier token has 24 hours, with 0 none', async (t) => {
-  const house = await soldHouse(t)
-  const { das, subscription, clock } = house
-  const first = await das(['token', 'reissue', subscription])
-  t.match(
-    first.stdout,
-    /^New token tok_\w+ of sub_\w+; copy it now, it is shown once:\n\ndas_live_/,
-  )
-  t.match(first.stdout, '\nEarlier tokens work until 2026-11-16 12:00 UTC.\n')
-  clock.ms += hourMs
-  const second = await das(['token', 'reissue', subscription, '--grace', '0'])
-  t.match(second.stdout, '\nEarlier tokens are ended.\n')
-  t.same((await listed(house)).map(({ expires_at: end }) => end).sort(), [
-    '2026-11-15T13:00:00Z',
-    '2026-11-15T13:00:00Z',
-    null,
-  ])
-  const table = await das(['token', 'list', subscription])
-  t.equal(table.stdout.match(/\treplaced\t/g)?.length, 2)
-  t.equal(table.stdout.match(/\tlive\t/g)?.length, 1)
-})
+await t.test(
+  'earlier tokens work for 24 hours by default, and not at all with --grace 0',
+  async (t) => {
+    const cli = await cliWithSale(t)
+    const { das, subscription, clock } = cli
+    const first = await das(['token', 'reissue', subscription])
+    t.match(
+      first.stdout,
+      /^New token tok_\w+ of sub_\w+\. Copy it now: it is shown only once\.\n\ndas_live_/,
+    )
+    t.match(first.stdout, '\nEarlier tokens work until 2026-11-16 12:00 UTC.\n')
+    clock.ms += hourMs
+    const second = await das(['token', 'reissue', subscription, '--grace', '0'])
+    t.match(second.stdout, '\nEarlier tokens no longer work.\n')
+    t.same((await listed(cli)).map(({ expires_at: end }) => end).sort(), [
+      '2026-11-15T13:00:00Z',
+      '2026-11-15T13:00:00Z',
+      null,
+    ])
+    const table = await das(['token', 'list', subscription])
+    t.equal(table.stdout.match(/\treplaced\t/g)?.length, 2)
+    t.equal(table.stdout.match(/\tlive\t/g)?.length, 1)
+  },
+)
 
 await t.test('a reissue for an ended subscription says that the token is refused', async (t) => {
-  const { das, subscription, clock } = await soldHouse(t)
+  const { das, subscription, clock } = await cliWithSale(t)
   clock.ms += 40 * 24 * hourMs
   const { code, stdout } = await das(['token', 'reissue', subscription])
   t.equal(code, 0)
-  t.match(stdout, '\nThe subscription is expired: its tokens are refused.\n')
+  t.match(stdout, /\nThe subscription expired at \S+Z: its tokens are refused\.\n/)
 })
 
-await t.test('revoke ends a token for good and names how to replace it', async (t) => {
-  const house = await soldHouse(t)
-  const { das, subscription } = house
-  const [{ id, hint }] = (await listed(house)) as [Listed]
+await t.test('revoke ends a token and says how to replace it', async (t) => {
+  const cli = await cliWithSale(t)
+  const { das, subscription } = cli
+  const [{ id, hint }] = (await listed(cli)) as [Listed]
   const { code, stdout } = await das(['token', 'revoke', id])
   t.equal(code, 0)
   t.equal(
     stdout,
-    `Token ${id} (${hint}) is revoked. A new one: das token reissue ${subscription}\n`,
+    `Token ${id} (${hint}) is revoked.\n` +
+      `To issue a new one: das token reissue ${subscription}\n`,
   )
-  house.clock.ms += hourMs
+  cli.clock.ms += hourMs
   const again = await das(['token', 'revoke', id, '--json'])
   t.same(JSON.parse(again.stdout), {
     token_id: id,
@@ -95,11 +99,11 @@ await t.test('revoke ends a token for good and names how to replace it', async (
   const table = await das(['token', 'list'])
   t.match(table.stdout, /\trevoked 2026-11-15\t/)
   const reissued = await das(['token', 'reissue', subscription])
-  t.match(reissued.stdout, '\nNo earlier token was alive.\n')
+  t.match(reissued.stdout, '\nNo earlier token was live.\n')
 })
 
-await t.test('list --json has the shape that scripts rely on, and no token', async (t) => {
-  const { das, subscription, token } = await soldHouse(t)
+await t.test('list --json has a stable shape and shows no token', async (t) => {
+  const { das, subscription, token } = await cliWithSale(t)
   const { stdout } = await das(['token', 'list', subscription, '--json'])
   const tokens = JSON.parse(stdout) as readonly Listed[]
   t.same(tokens, [
@@ -116,14 +120,17 @@ await t.test('list --json has the shape that scripts rely on, and no token', asy
   t.notMatch(stdout, /das_live_\w/)
 })
 
-await t.test('an empty list says how the first token is made', async (t) => {
-  const { das } = await buildHouse(t)
-  t.match((await das(['token', 'list'])).stdout, /^No token yet: das subscription create /)
+await t.test('an empty list says how to make the first token', async (t) => {
+  const { das } = await buildCliFixture(t)
+  t.match(
+    (await das(['token', 'list'])).stdout,
+    /^There are no tokens yet\. das subscription create /,
+  )
   t.equal((await das(['token', 'list', '--json'])).stdout, '[]\n')
 })
 
-await t.test('ids that nobody has end with 1, durations that are none with 2', async (t) => {
-  const { das, subscription } = await soldHouse(t)
+await t.test('unknown ids end with 1, invalid durations with 2', async (t) => {
+  const { das, subscription } = await cliWithSale(t)
   const cases: [argv: string[], code: number, stderr: RegExp][] = [
     [['token', 'reissue', 'sub_x'], 1, /^error: There is no subscription 'sub_x'\.\n$/],
     [['token', 'list', 'sub_x'], 1, /^error: There is no subscription 'sub_x'\.\n$/],
@@ -131,12 +138,12 @@ await t.test('ids that nobody has end with 1, durations that are none with 2', a
     [
       ['token', 'reissue', subscription, '--grace', '24'],
       2,
-      /^error: --grace: "24" is no duration/,
+      /^error: --grace must be a duration .*got "24"/,
     ],
     [
       ['token', 'reissue', subscription, '--grace', '-1h'],
       2,
-      /^error: --grace: "-1h" is no duration/,
+      /^error: --grace must be a duration .*got "-1h"/,
     ],
   ]
   for (const [argv, code, stderr] of cases) {

@@ -1,6 +1,6 @@
+import type { Answer, Arrival, Left, Refusal } from '../ask-page.js'
 import { button, element } from '../element.js'
 import { words } from '../page-words.js'
-import type { Answer, Arrival, Left, Refusal } from '../ask-page.js'
 import { chart } from './chart.js'
 import { readExactPage } from './exact-page.js'
 import type { ExactPage } from './exact-page.js'

@@ -5,9 +5,8 @@ import type { Registry } from '../../registry/registry.js'
 import { quoted } from '../../text.js'
 import { filesThatMayHold } from '../../versions/choose-files.js'
 import type { Inspection } from '../../versions/inspector.js'
-import type { PackGain } from '../../versions/packing/packer.js'
-import type { StoredDamage } from '../../versions/store/stored-damage.js'
 import type { Version } from '../../versions/version.js'
+import type { ExaminedDataset } from './examine-dataset.js'
 import { finding, listed, many } from './finding-table.js'
 import type { Finding, FindingLevel } from './finding-table.js'
 import { historyFindings } from './history-findings.js'
@@ -16,28 +15,12 @@ import { refusal } from './refusals.js'
 import { schemaFindings } from './schema-findings.js'
 import { valueFindings } from './value-findings.js'
 
-/** The verdict on a dataset (contract 4, `dataset check --json`). */
+/** The verdict on a dataset, as `das dataset check --json` prints it. */
 export interface DatasetCheck {
   readonly name: string
   readonly status: 'ok' | 'warning' | 'refused'
   /** The most important first. */
   readonly findings: readonly Finding[]
-}
-
-/** A dataset as it was opened and looked into. */
-export interface Examined {
-  /** Its version is null where it can't be served. */
-  readonly dataset: Dataset
-  /** Why not, a line each. */
-  readonly reasons: readonly string[]
-  /** What was looked into: the dataset's version, or what its sound files make; null: nothing. */
-  readonly version: Version | null
-  /** What was found; text where looking failed; null where there was nothing to look into. */
-  readonly inspection: Inspection | string | null
-  /** What packing would bring; text where measuring failed; null where it was not measured. */
-  readonly gain: PackGain | string | null
-  /** Files in the state folder that are not what they were published with; left out: not read. */
-  readonly stored?: readonly StoredDamage[]
 }
 
 export interface CheckContext {
@@ -51,15 +34,14 @@ export interface CheckContext {
 
 const levels: readonly FindingLevel[] = ['error', 'warning', 'info']
 
-/** The verdict on a dataset. */
-export function checkDataset(examined: Examined, context: CheckContext): DatasetCheck {
+/** The verdict on an examined dataset. */
+export function checkDataset(examined: ExaminedDataset, context: CheckContext): DatasetCheck {
   const { dataset, reasons, version, inspection } = examined
   const all = [
     ...reasons.map(refusal),
     ...storedFindings(examined),
     ...(version ? versionFindings(dataset, version, context) : []),
-    ...(version && typeof inspection === 'string' ? [unfinished(inspection)] : []),
-    ...(version && inspection !== null && typeof inspection !== 'string'
+    ...(version && inspection !== null
       ? inspectionFindings(examined, version, inspection, context)
       : []),
     ...planFindings(dataset.name, context),
@@ -74,8 +56,8 @@ export function checkDataset(examined: Examined, context: CheckContext): Dataset
   }
 }
 
-/** Datasets that live subscriptions have and the registry lacks. */
-export function ghostChecks({ registry, sold }: CheckContext): readonly DatasetCheck[] {
+/** Verdicts on datasets that live subscriptions include but the registry lacks. */
+export function missingDatasetChecks({ registry, sold }: CheckContext): readonly DatasetCheck[] {
   const names = new Set(sold.map(({ dataset }) => dataset))
   return [...names]
     .filter((name) => !registry.datasets.has(name))
@@ -86,10 +68,6 @@ export function ghostChecks({ registry, sold }: CheckContext): readonly DatasetC
     })
 }
 
-function unfinished(why: string): Finding {
-  return finding('unfinished', `the values could not be looked at: ${why}`)
-}
-
 function versionFindings(
   dataset: Dataset,
   version: Version,
@@ -97,18 +75,19 @@ function versionFindings(
 ): readonly Finding[] {
   const { demo } = dataset
   const findings: Finding[] = []
-  if (version.rows === 0) findings.push(finding('no_rows', 'the files hold no row'))
+  if (version.rows === 0) findings.push(finding('no_rows', 'the files have no rows'))
   if (version.key.length === 0 && version.files.length > 1) {
-    const message = 'no key is declared, so every look-up reads every file; name its columns in key'
+    const message =
+      'there is no key, so every look-up reads every file; list the key columns in key'
     findings.push(finding('no_key', message))
   }
   findings.push(...historyFindings(dataset, version, nowMs))
   if (demo && registry.demo === null) {
-    const message = 'there is a demo subset, but the registry has no demo token to see it with'
+    const message = 'there is a demo subset, but the registry has no demo token to read it'
     findings.push(finding('demo_without_token', message))
   }
   if (demo && version.rows > 0 && filesThatMayHold(version, demo).length === 0) {
-    findings.push(finding('demo_empty', 'no file can hold a row of the demo subset'))
+    findings.push(finding('demo_empty', 'no file can have a row of the demo subset'))
   }
   findings.push(...schemaFindings(version), ...undescribed(version, registry))
   return findings
@@ -125,11 +104,14 @@ function undescribed(version: Version, { datasets }: Registry): readonly Finding
 }
 
 function inspectionFindings(
-  { dataset, gain }: Examined,
+  { dataset, gain }: ExaminedDataset,
   version: Version,
-  inspection: Inspection,
+  inspection: Inspection | string,
   { deep }: CheckContext,
 ): readonly Finding[] {
+  if (typeof inspection === 'string') {
+    return [finding('unfinished', `the values could not be read: ${inspection}`)]
+  }
   const layout = layoutFindings(version, inspection.footers)
   return [
     ...damageFindings(version, inspection),
@@ -140,22 +122,21 @@ function inspectionFindings(
   ]
 }
 
-function storedFindings({ stored = [] }: Examined): readonly Finding[] {
+function storedFindings({ stored }: ExaminedDataset): readonly Finding[] {
   return stored.map(({ file, reason }) => {
     const message =
-      `${file} is damaged in the state folder: ${reason}; a running server withdraws it and serves ` +
-      'another intact form. If das dataset list still says so, put an intact copy of the file back'
+      `${file} is damaged in the state folder: ${reason}; a running server stops serving it and ` +
+      'serves another intact form. If das dataset list still reports it, restore an intact copy ' +
+      'of the file'
     return finding('stored_damaged', message)
   })
 }
 
 function damageFindings({ files }: Version, { damages }: Inspection): readonly Finding[] {
   return damages.map(({ file, reason, column, rowGroup }) => {
-    const place = column === null ? '' : `column ${quoted(column)}`
     const group = rowGroup === null ? '' : `, row group ${rowGroup} (from 0)`
-    const message =
-      `${files[file]?.name} is damaged${place === '' ? '' : ` in ${place}${group}`}: ${reason}; ` +
-      'write or copy it anew'
+    const place = column === null ? '' : ` in column ${quoted(column)}${group}`
+    const message = `${files[file]?.name} is damaged${place}: ${reason}; write or copy it again`
     return finding('damaged', message)
   })
 }
@@ -169,20 +150,21 @@ function demoFindings(
   if (subsetRows > 0) {
     return [finding('demo_rows', `the demo subset has ${many(subsetRows, 'row')}`)]
   }
-  // What no file can hold was said already.
+  // `versionFindings` has reported this case.
   if (filesThatMayHold(version, demo).length === 0) return []
-  return [finding('demo_empty', 'no row is in the demo subset; choose values that the files have')]
+  return [finding('demo_empty', 'the demo subset has no rows; choose values that the files have')]
 }
 
 function planFindings(dataset: string, { registry, sold }: CheckContext): readonly Finding[] {
   const entry = registry.datasets.get(dataset)
   const plans = entry ? plansOf(entry) : new Map<string, unknown>()
   const findings =
-    plans.size > 0 ? [] : [finding('no_plans', 'it has no plans, so nobody can subscribe to it')]
+    plans.size > 0 ? [] : [finding('no_plans', 'it has no plans, so it cannot be sold')]
   const grants = sold.filter((grant) => grant.dataset === dataset && !plans.has(grant.plan))
   for (const plan of new Set(grants.map((grant) => grant.plan))) {
     const count = grants.filter((grant) => grant.plan === plan).length
-    const message = `${holders(count)} plan "${plan}", which it lacks: they get 404`
+    const message =
+      `${holders(count)} plan "${plan}", but the dataset does not have it: ` + 'they get 404'
     findings.push(finding('granted_plan_missing', message))
   }
   return findings

@@ -1,41 +1,41 @@
 import type { CliParts, Output } from './parts.js'
 import { count } from './print.js'
 
-/** How far long work has come. */
+/** The progress of a long task. */
 interface Progress {
-  /** What is being done, in a word or two. */
+  /** The task, in a word or two. */
   readonly what: string
   readonly rowsDone: number
-  /** Null where nobody knows. */
+  /** Null if the total is unknown. */
   readonly rows: number | null
-  /** Of the whole work, 0 to 1; by the rows when left out. */
+  /** Share of the whole task, 0 to 1; left out = the share of rows. */
   readonly share?: number
 }
 
-/** Says on stderr how far long work has come. */
+/** Reports progress on stderr. */
 interface ProgressReport {
   readonly report: (progress: Progress) => void
-  /** Takes the bar away. */
+  /** Removes the bar. */
   readonly end: () => void
 }
 
 const barEveryMs = 100
 const lineEveryMs = 10_000
 const barCells = 20
-/** Sooner there is nothing to reckon the rest by. */
-const reckonedShareMin = 0.02
+/** Before this share, the time left can't be estimated. */
+const estimatedShareMin = 0.02
 const clearLine = '\r\u001b[2K'
 
-/** A bar with the time left on a terminal, elsewhere a line every ten seconds; none if `isSilent`. */
+/** A bar with the time left on a terminal, else a line every ten seconds; none if `isSilent`. */
 export function progressReport({ stderr }: CliParts, isSilent: boolean): ProgressReport {
   if (isSilent) return { report: () => {}, end: () => {} }
   const isTerminal = stderr.isTTY === true
   const startedMs = performance.now()
-  let saidMs = isTerminal ? -Infinity : startedMs
+  let writtenMs = isTerminal ? -Infinity : startedMs
   const report = (progress: Progress) => {
     const nowMs = performance.now()
-    if (nowMs - saidMs < (isTerminal ? barEveryMs : lineEveryMs)) return
-    saidMs = nowMs
+    if (nowMs - writtenMs < (isTerminal ? barEveryMs : lineEveryMs)) return
+    writtenMs = nowMs
     const text = progressText(stderr, progress, nowMs - startedMs)
     stderr.write(isTerminal ? `${clearLine}${text}` : `${text}\n`)
   }
@@ -49,7 +49,7 @@ function progressText(stderr: Output, progress: Progress, passedMs: number): str
     const speed = count(stderr, Math.round((rowsDone / Math.max(passedMs, 1)) * 1000))
     return `${what}: ${done} (${speed} a second)`
   }
-  // Rows may have come since somebody counted them.
+  // The dataset may have more rows now than when they were counted.
   const { share = rows === 0 ? 1 : Math.min(1, rowsDone / rows) } = progress
   const bar = stderr.isTTY ? `${barOf(share)} ` : ''
   const amount = `${done} of ${count(stderr, rows)} rows${leftText(share, passedMs)}`
@@ -62,7 +62,7 @@ function barOf(share: number): string {
 }
 
 function leftText(share: number, passedMs: number): string {
-  if (share < reckonedShareMin || share >= 1) return ''
+  if (share < estimatedShareMin || share >= 1) return ''
   const seconds = Math.ceil((passedMs * (1 - share)) / share / 1000)
   return `, ${seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`} left`
 }

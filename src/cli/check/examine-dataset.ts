@@ -1,0 +1,142 @@
+import { relative } from 'node:path'
+import type { Dataset } from '../../catalog/dataset.js'
+import { openDataset } from '../../catalog/open-dataset.js'
+import type { Registry } from '../../registry/registry.js'
+import type { InspectFiles, Inspection } from '../../versions/inspector.js'
+import { FileError } from '../../versions/opener.js'
+import type { OpenFiles } from '../../versions/opener.js'
+import type { MeasurePackGain, PackGain } from '../../versions/packing/packer.js'
+import { findStoredDamage } from '../../versions/store/stored-damage.js'
+import type { StoredDamage } from '../../versions/store/stored-damage.js'
+import type { Version } from '../../versions/version.js'
+import { findDataset } from '../read-registry.js'
+import { layoutFindings } from './layout-findings.js'
+
+/** A dataset that was opened in the folder of its files. */
+interface OpenedDataset {
+  readonly dataset: Dataset
+  /** Why it can't be served, one line each; every file that can't be opened has a line. */
+  readonly reasons: readonly string[]
+  /** Its version; if files can't be opened, the version of the others; null = no file opens. */
+  readonly version: Version | null
+}
+
+/** A dataset with everything that its verdict needs. */
+export interface ExaminedDataset extends OpenedDataset {
+  /** What its files hold; the error's text if reading failed; null = there was no version. */
+  readonly inspection: Inspection | string | null
+  /** What packing would gain; the error's text if measuring failed; null = not measured. */
+  readonly gain: PackGain | string | null
+  /** Files in the state folder that differ from what was published. */
+  readonly stored: readonly StoredDamage[]
+}
+
+interface ExamineOptions {
+  readonly deep: boolean
+  readonly inspectFiles: InspectFiles
+  /** Left out = the gain is not measured. */
+  readonly measureGain?: MeasurePackGain
+  /** Left out = the files of the state folder are not read. */
+  readonly versionsFolder?: string
+  readonly signal: AbortSignal
+  readonly report: Parameters<InspectFiles>[1]['report']
+}
+
+/** Without `--deep`, keys are compared in datasets of at most this many rows. */
+const comparedRowsMax = 5_000_000
+
+/**
+ * Opens a dataset of the registry; a file that can't be opened does not hide the others.
+ * @throws bad_request for a name that the registry lacks
+ */
+export async function openToCheck(
+  name: string,
+  registry: Registry,
+  openFiles: OpenFiles,
+): Promise<OpenedDataset> {
+  const entry = findDataset(registry, name)
+  const failures: FileError[] = []
+  const sound: string[] = []
+  const { dataset } = await openDataset(name, entry, registry, {
+    openFiles: findEveryFailure(openFiles, failures, sound),
+    versionsFolder: null,
+  })
+  const { version } = dataset
+  const reasons = linesOf(dataset)
+  if (failures.length === 0 || sound.length === 0) return { dataset, reasons, version }
+  // The dataset's own reason is the first failure.
+  const more = failures
+    .slice(1)
+    .map((failure) => `${relative(registry.folder, failure.path)} ${failure.reason}`)
+  const rest = { ...entry, files: sound.map((path) => relative(registry.folder, path)) }
+  const { dataset: others } = await openDataset(name, rest, registry, {
+    openFiles,
+    versionsFolder: null,
+  })
+  return { dataset, reasons: [...reasons, ...more, ...linesOf(others)], version: others.version }
+}
+
+/**
+ * Reads the files of an opened dataset. A failure becomes a text in the result, so that it does not
+ * hide what is known of other datasets.
+ * @throws the signal's reason
+ */
+export async function examineDataset(
+  { dataset, reasons, version }: OpenedDataset,
+  options: ExamineOptions,
+): Promise<ExaminedDataset> {
+  const { deep, inspectFiles, measureGain, versionsFolder, signal, report } = options
+  const stored =
+    versionsFolder === undefined ? [] : await findStoredDamage(versionsFolder, dataset.name, signal)
+  const bare = { dataset, reasons, version, inspection: null, gain: null, stored }
+  if (!version) return bare
+  const countsKeys = deep || version.rows <= comparedRowsMax
+  const subset = deep ? dataset.demo : null
+  const order = { version, deep, countsKeys, subset }
+  const inspection = await resultOrText(signal, () => inspectFiles(order, { signal, report }))
+  if (!measureGain || typeof inspection === 'string' || !isLaidOutSlowly(version, inspection)) {
+    return { ...bare, inspection }
+  }
+  const gain = await resultOrText(signal, () => measureGain(version, signal))
+  return { ...bare, inspection, gain }
+}
+
+function isLaidOutSlowly(version: Version, { footers, damages }: Inspection): boolean {
+  return damages.length === 0 && layoutFindings(version, footers).length > 0
+}
+
+/** The result, or the first line of the error. @throws the signal's reason */
+async function resultOrText<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | string> {
+  try {
+    return await work()
+  } catch (cause) {
+    signal.throwIfAborted()
+    const [line = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n')
+    return line
+  }
+}
+
+function linesOf({ reason }: Dataset): readonly string[] {
+  return (reason ?? '').split('\n').filter((line) => line !== '')
+}
+
+/** Tries the files after a failure too, then throws the first failure. */
+function findEveryFailure(openFiles: OpenFiles, failures: FileError[], sound: string[]): OpenFiles {
+  return async (paths, boundsOf) => {
+    for (let rest = paths; ;) {
+      try {
+        const opened = await openFiles(rest, boundsOf)
+        if (rest === paths) return opened
+        sound.push(...rest)
+        break
+      } catch (cause) {
+        if (!(cause instanceof FileError) || !rest.includes(cause.path)) throw cause
+        failures.push(cause)
+        sound.push(...rest.slice(0, rest.indexOf(cause.path)))
+        rest = rest.slice(rest.indexOf(cause.path) + 1)
+        if (rest.length === 0) break
+      }
+    }
+    throw failures[0] ?? new Error('no failure to throw')
+  }
+}
