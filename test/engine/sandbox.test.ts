@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import t from 'tap'
 import type { Test } from 'tap'
-import { createInstance } from '../../src/engine/duckdb/instance.js'
+import { createInstance } from '../../src/engine/duckdb/sandbox.js'
 import { writeParquet } from '../support/world.js'
 
 /** A sandboxed connection that may read `inside/`, beside files that it may not. */

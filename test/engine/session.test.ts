@@ -2,7 +2,7 @@ import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { bindBigint, bindText, bindTexts } from '../../src/engine/duckdb/bind.js'
-import { createInstance } from '../../src/engine/duckdb/instance.js'
+import { createInstance } from '../../src/engine/duckdb/sandbox.js'
 import { Session } from '../../src/engine/duckdb/session.js'
 import { writeParquet } from '../support/world.js'
 

@@ -7,29 +7,29 @@ import type { DataFile, Version } from '../../versions/version.js'
 import { withController } from '../deadline.js'
 import type { Engine, Profile, ProfileQuestion, ReadOptions, Rows } from '../engine.js'
 import { readFailure, serviceErrorOf } from './duckdb-failure.js'
-import type { InstanceOptions } from './instance.js'
-import { onVerified } from './on-verified.js'
 import { PlainPaths } from './plain-paths.js'
 import { compileCount, compileRead, rowsOf } from './read/compile.js'
 import type { Statement } from './read/compile.js'
+import { onVerified } from './read/on-verified.js'
 import { readPageFile } from './read/page-file.js'
 import { planCount, planPage } from './read/pieces.js'
 import type { Piece } from './read/pieces.js'
 import { profileColumns } from './read/profile.js'
 import { filesUpTo, readPieces } from './read/read-pieces.js'
 import type { Reading } from './read/read-pieces.js'
+import {
+  ChangedFileError,
+  UnverifiedError,
+  requireUnchanged,
+  requireVerified,
+} from './read/unchanged.js'
+import type { InstanceOptions } from './sandbox.js'
 import { ServingInstance } from './serving.js'
 import type { Session } from './session.js'
 import { sizeOfCount, sizeOfPage, sizeOfProfile } from './turns/size.js'
 import type { Size } from './turns/turn.js'
 import { Turns } from './turns/turns.js'
 import type { Held, TurnsOptions } from './turns/turns.js'
-import {
-  ChangedFileError,
-  UnverifiedError,
-  requireUnchanged,
-  requireVerified,
-} from './unchanged.js'
 
 export interface EngineOptions extends InstanceOptions, TurnsOptions {
   /** Told of a version that must not be read any more, and why, for the owner. */

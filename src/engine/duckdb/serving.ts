@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { ServiceError } from '../../errors.js'
 import { isFatal, readFailure } from './duckdb-failure.js'
-import { createInstance } from './instance.js'
-import type { InstanceOptions } from './instance.js'
+import { createInstance } from './sandbox.js'
+import type { InstanceOptions } from './sandbox.js'
 import { Session } from './session.js'
 
 interface Opened {

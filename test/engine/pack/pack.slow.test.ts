@@ -15,7 +15,7 @@ import { PackError } from '../../../src/versions/packer.js'
 import type { PackOrder, PackProgress } from '../../../src/versions/packer.js'
 import { writeParquet } from '../../support/parquet.js'
 import { never } from '../fixtures/open-engine.js'
-import { orderOf, packedRows, rowsOf, tinyLayout } from '../fixtures/pack-order.js'
+import { orderOf, packedRows, rowsOf, tinyLayout } from '../fixtures/pack-files.js'
 
 const packFiles = duckDbPacker(tinyLayout)
 const silent = { signal: never, report: () => undefined }

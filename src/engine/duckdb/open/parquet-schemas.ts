@@ -1,9 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { FileError } from '../../../versions/opener.js'
 import type { FileColumn } from '../../../versions/opener.js'
-import type { Ask } from '../bounds.js'
 import { bindPaths } from '../paths.js'
 import { dataTypeOf } from './parquet-columns.js'
+import type { Ask } from './read-bounds.js'
 import { readSchemaTree } from './schema-tree.js'
 
 /** Files that hold the same columns in the same types. */

@@ -7,14 +7,14 @@ import { FileError } from '../../../versions/opener.js'
 import type { Sample, SampledColumn, Together, WithSample } from '../../../versions/sample.js'
 import type { DataFile, Version } from '../../../versions/version.js'
 import { bindBigint } from '../bind.js'
-import type { Ask } from '../bounds.js'
 import { readFailure } from '../duckdb-failure.js'
 import { servedText } from '../encode/encode.js'
-import { createInstance } from '../instance.js'
 import { bindPaths } from '../paths.js'
 import { PlainPaths } from '../plain-paths.js'
 import { runStatement } from '../run-statement.js'
+import { createInstance } from '../sandbox.js'
 import { identifier } from '../sql.js'
+import type { Ask } from './read-bounds.js'
 
 const rowsMax = 200_000
 const filesMax = 40

@@ -1,5 +1,5 @@
-import type { Ask } from '../bounds.js'
 import { bindPaths } from '../paths.js'
+import type { Ask } from './read-bounds.js'
 
 /** A column of a file, with all that is nested in it. */
 export interface SchemaColumn {

@@ -1,6 +1,6 @@
-import type { Ask } from '../bounds.js'
 import { readFailure } from '../duckdb-failure.js'
 import { bindPaths } from '../paths.js'
+import type { Ask } from './read-bounds.js'
 
 /**
  * What DuckDB could not do with a file, with its class of error: its own words without the path,

@@ -1,11 +1,11 @@
 import { quoted } from '../../../text.js'
 import { PackError } from '../../../versions/packer.js'
 import type { PackOrder } from '../../../versions/packer.js'
-import type { Ask } from '../bounds.js'
+import type { Ask } from '../open/read-bounds.js'
 import { targetSql } from '../paths.js'
 import { identifier } from '../sql.js'
+import { wholeStrands } from './pack-scans.js'
 import { readSql, strandSql } from './pack-sql.js'
-import { wholeStrands } from './pack-strands.js'
 
 /**
  * Writes a file without rows and reads it again: DuckDB turns types that Parquet lacks into others

@@ -4,9 +4,9 @@ import type { DataFile } from '../../../versions/version.js'
 import type { Row, Rows } from '../../engine.js'
 import type { PlainPaths } from '../plain-paths.js'
 import { isMuch } from '../turns/size.js'
-import { requireUnchanged, requireVerified } from '../unchanged.js'
 import { costOf, isByKey, planPage } from './pieces.js'
 import type { Piece, Stretch } from './pieces.js'
+import { requireUnchanged, requireVerified } from './unchanged.js'
 
 /** What reading needs besides its question. */
 export interface Reading {

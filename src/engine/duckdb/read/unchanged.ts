@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
-import { identityOf } from '../../versions/files/source-files.js'
-import type { FileChecks } from '../../versions/store/file-checks.js'
-import type { DataFile } from '../../versions/version.js'
+import { identityOf } from '../../../versions/files/source-files.js'
+import type { FileChecks } from '../../../versions/store/file-checks.js'
+import type { DataFile } from '../../../versions/version.js'
 
 /** A file that is not what its version was published with: what was read of it may be torn. */
 export class ChangedFileError extends Error {

@@ -1,8 +1,8 @@
-import { ServiceError } from '../../errors.js'
-import type { FileChecks, Verdict } from '../../versions/store/file-checks.js'
-import type { DataFile } from '../../versions/version.js'
-import { withDeadline } from '../deadline.js'
-import { isFileFailure, readFailure } from './duckdb-failure.js'
+import { ServiceError } from '../../../errors.js'
+import type { FileChecks, Verdict } from '../../../versions/store/file-checks.js'
+import type { DataFile } from '../../../versions/version.js'
+import { withDeadline } from '../../deadline.js'
+import { isFileFailure, readFailure } from '../duckdb-failure.js'
 import { ChangedFileError, UnverifiedError, requireUnchanged } from './unchanged.js'
 
 interface VerifiedWork {

@@ -3,7 +3,7 @@ import { availableParallelism, totalmem } from 'node:os'
 import { typeText } from '../../../columns/data-type.js'
 import { PackError } from '../../../versions/packer.js'
 import type { PackOrder } from '../../../versions/packer.js'
-import type { Ask } from '../bounds.js'
+import type { Ask } from '../open/read-bounds.js'
 import { pathsSql } from '../paths.js'
 
 /** What one packing may use. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { writeParquet } from '../support/world.js'
-import { openOne, openRows, patch } from './fixtures/open-file.js'
+import { writeParquet } from '../../support/world.js'
+import { openOne, openRows, patch } from '../fixtures/open-file.js'
 
 // Guarantee: a file is left unread only when it can't hold a row that is asked for. Bounds are what
 // tells (`filesThatMayHold`), so they are exact, in the form that a filter's value has.

@@ -1,11 +1,11 @@
-import { columnRules } from '../../columns/column-types.js'
-import { typeText } from '../../columns/data-type.js'
-import type { FileColumn, TextBounds } from '../../versions/opener.js'
-import { bindText } from './bind.js'
-import { servedText } from './encode/encode.js'
-import { bindPaths } from './paths.js'
-import type { Statement } from './read/compile.js'
-import { identifier } from './sql.js'
+import { columnRules } from '../../../columns/column-types.js'
+import { typeText } from '../../../columns/data-type.js'
+import type { FileColumn, TextBounds } from '../../../versions/opener.js'
+import { bindText } from '../bind.js'
+import { servedText } from '../encode/encode.js'
+import { bindPaths } from '../paths.js'
+import type { Statement } from '../read/compile.js'
+import { identifier } from '../sql.js'
 
 /** Runs one statement and gives its result by columns. */
 export type Ask = (sql: string, ...values: Statement['values']) => Promise<unknown[][]>
