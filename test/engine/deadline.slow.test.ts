@@ -6,7 +6,7 @@ import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api
 import t from 'tap'
 import { withDeadline } from '../../src/engine/deadline.js'
 import { runStatement } from '../../src/engine/duckdb/run-statement.js'
-import { createInstance } from '../../src/engine/duckdb/sandbox.js'
+import { startInstance } from '../../src/engine/duckdb/sandbox.js'
 import { busyFor, cpuMs, cpuOfNextSecond, openLong } from './fixtures/long-query.js'
 import { never } from './fixtures/open-engine.js'
 
@@ -92,7 +92,7 @@ await t.test('an engine that closes stops what runs and refuses what comes', asy
 
 await t.test('an abort while the query still waits for a thread stops it too', async (t) => {
   const folder = t.testdir({})
-  const instance = await createInstance({
+  const instance = await startInstance({
     folders: [folder],
     tempFolder: null,
     memoryLimitBytes: 256 * 1024 ** 2,

@@ -4,7 +4,7 @@ import t from 'tap'
 import { bindPaths, isPattern, pathsSql, targetSql } from '../../src/engine/duckdb/paths.js'
 import { PlainPaths } from '../../src/engine/duckdb/plain-paths.js'
 import { runStatement } from '../../src/engine/duckdb/run-statement.js'
-import { createInstance } from '../../src/engine/duckdb/sandbox.js'
+import { startInstance } from '../../src/engine/duckdb/sandbox.js'
 import { FileError } from '../../src/versions/opener.js'
 import { writeParquet } from '../support/parquet.js'
 import { openFiles } from './fixtures/open-file.js'
@@ -58,7 +58,7 @@ await t.test(
   async (t) => {
     const parent = t.testdir({})
     const letters = Array.from({ length: 127 }, (_, code) => String.fromCharCode(code))
-    const instance = await createInstance({
+    const instance = await startInstance({
       folders: [parent],
       tempFolder: null,
       memoryLimitBytes: 128 * 1024 ** 2,

@@ -2,7 +2,7 @@ import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { bindBigint, bindText, bindTexts } from '../../src/engine/duckdb/bind.js'
-import { createInstance } from '../../src/engine/duckdb/sandbox.js'
+import { startInstance } from '../../src/engine/duckdb/sandbox.js'
 import { Session } from '../../src/engine/duckdb/session.js'
 import { writeParquet } from '../support/world.js'
 
@@ -71,7 +71,7 @@ await t.test('between two runs no file is open, however many shapes there are', 
 /** An instance as the server has it. */
 function openInstance(folder: string) {
   const memoryLimitBytes = 128 * 1024 ** 2
-  return createInstance({ folders: [folder], tempFolder: null, memoryLimitBytes, threads: 2 })
+  return startInstance({ folders: [folder], tempFolder: null, memoryLimitBytes, threads: 2 })
 }
 
 /** The files that this process has open, where the system tells. */

@@ -23,7 +23,7 @@ import {
   requireUnchanged,
   requireVerified,
 } from './read/unchanged.js'
-import type { InstanceOptions } from './sandbox.js'
+import type { SandboxOptions } from './sandbox.js'
 import { ServingInstance } from './serving.js'
 import type { Session } from './session.js'
 import { sizeOfCount, sizeOfPage, sizeOfProfile } from './turns/size.js'
@@ -31,7 +31,7 @@ import type { Size } from './turns/turn.js'
 import { Turns } from './turns/turns.js'
 import type { Held, TurnsOptions } from './turns/turns.js'
 
-export interface EngineOptions extends InstanceOptions, TurnsOptions {
+export interface EngineOptions extends SandboxOptions, TurnsOptions {
   /** Told of a version that must not be read any more, and why, for the owner. */
   readonly withdraw?: (version: Version, reason: string) => void
   /** Files are read once they are verified; left out = they need only be unchanged. */

@@ -4,7 +4,7 @@ import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@du
 import type { Statement } from './read/compile.js'
 
 /** Runs one statement to its whole result, as columns. */
-export type Run = (statement: Statement) => Promise<unknown[][]>
+export type RunStatement = (statement: Statement) => Promise<unknown[][]>
 
 /** An interrupt sent while the query still waits for a thread is lost, so it is sent again. */
 const interruptEveryMs = 25

@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { foldersSql } from './paths.js'
 
-export interface InstanceOptions {
+export interface SandboxOptions {
   /** The only folders that statements can read. */
   readonly folders: readonly string[]
   /** Where sorts spill, and what is written goes; null = memory only. */
@@ -19,7 +19,7 @@ const tempSizeMaxBytes = 8 * 1024 ** 3
  * later statement can change a setting. DuckDB itself adds the temp folder, where pages are made.
  * GLOBAL matters: a plain SET holds for one connection only.
  */
-export async function createInstance(options: InstanceOptions): Promise<DuckDBInstance> {
+export async function startInstance(options: SandboxOptions): Promise<DuckDBInstance> {
   const tempSize = options.tempSizeMaxBytes ?? tempSizeMaxBytes
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(options.threads),

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { ServiceError } from '../../errors.js'
 import { isFatal, readFailure } from './duckdb-failure.js'
-import { createInstance } from './sandbox.js'
-import type { InstanceOptions } from './sandbox.js'
+import { startInstance } from './sandbox.js'
+import type { SandboxOptions } from './sandbox.js'
 import { Session } from './session.js'
 
 interface Opened {
@@ -24,10 +24,10 @@ interface Opened {
  * instance: then it is retired, and the next piece of work gets a new one.
  */
 export class ServingInstance {
-  readonly #options: InstanceOptions
+  readonly #options: SandboxOptions
   #opening: Promise<Opened> | null = null
 
-  constructor(options: InstanceOptions) {
+  constructor(options: SandboxOptions) {
     this.#options = options
   }
 
@@ -86,10 +86,10 @@ export class ServingInstance {
 }
 
 /** In a temp folder of its own: two instances in one would write to each other's files. */
-async function open(options: InstanceOptions): Promise<Opened> {
+async function open(options: SandboxOptions): Promise<Opened> {
   const tempFolder = options.tempFolder === null ? null : join(options.tempFolder, randomUUID())
   if (tempFolder !== null) await mkdir(tempFolder, { recursive: true, mode: 0o700 })
-  const instance = await createInstance({ ...options, tempFolder })
+  const instance = await startInstance({ ...options, tempFolder })
   return { instance, tempFolder, idle: [], users: 0, isRetired: false }
 }
 

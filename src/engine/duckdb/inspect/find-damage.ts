@@ -3,7 +3,7 @@ import { readFailure } from '../duckdb-failure.js'
 import { unreadableWords } from '../open/unreadable.js'
 import { bindPaths } from '../paths.js'
 import type { Piece } from '../read/pieces.js'
-import type { Run } from '../run-statement.js'
+import type { RunStatement } from '../run-statement.js'
 import { compileScan } from './scan-job.js'
 import type { ScanJob } from './scan-job.js'
 
@@ -14,7 +14,7 @@ import type { ScanJob } from './scan-job.js'
  */
 export async function findDamages(
   { files, columns }: ScanJob,
-  run: Run,
+  run: RunStatement,
   cause: unknown,
 ): Promise<readonly Damage[]> {
   if (!isOfFile(cause)) throw cause
@@ -28,7 +28,7 @@ export async function findDamages(
   return damages
 }
 
-async function findDamage(job: ScanJob, run: Run, failure: unknown): Promise<Damage> {
+async function findDamage(job: ScanJob, run: RunStatement, failure: unknown): Promise<Damage> {
   const [entry] = job.files
   if (!entry) throw failure
   const { path } = entry.file
@@ -44,7 +44,7 @@ async function findDamage(job: ScanJob, run: Run, failure: unknown): Promise<Dam
 }
 
 /** Row groups are halved, not tried one by one: a large file has thousands. */
-async function findRowGroup(job: ScanJob, path: string, run: Run): Promise<number | null> {
+async function findRowGroup(job: ScanJob, path: string, run: RunStatement): Promise<number | null> {
   const [rows = []] = await run({
     sql: `SELECT any_value(row_group_num_rows) FROM parquet_metadata($1)
       GROUP BY row_group_id ORDER BY row_group_id`,
@@ -64,7 +64,7 @@ async function findRowGroup(job: ScanJob, path: string, run: Run): Promise<numbe
 }
 
 /** Why a part can't be read; undefined where it can. */
-async function failureOf(job: ScanJob, range: Piece['range'], run: Run): Promise<unknown> {
+async function failureOf(job: ScanJob, range: Piece['range'], run: RunStatement): Promise<unknown> {
   try {
     await run(compileScan(job, range))
     return undefined

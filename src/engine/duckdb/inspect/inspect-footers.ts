@@ -6,7 +6,7 @@ import { bindText } from '../bind.js'
 import type { Ask } from '../open/read-bounds.js'
 import { readSchemaTree } from '../open/schema-tree.js'
 import { bindPaths } from '../paths.js'
-import type { Run } from '../run-statement.js'
+import type { RunStatement } from '../run-statement.js'
 import { isRoundedText } from './rounded.js'
 
 /** What the footers of all files say of one column together. */
@@ -36,7 +36,7 @@ const nanoseconds = 'NANOS=NanoSeconds()'
 const unknown: FooterColumn = { isEmpty: null, roundedExample: null, cutsNanoseconds: false }
 
 /** What the footers say, without reading a value. */
-export async function readFooters(version: Version, run: Run): Promise<Footers> {
+export async function readFooters(version: Version, run: RunStatement): Promise<Footers> {
   const files: FileFooter[] = []
   const columns = new Map<string, FooterColumn>()
   for (let from = 0; from < version.files.length; from += batchFiles) {
@@ -52,7 +52,7 @@ export async function readFooters(version: Version, run: Run): Promise<Footers> 
 async function readLayouts(
   key: Column | undefined,
   paths: readonly string[],
-  run: Run,
+  run: RunStatement,
 ): Promise<readonly FileFooter[]> {
   const [files = [], groups = [], unsorted = [], silent = []] = await run({
     sql: `SELECT file_name, count(DISTINCT row_group_id),
@@ -96,7 +96,7 @@ async function addColumns(
   known: Map<string, FooterColumn>,
   version: Version,
   paths: readonly string[],
-  run: Run,
+  run: RunStatement,
 ): Promise<void> {
   const [names = [], empty = [], told = [], least = [], most = []] = await run({
     sql: `SELECT path_in_schema, bool_and(coalesce(stats_null_count = num_values, false)),
@@ -128,7 +128,7 @@ async function addColumns(
 async function addCuts(
   known: Map<string, FooterColumn>,
   paths: readonly string[],
-  run: Run,
+  run: RunStatement,
 ): Promise<void> {
   const ask: Ask = (sql, ...values) => run({ sql, values })
   const [files = []] = await ask(

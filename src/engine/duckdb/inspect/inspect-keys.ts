@@ -4,13 +4,13 @@ import { servedText } from '../encode/encode.js'
 import { compileRows } from '../read/compile.js'
 import { Parameters } from '../read/condition.js'
 import { planCount } from '../read/pieces.js'
-import type { Run } from '../run-statement.js'
+import type { RunStatement } from '../run-statement.js'
 
 /**
  * Counts rows that share a whole key and rows that lack a part of it; null where there is no key,
  * or one whose values can't be compared.
  */
-export async function countKeys(version: Version, run: Run): Promise<KeyFacts | null> {
+export async function countKeys(version: Version, run: RunStatement): Promise<KeyFacts | null> {
   const { key } = version
   if (key.length === 0 || key.some(({ rules }) => rules.domain.kind === 'opaque')) return null
   const parameters = new Parameters()

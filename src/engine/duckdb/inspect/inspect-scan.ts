@@ -1,7 +1,7 @@
 import type { Column } from '../../../columns/column.js'
 import type { Damage } from '../../../versions/inspector.js'
 import type { Version } from '../../../versions/version.js'
-import type { Run } from '../run-statement.js'
+import type { RunStatement } from '../run-statement.js'
 import { findDamages } from './find-damage.js'
 import { addFacts, compileScan } from './scan-job.js'
 import type { ScanJob, ScannedColumn } from './scan-job.js'
@@ -18,7 +18,7 @@ const jobFilesMax = 100
 export async function scanColumns(
   version: Version,
   columns: readonly Column[],
-  run: Run,
+  run: RunStatement,
   report: (done: number) => void,
 ): Promise<{
   readonly scanned: ReadonlyMap<string, ScannedColumn>
@@ -40,7 +40,7 @@ export async function scanColumns(
 async function scanJob(
   job: ScanJob,
   scanned: Map<string, ScannedColumn>,
-  run: Run,
+  run: RunStatement,
 ): Promise<readonly Damage[]> {
   try {
     addFacts(scanned, job, await run(compileScan(job, null)))

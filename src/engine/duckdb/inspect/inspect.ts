@@ -15,7 +15,7 @@ import { PlainPaths } from '../plain-paths.js'
 import { compileCount } from '../read/compile.js'
 import { mayBeInfinite } from '../read/condition.js'
 import { planCount } from '../read/pieces.js'
-import type { Run } from '../run-statement.js'
+import type { RunStatement } from '../run-statement.js'
 import { ServingInstance } from '../serving.js'
 import { readFooters } from './inspect-footers.js'
 import type { FooterColumn } from './inspect-footers.js'
@@ -33,7 +33,7 @@ export function duckDbInspector(memoryLimitBytes: number): InspectFiles {
     const folders = [...new Set(order.version.files.map(({ path }) => dirname(path)))]
     const threads = availableParallelism()
     const instance = new ServingInstance({ folders, tempFolder, memoryLimitBytes, threads })
-    const run: Run = (statement) => instance.run((session) => session.run(statement, signal))
+    const run: RunStatement = (statement) => instance.run((session) => session.run(statement, signal))
     const plain = new PlainPaths()
     try {
       const version = plain.version(order.version)
@@ -62,7 +62,7 @@ function plainError(cause: unknown, folders: readonly string[]): unknown {
 
 async function inspect(
   order: InspectOrder,
-  run: Run,
+  run: RunStatement,
   report: (done: number) => void,
 ): Promise<Inspection> {
   const { version } = order
@@ -91,7 +91,7 @@ function scannedColumns({ version, deep }: InspectOrder): Version['columns'] {
 async function keyFacts(
   { version, countsKeys }: InspectOrder,
   known: readonly Damage[],
-  run: Run,
+  run: RunStatement,
 ): Promise<{ readonly facts: KeyFacts | null; readonly damages: readonly Damage[] }> {
   if (!countsKeys || known.length > 0) return { facts: null, damages: [] }
   try {
@@ -103,7 +103,7 @@ async function keyFacts(
   }
 }
 
-async function countSubset({ version, subset }: InspectOrder, run: Run): Promise<number | null> {
+async function countSubset({ version, subset }: InspectOrder, run: RunStatement): Promise<number | null> {
   if (!subset) return null
   let rows = 0
   for (const piece of planCount(version, subset)) {

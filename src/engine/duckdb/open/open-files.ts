@@ -10,7 +10,7 @@ import { encodeRow } from '../encode/encode.js'
 import { bindPaths } from '../paths.js'
 import { PlainPaths } from '../plain-paths.js'
 import { runStatement } from '../run-statement.js'
-import { createInstance } from '../sandbox.js'
+import { startInstance } from '../sandbox.js'
 import { identifier } from '../sql.js'
 import { groupFiles } from './parquet-schemas.js'
 import type { FileGroup } from './parquet-schemas.js'
@@ -63,7 +63,7 @@ export function duckDbOpener(memoryLimitBytes: number): OpenFiles {
 async function openBatch(paths: readonly string[], engine: Engine): Promise<readonly OpenedFile[]> {
   const { memoryLimitBytes, tempFolder, plain } = engine
   const folders = [...new Set(paths.map((path) => dirname(path)))]
-  const instance = await createInstance({ folders, tempFolder, memoryLimitBytes, threads: 1 })
+  const instance = await startInstance({ folders, tempFolder, memoryLimitBytes, threads: 1 })
   try {
     const connection = await instance.connect()
     const readable = paths.map((path) => plain.of(path))

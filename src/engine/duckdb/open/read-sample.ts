@@ -12,7 +12,7 @@ import { servedText } from '../encode/encode.js'
 import { bindPaths } from '../paths.js'
 import { PlainPaths } from '../plain-paths.js'
 import { runStatement } from '../run-statement.js'
-import { createInstance } from '../sandbox.js'
+import { startInstance } from '../sandbox.js'
 import { identifier } from '../sql.js'
 import type { Ask } from './read-bounds.js'
 
@@ -27,7 +27,7 @@ export function duckDbSampler(memoryLimitBytes: number): WithSample {
     const plain = new PlainPaths()
     try {
       const folders = [...new Set(chosenFiles(version).map(({ path }) => dirname(path)))]
-      const instance = await createInstance({ folders, tempFolder, memoryLimitBytes, threads: 1 })
+      const instance = await startInstance({ folders, tempFolder, memoryLimitBytes, threads: 1 })
       try {
         const connection = await instance.connect()
         const signal = AbortSignal.timeout(timeoutMs)

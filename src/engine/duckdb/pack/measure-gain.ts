@@ -13,8 +13,8 @@ import type { Ask } from '../open/read-bounds.js'
 import { targetSql } from '../paths.js'
 import { PlainPaths } from '../plain-paths.js'
 import { runStatement } from '../run-statement.js'
-import { createInstance } from '../sandbox.js'
-import type { InstanceOptions } from '../sandbox.js'
+import { startInstance } from '../sandbox.js'
+import type { SandboxOptions } from '../sandbox.js'
 import { identifier } from '../sql.js'
 import { packFailure } from './pack-failure.js'
 import { packLayout, packedName } from './pack-layout.js'
@@ -72,11 +72,11 @@ interface Sample {
 async function packSample(
   order: PackOrder,
   key: Column,
-  room: InstanceOptions,
+  room: SandboxOptions,
   path: string,
   signal: AbortSignal,
 ): Promise<Sample> {
-  const instance = await createInstance(room)
+  const instance = await startInstance(room)
   const connection = await instance.connect()
   try {
     const ask: Ask = (sql, ...values) => runStatement(connection, { sql, values }, signal)
@@ -147,7 +147,7 @@ async function compare(
   now: Version,
   packed: Version,
   values: readonly string[],
-  room: InstanceOptions,
+  room: SandboxOptions,
   signal: AbortSignal,
 ): Promise<PackGain> {
   const engine = await DuckDbEngine.open({ ...room, slots: 1, queueMax: 1, waitMaxMs: 60_000 })

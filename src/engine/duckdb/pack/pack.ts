@@ -6,7 +6,7 @@ import type { PackFiles, PackOrder, PackProgress, PackedFile } from '../../../ve
 import type { Ask } from '../open/read-bounds.js'
 import { PlainPaths } from '../plain-paths.js'
 import { runStatement } from '../run-statement.js'
-import { createInstance } from '../sandbox.js'
+import { startInstance } from '../sandbox.js'
 import { disorderSql, packedChecksumSql, strandChecksumSql } from './pack-check.js'
 import { PackDraft, packedBefore, planName } from './pack-draft.js'
 import { packFailure } from './pack-failure.js'
@@ -81,7 +81,7 @@ async function inSandbox<T>(
   const room = await requireRoom(order, draft.folder, await draft.sizeBytes())
   const sources = new Set(order.files.map(({ path }) => dirname(path)))
   const folders = [...sources, draft.folder]
-  const instance = await createInstance({ folders, tempFolder: draft.path('tmp'), ...room })
+  const instance = await startInstance({ folders, tempFolder: draft.path('tmp'), ...room })
   try {
     const connection = await instance.connect()
     try {

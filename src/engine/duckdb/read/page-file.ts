@@ -9,7 +9,7 @@ import { bindBigint } from '../bind.js'
 import { unwritable } from '../duckdb-failure.js'
 import { parquetType, parquetValue } from '../encode/parquet-types.js'
 import { bindTarget } from '../paths.js'
-import type { Run } from '../run-statement.js'
+import type { RunStatement } from '../run-statement.js'
 import { identifier } from '../sql.js'
 import { byPosition, pieceSql, versionIndex } from './compile.js'
 import type { Statement } from './compile.js'
@@ -36,7 +36,7 @@ export async function readPageFile(
   question: Question,
   folder: string,
   reading: Reading,
-  run: Run,
+  run: RunStatement,
 ): Promise<Rows> {
   const { columns } = question
   await run(statement(`CREATE TEMP TABLE page (${tableColumns(columns)})`))

@@ -2,7 +2,7 @@ import type { Column } from '../../../columns/column.js'
 import { typeText } from '../../../columns/data-type.js'
 import type { ColumnProfile, Profile, ProfileQuestion } from '../../engine.js'
 import { encodeCell } from '../encode/encode.js'
-import type { Run } from '../run-statement.js'
+import type { RunStatement } from '../run-statement.js'
 import { compileRows } from './compile.js'
 import type { Statement } from './compile.js'
 import { Parameters, condition } from './condition.js'
@@ -24,7 +24,7 @@ const columnFacts = 4
  * Two statements: counts, ends and an estimate of how many values there are; then the values of
  * those columns that seem to have few. Memory is bounded by what the second one may list.
  */
-export async function profileColumns(question: ProfileQuestion, run: Run): Promise<Profile> {
+export async function profileColumns(question: ProfileQuestion, run: RunStatement): Promise<Profile> {
   const { columns, valuesMax } = question
   const cells = columns.map((column, index): Cell => {
     const name = `c${index}`
