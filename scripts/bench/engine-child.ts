@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import { defaultMemory } from '../../src/app/reading.js'
 import { bindText, bindTexts } from '../../src/engine/duckdb/bind.js'
-import type { Bound } from '../../src/engine/duckdb/bind.js'
+import type { BoundValue } from '../../src/engine/duckdb/bind.js'
 import { startInstance } from '../../src/engine/duckdb/sandbox.js'
 import type { EngineOrder, EngineReply } from './engine.js'
 import type { Question } from './questions.js'
@@ -26,7 +26,7 @@ class Loop {
     this.#connection = connection
   }
 
-  async run(sql: string, values: readonly Bound[]): Promise<Columns> {
+  async run(sql: string, values: readonly BoundValue[]): Promise<Columns> {
     const prepared = this.#prepared.get(sql) ?? (await this.#connection.prepare(sql))
     this.#prepared.set(sql, prepared)
     for (const [at, { value, type }] of values.entries()) prepared.bindValue(at + 1, value, type)

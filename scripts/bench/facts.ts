@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bindTexts } from '../../src/engine/duckdb/bind.js'
-import type { Bound } from '../../src/engine/duckdb/bind.js'
+import type { BoundValue } from '../../src/engine/duckdb/bind.js'
 
 /** One folder of Parquet files. */
 export interface Layout {
@@ -73,7 +73,7 @@ async function rowsOf(connection: DuckDBConnection, { files }: Layout): Promise<
 async function column(
   connection: DuckDBConnection,
   sql: string,
-  ...values: readonly Bound[]
+  ...values: readonly BoundValue[]
 ): Promise<readonly unknown[]> {
   const prepared = await connection.prepare(sql)
   for (const [at, { value, type }] of values.entries()) prepared.bindValue(at + 1, value, type)

@@ -42,13 +42,13 @@ import type { Column } from '../../columns/column.js'
 import type { Value } from '../../columns/predicate.js'
 
 /** A value with the exact type it is bound as: nothing is converted on the way. */
-export interface Bound {
+export interface BoundValue {
   readonly value: DuckDBValue
   readonly type: DuckDBType
 }
 
 /** A filter's value in its column's own type; text for columns that are compared as text. */
-export function bindValue(column: Column, value: Value): Bound {
+export function bindValue(column: Column, value: Value): BoundValue {
   if (typeof value === 'string') return { value, type: VARCHAR }
   if (typeof value === 'boolean') return { value, type: BOOLEAN }
   if (typeof value === 'number') {
@@ -70,7 +70,7 @@ export function bindValue(column: Column, value: Value): Bound {
 
 /** A parameter that holds several values, and the SQL that makes a list of it. */
 interface BoundList {
-  readonly bound: Bound
+  readonly bound: BoundValue
   readonly listSql: (parameter: string) => string
 }
 
@@ -102,17 +102,17 @@ function jsonListType({ type }: Column, [first]: readonly Value[]): string | nul
 }
 
 /** Texts as one list: file paths, and what they say. */
-export function bindTexts(texts: readonly (string | null)[]): Bound {
+export function bindTexts(texts: readonly (string | null)[]): BoundValue {
   return { value: listValue(texts), type: LIST(VARCHAR) }
 }
 
 /** One text, for names in our own statements. */
-export function bindText(value: string): Bound {
+export function bindText(value: string): BoundValue {
   return { value, type: VARCHAR }
 }
 
 /** A row number or a count of rows. */
-export function bindBigint(value: number): Bound {
+export function bindBigint(value: number): BoundValue {
   return { value: BigInt(value), type: BIGINT }
 }
 

@@ -1,5 +1,5 @@
 import { bindText, bindTexts } from './bind.js'
-import type { Bound } from './bind.js'
+import type { BoundValue } from './bind.js'
 import { literal } from './sql.js'
 
 // The one way from a path to a statement: test/engine/paths.test.ts forbids any other.
@@ -16,7 +16,7 @@ export function isPattern(path: string): boolean {
  * Files to read, as a value to bind.
  * @throws RangeError for a path that would be taken for a pattern
  */
-export function bindPaths(paths: readonly string[]): Bound {
+export function bindPaths(paths: readonly string[]): BoundValue {
   for (const path of paths) requirePlain(path)
   return bindTexts(paths)
 }
@@ -31,7 +31,7 @@ export function pathsSql(paths: readonly string[]): string {
 }
 
 /** A file to write, as a value to bind: `COPY … TO` takes every letter as it is. */
-export function bindTarget(path: string): Bound {
+export function bindTarget(path: string): BoundValue {
   return bindText(path)
 }
 

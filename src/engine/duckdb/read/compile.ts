@@ -5,7 +5,7 @@ import type { Predicate } from '../../../columns/predicate.js'
 import type { Question } from '../../../query/question.js'
 import type { Row } from '../../engine.js'
 import { bindBigint, bindTexts } from '../bind.js'
-import type { Bound } from '../bind.js'
+import type { BoundValue } from '../bind.js'
 import { encodeCsvRow } from '../encode/encode-csv.js'
 import { encodeRow } from '../encode/encode.js'
 import { bindPaths } from '../paths.js'
@@ -16,7 +16,7 @@ import type { Piece, Stretch } from './pieces.js'
 /** What the executor takes: text made of our own literals and catalog names, values to bind. */
 export interface Statement {
   readonly sql: string
-  readonly values: readonly Bound[]
+  readonly values: readonly BoundValue[]
 }
 
 /**

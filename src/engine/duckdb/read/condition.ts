@@ -1,7 +1,7 @@
 import type { Column } from '../../../columns/column.js'
 import type { CompareKind, ListKind, Predicate, Value } from '../../../columns/predicate.js'
 import { bindList, bindValue } from '../bind.js'
-import type { Bound } from '../bind.js'
+import type { BoundValue } from '../bind.js'
 import { servedText } from '../encode/encode.js'
 
 /**
@@ -14,9 +14,9 @@ const parametersMax = 1100
 
 /** Collects the values of one statement, each bound to the next `$n`. */
 export class Parameters {
-  readonly values: Bound[] = []
+  readonly values: BoundValue[] = []
 
-  add(bound: Bound): string {
+  add(bound: BoundValue): string {
     this.values.push(bound)
     return `$${this.values.length}`
   }
