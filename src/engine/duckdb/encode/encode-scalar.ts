@@ -2,7 +2,7 @@ import type { ScalarName } from '../../../columns/data-type.js'
 import { storedJson, variantJson } from './encode-json.js'
 
 /** SQL for a value's text, null where null is served, and what still makes JSON of it. */
-export interface Encoded {
+export interface EncodedSql {
   readonly sql: string
   /** `json`: it is JSON; `plain`: it lacks quotes only; `text`: it may hold anything. */
   readonly form: 'json' | 'plain' | 'text'
@@ -22,7 +22,7 @@ export function otherText(name: string, x: string): string {
 }
 
 /** A scalar as contract 1.3 serves it. */
-export function encodeScalar(name: ScalarName, x: string): Encoded {
+export function encodeScalar(name: ScalarName, x: string): EncodedSql {
   switch (name) {
     case 'BOOLEAN':
     case 'TINYINT':

@@ -3,7 +3,7 @@ import { typeText } from '../../../columns/data-type.js'
 import type { DataType, StructField } from '../../../columns/data-type.js'
 import { literal } from '../sql.js'
 import { encodeScalar, otherText, textOf } from './encode-scalar.js'
-import type { Encoded } from './encode-scalar.js'
+import type { EncodedSql } from './encode-scalar.js'
 
 /**
  * SQL for one row as the text of a JSON object, keys in the given order, digit-only names too.
@@ -36,7 +36,7 @@ export function servedText(type: DataType, sql: string): string {
 }
 
 /** A value as text, and what that lacks to be JSON. `depth` counts the lists around a value, so that each level's own member has its own name. */
-export function encodeValue(type: DataType, sql: string, depth: number): Encoded {
+export function encodeValue(type: DataType, sql: string, depth: number): EncodedSql {
   switch (type.kind) {
     case 'scalar':
       return encodeScalar(type.name, sql)
@@ -59,13 +59,13 @@ function decimalText({ width, scale }: DataType & { kind: 'decimal' }, sql: stri
   return width === scale ? `replace(${textOf(sql)}, '.', '0.')` : textOf(sql)
 }
 
-function jsonText({ sql, form }: Encoded): string {
+function jsonText({ sql, form }: EncodedSql): string {
   if (form === 'json') return sql
   return form === 'plain' ? `('"' || ${sql} || '"')` : toJson(sql)
 }
 
 /** The value as a JSON string, whatever its type. */
-function stringText(encoded: Encoded): string {
+function stringText(encoded: EncodedSql): string {
   return encoded.form === 'plain' ? jsonText(encoded) : toJson(encoded.sql)
 }
 
