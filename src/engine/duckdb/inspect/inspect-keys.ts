@@ -2,7 +2,7 @@ import type { KeyFacts } from '../../../versions/inspector.js'
 import type { Version } from '../../../versions/version.js'
 import { servedText } from '../encode/encode.js'
 import { compileRows } from '../read/compile.js'
-import { Parameters } from '../read/condition.js'
+import { SqlParameters } from '../read/condition.js'
 import { planCount } from '../read/pieces.js'
 import type { RunStatement } from '../run-statement.js'
 
@@ -13,7 +13,7 @@ import type { RunStatement } from '../run-statement.js'
 export async function countKeys(version: Version, run: RunStatement): Promise<KeyFacts | null> {
   const { key } = version
   if (key.length === 0 || key.some(({ rules }) => rules.domain.kind === 'opaque')) return null
-  const parameters = new Parameters()
+  const parameters = new SqlParameters()
   const columns = key.map((column, index) => [`c${index}`, column] as const)
   const rows = planCount(version, []).map((piece) => compileRows(piece, [], columns, parameters))
   const none = { sharingRows: 0, example: null, emptyRows: key.map(() => 0) }

@@ -2,7 +2,7 @@ import type { Column } from '../../../columns/column.js'
 import { servedText } from '../encode/encode.js'
 import { compileRows } from '../read/compile.js'
 import type { Statement } from '../read/compile.js'
-import { Parameters, mayBeInfinite } from '../read/condition.js'
+import { SqlParameters, mayBeInfinite } from '../read/condition.js'
 import type { Piece } from '../read/pieces.js'
 import { isRounded } from './rounded.js'
 
@@ -26,7 +26,7 @@ const factsPerColumn = 7
 
 /** Facts of each column. The hash has every value decoded: counts and ends may be from footers. */
 export function compileScan({ files, columns }: ScanJob, range: Piece['range']): Statement {
-  const parameters = new Parameters()
+  const parameters = new SqlParameters()
   const named = columns.map((column, index) => [`c${index}`, column] as const)
   const facts = named.flatMap(([name, column]) => {
     const { type } = column

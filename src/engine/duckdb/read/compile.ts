@@ -10,7 +10,7 @@ import { encodeCsvRow } from '../encode/encode-csv.js'
 import { encodeRow } from '../encode/encode.js'
 import { bindPaths } from '../paths.js'
 import { identifier } from '../sql.js'
-import { Parameters, condition } from './condition.js'
+import { SqlParameters, condition } from './condition.js'
 import type { Piece, Stretch } from './pieces.js'
 
 /** What the executor takes: text made of our own literals and catalog names, values to bind. */
@@ -28,7 +28,7 @@ export function compileRead(
   { predicates, columns, format }: Pick<Question, 'predicates' | 'columns' | 'format'>,
   limit: number,
 ): Statement {
-  const parameters = new Parameters()
+  const parameters = new SqlParameters()
   const rows = pieceSql(piece, predicates, limit, parameters, (sqlOf) => {
     const cells = columns.map((column) => ({ column, sql: sqlOf(column) }))
     return format === 'csv' ? encodeCsvRow(cells) : encodeRow(cells)
@@ -47,7 +47,7 @@ export function pieceSql(
   piece: Piece,
   predicates: readonly Predicate[],
   limit: number,
-  parameters: Parameters,
+  parameters: SqlParameters,
   list: (sqlOf: (column: Column) => string) => string,
 ): string {
   const sqlOf = columnsOf(piece, parameters)
@@ -90,7 +90,7 @@ export function byPosition({ position: a }: Row, { position: b }: Row): number {
 
 /** How many rows of a stretch meet the predicates. */
 export function compileCount(stretch: Stretch, predicates: readonly Predicate[]): Statement {
-  const parameters = new Parameters()
+  const parameters = new SqlParameters()
   const sqlOf = columnsOf(stretch, parameters)
   const sql = `SELECT count(*) ${fromWhere(stretch, predicates, sqlOf, parameters)}`
   return Object.freeze({ sql, values: parameters.values })
@@ -101,7 +101,7 @@ export function compileRows(
   stretch: Stretch,
   predicates: readonly Predicate[],
   columns: readonly (readonly [name: string, column: Column])[],
-  parameters: Parameters,
+  parameters: SqlParameters,
 ): string {
   const sqlOf = columnsOf(stretch, parameters)
   const list = columns.map(([name, column]) => `${sqlOf(column)} AS ${name}`)
@@ -112,7 +112,7 @@ export function compileRows(
  * Columns as a stretch's files hold them, brought to the dataset's type; null where the files lack
  * them. All files of a stretch are laid out alike; what stands in their paths is found by the file.
  */
-function columnsOf({ files }: Stretch, parameters: Parameters): (column: Column) => string {
+function columnsOf({ files }: Stretch, parameters: SqlParameters): (column: Column) => string {
   const first = files[0]?.file
   const lists = new Map<string, string>()
   const listOf = (source: string) => {
@@ -137,7 +137,7 @@ function fromWhere(
   { files, range }: Stretch,
   predicates: readonly Predicate[],
   sqlOf: (column: Column) => string,
-  parameters: Parameters,
+  parameters: SqlParameters,
 ): string {
   const paths = parameters.add(bindPaths(files.map(({ file }) => file.path)))
   const conditions = predicates.map((predicate) => condition(predicate, sqlOf, parameters))

@@ -13,7 +13,7 @@ const shortListMax = 16
 const parametersMax = 1100
 
 /** Collects the values of one statement, each bound to the next `$n`. */
-export class Parameters {
+export class SqlParameters {
   readonly values: BoundValue[] = []
 
   add(bound: BoundValue): string {
@@ -34,7 +34,7 @@ export function isJoin(predicate: Predicate): boolean {
 export function condition(
   predicate: Predicate,
   sqlOf: (column: Column) => string,
-  parameters: Parameters,
+  parameters: SqlParameters,
 ): string {
   if (predicate.kind === 'nothing') return 'false'
   const sql = sqlOf(predicate.column)
@@ -70,7 +70,7 @@ const signs: Readonly<Record<CompareKind, string>> = {
   isdistinct: 'IS DISTINCT FROM',
 }
 
-function compare({ kind, column, value }: Comparison, sql: string, parameters: Parameters): string {
+function compare({ kind, column, value }: Comparison, sql: string, parameters: SqlParameters): string {
   const left = comparable(column, value, sql)
   const right = parameters.add(bindValue(column, value))
   // As a range: Bloom filters in files tell 0 from -0, which are equal.
@@ -79,7 +79,7 @@ function compare({ kind, column, value }: Comparison, sql: string, parameters: P
   return kind === 'eq' || kind === 'isdistinct' ? comparison : finite(column, sql, comparison)
 }
 
-function membership(predicate: Membership, sql: string, parameters: Parameters): string {
+function membership(predicate: Membership, sql: string, parameters: SqlParameters): string {
   const { kind, column, values } = predicate
   if (kind === 'in' && !isJoin(predicate)) {
     const each = values.map((value) => compare({ kind: 'eq', column, value }, sql, parameters))
@@ -90,7 +90,7 @@ function membership(predicate: Membership, sql: string, parameters: Parameters):
   return kind === 'in' ? `${left} IN ${list}` : finite(column, sql, `${left} NOT IN ${list}`)
 }
 
-function valueList(predicate: Membership, parameters: Parameters): string {
+function valueList(predicate: Membership, parameters: SqlParameters): string {
   const { kind, column, values } = predicate
   const prunes = kind === 'in' && parameters.values.length + values.length <= parametersMax
   if (prunes || !isJoin(predicate)) {

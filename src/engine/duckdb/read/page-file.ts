@@ -13,7 +13,7 @@ import type { RunStatement } from '../run-statement.js'
 import { identifier } from '../sql.js'
 import { byPosition, pieceSql, versionIndex } from './compile.js'
 import type { Statement } from './compile.js'
-import { Parameters } from './condition.js'
+import { SqlParameters } from './condition.js'
 import type { Piece } from './pieces.js'
 import { readPieces } from './read-pieces.js'
 import type { Reading } from './read-pieces.js'
@@ -69,7 +69,7 @@ function compileGather(
   { predicates, columns }: Question,
   limit: number,
 ): Statement {
-  const parameters = new Parameters()
+  const parameters = new SqlParameters()
   const rows = pieceSql(piece, predicates, limit, parameters, (sqlOf) =>
     columns.map((column) => parquetValue(column.type, sqlOf(column))).join(', '),
   )

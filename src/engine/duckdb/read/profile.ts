@@ -5,7 +5,7 @@ import { encodeCell } from '../encode/encode.js'
 import type { RunStatement } from '../run-statement.js'
 import { compileRows } from './compile.js'
 import type { Statement } from './compile.js'
-import { Parameters, condition } from './condition.js'
+import { SqlParameters, condition } from './condition.js'
 import { planCount, planSample } from './pieces.js'
 
 /** A column of the question under the name that it has in our statements. */
@@ -28,7 +28,7 @@ export async function profileColumns(question: ProfileQuestion, run: RunStatemen
   const { columns, valuesMax } = question
   const cells = columns.map((column, index): Cell => {
     const name = `c${index}`
-    const isEmpty = condition({ kind: 'is_null', column }, () => name, new Parameters())
+    const isEmpty = condition({ kind: 'is_null', column }, () => name, new SqlParameters())
     const value =
       isEmpty === `${name} IS NULL` ? name : `CASE WHEN NOT (${isEmpty}) THEN ${name} END`
     return { column, name, value }
@@ -80,7 +80,7 @@ function compileOver(
 ): Statement {
   const pieces =
     rowsMax === null ? planCount(version, predicates) : planSample(version, predicates, rowsMax)
-  const parameters = new Parameters()
+  const parameters = new SqlParameters()
   const columns = cells.map(({ column, name }) => [name, column] as const)
   const rows = pieces.map((piece) => compileRows(piece, predicates, columns, parameters))
   const nulls = columns.map(([name, { type }]) => `CAST(NULL AS ${typeText(type)}) AS ${name}`)
