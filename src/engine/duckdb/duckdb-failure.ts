@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { ServiceError } from '../../errors.js'
 
 /** What a DuckDB error means for us. */
-export interface Failure {
+export interface DuckDbFailure {
   /** DuckDB's own class of error (`IO`, `Out of Memory`, `INTERNAL`); null for any other error. */
   readonly type: string | null
   /** DuckDB's own words, paths included: for the log and the owner only. */
@@ -10,7 +10,7 @@ export interface Failure {
 }
 
 /** Reads an error of an instance with `errors_as_json`; some carry a prefix before the JSON. */
-export function readFailure(cause: unknown): Failure {
+export function readFailure(cause: unknown): DuckDbFailure {
   const message = cause instanceof Error ? cause.message : String(cause)
   const start = message.indexOf('{"exception_type"')
   if (start === -1) return { type: null, text: message }
@@ -19,7 +19,7 @@ export function readFailure(cause: unknown): Failure {
 }
 
 /** The instance that threw this serves nobody any more. */
-export function isFatal({ type }: Failure): boolean {
+export function isFatal({ type }: DuckDbFailure): boolean {
   return type === 'INTERNAL' || type === 'FATAL'
 }
 
@@ -32,7 +32,7 @@ const fileFailures: readonly (string | null)[] = [
 ]
 
 /** Whether a file that can't be read, or makes no sense, may be behind it. */
-export function isFileFailure({ type }: Failure): boolean {
+export function isFileFailure({ type }: DuckDbFailure): boolean {
   return type !== null && fileFailures.includes(type)
 }
 
@@ -76,7 +76,7 @@ export function unwritable(cause: unknown, folder: string): unknown {
 }
 
 /** What the log may know: the error's words without the folders' own paths. */
-function knownCause({ type, text }: Failure, folders: readonly string[]): Error {
+function knownCause({ type, text }: DuckDbFailure, folders: readonly string[]): Error {
   const words = folders.reduce((rest, folder) => rest.replaceAll(`${folder}/`, ''), text)
   return new Error(type === null ? words : `DuckDB ${type}: ${words}`)
 }
