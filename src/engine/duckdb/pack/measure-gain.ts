@@ -18,8 +18,8 @@ import type { SandboxOptions } from '../sandbox.js'
 import { identifier } from '../sql.js'
 import { packFailure } from './pack-failure.js'
 import { packLayout, packedName } from './pack-layout.js'
-import { wholeStrands } from './pack-scans.js'
-import { inner, keyColumns, layoutSql, readSql, strandSql } from './pack-sql.js'
+import { wholeScans } from './pack-scans.js'
+import { inner, keyColumns, layoutSql, readSql, scanSql } from './pack-sql.js'
 
 const columnsMax = 5
 const pageRows = 100
@@ -101,7 +101,7 @@ async function packSample(
 function neighboursSql(order: PackOrder): string {
   const [key] = keyColumns(order)
   const rows = order.files.reduce((sum, file) => sum + file.rows, 0)
-  const strands = wholeStrands(order).map((strand) => strandSql(order, strand, key ? [key] : []))
+  const strands = wholeScans(order).map((strand) => scanSql(order, strand, key ? [key] : []))
   const share = Math.min(1, packLayout.fileRows / rows)
   return `CREATE TEMP TABLE ends AS
     SELECT min(k) AS low, max(k) AS high FROM (
@@ -112,7 +112,7 @@ function neighboursSql(order: PackOrder): string {
 }
 
 function sampleSql(order: PackOrder, path: string): string {
-  const strands = wholeStrands(order).map((strand) => strandSql(order, strand, order.columns))
+  const strands = wholeScans(order).map((strand) => scanSql(order, strand, order.columns))
   const by = keyColumns(order).map((column) => inner(order.columns.indexOf(column)))
   const list = order.columns.map(({ name }, index) => `${inner(index)} AS ${identifier(name)}`)
   return `COPY (SELECT ${list.join(', ')} FROM (${strands.join(' UNION ALL ')})

@@ -1,8 +1,8 @@
 import type { DataType } from '../../../columns/data-type.js'
 import type { PackOrder } from '../../../versions/packer.js'
 import { identifier } from '../sql.js'
-import { inner, keyColumns, readSql, strandSql } from './pack-sql.js'
-import type { Strand } from './pack-sql.js'
+import { inner, keyColumns, readSql, scanSql } from './pack-sql.js'
+import type { PackScan } from './pack-sql.js'
 
 /**
  * The statement that finds a strand's checksum: how many rows, and the sum over rows of a 64-bit
@@ -11,8 +11,8 @@ import type { Strand } from './pack-sql.js'
  * a value from the same one in the next column. It does not tell NaNs from one another, nor values
  * inside lists, structs and VARIANTs that have the same text.
  */
-export function strandChecksumSql(order: PackOrder, strand: Strand): string {
-  return `${checksumSql(order)} FROM (${strandSql(order, strand, order.columns)})`
+export function scanChecksumSql(order: PackOrder, strand: PackScan): string {
+  return `${checksumSql(order)} FROM (${scanSql(order, strand, order.columns)})`
 }
 
 /** The statement that finds a packed file's checksum. */

@@ -1,8 +1,8 @@
 import type { PackOrder } from '../../../versions/packer.js'
-import type { Strand } from './pack-sql.js'
+import type { PackScan } from './pack-sql.js'
 
 /** Rows of one file that are wanted: from the first to the one after the last. */
-export interface Stretch {
+export interface FileRange {
   readonly file: number
   readonly from: number
   readonly to: number
@@ -16,7 +16,7 @@ const ownScanRowsMin = 2 * 122_880
 const ownScansMax = 64
 
 /** Everything, in as few scans as layouts allow. */
-export function wholeStrands(order: PackOrder): readonly Strand[] {
+export function wholeScans(order: PackOrder): readonly PackScan[] {
   const strands = alike(order, [...order.files.keys()])
   return strands.map((files) => ({ files, range: null }))
 }
@@ -26,7 +26,7 @@ export function wholeStrands(order: PackOrder): readonly Strand[] {
  * is wanted has a scan of its own that leaves the rest alone: in files sorted like the target,
  * that is nearly all.
  */
-export function batchStrands(order: PackOrder, stretches: readonly Stretch[]): readonly Strand[] {
+export function batchScans(order: PackOrder, stretches: readonly FileRange[]): readonly PackScan[] {
   const own = stretches
     .filter((stretch) => {
       const rows = rowsOf(order, stretch.file)
@@ -43,9 +43,9 @@ export function batchStrands(order: PackOrder, stretches: readonly Stretch[]): r
 }
 
 /** Everything in bites with their number of rows: many small files, or a part of a large one. */
-export function* checkStrands(
+export function* checkScans(
   order: PackOrder,
-): Generator<{ readonly strand: Strand; readonly rows: number }> {
+): Generator<{ readonly strand: PackScan; readonly rows: number }> {
   for (const files of alike(order, [...order.files.keys()])) {
     let bite: number[] = []
     let rows = 0
@@ -69,7 +69,7 @@ export function* checkStrands(
 function* slices(
   file: number,
   rows: number,
-): Generator<{ readonly strand: Strand; readonly rows: number }> {
+): Generator<{ readonly strand: PackScan; readonly rows: number }> {
   for (let from = 0; from < rows; from += checkRowsMax) {
     const to = Math.min(from + checkRowsMax, rows)
     // The last one has no end, so that rows beyond the number said are found too.

@@ -6,7 +6,7 @@ import { identifier, literal } from '../sql.js'
 import type { PackLayout } from './pack-layout.js'
 
 /** A part of the source that one scan reads: files laid out alike, or some rows of one file. */
-export interface Strand {
+export interface PackScan {
   /** Into the order's files. */
   readonly files: readonly number[]
   /** Row numbers from `from` up to but not including `to`; null = all. */
@@ -22,9 +22,9 @@ export function inner(index: number): string {
  * Rows of a strand: `f`, the file as an index into the order's; `r`, the row number in it; and the
  * columns by their inner names, brought to the dataset's types, null where files lack them.
  */
-export function strandSql(
+export function scanSql(
   order: PackOrder,
-  strand: Strand,
+  strand: PackScan,
   columns: readonly StoredColumn[],
 ): string {
   const files = strand.files.flatMap((index) => order.files[index] ?? [])
@@ -72,9 +72,9 @@ export function readSql(paths: readonly string[]): string {
 }
 
 /** The order of packed rows: by key, empty values last, then as they were stored. */
-export function planSql(order: PackOrder, strands: readonly Strand[], path: string): string {
+export function planSql(order: PackOrder, strands: readonly PackScan[], path: string): string {
   const key = keyColumns(order)
-  const rows = strands.map((strand) => strandSql(order, strand, key)).join(' UNION ALL ')
+  const rows = strands.map((strand) => scanSql(order, strand, key)).join(' UNION ALL ')
   const by = key.map((column) => `${inner(order.columns.indexOf(column))} ASC NULLS LAST`)
   return `COPY (SELECT f, r FROM (${rows}) ORDER BY ${[...by, 'f', 'r'].join(', ')})
     TO ${targetSql(path)} (FORMAT parquet, COMPRESSION zstd)`
@@ -90,7 +90,7 @@ export function keyColumns({ key, columns }: PackOrder): readonly StoredColumn[]
 }
 
 /** Of the plan's rows from `from` up to `to`: which rows of which files they are. */
-export function stretchSql(plan: string, from: number, to: number): string {
+export function rangesSql(plan: string, from: number, to: number): string {
   return `SELECT f, min(r), max(r) + 1, count(*) FROM ${readSql([plan])}
     WHERE file_row_number >= ${from} AND file_row_number < ${to} GROUP BY f ORDER BY f`
 }
@@ -98,10 +98,10 @@ export function stretchSql(plan: string, from: number, to: number): string {
 /** The plan's rows from `from` up to `to`, with all their columns, as a table in their new order. */
 export function batchSql(
   order: PackOrder,
-  strands: readonly Strand[],
+  strands: readonly PackScan[],
   { plan, from, to }: { readonly plan: string; readonly from: number; readonly to: number },
 ): string {
-  const rows = strands.map((strand) => strandSql(order, strand, order.columns))
+  const rows = strands.map((strand) => scanSql(order, strand, order.columns))
   const list = order.columns.map((_, index) => inner(index)).join(', ')
   return `CREATE OR REPLACE TEMP TABLE batch AS SELECT ${list}
     FROM (${rows.join(' UNION ALL ')})

@@ -4,8 +4,8 @@ import type { PackOrder } from '../../../versions/packer.js'
 import type { Ask } from '../open/read-bounds.js'
 import { targetSql } from '../paths.js'
 import { identifier } from '../sql.js'
-import { wholeStrands } from './pack-scans.js'
-import { readSql, strandSql } from './pack-sql.js'
+import { wholeScans } from './pack-scans.js'
+import { readSql, scanSql } from './pack-sql.js'
 
 /**
  * Writes a file without rows and reads it again: DuckDB turns types that Parquet lacks into others
@@ -13,10 +13,10 @@ import { readSql, strandSql } from './pack-sql.js'
  * @throws PackError naming the columns that would come back as something else
  */
 export async function requireSameTypes(ask: Ask, order: PackOrder, path: string): Promise<void> {
-  const [strand] = wholeStrands(order)
+  const [strand] = wholeScans(order)
   if (!strand) throw new PackError('There is no file to pack.')
   const list = order.columns.map(({ name }, index) => `c${index} AS ${identifier(name)}`)
-  const rows = `SELECT ${list.join(', ')} FROM (${strandSql(order, strand, order.columns)}) LIMIT 0`
+  const rows = `SELECT ${list.join(', ')} FROM (${scanSql(order, strand, order.columns)}) LIMIT 0`
   await ask(`COPY (${rows}) TO ${targetSql(path)} (FORMAT parquet)`)
   const [names = [], types = []] = await describe(ask, rows)
   const [, packed = []] = await describe(ask, `SELECT * FROM ${readSql([path])}`)

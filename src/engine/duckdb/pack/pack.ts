@@ -7,15 +7,15 @@ import type { Ask } from '../open/read-bounds.js'
 import { PlainPaths } from '../plain-paths.js'
 import { runStatement } from '../run-statement.js'
 import { startInstance } from '../sandbox.js'
-import { disorderSql, packedChecksumSql, strandChecksumSql } from './pack-check.js'
+import { disorderSql, packedChecksumSql, scanChecksumSql } from './pack-check.js'
 import { PackDraft, packedBefore, planName } from './pack-draft.js'
 import { packFailure } from './pack-failure.js'
 import { packLayout, packedName } from './pack-layout.js'
 import type { PackLayout } from './pack-layout.js'
 import { batchFiles, requireRoom } from './pack-limits.js'
 import type { PackRoom } from './pack-limits.js'
-import { batchStrands, checkStrands, wholeStrands } from './pack-scans.js'
-import { batchSql, fileSql, planSql, readSql, stretchSql } from './pack-sql.js'
+import { batchScans, checkScans, wholeScans } from './pack-scans.js'
+import { batchSql, fileSql, planSql, readSql, rangesSql } from './pack-sql.js'
 import { requireSameTypes } from './pack-types.js'
 
 /** One packing at work. */
@@ -126,7 +126,7 @@ async function sortRows({ order, pathOf, ask, rows, tell }: Job): Promise<void> 
     () => true,
     () => false,
   )
-  if (!isThere) await ask(planSql(order, wholeStrands(order), path))
+  if (!isThere) await ask(planSql(order, wholeScans(order), path))
   const [found = []] = await ask(`SELECT count(*) FROM ${readSql([path])}`)
   if (Number(found[0]) !== rows) throw differing()
   tell('sorting', rows)
@@ -172,13 +172,13 @@ function doneRows({ draft }: Job, names: readonly string[]): number {
 
 async function loadBatch({ order, pathOf, ask }: Job, from: number, to: number): Promise<void> {
   const plan = pathOf(planName)
-  const [files = [], starts = [], ends = []] = await ask(stretchSql(plan, from, to))
+  const [files = [], starts = [], ends = []] = await ask(rangesSql(plan, from, to))
   const stretches = files.map((file, index) => ({
     file: Number(file),
     from: Number(starts[index]),
     to: Number(ends[index]),
   }))
-  await ask(batchSql(order, batchStrands(order, stretches), { plan, from, to }))
+  await ask(batchSql(order, batchScans(order, stretches), { plan, from, to }))
 }
 
 async function writeFile(job: Job, name: string, from: number): Promise<FinishedFile> {
@@ -205,8 +205,8 @@ async function verify(job: Job, names: readonly string[]): Promise<void> {
   const made = names.map((name) => draft.finished(name))
   const sum = made.reduce((total, file) => total + BigInt(file?.checksum ?? 0), 0n)
   let [foundRows, foundSum, done] = [0, 0n, 0]
-  for (const { strand, rows: more } of checkStrands(order)) {
-    const [counts = [], sums = []] = await ask(strandChecksumSql(order, strand))
+  for (const { strand, rows: more } of checkScans(order)) {
+    const [counts = [], sums = []] = await ask(scanChecksumSql(order, strand))
     foundRows += Number(counts[0])
     foundSum += BigInt(String(sums[0]))
     done += more
