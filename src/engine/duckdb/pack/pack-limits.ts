@@ -7,7 +7,7 @@ import type { Ask } from '../open/read-bounds.js'
 import { pathsSql } from '../paths.js'
 
 /** What one packing may use. */
-export interface PackRoom {
+export interface PackLimits {
   readonly memoryLimitBytes: number
   readonly threads: number
   /** For sorts that don't fit in memory. */
@@ -29,11 +29,11 @@ const reserveBytes = 256 * 1024 ** 2
  * The room that packing has on this machine.
  * @throws PackError where the disk has too little for what is still to be written
  */
-export async function requireRoom(
+export async function requireSpace(
   order: PackOrder,
   folder: string,
   finishedBytes: number,
-): Promise<PackRoom> {
+): Promise<PackLimits> {
   const memoryLimitBytes = order.memoryLimitBytes ?? ownMemory()
   const { bavail, bsize } = await statfs(folder)
   const [freeBytes, rows] = [bavail * bsize, order.files.reduce((sum, { rows }) => sum + rows, 0)]
@@ -75,7 +75,7 @@ const textBytes = 16
 export async function batchFiles(
   ask: Ask,
   order: PackOrder,
-  { memoryLimitBytes }: PackRoom,
+  { memoryLimitBytes }: PackLimits,
   fileRows: number,
 ): Promise<number> {
   const files = [...order.files].sort((a, b) => b.rows - a.rows).slice(0, widthFilesMax)

@@ -12,8 +12,8 @@ import { PackDraft, packedBefore, planName } from './pack-draft.js'
 import { packFailure } from './pack-failure.js'
 import { packLayout, packedName } from './pack-layout.js'
 import type { PackLayout } from './pack-layout.js'
-import { batchFiles, requireRoom } from './pack-limits.js'
-import type { PackRoom } from './pack-limits.js'
+import { batchFiles, requireSpace } from './pack-limits.js'
+import type { PackLimits } from './pack-limits.js'
 import { batchScans, checkScans, wholeScans } from './pack-scans.js'
 import { batchSql, fileSql, planSql, readSql, rangesSql } from './pack-sql.js'
 import { requireSameTypes } from './pack-types.js'
@@ -25,7 +25,7 @@ interface Job {
   readonly draft: PackDraft
   /** Where statements find a file of the draft. */
   readonly pathOf: (name: string) => string
-  readonly room: PackRoom
+  readonly room: PackLimits
   readonly ask: Ask
   readonly rows: number
   readonly tell: (stage: PackProgress['stage'], rowsDone: number) => void
@@ -76,9 +76,9 @@ async function inSandbox<T>(
   order: PackOrder,
   draft: PackDraft,
   signal: AbortSignal,
-  work: (ask: Ask, room: PackRoom) => Promise<T>,
+  work: (ask: Ask, room: PackLimits) => Promise<T>,
 ): Promise<T> {
-  const room = await requireRoom(order, draft.folder, await draft.sizeBytes())
+  const room = await requireSpace(order, draft.folder, await draft.sizeBytes())
   const sources = new Set(order.files.map(({ path }) => dirname(path)))
   const folders = [...sources, draft.folder]
   const instance = await startInstance({ folders, tempFolder: draft.path('tmp'), ...room })
