@@ -23,7 +23,7 @@ const lines = names
 
 await t.test('only paths.ts makes SQL, or a value to bind, of a path', (t) => {
   // A list of files is `$1` or comes from paths.ts; so is the target of a COPY.
-  const reader = /(read_parquet|parquet_\w*(?:metadata|schema))\((?!\$1[,)]|\$\{paths(?:Sql\(|\}))/
+  const reader = /(read_parquet|parquet_\w*(?:metadata|schema))\((?!\$1[,)]|\$\{pathsSql\()/
   const target = /\bTO (?!\$2 |\$\{targetSql\()/
   const bound = /\b(bindTexts?|literal)\(.*(path|plan\b|folder|target)/i
   const breaks = ({ name, line }: (typeof lines)[number]) =>
@@ -34,7 +34,10 @@ await t.test('only paths.ts makes SQL, or a value to bind, of a path', (t) => {
     lines.filter(breaks).map(({ place }) => place),
     [],
   )
-  const readers = lines.filter(({ line }) => /read_parquet\(|parquet_\w*(data|schema)\(/.test(line))
+  const readers = lines.filter(
+    ({ name, line }) =>
+      name !== 'paths.ts' && /boundFilesSql\(|read_parquet\(|parquet_\w*(data|schema)\(/.test(line),
+  )
   const names = new Set(readers.map(({ name }) => name))
   for (const name of names) {
     const own = lines.filter((each) => each.name === name).map(({ line }) => line)

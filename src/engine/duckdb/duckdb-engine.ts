@@ -9,7 +9,6 @@ import type { Engine, Profile, ProfileQuestion, ReadOptions, Rows } from '../eng
 import { readFailure, serviceErrorOf } from './duckdb-failure.js'
 import { PlainPaths } from './plain-paths.js'
 import { compileCount, compileRead, rowsOf } from './read/compile.js'
-import type { Statement } from './read/compile.js'
 import { onVerified } from './read/on-verified.js'
 import { readPageFile } from './read/page-file.js'
 import { planCount, planPage } from './read/pieces.js'
@@ -24,6 +23,7 @@ import {
   requireVerified,
 } from './read/unchanged.js'
 import type { SandboxOptions } from './sandbox.js'
+import type { Statement } from './run-statement.js'
 import { ServingInstance } from './serving.js'
 import type { Session } from './session.js'
 import { sizeOfCount, sizeOfPage, sizeOfProfile } from './turns/size.js'

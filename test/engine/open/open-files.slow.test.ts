@@ -165,7 +165,7 @@ await t.test('where memory does not suffice, the reason says what would help', a
   await t.rejects(duckDbOpener(16 * 1024 ** 2)([path], []), {
     name: 'FileError',
     path,
-    reason: /^can't be read: reading it takes more memory than there is; .*--memory-limit/,
+    reason: /^can't be read: reading it takes more memory than is free; .*--memory-limit/,
   })
   t.equal((await openOne(path)).rows, 1)
 })

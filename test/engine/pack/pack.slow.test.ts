@@ -169,7 +169,7 @@ await t.test('a pack of the same files is taken as it is, of others it is replac
   t.not(statSync(other?.path ?? '').ino, before)
   t.match(readdirSync(folder).sort(), ['a.parquet', 'b.parquet', 'packed'])
   await t.rejects(packFiles({ ...order, dataset: 'else' }, silent), {
-    message: 'The folder to make is there already, and is no pack of "else".',
+    message: 'The target folder already exists and is not a pack of "else".',
   })
 })
 
@@ -195,7 +195,7 @@ await t.test('every cell is compared: rows that are not those promised are refus
   const order = await orderOf(folder, names, ['k'])
   const [first, ...others] = order.files
   const fewer = { ...order, files: [{ ...first, rows: 3999 }, ...others] } as PackOrder
-  await t.rejects(packFiles(fewer, silent), /not those of the files; nothing was kept/)
+  await t.rejects(packFiles(fewer, silent), /differ from those of the files; nothing was kept/)
   t.same(readdirSync(folder).sort(), ['a.parquet', 'b.parquet'])
 })
 
@@ -208,5 +208,5 @@ await t.test('a file that can not be read is named, not guessed', async (t) => {
   await t.rejects(packFiles(order, silent), { name: 'FileError', path, message: /^can't be read/ })
   t.notOk(existsSync(order.target))
   writeFileSync(path, Buffer.from(bytes).fill(7, 4, 2000))
-  await t.rejects(packFiles(order, silent), /Packing failed: .*`das dataset check --deep` tells/)
+  await t.rejects(packFiles(order, silent), /Packing failed: .*`das dataset check --deep` finds/)
 })

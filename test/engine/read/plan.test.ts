@@ -46,7 +46,7 @@ await t.test('what DuckDB makes of each question', async (t) => {
   ): Promise<readonly string[]> => {
     const statement = compileRead(piece, { predicates, columns: [world.column('name')] }, 100)
     const prepared = await connection.prepare(`EXPLAIN (FORMAT json) ${statement.sql}`)
-    for (const [index, { value, type }] of statement.values.entries()) {
+    for (const [index, { value, type }] of (statement.values ?? []).entries()) {
       prepared.bindValue(index + 1, value, type)
     }
     const [, [plan] = []] = await (await prepared.run()).getColumns()

@@ -7,8 +7,8 @@ import { planCount } from '../read/pieces.js'
 import type { RunStatement } from '../run-statement.js'
 
 /**
- * Counts rows that share a whole key and rows that lack a part of it; null where there is no key,
- * or one whose values can't be compared.
+ * Counts rows that share a whole key and rows that lack a part of it; null without a key, or if its
+ * values can't be compared.
  */
 export async function countKeys(version: Version, run: RunStatement): Promise<KeyFacts | null> {
   const { key } = version
@@ -21,7 +21,7 @@ export async function countKeys(version: Version, run: RunStatement): Promise<Ke
   const names = columns.map(([name]) => name)
   const texts = columns.map(([name, { type }]) => servedText(type, name)).join(', ')
   const isTwin = `rows > 1 AND ${names.map((name) => `${name} IS NOT NULL`).join(' AND ')}`
-  // Of equally many rows the last key in the order of texts: the same at every call.
+  // If several keys have as many rows, the last one in text order: the same at every call.
   const sql = `SELECT coalesce(sum(CASE WHEN ${isTwin} THEN rows END), 0),
       max(CASE WHEN ${isTwin} THEN {rows: rows, texts: [${texts}]} END) AS example,
       ${names.map((name) => `coalesce(sum(CASE WHEN ${name} IS NULL THEN rows END), 0)`).join(', ')}

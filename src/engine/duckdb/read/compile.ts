@@ -5,23 +5,18 @@ import type { Predicate } from '../../../columns/predicate.js'
 import type { Question } from '../../../query/question.js'
 import type { Row } from '../../engine.js'
 import { bindBigint, bindTexts } from '../bind.js'
-import type { BoundValue } from '../bind.js'
 import { encodeCsvRow } from '../encode/encode-csv.js'
 import { encodeRow } from '../encode/encode.js'
-import { bindPaths } from '../paths.js'
+import { bindPaths, boundFilesSql } from '../paths.js'
+import type { Statement } from '../run-statement.js'
 import { identifier } from '../sql.js'
 import { SqlParameters, condition } from './condition.js'
 import type { Piece, Stretch } from './pieces.js'
 
-/** What the executor takes: text made of our own literals and catalog names, values to bind. */
-export interface Statement {
-  readonly sql: string
-  readonly values: readonly BoundValue[]
-}
-
 /**
- * Rows of a piece, for `rowsOf`: a text of numbers (for each row its file's index in the piece, its
- * row number, its bytes), and the bytes of all. One by one they take as long as reading.
+ * Turns a question into SQL. Reads the rows of a piece, for `rowsOf`, as two values: a text of numbers
+ * (for each row the index of its file in the piece, its row number, its length in bytes), and the
+ * bytes of all rows. To fetch the rows one by one takes as long as to read them.
  */
 export function compileRead(
   piece: Piece,
@@ -40,8 +35,8 @@ export function compileRead(
 }
 
 /**
- * The SQL of a piece's first rows that meet the predicates: of each its file in the piece, its
- * number there, and what `list` makes of its columns.
+ * The SQL of a piece's first rows that meet the predicates: for each its file in the piece, its row
+ * number, and the expressions that `list` makes from the columns.
  */
 export function pieceSql(
   piece: Piece,
@@ -58,7 +53,7 @@ export function pieceSql(
   return `SELECT file_index, file_row_number, ${cells} ${from}${order} ${end}`
 }
 
-/** What `compileRead` found, in stored order. */
+/** The rows that `compileRead` selects, in stored order. */
 export function rowsOf(piece: Piece, columns: readonly DuckDBValue[][]): readonly Row[] {
   const [[numbers], [lines]] = columns as [[string | null], [DuckDBBlobValue | null]]
   if (numbers === null || lines === null) return []
@@ -72,14 +67,14 @@ export function rowsOf(piece: Piece, columns: readonly DuckDBValue[][]): readonl
     rows.push({ encoded: Buffer.from(buffer, start, bytes), position })
     start += bytes
   }
-  // `string_agg` without an order promises none.
+  // `string_agg` without ORDER BY guarantees no order.
   return rows.sort(byPosition)
 }
 
-/** A piece's file, as the version counts files. */
+/** The index in the version of a piece's file. */
 export function versionIndex({ files }: Piece, place: number): number {
   const file = files[place]
-  if (!file) throw new RangeError('the engine named a file that it was not given')
+  if (!file) throw new RangeError('DuckDB returned a file that it was not given')
   return file.index
 }
 
@@ -109,8 +104,8 @@ export function compileRows(
 }
 
 /**
- * Columns as a stretch's files hold them, brought to the dataset's type; null where the files lack
- * them. All files of a stretch are laid out alike; what stands in their paths is found by the file.
+ * SQL of the columns in the dataset's types; null if the files lack them. All files of a scan have
+ * one layout; values from their paths are found by the file.
  */
 function columnsOf({ files }: Stretch, parameters: SqlParameters): (column: Column) => string {
   const first = files[0]?.file
@@ -146,5 +141,5 @@ function fromWhere(
     conditions.push(`file_row_number < ${parameters.add(bindBigint(range.to))}`)
   }
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
-  return `FROM read_parquet(${paths}, hive_partitioning = false, union_by_name = false)${where}`
+  return `FROM ${boundFilesSql(paths)}${where}`
 }

@@ -5,18 +5,18 @@ import type { BoundValue } from '../bind.js'
 import { servedText } from '../encode/encode.js'
 
 /**
- * Lists up to this long are written so that DuckDB compares value by value as it scans. Its own IN
- * of five and more is a join, which gives up the stored order; for long lists that is far quicker.
+ * In lists up to this long DuckDB compares value by value while it scans. Its own IN of five and more
+ * is a join, which loses the stored order but is far quicker for long lists.
  */
 const shortListMax = 16
-/** Parameters prune by row group and a list does not; beyond this many, planning costs more. */
+/** Parameters prune row groups and a list does not; with more than this, planning costs more. */
 const parametersMax = 1100
 
 /** Collects the values of one statement, each bound to the next `$n`. */
 export class SqlParameters {
   readonly values: BoundValue[] = []
 
-  add(bound: BoundValue): string {
+  add(bound: BoundValue): `$${number}` {
     this.values.push(bound)
     return `$${this.values.length}`
   }
@@ -25,7 +25,7 @@ export class SqlParameters {
 type Comparison = Predicate & { readonly kind: CompareKind }
 type Membership = Predicate & { readonly kind: ListKind }
 
-/** True for a condition that becomes a join, after which rows come in any order. */
+/** True for a condition that becomes a join, which loses the order of rows. */
 export function isJoin(predicate: Predicate): boolean {
   return 'values' in predicate && predicate.values.length > shortListMax
 }
@@ -50,7 +50,7 @@ export function condition(
   }
 }
 
-/** Empty is what is served as null: NaN, ±infinity and a null written in JSON as well. */
+/** Empty means served as null: also NaN, ±infinity and a null written in JSON. */
 function emptyCondition(kind: 'is_null' | 'not_null', column: Column, sql: string): string {
   if (mayBeInfinite(column)) {
     return kind === 'is_null' ? `(${sql} IS NULL OR NOT isfinite(${sql}))` : `isfinite(${sql})`
@@ -70,10 +70,14 @@ const signs: Readonly<Record<CompareKind, string>> = {
   isdistinct: 'IS DISTINCT FROM',
 }
 
-function compare({ kind, column, value }: Comparison, sql: string, parameters: SqlParameters): string {
+function compare(
+  { kind, column, value }: Comparison,
+  sql: string,
+  parameters: SqlParameters,
+): string {
   const left = comparable(column, value, sql)
   const right = parameters.add(bindValue(column, value))
-  // As a range: Bloom filters in files tell 0 from -0, which are equal.
+  // As a range: 0 and -0 are equal, but Bloom filters in files distinguish them.
   if (kind === 'eq' && value === 0) return `(${left} >= ${right} AND ${left} <= -${right})`
   const comparison = `${left} ${signs[kind]} ${right}`
   return kind === 'eq' || kind === 'isdistinct' ? comparison : finite(column, sql, comparison)
@@ -100,14 +104,14 @@ function valueList(predicate: Membership, parameters: SqlParameters): string {
   return `(SELECT unnest(${listSql(parameters.add(bound))}))`
 }
 
-/** The column in the form that its values are bound in. */
+/** The column in the form that its values are bound as. */
 function comparable(column: Column, value: Value, sql: string): string {
   const { domain } = column.rules
   const isRendered = domain.kind === 'text' && domain.form !== 'text' && typeof value === 'string'
   return isRendered ? servedText(column.type, sql) : sql
 }
 
-/** Leaves out rows whose value is infinite, which is to say empty. */
+/** Leaves out rows whose value is NaN or infinite: they count as empty. */
 function finite(column: Column, sql: string, comparison: string): string {
   return mayBeInfinite(column) ? `(${comparison} AND isfinite(${sql}))` : comparison
 }
