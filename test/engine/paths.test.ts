@@ -90,7 +90,7 @@ await t.test(
   },
 )
 
-await t.test('a path that is no pattern stays what it is; a pattern becomes a link', async (t) => {
+await t.test('a path without pattern letters is unchanged; a pattern becomes a link', async (t) => {
   const parent = t.testdir({})
   const names = ['a[1]/b/c.parquet', 'a[1]/b/d*.parquet', 'a[1]/e\\[f].parquet']
   await writeParquet(parent, Object.fromEntries(names.map((name) => [name, `SELECT '${name}' x`])))

@@ -30,7 +30,7 @@ await t.test('one statement serves files of other schemas and values of other ty
   instance.closeSync()
 })
 
-await t.test('an abort that comes too late harms nobody; one in time has its reason', async (t) => {
+await t.test('an abort after the end changes nothing; one before it rejects with its reason', async (t) => {
   const instance = await openInstance(t.testdir({}))
   const session = new Session(await instance.connect(), null)
   const late = new AbortController()

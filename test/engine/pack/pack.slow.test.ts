@@ -38,8 +38,8 @@ async function sources(t: Test): Promise<string> {
 await t.test('rows come out by key, empty ones last, equal ones as they were stored', async (t) => {
   const folder = await sources(t)
   const order = await orderOf(folder, names, ['k'])
-  const told: PackProgress[] = []
-  const packed = await packFiles(order, { signal: never, report: (each) => told.push(each) })
+  const reported: PackProgress[] = []
+  const packed = await packFiles(order, { signal: never, report: (each) => reported.push(each) })
   t.same(
     packed.map(({ path, rows }) => [path.slice(folder.length), rows]),
     [
@@ -57,8 +57,8 @@ await t.test('rows come out by key, empty ones last, equal ones as they were sto
     ...['000000.parquet', '000001.parquet', '000002.parquet', 'pack.json'],
   ])
   t.notOk(existsSync(`${order.target}.draft`), 'nothing is left beside it')
-  t.same([...new Set(told.map(({ stage }) => stage))], ['sorting', 'writing', 'verifying'])
-  t.match(told.at(-1), { stage: 'verifying', rowsDone: 7000, rows: 7000 })
+  t.same([...new Set(reported.map(({ stage }) => stage))], ['sorting', 'writing', 'verifying'])
+  t.match(reported.at(-1), { stage: 'verifying', rowsDone: 7000, rows: 7000 })
   const [groups = ''] = await rowsOf(
     `SELECT max(row_group_num_rows) AS rows, any_value(compression) AS codec
      FROM parquet_metadata('${folder}/packed/000000.parquet')`,
@@ -66,7 +66,7 @@ await t.test('rows come out by key, empty ones last, equal ones as they were sto
   t.same(JSON.parse(groups), { rows: 2048, codec: 'ZSTD' })
 })
 
-await t.test('any rows are packed as a stable sort would have them', async (t) => {
+await t.test('any rows are packed like a stable sort orders them', async (t) => {
   const folder = t.testdir({})
   const cell = (values: string) =>
     fc.constantFrom(...values.split(' ')).map((text) => (text === '-' ? 'NULL' : text))
@@ -112,7 +112,7 @@ await t.test('any rows are packed as a stable sort would have them', async (t) =
   await fc.assert(property, { numRuns: 12 })
 })
 
-await t.test('columns of a path become columns of the file; no key only cuts anew', async (t) => {
+await t.test('columns of a path become columns of the file; without a key rows keep their order', async (t) => {
   const folder = await sources(t)
   const order = await orderOf(folder, names, [])
   const partitioned: PackOrder = {
@@ -133,7 +133,7 @@ await t.test('columns of a path become columns of the file; no key only cuts ane
   )
 })
 
-await t.test('what was finished before a stop is gone on with', async (t) => {
+await t.test('the next pack keeps the files that a stopped one finished', async (t) => {
   const folder = await sources(t)
   const order = await orderOf(folder, names, ['k'])
   const stop = new AbortController()
@@ -152,13 +152,13 @@ await t.test('what was finished before a stop is gone on with', async (t) => {
     const packed = await packFiles(order, silent)
     t.equal(statSync(packed[0]?.path ?? '', { bigint: true }).ino, first.ino, 'not written twice')
     const copied = statSync(packed[1]?.path ?? '').size
-    t.not(copied, Number(first.size), 'a finished file that was damaged is written anew')
+    t.not(copied, Number(first.size), 'a finished file that was damaged is written again')
     t.equal((await packedRows(packed)).length, 7000)
     t.same(readdirSync(order.target).length, 4)
   })
 })
 
-await t.test('a pack of the same files is taken as it is, of others it is replaced', async (t) => {
+await t.test('a pack of the same files is kept, one of other files is replaced', async (t) => {
   const folder = await sources(t)
   const order = await orderOf(folder, names, ['k'])
   const [first] = await packFiles(order, silent)
@@ -173,7 +173,7 @@ await t.test('a pack of the same files is taken as it is, of others it is replac
   })
 })
 
-await t.test('what Parquet would store as something else is refused', async (t) => {
+await t.test('a type that Parquet would store as another is refused', async (t) => {
   const folder = t.testdir({})
   await writeParquet(folder, { 'a.parquet': 'SELECT 1::BIGINT AS id, 2 AS "2110"' })
   const order = await orderOf(folder, ['a.parquet'], ['id'])
@@ -190,7 +190,7 @@ await t.test('what Parquet would store as something else is refused', async (t) 
   t.same(readdirSync(folder), ['a.parquet'], 'nothing is left')
 })
 
-await t.test('every cell is compared: rows that are not those promised are refused', async (t) => {
+await t.test('every cell is compared: rows that differ from the sources are refused', async (t) => {
   const folder = await sources(t)
   const order = await orderOf(folder, names, ['k'])
   const [first, ...others] = order.files

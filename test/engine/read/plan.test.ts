@@ -168,7 +168,7 @@ function rowsIn(shapes: readonly { readonly rows: number }[]): number {
   return shapes.reduce((sum, { rows }) => sum + rows, 0)
 }
 
-/** Where the n-th row of all files stands. */
+/** The position of the n-th row of all files. */
 function placeOf(shapes: readonly Shape[], row: number): { file: number; row: number } {
   let rest = row
   for (const [file, { rows }] of shapes.entries()) {

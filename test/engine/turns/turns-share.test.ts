@@ -9,7 +9,7 @@ import { NamedTurns, settled } from '../fixtures/named-turns.js'
 const seconds = 1000
 const byKey = { size: 'byKey' } as const
 
-await t.test('large queries leave one place to look-ups, whoever asks', async (t) => {
+await t.test('large queries of all clients leave one place to look-ups', async (t) => {
   for (const slots of [1, 2]) {
     const turns = new NamedTurns(slots, 20)
     const asked = turns.askLarge('a1', 'a2', 'b1', 'c1')
