@@ -96,7 +96,7 @@ export class DuckDbEngine implements Engine {
         let rows = 0
         for (const stretch of planCount(version, predicates)) {
           requireVerified(filesUpTo(stretch), this.#checks)
-          const statement = compileCount(this.#paths.stretch(stretch), predicates)
+          const statement = compileCount(this.#paths.scan(stretch), predicates)
           rows += Number((await session.run(statement, signal))[0]?.[0])
           await requireUnchanged(filesUpTo(stretch), this.#checks)
         }

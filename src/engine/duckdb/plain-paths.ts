@@ -5,7 +5,7 @@ import { FileError } from '../../versions/opener.js'
 import type { PackOrder } from '../../versions/packer.js'
 import type { Version } from '../../versions/version.js'
 import { isPattern } from './paths.js'
-import type { Stretch } from './read/pieces.js'
+import type { Scan } from './read/pieces.js'
 
 /** A path up to its last part with a letter of a pattern, and the rest. */
 const namedPart = /^([^]*[*?[][^/]*)([^]*)$/
@@ -41,7 +41,7 @@ export class PlainPaths {
   }
 
   /** The stretch with paths to read its files by. */
-  stretch<T extends Stretch>(stretch: T): T {
+  scan<T extends Scan>(stretch: T): T {
     if (!stretch.files.some(({ file }) => isPattern(file.path))) return stretch
     const files = stretch.files.map(({ index, file }) => ({ index, file: this.#file(file) }))
     return { ...stretch, files }

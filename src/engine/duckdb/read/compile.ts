@@ -11,7 +11,7 @@ import { bindPaths, boundFilesSql } from '../paths.js'
 import type { Statement } from '../run-statement.js'
 import { identifier } from '../sql.js'
 import { SqlParameters, condition } from './condition.js'
-import type { Piece, Stretch } from './pieces.js'
+import type { Piece, Scan } from './pieces.js'
 
 /**
  * Turns a question into SQL. Reads the rows of a piece, for `rowsOf`, as two values: a text of numbers
@@ -84,7 +84,7 @@ export function byPosition({ position: a }: Row, { position: b }: Row): number {
 }
 
 /** How many rows of a stretch meet the predicates. */
-export function compileCount(stretch: Stretch, predicates: readonly Predicate[]): Statement {
+export function compileCount(stretch: Scan, predicates: readonly Predicate[]): Statement {
   const parameters = new SqlParameters()
   const sqlOf = columnsOf(stretch, parameters)
   const sql = `SELECT count(*) ${fromWhere(stretch, predicates, sqlOf, parameters)}`
@@ -93,7 +93,7 @@ export function compileCount(stretch: Stretch, predicates: readonly Predicate[])
 
 /** The SQL of a stretch's rows that meet the predicates, with each column brought to its type. */
 export function compileRows(
-  stretch: Stretch,
+  stretch: Scan,
   predicates: readonly Predicate[],
   columns: readonly (readonly [name: string, column: Column])[],
   parameters: SqlParameters,
@@ -107,7 +107,7 @@ export function compileRows(
  * SQL of the columns in the dataset's types; null if the files lack them. All files of a scan have
  * one layout; values from their paths are found by the file.
  */
-function columnsOf({ files }: Stretch, parameters: SqlParameters): (column: Column) => string {
+function columnsOf({ files }: Scan, parameters: SqlParameters): (column: Column) => string {
   const first = files[0]?.file
   const lists = new Map<string, string>()
   const listOf = (source: string) => {
@@ -129,7 +129,7 @@ function columnsOf({ files }: Stretch, parameters: SqlParameters): (column: Colu
 }
 
 function fromWhere(
-  { files, range }: Stretch,
+  { files, range }: Scan,
   predicates: readonly Predicate[],
   sqlOf: (column: Column) => string,
   parameters: SqlParameters,

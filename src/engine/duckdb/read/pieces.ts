@@ -8,14 +8,14 @@ import { isJoin } from './condition.js'
  * Rows of a version that one statement reads: of files laid out alike, in stored order. They come
  * before the rows of every later stretch.
  */
-export interface Stretch {
+export interface Scan {
   readonly files: readonly StretchFile[]
   /** Row numbers from `from` up to but not including `to`, where it is part of one file. */
   readonly range: { readonly from: number; readonly to: number } | null
 }
 
 /** A stretch of which a page is read. */
-export interface Piece extends Stretch {
+export interface Piece extends Scan {
   /**
    * How its rows are read in stored order. `solo`: by a DuckDB of one thread, which stops when the
    * page is full; `together`: by one whose threads share the work, each of which may find as many
@@ -82,7 +82,7 @@ export function isByKey({ key }: Version, predicate: Predicate): boolean {
 }
 
 /** The stretches of a count, for which order means nothing. */
-export function planCount(version: Version, predicates: readonly Predicate[]): readonly Stretch[] {
+export function planCount(version: Version, predicates: readonly Predicate[]): readonly Scan[] {
   return [...stretches(chooseFiles(version, predicates), 0, () => Infinity)]
 }
 
@@ -93,7 +93,7 @@ export function planSample(
   version: Version,
   predicates: readonly Predicate[],
   rowsMax: number,
-): readonly Stretch[] {
+): readonly Scan[] {
   const chosen = chooseFiles(version, predicates)
   const rows = chosen.reduce((sum, { file }) => sum + file.rows, 0)
   if (rows <= rowsMax) return [...stretches(chosen, 0, () => Infinity)]
@@ -109,7 +109,7 @@ function slicesFrom(
   chosen: readonly StretchFile[],
   start: number,
   size: number,
-): readonly Stretch[] {
+): readonly Scan[] {
   let first = 0
   return chosen.flatMap((entry) => {
     const from = Math.max(start - first, 0)
@@ -155,7 +155,7 @@ function* windows(
 }
 
 /** In rows. */
-export function costOf({ files, range }: Stretch): number {
+export function costOf({ files, range }: Scan): number {
   return range ? range.to - range.from : files.reduce((sum, { file }) => sum + fileCost(file), 0)
 }
 
@@ -168,7 +168,7 @@ function* stretches(
   chosen: readonly StretchFile[],
   start: number,
   size: () => number,
-): Generator<Stretch> {
+): Generator<Scan> {
   let from = start
   let index = 0
   for (let entry = chosen[index]; entry; entry = chosen[index]) {

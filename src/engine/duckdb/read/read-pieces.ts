@@ -5,7 +5,7 @@ import type { Row, Rows } from '../../engine.js'
 import type { PlainPaths } from '../plain-paths.js'
 import { isMuch } from '../turns/size.js'
 import { costOf, isByKey, planPage } from './pieces.js'
-import type { Piece, Stretch } from './pieces.js'
+import type { Piece, Scan } from './pieces.js'
 import { requireUnchanged, requireVerified } from './unchanged.js'
 
 /** What reading needs besides its question. */
@@ -34,7 +34,7 @@ export async function readPieces(
     requireVerified(filesUpTo(piece), checks)
     cost += costOf(piece)
     if (isMuch(cost) && !hasKey) await grow()
-    for (const row of await read(paths.stretch(piece), missing())) rows.push(row)
+    for (const row of await read(paths.scan(piece), missing())) rows.push(row)
     const lastFile = missing() === 0 ? rows.at(-1)?.position.file : undefined
     await requireUnchanged(filesUpTo(piece, lastFile), checks)
     if (missing() === 0) break
@@ -43,6 +43,6 @@ export async function readPieces(
 }
 
 /** The files of a stretch, in the version's order, up to the one with this index. */
-export function filesUpTo({ files }: Stretch, last = Infinity): readonly DataFile[] {
+export function filesUpTo({ files }: Scan, last = Infinity): readonly DataFile[] {
   return files.filter(({ index }) => index <= last).map(({ file }) => file)
 }
