@@ -15,7 +15,7 @@ import { planCount, planPage } from './read/pieces.js'
 import type { Piece } from './read/pieces.js'
 import { profileColumns } from './read/profile.js'
 import { filesUpTo, readPieces } from './read/read-pieces.js'
-import type { Reading } from './read/read-pieces.js'
+import type { ReadContext } from './read/read-pieces.js'
 import {
   ChangedFileError,
   UnverifiedError,
@@ -192,7 +192,7 @@ export class DuckDbEngine implements Engine {
     return this.#options.checks ?? null
   }
 
-  #reading(grow: Held['grow']): Reading {
+  #reading(grow: Held['grow']): ReadContext {
     return { checks: this.#checks, paths: this.#paths, grow }
   }
 

@@ -15,7 +15,7 @@ import { byPosition, pieceSql, versionIndex } from './compile.js'
 import { SqlParameters } from './condition.js'
 import type { Piece } from './pieces.js'
 import { readPieces } from './read-pieces.js'
-import type { Reading } from './read-pieces.js'
+import type { ReadContext } from './read-pieces.js'
 
 /** A table of the session that collects the pieces before they are written. */
 const table = 'temp.page'
@@ -34,7 +34,7 @@ const noText = Buffer.alloc(0)
 export async function readPageFile(
   question: Question,
   folder: string,
-  reading: Reading,
+  reading: ReadContext,
   run: RunStatement,
 ): Promise<Rows> {
   const { columns } = question

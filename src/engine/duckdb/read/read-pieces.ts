@@ -9,7 +9,7 @@ import type { Piece, Scan } from './pieces.js'
 import { requireUnchanged, requireVerified } from './unchanged.js'
 
 /** What reading needs besides its question. */
-export interface Reading {
+export interface ReadContext {
   readonly checks: FileChecks | null
   readonly paths: PlainPaths
   /** Waits for the place that many rows need, unless they are chosen by key. */
@@ -22,7 +22,7 @@ export interface Reading {
  */
 export async function readPieces(
   { version, predicates, after, limit }: Question,
-  { checks, paths, grow }: Reading,
+  { checks, paths, grow }: ReadContext,
   read: (piece: Piece, limit: number) => Promise<readonly Row[]>,
 ): Promise<Rows> {
   const rows: Row[] = []
