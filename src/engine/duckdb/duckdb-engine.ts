@@ -27,7 +27,7 @@ import type { Statement } from './run-statement.js'
 import { ServingInstance } from './serving.js'
 import type { Session } from './session.js'
 import { sizeOfCount, sizeOfPage, sizeOfProfile } from './turns/size.js'
-import type { Size } from './turns/turn.js'
+import type { QuerySize } from './turns/turn.js'
 import { Turns } from './turns/turns.js'
 import type { Held, TurnsOptions } from './turns/turns.js'
 
@@ -167,7 +167,7 @@ export class DuckDbEngine implements Engine {
   /** When its turn comes, until it is done or told to stop. */
   #query<T>(
     files: () => readonly DataFile[],
-    size: Size,
+    size: QuerySize,
     options: ReadOptions,
     work: (held: Held) => Promise<T>,
   ): Promise<T> {
@@ -230,7 +230,7 @@ function filesOf(question: Pick<Question, 'version' | 'predicates'>): () => read
   return () => planCount(question.version, question.predicates).flatMap((each) => filesUpTo(each))
 }
 
-function planOf(size: Size): Piece['plan'] {
+function planOf(size: QuerySize): Piece['plan'] {
   return size === 'small' ? 'solo' : 'together'
 }
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { timeLimit } from '../../../src/engine/deadline.js'
-import type { Size } from '../../../src/engine/duckdb/turns/turn.js'
+import type { QuerySize } from '../../../src/engine/duckdb/turns/turn.js'
 import { NamedTurns, settled } from '../fixtures/named-turns.js'
 
 // Guarantee: a client never holds all places, look-ups have a place of their own, and a client whose
@@ -205,7 +205,7 @@ for (const { waitMaxMs, expectedMs } of [
 
 await t.test('Retry-After says when a place is likely to be free', async (t) => {
   const turns = new NamedTurns(1, 2)
-  const refused = async (name: string, retryAfterSeconds: number, size: Size = 'large') => {
+  const refused = async (name: string, retryAfterSeconds: number, size: QuerySize = 'large') => {
     const code = 'service_unavailable'
     await t.rejects(turns.ask(name, { size }), { code, retryAfterSeconds }, name)
   }

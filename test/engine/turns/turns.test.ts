@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Size } from '../../../src/engine/duckdb/turns/turn.js'
+import type { QuerySize } from '../../../src/engine/duckdb/turns/turn.js'
 import { Turns } from '../../../src/engine/duckdb/turns/turns.js'
 import { NamedTurns, never, settled } from '../fixtures/named-turns.js'
 
@@ -119,7 +119,7 @@ await t.test('work that fails gives its place back', async (t) => {
 })
 
 type Step =
-  | { readonly kind: 'ask'; readonly client: string; readonly size: Size }
+  | { readonly kind: 'ask'; readonly client: string; readonly size: QuerySize }
   | { readonly kind: 'end' | 'abort' | 'grow'; readonly pick: number }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -128,7 +128,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('ask'),
       client: fc.constantFrom(...'abc'),
-      size: fc.constantFrom<Size>('small', 'byKey', 'large'),
+      size: fc.constantFrom<QuerySize>('small', 'byKey', 'large'),
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('end'), pick: fc.nat() }) },

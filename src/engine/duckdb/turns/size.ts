@@ -2,28 +2,28 @@ import type { Predicate } from '../../../columns/predicate.js'
 import type { Version } from '../../../versions/version.js'
 import type { ProfileQuestion } from '../../engine.js'
 import { costOf, isByKey, planCount, soloRowsMax } from '../read/pieces.js'
-import type { Size } from './turn.js'
+import type { QuerySize } from './turn.js'
 
 /** Values that one row is compared with; a long list is looked up, which costs about as many. */
 const comparisonsMax = 64
 const listComparisonsMax = 16
 
 /** A page starts as this; what is not by key grows once it has read many rows (`isMuch`). */
-export function sizeOfPage(version: Version, predicates: readonly Predicate[]): Size {
+export function sizeOfPage(version: Version, predicates: readonly Predicate[]): QuerySize {
   if (!areFew(version, predicates)) return 'large'
   const hasKey = predicates.some((predicate) => isByKey(version, predicate))
   return hasKey && isMuch(rowsOf(version, predicates)) ? 'byKey' : 'small'
 }
 
 /** A count reads every row of the files chosen; without conditions, only what the files say. */
-export function sizeOfCount(version: Version, predicates: readonly Predicate[]): Size {
+export function sizeOfCount(version: Version, predicates: readonly Predicate[]): QuerySize {
   if (predicates.length === 0) return 'small'
   const size = sizeOfPage(version, predicates)
   return size === 'small' && isMuch(rowsOf(version, predicates)) ? 'large' : size
 }
 
 /** A profile reads as many cells as its rows and columns have. */
-export function sizeOfProfile({ version, predicates, columns, rowsMax }: ProfileQuestion): Size {
+export function sizeOfProfile({ version, predicates, columns, rowsMax }: ProfileQuestion): QuerySize {
   const rows = Math.min(rowsOf(version, predicates), rowsMax ?? Infinity)
   return areFew(version, predicates) && !isMuch(rows * columns.length) ? 'small' : 'large'
 }

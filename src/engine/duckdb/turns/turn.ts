@@ -6,7 +6,7 @@ import type { ReadOptions } from '../../engine.js'
  * What is known of a query before it runs. `small`: few rows and comparisons, by the files' own
  * numbers; `byKey`: by values of the key, which mostly find few rows; `large`: anything else.
  */
-export type Size = 'small' | 'byKey' | 'large'
+export type QuerySize = 'small' | 'byKey' | 'large'
 
 /** Why work by key is stopped, to be run again as large. */
 export class Overrun extends Error {}
@@ -17,11 +17,11 @@ export class Turn {
   readonly timeLimit: TimeLimit | undefined
   readonly #controller: AbortController
   readonly #now: () => number
-  size: Size
+  size: QuerySize
   #startedMs = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ client, timeLimit }: ReadOptions, size: Size, control: Control) {
+  constructor({ client, timeLimit }: ReadOptions, size: QuerySize, control: Control) {
     this.client = client
     this.timeLimit = timeLimit
     this.size = size

@@ -5,7 +5,7 @@ import { DecayingScores } from './decaying.js'
 import { TurnQueue } from './turn-queue.js'
 import type { Waiter } from './turn-queue.js'
 import { Overrun, Turn } from './turn.js'
-import type { Size } from './turn.js'
+import type { QuerySize } from './turn.js'
 import { untilFree } from './until-free.js'
 
 export interface TurnsOptions {
@@ -78,7 +78,7 @@ export class Turns {
    * @throws service_unavailable when the queue is full or the wait too long; timeout; the signal's
    *   reason when it aborts
    */
-  async run<T>(options: ReadOptions, size: Size, work: (held: Held) => Promise<T>): Promise<T> {
+  async run<T>(options: ReadOptions, size: QuerySize, work: (held: Held) => Promise<T>): Promise<T> {
     options.signal.throwIfAborted()
     const isBelieved = size !== 'byKey' || this.#overruns.of(options.client) <= overrunsMax
     try {
