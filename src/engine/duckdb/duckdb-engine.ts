@@ -32,13 +32,13 @@ import { Turns } from './turns/turns.js'
 import type { Held, TurnsOptions } from './turns/turns.js'
 
 export interface EngineOptions extends SandboxOptions, TurnsOptions {
-  /** Told of a version that must not be read any more, and why, for the owner. */
+  /** Called with a version that must not be read any more, and the reason for the owner. */
   readonly withdraw?: (version: Version, reason: string) => void
   /** Files are read once they are verified; left out = they need only be unchanged. */
   readonly checks?: FileChecks
 }
 
-/** Runs of a query whose instance dies of another one's fatal error. */
+/** How often a query runs if a fatal error of another query breaks its instance. */
 const runsMax = 2
 /** Fatal errors after which a version is not read any more: a poisoned file harms the others. */
 const breaksMax = 3
@@ -76,8 +76,13 @@ export class DuckDbEngine implements Engine {
   /** @throws service_unavailable when DuckDB can't be started with these options */
   static async open(options: EngineOptions): Promise<DuckDbEngine> {
     const engine = new DuckDbEngine(options)
-    for (const serving of [engine.#solo, engine.#shared]) await serving.run(async () => {})
-    return engine
+    try {
+      for (const serving of [engine.#solo, engine.#shared]) await serving.run(async () => {})
+      return engine
+    } catch (cause) {
+      await engine.close()
+      throw cause
+    }
   }
 
   read(question: Question, options: ReadOptions): Promise<Rows> {
@@ -164,7 +169,7 @@ export class DuckDbEngine implements Engine {
     }
   }
 
-  /** When its turn comes, until it is done or told to stop. */
+  /** Runs work when its turn comes, until it ends or is stopped. */
   #query<T>(
     files: () => readonly DataFile[],
     size: QuerySize,

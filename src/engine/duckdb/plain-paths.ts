@@ -40,11 +40,11 @@ export class PlainPaths {
     return named === undefined ? path : this.#linkOf(named) + rest
   }
 
-  /** The stretch with paths to read its files by. */
-  scan<T extends Scan>(stretch: T): T {
-    if (!stretch.files.some(({ file }) => isPattern(file.path))) return stretch
-    const files = stretch.files.map(({ index, file }) => ({ index, file: this.#file(file) }))
-    return { ...stretch, files }
+  /** The scan with paths to read its files by. */
+  scan<T extends Scan>(scan: T): T {
+    if (!scan.files.some(({ file }) => isPattern(file.path))) return scan
+    const files = scan.files.map(({ index, file }) => ({ index, file: this.#file(file) }))
+    return { ...scan, files }
   }
 
   /** The version with paths to read its files by. */

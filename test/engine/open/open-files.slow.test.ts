@@ -66,7 +66,7 @@ await t.test('types are those that the file holds', async (t) => {
 })
 
 await t.test(
-  'a column that can\'t hold empty values is required, also behind nested ones',
+  "a column that can't hold empty values is required, also behind nested ones",
   async (t) => {
     const folder = t.testdir({})
     const path = join(folder, 'a.parquet')
@@ -116,16 +116,19 @@ await t.test('names may have any form', async (t) => {
   t.equal(rows[0]?.json, `{${members.join(',')}}`, 'served in stored order, digits too')
 })
 
-await t.test('columns of one name, or of names that differ only in case, are refused', async (t) => {
-  const folder = t.testdir({})
-  const files = { 'a.parquet': 'SELECT 1 AS "aB", 2 AS "cD"' }
-  await writeParquet(folder, { ...files, 'b.parquet': files['a.parquet'] })
-  patch(join(folder, 'a.parquet'), 'cD', 'Ab')
-  patch(join(folder, 'b.parquet'), 'cD', 'aB')
-  const rule = 'names must differ in more than case'
-  t.equal(await reasonFor(join(folder, 'a.parquet')), `has columns "aB" and "Ab"; ${rule}`)
-  t.equal(await reasonFor(join(folder, 'b.parquet')), `has twice a column "aB"; ${rule}`)
-})
+await t.test(
+  'columns of one name, or of names that differ only in case, are refused',
+  async (t) => {
+    const folder = t.testdir({})
+    const files = { 'a.parquet': 'SELECT 1 AS "aB", 2 AS "cD"' }
+    await writeParquet(folder, { ...files, 'b.parquet': files['a.parquet'] })
+    patch(join(folder, 'a.parquet'), 'cD', 'Ab')
+    patch(join(folder, 'b.parquet'), 'cD', 'aB')
+    const rule = 'names must differ in more than case'
+    t.equal(await reasonFor(join(folder, 'a.parquet')), `has columns "aB" and "Ab"; ${rule}`)
+    t.equal(await reasonFor(join(folder, 'b.parquet')), `has twice a column "aB"; ${rule}`)
+  },
+)
 
 await t.test('a file without columns is refused', async (t) => {
   // Parquet's footer by hand: version 1, a schema of no columns, no rows, no row groups.
@@ -150,13 +153,16 @@ await t.test('a file that is not complete Parquet is refused, without its path',
   }
 })
 
-await t.test('columns that are encrypted behind a readable footer are reported as encrypted', async (t) => {
-  const folder = t.testdir({})
-  const path = join(folder, 'a.parquet')
-  await writeParquet(folder, { 'a.parquet': 'SELECT i FROM range(100) t(i)' })
-  writeFileSync(path, withEncryptedColumns(readFileSync(path)))
-  t.equal(await reasonFor(path), 'is encrypted Parquet, which is not supported')
-})
+await t.test(
+  'columns that are encrypted behind a readable footer are reported as encrypted',
+  async (t) => {
+    const folder = t.testdir({})
+    const path = join(folder, 'a.parquet')
+    await writeParquet(folder, { 'a.parquet': 'SELECT i FROM range(100) t(i)' })
+    writeFileSync(path, withEncryptedColumns(readFileSync(path)))
+    t.equal(await reasonFor(path), 'is encrypted Parquet, which is not supported')
+  },
+)
 
 await t.test('if memory is too small, the reason says what to change', async (t) => {
   const folder = t.testdir({})

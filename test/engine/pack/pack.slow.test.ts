@@ -112,26 +112,29 @@ await t.test('any rows are packed like a stable sort orders them', async (t) => 
   await fc.assert(property, { numRuns: 12 })
 })
 
-await t.test('columns of a path become columns of the file; without a key rows keep their order', async (t) => {
-  const folder = await sources(t)
-  const order = await orderOf(folder, names, [])
-  const partitioned: PackOrder = {
-    ...order,
-    files: order.files.map((file, index) => ({
-      ...file,
-      partition: { year: index === 0 ? '2024' : null },
-    })),
-    columns: [...order.columns, { name: 'year', type: { kind: 'scalar', name: 'SMALLINT' } }],
-  }
-  const packed = await packFiles(partitioned, silent)
-  const rows = await packedRows(packed, 'n, year')
-  t.equal(rows[0], '{"n":0,"year":2024}')
-  t.equal(rows[6999], '{"n":6999,"year":null}')
-  t.same(
-    rows.map((row) => Number(/"n":(\d+)/.exec(row)?.[1])),
-    [...Array(7000).keys()],
-  )
-})
+await t.test(
+  'columns of a path become columns of the file; without a key rows keep their order',
+  async (t) => {
+    const folder = await sources(t)
+    const order = await orderOf(folder, names, [])
+    const partitioned: PackOrder = {
+      ...order,
+      files: order.files.map((file, index) => ({
+        ...file,
+        partition: { year: index === 0 ? '2024' : null },
+      })),
+      columns: [...order.columns, { name: 'year', type: { kind: 'scalar', name: 'SMALLINT' } }],
+    }
+    const packed = await packFiles(partitioned, silent)
+    const rows = await packedRows(packed, 'n, year')
+    t.equal(rows[0], '{"n":0,"year":2024}')
+    t.equal(rows[6999], '{"n":6999,"year":null}')
+    t.same(
+      rows.map((row) => Number(/"n":(\d+)/.exec(row)?.[1])),
+      [...Array(7000).keys()],
+    )
+  },
+)
 
 await t.test('the next pack keeps the files that a stopped one finished', async (t) => {
   const folder = await sources(t)

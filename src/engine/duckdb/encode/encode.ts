@@ -6,6 +6,7 @@ import { encodeScalar, otherText, textOf } from './encode-scalar.js'
 import type { EncodedSql } from './encode-scalar.js'
 
 /**
+ * Encodes rows inside DuckDB, so that no cell passes through JavaScript.
  * SQL for one row as the text of a JSON object, with the keys in the given order, also names of
  * digits. It uses `to_json` for types that it writes right, because that is quickest to plan. For
  * others `to_json` prints bare NaN, times without `T`, bytes as escapes and `.5` without its zero:

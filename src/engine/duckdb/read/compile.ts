@@ -83,24 +83,24 @@ export function byPosition({ position: a }: Row, { position: b }: Row): number {
   return a.file - b.file || a.row - b.row
 }
 
-/** How many rows of a stretch meet the predicates. */
-export function compileCount(stretch: Scan, predicates: readonly Predicate[]): Statement {
+/** How many rows of a scan meet the predicates. */
+export function compileCount(scan: Scan, predicates: readonly Predicate[]): Statement {
   const parameters = new SqlParameters()
-  const sqlOf = columnsOf(stretch, parameters)
-  const sql = `SELECT count(*) ${fromWhere(stretch, predicates, sqlOf, parameters)}`
+  const sqlOf = columnsOf(scan, parameters)
+  const sql = `SELECT count(*) ${fromWhere(scan, predicates, sqlOf, parameters)}`
   return Object.freeze({ sql, values: parameters.values })
 }
 
-/** The SQL of a stretch's rows that meet the predicates, with each column brought to its type. */
+/** The SQL of a scan's rows that meet the predicates, with each column brought to its type. */
 export function compileRows(
-  stretch: Scan,
+  scan: Scan,
   predicates: readonly Predicate[],
   columns: readonly (readonly [name: string, column: Column])[],
   parameters: SqlParameters,
 ): string {
-  const sqlOf = columnsOf(stretch, parameters)
+  const sqlOf = columnsOf(scan, parameters)
   const list = columns.map(([name, column]) => `${sqlOf(column)} AS ${name}`)
-  return `SELECT ${list.join(', ')} ${fromWhere(stretch, predicates, sqlOf, parameters)}`
+  return `SELECT ${list.join(', ')} ${fromWhere(scan, predicates, sqlOf, parameters)}`
 }
 
 /**

@@ -6,7 +6,7 @@ import { isJoin } from './condition.js'
 
 /**
  * Rows of a version that one statement reads: of files laid out alike, in stored order. They come
- * before the rows of every later stretch.
+ * before the rows of every later scan.
  */
 export interface Scan {
   readonly files: readonly StretchFile[]
@@ -14,7 +14,7 @@ export interface Scan {
   readonly range: { readonly from: number; readonly to: number } | null
 }
 
-/** A stretch of which a page is read. */
+/** A scan of which a page is read. */
 export interface Piece extends Scan {
   /**
    * How its rows are read in stored order. `solo`: by a DuckDB of one thread, which stops when the
@@ -31,7 +31,7 @@ interface StretchFile {
   readonly file: DataFile
 }
 
-/** Where a walk stands: the last row already seen, and how many rows are wanted still. */
+/** How far a walk is: the last row already seen, and how many rows the page still lacks. */
 export interface Progress {
   readonly after: Position | null
   readonly missing: () => number
@@ -41,7 +41,7 @@ export interface Progress {
 export const soloRowsMax = 122_880
 /** DuckDB plans with the statistics of every file it is given, which costs as much as such rows. */
 const fileRowsMin = soloRowsMax / 16
-/** A next stretch is at most so many times as large as what was read in vain. */
+/** The next scan is at most so many times as large as what was read in vain. */
 const growthMax = 8
 
 /**
@@ -81,14 +81,14 @@ export function isByKey({ key }: Version, predicate: Predicate): boolean {
   return isOfValues && predicate.column.name === key[0]?.name
 }
 
-/** The stretches of a count, for which order means nothing. */
+/** The scans of a count, for which order means nothing. */
 export function planCount(version: Version, predicates: readonly Predicate[]): readonly Scan[] {
   return [...stretches(chooseFiles(version, predicates), 0, () => Infinity)]
 }
 
 const sampleSlicesMax = 8
 
-/** The stretches of a sample: everything where it is little, else slices spread evenly over it. */
+/** The scans of a sample: everything where it is little, else slices spread evenly over it. */
 export function planSample(
   version: Version,
   predicates: readonly Predicate[],
@@ -105,11 +105,7 @@ export function planSample(
 }
 
 /** `size` rows from row `start` on, counted over all files; in parts where files end in between. */
-function slicesFrom(
-  chosen: readonly StretchFile[],
-  start: number,
-  size: number,
-): readonly Scan[] {
+function slicesFrom(chosen: readonly StretchFile[], start: number, size: number): readonly Scan[] {
   let first = 0
   return chosen.flatMap((entry) => {
     const from = Math.max(start - first, 0)

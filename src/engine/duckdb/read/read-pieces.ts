@@ -8,7 +8,7 @@ import { costOf, isByKey, planPage } from './pieces.js'
 import type { Piece, Scan } from './pieces.js'
 import { requireUnchanged, requireVerified } from './unchanged.js'
 
-/** What reading needs besides its question. */
+/** What a read needs besides its question. */
 export interface ReadContext {
   readonly checks: FileChecks | null
   readonly paths: PlainPaths
@@ -42,7 +42,7 @@ export async function readPieces(
   return { rows: rows.slice(0, limit), hasMore: rows.length > limit }
 }
 
-/** The files of a stretch, in the version's order, up to the one with this index. */
+/** The files of a scan, in the version's order, up to the one with this index. */
 export function filesUpTo({ files }: Scan, last = Infinity): readonly DataFile[] {
   return files.filter(({ index }) => index <= last).map(({ file }) => file)
 }

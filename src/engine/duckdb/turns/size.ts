@@ -23,7 +23,12 @@ export function sizeOfCount(version: Version, predicates: readonly Predicate[]):
 }
 
 /** A profile reads as many cells as its rows and columns have. */
-export function sizeOfProfile({ version, predicates, columns, rowsMax }: ProfileQuestion): QuerySize {
+export function sizeOfProfile({
+  version,
+  predicates,
+  columns,
+  rowsMax,
+}: ProfileQuestion): QuerySize {
   const rows = Math.min(rowsOf(version, predicates), rowsMax ?? Infinity)
   return areFew(version, predicates) && !isMuch(rows * columns.length) ? 'small' : 'large'
 }
