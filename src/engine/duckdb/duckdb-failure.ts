@@ -37,8 +37,8 @@ export function isFileFailure({ type }: DuckDbFailure): boolean {
 }
 
 /**
- * A DuckDB error as the caller sees it. Its cause, for the log, is DuckDB's text without the paths of
- * the folders. A bug of ours is not turned into a ServiceError: it is a 500.
+ * A DuckDB error as the caller sees it. Its cause, for the log, is DuckDB's text without the paths
+ * of the folders. A bug of ours is not turned into a ServiceError: it is a 500.
  */
 export function serviceErrorOf(cause: unknown, folders: readonly string[]): unknown {
   const failure = readFailure(cause)

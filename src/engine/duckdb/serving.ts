@@ -32,8 +32,8 @@ export class ServingInstance {
   }
 
   /**
-   * Runs `work` on a session of its own: an interrupt stops everything that runs on a connection, so
-   * no two queries share one. A session whose work failed is not used again.
+   * Runs `work` on a session of its own: an interrupt stops everything that runs on a connection,
+   * so no two queries share one. A session whose work failed is not used again.
    * @throws service_unavailable when no instance can be started; the next call tries again
    */
   async run<T>(work: (session: Session) => Promise<T>): Promise<T> {

@@ -7,9 +7,9 @@ import { encodeValue } from './encode.js'
 const special = literal(String.raw`^$|[",\r\n]|^\s|\s$`)
 
 /**
- * SQL for one row as a line of CSV without its end. Cells are written like in JSON, but texts without
- * quotes. Null is an empty cell and an empty text is `""`. The only cell of a line is `""` if it is
- * null, because readers skip an empty line.
+ * SQL for one row as a line of CSV without its end. Cells are written like in JSON, but texts
+ * without quotes. Null is an empty cell and an empty text is `""`. The only cell of a line is `""`
+ * if it is null, because readers skip an empty line.
  */
 export function encodeCsvRow(
   columns: readonly { readonly column: Column; readonly sql: string }[],

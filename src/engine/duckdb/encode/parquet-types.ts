@@ -7,8 +7,8 @@ const text: DataType = { kind: 'scalar', name: 'VARCHAR' }
 const json: DataType = { kind: 'scalar', name: 'JSON' }
 
 /**
- * Scalars that Parquet lacks, and a type that holds all their values. DuckDB's writer would silently
- * turn the wide integers into DOUBLE. Other scalars keep their type.
+ * Scalars that Parquet lacks, and a type that holds all their values. DuckDB's writer would
+ * silently turn the wide integers into DOUBLE. Other scalars keep their type.
  */
 const scalarForms: Readonly<Partial<Record<ScalarName, DataType>>> = {
   // Comes only from BIGINT and UBIGINT united: 38 digits are enough.

@@ -27,8 +27,9 @@ const rounds = 5
 const drawnValues = 20_000
 
 /**
- * Measures with the engine that serves: it looks a few values from the middle up, alternately in the
- * files as they are and in a file of their neighbours that is written like `das dataset pack` does.
+ * Measures with the engine that serves: it looks a few values from the middle up, alternately in
+ * the files as they are and in a file of their neighbours that is written like `das dataset pack`
+ * does.
  */
 export function duckDbGain(memoryLimitBytes: number): MeasurePackGain {
   return async (version, signal) => {
@@ -86,7 +87,9 @@ async function packSample(
   return { path, rows: Number(rows[0]), values: values.map(String) }
 }
 
-/** Reads only the first key column: finds two values that are about a file's worth of rows apart. */
+/**
+ * Reads only the first key column: finds two values that are about a file's worth of rows apart.
+ */
 function neighboursSql(order: PackOrder): string {
   const [key] = keyColumns(order)
   const rows = order.files.reduce((sum, file) => sum + file.rows, 0)

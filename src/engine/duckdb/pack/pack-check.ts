@@ -7,10 +7,10 @@ import type { PackScan } from './pack-sql.js'
 
 /**
  * Finds a scan's checksum: the number of rows, and the sum over rows of a 64-bit hash of all their
- * cells. Equal sets of rows have equal sums in any order; different ones only with a chance of about
- * 2⁻⁶⁴. The hash distinguishes empty from '' and 0, -0.0 from 0.0, and a value from the same one in
- * the next column. It does not distinguish NaNs, nor values inside lists, structs and VARIANTs that
- * have the same text.
+ * cells. Equal sets of rows have equal sums in any order; different ones only with a chance of
+ * about 2⁻⁶⁴. The hash distinguishes empty from '' and 0, -0.0 from 0.0, and a value from the same
+ * one in the next column. It does not distinguish NaNs, nor values inside lists, structs and
+ * VARIANTs that have the same text.
  */
 export function scanChecksumSql(order: PackOrder, scan: PackScan): string {
   return `${checksumSql(order)} FROM (${scanSql(order, scan, order.columns)})`

@@ -27,8 +27,8 @@ export function wholeScans(order: PackOrder): readonly PackScan[] {
 }
 
 /**
- * Scans that find the rows of these ranges, and others with them. A large file of which few rows are
- * needed has a scan of its own for only those: nearly every file, if files are sorted like the
+ * Scans that find the rows of these ranges, and others with them. A large file of which few rows
+ * are needed has a scan of its own for only those: nearly every file, if files are sorted like the
  * target.
  */
 export function batchScans(order: PackOrder, ranges: readonly FileRange[]): readonly PackScan[] {

@@ -19,8 +19,8 @@ export function inner(index: number): string {
 }
 
 /**
- * The rows of a scan: `f`, the file as an index into the order's; `r`, the row number in it; and the
- * columns by their inner names in the dataset's types, null if the files lack them.
+ * The rows of a scan: `f`, the file as an index into the order's; `r`, the row number in it; and
+ * the columns by their inner names in the dataset's types, null if the files lack them.
  */
 export function scanSql(
   order: PackOrder,

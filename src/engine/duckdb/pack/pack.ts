@@ -34,10 +34,11 @@ interface Packing {
 const reportEveryMs = 1000
 
 /**
- * Rewrites a dataset, sorted by its key, in the layout that is quickest to look rows up in. First it
- * sorts and keeps the order of all rows, as positions; then it reads, sorts and writes the rows of a
- * few target files at a time, so that memory is bounded for any size. It reads each file again, and
- * at the end the checksums over all cells of the sources and of the packed files must be equal.
+ * Rewrites a dataset, sorted by its key, in the layout that is quickest to look rows up in. First
+ * it sorts and keeps the order of all rows, as positions; then it reads, sorts and writes the rows
+ * of a few target files at a time, so that memory is bounded for any size. It reads each file
+ * again, and at the end the checksums over all cells of the sources and of the packed files must be
+ * equal.
  */
 export function duckDbPacker(layout: PackLayout = packLayout): PackFiles {
   return async (order, options) => {

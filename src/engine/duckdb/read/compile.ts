@@ -14,9 +14,9 @@ import { SqlParameters, condition } from './condition.js'
 import type { Piece, Scan } from './pieces.js'
 
 /**
- * Turns a question into SQL. Reads the rows of a piece, for `rowsOf`, as two values: a text of numbers
- * (for each row the index of its file in the piece, its row number, its length in bytes), and the
- * bytes of all rows. To fetch the rows one by one takes as long as to read them.
+ * Turns a question into SQL. Reads the rows of a piece, for `rowsOf`, as two values: a text of
+ * numbers (for each row the index of its file in the piece, its row number, its length in bytes),
+ * and the bytes of all rows. To fetch the rows one by one takes as long as to read them.
  */
 export function compileRead(
   piece: Piece,

@@ -5,8 +5,8 @@ import type { BoundValue } from '../bind.js'
 import { servedText } from '../encode/encode.js'
 
 /**
- * In lists up to this long DuckDB compares value by value while it scans. Its own IN of five and more
- * is a join, which loses the stored order but is far quicker for long lists.
+ * In lists up to this long DuckDB compares value by value while it scans. Its own IN of five and
+ * more is a join, which loses the stored order but is far quicker for long lists.
  */
 const shortListMax = 16
 /** Parameters prune row groups and a list does not; with more than this, planning costs more. */

@@ -181,7 +181,9 @@ function* stretches(
   }
 }
 
-/** The longest run of whole files from `index` on that fits the size; none when not even one does. */
+/**
+ * The longest run of whole files from `index` on that fits the size; none when not even one does.
+ */
 function wholeFiles(
   chosen: readonly StretchFile[],
   index: number,

@@ -63,7 +63,9 @@ export class TurnQueue {
     return this.#find(({ turn }) => test(turn)) !== undefined
   }
 
-  /** The last request of the client that has the most waiting; it must be more than `client` has. */
+  /**
+   * The last request of the client that has the most waiting; it must be more than `client` has.
+   */
   lastOfLongest(client: string): Waiter | undefined {
     let longest = this.#queues.get(client) ?? []
     const least = longest.length + 2

@@ -22,7 +22,9 @@ export interface TurnsOptions {
 
 /** What work can do with its turn. */
 export interface Held {
-  /** Aborts with the caller's, at the end of the time limit, and when work by key takes too long. */
+  /**
+   * Aborts with the caller's, at the end of the time limit, and when work by key takes too long.
+   */
   readonly signal: AbortSignal
   /** Whether it is not large, but large work runs at the same time. */
   readonly isBesideLarge: () => boolean
@@ -50,8 +52,8 @@ const retryMaxSeconds = 60
  * Decides when each query runs, so that one client can't block the others: a fixed number of places
  * and a fair, bounded queue (`TurnQueue`). One place is always left
  * to work that is not large, and a client never holds the last place for large work where there are
- * two or more. A client whose large queries keep ending without a result goes last. When the queue is full,
- * the last request of the client with the most waiting gives way.
+ * two or more. A client whose large queries keep ending without a result goes last. When the queue
+ * is full, the last request of the client with the most waiting gives way.
  */
 export class Turns {
   readonly #options: TurnsOptions
