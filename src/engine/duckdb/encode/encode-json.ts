@@ -5,7 +5,8 @@ import { literal } from '../sql.js'
  * lenient parser accepts is corrected; what it rejects becomes a JSON string.
  */
 export function storedJson(text: string): string {
-  return `CASE WHEN json_valid(${text}) THEN ${tidy(text)} ELSE CAST(to_json(${text}) AS VARCHAR) END`
+  const asString = `CAST(to_json(${text}) AS VARCHAR)`
+  return `CASE WHEN json_valid(${text}) THEN ${tidy(text)} ELSE ${asString} END`
 }
 
 /** SQL for the JSON text that DuckDB makes of a VARIANT, which holds bare NaN and `.5`. */
@@ -35,5 +36,6 @@ function tidy(text: string): string {
   const zipped = `list_zip(${outside}, ${strings})`
   const parts = `list_transform(${zipped}, lambda part: concat(${corrected}, part[2]))`
   const isSuspect = `regexp_matches(${text}, ${literal(suspect)})`
-  return `nullif(CASE WHEN ${isSuspect} THEN array_to_string(${parts}, '') ELSE ${text} END, 'null')`
+  const tidied = `array_to_string(${parts}, '')`
+  return `nullif(CASE WHEN ${isSuspect} THEN ${tidied} ELSE ${text} END, 'null')`
 }
