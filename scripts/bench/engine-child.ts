@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import { defaultMemory } from '../../src/app/reading.js'
 import { bindText, bindTexts } from '../../src/engine/duckdb/bind.js'
-import { createInstance } from '../../src/engine/duckdb/instance.js'
+import { startInstance } from '../../src/engine/duckdb/sandbox.js'
 import type { EngineOrder, EngineReply } from './engine.js'
 import type { Question } from './questions.js'
 import { chooseFiles, sqlOf, valuesOf, walkSqlOf, walkValuesOf } from './statement.js'
@@ -40,7 +40,7 @@ async function answer(order: EngineOrder): Promise<EngineReply> {
 }
 
 async function open(files: readonly string[], columns: readonly string[]): Promise<OpenLayout> {
-  const instance = await createInstance({
+  const instance = await startInstance({
     folders: [...new Set(files.map((path) => dirname(path)))],
     tempFolder: null,
     memoryLimitBytes: defaultMemory(),

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bindTexts } from '../../src/engine/duckdb/bind.js'
-import type { Bound } from '../../src/engine/duckdb/bind.js'
+import type { BoundValue } from '../../src/engine/duckdb/bind.js'
 import { openDuckDb, Statements } from '../harness/duckdb.js'
 import { sum } from '../harness/statistics.js'
 
@@ -66,6 +66,6 @@ async function rowsOf(statements: Statements, { files }: Layout): Promise<number
   return Number((await column(statements, sql, bindTexts(files)))[0])
 }
 
-async function column(statements: Statements, sql: string, ...values: readonly Bound[]) {
+async function column(statements: Statements, sql: string, ...values: readonly BoundValue[]) {
   return (await statements.run(sql, values))[0] ?? []
 }

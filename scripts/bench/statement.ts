@@ -1,5 +1,5 @@
 import { bindBigint, bindText, bindTexts } from '../../src/engine/duckdb/bind.js'
-import type { Bound } from '../../src/engine/duckdb/bind.js'
+import type { BoundValue } from '../../src/engine/duckdb/bind.js'
 import type { Question } from './questions.js'
 
 /** One file, and what it may hold. */
@@ -42,7 +42,7 @@ export function sqlOf({ select, inns, year, okved }: Question, columns: readonly
 }
 
 /** The values of `sqlOf`, in their order. */
-export function valuesOf(question: Question, files: readonly string[]): readonly Bound[] {
+export function valuesOf(question: Question, files: readonly string[]): readonly BoundValue[] {
   const { inns, year, okved, limit } = question
   return [
     bindTexts(files),
@@ -60,7 +60,7 @@ export function walkSqlOf({ select }: Question, columns: readonly string[]): str
 }
 
 /** The values of `walkSqlOf`. */
-export function walkValuesOf(path: string, row: number, limit: number): readonly Bound[] {
+export function walkValuesOf(path: string, row: number, limit: number): readonly BoundValue[] {
   return [bindTexts([path]), bindBigint(row), bindBigint(limit)]
 }
 

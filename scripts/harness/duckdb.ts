@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
-import type { Bound } from '../../src/engine/duckdb/bind.js'
+import type { BoundValue } from '../../src/engine/duckdb/bind.js'
 
 /** A DuckDB of a script's own. */
 export interface DuckDb extends Disposable {
@@ -38,7 +38,7 @@ export class Statements {
   }
 
   /** Runs a statement, prepared once; returns the result's columns. */
-  async run(sql: string, values: readonly Bound[]): Promise<readonly (readonly unknown[])[]> {
+  async run(sql: string, values: readonly BoundValue[]): Promise<readonly (readonly unknown[])[]> {
     const prepared = this.#prepared.get(sql) ?? (await this.#connection.prepare(sql))
     this.#prepared.set(sql, prepared)
     for (const [at, { value, type }] of values.entries()) prepared.bindValue(at + 1, value, type)

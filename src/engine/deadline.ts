@@ -44,8 +44,8 @@ export async function withDeadline<T>(
 }
 
 /**
- * Runs `work` with a controller that aborts when the signal does, and with its reason. Several times
- * cheaper than `AbortSignal.any`, which leaves weak references behind.
+ * Runs `work` with a controller that aborts when the signal does, and with its reason. Several
+ * times cheaper than `AbortSignal.any`, which leaves weak references behind.
  */
 export async function withController<T>(
   signal: AbortSignal,

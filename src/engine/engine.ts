@@ -6,8 +6,8 @@ import type { TimeLimit } from './deadline.js'
 
 export interface Row {
   /**
-   * As UTF-8: a JSON object or a line of CSV without its end, in the question's columns. Empty where
-   * the page is one file.
+   * As UTF-8: a JSON object or a line of CSV without its end, in the question's columns. Empty
+   * where the page is one file.
    */
   readonly encoded: Buffer
   readonly position: Position

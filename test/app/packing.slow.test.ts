@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { packAside } from '../../src/app/packing.js'
-import { orderOf, packedRows } from '../engine/fixtures/pack-order.js'
+import { orderOf, packedRows } from '../engine/fixtures/pack-files.js'
 import { writeParquet } from '../support/parquet.js'
 
 const rows = 'SELECT (i * 7919) % 2000 AS k, i AS n, repeat(chr(97 + (i % 26)::INT), 20) AS s'

@@ -5,13 +5,12 @@ import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import t from 'tap'
 import { withDeadline } from '../../src/engine/deadline.js'
-import { createInstance } from '../../src/engine/duckdb/instance.js'
 import { runStatement } from '../../src/engine/duckdb/run-statement.js'
+import { startInstance } from '../../src/engine/duckdb/sandbox.js'
 import { busyFor, cpuMs, cpuOfNextSecond, openLong } from './fixtures/long-query.js'
 import { never } from './fixtures/open-engine.js'
 
-// Guarantee: a query that nobody waits for any more really stops, so that its place and its core
-// go to the next one (contract 1.5). Measured in CPU time, which a busy machine does not change.
+// Guarantee: a query whose caller is gone stops, so that the next one gets its slot and its core. Measured in CPU time, which a busy machine does not change.
 
 /** 0.2 s for each of two threads, from the end of the wait until a second after the answer. */
 const cpuAfterMax = 400
@@ -92,7 +91,7 @@ await t.test('an engine that closes stops what runs and refuses what comes', asy
 
 await t.test('an abort while the query still waits for a thread stops it too', async (t) => {
   const folder = t.testdir({})
-  const instance = await createInstance({
+  const instance = await startInstance({
     folders: [folder],
     tempFolder: null,
     memoryLimitBytes: 256 * 1024 ** 2,
@@ -103,7 +102,7 @@ await t.test('an abort while the query still waits for a thread stops it too', a
     connection.disconnectSync()
     instance.closeSync()
   })
-  // Each thread of the pool opens a pipe and waits for somebody to write to it.
+  // Each thread of the pool opens a pipe and waits until the test writes to it.
   const pipe = join(folder, 'pipe')
   execFileSync('mkfifo', [pipe])
   const threads = Number(process.env['UV_THREADPOOL_SIZE'] ?? 4)

@@ -7,7 +7,7 @@ import { ServiceError } from '../../src/errors.js'
 import { openEngine } from './fixtures/open-engine.js'
 import type { EngineWorld } from './fixtures/open-engine.js'
 
-// Guarantee: what can't be read is a 503 that holds no path and no SQL, never a short answer.
+// Guarantee: a file that can't be read is a 503 without path and SQL, never a short answer.
 
 const rows = 'SELECT i AS id, md5(i::VARCHAR) AS text FROM range(60_000) r(i)'
 const writing = ', ROW_GROUP_SIZE 4096, COMPRESSION zstd'

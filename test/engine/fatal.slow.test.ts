@@ -55,7 +55,7 @@ await t.test('an INTERNAL error tells the caller nothing, and the next query wor
   )
 })
 
-await t.test('queries that ran beside it run again, and nobody notices', async (t) => {
+await t.test('queries that ran beside it run again and succeed', async (t) => {
   const world = await openPoisoned(t, { slots: 5, threads: 1 })
   const expected = await work(world, 'before')
   const beside = [1, 2, 3, 4].map((number) => work(world, `client ${number}`))

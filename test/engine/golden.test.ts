@@ -8,8 +8,8 @@ import { encodeAll } from './fixtures/all-types.js'
 import type { Encoded } from './fixtures/all-types.js'
 
 // Guarantee: the body is valid JSON for every value of every type, digits exact, whatever the
-// process's time zone (contract 1.3). What each value looks like stands in golden/all-types.json.
-// `UPDATE_GOLDEN=1 npm test -- test/engine/golden.test.ts` writes that file anew: read its diff.
+// process's time zone (contract 1.3). golden/all-types.json has the text of each value.
+// `UPDATE_GOLDEN=1 npm test -- test/engine/golden.test.ts` writes that file again: read its diff.
 
 const golden = join('test', 'engine', 'golden', 'all-types.json')
 

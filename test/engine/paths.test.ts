@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createInstance } from '../../src/engine/duckdb/instance.js'
 import { bindPaths, isPattern, pathsSql, targetSql } from '../../src/engine/duckdb/paths.js'
 import { PlainPaths } from '../../src/engine/duckdb/plain-paths.js'
 import { runStatement } from '../../src/engine/duckdb/run-statement.js'
+import { startInstance } from '../../src/engine/duckdb/sandbox.js'
 import { FileError } from '../../src/versions/opener.js'
 import { writeParquet } from '../support/parquet.js'
 import { openFiles } from './fixtures/open-file.js'
@@ -23,7 +23,7 @@ const lines = names
 
 await t.test('only paths.ts makes SQL, or a value to bind, of a path', (t) => {
   // A list of files is `$1` or comes from paths.ts; so is the target of a COPY.
-  const reader = /(read_parquet|parquet_\w*(?:metadata|schema))\((?!\$1[,)]|\$\{paths(?:Sql\(|\}))/
+  const reader = /(read_parquet|parquet_\w*(?:metadata|schema))\((?!\$1[,)]|\$\{pathsSql\()/
   const target = /\bTO (?!\$2 |\$\{targetSql\()/
   const bound = /\b(bindTexts?|literal)\(.*(path|plan\b|folder|target)/i
   const breaks = ({ name, line }: (typeof lines)[number]) =>
@@ -34,7 +34,10 @@ await t.test('only paths.ts makes SQL, or a value to bind, of a path', (t) => {
     lines.filter(breaks).map(({ place }) => place),
     [],
   )
-  const readers = lines.filter(({ line }) => /read_parquet\(|parquet_\w*(data|schema)\(/.test(line))
+  const readers = lines.filter(
+    ({ name, line }) =>
+      name !== 'paths.ts' && /boundFilesSql\(|read_parquet\(|parquet_\w*(data|schema)\(/.test(line),
+  )
   const names = new Set(readers.map(({ name }) => name))
   for (const name of names) {
     const own = lines.filter((each) => each.name === name).map(({ line }) => line)
@@ -58,7 +61,7 @@ await t.test(
   async (t) => {
     const parent = t.testdir({})
     const letters = Array.from({ length: 127 }, (_, code) => String.fromCharCode(code))
-    const instance = await createInstance({
+    const instance = await startInstance({
       folders: [parent],
       tempFolder: null,
       memoryLimitBytes: 128 * 1024 ** 2,
@@ -87,7 +90,7 @@ await t.test(
   },
 )
 
-await t.test('a path that is no pattern stays what it is; a pattern becomes a link', async (t) => {
+await t.test('a path without pattern letters is unchanged; a pattern becomes a link', async (t) => {
   const parent = t.testdir({})
   const names = ['a[1]/b/c.parquet', 'a[1]/b/d*.parquet', 'a[1]/e\\[f].parquet']
   await writeParquet(parent, Object.fromEntries(names.map((name) => [name, `SELECT '${name}' x`])))

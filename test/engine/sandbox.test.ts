@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import t from 'tap'
 import type { Test } from 'tap'
-import { createInstance } from '../../src/engine/duckdb/instance.js'
+import { startInstance } from '../../src/engine/duckdb/sandbox.js'
 import { writeParquet } from '../support/world.js'
 
 /** A sandboxed connection that may read `inside/`, beside files that it may not. */
@@ -17,7 +17,7 @@ async function sandbox(t: Test): Promise<{ folder: string; connection: DuckDBCon
   })
   writeFileSync(join(folder, 'outside', 'secret.csv'), 'secret\n')
   symlinkSync(join(folder, 'outside', 'b.parquet'), join(folder, 'inside', 'link.parquet'))
-  const instance = await createInstance({
+  const instance = await startInstance({
     folders: [join(folder, 'inside')],
     tempFolder: join(folder, 'temp'),
     memoryLimitBytes: 256 * 1024 ** 2,

@@ -2,7 +2,7 @@ import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { bindBigint, bindText, bindTexts } from '../../src/engine/duckdb/bind.js'
-import { createInstance } from '../../src/engine/duckdb/instance.js'
+import { startInstance } from '../../src/engine/duckdb/sandbox.js'
 import { Session } from '../../src/engine/duckdb/session.js'
 import { writeParquet } from '../support/world.js'
 
@@ -30,23 +30,26 @@ await t.test('one statement serves files of other schemas and values of other ty
   instance.closeSync()
 })
 
-await t.test('an abort that comes too late harms nobody; one in time has its reason', async (t) => {
-  const instance = await openInstance(t.testdir({}))
-  const session = new Session(await instance.connect(), null)
-  const late = new AbortController()
-  const one = { sql: 'SELECT 1', values: [] }
-  t.strictSame(await session.run(one, late.signal), [[1]])
-  late.abort(new Error('too late'))
-  t.strictSame(await session.run(one, signal), [[1]])
-  await t.rejects(session.run(one, late.signal), { message: 'too late' })
-  const gone = new AbortController()
-  const sql = 'SELECT count(*) FROM range(1e12::BIGINT)'
-  const long = session.run({ sql, values: [] }, gone.signal)
-  setImmediate(() => gone.abort(new Error('gone')))
-  await t.rejects(long, { message: 'gone' })
-  session.close()
-  instance.closeSync()
-})
+await t.test(
+  'an abort after the end changes nothing; one before it rejects with its reason',
+  async (t) => {
+    const instance = await openInstance(t.testdir({}))
+    const session = new Session(await instance.connect(), null)
+    const late = new AbortController()
+    const one = { sql: 'SELECT 1', values: [] }
+    t.strictSame(await session.run(one, late.signal), [[1]])
+    late.abort(new Error('too late'))
+    t.strictSame(await session.run(one, signal), [[1]])
+    await t.rejects(session.run(one, late.signal), { message: 'too late' })
+    const gone = new AbortController()
+    const sql = 'SELECT count(*) FROM range(1e12::BIGINT)'
+    const long = session.run({ sql, values: [] }, gone.signal)
+    setImmediate(() => gone.abort(new Error('gone')))
+    await t.rejects(long, { message: 'gone' })
+    session.close()
+    instance.closeSync()
+  },
+)
 
 await t.test('between two runs no file is open, however many shapes there are', async (t) => {
   const folder = t.testdir({})
@@ -71,7 +74,7 @@ await t.test('between two runs no file is open, however many shapes there are', 
 /** An instance as the server has it. */
 function openInstance(folder: string) {
   const memoryLimitBytes = 128 * 1024 ** 2
-  return createInstance({ folders: [folder], tempFolder: null, memoryLimitBytes, threads: 2 })
+  return startInstance({ folders: [folder], tempFolder: null, memoryLimitBytes, threads: 2 })
 }
 
 /** The files that this process has open, where the system tells. */

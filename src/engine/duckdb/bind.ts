@@ -41,19 +41,19 @@ import type { DuckDBType, DuckDBValue } from '@duckdb/node-api'
 import type { Column } from '../../columns/column.js'
 import type { Value } from '../../columns/filter-value.js'
 
-/** A value with the exact type it is bound as: nothing is converted on the way. */
-export interface Bound {
+/** A value with the exact type that it is bound as, so that DuckDB converts nothing. */
+export interface BoundValue {
   readonly value: DuckDBValue
   readonly type: DuckDBType
 }
 
 /** A filter's value in its column's own type; text for columns that are compared as text. */
-export function bindValue(column: Column, value: Value): Bound {
+export function bindValue(column: Column, value: Value): BoundValue {
   if (typeof value === 'string') return { value, type: VARCHAR }
   if (typeof value === 'boolean') return { value, type: BOOLEAN }
   if (typeof value === 'number') {
     const domain = column.rules.domain
-    // Never -0: Bloom filters in files tell it from 0.
+    // Never -0: Bloom filters in files distinguish it from 0.
     return { value: value + 0, type: domain.kind === 'float' && domain.single ? FLOAT : DOUBLE }
   }
   const { type } = column
@@ -64,19 +64,19 @@ export function bindValue(column: Column, value: Value): Bound {
     }
   }
   const make = type.kind === 'scalar' ? gridTypes[type.name] : undefined
-  if (!make) throw new TypeError(`no binding for column type ${type.kind}`)
+  if (!make) throw new TypeError(`a value of column type ${type.kind} can't be bound`)
   return { value: make.value(value), type: make.type }
 }
 
-/** A parameter that holds several values, and the SQL that makes a list of it. */
+/** A parameter that holds several values, and the SQL that turns it into a list. */
 interface BoundList {
-  readonly bound: Bound
+  readonly bound: BoundValue
   readonly listSql: (parameter: string) => string
 }
 
 /**
- * Several values of one column as one parameter. Texts and integers go as one JSON text: a list is
- * made value by value on the event loop, which takes 12 ms for 37 lists of 700.
+ * Several values of one column as one parameter. Texts and integers are bound as one JSON text: a
+ * list is made value by value on the event loop, which takes 12 ms for 37 lists of 700.
  */
 export function bindList(column: Column, values: readonly Value[]): BoundList {
   const type = jsonListType(column, values)
@@ -94,29 +94,29 @@ export function bindList(column: Column, values: readonly Value[]): BoundList {
   return { bound, listSql: (parameter) => parameter }
 }
 
-/** The type of the values that are bound, where their digits or letters say them exactly. */
+/** The SQL type of values whose text is exact; null if they must be bound as a list. */
 function jsonListType({ type }: Column, [first]: readonly Value[]): string | null {
   if (typeof first === 'string') return 'VARCHAR'
   const isInteger = type.kind === 'scalar' && /INT(EGER)?$/.test(type.name)
   return isInteger && typeof first === 'bigint' ? type.name : null
 }
 
-/** Texts as one list: file paths, and what they say. */
-export function bindTexts(texts: readonly (string | null)[]): Bound {
+/** Texts as one list: file paths, and values from them. */
+export function bindTexts(texts: readonly (string | null)[]): BoundValue {
   return { value: listValue(texts), type: LIST(VARCHAR) }
 }
 
-/** One text, for names in our own statements. */
-export function bindText(value: string): Bound {
+/** One text. */
+export function bindText(value: string): BoundValue {
   return { value, type: VARCHAR }
 }
 
 /** A row number or a count of rows. */
-export function bindBigint(value: number): Bound {
+export function bindBigint(value: number): BoundValue {
   return { value: BigInt(value), type: BIGINT }
 }
 
-/** How a grid value is bound, by storage type. */
+/** The bound form of a grid value, by storage type. */
 const gridTypes: Readonly<
   Record<string, { type: DuckDBType; value: (steps: bigint) => DuckDBValue } | undefined>
 > = {

@@ -9,38 +9,38 @@ import type { Engine, Profile, ProfileQuestion, ReadOptions, Rows } from '../eng
 import { chooseFiles } from './choice.js'
 import type { Choice } from './choice.js'
 import { readFailure, serviceErrorOf } from './duckdb-failure.js'
-import type { InstanceOptions } from './instance.js'
-import { onVerified } from './on-verified.js'
 import { PlainPaths } from './plain-paths.js'
 import { compileCount, compileRead, rowsOf } from './read/compile.js'
-import type { Statement } from './read/compile.js'
+import { onVerified } from './read/on-verified.js'
 import { readPageFile } from './read/page-file.js'
 import { planCount, planPage } from './read/pieces.js'
 import type { Piece } from './read/pieces.js'
 import { profileColumns } from './read/profile.js'
 import { filesUpTo, readPieces } from './read/read-pieces.js'
-import type { Reading } from './read/read-pieces.js'
-import { ServingInstance } from './serving.js'
-import type { Session } from './session.js'
-import { sizeOfCount, sizeOfPage, sizeOfProfile } from './turns/size.js'
-import type { Size } from './turns/turn.js'
-import { Turns } from './turns/turns.js'
-import type { Held, TurnsOptions } from './turns/turns.js'
+import type { ReadContext } from './read/read-pieces.js'
 import {
   ChangedFileError,
   UnverifiedError,
   requireUnchanged,
   requireVerified,
-} from './unchanged.js'
+} from './read/unchanged.js'
+import type { Statement } from './run-statement.js'
+import type { SandboxOptions } from './sandbox.js'
+import { ServingInstance } from './serving.js'
+import type { Session } from './session.js'
+import { sizeOfCount, sizeOfPage, sizeOfProfile } from './turns/size.js'
+import type { QuerySize } from './turns/turn.js'
+import { Turns } from './turns/turns.js'
+import type { Held, TurnsOptions } from './turns/turns.js'
 
-export interface EngineOptions extends InstanceOptions, TurnsOptions {
-  /** Told of a version that must not be read any more, and why, for the owner. */
+export interface EngineOptions extends SandboxOptions, TurnsOptions {
+  /** Called with a version that must not be read any more, and the reason for the owner. */
   readonly withdraw?: (version: Version, reason: string) => void
   /** Files are read once they are verified; left out = they need only be unchanged. */
   readonly checks?: FileChecks
 }
 
-/** Runs of a query whose instance dies of another one's fatal error. */
+/** How often a query runs if a fatal error of another query breaks its instance. */
 const runsMax = 2
 /** Fatal errors after which a version is not read any more: a poisoned file harms the others. */
 const breaksMax = 3
@@ -78,8 +78,13 @@ export class DuckDbEngine implements Engine {
   /** @throws service_unavailable when DuckDB can't be started with these options */
   static async open(options: EngineOptions): Promise<DuckDbEngine> {
     const engine = new DuckDbEngine(options)
-    for (const serving of [engine.#solo, engine.#shared]) await serving.run(async () => {})
-    return engine
+    try {
+      for (const serving of [engine.#solo, engine.#shared]) await serving.run(async () => {})
+      return engine
+    } catch (cause) {
+      await engine.close()
+      throw cause
+    }
   }
 
   read(question: Question, options: ReadOptions): Promise<Rows> {
@@ -99,7 +104,7 @@ export class DuckDbEngine implements Engine {
         let rows = 0
         for (const stretch of planCount(choice)) {
           requireVerified(filesUpTo(stretch), this.#checks)
-          const statement = compileCount(this.#paths.stretch(stretch), predicates)
+          const statement = compileCount(this.#paths.scan(stretch), predicates)
           rows += Number((await session.run(statement, signal))[0]?.[0])
           await requireUnchanged(filesUpTo(stretch), this.#checks)
         }
@@ -171,10 +176,10 @@ export class DuckDbEngine implements Engine {
     }
   }
 
-  /** When its turn comes, until it is done or told to stop. */
+  /** Runs work when its turn comes, until it ends or is stopped. */
   #query<T>(
     files: () => readonly DataFile[],
-    size: Size,
+    size: QuerySize,
     options: ReadOptions,
     work: (held: Held) => Promise<T>,
   ): Promise<T> {
@@ -199,7 +204,7 @@ export class DuckDbEngine implements Engine {
     return this.#options.checks ?? null
   }
 
-  #reading(choice: Choice, grow: Held['grow']): Reading {
+  #reading(choice: Choice, grow: Held['grow']): ReadContext {
     return { choice, checks: this.#checks, paths: this.#paths, grow }
   }
 
@@ -237,7 +242,7 @@ function filesOf({ files }: Choice): () => readonly DataFile[] {
   return () => files.map(({ file }) => file)
 }
 
-function planOf(size: Size): Piece['plan'] {
+function planOf(size: QuerySize): Piece['plan'] {
   return size === 'small' ? 'solo' : 'together'
 }
 

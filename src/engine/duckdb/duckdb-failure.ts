@@ -1,16 +1,16 @@
 import { dirname } from 'node:path'
 import { ServiceError } from '../../errors.js'
 
-/** What a DuckDB error means for us. */
-export interface Failure {
+/** A DuckDB error, taken apart. */
+export interface DuckDbFailure {
   /** DuckDB's own class of error (`IO`, `Out of Memory`, `INTERNAL`); null for any other error. */
   readonly type: string | null
-  /** DuckDB's own words, paths included: for the log and the owner only. */
+  /** DuckDB's own text with paths: for the log and the owner only. */
   readonly text: string
 }
 
-/** Reads an error of an instance with `errors_as_json`; some carry a prefix before the JSON. */
-export function readFailure(cause: unknown): Failure {
+/** Reads an error of an instance with `errors_as_json`; some have a prefix before the JSON. */
+export function readFailure(cause: unknown): DuckDbFailure {
   const message = cause instanceof Error ? cause.message : String(cause)
   const start = message.indexOf('{"exception_type"')
   if (start === -1) return { type: null, text: message }
@@ -18,8 +18,8 @@ export function readFailure(cause: unknown): Failure {
   return { type: String(parsed['exception_type']), text: String(parsed['exception_message']) }
 }
 
-/** The instance that threw this serves nobody any more. */
-export function isFatal({ type }: Failure): boolean {
+/** True for an error after which the instance refuses every query. */
+export function isFatal({ type }: DuckDbFailure): boolean {
   return type === 'INTERNAL' || type === 'FATAL'
 }
 
@@ -31,14 +31,14 @@ const fileFailures: readonly (string | null)[] = [
   'Serialization',
 ]
 
-/** Whether a file that can't be read, or makes no sense, may be behind it. */
-export function isFileFailure({ type }: Failure): boolean {
+/** True for an error whose cause may be a file that is missing or damaged. */
+export function isFileFailure({ type }: DuckDbFailure): boolean {
   return type !== null && fileFailures.includes(type)
 }
 
 /**
- * A DuckDB error as the caller sees it, with what the log may know of it: DuckDB's words without
- * the folders' own paths. A mistake of our own stays an error like any other, a 500.
+ * A DuckDB error as the caller sees it. Its cause, for the log, is DuckDB's text without the paths
+ * of the folders. A bug of ours is not turned into a ServiceError: it is a 500.
  */
 export function serviceErrorOf(cause: unknown, folders: readonly string[]): unknown {
   const failure = readFailure(cause)
@@ -62,8 +62,8 @@ export function serviceErrorOf(cause: unknown, folders: readonly string[]): unkn
 }
 
 /**
- * Why a file could not be written below `folder`, as the caller sees it: the disk is full, or takes
- * no file. Any other error stays what it is.
+ * Why a file could not be written below `folder`, as the caller sees it: the disk is full or not
+ * writable. Any other error is returned as it is.
  */
 export function unwritable(cause: unknown, folder: string): unknown {
   const failure = readFailure(cause)
@@ -75,8 +75,8 @@ export function unwritable(cause: unknown, folder: string): unknown {
   return new ServiceError('service_unavailable', detail, { cause: known, retryAfterSeconds: 5 })
 }
 
-/** What the log may know: the error's words without the folders' own paths. */
-function knownCause({ type, text }: Failure, folders: readonly string[]): Error {
-  const words = folders.reduce((rest, folder) => rest.replaceAll(`${folder}/`, ''), text)
-  return new Error(type === null ? words : `DuckDB ${type}: ${words}`)
+/** The error for the log, without the paths of the folders. */
+function knownCause({ type, text }: DuckDbFailure, folders: readonly string[]): Error {
+  const message = folders.reduce((rest, folder) => rest.replaceAll(`${folder}/`, ''), text)
+  return new Error(type === null ? message : `DuckDB ${type}: ${message}`)
 }

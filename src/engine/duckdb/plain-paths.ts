@@ -5,16 +5,28 @@ import { FileError } from '../../versions/opener.js'
 import type { PackOrder } from '../../versions/packing/packer.js'
 import type { Version } from '../../versions/version.js'
 import { isPattern } from './paths.js'
-import type { Stretch } from './read/pieces.js'
+import type { Scan } from './read/pieces.js'
 
-/** The path up to its last part with a letter of a pattern, and what follows. */
+/** A path up to its last part with a letter of a pattern, and the rest. */
 const namedPart = /^([^]*[*?[][^/]*)([^]*)$/
+
+/** Runs `work` with paths to read by, and removes their links when it ends, also by a failure. */
+export async function withPlainPaths<T>(work: (paths: PlainPaths) => Promise<T>): Promise<T> {
+  const paths = new PlainPaths()
+  try {
+    return await work(paths)
+  } catch (cause) {
+    throw paths.inOwnNames(cause)
+  } finally {
+    paths.close()
+  }
+}
 
 /**
  * Paths by which DuckDB reads exactly the files that are meant. It takes `*`, `?` and `[` in a path
- * for a pattern, and escaped ones make it list the folder at every read; so a file or folder with
- * such a name is read through a link with a plain name, in a private temp folder. Every other path
- * stays what it is. DuckDB follows the link before it judges whether the file may be read.
+ * for a pattern, and lists the folder at every read if they are escaped. So it reads a file or
+ * folder with such a name through a link with a plain name, in a private temp folder. Every other
+ * path stays as it is. DuckDB follows the link before it checks whether it may read the file.
  */
 export class PlainPaths {
   #folder: string | null = null
@@ -28,11 +40,11 @@ export class PlainPaths {
     return named === undefined ? path : this.#linkOf(named) + rest
   }
 
-  /** The stretch with paths to read its files by. */
-  stretch<T extends Stretch>(stretch: T): T {
-    if (!stretch.files.some(({ file }) => isPattern(file.path))) return stretch
-    const files = stretch.files.map(({ index, file }) => ({ index, file: this.#file(file) }))
-    return { ...stretch, files }
+  /** The scan with paths to read its files by. */
+  scan<T extends Scan>(scan: T): T {
+    if (!scan.files.some(({ file }) => isPattern(file.path))) return scan
+    const files = scan.files.map(({ index, file }) => ({ index, file: this.#file(file) }))
+    return { ...scan, files }
   }
 
   /** The version with paths to read its files by. */
@@ -41,12 +53,12 @@ export class PlainPaths {
     return files === version.files ? version : Object.freeze({ ...version, files })
   }
 
-  /** The order with paths to read its files by; its target stays. */
+  /** The order with paths to read its files by; its target is not changed. */
   order(order: PackOrder): PackOrder {
     return { ...order, files: this.#files(order.files) }
   }
 
-  /** A failure of what was read, in the files' own names. */
+  /** A failure with links replaced by the files' own paths. */
   inOwnNames(cause: unknown): unknown {
     if (this.#folder === null) return cause
     if (cause instanceof FileError) {
@@ -97,5 +109,5 @@ export class PlainPaths {
 function makeFolder(): string {
   const parent = tmpdir()
   if (!isPattern(parent)) return mkdtempSync(join(parent, 'das-links-'))
-  throw new Error('The temp folder has *, ? or [ in its name: name another one with TMPDIR.')
+  throw new Error(`The temp folder ${parent} has *, ? or [ in its name: set TMPDIR to another.`)
 }

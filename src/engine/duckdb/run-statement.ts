@@ -1,20 +1,32 @@
 import { setImmediate } from 'node:timers/promises'
 import { DuckDBListValue } from '@duckdb/node-api'
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api'
-import type { Statement } from './read/compile.js'
+import type { BoundValue } from './bind.js'
+
+/** SQL made of our own literals and catalog names; every other value is bound. */
+export interface Statement {
+  readonly sql: string
+  /** Bound to $1, $2, … in this order. */
+  readonly values?: readonly BoundValue[]
+}
 
 /** Runs one statement to its whole result, as columns. */
-export type Run = (statement: Statement) => Promise<unknown[][]>
+export type RunStatement = (statement: Statement) => Promise<unknown[][]>
 
 /** An interrupt sent while the query still waits for a thread is lost, so it is sent again. */
 const interruptEveryMs = 25
 
-/** After so many values others have their turn: binding them takes the event loop milliseconds. */
+/** Binding so many values takes milliseconds; other work of the event loop runs in between. */
 const valuesAtOnce = 5000
+
+/** Runs the statements of one piece of work, until the signal aborts. */
+export function runnerOn(connection: DuckDBConnection, signal: AbortSignal): RunStatement {
+  return (statement) => runStatement(connection, statement, signal)
+}
 
 /**
  * Runs one statement to its whole result, as columns. When the signal aborts, the query is
- * interrupted until it has really stopped; then the call rejects with the signal's reason.
+ * interrupted until it has stopped; then the call rejects with the signal's reason.
  * Never the streaming interface: it reports a query that died midway as a shorter result.
  */
 export function runStatement(
@@ -32,10 +44,10 @@ export function runStatement(
   })
 }
 
-/** Runs a statement that is prepared already; `interruptible` is around it. */
+/** Runs a prepared statement; the caller wraps it in `interruptible`. */
 export async function runPrepared(
   prepared: DuckDBPreparedStatement,
-  { values }: Statement,
+  { values = [] }: Statement,
   signal: AbortSignal,
 ): Promise<DuckDBValue[][]> {
   let bound = 0
@@ -48,7 +60,7 @@ export async function runPrepared(
   }
   signal.throwIfAborted()
   const result = await prepared.run()
-  // All of it is here: the asynchronous calls would go to the thread pool and back for each chunk.
+  // The result is complete: asynchronous calls would visit the thread pool for each chunk.
   const columns: DuckDBValue[][] = Array.from({ length: result.columnCount }, () => [])
   for (let index = 0; index < result.chunkCount; index++) {
     const chunk = result.getChunk(index)
@@ -79,4 +91,9 @@ export async function interruptible<T>(
     signal.removeEventListener('abort', stop)
     clearInterval(timer)
   }
+}
+
+/** A cell of a result that holds a text or nothing. */
+export function textOrNull(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value)
 }

@@ -4,18 +4,18 @@ import { join } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { ServiceError } from '../../errors.js'
 import { isFatal, readFailure } from './duckdb-failure.js'
-import { createInstance } from './instance.js'
-import type { InstanceOptions } from './instance.js'
+import { startInstance } from './sandbox.js'
+import type { SandboxOptions } from './sandbox.js'
 import { Session } from './session.js'
 
-interface Opened {
+interface PooledInstance {
   readonly instance: DuckDBInstance
   readonly tempFolder: string | null
-  /** Ready for the next work, the one used last at the end. */
+  /** Ready for the next work; the one used last is at the end. */
   readonly idle: Session[]
-  /** Pieces of work that run on it. */
+  /** How many pieces of work run on it. */
   users: number
-  /** Takes no more work; closed when the last user is done. */
+  /** It takes no more work, and is closed when the last one ends. */
   isRetired: boolean
 }
 
@@ -24,17 +24,17 @@ interface Opened {
  * instance: then it is retired, and the next piece of work gets a new one.
  */
 export class ServingInstance {
-  readonly #options: InstanceOptions
-  #opening: Promise<Opened> | null = null
+  readonly #options: SandboxOptions
+  #opening: Promise<PooledInstance> | null = null
 
-  constructor(options: InstanceOptions) {
+  constructor(options: SandboxOptions) {
     this.#options = options
   }
 
   /**
-   * Runs `work` on a session of its own: an interrupt stops whatever runs on a connection, so no two
-   * queries share one. A session whose work failed is not used again.
-   * @throws service_unavailable when no instance can be made; the next call tries again
+   * Runs `work` on a session of its own: an interrupt stops everything that runs on a connection,
+   * so no two queries share one. A session whose work failed is not used again.
+   * @throws service_unavailable when no instance can be started; the next call tries again
    */
   async run<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const opened = await this.#take()
@@ -54,7 +54,7 @@ export class ServingInstance {
     }
   }
 
-  /** Frees the instance once its last work is done. */
+  /** Closes the instance when its last work ends. */
   async close(): Promise<void> {
     const opened = await this.#opening?.catch(() => null)
     if (!opened) return
@@ -62,7 +62,7 @@ export class ServingInstance {
     closeIfDone(opened)
   }
 
-  async #take(): Promise<Opened> {
+  async #take(): Promise<PooledInstance> {
     for (;;) {
       const opening = (this.#opening ??= open(this.#options))
       try {
@@ -78,27 +78,26 @@ export class ServingInstance {
     }
   }
 
-  #retire(opened: Opened): void {
+  #retire(opened: PooledInstance): void {
     if (opened.isRetired) return
     opened.isRetired = true
     this.#opening = null
   }
 }
 
-/** In a temp folder of its own: two instances in one would write to each other's files. */
-async function open(options: InstanceOptions): Promise<Opened> {
+/** Each instance has its own temp folder: two in one would write to each other's files. */
+async function open(options: SandboxOptions): Promise<PooledInstance> {
   const tempFolder = options.tempFolder === null ? null : join(options.tempFolder, randomUUID())
   if (tempFolder !== null) await mkdir(tempFolder, { recursive: true, mode: 0o700 })
-  const instance = await createInstance({ ...options, tempFolder })
+  const instance = await startInstance({ ...options, tempFolder })
   return { instance, tempFolder, idle: [], users: 0, isRetired: false }
 }
 
-async function connect({ instance, tempFolder }: Opened): Promise<Session> {
+async function connect({ instance, tempFolder }: PooledInstance): Promise<Session> {
   return new Session(await instance.connect(), tempFolder)
 }
 
-/** Not while a connection is being made on another thread. */
-function closeIfDone(opened: Opened): void {
+function closeIfDone(opened: PooledInstance): void {
   if (!opened.isRetired || opened.users > 0) return
   for (const session of opened.idle.splice(0)) session.close()
   opened.instance.closeSync()

@@ -1,20 +1,20 @@
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api'
-import type { Statement } from './read/compile.js'
 import { interruptible, runPrepared, runStatement } from './run-statement.js'
+import type { Statement } from './run-statement.js'
 
-/** Shapes of questions that come again and again; beyond them, the one longest unused goes. */
+/** More statements than this are not kept: the one unused for longest is closed. */
 const keptMax = 64
 
 /**
- * A connection that keeps its statements prepared: preparing one anew costs a quarter of a look-up.
- * Files and values are bound, so one statement serves all questions of a shape; between two runs it
- * holds no file open.
+ * A connection that keeps its statements prepared: to prepare one takes a quarter of a look-up.
+ * Files and values are bound, so one statement serves all questions of one form; between two runs
+ * it holds no file open.
  */
 export class Session {
-  /** Where it may write files of its own; null = nowhere. */
+  /** The folder for files of its own; null = it writes none. */
   readonly tempFolder: string | null
   readonly #connection: DuckDBConnection
-  /** By SQL text, the one longest unused first. */
+  /** By SQL text, the one unused for longest first. */
   readonly #kept = new Map<string, DuckDBPreparedStatement>()
 
   constructor(connection: DuckDBConnection, tempFolder: string | null) {
@@ -23,8 +23,8 @@ export class Session {
   }
 
   /**
-   * Runs one statement to its whole result, as columns; one at a time. After a failure the session
-   * is to be closed: an interrupt may still be under way.
+   * Runs one statement to its whole result, as columns; one at a time. Close the session after a
+   * failure: an interrupt may still arrive.
    */
   run(statement: Statement, signal: AbortSignal): Promise<DuckDBValue[][]> {
     return interruptible(this.#connection, signal, async () =>
@@ -32,7 +32,7 @@ export class Session {
     )
   }
 
-  /** The same without keeping it prepared: DuckDB runs a prepared CREATE TABLE right but once. */
+  /** The same without keeping it prepared: DuckDB runs a prepared CREATE TABLE only once. */
   runOnce(statement: Statement, signal: AbortSignal): Promise<DuckDBValue[][]> {
     return runStatement(this.#connection, statement, signal)
   }

@@ -18,7 +18,7 @@ const anyRows = fc.tuple(
   ),
 )
 
-/** The rows of one column as SQL, told apart by `id`. */
+/** The rows of one column as SQL, distinguished by `id`. */
 function selectOf(columns: readonly (readonly (string | null)[])[]): string {
   const rows = Array.from({ length: rowsPerRun }, (_, id) => {
     const cells = typedColumns.map(({ name, type }, index) => {

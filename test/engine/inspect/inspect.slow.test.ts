@@ -40,7 +40,7 @@ async function open(
   }
 }
 
-await t.test('footers tell of row groups, empty columns and long numbers', async (t) => {
+await t.test('footers show row groups, empty columns and long numbers', async (t) => {
   const { inspect } = await open(
     t,
     {
@@ -75,7 +75,7 @@ await t.test('footers tell of row groups, empty columns and long numbers', async
   })
 })
 
-await t.test("a deep look reads every type, and what footers can't tell is exact", async (t) => {
+await t.test("a deep inspection reads every type and finds what footers don't show", async (t) => {
   const files = {
     'a.parquet': 'SELECT 1 AS id, * FROM test_all_types()',
     'b.parquet': 'SELECT 2 AS id, * FROM test_all_types()',
@@ -107,7 +107,7 @@ await t.test('one value, of files that lack the column too', async (t) => {
   )
 })
 
-await t.test('keys are counted over all files; of nested ones nothing is said', async (t) => {
+await t.test('keys are counted over all files; nested ones are not', async (t) => {
   const files = {
     'a.parquet': 'SELECT 1 AS id, [1] AS list UNION ALL SELECT 1, [1] UNION ALL SELECT NULL, [2]',
     'b.parquet': 'SELECT 1 AS id, [1] AS list UNION ALL SELECT 2, [2] UNION ALL SELECT 2, [3]',
@@ -129,7 +129,7 @@ await t.test('a subset is counted', async (t) => {
   t.equal((await inspect({ subset })).subsetRows, 5)
 })
 
-await t.test('a dataset without rows is looked into like any other', async (t) => {
+await t.test('a dataset without rows is inspected like any other', async (t) => {
   const { inspect } = await open(t, { 'a.parquet': 'SELECT 1 AS id WHERE false' })
   const { keys, columns } = await inspect({ deep: true, countsKeys: true })
   t.match(keys, { sharingRows: 0, example: null })
@@ -184,7 +184,7 @@ await t.test('a file that is gone is named', async (t) => {
   await t.rejects(inspect({ deep: true }), /^(?!.*\/).*\(IO\)$/)
 })
 
-await t.test('it stops when it is told to, with the reason it was given', async (t) => {
+await t.test('it stops when the signal aborts, with the reason of the signal', async (t) => {
   const { inspect } = await open(t, {
     'a.parquet': "SELECT i AS id, 'text ' || i AS x FROM range(300000) t(i)",
   })

@@ -66,7 +66,7 @@ await t.test('types are those that the file holds', async (t) => {
 })
 
 await t.test(
-  'a column that can hold nothing empty is required, also behind nested ones',
+  "a column that can't hold empty values is required, also behind nested ones",
   async (t) => {
     const folder = t.testdir({})
     const path = join(folder, 'a.parquet')
@@ -116,16 +116,19 @@ await t.test('names may have any form', async (t) => {
   t.equal(rows[0]?.json, `{${members.join(',')}}`, 'served in stored order, digits too')
 })
 
-await t.test('columns that differ in case only are refused, and so are twins', async (t) => {
-  const folder = t.testdir({})
-  const files = { 'a.parquet': 'SELECT 1 AS "aB", 2 AS "cD"' }
-  await writeParquet(folder, { ...files, 'b.parquet': files['a.parquet'] })
-  patch(join(folder, 'a.parquet'), 'cD', 'Ab')
-  patch(join(folder, 'b.parquet'), 'cD', 'aB')
-  const rule = 'names must differ in more than case'
-  t.equal(await reasonFor(join(folder, 'a.parquet')), `has columns "aB" and "Ab"; ${rule}`)
-  t.equal(await reasonFor(join(folder, 'b.parquet')), `has twice a column "aB"; ${rule}`)
-})
+await t.test(
+  'columns of one name, or of names that differ only in case, are refused',
+  async (t) => {
+    const folder = t.testdir({})
+    const files = { 'a.parquet': 'SELECT 1 AS "aB", 2 AS "cD"' }
+    await writeParquet(folder, { ...files, 'b.parquet': files['a.parquet'] })
+    patch(join(folder, 'a.parquet'), 'cD', 'Ab')
+    patch(join(folder, 'b.parquet'), 'cD', 'aB')
+    const rule = 'names must differ in more than case'
+    t.equal(await reasonFor(join(folder, 'a.parquet')), `has columns "aB" and "Ab"; ${rule}`)
+    t.equal(await reasonFor(join(folder, 'b.parquet')), `has twice a column "aB"; ${rule}`)
+  },
+)
 
 await t.test('a file without columns is refused', async (t) => {
   // Parquet's footer by hand: version 1, a schema of no columns, no rows, no row groups.
@@ -138,7 +141,7 @@ await t.test('a file without columns is refused', async (t) => {
   t.match(await reasonFor(path), /column/)
 })
 
-await t.test('what is no whole Parquet file is refused, without its path', async (t) => {
+await t.test('a file that is not complete Parquet is refused, without its path', async (t) => {
   const folder = t.testdir({ 'empty.parquet': '', 'text.parquet': 'PAR1 this is text PAR1' })
   await writeParquet(folder, { 'whole.parquet': 'SELECT i FROM range(100) t(i)' })
   const whole = readFileSync(join(folder, 'whole.parquet'))
@@ -150,27 +153,30 @@ await t.test('what is no whole Parquet file is refused, without its path', async
   }
 })
 
-await t.test('columns that are encrypted behind an open footer are told as such', async (t) => {
-  const folder = t.testdir({})
-  const path = join(folder, 'a.parquet')
-  await writeParquet(folder, { 'a.parquet': 'SELECT i FROM range(100) t(i)' })
-  writeFileSync(path, withEncryptedColumns(readFileSync(path)))
-  t.equal(await reasonFor(path), 'is encrypted Parquet, which is not supported')
-})
+await t.test(
+  'columns that are encrypted behind a readable footer are reported as encrypted',
+  async (t) => {
+    const folder = t.testdir({})
+    const path = join(folder, 'a.parquet')
+    await writeParquet(folder, { 'a.parquet': 'SELECT i FROM range(100) t(i)' })
+    writeFileSync(path, withEncryptedColumns(readFileSync(path)))
+    t.equal(await reasonFor(path), 'is encrypted Parquet, which is not supported')
+  },
+)
 
-await t.test('where memory does not suffice, the reason says what would help', async (t) => {
+await t.test('if memory is too small, the reason says what to change', async (t) => {
   const folder = t.testdir({})
   const path = join(folder, 'a.parquet')
   await writeParquet(folder, { 'a.parquet': "SELECT repeat('x', 20_000_000) AS x" })
   await t.rejects(duckDbOpener(16 * 1024 ** 2)([path], []), {
     name: 'FileError',
     path,
-    reason: /^can't be read: reading it takes more memory than there is; .*--memory-limit/,
+    reason: /^can't be read: reading it takes more memory than is free; .*--memory-limit/,
   })
   t.equal((await openOne(path)).rows, 1)
 })
 
-await t.test('a map that holds a key twice is served as it stands', async (t) => {
+await t.test('a map that holds a key twice is served unchanged', async (t) => {
   const folder = t.testdir({})
   const select = `SELECT MAP {'key_a': 1.5, 'key_b': 2.5} AS x`
   await writeParquet(join(folder, 'data'), { 'a.parquet': select }, ', COMPRESSION uncompressed')

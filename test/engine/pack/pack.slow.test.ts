@@ -15,7 +15,7 @@ import { PackError } from '../../../src/versions/packing/packer.js'
 import type { PackOrder, PackProgress } from '../../../src/versions/packing/packer.js'
 import { writeParquet } from '../../support/parquet.js'
 import { never } from '../fixtures/open-engine.js'
-import { orderOf, packedRows, rowsOf, tinyLayout } from '../fixtures/pack-order.js'
+import { orderOf, packedRows, rowsOf, tinyLayout } from '../fixtures/pack-files.js'
 
 const packFiles = duckDbPacker(tinyLayout)
 const silent = { signal: never, report: () => undefined }
@@ -38,8 +38,8 @@ async function sources(t: Test): Promise<string> {
 await t.test('rows come out by key, empty ones last, equal ones as they were stored', async (t) => {
   const folder = await sources(t)
   const order = await orderOf(folder, names, ['k'])
-  const told: PackProgress[] = []
-  const packed = await packFiles(order, { signal: never, report: (each) => told.push(each) })
+  const reported: PackProgress[] = []
+  const packed = await packFiles(order, { signal: never, report: (each) => reported.push(each) })
   t.same(
     packed.map(({ path, rows }) => [path.slice(folder.length), rows]),
     [
@@ -57,8 +57,8 @@ await t.test('rows come out by key, empty ones last, equal ones as they were sto
     ...['000000.parquet', '000001.parquet', '000002.parquet', 'pack.json'],
   ])
   t.notOk(existsSync(`${order.target}.draft`), 'nothing is left beside it')
-  t.same([...new Set(told.map(({ stage }) => stage))], ['sorting', 'writing', 'verifying'])
-  t.match(told.at(-1), { stage: 'verifying', rowsDone: 7000, rows: 7000 })
+  t.same([...new Set(reported.map(({ stage }) => stage))], ['sorting', 'writing', 'verifying'])
+  t.match(reported.at(-1), { stage: 'verifying', rowsDone: 7000, rows: 7000 })
   const [groups = ''] = await rowsOf(
     `SELECT max(row_group_num_rows) AS rows, any_value(compression) AS codec
      FROM parquet_metadata('${folder}/packed/000000.parquet')`,
@@ -66,7 +66,7 @@ await t.test('rows come out by key, empty ones last, equal ones as they were sto
   t.same(JSON.parse(groups), { rows: 2048, codec: 'ZSTD' })
 })
 
-await t.test('any rows are packed as a stable sort would have them', async (t) => {
+await t.test('any rows are packed like a stable sort orders them', async (t) => {
   const folder = t.testdir({})
   const cell = (values: string) =>
     fc.constantFrom(...values.split(' ')).map((text) => (text === '-' ? 'NULL' : text))
@@ -112,28 +112,31 @@ await t.test('any rows are packed as a stable sort would have them', async (t) =
   await fc.assert(property, { numRuns: 12 })
 })
 
-await t.test('columns of a path become columns of the file; no key only cuts anew', async (t) => {
-  const folder = await sources(t)
-  const order = await orderOf(folder, names, [])
-  const partitioned: PackOrder = {
-    ...order,
-    files: order.files.map((file, index) => ({
-      ...file,
-      partition: { year: index === 0 ? '2024' : null },
-    })),
-    columns: [...order.columns, { name: 'year', type: { kind: 'scalar', name: 'SMALLINT' } }],
-  }
-  const packed = await packFiles(partitioned, silent)
-  const rows = await packedRows(packed, 'n, year')
-  t.equal(rows[0], '{"n":0,"year":2024}')
-  t.equal(rows[6999], '{"n":6999,"year":null}')
-  t.same(
-    rows.map((row) => Number(/"n":(\d+)/.exec(row)?.[1])),
-    [...Array(7000).keys()],
-  )
-})
+await t.test(
+  'columns of a path become columns of the file; without a key rows keep their order',
+  async (t) => {
+    const folder = await sources(t)
+    const order = await orderOf(folder, names, [])
+    const partitioned: PackOrder = {
+      ...order,
+      files: order.files.map((file, index) => ({
+        ...file,
+        partition: { year: index === 0 ? '2024' : null },
+      })),
+      columns: [...order.columns, { name: 'year', type: { kind: 'scalar', name: 'SMALLINT' } }],
+    }
+    const packed = await packFiles(partitioned, silent)
+    const rows = await packedRows(packed, 'n, year')
+    t.equal(rows[0], '{"n":0,"year":2024}')
+    t.equal(rows[6999], '{"n":6999,"year":null}')
+    t.same(
+      rows.map((row) => Number(/"n":(\d+)/.exec(row)?.[1])),
+      [...Array(7000).keys()],
+    )
+  },
+)
 
-await t.test('what was finished before a stop is gone on with', async (t) => {
+await t.test('the next pack keeps the files that a stopped one finished', async (t) => {
   const folder = await sources(t)
   const order = await orderOf(folder, names, ['k'])
   const stop = new AbortController()
@@ -152,13 +155,13 @@ await t.test('what was finished before a stop is gone on with', async (t) => {
     const packed = await packFiles(order, silent)
     t.equal(statSync(packed[0]?.path ?? '', { bigint: true }).ino, first.ino, 'not written twice')
     const copied = statSync(packed[1]?.path ?? '').size
-    t.not(copied, Number(first.size), 'a finished file that was damaged is written anew')
+    t.not(copied, Number(first.size), 'a finished file that was damaged is written again')
     t.equal((await packedRows(packed)).length, 7000)
     t.same(readdirSync(order.target).length, 4)
   })
 })
 
-await t.test('a pack of the same files is taken as it is, of others it is replaced', async (t) => {
+await t.test('a pack of the same files is kept, one of other files is replaced', async (t) => {
   const folder = await sources(t)
   const order = await orderOf(folder, names, ['k'])
   const [first] = await packFiles(order, silent)
@@ -169,11 +172,11 @@ await t.test('a pack of the same files is taken as it is, of others it is replac
   t.not(statSync(other?.path ?? '').ino, before)
   t.match(readdirSync(folder).sort(), ['a.parquet', 'b.parquet', 'packed'])
   await t.rejects(packFiles({ ...order, dataset: 'else' }, silent), {
-    message: 'The folder to make is there already, and is no pack of "else".',
+    message: 'The target folder already exists and is not a pack of "else".',
   })
 })
 
-await t.test('what Parquet would store as something else is refused', async (t) => {
+await t.test('a type that Parquet would store as another is refused', async (t) => {
   const folder = t.testdir({})
   await writeParquet(folder, { 'a.parquet': 'SELECT 1::BIGINT AS id, 2 AS "2110"' })
   const order = await orderOf(folder, ['a.parquet'], ['id'])
@@ -190,12 +193,12 @@ await t.test('what Parquet would store as something else is refused', async (t) 
   t.same(readdirSync(folder), ['a.parquet'], 'nothing is left')
 })
 
-await t.test('every cell is compared: rows that are not those promised are refused', async (t) => {
+await t.test('every cell is compared: rows that differ from the sources are refused', async (t) => {
   const folder = await sources(t)
   const order = await orderOf(folder, names, ['k'])
   const [first, ...others] = order.files
   const fewer = { ...order, files: [{ ...first, rows: 3999 }, ...others] } as PackOrder
-  await t.rejects(packFiles(fewer, silent), /not those of the files; nothing was kept/)
+  await t.rejects(packFiles(fewer, silent), /differ from those of the files; nothing was kept/)
   t.same(readdirSync(folder).sort(), ['a.parquet', 'b.parquet'])
 })
 
@@ -208,5 +211,5 @@ await t.test('a file that can not be read is named, not guessed', async (t) => {
   await t.rejects(packFiles(order, silent), { name: 'FileError', path, message: /^can't be read/ })
   t.notOk(existsSync(order.target))
   writeFileSync(path, Buffer.from(bytes).fill(7, 4, 2000))
-  await t.rejects(packFiles(order, silent), /Packing failed: .*`das dataset check --deep` tells/)
+  await t.rejects(packFiles(order, silent), /Packing failed: .*`das dataset check --deep` finds/)
 })

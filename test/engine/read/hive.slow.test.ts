@@ -7,7 +7,7 @@ import { filesThatMayHold } from '../../../src/versions/choose-files.js'
 import { never, openEngine } from '../fixtures/open-engine.js'
 import type { EngineWorld } from '../fixtures/open-engine.js'
 
-// Guarantee: what stands in a file's path is a column like any other. What is expected comes from
+// Guarantee: a value in a file's path is a column like any other. What is expected comes from
 // the files read one by one on one thread, and from the paths that the test itself wrote.
 
 interface Stored {
@@ -133,7 +133,7 @@ function lineOf({ place, id, num, year, region, day }: Stored): string {
   return `${place} {"id":${id},"num":${num},"year":${year},"region":"${region}","day":"${day}"}`
 }
 
-await t.test('files are chosen by what stands in their paths', async (t) => {
+await t.test('files are chosen by the values in their paths', async (t) => {
   const world = await openTree(t)
   for (const { filters, keeps } of questions) {
     const chosen = filesThatMayHold(world.version, predicatesOf(world, filters))
@@ -151,7 +151,7 @@ await t.test('files are chosen by what stands in their paths', async (t) => {
   }
 })
 
-await t.test('what stands in paths is profiled as other columns are', async (t) => {
+await t.test('values in paths are profiled like other columns', async (t) => {
   const world = await openTree(t)
   for (const rowsMax of [null, 5000]) {
     const { columns, rows } = await world.engine.profile(

@@ -47,7 +47,7 @@ await t.test('what DuckDB makes of each question', async (t) => {
   ): Promise<readonly string[]> => {
     const statement = compileRead(piece, { predicates, columns: [world.column('name')] }, 100)
     const prepared = await connection.prepare(`EXPLAIN (FORMAT json) ${statement.sql}`)
-    for (const [index, { value, type }] of statement.values.entries()) {
+    for (const [index, { value, type }] of (statement.values ?? []).entries()) {
       prepared.bindValue(index + 1, value, type)
     }
     const [, [plan] = []] = await (await prepared.run()).getColumns()
@@ -173,7 +173,7 @@ function rowsIn(shapes: readonly { readonly rows: number }[]): number {
   return shapes.reduce((sum, { rows }) => sum + rows, 0)
 }
 
-/** Where the n-th row of all files stands. */
+/** The position of the n-th row of all files. */
 function placeOf(shapes: readonly Shape[], row: number): { file: number; row: number } {
   let rest = row
   for (const [file, { rows }] of shapes.entries()) {

@@ -294,7 +294,7 @@ await t.test('hundreds of columns keep their order', async (t) => {
   t.strictSame(reversed.columns, [...columns].reverse())
 })
 
-// Guarantee: a profile that nobody waits for stops. Measured in CPU time.
+// Guarantee: a profile whose caller is gone stops. Measured in CPU time.
 await t.test('an abort ends a profile, before and while it runs', async (t) => {
   const world = await openLong(t)
   const predicates = Array.from({ length: 50 }, (_, list) => {

@@ -7,7 +7,7 @@ import { openEngine } from '../fixtures/open-engine.js'
 // Guarantee: what may take the place of look-ups is known by its cost before it runs, not by the
 // name of a filter's column (contract 1.5).
 
-await t.test('what a query costs is told by rows, comparisons and key', async (t) => {
+await t.test('the size of a query depends on rows, comparisons and key', async (t) => {
   const world = await openEngine(t, {
     files: {
       'a.parquet': 'SELECT i AS id, i % 7 AS kind FROM range(10) t(i)',

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { timeLimit } from '../../../src/engine/deadline.js'
-import type { Size } from '../../../src/engine/duckdb/turns/turn.js'
+import type { QuerySize } from '../../../src/engine/duckdb/turns/turn.js'
 import { NamedTurns, settled } from '../fixtures/named-turns.js'
 
 // Guarantee: a client never holds all places, look-ups have a place of their own, and a client whose
@@ -9,7 +9,7 @@ import { NamedTurns, settled } from '../fixtures/named-turns.js'
 const seconds = 1000
 const byKey = { size: 'byKey' } as const
 
-await t.test('large queries leave one place to look-ups, whoever asks', async (t) => {
+await t.test('large queries of all clients leave one place to look-ups', async (t) => {
   for (const slots of [1, 2]) {
     const turns = new NamedTurns(slots, 20)
     const asked = turns.askLarge('a1', 'a2', 'b1', 'c1')
@@ -205,7 +205,7 @@ for (const { waitMaxMs, expectedMs } of [
 
 await t.test('Retry-After says when a place is likely to be free', async (t) => {
   const turns = new NamedTurns(1, 2)
-  const refused = async (name: string, retryAfterSeconds: number, size: Size = 'large') => {
+  const refused = async (name: string, retryAfterSeconds: number, size: QuerySize = 'large') => {
     const code = 'service_unavailable'
     await t.rejects(turns.ask(name, { size }), { code, retryAfterSeconds }, name)
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Size } from '../../../src/engine/duckdb/turns/turn.js'
+import type { QuerySize } from '../../../src/engine/duckdb/turns/turn.js'
 import { Turns } from '../../../src/engine/duckdb/turns/turns.js'
 import { NamedTurns, never, settled } from '../fixtures/named-turns.js'
 
@@ -52,7 +52,7 @@ await t.test('when the queue is full, the longest queue loses its last request',
   t.strictSame(turns.started, ['a1', 'a2', 'b1', 'a3'])
 })
 
-await t.test('whoever has the longest queue is refused, not somebody else', async (t) => {
+await t.test('the client with the longest queue is refused, not another one', async (t) => {
   const turns = new NamedTurns(1, 3)
   const asked = ['a1', 'a2'].map((name) => turns.ask(name))
   const shed = t.rejects(turns.ask('a3'), busy)
@@ -66,7 +66,7 @@ await t.test('whoever has the longest queue is refused, not somebody else', asyn
   t.strictSame(turns.started, ['a1', 'a2', 'b1', 'c1'])
 })
 
-await t.test('without a queue, whoever finds no place is refused', async (t) => {
+await t.test('without a queue, a query that finds no place is refused', async (t) => {
   const turns = new NamedTurns(1, 0)
   const asked = turns.ask('a1')
   await t.rejects(turns.ask('a2'), busy)
@@ -119,7 +119,7 @@ await t.test('work that fails gives its place back', async (t) => {
 })
 
 type Step =
-  | { readonly kind: 'ask'; readonly client: string; readonly size: Size }
+  | { readonly kind: 'ask'; readonly client: string; readonly size: QuerySize }
   | { readonly kind: 'end' | 'abort' | 'grow'; readonly pick: number }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -128,7 +128,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('ask'),
       client: fc.constantFrom(...'abc'),
-      size: fc.constantFrom<Size>('small', 'byKey', 'large'),
+      size: fc.constantFrom<QuerySize>('small', 'byKey', 'large'),
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('end'), pick: fc.nat() }) },

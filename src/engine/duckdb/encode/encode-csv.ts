@@ -3,13 +3,13 @@ import type { DataType } from '../../../columns/data-type.js'
 import { literal } from '../sql.js'
 import { encodeValue } from './encode.js'
 
-/** What has to stand in quotes (RFC 4180); a space at an end too, since some readers drop it. */
+/** Texts that need quotes (RFC 4180); also with a space at an end, which some readers drop. */
 const special = literal(String.raw`^$|[",\r\n]|^\s|\s$`)
 
 /**
- * SQL for one row as a line of CSV without its end; cells as JSON has them, but texts without its
- * quotes. Null is an empty cell and an empty text is `""`. A line of one empty cell would be an
- * empty line, which readers pass over: it is `""` too.
+ * SQL for one row as a line of CSV without its end. Cells are written like in JSON, but texts
+ * without quotes. Null is an empty cell and an empty text is `""`. The only cell of a line is `""`
+ * if it is null, because readers skip an empty line.
  */
 export function encodeCsvRow(
   columns: readonly { readonly column: Column; readonly sql: string }[],
@@ -19,7 +19,7 @@ export function encodeCsvRow(
   return `concat(${cells.join(", ',', ")})`
 }
 
-/** Null where null is served. */
+/** Null if null is served. */
 function csvCell(type: DataType, value: string): string {
   const { sql, form } = encodeValue(type, value, 0)
   if (form === 'plain' || (form === 'json' && isNumber(type))) return sql
@@ -28,7 +28,7 @@ function csvCell(type: DataType, value: string): string {
   return `CASE WHEN regexp_matches(${sql}, ${special}) THEN ${quoted} ELSE ${sql} END`
 }
 
-/** Or a truth value: its JSON has nothing that would need quotes. */
+/** Also true for BOOLEAN: its JSON never needs quotes. */
 function isNumber(type: DataType): boolean {
   const isJson = type.kind === 'scalar' && ['JSON', 'VARIANT'].includes(type.name)
   return type.kind === 'decimal' || (type.kind === 'scalar' && !isJson)

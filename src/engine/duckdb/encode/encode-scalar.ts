@@ -1,10 +1,10 @@
 import type { ScalarName } from '../../../columns/data-type.js'
 import { storedJson, variantJson } from './encode-json.js'
 
-/** SQL for a value's text, null where null is served, and what still makes JSON of it. */
-export interface Encoded {
+/** SQL for a value's text, null if null is served, and how the text becomes JSON. */
+export interface EncodedSql {
   readonly sql: string
-  /** `json`: it is JSON; `plain`: it lacks quotes only; `text`: it may hold anything. */
+  /** `json`: it is JSON; `plain`: it only needs quotes; `text`: it also needs escapes. */
   readonly form: 'json' | 'plain' | 'text'
 }
 
@@ -13,16 +13,16 @@ export function textOf(sql: string): string {
   return `CAST(${sql} AS VARCHAR)`
 }
 
-/** TIMETZ by the name that DuckDB gives it. In files it is UTC always, and Parquet has that. */
+/** DuckDB's name for TIMETZ. In files it is always UTC, and Parquet has a type for that. */
 export const zonedTime = 'TIME WITH TIME ZONE'
 
-/** A type without rules of its own as its text, TIMETZ with `Z` for UTC. */
+/** The text of a type without rules of its own; TIMETZ has `Z` for UTC. */
 export function otherText(name: string, x: string): string {
   return name === zonedTime ? `regexp_replace(${textOf(x)}, '[+]00$', 'Z')` : textOf(x)
 }
 
-/** A scalar as contract 1.3 serves it. */
-export function encodeScalar(name: ScalarName, x: string): Encoded {
+/** SQL for a scalar in the form that rows have it. */
+export function encodeScalar(name: ScalarName, x: string): EncodedSql {
   switch (name) {
     case 'BOOLEAN':
     case 'TINYINT':
@@ -36,7 +36,7 @@ export function encodeScalar(name: ScalarName, x: string): Encoded {
     case 'HUGEINT':
     case 'UBIGINT':
     case 'UHUGEINT':
-      // Beyond what most JSON readers keep: as strings.
+      // Strings, because most JSON readers would round them.
       return { sql: textOf(x), form: 'plain' }
     case 'FLOAT':
     case 'DOUBLE':
@@ -70,7 +70,7 @@ function finite(x: string, sql: string): string {
 
 type CalendarName = ScalarName & ('DATE' | `TIMESTAMP${string}`)
 
-/** ISO 8601 in full precision; `Z` where the type has a zone, whatever the process's own. */
+/** ISO 8601 in full precision; `Z` if the type has a zone, in any time zone of the process. */
 function calendarText(name: CalendarName, x: string): string {
   switch (name) {
     case 'DATE':
@@ -93,7 +93,7 @@ function timestampText(x: string): string {
   return yearText(x, withT(x), rest)
 }
 
-/** Years beyond 0001–9999 are written with a sign, as ISO 8601 says: -0043-03-15, +12024-01-02. */
+/** Years beyond 0001–9999 have a sign (ISO 8601): -0043-03-15, +12024-01-02. */
 function yearText(x: string, usual: string, rest: string): string {
   const year = `year(${x})`
   const sign = `CASE WHEN ${year} < 0 THEN '-' WHEN ${year} > 9999 THEN '+' ELSE '' END`

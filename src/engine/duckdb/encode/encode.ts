@@ -3,14 +3,15 @@ import { typeText } from '../../../columns/data-type.js'
 import type { DataType, StructField } from '../../../columns/data-type.js'
 import { literal } from '../sql.js'
 import { encodeScalar, otherText, textOf } from './encode-scalar.js'
-import type { Encoded } from './encode-scalar.js'
+import type { EncodedSql } from './encode-scalar.js'
 
 /**
- * SQL for one row as the text of a JSON object, keys in the given order, digit-only names too.
- * `to_json` serves where it is right as it is, which is quickest to plan. It prints bare NaN, times
- * without `T`, bytes as escapes and `.5` without its zero, so every other type is written as
- * contract 1.3 says, at every depth, and text is joined to text: a number is written once, by its
- * own type, and never read again.
+ * Encodes rows inside DuckDB, so that no cell passes through JavaScript.
+ * SQL for one row as the text of a JSON object, with the keys in the given order, also names of
+ * digits. It uses `to_json` for types that it writes right, because that is quickest to plan. For
+ * others `to_json` prints bare NaN, times without `T`, bytes as escapes and `.5` without its zero:
+ * those are written as text at every depth. A number is written once, by its own type, and never
+ * read again.
  */
 export function encodeRow(
   columns: readonly { readonly column: Column; readonly sql: string }[],
@@ -24,19 +25,22 @@ export function encodeRow(
   return objectText(columns.map(({ column, sql }) => [column.name, encodeCell(column, sql)]))
 }
 
-/** SQL for one value as JSON text, as it stands in a row; NULL where null is served. */
+/** SQL for one value as the JSON text that a row has; NULL if null is served. */
 export function encodeCell({ type, asText }: Column, sql: string): string {
   const encoded = encodeValue(type, sql, 0)
   return asText ? stringText(encoded) : jsonText(encoded)
 }
 
-/** SQL for a value as its caller reads it, without quotes; null where null is served. */
+/** SQL for a value as its caller reads it, without quotes; null if null is served. */
 export function servedText(type: DataType, sql: string): string {
   return encodeValue(type, sql, 0).sql
 }
 
-/** A value as text, and what that lacks to be JSON. `depth` counts the lists around a value, so that each level's own member has its own name. */
-export function encodeValue(type: DataType, sql: string, depth: number): Encoded {
+/**
+ * A value as text, and how that becomes JSON. `depth` counts the lists around a value, so that the
+ * members of each level have their own name.
+ */
+export function encodeValue(type: DataType, sql: string, depth: number): EncodedSql {
   switch (type.kind) {
     case 'scalar':
       return encodeScalar(type.name, sql)
@@ -54,18 +58,18 @@ export function encodeValue(type: DataType, sql: string, depth: number): Encoded
   }
 }
 
-/** DuckDB leaves out the zero before the point where the type has no place for it. */
+/** DuckDB leaves out the zero before the point if the type has no digit for it. */
 function decimalText({ width, scale }: DataType & { kind: 'decimal' }, sql: string): string {
   return width === scale ? `replace(${textOf(sql)}, '.', '0.')` : textOf(sql)
 }
 
-function jsonText({ sql, form }: Encoded): string {
+function jsonText({ sql, form }: EncodedSql): string {
   if (form === 'json') return sql
   return form === 'plain' ? `('"' || ${sql} || '"')` : toJson(sql)
 }
 
-/** The value as a JSON string, whatever its type. */
-function stringText(encoded: Encoded): string {
+/** The value as a JSON string, for every type. */
+function stringText(encoded: EncodedSql): string {
   return encoded.form === 'plain' ? jsonText(encoded) : toJson(encoded.sql)
 }
 
@@ -95,7 +99,7 @@ function listText(element: DataType, list: string, depth: number): string {
   return `('[' || array_to_string(${members}, ',') || ']')`
 }
 
-/** Fields by place: their names may be odd. */
+/** Reads fields by position, because SQL may misread their names. */
 function structText(fields: readonly StructField[], sql: string, depth: number): string {
   const members = fields.map(({ name, type }, index) => {
     const member = `struct_extract_at(${sql}, ${index + 1})`
@@ -113,7 +117,7 @@ function objectText(members: readonly (readonly [string, string])[]): string {
   return `concat(${parts.join(', ')}, '}')`
 }
 
-/** Keys are written as values are, but as strings; one that would be null keeps DuckDB's text. */
+/** Keys are written like values, but as strings; one that would be null keeps DuckDB's text. */
 function mapText({ key, value }: DataType & { kind: 'map' }, sql: string, depth: number): string {
   const entry = `x${depth}`
   const keyText = stringText(encodeValue(key, `${entry}.key`, depth + 1))
@@ -140,7 +144,7 @@ const plainScalars: readonly string[] = [
 ]
 
 const decimalWidthMax = 38
-/** `to_json` writes decimals of this width and more from their digits, narrower ones by a double. */
+/** `to_json` writes decimals from this width on digit by digit, narrower ones through a double. */
 const digitsWidthMin = 16
 
 /**
@@ -152,7 +156,7 @@ function withScale(type: DataType, sql: string): string {
   return wide === type ? sql : `CAST(${sql} AS ${typeText(wide)})`
 }
 
-/** The type itself where there is nothing to widen. */
+/** The type itself if there is nothing to widen. */
 function widerDecimals(type: DataType): DataType {
   switch (type.kind) {
     case 'decimal': {
@@ -174,7 +178,7 @@ function widerDecimals(type: DataType): DataType {
   }
 }
 
-/** Types whose `to_json` is right once their decimals are wide, which saves taking them apart. */
+/** Types that `to_json` writes right once their decimals are wide. */
 function isPlain(type: DataType): boolean {
   switch (type.kind) {
     case 'scalar':

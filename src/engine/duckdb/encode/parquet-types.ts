@@ -7,11 +7,11 @@ const text: DataType = { kind: 'scalar', name: 'VARCHAR' }
 const json: DataType = { kind: 'scalar', name: 'JSON' }
 
 /**
- * Scalars that Parquet lacks, and what holds every value of theirs. DuckDB's writer would make
- * DOUBLE of the wide integers without a word. Every scalar that is not here stays as it is.
+ * Scalars that Parquet lacks, and a type that holds all their values. DuckDB's writer would
+ * silently turn the wide integers into DOUBLE. Other scalars keep their type.
  */
 const scalarForms: Readonly<Partial<Record<ScalarName, DataType>>> = {
-  // Only of BIGINT and UBIGINT, widened: no file holds one, so 38 digits are enough.
+  // Comes only from BIGINT and UBIGINT united: 38 digits are enough.
   HUGEINT: { kind: 'decimal', width: 38, scale: 0 },
   UHUGEINT: text,
   TIMESTAMP_S: { kind: 'scalar', name: 'TIMESTAMP' },
@@ -19,7 +19,7 @@ const scalarForms: Readonly<Partial<Record<ScalarName, DataType>>> = {
 
 /**
  * The type of a column in a page's Parquet file: its own, or the nearest that keeps every value. It
- * depends on the column alone, so that the pages of a walk are alike.
+ * depends only on the column, so all pages have the same schema.
  *
  * | column                            | in the file                                      |
  * | --------------------------------- | ------------------------------------------------ |
@@ -27,14 +27,14 @@ const scalarForms: Readonly<Partial<Record<ScalarName, DataType>>> = {
  * | TIMESTAMP_S                       | TIMESTAMP, of microseconds                       |
  * | ENUM                              | VARCHAR                                          |
  * | fixed-size array                  | LIST                                             |
- * | VARIANT, or anything that has one | JSON, as JSON pages have it: few readers know it |
- * | INTERVAL, GEOMETRY, BIT, UHUGEINT | VARCHAR, as JSON pages have it                   |
+ * | VARIANT, or a type that holds one | JSON, like on JSON pages: few readers know it    |
+ * | INTERVAL, GEOMETRY, BIT, UHUGEINT | VARCHAR, like on JSON pages                      |
  */
 export function parquetType(type: DataType): DataType {
   return holdsVariant(type) ? json : nearestType(type)
 }
 
-/** SQL for a value as `parquetType` has it, exact. */
+/** SQL for a value in its `parquetType`, exact. */
 export function parquetValue(type: DataType, sql: string): string {
   const form = typeText(parquetType(type))
   if (form === typeText(type)) return sql

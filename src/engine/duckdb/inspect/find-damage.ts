@@ -1,20 +1,20 @@
 import type { Damage } from '../../../versions/inspector.js'
 import { readFailure } from '../duckdb-failure.js'
-import { unreadableWords } from '../open/unreadable.js'
+import { unreadableReason } from '../open/unreadable.js'
 import { bindPaths } from '../paths.js'
 import type { Piece } from '../read/pieces.js'
-import type { Run } from '../run-statement.js'
+import type { RunStatement } from '../run-statement.js'
 import { compileScan } from './scan-job.js'
 import type { ScanJob } from './scan-job.js'
 
 /**
- * Finds what made a scan fail: each damaged file, its first column that can't be read, and the
- * first row group of that.
- * @throws what the scan threw, where each part can be read by itself
+ * Finds the cause of a failed scan: each damaged file, its first column that can't be read, and the
+ * first such row group of that column.
+ * @throws what the scan threw, if each part can be read separately
  */
 export async function findDamages(
   { files, columns }: ScanJob,
-  run: Run,
+  run: RunStatement,
   cause: unknown,
 ): Promise<readonly Damage[]> {
   if (!isOfFile(cause)) throw cause
@@ -28,7 +28,7 @@ export async function findDamages(
   return damages
 }
 
-async function findDamage(job: ScanJob, run: Run, failure: unknown): Promise<Damage> {
+async function findDamage(job: ScanJob, run: RunStatement, failure: unknown): Promise<Damage> {
   const [entry] = job.files
   if (!entry) throw failure
   const { path } = entry.file
@@ -38,13 +38,13 @@ async function findDamage(job: ScanJob, run: Run, failure: unknown): Promise<Dam
     const found = await failureOf(single, null, run)
     if (found === undefined) continue
     const rowGroup = await findRowGroup(single, path, run)
-    return { ...place, reason: unreadableWords(found, path), column: column.source, rowGroup }
+    return { ...place, reason: unreadableReason(found, path), column: column.source, rowGroup }
   }
-  return { ...place, reason: unreadableWords(failure, path) }
+  return { ...place, reason: unreadableReason(failure, path) }
 }
 
-/** Row groups are halved, not tried one by one: a large file has thousands. */
-async function findRowGroup(job: ScanJob, path: string, run: Run): Promise<number | null> {
+/** Halves the row groups instead of trying each: a large file has thousands. */
+async function findRowGroup(job: ScanJob, path: string, run: RunStatement): Promise<number | null> {
   const [rows = []] = await run({
     sql: `SELECT any_value(row_group_num_rows) FROM parquet_metadata($1)
       GROUP BY row_group_id ORDER BY row_group_id`,
@@ -63,8 +63,8 @@ async function findRowGroup(job: ScanJob, path: string, run: Run): Promise<numbe
   return (await failureOf(job, range(low, high), run)) === undefined ? null : low
 }
 
-/** Why a part can't be read; undefined where it can. */
-async function failureOf(job: ScanJob, range: Piece['range'], run: Run): Promise<unknown> {
+/** Why a part can't be read; undefined if it can. */
+async function failureOf(job: ScanJob, range: Piece['range'], run: RunStatement): Promise<unknown> {
   try {
     await run(compileScan(job, range))
     return undefined
@@ -74,7 +74,7 @@ async function failureOf(job: ScanJob, range: Piece['range'], run: Run): Promise
   }
 }
 
-/** Memory that does not suffice says nothing of a file. */
+/** Too little memory says nothing about a file. */
 function isOfFile(cause: unknown): boolean {
   const { type } = readFailure(cause)
   return type !== null && type !== 'Out of Memory'

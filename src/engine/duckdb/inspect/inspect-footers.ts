@@ -3,19 +3,19 @@ import { typeText } from '../../../columns/data-type.js'
 import type { FileFooter } from '../../../versions/inspector.js'
 import type { Version } from '../../../versions/version.js'
 import { bindText } from '../bind.js'
-import type { Ask } from '../bounds.js'
+import { hasBounds } from '../open/read-bounds.js'
 import { readSchemaTree } from '../open/schema-tree.js'
 import { bindPaths } from '../paths.js'
-import type { Run } from '../run-statement.js'
+import type { RunStatement } from '../run-statement.js'
 import { isRoundedText } from './rounded.js'
 
-/** What the footers of all files say of one column together. */
+/** What the footers of all files say about one column. */
 export interface FooterColumn {
-  /** No row has a value; null where a footer does not tell. */
+  /** No row has a value; null if a footer does not say. */
   readonly isEmpty: boolean | null
-  /** A value that a double can't hold; null where no footer shows one. */
+  /** A value that a double can't hold; null if no footer shows one. */
   readonly roundedExample: string | null
-  /** A file holds nanoseconds of UTC, of which DuckDB reads microseconds. */
+  /** A file holds UTC times in nanoseconds; DuckDB reads them as microseconds. */
   readonly cutsNanoseconds: boolean
 }
 
@@ -26,21 +26,21 @@ interface Footers {
   readonly columns: ReadonlyMap<string, FooterColumn>
 }
 
-/** Files whose footers one statement reads: a footer of a wide file has thousands of entries. */
-const batchFiles = 200
+/** Files whose footers one statement reads: the footer of a wide file has thousands of entries. */
+const batchFilesMax = 200
 
-/** As DuckDB writes a schema's logical types. */
+/** How DuckDB writes a schema's logical types. */
 const utc = 'TimestampType(isAdjustedToUTC=1'
 const nanoseconds = 'NANOS=NanoSeconds()'
 
 const unknown: FooterColumn = { isEmpty: null, roundedExample: null, cutsNanoseconds: false }
 
-/** What the footers say, without reading a value. */
-export async function readFooters(version: Version, run: Run): Promise<Footers> {
+/** Reads the footers, and no value. */
+export async function readFooters(version: Version, run: RunStatement): Promise<Footers> {
   const files: FileFooter[] = []
   const columns = new Map<string, FooterColumn>()
-  for (let from = 0; from < version.files.length; from += batchFiles) {
-    const paths = version.files.slice(from, from + batchFiles).map(({ path }) => path)
+  for (let from = 0; from < version.files.length; from += batchFilesMax) {
+    const paths = version.files.slice(from, from + batchFilesMax).map(({ path }) => path)
     files.push(...(await readLayouts(version.key[0], paths, run)))
     await addColumns(columns, version, paths, run)
     await addCuts(columns, paths, run)
@@ -52,7 +52,7 @@ export async function readFooters(version: Version, run: Run): Promise<Footers> 
 async function readLayouts(
   key: Column | undefined,
   paths: readonly string[],
-  run: Run,
+  run: RunStatement,
 ): Promise<readonly FileFooter[]> {
   const [files = [], groups = [], unsorted = [], silent = []] = await run({
     sql: `SELECT file_name, count(DISTINCT row_group_id),
@@ -64,7 +64,7 @@ async function readLayouts(
             ${ends(key)}
           FROM parquet_metadata($1) WHERE column_id = 0 OR path_in_schema = $2))
       GROUP BY file_name`,
-    values: [bindPaths(paths), bindText(key && isCompared(key) ? key.source : '')],
+    values: [bindPaths(paths), bindText(key && hasBounds(key) ? key.source : '')],
   })
   const found = new Map(
     files.map((file, index) => [
@@ -80,9 +80,9 @@ async function readLayouts(
   return paths.map((path) => found.get(path) ?? none)
 }
 
-/** The first key column's ends in a row group; nothing of any other column. */
+/** The smallest and largest value of the first key column in a row group; NULL for any other. */
 function ends(key: Column | undefined): string {
-  if (!key || !isCompared(key)) {
+  if (!key || !hasBounds(key)) {
     return 'NULL::INTEGER AS least, NULL::INTEGER AS most, false AS is_silent'
   }
   const end = (name: string) =>
@@ -96,9 +96,9 @@ async function addColumns(
   known: Map<string, FooterColumn>,
   version: Version,
   paths: readonly string[],
-  run: Run,
+  run: RunStatement,
 ): Promise<void> {
-  const [names = [], empty = [], told = [], least = [], most = []] = await run({
+  const [names = [], empty = [], isCounted = [], least = [], most = []] = await run({
     sql: `SELECT path_in_schema, bool_and(coalesce(stats_null_count = num_values, false)),
         bool_and(stats_null_count IS NOT NULL),
         arg_max(stats_min_value, abs(TRY_CAST(stats_min_value AS DOUBLE))),
@@ -112,7 +112,7 @@ async function addColumns(
     // A nested column has no entry of its own name.
     if (index === undefined) continue
     const before = known.get(source) ?? { ...unknown, isEmpty: true }
-    const isEmpty = empty[index] === true ? true : told[index] === true ? false : null
+    const isEmpty = empty[index] === true ? true : isCounted[index] === true ? false : null
     const example = [most[index], least[index]]
       .map((value) => String(value))
       .find((text) => isRoundedText(type, text))
@@ -124,20 +124,18 @@ async function addColumns(
   }
 }
 
-/** Nested columns too. Only schemas tell: DuckDB's own type is the same for both units. */
+/** Also for nested columns. Only the schema knows: DuckDB has one type for both units. */
 async function addCuts(
   known: Map<string, FooterColumn>,
   paths: readonly string[],
-  run: Run,
+  run: RunStatement,
 ): Promise<void> {
-  const ask: Ask = (sql, ...values) => run({ sql, values })
-  const [files = []] = await ask(
-    'SELECT DISTINCT file_name FROM parquet_schema($1) WHERE logical_type LIKE $2',
-    bindPaths(paths),
-    bindText(`${utc}%${nanoseconds}%`),
-  )
+  const [files = []] = await run({
+    sql: 'SELECT DISTINCT file_name FROM parquet_schema($1) WHERE logical_type LIKE $2',
+    values: [bindPaths(paths), bindText(`${utc}%${nanoseconds}%`)],
+  })
   for (const file of files) {
-    for (const { name, logicalTypes } of await readSchemaTree(ask, String(file))) {
+    for (const { name, logicalTypes } of await readSchemaTree(run, String(file))) {
       if (!logicalTypes.some(isCut)) continue
       known.set(name, { ...(known.get(name) ?? unknown), cutsNanoseconds: true })
     }
@@ -146,9 +144,4 @@ async function addCuts(
 
 function isCut(logicalType: string | null): boolean {
   return logicalType?.startsWith(utc) === true && logicalType.includes(nanoseconds)
-}
-
-/** Values that footers hold in the order that filters compare them by. */
-function isCompared({ rules: { domain } }: Column): boolean {
-  return domain.kind === 'grid' || (domain.kind === 'text' && domain.form === 'text')
 }

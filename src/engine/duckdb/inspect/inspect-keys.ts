@@ -3,18 +3,18 @@ import type { Version } from '../../../versions/version.js'
 import { chooseFiles } from '../choice.js'
 import { servedText } from '../encode/encode.js'
 import { compileRows } from '../read/compile.js'
-import { Parameters } from '../read/condition.js'
+import { SqlParameters } from '../read/condition.js'
 import { planCount } from '../read/pieces.js'
-import type { Run } from '../run-statement.js'
+import type { RunStatement } from '../run-statement.js'
 
 /**
- * Counts rows that share a whole key and rows that lack a part of it; null where there is no key,
- * or one whose values can't be compared.
+ * Counts rows that share a whole key and rows that lack a part of it; null without a key, or if its
+ * values can't be compared.
  */
-export async function countKeys(version: Version, run: Run): Promise<InspectedKey | null> {
+export async function countKeys(version: Version, run: RunStatement): Promise<InspectedKey | null> {
   const { key } = version
   if (key.length === 0 || key.some(({ rules }) => rules.domain.kind === 'opaque')) return null
-  const parameters = new Parameters()
+  const parameters = new SqlParameters()
   const columns = key.map((column, index) => [`c${index}`, column] as const)
   const rows = planCount(chooseFiles(version, [])).map((piece) =>
     compileRows(piece, [], columns, parameters),
@@ -24,7 +24,7 @@ export async function countKeys(version: Version, run: Run): Promise<InspectedKe
   const names = columns.map(([name]) => name)
   const texts = columns.map(([name, { type }]) => servedText(type, name)).join(', ')
   const isTwin = `rows > 1 AND ${names.map((name) => `${name} IS NOT NULL`).join(' AND ')}`
-  // Of equally many rows the last key in the order of texts: the same at every call.
+  // If several keys have as many rows, the last one in text order: the same at every call.
   const sql = `SELECT coalesce(sum(CASE WHEN ${isTwin} THEN rows END), 0),
       max(CASE WHEN ${isTwin} THEN {rows: rows, texts: [${texts}]} END) AS example,
       ${names.map((name) => `coalesce(sum(CASE WHEN ${name} IS NULL THEN rows END), 0)`).join(', ')}

@@ -1,24 +1,24 @@
 import type { Column } from '../../../columns/column.js'
 import type { Damage } from '../../../versions/inspector.js'
 import type { Version } from '../../../versions/version.js'
-import type { Run } from '../run-statement.js'
+import type { RunStatement } from '../run-statement.js'
 import { findDamages } from './find-damage.js'
-import { addFacts, compileScan } from './scan-job.js'
+import { addScanned, compileScan } from './scan-job.js'
 import type { ScanJob, ScannedColumn } from './scan-job.js'
 
-/** Values that a statement reads: about as many as take a second. */
+/** Values that one statement reads: about a second's work. */
 const jobCellsMax = 20_000_000
 const jobColumnsMax = 48
 const jobFilesMax = 100
 
 /**
- * Reads every value of these columns in every file, a part at a time. Where a part can't be read,
- * the files that are damaged are found, and the rest is read all the same.
+ * Reads every value of these columns in every file, a part at a time. If a part can't be read, it
+ * finds the damaged files and goes on with the rest.
  */
 export async function scanColumns(
   version: Version,
   columns: readonly Column[],
-  run: Run,
+  run: RunStatement,
   report: (done: number) => void,
 ): Promise<{
   readonly scanned: ReadonlyMap<string, ScannedColumn>
@@ -40,17 +40,17 @@ export async function scanColumns(
 async function scanJob(
   job: ScanJob,
   scanned: Map<string, ScannedColumn>,
-  run: Run,
+  run: RunStatement,
 ): Promise<readonly Damage[]> {
   try {
-    addFacts(scanned, job, await run(compileScan(job, null)))
+    addScanned(scanned, job, await run(compileScan(job, null)))
     return []
   } catch (cause) {
     return findDamages(job, run, cause)
   }
 }
 
-/** Neighbours laid out alike go together while they are small; of large files, a few columns. */
+/** Neighbours of one layout share a job while they are small; a large file is read in columns. */
 function* planJobs(version: Version, columns: readonly Column[]): Generator<ScanJob> {
   let files: { index: number; file: Version['files'][number] }[] = []
   let rows = 0

@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { availableParallelism, tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { availableParallelism } from 'node:os'
 import type {
   InspectedColumn,
   Damage,
@@ -12,11 +10,12 @@ import type {
 import type { Version } from '../../../versions/version.js'
 import { chooseFiles } from '../choice.js'
 import { readFailure } from '../duckdb-failure.js'
-import { PlainPaths } from '../plain-paths.js'
+import { foldersOf } from '../paths.js'
 import { compileCount } from '../read/compile.js'
 import { mayBeInfinite } from '../read/condition.js'
 import { planCount } from '../read/pieces.js'
-import type { Run } from '../run-statement.js'
+import type { RunStatement } from '../run-statement.js'
+import { withTempFolder } from '../sandbox.js'
 import { ServingInstance } from '../serving.js'
 import { readFooters } from './inspect-footers.js'
 import type { FooterColumn } from './inspect-footers.js'
@@ -24,57 +23,61 @@ import { countKeys } from './inspect-keys.js'
 import { scanColumns } from './inspect-scan.js'
 import type { ScannedColumn } from './scan-job.js'
 
-/** Values that are read even where nobody asked for a deep look: it takes no time. */
+/** So few values are read also without `deep`: it takes no noticeable time. */
 const cheapCellsMax = 2_000_000
 
-/** The catalog's inspector over DuckDB: a sandbox for this call alone, made anew when it breaks. */
+/**
+ * Finds what is wrong or unusual in the files of a version, for their owner. It uses a sandbox that
+ * is replaced when a file breaks it, so that one damaged file hides nothing of the others.
+ */
 export function duckDbInspector(memoryLimitBytes: number): InspectFiles {
   return async (order, { signal, report }) => {
-    const tempFolder = await mkdtemp(join(tmpdir(), 'das-check-'))
-    const folders = [...new Set(order.version.files.map(({ path }) => dirname(path)))]
+    const folders = foldersOf(order.version.files.map(({ path }) => path))
     const threads = availableParallelism()
-    const instance = new ServingInstance({ folders, tempFolder, memoryLimitBytes, threads })
-    const run: Run = (statement) => instance.run((session) => session.run(statement, signal))
-    const plain = new PlainPaths()
     try {
-      const version = plain.version(order.version)
-      return await inspect({ ...order, version }, run, (done) =>
-        report({ rowsDone: Math.floor(version.rows * done), rows: version.rows }),
-      )
+      return await withTempFolder('das-check-', async (tempFolder, plain) => {
+        const serving = new ServingInstance({ folders, tempFolder, memoryLimitBytes, threads })
+        const run: RunStatement = (statement) =>
+          serving.run((session) => session.run(statement, signal))
+        const version = plain.version(order.version)
+        try {
+          return await inspect({ ...order, version }, run, (done) =>
+            report({ rowsDone: Math.floor(version.rows * done), rows: version.rows }),
+          )
+        } finally {
+          await serving.close()
+        }
+      })
     } catch (cause) {
-      throw plainError(plain.inOwnNames(cause), folders)
-    } finally {
-      plain.close()
-      await instance.close()
-      await rm(tempFolder, { recursive: true, force: true })
+      throw ownerError(cause, folders)
     }
   }
 }
 
-/** In words that an owner can use: no statement, no folder. */
-function plainError(cause: unknown, folders: readonly string[]): unknown {
+/** The error as the owner reads it, without statements and folders. */
+function ownerError(cause: unknown, folders: readonly string[]): unknown {
   const { type, text } = readFailure(cause)
   if (type === null) return cause
   const [line = ''] = text.split('\n')
   const words = folders.reduce((rest, folder) => rest.replaceAll(`${folder}/`, ''), line)
-  const cure = type === 'Out of Memory' ? '; give it more: --memory-limit' : ''
-  return new Error(`${words} (${type})${cure}`, { cause })
+  const advice = type === 'Out of Memory' ? '; give it more memory with --memory-limit' : ''
+  return new Error(`${words} (${type})${advice}`, { cause })
 }
 
 async function inspect(
   order: InspectOrder,
-  run: Run,
+  run: RunStatement,
   report: (done: number) => void,
 ): Promise<Inspection> {
   const { version } = order
   const { files: footers, columns } = await readFooters(version, run)
-  const { scanned, damages } = await scanColumns(version, scannedColumns(order), run, report)
-  const keys = await keyFacts(order, damages, run)
+  const { scanned, damages } = await scanColumns(version, columnsToScan(order), run, report)
+  const keys = await inspectKeys(order, damages, run)
   const isSound = damages.length === 0 && keys.damages.length === 0
   return {
     footers,
     columns: version.columns.map(({ source }) =>
-      columnFacts(columns.get(source), scanned.get(source)),
+      inspectedColumn(columns.get(source), scanned.get(source)),
     ),
     keys: keys.facts,
     subsetRows: isSound ? await countSubset(order, run) : null,
@@ -82,17 +85,17 @@ async function inspect(
   }
 }
 
-function scannedColumns({ version, deep }: InspectOrder): Version['columns'] {
+function columnsToScan({ version, deep }: InspectOrder): Version['columns'] {
   if (deep) return version.columns
   const floating = version.columns.filter(mayBeInfinite)
   return version.rows * floating.length <= cheapCellsMax ? floating : []
 }
 
-/** Where counting fails, the key columns are read by themselves to find the file that did it. */
-async function keyFacts(
+/** If counting fails, the key columns are scanned to find the damaged files. */
+async function inspectKeys(
   { version, countsKeys }: InspectOrder,
   known: readonly Damage[],
-  run: Run,
+  run: RunStatement,
 ): Promise<{ readonly facts: InspectedKey | null; readonly damages: readonly Damage[] }> {
   if (!countsKeys || known.length > 0) return { facts: null, damages: [] }
   try {
@@ -104,7 +107,10 @@ async function keyFacts(
   }
 }
 
-async function countSubset({ version, subset }: InspectOrder, run: Run): Promise<number | null> {
+async function countSubset(
+  { version, subset }: InspectOrder,
+  run: RunStatement,
+): Promise<number | null> {
   if (!subset) return null
   let rows = 0
   for (const piece of planCount(chooseFiles(version, subset))) {
@@ -113,8 +119,8 @@ async function countSubset({ version, subset }: InspectOrder, run: Run): Promise
   return rows
 }
 
-/** What was read is exact; what the footers say stands where nothing was read. */
-function columnFacts(
+/** What was scanned is exact; the footers speak for columns that were not scanned. */
+function inspectedColumn(
   footer: FooterColumn | undefined,
   scanned: ScannedColumn | undefined,
 ): InspectedColumn {

@@ -5,8 +5,8 @@ import type { DataType } from '../../../columns/data-type.js'
 const exactDigits = 15
 
 /**
- * True for types that hold values which readers with doubles round, and that are served as
- * numbers: wider integers are served as strings anyway.
+ * True for types that are served as numbers and hold values which a double can't. Wider integers
+ * are served as strings.
  */
 function mayBeRounded(type: DataType): boolean {
   return type.kind === 'decimal' ? type.width > exactDigits : isBigint(type)
@@ -16,7 +16,7 @@ function isBigint(type: DataType): boolean {
   return type.kind === 'scalar' && type.name === 'BIGINT'
 }
 
-/** SQL that is true for a value which changes on its way through a double. */
+/** SQL that is true for a value which a double can't hold. */
 export function isRounded(type: DataType, sql: string): string {
   const limit = Number.MAX_SAFE_INTEGER
   if (!mayBeRounded(type)) return 'false'
@@ -25,7 +25,7 @@ export function isRounded(type: DataType, sql: string): string {
   return `(${sql} IS NOT NULL AND ${back} IS DISTINCT FROM ${sql})`
 }
 
-/** The same of a value's text: beyond ±(2^53 − 1), or of more digits than a double keeps. */
+/** The same for a value's text: beyond ±(2^53 − 1), or with more digits than a double keeps. */
 export function isRoundedText(type: DataType, text: string): boolean {
   if (!mayBeRounded(type)) return false
   if (isBigint(type)) return Math.abs(Number(text)) > Number.MAX_SAFE_INTEGER

@@ -1,18 +1,19 @@
 import type { Column } from '../../../columns/column.js'
 import { servedText } from '../encode/encode.js'
 import { compileRows } from '../read/compile.js'
-import type { Statement } from '../read/compile.js'
-import { Parameters, mayBeInfinite } from '../read/condition.js'
+import { SqlParameters, mayBeInfinite } from '../read/condition.js'
 import type { Piece } from '../read/pieces.js'
+import { textOrNull } from '../run-statement.js'
+import type { Statement } from '../run-statement.js'
 import { isRounded } from './rounded.js'
 
-/** Files, all laid out alike, and columns of theirs that one statement reads. */
+/** Files of one layout, and the columns of them that one statement reads. */
 export interface ScanJob {
   readonly files: Piece['files']
   readonly columns: readonly Column[]
 }
 
-/** What all values of a column say. */
+/** What the scan of a column's values finds. */
 export interface ScannedColumn {
   /** Rows with a value. */
   readonly values: number
@@ -22,13 +23,16 @@ export interface ScannedColumn {
   readonly roundedExample: string | null
 }
 
-const factsPerColumn = 7
+const aggregatesPerColumn = 7
 
-/** Facts of each column. The hash has every value decoded: counts and ends may be from footers. */
+/**
+ * Aggregates of each column. The hash makes DuckDB decode every value: it may take counts, minimum
+ * and maximum from the footer.
+ */
 export function compileScan({ files, columns }: ScanJob, range: Piece['range']): Statement {
-  const parameters = new Parameters()
+  const parameters = new SqlParameters()
   const named = columns.map((column, index) => [`c${index}`, column] as const)
-  const facts = named.flatMap(([name, column]) => {
+  const aggregates = named.flatMap(([name, column]) => {
     const { type } = column
     const rounded = isRounded(type, name)
     const [min, max] = isOrdered(column) ? [`min(${name})`, `max(${name})`] : ['NULL', 'NULL']
@@ -44,27 +48,27 @@ export function compileScan({ files, columns }: ScanJob, range: Piece['range']):
     ]
   })
   const rows = compileRows({ files, range }, [], named, parameters)
-  return { sql: `SELECT ${facts.join(', ')} FROM (${rows})`, values: parameters.values }
+  return { sql: `SELECT ${aggregates.join(', ')} FROM (${rows})`, values: parameters.values }
 }
 
-/** Never with FILTER, for which DuckDB copies every column of a chunk for every aggregate. */
+/** Without FILTER, because for that DuckDB copies every column of a chunk for every aggregate. */
 function countWhere(condition: string): string {
   return `count(CASE WHEN ${condition} THEN 1 END)`
 }
 
-/** Types whose ends tell whether there is one value only. */
+/** Types whose minimum and maximum show whether there is only one value. */
 function isOrdered({ rules: { domain } }: Column): boolean {
   return domain.kind === 'text' ? domain.form !== 'rendered' : domain.kind !== 'opaque'
 }
 
-/** Joins what one statement found with what earlier ones did, by the files' own names. */
-export function addFacts(
+/** Adds what one statement found to what earlier ones did, by the files' own column names. */
+export function addScanned(
   scanned: Map<string, ScannedColumn>,
   { columns }: ScanJob,
-  facts: readonly unknown[][],
+  found: readonly unknown[][],
 ): void {
   for (const [index, { source }] of columns.entries()) {
-    const cells = facts.slice(index * factsPerColumn, (index + 1) * factsPerColumn)
+    const cells = found.slice(index * aggregatesPerColumn, (index + 1) * aggregatesPerColumn)
     const [, values, min, max, notFinite, rounded, example] = cells.map(([cell]) => cell)
     const before = scanned.get(source)
     scanned.set(source, {
@@ -77,7 +81,7 @@ export function addFacts(
   }
 }
 
-/** What holds no value says nothing against the one value of the others. */
+/** A part without a value does not contradict the only value of the others. */
 function onlyOf(
   before: ScannedColumn | undefined,
   values: number,
@@ -85,8 +89,4 @@ function onlyOf(
 ): string | null {
   if (!before || before.values === 0) return only
   return values === 0 || before.onlyValue === only ? before.onlyValue : null
-}
-
-function textOrNull(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value)
 }

@@ -1,22 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { plainColumn } from '../../../columns/column.js'
 import { FileError } from '../../../versions/opener.js'
 import type { FileColumn, OpenFiles, OpenedFile, TextBounds } from '../../../versions/opener.js'
 import { bindBigint } from '../bind.js'
-import { hasBounds, readBounds } from '../bounds.js'
-import type { Ask } from '../bounds.js'
 import { encodeRow } from '../encode/encode.js'
-import { createInstance } from '../instance.js'
-import { bindPaths } from '../paths.js'
-import { PlainPaths } from '../plain-paths.js'
-import { runStatement } from '../run-statement.js'
+import { bindPaths, boundFilesSql, foldersOf } from '../paths.js'
+import type { PlainPaths } from '../plain-paths.js'
+import { runnerOn } from '../run-statement.js'
+import type { RunStatement } from '../run-statement.js'
+import { inSandbox, withTempFolder } from '../sandbox.js'
 import { identifier } from '../sql.js'
 import { groupFiles } from './parquet-schemas.js'
 import type { FileGroup } from './parquet-schemas.js'
-import { isEncrypted, unreadableWords } from './unreadable.js'
+import { hasBounds, readBounds } from './read-bounds.js'
+import { isEncrypted, unreadableReason } from './unreadable.js'
 
 /** Files opened by the same statements: enough to share their cost, few enough to stay small. */
 const batchFilesMax = 128
@@ -25,64 +22,57 @@ const probeRows = 3
 const togetherRowsMax = 10_000
 const fileTimeoutMs = 60_000
 
-interface Engine {
+interface OpenOptions {
   readonly memoryLimitBytes: number
   readonly tempFolder: string
   readonly boundsOf: readonly string[]
   readonly plain: PlainPaths
 }
 
-/** The catalog's opener over DuckDB: sandboxed instances for this call alone. */
+/**
+ * Opens new files before they are served, in sandboxes of their own: a file that DuckDB can't read,
+ * or that breaks it, never reaches the serving instance.
+ */
 export function duckDbOpener(memoryLimitBytes: number): OpenFiles {
-  return async (paths, boundsOf) => {
-    const tempFolder = await mkdtemp(join(tmpdir(), 'das-open-'))
-    const plain = new PlainPaths()
-    try {
-      const engine = { memoryLimitBytes, tempFolder, boundsOf, plain }
+  return (paths, boundsOf) =>
+    withTempFolder('das-open-', async (tempFolder, plain) => {
+      const options = { memoryLimitBytes, tempFolder, boundsOf, plain }
       const distinct = [...new Set(paths)]
       const opened = new Map<string, OpenedFile>()
       for (let start = 0; start < distinct.length; start += batchFilesMax) {
         const batch = distinct.slice(start, start + batchFilesMax)
-        const files = await openBatch(batch, engine)
-        for (const [index, path] of batch.entries()) opened.set(path, fileAt(files, index))
+        const files = await openBatch(batch, options)
+        for (const [index, path] of batch.entries()) opened.set(path, required(files[index]))
       }
-      return paths.map((path) => found(opened.get(path)))
-    } catch (cause) {
-      throw plain.inOwnNames(cause)
-    } finally {
-      plain.close()
-      await rm(tempFolder, { recursive: true, force: true })
-    }
-  }
+      return paths.map((path) => required(opened.get(path)))
+    })
 }
 
 /**
- * Opens files together, in an instance of their own. When that fails, each half is opened by
- * itself, the first one first, until the failure is that of the first bad file alone.
+ * Opens files together, in one sandbox. When that fails, each half is opened separately, the first
+ * one first, until only the first bad file fails.
  */
-async function openBatch(paths: readonly string[], engine: Engine): Promise<readonly OpenedFile[]> {
-  const { memoryLimitBytes, tempFolder, plain } = engine
-  const folders = [...new Set(paths.map((path) => dirname(path)))]
-  const instance = await createInstance({ folders, tempFolder, memoryLimitBytes, threads: 1 })
-  try {
-    const connection = await instance.connect()
+async function openBatch(
+  paths: readonly string[],
+  options: OpenOptions,
+): Promise<readonly OpenedFile[]> {
+  const { memoryLimitBytes, tempFolder, plain, boundsOf } = options
+  const folders = foldersOf(paths)
+  const sandbox = { folders, tempFolder, memoryLimitBytes, threads: 1 }
+  const opened = await inSandbox(sandbox, async (connection) => {
     const readable = paths.map((path) => plain.of(path))
     try {
-      return await openTogether(connection, readable, engine.boundsOf)
+      return await openTogether(connection, readable, boundsOf)
     } catch (cause) {
       const [path] = readable
-      if (path !== undefined && readable.length === 1) {
-        throw await fileError(connection, cause, path)
-      }
-    } finally {
-      connection.disconnectSync()
+      if (path === undefined || readable.length > 1) return null
+      throw await fileError(connection, cause, path)
     }
-  } finally {
-    instance.closeSync()
-  }
+  })
+  if (opened) return opened
   const middle = Math.ceil(paths.length / 2)
-  const first = await openBatch(paths.slice(0, middle), engine)
-  return [...first, ...(await openBatch(paths.slice(middle), engine))]
+  const first = await openBatch(paths.slice(0, middle), options)
+  return [...first, ...(await openBatch(paths.slice(middle), options))]
 }
 
 async function fileError(
@@ -91,14 +81,10 @@ async function fileError(
   path: string,
 ): Promise<FileError> {
   if (cause instanceof FileError) return cause
-  if (await isEncrypted(askOf(connection, AbortSignal.timeout(fileTimeoutMs)), path)) {
+  if (await isEncrypted(runnerOn(connection, AbortSignal.timeout(fileTimeoutMs)), path)) {
     return new FileError(path, 'is encrypted Parquet, which is not supported', cause)
   }
-  return new FileError(path, `can't be read: ${unreadableWords(cause, path)}`, cause)
-}
-
-function askOf(connection: DuckDBConnection, signal: AbortSignal): Ask {
-  return (sql, ...values) => runStatement(connection, { sql, values }, signal)
+  return new FileError(path, `can't be read: ${unreadableReason(cause, path)}`, cause)
 }
 
 async function openTogether(
@@ -106,56 +92,53 @@ async function openTogether(
   paths: readonly string[],
   boundsOf: readonly string[],
 ): Promise<readonly OpenedFile[]> {
-  const ask = askOf(connection, AbortSignal.timeout(fileTimeoutMs * paths.length))
+  const run = runnerOn(connection, AbortSignal.timeout(fileTimeoutMs * paths.length))
   const opened = new Map<string, OpenedFile>()
-  for (const group of await groupFiles(connection, ask, paths)) {
-    await probe(ask, group)
-    const bounds = await groupBounds(ask, group, boundsOf)
+  for (const group of await groupFiles(connection, run, paths)) {
+    await probe(run, group)
+    const bounds = await groupBounds(run, group, boundsOf)
     for (const { path, rows } of group.files) {
       const own = [...bounds].map(([name, each]) => [name, each.get(path) ?? null] as const)
       opened.set(path, { rows, columns: group.columns, bounds: new Map(own) })
     }
   }
-  return paths.map((path) => found(opened.get(path)))
+  return paths.map((path) => required(opened.get(path)))
 }
 
-/** Reads and encodes a few rows of every column of each file, as a caller would have them. */
-async function probe(ask: Ask, { files, columns }: FileGroup): Promise<void> {
+/** Reads and encodes a few rows of every column of each file, like a page that is served. */
+async function probe(run: RunStatement, { files, columns }: FileGroup): Promise<void> {
   const row = encodeRow(
     columns.map(({ name, type }) => ({ column: plainColumn(name, type), sql: identifier(name) })),
   )
-  const from = 'FROM read_parquet($1, hive_partitioning = false, union_by_name = false)'
+  const from = `FROM ${boundFilesSql('$1')}`
+  const valuesOf = (paths: readonly string[]) => [bindPaths(paths), bindBigint(probeRows)]
   const short = files.length === 1 ? [] : files.filter(({ rows }) => rows <= togetherRowsMax)
   if (short.length > 0) {
     const rows = `SELECT ${row} AS row ${from} WHERE file_row_number < $2`
-    const paths = bindPaths(short.map(({ path }) => path))
-    await ask(`SELECT sum(strlen(row)) FROM (${rows})`, paths, bindBigint(probeRows))
+    const values = valuesOf(short.map(({ path }) => path))
+    await run({ sql: `SELECT sum(strlen(row)) FROM (${rows})`, values })
   }
   for (const { path } of files.filter((file) => !short.includes(file))) {
-    await ask(`SELECT ${row} ${from} LIMIT $2`, bindPaths([path]), bindBigint(probeRows))
+    await run({ sql: `SELECT ${row} ${from} LIMIT $2`, values: valuesOf([path]) })
   }
 }
 
 /** Column → path → bounds. */
 async function groupBounds(
-  ask: Ask,
+  run: RunStatement,
   { files, columns }: FileGroup,
   boundsOf: readonly string[],
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, TextBounds>>> {
-  const wanted = (column: FileColumn) => boundsOf.includes(column.name) && hasBounds(column)
+  const isWanted = (column: FileColumn) => boundsOf.includes(column.name) && hasBounds(column)
   const paths = files.filter(({ rows }) => rows > 0).map(({ path }) => path)
   const bounds = new Map<string, ReadonlyMap<string, TextBounds>>()
-  for (const column of columns.filter(wanted)) {
-    bounds.set(column.name, await readBounds(ask, paths, column))
+  for (const column of columns.filter(isWanted)) {
+    bounds.set(column.name, await readBounds(run, paths, column))
   }
   return bounds
 }
 
-function fileAt(files: readonly OpenedFile[], index: number): OpenedFile {
-  return found(files[index])
-}
-
-function found(file: OpenedFile | undefined): OpenedFile {
-  if (!file) throw new Error('the engine left out a file')
+function required(file: OpenedFile | undefined): OpenedFile {
+  if (!file) throw new Error('DuckDB did not return every file that it was given')
   return file
 }

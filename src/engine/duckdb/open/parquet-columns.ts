@@ -14,7 +14,7 @@ const longNames: Readonly<Record<string, ScalarName>> = {
   'TIMESTAMP WITH TIME ZONE': 'TIMESTAMPTZ',
 }
 
-/** The binding's type as the catalog's own. */
+/** A DuckDB type as one of the product's own. */
 export function dataTypeOf(type: DuckDBType): DataType {
   if (type.alias === 'JSON') return { kind: 'scalar', name: 'JSON' }
   if (type instanceof DuckDBDecimalType) {

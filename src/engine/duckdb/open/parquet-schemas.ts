@@ -1,8 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { FileError } from '../../../versions/opener.js'
 import type { FileColumn } from '../../../versions/opener.js'
-import type { Ask } from '../bounds.js'
-import { bindPaths } from '../paths.js'
+import { bindPaths, boundFilesSql } from '../paths.js'
+import type { RunStatement } from '../run-statement.js'
 import { dataTypeOf } from './parquet-columns.js'
 import { readSchemaTree } from './schema-tree.js'
 
@@ -14,15 +14,15 @@ export interface FileGroup {
 
 /**
  * The files of each Parquet schema, with its columns; every file is in one group.
- * @throws FileError for columns that can't be told apart, or none at all
+ * @throws FileError for columns whose names are equal but for case, and for a file without columns
  */
 export async function groupFiles(
   connection: DuckDBConnection,
-  ask: Ask,
+  run: RunStatement,
   paths: readonly string[],
 ): Promise<readonly FileGroup[]> {
-  const schemas = await readTexts(ask, schemaTexts, paths)
-  const geometries = await readTexts(ask, geometryTexts, paths)
+  const schemas = await readTexts(run, schemaTexts, paths)
+  const geometries = await readTexts(run, geometryTexts, paths)
   const groups = new Map<string, string[]>()
   for (const path of paths) {
     const key = JSON.stringify([schemas.get(path), geometries.get(path)])
@@ -33,54 +33,51 @@ export async function groupFiles(
   const grouped: FileGroup[] = []
   for (const group of groups.values()) {
     const [first = ''] = group
-    const columns = await readColumns(connection, ask, first)
-    grouped.push({ files: await countRows(ask, group), columns })
+    const columns = await readColumns(connection, run, first)
+    grouped.push({ files: await countRows(run, group), columns })
   }
   return grouped
 }
 
-/** All that says which types DuckDB reads a file's columns as, as one short text. */
+/** Everything that decides as which types DuckDB reads a file's columns, as one short text. */
 const schemaTexts = `SELECT file_name, md5(CAST(to_json(list([name, type, type_length,
     repetition_type, CAST(num_children AS VARCHAR), converted_type, CAST(scale AS VARCHAR),
     CAST(precision AS VARCHAR), logical_type])) AS VARCHAR))
   FROM parquet_schema($1) GROUP BY file_name`
-/** GeoParquet: notes beside the schema make geometries of bytes. */
+/** GeoParquet: by its notes beside the schema, DuckDB reads bytes as geometries. */
 const geometryTexts = `SELECT file_name, md5(string_agg(CAST(value AS VARCHAR)))
   FROM parquet_kv_metadata($1) WHERE key = 'geo' GROUP BY file_name`
 
 async function readTexts(
-  ask: Ask,
+  run: RunStatement,
   sql: string,
   paths: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const [names = [], texts = []] = await ask(sql, bindPaths(paths))
+  const [names = [], texts = []] = await run({ sql, values: [bindPaths(paths)] })
   return new Map(names.map((name, index) => [String(name), String(texts[index])]))
 }
 
-/** As the rows are read: what a footer says of the whole file may be less than its parts hold. */
-async function countRows(ask: Ask, paths: readonly string[]): Promise<FileGroup['files']> {
-  const [indexes = [], counts = []] = await ask(
-    `SELECT file_index, count(*)
-     FROM read_parquet($1, hive_partitioning = false, union_by_name = false) GROUP BY file_index`,
-    bindPaths(paths),
-  )
+/** Counts rows as they are read: the footer's number for the whole file may be too small. */
+async function countRows(run: RunStatement, paths: readonly string[]): Promise<FileGroup['files']> {
+  const [indexes = [], counts = []] = await run({
+    sql: `SELECT file_index, count(*) FROM ${boundFilesSql('$1')} GROUP BY file_index`,
+    values: [bindPaths(paths)],
+  })
   const rows = new Map(indexes.map((index, at) => [Number(index), Number(counts[at])]))
   return paths.map((path, index) => ({ path, rows: rows.get(index) ?? 0 }))
 }
 
 async function readColumns(
   connection: DuckDBConnection,
-  ask: Ask,
+  run: RunStatement,
   path: string,
 ): Promise<readonly FileColumn[]> {
-  const top = await readSchemaTree(ask, path)
+  const top = await readSchemaTree(run, path)
   requireDistinct(
     top.map(({ name }) => name),
     path,
   )
-  const prepared = await connection.prepare(
-    'SELECT * FROM read_parquet($1, hive_partitioning = false, union_by_name = false) LIMIT 0',
-  )
+  const prepared = await connection.prepare(`SELECT * FROM ${boundFilesSql('$1')} LIMIT 0`)
   try {
     const { value, type } = bindPaths([path])
     prepared.bindValue(1, value, type)

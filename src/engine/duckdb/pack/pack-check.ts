@@ -1,21 +1,22 @@
 import type { DataType } from '../../../columns/data-type.js'
 import type { PackOrder } from '../../../versions/packing/packer.js'
+import { textOf } from '../encode/encode-scalar.js'
 import { identifier } from '../sql.js'
-import { inner, keyColumns, readSql, strandSql } from './pack-sql.js'
-import type { Strand } from './pack-sql.js'
+import { inner, keyColumns, readSql, scanSql } from './pack-sql.js'
+import type { PackScan } from './pack-sql.js'
 
 /**
- * The statement that finds a strand's checksum: how many rows, and the sum over rows of a 64-bit
- * hash of all their cells. Two sets of rows have equal sums if they are equal in whatever order
- * and, but for a chance of about 2⁻⁶⁴, only then. It tells empty from '' and 0, -0.0 from 0.0, and
- * a value from the same one in the next column. It does not tell NaNs from one another, nor values
- * inside lists, structs and VARIANTs that have the same text.
+ * Finds a scan's checksum: the number of rows, and the sum over rows of a 64-bit hash of all their
+ * cells. Equal sets of rows have equal sums in any order; different ones only with a chance of
+ * about 2⁻⁶⁴. The hash distinguishes empty from '' and 0, -0.0 from 0.0, and a value from the same
+ * one in the next column. It does not distinguish NaNs, nor values inside lists, structs and
+ * VARIANTs that have the same text.
  */
-export function strandChecksumSql(order: PackOrder, strand: Strand): string {
-  return `${checksumSql(order)} FROM (${strandSql(order, strand, order.columns)})`
+export function scanChecksumSql(order: PackOrder, scan: PackScan): string {
+  return `${checksumSql(order)} FROM (${scanSql(order, scan, order.columns)})`
 }
 
-/** The statement that finds a packed file's checksum. */
+/** Finds a packed file's checksum. */
 export function packedChecksumSql(order: PackOrder, path: string): string {
   const list = order.columns.map(({ name }, index) => `${identifier(name)} AS ${inner(index)}`)
   return `${checksumSql(order)} FROM (SELECT ${list.join(', ')} FROM ${readSql([path])})`
@@ -26,20 +27,16 @@ function checksumSql({ columns }: PackOrder): string {
   return `SELECT count(*), coalesce(sum(CAST(hash(${parts.join(', ')}) AS HUGEINT)), 0)`
 }
 
-/** DuckDB hashes 0.0 and -0.0 alike, an empty list and none, a list and the same nested deeper. */
+/** DuckDB gives one hash to 0.0 and -0.0, to [] and null, and to a list and the same one nested. */
 function hashParts(sql: string, type: DataType): readonly string[] {
   if (type.kind === 'scalar') {
     if (type.name === 'FLOAT' || type.name === 'DOUBLE') return [sql, `signbit(${sql})`]
-    return type.name === 'VARIANT' ? [asText(sql)] : [sql]
+    return type.name === 'VARIANT' ? [textOf(sql)] : [sql]
   }
-  return type.kind === 'decimal' || type.kind === 'enum' ? [sql] : [asText(sql)]
+  return type.kind === 'decimal' || type.kind === 'enum' ? [sql] : [textOf(sql)]
 }
 
-function asText(sql: string): string {
-  return `CAST(${sql} AS VARCHAR)`
-}
-
-/** The statement that counts the rows of packed files that come before the row ahead of them. */
+/** Counts rows of packed files whose key is less than that of the row before. */
 export function disorderSql(order: PackOrder, paths: readonly string[], where = 'true'): string {
   const row = `row(${keyColumns(order)
     .map(({ name }) => identifier(name))

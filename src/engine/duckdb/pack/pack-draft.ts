@@ -10,13 +10,13 @@ import { PackError, draftOf } from '../../../versions/packing/packer.js'
 import type { PackOrder, PackedFile, StoredColumn } from '../../../versions/packing/packer.js'
 import type { PackLayout } from './pack-layout.js'
 
-/** Raised when the layout of drafts changes, so that old ones are made anew. */
+/** Raise it when the layout of drafts changes, so that old ones are not used. */
 const format = 1
 
 /**
- * The folder in which packed files are made, beside the target. Its page, `pack.json`, says from
- * what they are made and which are finished; it goes along into the target, whose next pack knows
- * by it that the folder is one of the dataset's own.
+ * The folder beside the target in which packed files are made. Its `pack.json` names their sources
+ * and the finished files. It moves into the target with them, so that the next pack recognises the
+ * folder as one of the dataset's.
  */
 export class PackDraft {
   readonly folder: string
@@ -31,7 +31,7 @@ export class PackDraft {
     this.#files = new Map(files.map((file) => [file.name, file]))
   }
 
-  /** What an earlier try at the same left is kept; anything else in the folder is removed. */
+  /** Keeps what an earlier try with the same sources finished, and removes everything else. */
   static async open(order: PackOrder, layout: PackLayout): Promise<PackDraft> {
     const identity = await identityOfOrder(order, layout)
     const folder = draftOf(order.target)
@@ -61,7 +61,7 @@ export class PackDraft {
     this.#files.delete(name)
   }
 
-  /** From here on the next try knows which files are finished: their bytes are on the disk. */
+  /** Call it when files are on the disk: the next try will not write them again. */
   async save(): Promise<void> {
     const page: PackRecord = {
       dataset: this.#order.dataset,
@@ -75,13 +75,13 @@ export class PackDraft {
     await rename(`${path}.part`, path)
   }
 
-  /** @throws PackError where a source is not any more what it was at the start */
+  /** @throws PackError if a source has changed since the start */
   async requireSameSources(layout: PackLayout): Promise<void> {
     if ((await identityOfOrder(this.#order, layout)) === this.#identity) return
-    throw new PackError('A file was replaced while it was packed. Run it again.')
+    throw new PackError('A file was replaced while it was packed. Pack again.')
   }
 
-  /** What is finished takes of the disk. */
+  /** The size of the finished files. */
   async sizeBytes(): Promise<number> {
     let sum = 0
     for (const name of this.#files.keys()) {
@@ -90,7 +90,7 @@ export class PackDraft {
     return sum
   }
 
-  /** Puts a file on the disk, before the page names it. */
+  /** Writes a file's bytes through to the disk, before `save`. */
   sync(name: string): Promise<void> {
     return sync(this.path(name))
   }
@@ -99,7 +99,7 @@ export class PackDraft {
     await rm(this.folder, { recursive: true, force: true })
   }
 
-  /** Makes the draft the target, for good: it is on the disk when this ends. */
+  /** Makes the draft the target and writes it through to the disk. */
   async finish(names: readonly string[]): Promise<void> {
     for (const name of await readdir(this.folder)) {
       const isKept = name === packRecordName || names.includes(name)
@@ -116,7 +116,7 @@ export class PackDraft {
     await rm(old, { recursive: true, force: true })
   }
 
-  /** What a killed try was at when it ended. */
+  /** Removes what a try left when its process ended. */
   async #removeUnfinished(): Promise<void> {
     for (const name of await readdir(this.folder)) {
       if (name === packRecordName || name === planName || this.#files.has(name)) continue
@@ -126,12 +126,12 @@ export class PackDraft {
   }
 }
 
-/** The file that holds the order of all rows; it stands there whole or not at all. */
+/** The file that holds the order of all rows; it is complete whenever it exists. */
 export const planName = 'plan.parquet'
 
 /**
- * The target's files where it is a pack of the very same files already, else null.
- * @throws PackError for a folder that no pack of this dataset has made
+ * The target's files if it already is a pack of the same sources, else null.
+ * @throws PackError for a folder that is not a pack of this dataset
  */
 export async function packedBefore(
   order: PackOrder,
@@ -141,7 +141,7 @@ export async function packedBefore(
   if (!(await stat(target).catch(() => undefined))) return null
   const page = await readPackRecord(target)
   if (page?.dataset !== dataset) {
-    throw new PackError(`The folder to make is there already, and is no pack of "${dataset}".`)
+    throw new PackError(`The target folder already exists and is not a pack of "${dataset}".`)
   }
   if (page.identity !== (await identityOfOrder(order, layout))) return null
   const files = page.files.map(({ name, rows }) => ({ path: join(target, name), rows }))
@@ -149,7 +149,7 @@ export async function packedBefore(
   return files
 }
 
-/** From what, and into what: as long as it is the same, so is what packing makes of it. */
+/** A hash of sources and layout: while it stays the same, so does the result. */
 async function identityOfOrder(order: PackOrder, layout: PackLayout): Promise<string> {
   const hash = createHash('sha256')
   const add = (value: unknown) => hash.update(`${JSON.stringify(value)}\n`)

@@ -4,22 +4,23 @@ import { PackError } from '../../../versions/packing/packer.js'
 import type { PackOrder } from '../../../versions/packing/packer.js'
 import { readFailure } from '../duckdb-failure.js'
 
-/** Why packing failed, in words for the owner; a mistake of our own stays what it is. */
-export function packFailure(cause: unknown, { files, target }: PackOrder): unknown {
+/** Why packing failed, for the owner; a bug of ours is returned as it is. */
+export function packFailure(cause: unknown, { dataset, files, target }: PackOrder): unknown {
   if (cause instanceof PackError || cause instanceof FileError) return cause
   const { type, text } = readFailure(cause)
   if (isDiskFull(cause, text)) {
-    return new PackError('The disk is full: make room, or pack to another disk.', cause)
+    return new PackError('The disk is full. Free some space, or pack to another disk.', cause)
   }
   if (type === null) return systemFailure(cause)
   if (type === 'Out of Memory') {
-    return new PackError('Packing needs more memory than it may take.', cause)
+    const command = `das dataset pack ${dataset} --memory-limit SIZE`
+    return new PackError(`Packing needs more memory. Give it more: \`${command}\`.`, cause)
   }
   const source = files.find(({ path }) => text.includes(path))
   const [words = ''] = text.replaceAll(`${dirname(target)}/`, '').split('\n')
   if (!source) {
-    // Of damaged pages DuckDB says what is wrong with them, not where they are.
-    const advice = '`das dataset check --deep` tells which file is damaged'
+    // For damaged pages DuckDB does not name the file.
+    const advice = '`das dataset check --deep` finds the damaged file'
     return new PackError(`Packing failed: ${words} (${type}); ${advice}.`, cause)
   }
   const named = words.replaceAll(source.path, 'the file')

@@ -1,17 +1,17 @@
-/** How packed files are laid out. */
+/** The layout of packed files. */
 export interface PackLayout {
   readonly fileRows: number
-  /** DuckDB makes none smaller than 2,048. */
+  /** DuckDB writes at least 2,048. */
   readonly rowGroupRows: number
   readonly codec: 'zstd' | 'snappy' | 'lz4_raw'
-  /** Of Parquet's data pages. */
+  /** The version of Parquet's data pages. */
   readonly parquetVersion: 'V1' | 'V2'
 }
 
 /**
- * The layout that looked rows up quickest in measurements (docs/performance.md): DuckDB spends time
- * on every row group and column of each file that it is given, so files are small, and chosen by
- * their bounds before it sees them. LZ4 is 7 % larger than zstd and read a third faster.
+ * The layout with the quickest look-ups in measurements (docs/performance.md): DuckDB spends time
+ * on every row group and column of each file that it is given, so files are small, and are chosen
+ * by their bounds before DuckDB sees them. LZ4 is 7 % larger than zstd and read a third faster.
  */
 export const packLayout: PackLayout = {
   fileRows: 20_480,
@@ -20,7 +20,7 @@ export const packLayout: PackLayout = {
   parquetVersion: 'V2',
 }
 
-/** `000017.parquet`: by name is by place. */
+/** `000017.parquet`: names sort in stored order. */
 export function packedName(index: number): string {
   return `${String(index).padStart(6, '0')}.parquet`
 }

@@ -5,40 +5,40 @@ import { pathsSql, targetSql } from '../paths.js'
 import { identifier, literal } from '../sql.js'
 import type { PackLayout } from './pack-layout.js'
 
-/** A part of the source that one scan reads: files laid out alike, or some rows of one file. */
-export interface Strand {
+/** What one scan of the sources reads: files with the same columns, or some rows of one file. */
+export interface PackScan {
   /** Into the order's files. */
   readonly files: readonly number[]
   /** Row numbers from `from` up to but not including `to`; null = all. */
   readonly range: { readonly from: number; readonly to: number } | null
 }
 
-/** How a column of the dataset is called inside: no name of the owner's can be in the way. */
+/** The name of a column of the dataset in our statements: it can't clash with a name of ours. */
 export function inner(index: number): string {
   return `c${index}`
 }
 
 /**
- * Rows of a strand: `f`, the file as an index into the order's; `r`, the row number in it; and the
- * columns by their inner names, brought to the dataset's types, null where files lack them.
+ * The rows of a scan: `f`, the file as an index into the order's; `r`, the row number in it; and
+ * the columns by their inner names in the dataset's types, null if the files lack them.
  */
-export function strandSql(
+export function scanSql(
   order: PackOrder,
-  strand: Strand,
+  scan: PackScan,
   columns: readonly StoredColumn[],
 ): string {
-  const files = strand.files.flatMap((index) => order.files[index] ?? [])
+  const files = scan.files.flatMap((index) => order.files[index] ?? [])
   const [first] = files
-  if (!first) throw new RangeError('a strand without files')
+  if (!first) throw new RangeError('a scan needs at least one file')
   const types = new Map(first.columns.map(({ name, type }) => [name, type]))
   const list = columns.map((column) => {
     const index = order.columns.indexOf(column)
     return `${columnSql(column, types, files)} AS ${inner(index)}`
   })
-  const where = strand.range
-    ? ` WHERE file_row_number >= ${strand.range.from} AND file_row_number < ${strand.range.to}`
+  const where = scan.range
+    ? ` WHERE file_row_number >= ${scan.range.from} AND file_row_number < ${scan.range.to}`
     : ''
-  return `SELECT ${chosen(strand.files.map(String))} AS f, file_row_number AS r,
+  return `SELECT ${chosen(scan.files.map(String))} AS f, file_row_number AS r,
       ${list.join(', ')} FROM ${readSql(files.map(({ path }) => path))}${where}`
 }
 
@@ -58,7 +58,7 @@ function columnSql(
   return typeText(stored) === target ? identifier(name) : `CAST(${identifier(name)} AS ${target})`
 }
 
-/** The value that belongs to the file which a row comes from. */
+/** The value of the file that a row comes from. */
 function chosen(values: readonly string[]): string {
   const [only = 'NULL'] = values
   return values.length === 1
@@ -66,15 +66,15 @@ function chosen(values: readonly string[]): string {
     : `list_extract([${values.join(', ')}], CAST(file_index AS BIGINT) + 1)`
 }
 
-/** Files as they are. */
+/** SQL that reads the rows of files, with the columns that each holds. */
 export function readSql(paths: readonly string[]): string {
   return `read_parquet(${pathsSql(paths)}, hive_partitioning = false, union_by_name = false)`
 }
 
-/** The order of packed rows: by key, empty values last, then as they were stored. */
-export function planSql(order: PackOrder, strands: readonly Strand[], path: string): string {
+/** Writes the order of packed rows: by key, empty values last, then in stored order. */
+export function planSql(order: PackOrder, scans: readonly PackScan[], path: string): string {
   const key = keyColumns(order)
-  const rows = strands.map((strand) => strandSql(order, strand, key)).join(' UNION ALL ')
+  const rows = scans.map((scan) => scanSql(order, scan, key)).join(' UNION ALL ')
   const by = key.map((column) => `${inner(order.columns.indexOf(column))} ASC NULLS LAST`)
   return `COPY (SELECT f, r FROM (${rows}) ORDER BY ${[...by, 'f', 'r'].join(', ')})
     TO ${targetSql(path)} (FORMAT parquet, COMPRESSION zstd)`
@@ -84,24 +84,24 @@ export function planSql(order: PackOrder, strands: readonly Strand[], path: stri
 export function keyColumns({ key, columns }: PackOrder): readonly StoredColumn[] {
   return key.map((name) => {
     const column = columns.find((each) => each.name === name)
-    if (!column) throw new RangeError(`no column ${name} to sort by`)
+    if (!column) throw new RangeError(`the key column ${name} is not in the order`)
     return column
   })
 }
 
-/** Of the plan's rows from `from` up to `to`: which rows of which files they are. */
-export function stretchSql(plan: string, from: number, to: number): string {
+/** The ranges of rows, file by file, that the plan has from `from` up to `to`. */
+export function rangesSql(plan: string, from: number, to: number): string {
   return `SELECT f, min(r), max(r) + 1, count(*) FROM ${readSql([plan])}
     WHERE file_row_number >= ${from} AND file_row_number < ${to} GROUP BY f ORDER BY f`
 }
 
-/** The plan's rows from `from` up to `to`, with all their columns, as a table in their new order. */
+/** Makes a table of the plan's rows from `from` up to `to`, all columns, in their new order. */
 export function batchSql(
   order: PackOrder,
-  strands: readonly Strand[],
+  scans: readonly PackScan[],
   { plan, from, to }: { readonly plan: string; readonly from: number; readonly to: number },
 ): string {
-  const rows = strands.map((strand) => strandSql(order, strand, order.columns))
+  const rows = scans.map((scan) => scanSql(order, scan, order.columns))
   const list = order.columns.map((_, index) => inner(index)).join(', ')
   return `CREATE OR REPLACE TEMP TABLE batch AS SELECT ${list}
     FROM (${rows.join(' UNION ALL ')})
@@ -110,7 +110,7 @@ export function batchSql(
     ON r = pr AND CAST(f AS BIGINT) = pf ORDER BY place`
 }
 
-/** A file of the batch's rows from `from` up to `to`, under the dataset's own names. */
+/** Writes a file of the batch's rows from `from` up to `to`, with the dataset's column names. */
 export function fileSql(
   order: PackOrder,
   layout: PackLayout,
@@ -123,7 +123,7 @@ export function fileSql(
     TO ${targetSql(path)} ${layoutSql(layout)}`
 }
 
-/** How COPY is told of a layout. */
+/** The options of COPY for a layout. */
 export function layoutSql({ codec, parquetVersion, rowGroupRows }: PackLayout): string {
   return `(FORMAT parquet, COMPRESSION ${codec}, PARQUET_VERSION ${parquetVersion},
     ROW_GROUP_SIZE ${rowGroupRows})`

@@ -1,25 +1,29 @@
 import { quoted } from '../../../text.js'
 import { PackError } from '../../../versions/packing/packer.js'
 import type { PackOrder } from '../../../versions/packing/packer.js'
-import type { Ask } from '../bounds.js'
 import { targetSql } from '../paths.js'
+import type { RunStatement } from '../run-statement.js'
 import { identifier } from '../sql.js'
-import { readSql, strandSql } from './pack-sql.js'
-import { wholeStrands } from './pack-strands.js'
+import { wholeScans } from './pack-scans.js'
+import { readSql, scanSql } from './pack-sql.js'
 
 /**
- * Writes a file without rows and reads it again: DuckDB turns types that Parquet lacks into others
- * without a word (HUGEINT into DOUBLE).
- * @throws PackError naming the columns that would come back as something else
+ * Writes a file without rows and reads it again: DuckDB silently replaces types that Parquet lacks
+ * (HUGEINT by DOUBLE).
+ * @throws PackError naming the columns whose type would change
  */
-export async function requireSameTypes(ask: Ask, order: PackOrder, path: string): Promise<void> {
-  const [strand] = wholeStrands(order)
-  if (!strand) throw new PackError('There is no file to pack.')
+export async function requireSameTypes(
+  run: RunStatement,
+  order: PackOrder,
+  path: string,
+): Promise<void> {
+  const [scan] = wholeScans(order)
+  if (!scan) throw new PackError('There is no file to pack.')
   const list = order.columns.map(({ name }, index) => `c${index} AS ${identifier(name)}`)
-  const rows = `SELECT ${list.join(', ')} FROM (${strandSql(order, strand, order.columns)}) LIMIT 0`
-  await ask(`COPY (${rows}) TO ${targetSql(path)} (FORMAT parquet)`)
-  const [names = [], types = []] = await describe(ask, rows)
-  const [, packed = []] = await describe(ask, `SELECT * FROM ${readSql([path])}`)
+  const rows = `SELECT ${list.join(', ')} FROM (${scanSql(order, scan, order.columns)}) LIMIT 0`
+  await run({ sql: `COPY (${rows}) TO ${targetSql(path)} (FORMAT parquet)` })
+  const [names = [], types = []] = await describe(run, rows)
+  const [, packed = []] = await describe(run, `SELECT * FROM ${readSql([path])}`)
   const lost = names.flatMap((name, index) => {
     if (types[index] === packed[index]) return []
     return [`${quoted(String(name))} is ${String(types[index])}, not ${String(packed[index])}`]
@@ -28,6 +32,6 @@ export async function requireSameTypes(ask: Ask, order: PackOrder, path: string)
   throw new PackError(`Parquet can't hold every column without loss: ${lost.join('; ')}.`)
 }
 
-function describe(ask: Ask, select: string): Promise<unknown[][]> {
-  return ask(`SELECT column_name, column_type FROM (DESCRIBE ${select})`)
+function describe(run: RunStatement, select: string): Promise<unknown[][]> {
+  return run({ sql: `SELECT column_name, column_type FROM (DESCRIBE ${select})` })
 }

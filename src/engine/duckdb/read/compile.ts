@@ -5,30 +5,25 @@ import type { Predicate } from '../../../columns/predicate.js'
 import type { Question } from '../../../query/question.js'
 import type { Row } from '../../engine.js'
 import { bindBigint, bindTexts } from '../bind.js'
-import type { Bound } from '../bind.js'
 import { encodeCsvRow } from '../encode/encode-csv.js'
 import { encodeRow } from '../encode/encode.js'
-import { bindPaths } from '../paths.js'
+import { bindPaths, boundFilesSql } from '../paths.js'
+import type { Statement } from '../run-statement.js'
 import { identifier } from '../sql.js'
-import { Parameters, condition } from './condition.js'
-import type { Piece, Stretch } from './pieces.js'
-
-/** What the executor takes: text made of our own literals and catalog names, values to bind. */
-export interface Statement {
-  readonly sql: string
-  readonly values: readonly Bound[]
-}
+import { SqlParameters, condition } from './condition.js'
+import type { Piece, Scan } from './pieces.js'
 
 /**
- * Rows of a piece, for `rowsOf`: a text of numbers (for each row its file's index in the piece, its
- * row number, its bytes), and the bytes of all. One by one they take as long as reading.
+ * Turns a question into SQL. Reads the rows of a piece, for `rowsOf`, as two values: a text of
+ * numbers (for each row the index of its file in the piece, its row number, its length in bytes),
+ * and the bytes of all rows. To fetch the rows one by one takes as long as to read them.
  */
 export function compileRead(
   piece: Piece,
   { predicates, columns, format }: Pick<Question, 'predicates' | 'columns' | 'format'>,
   limit: number,
 ): Statement {
-  const parameters = new Parameters()
+  const parameters = new SqlParameters()
   const rows = pieceSql(piece, predicates, limit, parameters, (sqlOf) => {
     const cells = columns.map((column) => ({ column, sql: sqlOf(column) }))
     return format === 'csv' ? encodeCsvRow(cells) : encodeRow(cells)
@@ -40,14 +35,14 @@ export function compileRead(
 }
 
 /**
- * The SQL of a piece's first rows that meet the predicates: of each its file in the piece, its
- * number there, and what `list` makes of its columns.
+ * The SQL of a piece's first rows that meet the predicates: for each its file in the piece, its row
+ * number, and the expressions that `list` makes from the columns.
  */
 export function pieceSql(
   piece: Piece,
   predicates: readonly Predicate[],
   limit: number,
-  parameters: Parameters,
+  parameters: SqlParameters,
   list: (sqlOf: (column: Column) => string) => string,
 ): string {
   const sqlOf = columnsOf(piece, parameters)
@@ -58,7 +53,7 @@ export function pieceSql(
   return `SELECT file_index, file_row_number, ${cells} ${from}${order} ${end}`
 }
 
-/** What `compileRead` found, in stored order. */
+/** The rows that `compileRead` selects, in stored order. */
 export function rowsOf(piece: Piece, columns: readonly DuckDBValue[][]): readonly Row[] {
   const [[numbers], [lines]] = columns as [[string | null], [DuckDBBlobValue | null]]
   if (numbers === null || lines === null) return []
@@ -72,14 +67,14 @@ export function rowsOf(piece: Piece, columns: readonly DuckDBValue[][]): readonl
     rows.push({ encoded: Buffer.from(buffer, start, bytes), position })
     start += bytes
   }
-  // `string_agg` without an order promises none.
+  // `string_agg` without ORDER BY guarantees no order.
   return rows.sort(byPosition)
 }
 
-/** A piece's file, as the version counts files. */
+/** The index in the version of a piece's file. */
 export function versionIndex({ files }: Piece, place: number): number {
   const file = files[place]
-  if (!file) throw new RangeError('the engine named a file that it was not given')
+  if (!file) throw new RangeError('DuckDB returned a file that it was not given')
   return file.index
 }
 
@@ -88,31 +83,31 @@ export function byPosition({ position: a }: Row, { position: b }: Row): number {
   return a.file - b.file || a.row - b.row
 }
 
-/** How many rows of a stretch meet the predicates. */
-export function compileCount(stretch: Stretch, predicates: readonly Predicate[]): Statement {
-  const parameters = new Parameters()
-  const sqlOf = columnsOf(stretch, parameters)
-  const sql = `SELECT count(*) ${fromWhere(stretch, predicates, sqlOf, parameters)}`
+/** How many rows of a scan meet the predicates. */
+export function compileCount(scan: Scan, predicates: readonly Predicate[]): Statement {
+  const parameters = new SqlParameters()
+  const sqlOf = columnsOf(scan, parameters)
+  const sql = `SELECT count(*) ${fromWhere(scan, predicates, sqlOf, parameters)}`
   return Object.freeze({ sql, values: parameters.values })
 }
 
-/** The SQL of a stretch's rows that meet the predicates, with each column brought to its type. */
+/** The SQL of a scan's rows that meet the predicates, with each column brought to its type. */
 export function compileRows(
-  stretch: Stretch,
+  scan: Scan,
   predicates: readonly Predicate[],
   columns: readonly (readonly [name: string, column: Column])[],
-  parameters: Parameters,
+  parameters: SqlParameters,
 ): string {
-  const sqlOf = columnsOf(stretch, parameters)
+  const sqlOf = columnsOf(scan, parameters)
   const list = columns.map(([name, column]) => `${sqlOf(column)} AS ${name}`)
-  return `SELECT ${list.join(', ')} ${fromWhere(stretch, predicates, sqlOf, parameters)}`
+  return `SELECT ${list.join(', ')} ${fromWhere(scan, predicates, sqlOf, parameters)}`
 }
 
 /**
- * Columns as a stretch's files hold them, brought to the dataset's type; null where the files lack
- * them. All files of a stretch are laid out alike; what stands in their paths is found by the file.
+ * SQL of the columns in the dataset's types; null if the files lack them. All files of a scan have
+ * one layout; values from their paths are found by the file.
  */
-function columnsOf({ files }: Stretch, parameters: Parameters): (column: Column) => string {
+function columnsOf({ files }: Scan, parameters: SqlParameters): (column: Column) => string {
   const first = files[0]?.file
   const lists = new Map<string, string>()
   const listOf = (source: string) => {
@@ -134,10 +129,10 @@ function columnsOf({ files }: Stretch, parameters: Parameters): (column: Column)
 }
 
 function fromWhere(
-  { files, range }: Stretch,
+  { files, range }: Scan,
   predicates: readonly Predicate[],
   sqlOf: (column: Column) => string,
-  parameters: Parameters,
+  parameters: SqlParameters,
 ): string {
   const paths = parameters.add(bindPaths(files.map(({ file }) => file.path)))
   const conditions = predicates.map((predicate) => condition(predicate, sqlOf, parameters))
@@ -146,5 +141,5 @@ function fromWhere(
     conditions.push(`file_row_number < ${parameters.add(bindBigint(range.to))}`)
   }
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
-  return `FROM read_parquet(${paths}, hive_partitioning = false, union_by_name = false)${where}`
+  return `FROM ${boundFilesSql(paths)}${where}`
 }

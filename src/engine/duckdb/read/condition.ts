@@ -2,22 +2,22 @@ import type { Column } from '../../../columns/column.js'
 import type { Value } from '../../../columns/filter-value.js'
 import type { CompareKind, ListKind, Predicate } from '../../../columns/predicate.js'
 import { bindList, bindValue } from '../bind.js'
-import type { Bound } from '../bind.js'
+import type { BoundValue } from '../bind.js'
 import { servedText } from '../encode/encode.js'
 
 /**
- * Lists up to this long are written so that DuckDB compares value by value as it scans. Its own IN
- * of five and more is a join, which gives up the stored order; for long lists that is far quicker.
+ * In lists up to this long DuckDB compares value by value while it scans. Its own IN of five and
+ * more is a join, which loses the stored order but is far quicker for long lists.
  */
 const shortListMax = 16
-/** Parameters prune by row group and a list does not; beyond this many, planning costs more. */
+/** Parameters prune row groups and a list does not; with more than this, planning costs more. */
 const parametersMax = 1100
 
 /** Collects the values of one statement, each bound to the next `$n`. */
-export class Parameters {
-  readonly values: Bound[] = []
+export class SqlParameters {
+  readonly values: BoundValue[] = []
 
-  add(bound: Bound): string {
+  add(bound: BoundValue): `$${number}` {
     this.values.push(bound)
     return `$${this.values.length}`
   }
@@ -26,7 +26,7 @@ export class Parameters {
 type Comparison = Predicate & { readonly kind: CompareKind }
 type Membership = Predicate & { readonly kind: ListKind }
 
-/** True for a condition that becomes a join, after which rows come in any order. */
+/** True for a condition that becomes a join, which loses the order of rows. */
 export function isJoin(predicate: Predicate): boolean {
   return 'values' in predicate && predicate.values.length > shortListMax
 }
@@ -35,7 +35,7 @@ export function isJoin(predicate: Predicate): boolean {
 export function condition(
   predicate: Predicate,
   sqlOf: (column: Column) => string,
-  parameters: Parameters,
+  parameters: SqlParameters,
 ): string {
   if (predicate.kind === 'nothing') return 'false'
   const sql = sqlOf(predicate.column)
@@ -51,7 +51,7 @@ export function condition(
   }
 }
 
-/** Empty is what is served as null: NaN, ±infinity and a null written in JSON as well. */
+/** Empty means served as null: also NaN, ±infinity and a null written in JSON. */
 function emptyCondition(kind: 'is_null' | 'not_null', column: Column, sql: string): string {
   if (mayBeInfinite(column)) {
     return kind === 'is_null' ? `(${sql} IS NULL OR NOT isfinite(${sql}))` : `isfinite(${sql})`
@@ -71,16 +71,20 @@ const signs: Readonly<Record<CompareKind, string>> = {
   isdistinct: 'IS DISTINCT FROM',
 }
 
-function compare({ kind, column, value }: Comparison, sql: string, parameters: Parameters): string {
+function compare(
+  { kind, column, value }: Comparison,
+  sql: string,
+  parameters: SqlParameters,
+): string {
   const left = comparable(column, value, sql)
   const right = parameters.add(bindValue(column, value))
-  // As a range: Bloom filters in files tell 0 from -0, which are equal.
+  // As a range: 0 and -0 are equal, but Bloom filters in files distinguish them.
   if (kind === 'eq' && value === 0) return `(${left} >= ${right} AND ${left} <= -${right})`
   const comparison = `${left} ${signs[kind]} ${right}`
   return kind === 'eq' || kind === 'isdistinct' ? comparison : finite(column, sql, comparison)
 }
 
-function membership(predicate: Membership, sql: string, parameters: Parameters): string {
+function membership(predicate: Membership, sql: string, parameters: SqlParameters): string {
   const { kind, column, values } = predicate
   if (kind === 'in' && !isJoin(predicate)) {
     const each = values.map((value) => compare({ kind: 'eq', column, value }, sql, parameters))
@@ -91,7 +95,7 @@ function membership(predicate: Membership, sql: string, parameters: Parameters):
   return kind === 'in' ? `${left} IN ${list}` : finite(column, sql, `${left} NOT IN ${list}`)
 }
 
-function valueList(predicate: Membership, parameters: Parameters): string {
+function valueList(predicate: Membership, parameters: SqlParameters): string {
   const { kind, column, values } = predicate
   const prunes = kind === 'in' && parameters.values.length + values.length <= parametersMax
   if (prunes || !isJoin(predicate)) {
@@ -101,14 +105,14 @@ function valueList(predicate: Membership, parameters: Parameters): string {
   return `(SELECT unnest(${listSql(parameters.add(bound))}))`
 }
 
-/** The column in the form that its values are bound in. */
+/** The column in the form that its values are bound as. */
 function comparable(column: Column, value: Value, sql: string): string {
   const { domain } = column.rules
   const isRendered = domain.kind === 'text' && domain.form !== 'text' && typeof value === 'string'
   return isRendered ? servedText(column.type, sql) : sql
 }
 
-/** Leaves out rows whose value is infinite, which is to say empty. */
+/** Leaves out rows whose value is NaN or infinite: they count as empty. */
 function finite(column: Column, sql: string, comparison: string): string {
   return mayBeInfinite(column) ? `(${comparison} AND isfinite(${sql}))` : comparison
 }

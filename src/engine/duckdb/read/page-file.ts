@@ -9,34 +9,33 @@ import { bindBigint } from '../bind.js'
 import { unwritable } from '../duckdb-failure.js'
 import { parquetType, parquetValue } from '../encode/parquet-types.js'
 import { bindTarget } from '../paths.js'
-import type { Run } from '../run-statement.js'
+import type { RunStatement, Statement } from '../run-statement.js'
 import { identifier } from '../sql.js'
 import { byPosition, pieceSql, versionIndex } from './compile.js'
-import type { Statement } from './compile.js'
-import { Parameters } from './condition.js'
+import { SqlParameters } from './condition.js'
 import type { Piece } from './pieces.js'
 import { readPieces } from './read-pieces.js'
-import type { Reading } from './read-pieces.js'
+import type { ReadContext } from './read-pieces.js'
 
-/** The session's own: pieces are gathered in it one by one, and written at once. */
+/** A table of the session that collects the pieces before they are written. */
 const table = 'temp.page'
-/** What every reader of Parquet knows. */
+/** Every reader of Parquet knows it. */
 const codec = 'snappy'
-/** More than any page has: it is one row group. */
+/** More than any page has, so that a page is one row group. */
 const rowGroupRows = 122_880
-/** Rows of a page that is one file have no text of their own. */
+/** Rows in a file have no text of their own. */
 const noText = Buffer.alloc(0)
 
 /**
- * The page as one Parquet file, which lies in `folder` only while it is made: the same rows as in
- * any other format, in stored order, the columns by the names that callers see.
+ * The page as one Parquet file, which is in `folder` only while it is written: the same rows as in
+ * any other format, in stored order, with the column names that callers see.
  * @throws service_unavailable when no file can be written there
  */
 export async function readPageFile(
   question: Question,
   folder: string,
-  reading: Reading,
-  run: Run,
+  reading: ReadContext,
+  run: RunStatement,
 ): Promise<Rows> {
   const { columns } = question
   await run(statement(`CREATE TEMP TABLE page (${tableColumns(columns)})`))
@@ -56,20 +55,20 @@ function statement(sql: string, values: Statement['values'] = []): Statement {
   return Object.freeze({ sql, values })
 }
 
-/** By place: no name of the owner's can be in the way. */
+/** Numbered names: they can't clash with names of ours. */
 function tableColumns(columns: readonly Column[]): string {
   const cells = columns.map(({ type }, index) => `c${index} ${typeText(parquetType(type))}`)
   return ['piece BIGINT', 'file BIGINT', 'number BIGINT', ...cells].join(', ')
 }
 
-/** Adds a piece's rows to the table, and tells their places. */
+/** Adds a piece's rows to the table and returns their positions. */
 function compileGather(
   piece: Piece,
   count: number,
   { predicates, columns }: Question,
   limit: number,
 ): Statement {
-  const parameters = new Parameters()
+  const parameters = new SqlParameters()
   const rows = pieceSql(piece, predicates, limit, parameters, (sqlOf) =>
     columns.map((column) => parquetValue(column.type, sqlOf(column))).join(', '),
   )
@@ -86,7 +85,7 @@ function placesOf(piece: Piece, [files = [], numbers = []]: unknown[][]): readon
   return rows.sort(byPosition)
 }
 
-/** The row that was read only to know whether any follows is not among the first. */
+/** Leaves out the extra row that was read only to know whether more follow. */
 function compileWrite(columns: readonly Column[], rows: number, path: string): Statement {
   const list = columns.map(({ name }, index) => `c${index} AS ${identifier(name)}`)
   const sql = `COPY (SELECT ${list.join(', ')} FROM ${table} ORDER BY piece, file, number LIMIT $1)
@@ -94,7 +93,7 @@ function compileWrite(columns: readonly Column[], rows: number, path: string): S
   return statement(sql, [bindBigint(rows), bindTarget(path)])
 }
 
-/** The bytes of what `write` writes; in whatever way it ends, nothing stays on the disk. */
+/** The bytes of the file that `write` writes; the file is removed, also after a failure. */
 async function writeFile(
   folder: string,
   write: (path: string) => Promise<unknown>,

@@ -5,16 +5,16 @@ import { isJoin } from './condition.js'
 
 /**
  * Rows of a version that one statement reads: of files laid out alike, in stored order. They come
- * before the rows of every later stretch.
+ * before the rows of every later scan.
  */
-export interface Stretch {
+export interface Scan {
   readonly files: readonly ChosenFile[]
   /** Row numbers from `from` up to but not including `to`, where it is part of one file. */
   readonly range: { readonly from: number; readonly to: number } | null
 }
 
-/** A stretch of which a page is read. */
-export interface Piece extends Stretch {
+/** A scan of which a page is read. */
+export interface Piece extends Scan {
   /**
    * How its rows are read in stored order. `solo`: by a DuckDB of one thread, which stops when the
    * page is full; `together`: by one whose threads share the work, each of which may find as many
@@ -34,7 +34,7 @@ export interface Progress {
 export const soloRowsMax = 122_880
 /** DuckDB plans with the statistics of every file it is given, which costs as much as such rows. */
 const fileRowsMin = soloRowsMax / 16
-/** A next stretch is at most so many times as large as what was read in vain. */
+/** The next scan is at most so many times as large as what was read in vain. */
 const growthMax = 8
 
 /**
@@ -65,14 +65,14 @@ export function* planPage(
 }
 
 /** The stretches of a count, for which order means nothing. */
-export function planCount({ files }: Choice): readonly Stretch[] {
+export function planCount({ files }: Choice): readonly Scan[] {
   return [...stretches(files, 0, () => Infinity)]
 }
 
 const sampleSlicesMax = 8
 
 /** The stretches of a sample: everything where it is little, else slices spread evenly over it. */
-export function planSample({ files: chosen }: Choice, rowsMax: number): readonly Stretch[] {
+export function planSample({ files: chosen }: Choice, rowsMax: number): readonly Scan[] {
   const rows = chosen.reduce((sum, { file }) => sum + file.rows, 0)
   if (rows <= rowsMax) return [...stretches(chosen, 0, () => Infinity)]
   const slices = Math.min(sampleSlicesMax, rowsMax)
@@ -83,11 +83,7 @@ export function planSample({ files: chosen }: Choice, rowsMax: number): readonly
 }
 
 /** `size` rows from row `start` on, counted over all files; in parts where files end in between. */
-function slicesFrom(
-  chosen: readonly ChosenFile[],
-  start: number,
-  size: number,
-): readonly Stretch[] {
+function slicesFrom(chosen: readonly ChosenFile[], start: number, size: number): readonly Scan[] {
   let first = 0
   return chosen.flatMap((entry) => {
     const from = Math.max(start - first, 0)
@@ -126,7 +122,7 @@ function* windows(
 }
 
 /** In rows. */
-export function costOf({ files, range }: Stretch): number {
+export function costOf({ files, range }: Scan): number {
   return range ? range.to - range.from : costOfFiles(files)
 }
 
@@ -144,7 +140,7 @@ function* stretches(
   chosen: readonly ChosenFile[],
   start: number,
   size: () => number,
-): Generator<Stretch> {
+): Generator<Scan> {
   let from = start
   let index = 0
   for (let entry = chosen[index]; entry; entry = chosen[index]) {
@@ -161,7 +157,9 @@ function* stretches(
   }
 }
 
-/** The longest run of whole files from `index` on that fits the size; none when not even one does. */
+/**
+ * The longest run of whole files from `index` on that fits the size; none when not even one does.
+ */
 function wholeFiles(
   chosen: readonly ChosenFile[],
   index: number,

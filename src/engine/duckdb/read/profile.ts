@@ -3,46 +3,52 @@ import { typeText } from '../../../columns/data-type.js'
 import type { ColumnProfile, Profile, ProfileQuestion } from '../../engine.js'
 import { chooseFiles } from '../choice.js'
 import { encodeCell } from '../encode/encode.js'
-import type { Run } from '../run-statement.js'
+import { textOrNull } from '../run-statement.js'
+import type { RunStatement, Statement } from '../run-statement.js'
 import { compileRows } from './compile.js'
-import type { Statement } from './compile.js'
-import { Parameters, condition } from './condition.js'
+import { SqlParameters, condition } from './condition.js'
 import { planCount, planSample } from './pieces.js'
 
-/** A column of the question under the name that it has in our statements. */
-interface Cell {
+/** A column of the question with its name in our statements. */
+interface ProfiledCell {
   readonly column: Column
   readonly name: string
-  /** SQL for the value, NULL where null is served. */
+  /** SQL for the value, NULL if null is served. */
   readonly value: string
 }
 
-/** An estimate may be some percent too high for a column that is just within the limit. */
+/** An estimate may be some percent too high for a column just within the limit. */
 const estimateSlack = 1.2
-const columnFacts = 4
+const aggregatesPerColumn = 4
 
 /**
- * Two statements: counts, ends and an estimate of how many values there are; then the values of
- * those columns that seem to have few. Memory is bounded by what the second one may list.
+ * Profiles columns with two statements: first counts, minimum, maximum and an estimate of how many
+ * distinct values there are; then the values of the columns that seem to have few. The second one
+ * lists only those, which bounds memory.
  */
-export async function profileColumns(question: ProfileQuestion, run: Run): Promise<Profile> {
+export async function profileColumns(
+  question: ProfileQuestion,
+  run: RunStatement,
+): Promise<Profile> {
   const { columns, valuesMax } = question
-  const cells = columns.map((column, index): Cell => {
+  const cells = columns.map((column, index): ProfiledCell => {
     const name = `c${index}`
-    const isEmpty = condition({ kind: 'is_null', column }, () => name, new Parameters())
+    const isEmpty = condition({ kind: 'is_null', column }, () => name, new SqlParameters())
     const value =
       isEmpty === `${name} IS NULL` ? name : `CASE WHEN NOT (${isEmpty}) THEN ${name} END`
     return { column, name, value }
   })
-  const [[rows] = [], ...facts] = await run(compileFacts(question, cells))
-  const estimates = cells.map((_, index) => Number(facts[index * columnFacts + 3]?.[0] ?? Infinity))
+  const [[rows] = [], ...found] = await run(compileAggregates(question, cells))
+  const estimates = cells.map((_, index) =>
+    Number(found[index * aggregatesPerColumn + 3]?.[0] ?? Infinity),
+  )
   const few = cells.filter((_, index) => (estimates[index] ?? 0) <= valuesMax * estimateSlack)
   const lists = few.length === 0 ? [] : await run(compileValues(question, few))
   const valuesOf = new Map(few.map(({ name }, index) => [name, textsOf(lists[index]?.[0])]))
   return {
     rows: Number(rows),
     columns: cells.map(({ name }, index): ColumnProfile => {
-      const [emptyRows, min, max] = facts.slice(index * columnFacts).map(([value]) => value)
+      const [emptyRows, min, max] = found.slice(index * aggregatesPerColumn).map(([value]) => value)
       const values = valuesOf.get(name) ?? null
       return {
         emptyRows: Number(emptyRows),
@@ -54,18 +60,18 @@ export async function profileColumns(question: ProfileQuestion, run: Run): Promi
   }
 }
 
-/** Never with FILTER, for which DuckDB copies every column of a chunk for every aggregate. */
-function compileFacts(question: ProfileQuestion, cells: readonly Cell[]): Statement {
-  const facts = cells.flatMap(({ column, value }) => [
+/** Without FILTER, because for that DuckDB copies every column of a chunk for every aggregate. */
+function compileAggregates(question: ProfileQuestion, cells: readonly ProfiledCell[]): Statement {
+  const aggregates = cells.flatMap(({ column, value }) => [
     `count(*) - count(${value})`,
     isOrdered(column) ? encodeCell(column, `min(${value})`) : 'NULL',
     isOrdered(column) ? encodeCell(column, `max(${value})`) : 'NULL',
     isListed(column) ? `approx_count_distinct(${value})` : 'NULL',
   ])
-  return compileOver(question, cells, ['count(*)', ...facts])
+  return compileOver(question, cells, ['count(*)', ...aggregates])
 }
 
-function compileValues(question: ProfileQuestion, cells: readonly Cell[]): Statement {
+function compileValues(question: ProfileQuestion, cells: readonly ProfiledCell[]): Statement {
   const lists = cells.map(({ column, value }) => {
     const values = `list_filter(list_sort(list(DISTINCT ${value})), lambda v: v IS NOT NULL)`
     return `to_json(list_transform(${values}, lambda v: ${encodeCell(column, 'v')}))`
@@ -76,12 +82,12 @@ function compileValues(question: ProfileQuestion, cells: readonly Cell[]): State
 /** One row of aggregates over every piece of the question. */
 function compileOver(
   { version, predicates, rowsMax }: ProfileQuestion,
-  cells: readonly Cell[],
+  cells: readonly ProfiledCell[],
   aggregates: readonly string[],
 ): Statement {
   const choice = chooseFiles(version, predicates)
   const pieces = rowsMax === null ? planCount(choice) : planSample(choice, rowsMax)
-  const parameters = new Parameters()
+  const parameters = new SqlParameters()
   const columns = cells.map(({ column, name }) => [name, column] as const)
   const rows = pieces.map((piece) => compileRows(piece, predicates, columns, parameters))
   const nulls = columns.map(([name, { type }]) => `CAST(NULL AS ${typeText(type)}) AS ${name}`)
@@ -92,7 +98,7 @@ function compileOver(
 }
 
 const orderedTypes: readonly string[] = ['integer', 'number', 'date', 'timestamp', 'time']
-/** Types of codes and classes; an amount or a moment is rarely the same twice. */
+/** Types of codes and classes; amounts and times rarely repeat. */
 const listedTypes: readonly string[] = ['string', 'integer', 'boolean', 'date']
 
 function isOrdered({ rules }: Column): boolean {
@@ -103,11 +109,7 @@ function isListed({ rules }: Column): boolean {
   return listedTypes.includes(rules.shown)
 }
 
-/** A JSON array of JSON texts; none where no row has a value. */
+/** A JSON array of JSON texts; empty if no row has a value. */
 function textsOf(list: unknown): readonly string[] {
   return list === null || list === undefined ? [] : (JSON.parse(String(list)) as string[])
-}
-
-function textOrNull(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value)
 }

@@ -5,12 +5,12 @@ import type { Row, Rows } from '../../engine.js'
 import type { Choice } from '../choice.js'
 import type { PlainPaths } from '../plain-paths.js'
 import { isMuch } from '../turns/size.js'
-import { requireUnchanged, requireVerified } from '../unchanged.js'
 import { costOf, planPage } from './pieces.js'
-import type { Piece, Stretch } from './pieces.js'
+import type { Piece, Scan } from './pieces.js'
+import { requireUnchanged, requireVerified } from './unchanged.js'
 
 /** What reading needs besides its question. */
-export interface Reading {
+export interface ReadContext {
   /** Of the question. */
   readonly choice: Choice
   readonly checks: FileChecks | null
@@ -25,7 +25,7 @@ export interface Reading {
  */
 export async function readPieces(
   { after, limit }: Question,
-  { choice, checks, paths, grow }: Reading,
+  { choice, checks, paths, grow }: ReadContext,
   read: (piece: Piece, limit: number) => Promise<readonly Row[]>,
 ): Promise<Rows> {
   const rows: Row[] = []
@@ -36,7 +36,7 @@ export async function readPieces(
     requireVerified(filesUpTo(piece), checks)
     cost += costOf(piece)
     if (isMuch(cost) && !choice.isByKey) await grow()
-    for (const row of await read(paths.stretch(piece), missing())) rows.push(row)
+    for (const row of await read(paths.scan(piece), missing())) rows.push(row)
     const lastFile = missing() === 0 ? rows.at(-1)?.position.file : undefined
     await requireUnchanged(filesUpTo(piece, lastFile), checks)
     if (missing() === 0) break
@@ -44,7 +44,7 @@ export async function readPieces(
   return { rows: rows.slice(0, limit), hasMore: rows.length > limit }
 }
 
-/** The files of a stretch, in the version's order, up to the one with this index. */
-export function filesUpTo({ files }: Stretch, last = Infinity): readonly DataFile[] {
+/** The files of a scan, in the version's order, up to the one with this index. */
+export function filesUpTo({ files }: Scan, last = Infinity): readonly DataFile[] {
   return files.filter(({ index }) => index <= last).map(({ file }) => file)
 }

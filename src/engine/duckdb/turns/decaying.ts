@@ -3,14 +3,14 @@ interface Score {
   readonly atMs: number
 }
 
-/** Beyond them the one longest without a new amount is forgotten. */
+/** With more clients, the one longest without a new amount is forgotten. */
 const clientsMax = 1000
 
-/** A number for each client that halves with time, so that what a client did is forgotten. */
+/** A number for each client that halves with time, so that old work counts less. */
 export class DecayingScores {
   readonly #halfLifeMs: number
   readonly #now: () => number
-  /** The one longest without a new amount first. */
+  /** The client longest without a new amount comes first. */
   readonly #scores = new Map<string, Score>()
 
   constructor(halfLifeMs: number, now: () => number) {
@@ -26,7 +26,7 @@ export class DecayingScores {
     if (this.#scores.size > clientsMax && oldest !== undefined) this.#scores.delete(oldest)
   }
 
-  /** Zero for a client that nothing was added for. */
+  /** Zero for a client without an amount. */
   of(client: string): number {
     const score = this.#scores.get(client)
     return score ? score.value * 0.5 ** ((this.#now() - score.atMs) / this.#halfLifeMs) : 0

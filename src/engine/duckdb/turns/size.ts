@@ -3,20 +3,20 @@ import type { ProfileQuestion } from '../../engine.js'
 import { isByKey } from '../choice.js'
 import type { Choice } from '../choice.js'
 import { costOfFiles, soloRowsMax } from '../read/pieces.js'
-import type { Size } from './turn.js'
+import type { QuerySize } from './turn.js'
 
 /** Values that one row is compared with; a long list is looked up, which costs about as many. */
 const comparisonsMax = 64
 const listComparisonsMax = 16
 
 /** A page starts as this; what is not by key grows once it has read many rows (`isMuch`). */
-export function sizeOfPage(choice: Choice): Size {
+export function sizeOfPage(choice: Choice): QuerySize {
   if (!areFew(choice)) return 'large'
   return choice.isByKey && isMuch(costOfFiles(choice.files)) ? 'byKey' : 'small'
 }
 
 /** A count reads every row of the files chosen; without conditions, only what the files say. */
-export function sizeOfCount(choice: Choice): Size {
+export function sizeOfCount(choice: Choice): QuerySize {
   if (choice.predicates.length === 0) return 'small'
   const size = sizeOfPage(choice)
   return size === 'small' && isMuch(costOfFiles(choice.files)) ? 'large' : size
@@ -26,7 +26,7 @@ export function sizeOfCount(choice: Choice): Size {
 export function sizeOfProfile(
   choice: Choice,
   { columns, rowsMax }: Pick<ProfileQuestion, 'columns' | 'rowsMax'>,
-): Size {
+): QuerySize {
   const rows = Math.min(costOfFiles(choice.files), rowsMax ?? Infinity)
   return areFew(choice) && !isMuch(rows * columns.length) ? 'small' : 'large'
 }

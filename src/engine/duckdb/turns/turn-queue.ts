@@ -8,8 +8,8 @@ export interface Waiter {
 }
 
 /**
- * Who waits, in fair order: clients take turns, so many requests of one delay another by one. What
- * `goesLast` says yes to comes after all others.
+ * The queries that wait, in fair order: clients take turns, so many requests of one client delay
+ * another client by one. Turns for which `goesLast` is true come after all others.
  */
 export class TurnQueue {
   readonly #goesLast: (turn: Turn) => boolean
@@ -33,7 +33,7 @@ export class TurnQueue {
     this.#length += 1
   }
 
-  /** Does nothing where it does not wait any more. */
+  /** Does nothing if it no longer waits. */
   remove(waiter: Waiter): void {
     const { client } = waiter.turn
     const queue = this.#queues.get(client)
@@ -69,7 +69,9 @@ export class TurnQueue {
     return this.#find(({ turn }) => test(turn)) !== undefined
   }
 
-  /** The last request of the client that has the most waiting; it must be more than `client` has. */
+  /**
+   * The last request of the client that has the most waiting; it must be more than `client` has.
+   */
   lastOfLongest(client: string): Waiter | undefined {
     let longest = this.#queues.get(client) ?? []
     const least = longest.length + 2
@@ -77,7 +79,7 @@ export class TurnQueue {
     return longest.length >= least ? longest.at(-1) : undefined
   }
 
-  /** How many of those that `compete` says yes to start before this one, if it comes last. */
+  /** How many turns for which `competes` is true start before this one, if it comes last. */
   ahead(turn: Turn, competes: (other: Turn) => boolean): number {
     const isLast = this.#goesLast(turn)
     const own = this.#count(turn.client, competes)

@@ -3,12 +3,12 @@ import type { TimeLimit } from '../../deadline.js'
 import type { ReadOptions } from '../../engine.js'
 
 /**
- * What is known of a query before it runs. `small`: few rows and comparisons, by the files' own
+ * What is known about a query before it runs. `small`: few rows and comparisons, by the files' own
  * numbers; `byKey`: by values of the key, which mostly find few rows; `large`: anything else.
  */
-export type Size = 'small' | 'byKey' | 'large'
+export type QuerySize = 'small' | 'byKey' | 'large'
 
-/** Why work by key is stopped, to be run again as large. */
+/** Stops work by key, which then runs again as large. */
 export class Overrun extends Error {}
 
 /** A query's turn: before, while and after it holds a place. */
@@ -17,11 +17,11 @@ export class Turn {
   readonly timeLimit: TimeLimit | undefined
   readonly #controller: AbortController
   readonly #now: () => number
-  size: Size
+  size: QuerySize
   #startedMs = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ client, timeLimit }: ReadOptions, size: Size, control: Control) {
+  constructor({ client, timeLimit }: ReadOptions, size: QuerySize, control: Control) {
     this.client = client
     this.timeLimit = timeLimit
     this.size = size
@@ -37,7 +37,7 @@ export class Turn {
     return this.#now() - this.#startedMs
   }
 
-  /** Until it must have ended. */
+  /** Time until it must end. */
   get leftMs(): number {
     return this.timeLimit ? Math.max(this.timeLimit.leftMs - this.ranMs, 0) : Infinity
   }

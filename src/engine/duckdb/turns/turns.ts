@@ -5,7 +5,7 @@ import { DecayingScores } from './decaying.js'
 import { TurnQueue } from './turn-queue.js'
 import type { Waiter } from './turn-queue.js'
 import { Overrun, Turn } from './turn.js'
-import type { Size } from './turn.js'
+import type { QuerySize } from './turn.js'
 import { untilFree } from './until-free.js'
 
 export interface TurnsOptions {
@@ -20,9 +20,11 @@ export interface TurnsOptions {
   readonly waitMaxMs: number
 }
 
-/** What work is given of its turn. */
+/** What work can do with its turn. */
 export interface Held {
-  /** Aborts with the caller's, at the end of the time limit, and when work by key takes too long. */
+  /**
+   * Aborts with the caller's, at the end of the time limit, and when work by key takes too long.
+   */
   readonly signal: AbortSignal
   /** Whether it is not large, but large work runs at the same time. */
   readonly isBesideLarge: () => boolean
@@ -33,9 +35,9 @@ export interface Held {
 /** Work by key may take longer only while no small work of another client waits. */
 const sliceMs = 250
 const watchEveryMs = 25
-/** A client with more cuts of late is not believed: its work by key is large. */
+/** A client with more overruns recently has its work by key treated as large. */
 const overrunsMax = 2
-/** A client whose large queries have run so long in vain of late goes last. */
+/** A client whose large queries recently ran so long without a result goes last. */
 const wastedMaxMs = 15_000
 const forgottenByHalfMs = 60_000
 /** No request is refused sooner. */
@@ -47,10 +49,11 @@ const newestShare = 0.2
 const retryMaxSeconds = 60
 
 /**
- * A fixed number of places, and a bounded queue that is fair (`TurnQueue`). One place is always left
+ * Decides when each query runs, so that one client can't block the others: a fixed number of places
+ * and a fair, bounded queue (`TurnQueue`). One place is always left
  * to work that is not large, and a client never holds the last place for large work where there are
- * two or more. A client whose large queries keep ending in vain goes last. When the queue is full,
- * the last request of the client with the most waiting gives way.
+ * two or more. A client whose large queries keep ending without a result goes last. When the queue
+ * is full, the last request of the client with the most waiting gives way.
  */
 export class Turns {
   readonly #options: TurnsOptions
@@ -78,7 +81,11 @@ export class Turns {
    * @throws service_unavailable when the queue is full or the wait too long; timeout; the signal's
    *   reason when it aborts
    */
-  async run<T>(options: ReadOptions, size: Size, work: (held: Held) => Promise<T>): Promise<T> {
+  async run<T>(
+    options: ReadOptions,
+    size: QuerySize,
+    work: (held: Held) => Promise<T>,
+  ): Promise<T> {
     options.signal.throwIfAborted()
     const isBelieved = size !== 'byKey' || this.#overruns.of(options.client) <= overrunsMax
     try {

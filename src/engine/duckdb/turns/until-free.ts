@@ -1,6 +1,6 @@
 /**
- * Milliseconds until a place is free for the one before whom so many others go, each for `eachMs`.
- * `endsMs` says when the running ones end; places that are not taken are free now.
+ * Milliseconds until a place is free for a query with `ahead` others before it, each of which runs
+ * for `eachMs`. `endsMs` says when the running ones end; other places are free now.
  */
 export function untilFree(
   endsMs: readonly number[],

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
-import { identityOf } from '../../versions/files/source-files.js'
-import type { FileChecks } from '../../versions/store/file-checks.js'
-import type { DataFile } from '../../versions/version.js'
+import { identityOf } from '../../../versions/files/source-files.js'
+import type { FileChecks } from '../../../versions/store/file-checks.js'
+import type { DataFile } from '../../../versions/version.js'
 
-/** A file that is not what its version was published with: what was read of it may be torn. */
+/** A file differs from the one that was published: rows read from it may be torn. */
 export class ChangedFileError extends Error {
   constructor({ name }: DataFile, what: string) {
     super(`${name} ${what}`)
@@ -13,7 +13,7 @@ export class ChangedFileError extends Error {
   }
 }
 
-/** Files to verify: before they are read, or before what was read of them is believed. */
+/** These files must be verified before they are read, or before the rows read are used. */
 export class UnverifiedError extends Error {
   readonly files: readonly DataFile[]
 
@@ -24,11 +24,11 @@ export class UnverifiedError extends Error {
   }
 }
 
-/** Looks in a row, about a millisecond; then others have their turn. */
-const atOnce = 200
+/** So many checks take about a millisecond; other work of the event loop runs in between. */
+const checksAtOnce = 200
 
 /**
- * Asked before each read. Costs no look at the disk.
+ * Call it before each read. It does not touch the disk.
  * @throws UnverifiedError with the files whose content was not verified by this process
  */
 export function requireVerified(files: readonly DataFile[], checks: FileChecks | null): void {
@@ -37,12 +37,11 @@ export function requireVerified(files: readonly DataFile[], checks: FileChecks |
 }
 
 /**
- * Asked after each read: files that are still what was verified were so during the read, too. Files
- * that only this server can write to are not looked at. On this thread: a way to the thread pool
- * and back takes fifty times as long as a look, and control.db, which lies beside the versions
- * folder, is written to on it as well.
- * @throws UnverifiedError with the files that something was done to; without checks,
- *   ChangedFileError for the first that was written to
+ * Call it after each read: files that are unchanged now were unchanged during the read. Files that
+ * only this server can write to are not checked. It runs on this thread, because the thread pool
+ * takes fifty times as long as a check.
+ * @throws UnverifiedError with the files that were touched; without checks, ChangedFileError for
+ *   the first that was written to
  */
 export async function requireUnchanged(
   files: readonly DataFile[],
@@ -52,7 +51,7 @@ export async function requireUnchanged(
   const touched: DataFile[] = []
   const guarded = files.filter(({ guard }) => guard !== null)
   for (const [index, file] of guarded.entries()) {
-    if (index > 0 && index % atOnce === 0) await setImmediate()
+    if (index > 0 && index % checksAtOnce === 0) await setImmediate()
     if (!checks) requireSame(file)
     else if (!checks.isUntouched(file)) touched.push(file)
   }
@@ -60,13 +59,13 @@ export async function requireUnchanged(
 }
 
 function requireSame(file: DataFile): void {
-  const found = lookAt(file.path)
+  const found = statOf(file.path)
   if (!found) throw new ChangedFileError(file, 'is gone from the versions folder')
   if (identityOf(found) === file.guard) return
   throw new ChangedFileError(file, 'was overwritten in place; write files whole, then rename them')
 }
 
-function lookAt(path: string): BigIntStats | undefined {
+function statOf(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true })
   } catch {

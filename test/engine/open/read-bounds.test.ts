@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { writeParquet } from '../support/world.js'
-import { openOne, openRows, patch } from './fixtures/open-file.js'
+import { writeParquet } from '../../support/world.js'
+import { openOne, openRows, patch } from '../fixtures/open-file.js'
 
 // Guarantee: a file is left unread only when it can't hold a row that is asked for. Bounds are what
 // tells (`filesThatMayHold`), so they are exact, in the form that a filter's value has.
@@ -69,7 +69,7 @@ await t.test('bounds that a writer shortened are read from the column', async (t
 })
 
 await t.test('bounds are null without a value, and only of what was asked for', async (t) => {
-  const boundsOf = ['x', 'y', 'list', 'ratio', 'no such column']
+  const boundsOf = ['x', 'y', 'list', 'ratio', 'missing']
   const select = `SELECT NULL::INTEGER AS x, NULL::VARCHAR AS y, 1 AS z, [1] AS list, 0.5::DOUBLE AS
     ratio FROM range(5000)`
   const full = await openRows(t, select, { boundsOf, writing: ', ROW_GROUP_SIZE 2048' })

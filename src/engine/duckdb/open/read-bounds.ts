@@ -1,52 +1,49 @@
-import { columnRules } from '../../columns/column-types.js'
-import { typeText } from '../../columns/data-type.js'
-import type { FileColumn, TextBounds } from '../../versions/opener.js'
-import { bindText } from './bind.js'
-import { servedText } from './encode/encode.js'
-import { bindPaths } from './paths.js'
-import type { Statement } from './read/compile.js'
-import { identifier } from './sql.js'
-
-/** Runs one statement and gives its result by columns. */
-export type Ask = (sql: string, ...values: Statement['values']) => Promise<unknown[][]>
+import { columnRules } from '../../../columns/column-types.js'
+import { typeText } from '../../../columns/data-type.js'
+import type { FileColumn, TextBounds } from '../../../versions/opener.js'
+import { bindText } from '../bind.js'
+import { servedText } from '../encode/encode.js'
+import { bindPaths, boundFilesSql } from '../paths.js'
+import type { RunStatement } from '../run-statement.js'
+import { identifier } from '../sql.js'
 
 /** True for types whose bounds help to choose files: those compared exactly, and stored text. */
-export function hasBounds({ type }: FileColumn): boolean {
+export function hasBounds({ type }: Pick<FileColumn, 'type'>): boolean {
   const { domain } = columnRules(type)
   return domain.kind === 'grid' || (domain.kind === 'text' && domain.form === 'text')
 }
 
 /**
- * Smallest and largest value of a column in each of some files that hold it alike, as a filter
- * would write them; a file without a value has none. From the footers where their statistics are
- * whole, else from the column itself.
+ * Smallest and largest value of a column in each of some files that hold it in the same type, in
+ * the form that a filter takes; a file without a value has none. They come from the footers if the
+ * statistics there are complete, else from the column itself.
  */
 export async function readBounds(
-  ask: Ask,
+  run: RunStatement,
   paths: readonly string[],
   column: FileColumn,
 ): Promise<ReadonlyMap<string, TextBounds>> {
   if (paths.length === 0) return new Map()
-  const known = await footerBounds(ask, paths, column)
+  const known = await footerBounds(run, paths, column)
   const unknown = paths.filter((path) => !known.has(path))
-  const scanned = unknown.length === 0 ? [] : await scanBounds(ask, unknown, column)
+  const scanned = unknown.length === 0 ? [] : await scanBounds(run, unknown, column)
   const bounds = new Map(scanned)
   for (const [path, each] of known) if (each) bounds.set(path, each)
   return bounds
 }
 
 /**
- * Without files where a row group has no statistics, where a writer shortened a text, and where an
- * end is infinite: then the finite values behind it are not known. Null where every value is empty.
+ * Leaves out files in which a row group has no statistics, a writer shortened a text, or an end is
+ * infinite, which hides the finite values behind it. Null if every value is empty.
  */
 async function footerBounds(
-  ask: Ask,
+  run: RunStatement,
   paths: readonly string[],
   { name, type }: FileColumn,
 ): Promise<ReadonlyMap<string, TextBounds | null>> {
   const [least, most] = [servedText(type, 'least'), servedText(type, 'most')]
-  const [files = [], min = [], max = []] = await ask(
-    `SELECT file_name, ${least}, ${most}
+  const [files = [], min = [], max = []] = await run({
+    sql: `SELECT file_name, ${least}, ${most}
      FROM (SELECT file_name,
          min(CAST(stats_min_value AS ${typeText(type)})) AS least,
          max(CAST(stats_max_value AS ${typeText(type)})) AS most,
@@ -57,9 +54,8 @@ async function footerBounds(
        FROM parquet_metadata($1) WHERE path_in_schema = $2 GROUP BY file_name)
      WHERE is_whole
        AND (least IS NULL) = (${least} IS NULL) AND (most IS NULL) = (${most} IS NULL)`,
-    bindPaths(paths),
-    bindText(name),
-  )
+    values: [bindPaths(paths), bindText(name)],
+  })
   return new Map(
     files.map((file, index) => [
       String(file),
@@ -69,17 +65,17 @@ async function footerBounds(
 }
 
 async function scanBounds(
-  ask: Ask,
+  run: RunStatement,
   paths: readonly string[],
   { name, type }: FileColumn,
 ): Promise<readonly (readonly [path: string, bounds: TextBounds])[]> {
   const column = identifier(name)
-  const [files = [], min = [], max = []] = await ask(
-    `SELECT file_index, ${servedText(type, `min(${column})`)}, ${servedText(type, `max(${column})`)}
-     FROM read_parquet($1, hive_partitioning = false, union_by_name = false)
+  const ends = [`min(${column})`, `max(${column})`].map((end) => servedText(type, end))
+  const [files = [], min = [], max = []] = await run({
+    sql: `SELECT file_index, ${ends.join(', ')} FROM ${boundFilesSql('$1')}
      WHERE ${servedText(type, column)} IS NOT NULL GROUP BY file_index`,
-    bindPaths(paths),
-  )
+    values: [bindPaths(paths)],
+  })
   return files.map((file, index) => [
     paths[Number(file)] ?? '',
     { min: String(min[index]), max: String(max[index]) },

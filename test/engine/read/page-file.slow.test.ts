@@ -3,12 +3,12 @@ import { existsSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
-import type { Rows } from '../../src/engine/engine.js'
-import type { Position, Question } from '../../src/query/question.js'
-import { filesIn, pageFolders } from '../support/page-files.js'
-import { readBytes, writeParquet } from '../support/parquet.js'
-import { openFolder } from './fixtures/open-engine.js'
-import type { EngineWorld, EngineWorldOptions } from './fixtures/open-engine.js'
+import type { Rows } from '../../../src/engine/engine.js'
+import type { Position, Question } from '../../../src/query/question.js'
+import { filesIn, pageFolders } from '../../support/page-files.js'
+import { readBytes, writeParquet } from '../../support/parquet.js'
+import { openFolder } from '../fixtures/open-engine.js'
+import type { EngineWorld, EngineWorldOptions } from '../fixtures/open-engine.js'
 
 // Guarantee: a Parquet page is the JSON page in another form, and leaves nothing behind.
 

@@ -3,37 +3,37 @@ import { availableParallelism, totalmem } from 'node:os'
 import { typeText } from '../../../columns/data-type.js'
 import { PackError } from '../../../versions/packing/packer.js'
 import type { PackOrder } from '../../../versions/packing/packer.js'
-import type { Ask } from '../bounds.js'
 import { pathsSql } from '../paths.js'
+import type { RunStatement } from '../run-statement.js'
 
 /** What one packing may use. */
-export interface PackRoom {
+export interface PackLimits {
   readonly memoryLimitBytes: number
   readonly threads: number
   /** For sorts that don't fit in memory. */
   readonly tempSizeMaxBytes: number
 }
 
-/** More memory makes it hardly quicker. */
+/** More memory hardly makes it quicker. */
 const memoryBytesMax = 2 * 1024 ** 3
 const memoryShareMax = 0.4
-/** Less for each thread, and they starve one another. */
+/** With less for each thread, they slow one another down. */
 const threadBytesMin = 256 * 1024 ** 2
-/** Packed files are usually smaller than their sources; of a stronger codec's they may be larger. */
+/** Packed files are usually smaller than their sources, but not than those of a stronger codec. */
 const growth = 1.25
-/** Of the order, while it is sorted: a key and a position. */
+/** Of the plan while it is sorted: a key and a position. */
 const planRowBytes = 64
 const reserveBytes = 256 * 1024 ** 2
 
 /**
- * The room that packing has on this machine.
- * @throws PackError where the disk has too little for what is still to be written
+ * What packing may use on this machine.
+ * @throws PackError if the disk has too little space for what is still to write
  */
-export async function requireRoom(
+export async function requireSpace(
   order: PackOrder,
   folder: string,
   finishedBytes: number,
-): Promise<PackRoom> {
+): Promise<PackLimits> {
   const memoryLimitBytes = order.memoryLimitBytes ?? ownMemory()
   const { bavail, bsize } = await statfs(folder)
   const [freeBytes, rows] = [bavail * bsize, order.files.reduce((sum, { rows }) => sum + rows, 0)]
@@ -45,7 +45,7 @@ export async function requireRoom(
   if (freeBytes < wantedBytes) {
     throw new PackError(
       `Packing may need ${gigabytes(wantedBytes)} GB of disk beside the target, and ` +
-        `${gigabytes(freeBytes)} GB are free: make room, or pack to another disk.`,
+        `${gigabytes(freeBytes)} GB are free. Free some space, or pack to another disk.`,
     )
   }
   return {
@@ -65,25 +65,25 @@ function gigabytes(bytes: number): string {
   return (bytes / 1e9).toFixed(1)
 }
 
-/** Of memory, what the rows of one batch may take; sorting them takes as much again. */
+/** The share of memory for the rows of one batch; sorting them takes as much again. */
 const batchShare = 0.3
 const widthFilesMax = 16
-/** A text's own part; what it holds beyond 12 bytes lies elsewhere. */
+/** What DuckDB keeps of a text in the row; a text of more than 12 bytes lies elsewhere. */
 const textBytes = 16
 
-/** How many rows are sorted and written at once: whole files, one at least. */
-export async function batchFiles(
-  ask: Ask,
+/** How many files are sorted and written at once; at least one. */
+export async function filesPerBatch(
+  run: RunStatement,
   order: PackOrder,
-  { memoryLimitBytes }: PackRoom,
+  { memoryLimitBytes }: PackLimits,
   fileRows: number,
 ): Promise<number> {
   const files = [...order.files].sort((a, b) => b.rows - a.rows).slice(0, widthFilesMax)
   const rows = files.reduce((sum, file) => sum + file.rows, 0)
-  const [sizes = []] = await ask(
-    `SELECT CAST(coalesce(sum(total_uncompressed_size), 0) AS DOUBLE)
+  const [sizes = []] = await run({
+    sql: `SELECT CAST(coalesce(sum(total_uncompressed_size), 0) AS DOUBLE)
      FROM parquet_metadata(${pathsSql(files.map(({ path }) => path))})`,
-  )
+  })
   const storedBytes = Number(sizes[0] ?? 0) / Math.max(rows, 1)
   const cellBytes = order.columns.reduce((sum, { type }) => sum + widthOf(typeText(type)), 0)
   const fit = (memoryLimitBytes * batchShare) / (storedBytes + cellBytes) / fileRows

@@ -1,31 +1,31 @@
-import { ServiceError } from '../../errors.js'
-import type { FileChecks, Verdict } from '../../versions/store/file-checks.js'
-import type { DataFile } from '../../versions/version.js'
-import { withDeadline } from '../deadline.js'
-import { isFileFailure, readFailure } from './duckdb-failure.js'
+import { ServiceError } from '../../../errors.js'
+import type { FileChecks, Verdict } from '../../../versions/store/file-checks.js'
+import type { DataFile } from '../../../versions/version.js'
+import { withDeadline } from '../../deadline.js'
+import { isFileFailure, readFailure } from '../duckdb-failure.js'
 import { ChangedFileError, UnverifiedError, requireUnchanged } from './unchanged.js'
 
 interface VerifiedWork {
-  /** Null = nothing is verified, and files that were written to are a failure. */
+  /** Null = nothing is verified, and a file that was written to is a failure. */
   readonly checks: FileChecks | null
   /** The files that the work may read. */
   readonly files: () => readonly DataFile[]
-  /** Ends the wait, not the verification: the next query finds it done. */
+  /** Ends the wait, not the verification, which the next query uses. */
   readonly signal: AbortSignal
 }
 
-/** Each time, at least one more file was verified, or one was changed by a process. */
+/** In each round at least one more file is verified, or a process changed one. */
 const roundsMax = 100
 /** How long one query waits for files to be verified, which goes on without it. */
 const waitMaxMs = 10_000
 const retryAfterSeconds = 5
-/** Files that are read at the same time for one query. */
-const atOnce = 4
+/** Files that are verified at the same time for one query. */
+const filesAtOnce = 4
 
 /**
- * Runs work on files of which every byte was verified by this process. Work that meets one that was
- * not, or that something was done to, ends; when the file was verified, it runs again from its
- * start. In between it holds no place that another query could have.
+ * Runs work on files of which this process has verified every byte. Work ends when it meets a file
+ * that is not verified or was touched; it runs again from its start when the file is verified. In
+ * between it holds no slot that another query could use.
  * @throws ChangedFileError when a file is not what its version was published with;
  *   service_unavailable when verifying takes long
  */
@@ -55,7 +55,7 @@ function beingVerified(): ServiceError {
   return new ServiceError('service_unavailable', detail, { retryAfterSeconds })
 }
 
-/** True where the failure came from files that are found to be good now. */
+/** True if the failure came from files that are verified now. */
 async function verifyAfter(cause: unknown, options: VerifiedWork): Promise<boolean> {
   const { checks, files } = options
   if (cause instanceof ChangedFileError) return false
@@ -73,7 +73,7 @@ async function verifyAfter(cause: unknown, options: VerifiedWork): Promise<boole
   return false
 }
 
-/** A file that was overwritten may be the reason of any failure. */
+/** A file that was overwritten may be the cause of any failure. */
 async function unverified(
   files: readonly DataFile[],
   checks: FileChecks | null,
@@ -87,14 +87,14 @@ async function unverified(
   }
 }
 
-/** @throws ChangedFileError for the first that is not; the signal's reason when it aborts */
+/** @throws ChangedFileError for the first changed file; the signal's reason when it aborts */
 async function requireIntact(
   files: readonly DataFile[],
   { signal }: VerifiedWork,
   verdictOf: (file: DataFile) => Promise<Verdict>,
 ): Promise<void> {
-  for (let first = 0; first < files.length; first += atOnce) {
-    const batch = files.slice(first, first + atOnce)
+  for (let first = 0; first < files.length; first += filesAtOnce) {
+    const batch = files.slice(first, first + filesAtOnce)
     const verdicts = await untilAborted(signal, Promise.all(batch.map(verdictOf)))
     const wrong = verdicts.findIndex((verdict) => verdict !== 'intact')
     const file = batch[wrong]

@@ -1,0 +1,112 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { foldersSql } from './paths.js'
+import { withPlainPaths } from './plain-paths.js'
+import type { PlainPaths } from './plain-paths.js'
+
+export interface SandboxOptions {
+  /** The only folders that statements can read. */
+  readonly folders: readonly string[]
+  /** Sorts spill to this folder, and files are written below it; null = memory only. */
+  readonly tempFolder: string | null
+  readonly memoryLimitBytes: number
+  readonly threads: number
+  /** The most that sorts may spill. */
+  readonly tempSizeMaxBytes?: number
+}
+
+const tempSizeMaxBytes = 8 * 1024 ** 3
+
+/**
+ * The one place that starts a DuckDB. It reads the given folders and nothing else, loads no
+ * extension, and no later statement can change a setting. DuckDB itself adds the temp folder. The
+ * caller closes it; `inSandbox` does that for one piece of work.
+ */
+export async function startInstance(options: SandboxOptions): Promise<DuckDBInstance> {
+  const tempSize = options.tempSizeMaxBytes ?? tempSizeMaxBytes
+  const instance = await DuckDBInstance.create(':memory:', {
+    threads: String(options.threads),
+    memory_limit: kibibytes(options.memoryLimitBytes),
+    temp_directory: options.tempFolder ?? '',
+    ...(options.tempFolder === null ? {} : { max_temp_directory_size: kibibytes(tempSize) }),
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    allow_community_extensions: 'false',
+    allow_unsigned_extensions: 'false',
+    errors_as_json: 'true',
+  })
+  try {
+    await withConnection(instance, async (connection) => {
+      for (const setting of settings(options.folders)) await connection.run(setting)
+    })
+    return instance
+  } catch (cause) {
+    instance.closeSync()
+    throw cause
+  }
+}
+
+/** Runs `work` on an instance of its own and closes everything when it ends, also by a failure. */
+export async function inSandbox<T>(
+  options: SandboxOptions,
+  work: (connection: DuckDBConnection) => Promise<T>,
+): Promise<T> {
+  const instance = await startInstance(options)
+  try {
+    return await withConnection(instance, work)
+  } finally {
+    instance.closeSync()
+  }
+}
+
+/**
+ * Runs `work` with a new temp folder and with paths to read by, and removes both when it ends, also
+ * by a failure. The failure names files by their own paths.
+ */
+export async function withTempFolder<T>(
+  prefix: string,
+  work: (folder: string, paths: PlainPaths) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), prefix))
+  try {
+    return await withPlainPaths((paths) => work(folder, paths))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function withConnection<T>(
+  instance: DuckDBInstance,
+  work: (connection: DuckDBConnection) => Promise<T>,
+): Promise<T> {
+  const connection = await instance.connect()
+  try {
+    return await work(connection)
+  } finally {
+    connection.disconnectSync()
+  }
+}
+
+function kibibytes(bytes: number): string {
+  return `${Math.floor(bytes / 1024)}KiB`
+}
+
+/**
+ * In this order: the last two forbid every later change. GLOBAL matters: a plain SET holds for one
+ * connection only.
+ */
+function settings(folders: readonly string[]): readonly string[] {
+  return [
+    "SET GLOBAL TimeZone = 'UTC'",
+    'SET GLOBAL errors_as_json = true',
+    'SET GLOBAL parquet_metadata_cache = true',
+    // One read for a column instead of one for each number in its page headers.
+    'SET GLOBAL prefetch_all_parquet_files = true',
+    `SET GLOBAL allowed_directories = ${foldersSql(folders)}`,
+    'SET GLOBAL enable_external_access = false',
+    'SET GLOBAL lock_configuration = true',
+  ]
+}
