@@ -13,6 +13,7 @@ import { readText } from './versions/read-text.js'
 export interface Catalog {
   readonly datasets: ReadonlyMap<string, Dataset>
   readonly demo: Registry['demo']
+  readonly prompts: Registry['prompts']
 }
 
 /**
@@ -49,7 +50,7 @@ export async function openCatalog(
       : registryDataset(name, entry)
     datasets.set(name, dataset)
   }
-  return Object.freeze({ datasets, demo: registry.demo })
+  return Object.freeze({ datasets, demo: registry.demo, prompts: registry.prompts })
 }
 
 /** Where published versions live in the state folder. */

@@ -6,7 +6,7 @@ import { quoted } from '../text.js'
 import { callTool } from './call-tool.js'
 import type { Call } from './call-tool.js'
 import { instructions } from './instructions.js'
-import { getPrompt, promptList } from './prompts.js'
+import { getPrompt, listPrompts } from './prompts.js'
 import { listResources, readResource, resourceTemplates } from './resources.js'
 import { tools } from './tools.js'
 
@@ -33,7 +33,7 @@ export function protocolServer(parts: ProtocolParts, call: Call): Server {
     {
       capabilities: { tools: {}, resources: {}, prompts: {} },
       instructions,
-      cacheHints: { 'tools/list': fixed, 'prompts/list': fixed, 'resources/templates/list': fixed },
+      cacheHints: { 'tools/list': fixed, 'resources/templates/list': fixed },
     },
   )
   server.setRequestHandler('tools/list', () => ({ tools: [...tools] }))
@@ -49,8 +49,8 @@ export function protocolServer(parts: ProtocolParts, call: Call): Server {
   server.setRequestHandler('resources/read', ({ params }) =>
     inOurWords(logFault, () => readResource(service, call.guest, params.uri)),
   )
-  server.setRequestHandler('prompts/list', () => promptList)
-  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(params.name, params.arguments))
+  server.setRequestHandler('prompts/list', () => listPrompts(call.guest))
+  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(call.guest, params))
   return server
 }
 

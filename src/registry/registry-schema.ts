@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { Static } from 'typebox'
+import { PromptsSchema } from './prompt-schema.js'
 
 /**
  * The shape of registry.yaml (contract 3). Each leaf's `description` completes the sentence "must
@@ -124,8 +125,9 @@ export const RegistrySchema = Type.Object(
       ),
     ),
     datasets: Type.Record(anyName, DatasetSchema, { description: 'datasets by their name' }),
+    prompts: Type.Optional(PromptsSchema),
   },
-  { ...strict, description: 'a registry: {demo, datasets}' },
+  { ...strict, description: 'a registry: {demo, datasets, prompts}' },
 )
 
 export type RegistryFile = Static<typeof RegistrySchema>

@@ -1,6 +1,8 @@
 import { basename, dirname, resolve } from 'node:path'
 import { readPlacedYaml } from './placed-yaml.js'
 import type { PlacedYaml } from './placed-yaml.js'
+import { promptProblems } from './prompt-schema.js'
+import type { Prompt } from './prompt-schema.js'
 import { ruleProblems } from './registry-rules.js'
 import { RegistrySchema } from './registry-schema.js'
 import type { DatasetEntry, RegistryFile } from './registry-schema.js'
@@ -23,6 +25,7 @@ export interface Registry {
   readonly folder: string
   readonly demo: { readonly token: string; readonly ratePerMinute: number } | null
   readonly datasets: ReadonlyMap<string, DatasetEntry>
+  readonly prompts: readonly Prompt[]
   readonly locate: PlacedYaml['locate']
   readonly written: PlacedYaml['written']
 }
@@ -58,6 +61,7 @@ export function parseRegistry(text: string, path: string): Registry {
   const problems = [
     ...shapeProblems(RegistrySchema, content, 'the registry'),
     ...ruleProblems(content),
+    ...promptProblems(content),
   ]
   if (problems.length > 0) {
     const lines = problems.map(
@@ -69,7 +73,7 @@ export function parseRegistry(text: string, path: string): Registry {
 }
 
 function freezeRegistry(
-  { demo, datasets }: RegistryFile,
+  { demo, datasets, prompts = [] }: RegistryFile,
   folder: string,
   { locate, written }: PlacedYaml,
 ): Registry {
@@ -79,6 +83,7 @@ function freezeRegistry(
       ? { token: demo.token, ratePerMinute: demo.rate_per_minute ?? demoRatePerMinute }
       : null,
     datasets: new Map(Object.entries(datasets)),
+    prompts,
     locate,
     written,
   })
