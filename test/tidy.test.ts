@@ -5,7 +5,7 @@ import ts from 'typescript'
 
 /** The rooms from the cellar up; `src/README.md` shows the same list to people. */
 const floors = [
-  ['errors', 'plain-text', 'text'],
+  ['errors', 'plain-text', 'text', 'wording'],
   ['config'],
   ['columns'],
   ['registry'],
