@@ -28,7 +28,9 @@ export function smtpMailer(
           signal: signal === undefined ? late : AbortSignal.any([late, signal]),
         })
       } catch (cause) {
-        throw asMailError(cause, { server, limits, isLate: late.aborted })
+        const seconds = limits.attemptMs / 1000
+        const failure = late.aborted ? `the letter took longer than ${seconds} s` : cause
+        throw asMailError(failure, server)
       }
     },
   }

@@ -53,7 +53,7 @@ await t.test('what fails is tried again in 1, 2, 4 … minutes, an hour at most'
   server.manners.current = busy
   for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
     const nextAttemptAt = clock.ms + minutes * minuteMs
-    const reason = /^127\.0\.0\.1:\d+ answered: 421 "busy"$/
+    const reason = /^127\.0\.0\.1:\d+ answered: 421 busy$/
     t.match(await deliver(), [{ end: { state: 'waiting', reason, nextAttemptAt } }])
     clock.ms = nextAttemptAt - 1
     t.same(await deliver(), [], 'not before its time')
@@ -77,7 +77,7 @@ await t.test('a letter is given up after three days, and its token erased', asyn
     await deliver()
     clock.ms = letters()[0]?.nextAttemptAt ?? 0
   }
-  const lastError = /^given up after three days: .* 421 "busy"$/
+  const lastError = /^given up after three days: .* 421 busy$/
   t.match(letters(), [{ state: 'failed', sealedToken: null, lastError }])
   t.ok((letters()[0]?.doneAt ?? 0) > end - 60 * minuteMs)
 })
@@ -86,7 +86,7 @@ await t.test('a refused recipient is given up at once, and its token erased', as
   const { sell, deliver, server, letters } = await openPostOffice(t)
   sell()
   server.manners.current = { refuseRecipient: { status: 550, text: 'no such user' } }
-  const reason = /^127\.0\.0\.1:\d+ answered to RCPT TO: 550 "no such user"$/
+  const reason = /^127\.0\.0\.1:\d+ answered to RCPT TO: 550 no such user$/
   t.match(await deliver(), [{ end: { state: 'failed', reason } }])
   t.match(letters(), [{ state: 'failed', sealedToken: null }])
 })
