@@ -1,8 +1,8 @@
 import { parentPort } from 'node:worker_threads'
 import { hashFile } from '../versions/hash-file.js'
-import type { FromHasher, ToHasher } from './hashing.js'
+import type { FromHasher, ToHasher } from './hasher.js'
 
-// The thread that `hashing.ts` starts: it reads files, so that requests need not wait for that.
+// The thread that `hasher.ts` starts: it reads files, so that requests need not wait for that.
 
 parentPort?.on('message', ({ id, path, bytesPerSecondMax }: ToHasher) => {
   const tell = (message: FromHasher) => parentPort?.postMessage(message)

@@ -6,7 +6,7 @@ import { PackError } from '../versions/packer.js'
 import type { PackOrder } from '../versions/packer.js'
 import type { FromPacker } from './pack-messages.js'
 
-// The process that `packing.ts` starts: it packs one order, says how it went, and ends.
+// The process that `pack-process.ts` starts: it packs one order, says how it went, and ends.
 
 const never = new AbortController().signal
 

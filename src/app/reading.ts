@@ -13,7 +13,7 @@ import type { InspectFiles } from '../versions/inspector.js'
 import type { OpenFiles } from '../versions/opener.js'
 import type { MeasurePackGain } from '../versions/pack-gain.js'
 import type { FileChecks } from '../versions/store/file-checks.js'
-import { Closers } from './closers.js'
+import { Closers } from './cleanup-stack.js'
 
 const memoryShare = 0.6
 const openerMemoryShare = 0.25

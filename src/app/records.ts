@@ -10,8 +10,8 @@ import { ControlStore } from '../control/store/store.js'
 import { LastUsed } from '../control/tokens/last-used.js'
 import { WriteHealth } from '../control/write-health.js'
 import { ServiceError } from '../errors.js'
+import type { Closers } from './cleanup-stack.js'
 import { ClockWatch } from './clock-watch.js'
-import type { Closers } from './closers.js'
 
 /** Everything of a server that is written to control.db. */
 export interface Records {

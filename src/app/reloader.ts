@@ -6,7 +6,7 @@ import type { UpdateResult } from '../catalog/live/update.js'
 import { Watcher } from '../catalog/live/watcher.js'
 import { saveDatasetStates } from '../control/dataset-state.js'
 import type { DatasetState } from '../control/dataset-state.js'
-import { finishReload, takeReload } from '../control/reloads.js'
+import { finishReload, takeReload } from '../control/reload-requests.js'
 import type { ControlStore } from '../control/store/store.js'
 
 interface ReloaderParts {

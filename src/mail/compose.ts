@@ -6,11 +6,11 @@ import type { Subscription } from '../control/subscriptions.js'
 import { listTokens } from '../control/tokens/tokens.js'
 import { planOf } from '../registry/registry.js'
 import type { Registry } from '../registry/registry.js'
+import type { LetterGrant, LetterTopic } from './letter-content.js'
 import { writeLetter } from './letter.js'
 import type { MailMessage } from './mailer.js'
 import { renderHtml, renderText } from './render.js'
 import { openToken } from './seal.js'
-import type { LetterGrant, LetterTopic } from './topic.js'
 
 /** What letters are made from, besides the control store. */
 export interface LetterSource {

@@ -1,5 +1,5 @@
-import type { LetterGrant, LetterTopic, Words } from './topic.js'
 import { dateWriter, numberWriter, pluralChooser, shortTitle } from '../wording.js'
+import type { LetterGrant, LetterTopic, Words } from './letter-content.js'
 
 const number = numberWriter('ru')
 const date = dateWriter('ru')

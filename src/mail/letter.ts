@@ -1,7 +1,7 @@
 import type { Language } from '../config.js'
+import type { LetterSubscription, LetterTopic, Words } from './letter-content.js'
 import { englishWords } from './letter-words-en.js'
 import { russianWords } from './letter-words-ru.js'
-import type { LetterSubscription, LetterTopic, Words } from './topic.js'
 
 /** A piece of a letter, the same in text and in HTML. */
 export type Block =

@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { Language } from '../../src/config.js'
+import type { LetterGrant, LetterSubscription, LetterTopic } from '../../src/mail/letter-content.js'
 import { writeLetter } from '../../src/mail/letter.js'
 import { renderHtml, renderText } from '../../src/mail/render.js'
-import type { LetterGrant, LetterSubscription, LetterTopic } from '../../src/mail/topic.js'
 
 const token = `das_live_${'Ab3'.repeat(16)}x`
 const base = 'https://data.example.org'

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import t from 'tap'
 import type { Test } from 'tap'
-import { GuidesAhead } from '../../src/app/guides-ahead.js'
+import { GuidesAhead } from '../../src/app/guide-warmer.js'
 import { ServiceError } from '../../src/errors.js'
 import { faultyService } from '../support/faulty-service.js'
 import { startWorld } from '../support/world.js'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Closers } from '../../src/app/closers.js'
+import { Closers } from '../../src/app/cleanup-stack.js'
 
 await t.test('what was opened is closed in reverse, once, whatever fails', async (t) => {
   const closers = new Closers()

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { packAside } from '../../src/app/packing.js'
+import { packAside } from '../../src/app/pack-process.js'
 import { orderOf, packedRows } from '../engine/fixtures/pack-order.js'
 import { writeParquet } from '../support/parquet.js'
 
