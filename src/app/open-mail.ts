@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.js'
 import { readKey } from '../control/store/key-file.js'
 import type { ControlStore } from '../control/store/store.js'
-import { Postman } from '../mail/letter-sender.js'
+import { LetterSender } from '../mail/letter-sender.js'
 import type { MailSettings } from '../mail/mail-settings.js'
 import { smtpMailer } from '../mail/smtp.js'
 import type { Registry } from '../registry/registry.js'
@@ -22,7 +22,7 @@ interface MailParts {
 }
 
 /** The postman of a server, still at rest; null where mail is off. */
-export function openPostman(parts: MailParts): Postman | null {
+export function openPostman(parts: MailParts): LetterSender | null {
   const { config, mail, folder, store, registry, now, logger } = parts
   if (mail === null) return null
   const base = baseUrl(config)
@@ -31,5 +31,5 @@ export function openPostman(parts: MailParts): Postman | null {
   }
   const mailer = smtpMailer(mail.smtp, mail.sender)
   const key = readKey(join(folder, 'mail.key'))
-  return new Postman({ store, now, logger, base, mailer, key, registry })
+  return new LetterSender({ store, now, logger, base, mailer, key, registry })
 }

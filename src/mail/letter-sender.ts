@@ -17,7 +17,7 @@ const finishMs = 5000
  * The server's own deliverer: every minute it queues the reminders of subscriptions that end
  * within seven days, and sends all that is due. Rounds never overlap.
  */
-export class Postman {
+export class LetterSender {
   readonly #parts: PostmanParts
   readonly #stopping = new AbortController()
   #timer: NodeJS.Timeout | undefined

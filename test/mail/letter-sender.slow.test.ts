@@ -10,7 +10,7 @@ import { readKey } from '../../src/control/store/key-file.js'
 import { ControlStore } from '../../src/control/store/store.js'
 import { extendSubscription } from '../../src/control/subscription-changes.js'
 import { createSubscription } from '../../src/control/subscriptions.js'
-import { Postman } from '../../src/mail/letter-sender.js'
+import { LetterSender } from '../../src/mail/letter-sender.js'
 import { sealToken } from '../../src/mail/seal.js'
 import { startOfTest, startWorld, writeParquet } from '../support/world.js'
 import { startMailServer, startOddServer } from './fixtures/mail-server.js'
@@ -170,7 +170,7 @@ await t.test('every end of a letter has its line and level', async (t) => {
     lines.push([level, message])
   }
   const logger = { info: say('info'), warn: say('warn'), error: say('error') }
-  const postman = new Postman({ ...parts, logger })
+  const postman = new LetterSender({ ...parts, logger })
   t.teardown(() => postman.close())
   sell()
   server.manners.current = busy
@@ -201,7 +201,7 @@ await t.test('a fault breaks a round off, is logged, and the next round goes on'
     if (isBroken) throw new Error('a bug')
     return parts.registry()
   }
-  const postman = new Postman({ ...parts, registry: registryOf, logger })
+  const postman = new LetterSender({ ...parts, registry: registryOf, logger })
   t.teardown(() => postman.close())
   sell()
   await postman.round()
@@ -215,7 +215,7 @@ await t.test('a fault breaks a round off, is logged, and the next round goes on'
 await t.test('a stop begins no further letter', async (t) => {
   const { parts, sell, server, letters } = await openPostOffice(t)
   const ignore = () => undefined
-  const postman = new Postman({
+  const postman = new LetterSender({
     ...parts,
     logger: { info: ignore, warn: ignore, error: ignore },
   })
