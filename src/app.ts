@@ -5,7 +5,7 @@ import { openFollowing } from './app/catalog-updates.js'
 import { Closers } from './app/cleanup-stack.js'
 import { DescriptorWatch, openFilesMax } from './app/descriptors.js'
 import { GuidesAhead } from './app/guide-warmer.js'
-import { openPostman } from './app/open-mail.js'
+import { openLetterSender } from './app/open-mail.js'
 import { defaultMemory, openEngine } from './app/reading.js'
 import { openRecords } from './app/records.js'
 import { prepareState } from './app/state-folder.js'
@@ -130,7 +130,7 @@ async function openApp(parts: OpenParts): Promise<App> {
   const catalog = () => live.serving.catalog
   const service = createService({ ...records, catalog, engine, cursorKey, now })
   const ahead = new GuidesAhead(service, logger)
-  const postman = openPostman({
+  const postman = openLetterSender({
     ...parts,
     folder: state.folder,
     store: records.control,

@@ -22,7 +22,7 @@ interface MailParts {
 }
 
 /** The postman of a server, still at rest; null where mail is off. */
-export function openPostman(parts: MailParts): LetterSender | null {
+export function openLetterSender(parts: MailParts): LetterSender | null {
   const { config, mail, folder, store, registry, now, logger } = parts
   if (mail === null) return null
   const base = baseUrl(config)
