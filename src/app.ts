@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openFollowing } from './app/catalog-updates.js'
-import { Closers } from './app/cleanup-stack.js'
+import { CleanupStack } from './app/cleanup-stack.js'
 import { DescriptorWatch, openFilesMax } from './app/descriptors.js'
 import { GuidesAhead } from './app/guide-warmer.js'
 import { openLetterSender } from './app/open-mail.js'
@@ -75,7 +75,7 @@ const answerMs = 1000
  */
 export async function buildApp(config: Config, parts: AppParts): Promise<App> {
   const mail = readMailSettings(config)
-  const closers = new Closers()
+  const closers = new CleanupStack()
   try {
     return await openApp({ config, mail, closers, ...parts })
   } catch (cause) {
@@ -87,7 +87,7 @@ export async function buildApp(config: Config, parts: AppParts): Promise<App> {
 interface OpenParts extends AppParts {
   readonly config: Config
   readonly mail: MailSettings | null
-  readonly closers: Closers
+  readonly closers: CleanupStack
 }
 
 async function openApp(parts: OpenParts): Promise<App> {

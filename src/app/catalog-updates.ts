@@ -6,7 +6,7 @@ import type { ControlStore } from '../control/store/store.js'
 import { FileChecks } from '../versions/store/file-checks.js'
 import { Scrub } from '../versions/store/scrub.js'
 import { AutoPacker } from './auto-packer.js'
-import type { Closers } from './cleanup-stack.js'
+import type { CleanupStack } from './cleanup-stack.js'
 import { Hasher } from './hasher.js'
 import { packAside } from './pack-process.js'
 import { openerFor } from './reading.js'
@@ -17,7 +17,7 @@ interface FollowingParts {
   readonly versionsFolder: string
   readonly memoryLimitBytes: number
   readonly control: ControlStore
-  readonly closers: Closers
+  readonly closers: CleanupStack
   readonly logger: FastifyBaseLogger
   readonly now: () => number
   /** Something else is served than before. */

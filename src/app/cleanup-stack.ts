@@ -1,7 +1,7 @@
 type Close = () => unknown
 
 /** What was opened, to be closed in reverse, whatever fails on the way. */
-export class Closers {
+export class CleanupStack {
   readonly #closes: Close[] = []
   #closed: Promise<void> | undefined
 

@@ -13,7 +13,7 @@ import type { InspectFiles } from '../versions/inspector.js'
 import type { OpenFiles } from '../versions/opener.js'
 import type { MeasurePackGain } from '../versions/pack-gain.js'
 import type { FileChecks } from '../versions/store/file-checks.js'
-import { Closers } from './cleanup-stack.js'
+import { CleanupStack } from './cleanup-stack.js'
 
 const memoryShare = 0.6
 const openerMemoryShare = 0.25
@@ -68,7 +68,7 @@ export async function openReader(
   const options = { openFiles: openerFor(memoryLimitBytes), versionsFolder: null }
   const catalog = await openCatalog(registry, options, dataset)
   const files = catalog.datasets.get(dataset)?.version?.files ?? []
-  const closers = new Closers()
+  const closers = new CleanupStack()
   const temp = closers.add(await mkdtemp(join(tmpdir(), 'das-read-')), (path) =>
     rm(path, { recursive: true, force: true }),
   )

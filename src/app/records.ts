@@ -10,7 +10,7 @@ import { ControlStore } from '../control/store/store.js'
 import { LastUsed } from '../control/tokens/last-used.js'
 import { WriteHealth } from '../control/write-health.js'
 import { ServiceError } from '../errors.js'
-import type { Closers } from './cleanup-stack.js'
+import type { CleanupStack } from './cleanup-stack.js'
 import { ClockWatch } from './clock-watch.js'
 
 /** Everything of a server that is written to control.db. */
@@ -28,7 +28,7 @@ const busyTimeoutMs = 50
 interface RecordsParts {
   readonly logger: FastifyBaseLogger
   readonly now: () => number
-  readonly closers: Closers
+  readonly closers: CleanupStack
   /** Another control.db is used than before. */
   readonly reopened: () => void
 }

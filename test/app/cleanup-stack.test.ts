@@ -1,8 +1,8 @@
 import t from 'tap'
-import { Closers } from '../../src/app/cleanup-stack.js'
+import { CleanupStack } from '../../src/app/cleanup-stack.js'
 
 await t.test('what was opened is closed in reverse, once, whatever fails', async (t) => {
-  const closers = new Closers()
+  const closers = new CleanupStack()
   const closed: string[] = []
   const broken = new Error('b is stuck')
   t.equal(
