@@ -4,7 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openFollowing } from './app/catalog-updates.js'
 import { CleanupStack } from './app/cleanup-stack.js'
 import { DescriptorWatch, openFilesMax } from './app/descriptors.js'
-import { GuidesAhead } from './app/guide-warmer.js'
+import { GuideWarmer } from './app/guide-warmer.js'
 import { openLetterSender } from './app/open-mail.js'
 import { defaultMemory, openEngine } from './app/reading.js'
 import { openRecords } from './app/records.js'
@@ -129,7 +129,7 @@ async function openApp(parts: OpenParts): Promise<App> {
   const cursorKey = readKey(join(state.folder, 'cursor.key'))
   const catalog = () => live.serving.catalog
   const service = createService({ ...records, catalog, engine, cursorKey, now })
-  const ahead = new GuidesAhead(service, logger)
+  const ahead = new GuideWarmer(service, logger)
   const postman = openLetterSender({
     ...parts,
     folder: state.folder,

@@ -16,7 +16,7 @@ const reasonLettersMax = 200
  * whenever something else is served. A dataset whose guides fail is one line in the log when that
  * begins, when the reason changes, and when it ends.
  */
-export class GuidesAhead {
+export class GuideWarmer {
   readonly #service: Service
   readonly #logger: FastifyBaseLogger
   readonly #troubles = new Map<string, Trouble>()

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import t from 'tap'
 import type { Test } from 'tap'
-import { GuidesAhead } from '../../src/app/guide-warmer.js'
+import { GuideWarmer } from '../../src/app/guide-warmer.js'
 import { ServiceError } from '../../src/errors.js'
 import { faultyService } from '../support/faulty-service.js'
 import { startWorld } from '../support/world.js'
@@ -20,7 +20,7 @@ function failing(rounds: readonly (readonly Failure[])[]) {
     },
   )
   let round = 0
-  const ahead = new GuidesAhead(
+  const ahead = new GuideWarmer(
     {
       ...faultyService,
       prepare: async (_signal, report) => {
