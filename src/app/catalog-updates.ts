@@ -25,7 +25,7 @@ interface FollowingParts {
 }
 
 /** The catalog of a server, and what keeps it up to date; at rest until they are started. */
-export interface Following {
+export interface CatalogUpdates {
   readonly live: LiveCatalog
   readonly reloader: Reloader
   readonly packer: AutoPacker
@@ -37,7 +37,7 @@ export interface Following {
  * Opens the catalog and those who follow registry and files for it.
  * @throws RegistryError when registry.yaml can't be read
  */
-export async function openFollowing(parts: FollowingParts): Promise<Following> {
+export async function openFollowing(parts: FollowingParts): Promise<CatalogUpdates> {
   const { config, versionsFolder, memoryLimitBytes, control, closers, logger, now } = parts
   const hasher = closers.add(new Hasher(), (each) => each.close())
   const checks = new FileChecks(hasher.hash)
