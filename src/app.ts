@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { openFollowing } from './app/catalog-updates.js'
+import { openCatalogUpdates } from './app/catalog-updates.js'
 import { CleanupStack } from './app/cleanup-stack.js'
 import { DescriptorWatch, openFilesMax } from './app/descriptors.js'
 import { GuideWarmer } from './app/guide-warmer.js'
@@ -103,7 +103,7 @@ async function openApp(parts: OpenParts): Promise<App> {
       void reloader.report(true)
     },
   })
-  const { live, reloader, packer, scrub, checks } = await openFollowing({
+  const { live, reloader, packer, scrub, checks } = await openCatalogUpdates({
     ...parts,
     ...records,
     versionsFolder: state.versions,

@@ -37,7 +37,7 @@ export interface CatalogUpdates {
  * Opens the catalog and those who follow registry and files for it.
  * @throws RegistryError when registry.yaml can't be read
  */
-export async function openFollowing(parts: FollowingParts): Promise<CatalogUpdates> {
+export async function openCatalogUpdates(parts: FollowingParts): Promise<CatalogUpdates> {
   const { config, versionsFolder, memoryLimitBytes, control, closers, logger, now } = parts
   const hasher = closers.add(new Hasher(), (each) => each.close())
   const checks = new FileChecks(hasher.hash)
