@@ -1,7 +1,7 @@
 import type { ControlStore } from './store/store.js'
 
 /** A wish of the command line, for the server that holds the same state folder. */
-export interface Reload {
+export interface ReloadRequest {
   readonly id: number
   /** Follow a registry that drops what live subscriptions use. */
   readonly force: boolean
@@ -25,7 +25,7 @@ export function requestReload(store: ControlStore, force: boolean, now: number):
 }
 
 /** The oldest wish that nobody has taken, which then is the caller's. */
-export function takeReload(store: ControlStore, now: number): Reload | undefined {
+export function takeReload(store: ControlStore, now: number): ReloadRequest | undefined {
   const waiting = 'SELECT id FROM reloads WHERE taken_at IS NULL ORDER BY id LIMIT 1'
   // A look first: it takes no lock, and there is nearly never anything to take.
   if (store.all(waiting).length === 0) return undefined
