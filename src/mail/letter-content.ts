@@ -30,7 +30,7 @@ export type LetterTopic =
   | { readonly kind: 'reminder'; readonly daysLeft: number }
 
 /** A language of letters. */
-export interface Words {
+export interface LetterWords {
   readonly subject: (topic: LetterTopic, grants: readonly LetterGrant[]) => string
   /** Opens the letter: what it is about. */
   readonly opening: (topic: LetterTopic, subscription: LetterSubscription) => string

@@ -1,5 +1,5 @@
 import { dateWriter, numberWriter, pluralChooser, shortTitle } from '../wording.js'
-import type { LetterGrant, LetterTopic, Words } from './letter-content.js'
+import type { LetterGrant, LetterTopic, LetterWords } from './letter-content.js'
 
 const number = numberWriter('en')
 const date = dateWriter('en-GB')
@@ -9,7 +9,7 @@ const rows = (count: number) => `${number(count)} ${plural(count, { one: 'row', 
 const days = (count: number) => `${number(count)} ${plural(count, { one: 'day', other: 'days' })}`
 
 /** Letters in English. */
-export const englishWords: Words = {
+export const englishWords: LetterWords = {
   subject,
   opening,
   grant: ({ title, dataset, plan, offer }) => {

@@ -1,5 +1,5 @@
 import { dateWriter, numberWriter, pluralChooser, shortTitle } from '../wording.js'
-import type { LetterGrant, LetterTopic, Words } from './letter-content.js'
+import type { LetterGrant, LetterTopic, LetterWords } from './letter-content.js'
 
 const number = numberWriter('ru')
 const date = dateWriter('ru')
@@ -14,7 +14,7 @@ const rows = (count: number) => `${number(count)} ${plural(count, rowForms)}`
 const days = (count: number) => `${number(count)} ${plural(count, dayForms)}`
 
 /** Letters in Russian. */
-export const russianWords: Words = {
+export const russianWords: LetterWords = {
   subject,
   opening,
   grant: ({ title, dataset, plan, offer }) => {

@@ -1,5 +1,5 @@
 import type { Language } from '../config.js'
-import type { LetterSubscription, LetterTopic, Words } from './letter-content.js'
+import type { LetterSubscription, LetterTopic, LetterWords } from './letter-content.js'
 import { englishWords } from './letter-words-en.js'
 import { russianWords } from './letter-words-ru.js'
 
@@ -16,7 +16,7 @@ export interface LetterText {
   readonly blocks: readonly Block[]
 }
 
-const words: Readonly<Record<Language, Words>> = { en: englishWords, ru: russianWords }
+const words: Readonly<Record<Language, LetterWords>> = { en: englishWords, ru: russianWords }
 
 /** The subject and the blocks of a letter, in its language. */
 export function writeLetter(
@@ -38,7 +38,7 @@ export function writeLetter(
 }
 
 function tokenBlocks(
-  say: Words,
+  say: LetterWords,
   { token, base }: { readonly token: string; readonly base: string },
 ): readonly Block[] {
   const header = `Authorization: Bearer ${token}`
