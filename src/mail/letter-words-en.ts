@@ -9,7 +9,7 @@ const rows = (count: number) => `${number(count)} ${plural(count, { one: 'row', 
 const days = (count: number) => `${number(count)} ${plural(count, { one: 'day', other: 'days' })}`
 
 /** Letters in English. */
-export const englishWords: LetterWords = {
+export const englishLetterWords: LetterWords = {
   subject,
   opening,
   grant: ({ title, dataset, plan, offer }) => {

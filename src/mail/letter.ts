@@ -1,6 +1,6 @@
 import type { Language } from '../config.js'
 import type { LetterSubscription, LetterTopic, LetterWords } from './letter-content.js'
-import { englishWords } from './letter-words-en.js'
+import { englishLetterWords } from './letter-words-en.js'
 import { russianWords } from './letter-words-ru.js'
 
 /** A piece of a letter, the same in text and in HTML. */
@@ -16,7 +16,7 @@ export interface LetterText {
   readonly blocks: readonly Block[]
 }
 
-const words: Readonly<Record<Language, LetterWords>> = { en: englishWords, ru: russianWords }
+const words: Readonly<Record<Language, LetterWords>> = { en: englishLetterWords, ru: russianWords }
 
 /** The subject and the blocks of a letter, in its language. */
 export function writeLetter(
