@@ -14,7 +14,7 @@ const rows = (count: number) => `${number(count)} ${plural(count, rowForms)}`
 const days = (count: number) => `${number(count)} ${plural(count, dayForms)}`
 
 /** Letters in Russian. */
-export const russianWords: LetterWords = {
+export const russianLetterWords: LetterWords = {
   subject,
   opening,
   grant: ({ title, dataset, plan, offer }) => {

@@ -1,7 +1,7 @@
 import type { Language } from '../config.js'
 import type { LetterSubscription, LetterTopic, LetterWords } from './letter-content.js'
 import { englishLetterWords } from './letter-words-en.js'
-import { russianWords } from './letter-words-ru.js'
+import { russianLetterWords } from './letter-words-ru.js'
 
 /** A piece of a letter, the same in text and in HTML. */
 export type Block =
@@ -16,7 +16,10 @@ export interface LetterText {
   readonly blocks: readonly Block[]
 }
 
-const words: Readonly<Record<Language, LetterWords>> = { en: englishLetterWords, ru: russianWords }
+const words: Readonly<Record<Language, LetterWords>> = {
+  en: englishLetterWords,
+  ru: russianLetterWords,
+}
 
 /** The subject and the blocks of a letter, in its language. */
 export function writeLetter(
