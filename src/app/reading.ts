@@ -21,7 +21,7 @@ const queueMax = 256
 /** With the time that a query then runs, less than a minute, which proxies and MCP clients wait. */
 const waitMaxMs = 30_000
 
-export interface EngineRoom {
+export interface EngineSettings {
   /** The only folders that are read. */
   readonly folders: readonly string[]
   /** For what does not fit in memory. */
@@ -36,7 +36,7 @@ export interface EngineRoom {
 }
 
 /** The engine over these folders, with a bounded queue before it. */
-export function openEngine({ slots, ...room }: EngineRoom): Promise<DuckDbEngine> {
+export function openEngine({ slots, ...room }: EngineSettings): Promise<DuckDbEngine> {
   const cores = availableParallelism()
   return DuckDbEngine.open({ ...room, threads: cores, slots: slots ?? cores, queueMax, waitMaxMs })
 }
