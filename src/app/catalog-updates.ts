@@ -17,14 +17,14 @@ interface FollowingParts {
   readonly versionsFolder: string
   readonly memoryLimitBytes: number
   readonly control: ControlStore
-  readonly closers: CleanupStack
+  readonly cleanup: CleanupStack
   readonly logger: FastifyBaseLogger
   readonly now: () => number
-  /** Something else is served than before. */
+  /** Called when something new is served. */
   readonly changed: () => void
 }
 
-/** The catalog of a server, and what keeps it up to date; at rest until they are started. */
+/** The live catalog and the parts that keep it up to date; they are not started yet. */
 export interface CatalogUpdates {
   readonly live: LiveCatalog
   readonly reloader: Reloader
@@ -34,12 +34,12 @@ export interface CatalogUpdates {
 }
 
 /**
- * Opens the catalog and those who follow registry and files for it.
+ * Opens the live catalog and the parts that keep it up to date.
  * @throws RegistryError when registry.yaml can't be read
  */
 export async function openCatalogUpdates(parts: FollowingParts): Promise<CatalogUpdates> {
-  const { config, versionsFolder, memoryLimitBytes, control, closers, logger, now } = parts
-  const hasher = closers.add(new Hasher(), (each) => each.close())
+  const { config, versionsFolder, memoryLimitBytes, control, cleanup, logger, now } = parts
+  const hasher = cleanup.use(new Hasher())
   const checks = new FileChecks(hasher.hash)
   const live = await LiveCatalog.open({
     registryPath: config.registry,
@@ -60,27 +60,19 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
     now,
     changed: () => {
       parts.changed()
-      packer.begin()
+      packer.start()
       scrub.wake()
     },
-    later: () => {
-      packer.begin()
-    },
+    later: () => packer.start(),
     packingOf: (dataset) => packer.textOf(dataset),
   })
   const packer = new AutoPacker({
     live,
     packFiles: packAside,
     logger,
-    changed: () => {
-      void reloader.report(true)
-    },
+    changed: () => void reloader.report(true),
   })
   const scrub = new Scrub({ checks, files: () => live.storedFiles, days: config.scrubDays })
-  closers.add(scrub, (each) => {
-    each.close()
-  })
-  closers.add(reloader, (each) => each.close())
-  closers.add(packer, (each) => each.close())
+  for (const each of [scrub, reloader, packer]) cleanup.use(each)
   return { live, reloader, packer, scrub, checks }
 }

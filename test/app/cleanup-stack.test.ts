@@ -1,23 +1,23 @@
 import t from 'tap'
 import { CleanupStack } from '../../src/app/cleanup-stack.js'
 
-await t.test('what was opened is closed in reverse, once, whatever fails', async (t) => {
-  const closers = new CleanupStack()
+await t.test('a cleanup stack closes in reverse order, once, in spite of failures', async (t) => {
+  const cleanup = new CleanupStack()
   const closed: string[] = []
   const broken = new Error('b is stuck')
   t.equal(
-    closers.add('a', (name) => closed.push(name)),
+    cleanup.adopt('a', (name) => closed.push(name)),
     'a',
   )
-  closers.add('b', () => {
+  cleanup.adopt('b', () => {
     throw broken
   })
-  closers.add('c', async (name) => {
+  cleanup.adopt('c', async (name) => {
     await Promise.resolve()
     closed.push(name)
   })
-  const first = closers.close()
+  const first = cleanup.close()
   await t.rejects(first, broken)
-  await t.rejects(closers.close(), broken)
+  await t.rejects(cleanup.close(), broken)
   t.same(closed, ['c', 'a'])
 })

@@ -33,7 +33,7 @@ function observe(t: Parameters<typeof openStore>[0], charged: readonly string[] 
   const look = (stepMs = 0) => {
     clock.monotonicMs += 10_000
     clock.wallMs += 10_000 + stepMs
-    watch.look()
+    watch.check()
     return lines.splice(0)
   }
   return { look, charge, atStart: lines.splice(0) }

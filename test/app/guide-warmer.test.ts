@@ -20,7 +20,7 @@ function failing(rounds: readonly (readonly Failure[])[]) {
     },
   )
   let round = 0
-  const ahead = new GuideWarmer(
+  const warmer = new GuideWarmer(
     {
       ...faultyService,
       prepare: async (_signal, report) => {
@@ -29,13 +29,13 @@ function failing(rounds: readonly (readonly Failure[])[]) {
     },
     logger,
   )
-  return { ahead, lines }
+  return { warmer, lines }
 }
 
 async function linesOf(t: Test, rounds: readonly (readonly Failure[])[]) {
-  const { ahead, lines } = failing(rounds)
-  t.teardown(() => ahead.close())
-  for (let round = 0; round < rounds.length; round++) await ahead.begin()
+  const { warmer, lines } = failing(rounds)
+  t.teardown(() => warmer.close())
+  for (let round = 0; round < rounds.length; round++) await warmer.start()
   return lines
 }
 
@@ -44,7 +44,7 @@ const unreadable = new ServiceError('service_unavailable', "A part can't be read
   cause: new Error('DuckDB IO: No files found'),
 })
 
-await t.test('a guide that fails every minute is one line, not one a minute', async (t) => {
+await t.test('a guide that fails again for the same reason is logged once', async (t) => {
   const lines = await linesOf(t, [
     [['a', bug('no list')]],
     [['a', bug('no list')]],
@@ -56,59 +56,71 @@ await t.test('a guide that fails every minute is one line, not one a minute', as
       dataset: 'a',
       reason: 'internal_error: Parser Error: no list',
       failures: 1,
-      msg: 'no guide for agents yet',
+      msg: 'the guide for agents failed',
     },
   ])
   t.notMatch(JSON.stringify(lines), /SELECT|stack/, 'neither SQL nor a stack')
 })
 
-await t.test('another reason and the end of the failures are lines that count them', async (t) => {
-  const lines = await linesOf(t, [
-    [['a', bug('no list')]],
-    [
-      ['a', bug('no list')],
-      ['b', unreadable],
-    ],
-    [
+await t.test(
+  'a new reason and the end of the failures are logged with the number of attempts',
+  async (t) => {
+    const lines = await linesOf(t, [
+      [['a', bug('no list')]],
+      [
+        ['a', bug('no list')],
+        ['b', unreadable],
+      ],
+      [
+        ['a', unreadable],
+        ['b', unreadable],
+      ],
+      [['b', unreadable]],
+      [],
+      [['a', unreadable]],
+    ])
+    const reason = 'service_unavailable: DuckDB IO: No files found'
+    t.match(lines, [
+      { dataset: 'a', reason: /no list/, failures: 1 },
+      { dataset: 'b', reason, failures: 1 },
+      { dataset: 'a', reason, failures: 3, msg: 'the guide for agents failed' },
+      { level: 30, dataset: 'a', failures: 3, msg: 'the guide for agents works again' },
+      { level: 30, dataset: 'b', failures: 3, msg: 'the guide for agents works again' },
+      { dataset: 'a', reason, failures: 1 },
+    ])
+    t.equal(lines.length, 6)
+  },
+)
+
+await t.test(
+  'a dataset whose plans fail differently is logged once, with the first reason',
+  async (t) => {
+    const plans: readonly Failure[] = [
+      ['a', bug('one')],
       ['a', unreadable],
-      ['b', unreadable],
-    ],
-    [['b', unreadable]],
-    [],
-    [['a', unreadable]],
-  ])
-  const reason = 'service_unavailable: DuckDB IO: No files found'
-  t.match(lines, [
-    { dataset: 'a', reason: /no list/, failures: 1 },
-    { dataset: 'b', reason, failures: 1 },
-    { dataset: 'a', reason, failures: 3, msg: 'no guide for agents yet' },
-    { level: 30, dataset: 'a', failures: 3, msg: 'guides for agents no longer fail' },
-    { level: 30, dataset: 'b', failures: 3, msg: 'guides for agents no longer fail' },
-    { dataset: 'a', reason, failures: 1 },
-  ])
-  t.equal(lines.length, 6)
-})
+    ]
+    t.match(await linesOf(t, [plans, plans, plans]), {
+      length: 1,
+      0: { reason: /one/, failures: 1 },
+    })
+  },
+)
 
-await t.test('of the plans of a dataset the first that fails speaks for all', async (t) => {
-  const plans: readonly Failure[] = [
-    ['a', bug('one')],
-    ['a', unreadable],
-  ]
-  t.match(await linesOf(t, [plans, plans, plans]), { length: 1, 0: { reason: /one/, failures: 1 } })
-})
-
-await t.test('a dataset of no rows and one of amounts alone have guides ahead', async (t) => {
-  const world = await startWorld(t, {
-    files: {
-      'data/none.parquet': "SELECT DATE '2024-01-01' AS day WHERE false",
-      'data/many.parquet': 'SELECT i * 0.37::DOUBLE AS amount FROM range(100001) t(i)',
-    },
-    registry: `
+await t.test(
+  'guides of an empty dataset and of one without key columns are made at the start',
+  async (t) => {
+    const world = await startWorld(t, {
+      files: {
+        'data/none.parquet': "SELECT DATE '2024-01-01' AS day WHERE false",
+        'data/many.parquet': 'SELECT i * 0.37::DOUBLE AS amount FROM range(100001) t(i)',
+      },
+      registry: `
 datasets:
   none: {title: None, files: data/none.parquet, plans: &plans {pro: {rows_per_month: 1, history: all, price_rub: 0}}}
   many: {title: Many, files: data/many.parquet, plans: *plans}
 `,
-  })
-  await world.app.prepare()
-  t.notMatch(world.log.join(''), /no guide for agents/)
-})
+    })
+    await world.app.prepare()
+    t.notMatch(world.log.join(''), /the guide for agents failed/)
+  },
+)

@@ -54,7 +54,7 @@ await t.test('backup says what it holds, and replaces nothing', async (t) => {
   t.equal(statSync(file).mode & 0o777, 0o600)
   const again = await house.das(['backup', file])
   t.equal(again.code, 1)
-  t.match(again.stderr, /a\.db is there already: name a new file, or remove that one\.\n$/)
+  t.match(again.stderr, /a\.db exists already: name a new file, or remove that one\.\n$/)
   const nowhere = await house.das(['backup', join(house.folder, 'missing', 'a.db')])
   t.match(nowhere.stderr, /^error: There is no folder .*missing\.\n$/)
   t.notOk(existsSync(join(house.folder, 'missing')))

@@ -90,7 +90,7 @@ await t.test('what can not be extended says why, and stays as it was', async (t)
   cancelSubscription(store, subscriptionId, clockAt(noon))
   t.throws(() => extendSubscription(store, subscriptionId, { ...extension, months: 1 }), {
     code: 'bad_request',
-    detail: `Subscription '${subscriptionId}' is cancelled, for good. Make a new one.`,
+    detail: `Subscription '${subscriptionId}' is cancelled. Create a new one.`,
   })
   t.equal(showSubscription(store, subscriptionId).expiresAt, expiresAt)
 })
@@ -135,7 +135,10 @@ await t.test('a change that can not be says why, and changes nothing', async (t)
   const nothing = { grants: [], withdrawn: [], now: clockAt(noon) }
   const mistakes = [
     [{ withdrawn: ['procurement'] }, "The subscription has no dataset 'procurement' to withdraw."],
-    [{ withdrawn: ['financials'] }, 'No dataset would be left. To end it, cancel it.'],
+    [
+      { withdrawn: ['financials'] },
+      'The change would leave no dataset. To end the subscription, cancel it.',
+    ],
     [{ grants: [grant, grant] }, "Name the dataset 'financials' only once."],
     [{ grants: [grant], withdrawn: ['financials'] }, "Name the dataset 'financials' only once."],
     [{ globalRows: 0 }, 'Give the rows a month over all datasets as a whole number, 1 or more.'],
@@ -163,7 +166,7 @@ await t.test('cancelling is for good, and twice is once', async (t) => {
         withdrawn: [],
         now: clockAt(noon),
       }),
-    { code: 'bad_request', detail: /is cancelled, for good/ },
+    { code: 'bad_request', detail: /is cancelled\. Create/ },
   )
 })
 

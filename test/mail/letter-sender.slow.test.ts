@@ -160,7 +160,10 @@ await t.test('mail without a sender stops the start, as wrong usage', async (t) 
 await t.test('a server that mails without a public address is warned of', async (t) => {
   const settings = { smtpUrl: 'smtp://127.0.0.1', mailFrom: 'data@example.org' }
   const { log } = await startWorld(t, { files, registry, settings })
-  t.match(log.join(''), /"address":"http:\/\/127\.0\.0\.1:8080","msg":"letters point to this/)
+  t.match(
+    log.join(''),
+    /"address":"http:\/\/127\.0\.0\.1:8080","msg":"links in letters use this address/,
+  )
 })
 
 await t.test('every end of a letter has its line and level', async (t) => {
