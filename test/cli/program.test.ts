@@ -81,7 +81,7 @@ await t.test('wrong usage ends with 2 and says on stderr what would be right', a
     [['subscription', 'create', '--email', 'a@b.c'], /'--plan <dataset:plan>' not specified/],
     [
       ['serve', '--port', '99999'],
-      /^error: --port \(DAS_PORT\): "99999" is no port, 0 to 65535\n$/,
+      /^error: --port \(DAS_PORT\): "99999" is not a port \(0 to 65535\)\n$/,
     ],
     [['dataset', 'check', '--memory-limit', '2'], /^error: --memory-limit \(DAS_MEMORY_LIMIT\): /],
   ]

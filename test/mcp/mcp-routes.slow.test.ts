@@ -201,7 +201,7 @@ await t.test("the protocol's own refusals have its codes, in both eras", async (
   for (const call of [callRpc, callModern]) {
     for (const name of ['nope', 'constructor', 'Query', '']) {
       const answer = await call(world, token, 'tools/call', { name, arguments: {} })
-      const said = /no tool .*There are: list_resources, describe_resource, query/
+      const said = /no tool .*Tools: list_resources, describe_resource, query/
       isRpcError(t, answer, 200, -32602, said, name)
     }
     for (const uri of [

@@ -113,7 +113,7 @@ await t.test(
       t.equal(answer.text, JSON.stringify(answer.content))
       if (content.truncated) {
         cuts++
-        t.match(content.hint, /Only \d+ rows fit in 30000 characters: go on with next_cursor/)
+        t.match(content.hint, /Only \d+ rows fit in 30000 characters: continue with next_cursor/)
         t.ok(content.row_count < 300 && content.next_cursor !== null)
       } else t.equal(content.hint, undefined)
       for (const id of content.data['id'] ?? []) seen.push(id)
@@ -150,7 +150,7 @@ await t.test(
     const cursor = first.next_cursor
     const stuck = await callTool(world, token, 'query', { resource: 'huge', cursor })
     t.ok(stuck.isError)
-    t.match(stuck.text, /Not even one row of these 2 columns fits.+30000.+select fewer columns/)
+    t.match(stuck.text, /One row of these 2 columns does not fit.+30000.+Select fewer columns/)
     const rest = await callTool(world, token, 'query', { resource: 'huge', cursor, select: ['id'] })
     t.match(contentOf(rest), { data: { id: [3, 4, 5] }, next_cursor: null })
     t.equal(usageOf(openControl(t, world), world, subscriptionId).total, 6)
@@ -162,7 +162,7 @@ await t.test('a page cut by the quota says so, and the next is an error with a t
   const { token } = world.subscribe(['cells:tiny'])
   const page = contentOf(await callTool(world, token, 'query', { resource: 'cells' }))
   t.match(page, { row_count: 7, truncated: false, quota: { rows_remaining: 0, scope: 'resource' } })
-  t.match(page.hint, /cut to the rows that are left of this month's quota/)
+  t.match(page.hint, /cut to the rows left of this month's quota/)
   t.type(page.next_cursor, 'string')
   const used = await callTool(world, token, 'query', { resource: 'cells' })
   t.ok(used.isError)
