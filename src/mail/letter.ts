@@ -3,15 +3,15 @@ import type { LetterSubscription, LetterTopic, LetterWords } from './letter-cont
 import { englishLetterWords } from './letter-words-en.js'
 import { russianLetterWords } from './letter-words-ru.js'
 
-/** A piece of a letter, the same in text and in HTML. */
+/** A part of a letter, for text and HTML. */
 export type Block =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'list'; readonly items: readonly string[] }
-  /** To be copied as it is. */
+  /** To be copied unchanged. */
   | { readonly kind: 'code'; readonly text: string }
 
 export interface LetterText {
-  /** Never holds a token. */
+  /** Never contains a token. */
   readonly subject: string
   readonly blocks: readonly Block[]
 }

@@ -7,7 +7,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { Hasher } from '../../src/app/hasher.js'
 
-await t.test('a file is hashed on another thread; one that is not there is an error', async (t) => {
+await t.test('a file is hashed on another thread; a missing file is an error', async (t) => {
   const path = join(t.testdir(), 'file')
   writeFileSync(path, 'content')
   const hasher = new Hasher()

@@ -97,7 +97,7 @@ await t.test('a restored file is used as soon as it is complete and sound', asyn
   t.equal(control.db.pragma('busy_timeout', { simple: true }), 5000)
 })
 
-await t.test('what was committed to the former file stays there, whole', async (t) => {
+await t.test('commits to the former file stay there, complete', async (t) => {
   const { path, backup, watch, sold, charge } = observe(t)
   charge(5)
   putAside(path)
@@ -109,7 +109,7 @@ await t.test('what was committed to the former file stays there, whole', async (
   t.equal(former.db.pragma('integrity_check', { simple: true }), 'ok')
 })
 
-await t.test('a file that is no store is refused once, and a better one taken', async (t) => {
+await t.test('a file that is not a store is refused once, and a sound one is used', async (t) => {
   const { path, backup, watch, events, kinds } = observe(t)
   putAside(path)
   writeFileSync(path, 'no database, but more than a few letters long '.repeat(100))
@@ -125,7 +125,7 @@ await t.test('a file that is no store is refused once, and a better one taken', 
 })
 
 await t.test(
-  'damage that SQLite finds stops everything until another file lies there',
+  'damage that SQLite finds blocks the store until another file is in its place',
   async (t) => {
     const { path, backup, control, watch, sold, charge, events, kinds } = observe(t)
     control.checkpoint()

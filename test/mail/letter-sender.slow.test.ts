@@ -118,7 +118,7 @@ await t.test('a reminder comes once, a week ahead, and again after an extension'
 })
 
 // While mail is down a token is nowhere in clear: not on the disk, not in the log.
-await t.test('a token that waits is in no file of the state folder, and in no log', async (t) => {
+await t.test('a waiting token is in no file of the state folder and in no log', async (t) => {
   const server = await startMailServer(t, busy)
   const { state, clock, serveOnce, withControl, sell, log } = await openHouse(t, server.url)
   const sold = sell()
@@ -157,7 +157,7 @@ await t.test('mail without a sender stops the start, as wrong usage', async (t) 
   })
 })
 
-await t.test('a server that mails without a public address is warned of', async (t) => {
+await t.test('a server that sends mail without a public address logs a warning', async (t) => {
   const settings = { smtpUrl: 'smtp://127.0.0.1', mailFrom: 'data@example.org' }
   const { log } = await startWorld(t, { files, registry, settings })
   t.match(
@@ -166,7 +166,7 @@ await t.test('a server that mails without a public address is warned of', async 
   )
 })
 
-await t.test('every end of a letter has its line and level', async (t) => {
+await t.test('every end of a letter is logged, with a level of its own', async (t) => {
   const { parts, sell, server, clock } = await openPostOffice(t)
   const lines: (readonly [level: string, message: string])[] = []
   const say = (level: string) => (_facts: unknown, message: string) => {
@@ -191,7 +191,7 @@ await t.test('every end of a letter has its line and level', async (t) => {
   ])
 })
 
-await t.test('a fault breaks a round off, is logged, and the next round goes on', async (t) => {
+await t.test('a fault ends a round, is logged, and the next round sends the letters', async (t) => {
   const { parts, sell, server, clock } = await openPostOffice(t)
   const faults: unknown[] = []
   const ignore = () => undefined
@@ -215,7 +215,7 @@ await t.test('a fault breaks a round off, is logged, and the next round goes on'
   t.equal(server.letters.length, 1)
 })
 
-await t.test('a stop begins no further letter', async (t) => {
+await t.test('no letter is started after a stop', async (t) => {
   const { parts, sell, server, letters } = await openPostOffice(t)
   const ignore = () => undefined
   const postman = new LetterSender({
@@ -233,7 +233,7 @@ await t.test('a stop begins no further letter', async (t) => {
   t.equal(server.letters.length, 1)
 })
 
-await t.test('an app with a mail server that hangs stops all the same', async (t) => {
+await t.test('an app stops even if the mail server hangs', async (t) => {
   const port = await startOddServer(t, () => undefined)
   const { clock, serveOnce, withControl, sell } = await openHouse(t, `smtp://127.0.0.1:${port}`)
   clock.ms = sell().expiresAt - dayMs
