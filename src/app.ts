@@ -33,7 +33,8 @@ export interface App {
    */
   readonly reload: (force?: boolean) => Promise<void>
   /**
-   * Accepts no more requests, waits at most ten seconds for those in flight, interrupts the rest,
+   * Accepts no more requests, waits at most ten seconds for those in flight and for the letter
+   * that is being sent, interrupts the rest,
    * then closes the engine and the store.
    */
   readonly close: () => Promise<void>
@@ -75,21 +76,23 @@ interface OpenParts extends AppParts {
 
 async function openApp(parts: OpenParts): Promise<App> {
   const { config, cleanup, logger, now } = parts
-  cleanup.adopt(ServerLock.take(join(resolve(config.state), 'server.lock')), (lock) => {
-    lock.release()
-  })
+  takeLock(config.state, cleanup)
   const state = await prepareState(config.state)
   const memoryLimitBytes = config.memoryLimit ?? defaultMemory()
   const records = openRecords(state.folder, {
     ...parts,
-    reopened: () => void reloader.report(true),
+    reopened: () => {
+      void reloader.report(true)
+    },
   })
   const { live, reloader, packer, scrub, checks } = await openCatalogUpdates({
     ...parts,
     ...records,
     versionsFolder: state.versions,
     memoryLimitBytes,
-    changed: () => void guides.start(),
+    changed: () => {
+      void guides.start()
+    },
   })
   const engine = cleanup.use(
     await openEngine({
@@ -109,8 +112,8 @@ async function openApp(parts: OpenParts): Promise<App> {
   const registry = () => live.serving.registry
   const service = createService({ ...records, catalog, engine, cursorKey, now })
   const guides = new GuideWarmer(service, logger)
-  const { folder } = state
-  const letters = openLetterSender({ ...parts, folder, store: records.control, registry })
+  const store = records.control
+  const letters = openLetterSender({ ...parts, folder: state.folder, store, registry })
   if (letters) cleanup.use(letters)
   let isStopping = false
   const isUsable = () => !isStopping && records.isUsable()
@@ -126,10 +129,14 @@ async function openApp(parts: OpenParts): Promise<App> {
   const close = () => {
     isStopping = true
     guides.close()
-    // The letter that is being sent and the requests in flight finish at the same time.
     void letters?.close()
     return cleanup.close()
   }
-  const reload = (force?: boolean) => reloader.reload(force)
-  return { server, catalog, registry, prepare, reload, close }
+  return { server, catalog, registry, prepare, reload: (force) => reloader.reload(force), close }
+}
+
+function takeLock(stateFolder: string, cleanup: CleanupStack): void {
+  cleanup.adopt(ServerLock.take(join(resolve(stateFolder), 'server.lock')), (lock) => {
+    lock.release()
+  })
 }

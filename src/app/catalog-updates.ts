@@ -70,7 +70,9 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
     live,
     packFiles: packAside,
     logger,
-    changed: () => void reloader.report(true),
+    changed: () => {
+      void reloader.report(true)
+    },
   })
   const scrub = new Scrub({ checks, files: () => live.storedFiles, days: config.scrubDays })
   for (const each of [scrub, reloader, packer]) cleanup.use(each)

@@ -83,9 +83,9 @@ export class ClockWatch {
     if (newest === null || newest <= month) return
     logger.error(
       { newest, month },
-      `rows are counted in ${newest}, and by the clock it is ${month}: it ran ahead, or it is behind ` +
-        'now. Subscriptions that were charged there stay in that month. Set the clock right, and ' +
-        'then run: das usage --repair',
+      `rows are counted in ${newest}, and by the clock it is ${month}: it ran ahead, or it is ` +
+        'behind now. Subscriptions that were charged there stay in that month. Set the clock ' +
+        'right, and then run: das usage --repair',
     )
   }
 }

@@ -14,7 +14,7 @@ type Settle = (message: Exclude<FromPacker, { kind: 'progress' }>) => void
 
 /**
  * Packs in a process of its own while the server answers requests: with its own memory, at low
- * priority. It ends with this process, and when the signal aborts; the next call continues its work.
+ * priority. It ends with this process, and when the signal aborts; the next call goes on with it.
  */
 export const packAside: PackFiles = async (order, { signal, report }) => {
   signal.throwIfAborted()

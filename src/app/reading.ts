@@ -58,8 +58,8 @@ export function gainFor(memoryLimitBytes: number | null): MeasurePackGain {
 }
 
 /**
- * Opens one dataset in the place of its files, to read it beside the server. A dataset that can't be
- * opened has a reason. The catalog lists the other datasets unopened.
+ * Opens one dataset in the place of its files, to read it beside the server. A dataset that can't
+ * be opened has a reason. The catalog lists the other datasets unopened.
  */
 export async function openReader(
   registry: Registry,

@@ -22,7 +22,7 @@ export interface Records {
   readonly isUsable: () => boolean
 }
 
-/** How long a lock on control.db may block the event loop; charges wait longer, without blocking. */
+/** How long a lock on control.db may block the event loop; charges wait on without blocking. */
 const busyTimeoutMs = 50
 
 interface RecordsParts {

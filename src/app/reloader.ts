@@ -147,8 +147,9 @@ export class Reloader {
         finishReload(control, request.id, now())
       }
     } catch (cause) {
-      if (!this.#isUnread)
+      if (!this.#isUnread) {
         logger.warn({ err: cause }, "reload requests wait: control.db can't be read")
+      }
       this.#isUnread = true
     }
   }

@@ -152,8 +152,9 @@ function changedGrants(
   }
   checkOnce(grants, withdrawn)
   for (const { dataset, plan } of grants) plans.set(dataset, plan)
-  if (plans.size === 0)
+  if (plans.size === 0) {
     throw badRequest('The change would leave no dataset. To end the subscription, cancel it.')
+  }
   const after = [...plans].map(([dataset, plan]) => ({ dataset, plan }))
   checkGrants(after)
   return after

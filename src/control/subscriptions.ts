@@ -100,8 +100,8 @@ export function dayOfMonth(ms: number): number {
 
 /**
  * The same time of day, UTC, `months` calendar months later, on `day` or, in a shorter month, on
- * its last day: 31 January + 1 = 28 or 29 February; + 2, with day 31, is 31 March. Times in ms since
- * the epoch.
+ * its last day: 31 January + 1 = 28 or 29 February; + 2, with day 31, is 31 March. Times in ms
+ * since the epoch.
  */
 export function addMonths(ms: number, months: number, day: number = dayOfMonth(ms)): number {
   const date = new Date(ms)

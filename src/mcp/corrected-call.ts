@@ -7,8 +7,8 @@ const lettersMax = 500
 type Arguments = Readonly<Record<string, unknown>>
 
 /**
- * The caller's call, corrected, as `Corrected call: query {…}`, or with an example in the place of a
- * value that only the caller knows; null when it is too long.
+ * The caller's call, corrected, as `Corrected call: query {…}`, or with an example in the place of
+ * a value that only the caller knows; null when it is too long.
  */
 export function correctedCall(
   tool: string,

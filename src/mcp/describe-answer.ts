@@ -10,8 +10,8 @@ const lettersMax = 50_000
 const droppable = ['operators', 'sample_rows', 'values', 'min', 'max', 'null_share', 'description']
 
 /**
- * The answer of `describe_resource`, for `exactJsonText`: the guide, with example rows by column and
- * calls of `query`.
+ * The answer of `describe_resource`, for `exactJsonText`: the guide, with example rows by column
+ * and calls of `query`.
  */
 export function describeAnswer(guide: DatasetGuide) {
   const { limit, columns, operators, sample_rows: rows, examples, caution, ...head } = guide

@@ -10,7 +10,7 @@ import { recordOf } from '../registry/shape.js'
 /** One POST of a client. */
 interface Message {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** The parsed body; undefined if it is not JSON: the protocol has an error of its own for that. */
+  /** The parsed body; undefined if it is not JSON, an error of the protocol. */
   readonly content: unknown
 }
 

@@ -22,8 +22,8 @@ export interface ProtocolParts {
 const cacheMs = 300_000
 
 /**
- * A protocol server for one request. It uses the low-level `Server` of the SDK, because this product
- * checks arguments with its own error texts, and numbers as written.
+ * A protocol server for one request. It uses the low-level `Server` of the SDK, because this
+ * product checks arguments with its own error texts, and numbers as written.
  */
 export function protocolServer(parts: ProtocolParts, call: Call): Server {
   const { service, version, logFault } = parts

@@ -9,7 +9,7 @@ const undurableCode =
 
 /**
  * Returns the result of `work`. Turns SQLite's failures to read or write durably (disk full or
- * broken, locked beyond the busy timeout, read-only, corrupt) into an error that the caller may see.
+ * broken, locked beyond the busy timeout, read-only, corrupt) into an error for callers.
  * Other errors pass unchanged.
  *
  * @throws service_unavailable with `retryAfterSeconds`; SQLite's own error is the `cause`.

@@ -106,8 +106,8 @@ export class ControlStore {
   }
 
   /**
-   * Moves the write-ahead log into the database file, if possible, and closes it. A second call does
-   * nothing.
+   * Moves the write-ahead log into the database file, if possible, and closes it. A second call
+   * does nothing.
    */
   close(): void {
     closeCheckpointed(this.#db)

@@ -47,8 +47,9 @@ export interface ReissuedToken extends IssuedToken {
 type TokenRow = Omit<TokenRecord, 'grants'> & GrantColumns
 
 /**
- * The frozen record of the token with this hash, in one read, so that a revocation takes effect with
- * the next request. Returns revoked, expired and cancelled tokens, too: the caller checks them.
+ * The frozen record of the token with this hash, in one read, so that a revocation takes effect
+ * with the next request. Also returns revoked, expired and cancelled tokens, for the caller to
+ * check.
  */
 export function findToken(store: ControlStore, hash: Uint8Array): TokenRecord | undefined {
   const rows = store.all<TokenRow>(
