@@ -88,7 +88,7 @@ export function queueReminders(
 }
 
 /**
- * Takes the waiting letter that has been due longest, and holds it; `undefined` when there is none.
+ * Takes the waiting letter that has been due longest, and holds it; `undefined` if none waits.
  * A letter that a process took before it died is free when its hold is over.
  */
 export function takeLetter(

@@ -24,7 +24,7 @@ export function requestReload(store: ControlStore, force: boolean, now: number):
   })
 }
 
-/** Takes the oldest waiting request; `undefined` when there is none. */
+/** Takes the oldest waiting request; `undefined` if none waits. */
 export function takeReload(store: ControlStore, now: number): ReloadRequest | undefined {
   const waiting = 'SELECT id FROM reloads WHERE taken_at IS NULL ORDER BY id LIMIT 1'
   // Reading first takes no lock; there is nearly never a request.

@@ -20,7 +20,7 @@ export interface SubscriptionOrder {
   readonly grants: readonly Grant[]
   /** 1 to 120. */
   readonly months: number
-  /** Rows a month over all datasets; null = no such cap. */
+  /** Rows a month over all datasets; null = no cap. */
   readonly globalRows: number | null
   /** The price of the whole order, in whole roubles. */
   readonly priceRub: number

@@ -10,9 +10,9 @@ export interface Charge {
   readonly rows: number
   /** Grants all of the rows or none. Left out = as many as the caps allow. */
   readonly allOrNone?: boolean
-  /** Rows a month of this dataset; null = no such cap. */
+  /** Rows a month of this dataset; null = no cap. */
   readonly datasetRowsMax: number | null
-  /** Rows a month over all datasets; null = no such cap. */
+  /** Rows a month over all datasets; null = no cap. */
   readonly globalRowsMax: number | null
 }
 

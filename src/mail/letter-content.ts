@@ -13,7 +13,7 @@ export interface LetterSubscription {
   /** Ms since the epoch. */
   readonly expiresAt: number
   readonly grants: readonly LetterGrant[]
-  /** Rows a month over all datasets; null = no such cap. */
+  /** Rows a month over all datasets; null = no cap. */
   readonly globalRows: number | null
 }
 

@@ -58,7 +58,7 @@ await t.test('settings are shown with their variable and default', async (t) => 
   const { stdout } = await das(['serve', '--help'])
   t.match(
     stdout.replace(/\s+/g, ' '),
-    '--port <value> port to listen on; 0 takes a free one (DAS_PORT, default 8080)',
+    '--port <value> port to listen on; 0 chooses a free one (DAS_PORT, default 8080)',
   )
 })
 

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import { damage } from './failures.js'
 import { controlMigrations, refuseNewer, versionOf } from './migrations.js'
 
-/** Identifies the file at a path by device and inode; null when there is none. */
+/** Identifies the file at a path by device and inode; null without one. */
 export function fileIdentity(path: string): string | null {
   const found = statIfAny(path)
   return found && `${found.dev}:${found.ino}`

@@ -16,7 +16,7 @@ export interface TokenRecord {
   /** The subscription's end; its tokens are refused from this instant on. */
   readonly subscriptionExpiresAt: number
   readonly cancelledAt: number | null
-  /** Rows a month over all datasets; null = no such cap. */
+  /** Rows a month over all datasets; null = no cap. */
   readonly globalRows: number | null
   /** By dataset name. */
   readonly grants: readonly Grant[]
@@ -90,7 +90,7 @@ export function issueToken(
  * Issues a new token and ends the earlier ones `graceMs` from now, or at their own end if that is
  * sooner: a reissue never extends a token. All or nothing.
  *
- * @throws not_found when there is no such subscription; bad_request for a negative grace.
+ * @throws not_found when the subscription does not exist; bad_request for a negative grace.
  */
 export function reissueToken(
   store: ControlStore,
