@@ -13,6 +13,7 @@ import { FileError } from './versions/opener.js'
 export interface Catalog {
   readonly datasets: ReadonlyMap<string, Dataset>
   readonly demo: Registry['demo']
+  readonly prompts: Registry['prompts']
 }
 
 /**
@@ -49,7 +50,7 @@ export async function openCatalog(
       : registryDataset(name, entry)
     datasets.set(name, dataset)
   }
-  return Object.freeze({ datasets, demo: registry.demo })
+  return Object.freeze({ datasets, demo: registry.demo, prompts: registry.prompts })
 }
 
 /** The folder of published versions in the state folder. */

@@ -1,15 +1,15 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import { badRequest } from './errors.js'
 
-/** What a subscriber can be written to in. */
+/** The languages of letters and of the portal. */
 export type Language = 'en' | 'ru'
 
-/** One setting: where it comes from, what it is when nobody says, and how its text is read. */
-interface Setting<T, Default extends string | null> {
+/** One setting: its flag and variable, its default, and the parser of its text. */
+interface SettingDefinition<T, Default extends string | null> {
   /** Null for a secret: other users of the machine can read command lines. */
   readonly flag: string | null
   readonly variable: string
-  /** As the owner would write it; null = worked out at start. */
+  /** In the form that the owner writes; null = computed at start. */
   readonly default: Default
   readonly help: string
   readonly parse: (text: string) => T
@@ -20,19 +20,23 @@ function setting<T, Default extends string | null>(
   value: Default,
   help: string,
   parse: (text: string) => T,
-): Setting<T, Default> {
+): SettingDefinition<T, Default> {
   const variable = `DAS_${flag.toUpperCase().replaceAll('-', '_')}`
   return { flag: `--${flag}`, variable, default: value, help, parse }
 }
 
-function secret<T>(name: string, help: string, parse: (text: string) => T): Setting<T, null> {
+function secret<T>(
+  name: string,
+  help: string,
+  parse: (text: string) => T,
+): SettingDefinition<T, null> {
   return { ...setting(name, null, help, parse), flag: null }
 }
 
-/** The one list of settings: it feeds the reader, `--help` and the documentation's test. */
+/** The list of settings, also for `--help` and the test of the documentation. */
 export const settings = {
   host: setting('host', '127.0.0.1', 'address to listen on', parseText),
-  port: setting('port', '8080', 'port to listen on; 0 takes a free one', parsePort),
+  port: setting('port', '8080', 'port to listen on; 0 chooses a free one', parsePort),
   registry: setting('registry', 'registry.yaml', 'the registry of datasets', parseText),
   state: setting('state', 'var', 'folder for control.db, versions and keys (mode 0700)', parseText),
   publicUrl: setting(
@@ -50,42 +54,44 @@ export const settings = {
   corsOrigins: setting(
     'cors-origins',
     '',
-    'comma-separated origins whose web pages may call REST, as https://app.example.org; or * for any',
+    'comma-separated origins whose web pages may call REST, such as https://app.example.org; ' +
+      'or * for any',
     parseOrigins,
   ),
   trustProxy: setting(
     'trust-proxy',
     '',
-    'comma-separated networks (CIDR) whose X-Forwarded-For is believed',
+    'comma-separated networks (CIDR) of proxies whose X-Forwarded-For is trusted',
     parseNetworks,
   ),
   memoryLimit: setting(
     'memory-limit',
     null,
-    "the query engine's memory, as 2GB or 512MB; 60 % of the machine's (or the cgroup's) when not set",
+    'memory of the query engine, such as 2GB or 512MB; ' +
+      "60 % of the machine's or the cgroup's memory when not set",
     parseBytes,
   ),
   querySlots: setting(
     'query-slots',
     null,
-    'queries that run at once, 1 to 32; as many as cores when not set',
+    'concurrent queries, 1 to 32; as many as cores when not set',
     parseSlots,
   ),
   scrubDays: setting(
     'scrub-days',
     '7',
-    'days in which the running server reads every stored file once to verify it; 0 = never',
+    'the running server verifies every stored file once in this number of days; 0 = never',
     parseDays,
   ),
   smtpUrl: secret(
     'smtp-url',
-    'the mail server, as smtp://user:password@host:587 or smtps://…; no mail when not set',
+    'the mail server, such as smtp://user:password@host:587 or smtps://…; no mail when not set',
     parseSmtpUrl,
   ),
   mailFrom: setting(
     'mail-from',
     null,
-    'the sender of letters, as data@example.org or Data <data@example.org>',
+    'the sender of letters, such as data@example.org or Data <data@example.org>',
     parseText,
   ),
   mailLanguage: setting(
@@ -99,7 +105,7 @@ export const settings = {
 
 type Settings = typeof settings
 
-/** Every setting, read and checked; null where it is worked out at start. */
+/** Every setting, read and checked; null when it is computed at start. */
 export type Config = {
   readonly [Key in keyof Settings]:
     ReturnType<Settings[Key]['parse']> | Extract<Settings[Key]['default'], null>
@@ -107,8 +113,7 @@ export type Config = {
 
 /**
  * Reads the settings: flags, then `DAS_*` variables, then defaults.
- * @throws bad_request naming the flag and the variable of a value that can't be read; a secret value
- *   is not repeated
+ * @throws bad_request naming the flag and the variable of a wrong value; never repeats a secret
  */
 export function readConfig(
   flags: Readonly<Record<string, unknown>>,
@@ -127,7 +132,7 @@ export function readConfig(
   return Object.freeze(Object.fromEntries(entries)) as Config
 }
 
-/** What stands before every path as users see it, without a slash at its end; often nothing. */
+/** The prefix of every path that users see, without a slash at its end; usually empty. */
 export function rootPath(publicUrl: string | null): string {
   return publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')
 }
@@ -139,12 +144,12 @@ function parseText(text: string): string {
 
 function parsePort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
-  throw new Error(`"${text}" is no port, 0 to 65535`)
+  throw new Error(`"${text}" is not a port (0 to 65535)`)
 }
 
 function parseSlots(text: string): number {
   if (/^\d{1,2}$/.test(text) && Number(text) >= 1 && Number(text) <= 32) return Number(text)
-  throw new Error(`"${text}" is no number from 1 to 32`)
+  throw new Error(`must be a whole number from 1 to 32, got "${text}"`)
 }
 
 const scrubDaysMax = 365
@@ -157,34 +162,41 @@ function parseDays(text: string): number {
 function parseUrl(text: string): string {
   const url = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null
   if (url && !url.search && !url.hash && !url.username) return text.replace(/\/+$/, '')
-  throw new Error(`"${text}" is no http or https address, as https://data.example.org`)
+  throw new Error(
+    `"${text}" is not an http or https address; write it like https://data.example.org`,
+  )
+}
+
+/** The trimmed parts of a comma-separated list, without empty ones. */
+function parts(text: string): readonly string[] {
+  return text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]))
 }
 
 function parseHosts(text: string): readonly string[] {
-  const hosts = text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]))
+  const hosts = parts(text)
   const wrong = hosts.find((host) => !/^([\w.-]+|\[[\da-f:.]+\])$/i.test(host))
   if (wrong === undefined) return hosts.map((host) => host.toLowerCase())
-  throw new Error(`"${wrong}" is no host name without a port, as data.example.org`)
+  throw new Error(`"${wrong}" is not a host name without a port; write it like data.example.org`)
 }
 
 function parseOrigins(text: string): readonly string[] {
-  const origins = text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]))
+  const origins = parts(text)
   if (origins.length === 1 && origins[0] === '*') return origins
   for (const each of origins) {
     const origin = /^https?:\/\//i.test(each) && URL.canParse(each) ? new URL(each).origin : null
     if (origin === each) continue
-    if (each === '*') throw new Error('"*" stands alone: it means every origin')
-    const form = origin === null ? 'as https://app.example.org' : `write ${origin}`
-    throw new Error(`"${each}" is no origin: ${form}`)
+    if (each === '*') throw new Error('"*" means every origin: write it alone')
+    const form = origin === null ? 'write it like https://app.example.org' : `write ${origin}`
+    throw new Error(`"${each}" is not an origin: ${form}`)
   }
   return origins
 }
 
 function parseNetworks(text: string): readonly string[] {
-  const networks = text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]))
+  const networks = parts(text)
   const wrong = networks.find((network) => !isNetwork(network))
   if (wrong === undefined) return networks
-  throw new Error(`"${wrong}" is no address or network, as 10.0.0.0/8`)
+  throw new Error(`"${wrong}" is not an address or network; write it like 10.0.0.0/8`)
 }
 
 function isNetwork(text: string): boolean {
@@ -211,24 +223,24 @@ function parseBytes(text: string): number {
   const unit = unitBytes[match?.[2]?.toUpperCase() ?? '']
   const bytes = Math.floor(Number(match?.[1]) * (unit ?? NaN))
   if (bytes >= memoryBytesMin && Number.isSafeInteger(bytes)) return bytes
-  throw new Error(`"${text}" is no size of at least 64MB, as 2GB or 512MB`)
+  throw new Error(`"${text}" is not a size of at least 64MB; write it like 2GB or 512MB`)
 }
 
-/** Never repeats the text: it holds a password. */
+/** Never repeats the text, which contains a password. */
 function parseSmtpUrl(text: string): URL {
   const url = /^smtps?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null
   if (url?.hostname && !url.search && !url.hash && /^\/?$/.test(url.pathname)) return url
-  throw new Error('is no address like smtp://user:password@host:587 or smtps://host')
+  throw new Error('must be an address like smtp://user:password@host:587 or smtps://host')
 }
 
 function parseLanguage(text: string): Language {
   if (text === 'en' || text === 'ru') return text
-  throw new Error(`"${text}" is neither en nor ru`)
+  throw new Error(`must be en or ru, got "${text}"`)
 }
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'silent']
 
 function parseLevel(text: string): string {
   if (levels.includes(text)) return text
-  throw new Error(`"${text}" is none of ${levels.join(', ')}`)
+  throw new Error(`must be one of ${levels.join(', ')}, got "${text}"`)
 }

@@ -1,4 +1,4 @@
-/** Every error code a caller can meet, with its HTTP status (specification 7, contract 1.1). */
+/** Every error code with its HTTP status (specification 7, contract 1.1). */
 export const errorStatus = {
   bad_request: 400,
   unauthorized: 401,
@@ -18,18 +18,18 @@ export const errorStatus = {
 
 export type ErrorCode = keyof typeof errorStatus
 
-/** A filter as JSON carries it. */
+/** A filter in JSON. */
 export interface FilterText {
   readonly column: string
   readonly op: string
   readonly value: string | number
 }
 
-/** How the caller's own question becomes a right one, for answers that can show it corrected. */
+/** How to correct the caller's question, for answers that show the corrected one. */
 export type Correction =
   /** A column's name, in filters and select. */
   | { readonly kind: 'column'; readonly written: string; readonly meant: string }
-  /** In the filters on this column alone; an `example` stands in for what can't be guessed. */
+  /** In the filters on this column only; an `example` replaces a value that can't be guessed. */
   | {
       readonly kind: 'operator' | 'value' | 'example'
       readonly column: string
@@ -37,7 +37,7 @@ export type Correction =
       readonly meant: string | number
     }
   | { readonly kind: 'limit'; readonly meant: number }
-  /** An example too: any filter does. */
+  /** Also an example: any filter is accepted. */
   | { readonly kind: 'add-filter'; readonly filter: FilterText }
   | { readonly kind: 'drop-cursor' }
 
@@ -49,8 +49,8 @@ interface ServiceErrorOptions {
 }
 
 /**
- * The one error that a caller may see. `detail` says what to correct and holds no path, SQL or
- * token; `cause` is for the log only.
+ * The only error that callers see. `detail` says what to correct, without paths, SQL or tokens;
+ * `cause` is for the log only.
  */
 export class ServiceError extends Error {
   readonly code: ErrorCode
@@ -68,18 +68,18 @@ export class ServiceError extends Error {
   }
 }
 
-/** The error for a value or shape that the caller can correct. */
+/** The error for a mistake that the caller can correct. */
 export function badRequest(detail: string, correction?: Correction): ServiceError {
   return new ServiceError('bad_request', detail, { correction })
 }
 
-/** Any thrown value as what its caller may see of it: a bug stays unnamed, with its cause kept. */
+/** Any thrown value as an error for callers: a bug becomes internal_error, with its cause. */
 export function asServiceError(cause: unknown): ServiceError {
   if (cause instanceof ServiceError) return cause
   return new ServiceError('internal_error', 'Something went wrong here.', { cause })
 }
 
-/** What somebody has to look at; a full queue or a slow query is told by the request's own line. */
+/** Whether the operator must act. The request's own log line covers a full queue or slow query. */
 export function isFault(error: ServiceError): boolean {
   if (error.code === 'service_unavailable') return error.cause !== undefined
   return error.code === 'internal_error'

@@ -100,17 +100,23 @@ await t.test('each setting is read in its own form', (t) => {
 
 await t.test('a bad value is told with its flag, its variable and what would be right', (t) => {
   const empty = () => 'is empty'
-  const port = (text: string) => `"${text}" is no port, 0 to 65535`
-  const url = (text: string) => `"${text}" is no http or https address, as https://data.example.org`
-  const host = (text: string) => `"${text}" is no host name without a port, as data.example.org`
-  const origin = (text: string) => `"${text}" is no origin: as https://app.example.org`
-  const network = (text: string) => `"${text}" is no address or network, as 10.0.0.0/8`
-  const size = (text: string) => `"${text}" is no size of at least 64MB, as 2GB or 512MB`
+  const port = (text: string) => `"${text}" is not a port (0 to 65535)`
+  const url = (text: string) =>
+    `"${text}" is not an http or https address; write it like https://data.example.org`
+  const host = (text: string) =>
+    `"${text}" is not a host name without a port; write it like data.example.org`
+  const origin = (text: string) =>
+    `"${text}" is not an origin: write it like https://app.example.org`
+  const network = (text: string) =>
+    `"${text}" is not an address or network; write it like 10.0.0.0/8`
+  const size = (text: string) =>
+    `"${text}" is not a size of at least 64MB; write it like 2GB or 512MB`
   const days = (text: string) => `must be a number of days from 0 to 365, got "${text}"`
-  const slots = (text: string) => `"${text}" is no number from 1 to 32`
-  const server = () => 'is no address like smtp://user:password@host:587 or smtps://host'
-  const language = (text: string) => `"${text}" is neither en nor ru`
-  const level = (text: string) => `"${text}" is none of trace, debug, info, warn, error, silent`
+  const slots = (text: string) => `must be a whole number from 1 to 32, got "${text}"`
+  const server = () => 'must be an address like smtp://user:password@host:587 or smtps://host'
+  const language = (text: string) => `must be en or ru, got "${text}"`
+  const level = (text: string) =>
+    `must be one of trace, debug, info, warn, error, silent, got "${text}"`
   const cases: readonly (readonly [
     keyof typeof settings,
     (text: string) => string,
@@ -176,9 +182,12 @@ await t.test('a bad value is told with its flag, its variable and what would be 
     }
   }
   for (const text of ['https://a.example/', 'https://A.example', 'https://a.example:443/x?y']) {
-    t.match(refusals('corsOrigins', text)[0], `"${text}" is no origin: write https://a.example`)
+    t.match(refusals('corsOrigins', text)[0], `"${text}" is not an origin: write https://a.example`)
   }
-  t.match(refusals('corsOrigins', 'https://a.example,*')[0], '"*" stands alone')
+  t.match(
+    refusals('corsOrigins', 'https://a.example,*')[0],
+    '"*" means every origin: write it alone',
+  )
   t.same(refusals('trustProxy', '10.0.0.0/8,nonsense')[0]?.split(': ')[1], network('nonsense'))
   t.end()
 })

@@ -6,7 +6,7 @@ interface AutoPackerParts {
   readonly live: LiveCatalog
   readonly packFiles: PackFiles
   readonly logger: FastifyBaseLogger
-  /** There is news of a dataset: a share done, packed, or failed. */
+  /** Called when a dataset's packing makes progress, succeeds or fails. */
   readonly changed: () => void
 }
 
@@ -17,13 +17,12 @@ interface Job {
   progress: PackProgress | null
 }
 
-/** Between two reports of how far it has come. */
 const reportEveryMs = 5000
 
 /**
- * Packs the versions of datasets that say `pack: auto`, one at a time, beside the server. They are
- * served as they were dropped until the packed form is there, verified; a version that is replaced
- * meanwhile is left, and what replaced it packed.
+ * Packs the versions of datasets with `pack: auto`, one at a time, in the background. The original
+ * files are served until the packed ones are verified. A job ends early when another version
+ * replaces its own, which is packed next.
  */
 export class AutoPacker {
   readonly #parts: AutoPackerParts
@@ -34,23 +33,23 @@ export class AutoPacker {
     this.#parts = parts
   }
 
-  /** Looks whether there is something to pack, and whether what is being packed is still wanted. */
-  begin(): void {
+  /** Starts the next job, if there is one, and ends a job whose version is no longer served. */
+  start(): void {
     const { live } = this.#parts
     if (this.#job && !live.isWanted(this.#job.order)) {
-      this.#job.stop.abort(new Error('another version is served by now'))
+      this.#job.stop.abort(new Error('another version is served now'))
     }
     const order = this.#job || this.#isClosed ? null : live.toPack
     if (!order) return
     const stop = new AbortController()
     const done = this.#pack(order, stop.signal).finally(() => {
       this.#job = null
-      this.begin()
+      this.start()
     })
     this.#job = { order, stop, done, progress: null }
   }
 
-  /** What packing is at for a dataset, in words; null where there is nothing to say. */
+  /** The state of a dataset's packing, for the operator; null when there is nothing to report. */
   textOf(dataset: string): string | null {
     const failure = this.#parts.live.packFailure(dataset)
     if (failure !== null) return `not packed: ${failure}`
@@ -61,7 +60,7 @@ export class AutoPacker {
     return `packing: ${progress.stage}, ${share} %`
   }
 
-  /** Ends what is being packed; the next server goes on with it. */
+  /** Ends the job; the next server continues it. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#job?.stop.abort(new Error('the service is stopping'))
@@ -88,7 +87,7 @@ export class AutoPacker {
     } catch (cause) {
       if (!signal.aborted) {
         live.notPacked(order, cause)
-        logger.error({ dataset, err: cause }, 'not packed, served as it is')
+        logger.error({ dataset, err: cause }, 'packing failed, the original files are served')
       }
     }
     changed()

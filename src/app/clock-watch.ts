@@ -2,40 +2,39 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { ControlStore } from '../control/store/store.js'
 import { newestPeriod, periodOf } from '../control/usage.js'
 
-const lookEveryMs = 10_000
+const checkEveryMs = 10_000
 
-/** More than what time servers correct at once on a machine that keeps time. */
+/** Time servers correct less than this in one step. */
 const stepMsMin = 60_000
 
 interface ClockParts {
   readonly control: ControlStore
   /** Milliseconds since 1970, by the clock of the machine, which can be set. */
   readonly now: () => number
-  /** Milliseconds of a clock that nothing sets. */
+  /** Milliseconds of a clock that can't be set. */
   readonly monotonicMs: () => number
   readonly logger: Pick<FastifyBaseLogger, 'warn' | 'error'>
 }
 
 /**
- * Notices a clock that was set: months are counted by it, so that one which runs ahead opens the
- * quotas of a month to come. Logs each step, and rows that are counted in a month to come, with the
- * remedy.
+ * Logs when the machine's clock is set. Quotas depend on it: a clock that runs ahead opens the
+ * quotas of a later month. Also logs rows that are counted in a later month, with the remedy.
  */
 export class ClockWatch {
   readonly #parts: ClockParts
   readonly #timer: NodeJS.Timeout
   #offsetMs: number
 
-  /** Looks at once, and then every ten seconds, by a timer that keeps no process alive. */
+  /** Checks now and every ten seconds; the timer does not keep the process alive. */
   constructor(parts: ClockParts) {
     this.#parts = parts
     this.#offsetMs = this.#offset()
     this.#reportLaterMonth()
-    this.#timer = setInterval(() => this.#lookSafely(), lookEveryMs).unref()
+    this.#timer = setInterval(() => this.#checkSafely(), checkEveryMs).unref()
   }
 
-  /** Compares the time that has passed by both clocks since the last look. */
-  look(): void {
+  /** Compares how far both clocks moved since the last check. */
+  check(): void {
     const offsetMs = this.#offset()
     const stepMs = offsetMs - this.#offsetMs
     this.#offsetMs = offsetMs
@@ -44,17 +43,16 @@ export class ClockWatch {
     this.#reportLaterMonth()
   }
 
-  /** Ends the looks. */
   close(): void {
     clearInterval(this.#timer)
   }
 
-  /** What a store that can't be read now has counted, the next step or start says. */
-  #lookSafely(): void {
+  /** A store that can't be read now is checked at the next step or start. */
+  #checkSafely(): void {
     try {
-      this.look()
+      this.check()
     } catch (cause) {
-      this.#parts.logger.warn({ err: cause }, 'a step of the clock was not examined')
+      this.#parts.logger.warn({ err: cause }, 'the clock was not checked')
     }
   }
 
@@ -85,9 +83,9 @@ export class ClockWatch {
     if (newest === null || newest <= month) return
     logger.error(
       { newest, month },
-      `rows are counted in ${newest}, and by the clock it is ${month}: it ran ahead, or it is behind ` +
-        'now. Subscriptions that were charged there stay in that month. Set the clock right, and ' +
-        'then run: das usage --repair',
+      `rows are counted in ${newest}, and by the clock it is ${month}: it ran ahead, or it is ` +
+        'behind now. Subscriptions that were charged there stay in that month. Set the clock ' +
+        'right, and then run: das usage --repair',
     )
   }
 }

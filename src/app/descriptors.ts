@@ -2,21 +2,21 @@ import { closeSync, openSync } from 'node:fs'
 import type { Server } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 
-/** Kept from connections for files: of the datasets, of control.db, of spills. */
+/** Descriptors for the files of datasets, control.db and spills, not for connections. */
 const reservedForFiles = 256
 
-const lookEveryMs = 1000
+const checkEveryMs = 1000
 const logEveryMs = 60_000
 
 interface DescriptorParts {
   readonly server: Server
   readonly logger: Pick<FastifyBaseLogger, 'warn' | 'error'>
-  /** How many files and sockets the process may have open; null = not known. */
+  /** The limit of open files and sockets; null = unknown. */
   readonly filesMax: number | null
   readonly monotonicMs: () => number
 }
 
-/** How many descriptors this process may have open; null where the system does not say. */
+/** The limit of open files of this process; null when the system does not report it. */
 export function openFilesMax(): number | null {
   const report = process.report.getReport() as {
     readonly userLimits?: { readonly open_files?: { readonly soft: number | string } }
@@ -26,9 +26,9 @@ export function openFilesMax(): number | null {
 }
 
 /**
- * Keeps descriptors for files, and logs when connections are dropped for lack of them, at most once
- * a minute: Node.js closes such a connection and says nothing. A server takes at most as many
- * connections as the limit of open files allows beside 256 files, or half of a smaller limit.
+ * Reserves 256 descriptors for files, or half of a small limit, and leaves the rest to connections.
+ * Logs at most once a minute that connections are dropped for lack of descriptors: Node.js drops
+ * them silently.
  */
 export class DescriptorWatch {
   readonly #parts: DescriptorParts
@@ -45,16 +45,16 @@ export class DescriptorWatch {
       if (filesMax < 2 * reservedForFiles) {
         logger.warn(
           { filesMax, connectionsMax: server.maxConnections },
-          `few open files: ${remedy}`,
+          `the limit of open files is low. ${remedy}`,
         )
       }
     }
     server.on('drop', this.#onDrop)
-    this.#timer = setInterval(() => this.look(), lookEveryMs).unref()
+    this.#timer = setInterval(() => this.check(), checkEveryMs).unref()
   }
 
-  /** Tries to open a file: where that fails, connections are dropped, too. */
-  look(): void {
+  /** Opens a file to find out whether descriptors are left. */
+  check(): void {
     try {
       closeSync(openSync('/dev/null', 'r'))
     } catch (cause) {
@@ -63,7 +63,6 @@ export class DescriptorWatch {
     }
   }
 
-  /** Ends the looks. */
   close(): void {
     clearInterval(this.#timer)
     this.#parts.server.off('drop', this.#onDrop)
@@ -85,5 +84,5 @@ export class DescriptorWatch {
 }
 
 const remedy =
-  'Raise the limit of open files: `ulimit -n 65536` in the shell, `LimitNOFILE=65536` in the systemd ' +
-  'unit'
+  'Raise the limit of open files: `ulimit -n 65536` in the shell, `LimitNOFILE=65536` in the ' +
+  'systemd unit'

@@ -1,17 +1,17 @@
 import { parentPort } from 'node:worker_threads'
 import { hashFile } from '../versions/hash-file.js'
-import type { FromHasher, ToHasher } from './hashing.js'
+import type { FromHasher, ToHasher } from './hasher.js'
 
-// The thread that `hashing.ts` starts: it reads files, so that requests need not wait for that.
+// The thread of `hasher.ts`: requests do not wait while it reads files.
 
 parentPort?.on('message', ({ id, path, bytesPerSecondMax }: ToHasher) => {
-  const tell = (message: FromHasher) => parentPort?.postMessage(message)
+  const send = (message: FromHasher) => parentPort?.postMessage(message)
   hashFile(path, bytesPerSecondMax).then(
     (hash) => {
-      tell({ id, hash })
+      send({ id, hash })
     },
     (cause: NodeJS.ErrnoException) => {
-      tell({ id, code: cause.code ?? 'UNKNOWN' })
+      send({ id, code: cause.code ?? 'UNKNOWN' })
     },
   )
 })

@@ -3,33 +3,36 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.js'
 import { readKey } from '../control/store/key-file.js'
 import type { ControlStore } from '../control/store/store.js'
+import { LetterSender } from '../mail/letter-sender.js'
 import type { MailSettings } from '../mail/mail-settings.js'
-import { Postman } from '../mail/postman.js'
 import { smtpMailer } from '../mail/smtp.js'
 import type { Registry } from '../registry/registry.js'
 import { baseUrl } from '../service/first-questions.js'
 
 interface MailParts {
   readonly config: Config
-  /** Null where mail is off. */
+  /** Null when mail is off. */
   readonly mail: MailSettings | null
   readonly folder: string
   readonly store: ControlStore
-  /** The one that is followed at the moment. */
+  /** The registry that is served now. */
   readonly registry: () => Registry
   readonly now: () => number
   readonly logger: FastifyBaseLogger
 }
 
-/** The postman of a server, still at rest; null where mail is off. */
-export function openPostman(parts: MailParts): Postman | null {
+/** The sender of a server's letters, not started yet; null when mail is off. */
+export function openLetterSender(parts: MailParts): LetterSender | null {
   const { config, mail, folder, store, registry, now, logger } = parts
   if (mail === null) return null
   const base = baseUrl(config)
   if (config.publicUrl === null) {
-    logger.warn({ address: base }, 'letters point to this address: set DAS_PUBLIC_URL')
+    logger.warn(
+      { address: base },
+      'links in letters use this address; set DAS_PUBLIC_URL to change it',
+    )
   }
   const mailer = smtpMailer(mail.smtp, mail.sender)
   const key = readKey(join(folder, 'mail.key'))
-  return new Postman({ store, now, logger, base, mailer, key, registry })
+  return new LetterSender({ store, now, logger, base, mailer, key, registry })
 }

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 
 const count = Type.Integer({ minimum: 0 })
 
-/** What a process that packs tells the one that started it. */
+/** A message from the packing process to the server. */
 export const FromPackerSchema = Type.Union([
   Type.Object({
     kind: Type.Literal('progress'),
@@ -24,7 +24,7 @@ export const FromPackerSchema = Type.Union([
   Type.Object({
     kind: Type.Literal('failed'),
     message: Type.String(),
-    /** What it was thrown as: a FileError's path, a PackError, or anything else. */
+    /** The class of the error: FileError (with its path), PackError, or another. */
     error: Type.Union([Type.Literal('file'), Type.Literal('pack'), Type.Literal('other')]),
     path: Type.String(),
   }),

@@ -6,11 +6,11 @@ import { PackError } from '../versions/packing/packer.js'
 import type { PackOrder } from '../versions/packing/packer.js'
 import type { FromPacker } from './pack-messages.js'
 
-// The process that `packing.ts` starts: it packs one order, says how it went, and ends.
+// The process of `pack-process.ts`: it packs one order, reports the result, and ends.
 
 const never = new AbortController().signal
 
-function tell(message: FromPacker): Promise<void> {
+function send(message: FromPacker): Promise<void> {
   return new Promise((resolve) => {
     if (process.connected) process.send?.(message, () => resolve())
     else resolve()
@@ -18,10 +18,10 @@ function tell(message: FromPacker): Promise<void> {
 }
 
 /**
- * Gives way to all others. On Linux each thread has a priority of its own, which those that it
+ * Other processes go first. On Linux each thread has its own priority, which the threads that it
  * starts inherit; elsewhere the process has one.
  */
-function giveWay(): void {
+function lowerPriority(): void {
   const threads = process.platform === 'linux' ? readdirSync('/proc/self/task').map(Number) : [0]
   for (const thread of threads) setPriority(thread, constants.priority.PRIORITY_LOW)
 }
@@ -34,17 +34,17 @@ function failed(cause: unknown): FromPacker {
   return { kind: 'failed', error: cause instanceof PackError ? 'pack' : 'other', message, path: '' }
 }
 
-// The starter has ended, in whatever way. Threads of the engine must not delay this end.
+// The server has ended: threads of the engine must not keep this process alive.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 
-// The one message that ever comes is an order, from the same release of the same program.
+// The only message is an order, from a server of the same release.
 process.once('message', (order: PackOrder) => {
-  giveWay()
+  lowerPriority()
   const report = (progress: (FromPacker & { kind: 'progress' })['progress']) => {
-    void tell({ kind: 'progress', progress })
+    void send({ kind: 'progress', progress })
   }
   void duckDbPacker()(order, { signal: never, report })
     .then<FromPacker, FromPacker>((files) => ({ kind: 'done', files: [...files] }), failed)
-    .then(tell)
+    .then(send)
     .then(() => process.disconnect())
 })

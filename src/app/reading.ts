@@ -13,47 +13,48 @@ import type { InspectFiles } from '../versions/inspector.js'
 import type { OpenFiles } from '../versions/opener.js'
 import type { MeasurePackGain } from '../versions/packing/packer.js'
 import type { FileChecks } from '../versions/store/file-checks.js'
-import { Closers } from './closers.js'
+import { CleanupStack } from './cleanup-stack.js'
 
 const memoryShare = 0.6
-const openerMemoryShare = 0.25
+/** For work beside a server's engine. */
+const smallMemoryShare = 0.25
 const queueMax = 256
-/** With the time that a query then runs, less than a minute, which proxies and MCP clients wait. */
+/** This and a query's own time are less than a minute, the limit of proxies and MCP clients. */
 const waitMaxMs = 30_000
 
-export interface EngineRoom {
-  /** The only folders that are read. */
+export interface EngineSettings {
+  /** The engine reads no other folders. */
   readonly folders: readonly string[]
-  /** For what does not fit in memory. */
+  /** For data that does not fit in memory. */
   readonly tempFolder: string
   readonly memoryLimitBytes: number
-  /** Queries at once; null = as many as cores. */
+  /** Concurrent queries; null = as many as cores. */
   readonly slots: number | null
-  /** Told of versions that must not be read any more. */
+  /** Called with versions that must not be read any more. */
   readonly withdraw?: NonNullable<EngineOptions['withdraw']>
-  /** Where files are read only once they are verified. */
+  /** With it, only verified files are read. */
   readonly checks?: FileChecks
 }
 
-/** The engine over these folders, with a bounded queue before it. */
-export function openEngine({ slots, ...room }: EngineRoom): Promise<DuckDbEngine> {
+/** Opens the engine over these folders, with a bounded queue. */
+export function openEngine({ slots, ...room }: EngineSettings): Promise<DuckDbEngine> {
   const cores = availableParallelism()
   return DuckDbEngine.open({ ...room, threads: cores, slots: slots ?? cores, queueMax, waitMaxMs })
 }
 
-/** Opens Parquet files beside an engine of this much memory; null = as much as by default. */
+/** Opens Parquet files with a share of this memory; null = the default. */
 export function openerFor(memoryLimitBytes: number | null): OpenFiles {
-  return duckDbOpener(Math.floor((memoryLimitBytes ?? defaultMemory()) * openerMemoryShare))
+  return duckDbOpener(smallShare(memoryLimitBytes))
 }
 
-/** Looks into opened Parquet files beside an engine of this much memory; null = as by default. */
+/** Inspects opened Parquet files with a share of this memory; null = the default. */
 export function inspectorFor(memoryLimitBytes: number | null): InspectFiles {
-  return duckDbInspector(Math.floor((memoryLimitBytes ?? defaultMemory()) * openerMemoryShare))
+  return duckDbInspector(smallShare(memoryLimitBytes))
 }
 
-/** Measures what packing would bring, in an engine of this much memory; null = by default. */
+/** Measures the gain of packing with a share of this memory; null = the default. */
 export function gainFor(memoryLimitBytes: number | null): MeasurePackGain {
-  return duckDbGain(Math.floor((memoryLimitBytes ?? defaultMemory()) * openerMemoryShare))
+  return duckDbGain(smallShare(memoryLimitBytes))
 }
 
 /** A dataset that can be read without a server. */
@@ -64,8 +65,8 @@ interface OpenDataset {
 }
 
 /**
- * Opens one dataset where its files lie, to read it beside the server; where that can't be, it has
- * a reason. Of the others the catalog knows what the registry says.
+ * Opens one dataset in the place of its files, to read it beside the server. A dataset that can't
+ * be opened has a reason. The catalog lists the other datasets unopened.
  */
 export async function openReader(
   registry: Registry,
@@ -75,23 +76,28 @@ export async function openReader(
   const options = { openFiles: openerFor(memoryLimitBytes), versionsFolder: null }
   const catalog = await openCatalog(registry, options, dataset)
   const files = catalog.datasets.get(dataset)?.version?.files ?? []
-  const closers = new Closers()
-  const temp = closers.add(await mkdtemp(join(tmpdir(), 'das-read-')), (path) =>
+  const cleanup = new CleanupStack()
+  const temp = cleanup.adopt(await mkdtemp(join(tmpdir(), 'das-read-')), (path) =>
     rm(path, { recursive: true, force: true }),
   )
   try {
     const engine = await openEngine({
       folders: [...new Set(files.map(({ path }) => dirname(path)))],
       tempFolder: temp,
-      memoryLimitBytes: Math.floor((memoryLimitBytes ?? defaultMemory()) * openerMemoryShare),
+      memoryLimitBytes: smallShare(memoryLimitBytes),
       slots: 1,
     })
-    closers.add(engine, (each) => each.close())
-    return { catalog, engine, close: () => closers.close() }
+    cleanup.use(engine)
+    return { catalog, engine, close: () => cleanup.close() }
   } catch (cause) {
-    await closers.close()
+    await cleanup.close()
     throw cause
   }
+}
+
+/** Bytes for this much memory's small share; null = of the default. */
+export function smallShare(memoryLimitBytes: number | null): number {
+  return Math.floor((memoryLimitBytes ?? defaultMemory()) * smallMemoryShare)
 }
 
 /** Bytes of memory for the engine: a share of the cgroup's limit, else of the machine's memory. */

@@ -10,51 +10,47 @@ import { ControlStore } from '../control/store/store.js'
 import { LastUsed } from '../control/tokens/last-used.js'
 import { WriteHealth } from '../control/write-health.js'
 import { ServiceError } from '../errors.js'
+import type { CleanupStack } from './cleanup-stack.js'
 import { ClockWatch } from './clock-watch.js'
-import type { Closers } from './closers.js'
 
-/** Everything of a server that is written to control.db. */
+/** The parts of a server that read and write control.db. */
 export interface Records {
   readonly control: ControlStore
   readonly charges: ChargeQueue
   readonly lastUsed: LastUsed
-  /** Whether the store can be read, and takes writes. */
+  /** Whether the store can be read and written. */
   readonly isUsable: () => boolean
 }
 
-/** How long a lock on control.db may hold up the whole server; charges wait longer in between. */
+/** How long a lock on control.db may block the event loop; charges wait on without blocking. */
 const busyTimeoutMs = 50
 
 interface RecordsParts {
   readonly logger: FastifyBaseLogger
   readonly now: () => number
-  readonly closers: Closers
-  /** Another control.db is used than before. */
+  readonly cleanup: CleanupStack
+  /** Called when another control.db is in use. */
   readonly reopened: () => void
 }
 
 /**
- * Opens control.db for a server, checks it, and watches it; `closers` write what still waits, and
- * close it.
+ * Opens control.db for a server, checks it, and watches it. At a stop, `cleanup` writes what waits
+ * and closes it.
  * @throws Error, for the operator, when it is damaged or can't be opened
  */
 export function openRecords(folder: string, parts: RecordsParts): Records {
-  const { logger, now, closers } = parts
+  const { logger, now, cleanup } = parts
   const path = join(folder, 'control.db')
-  const control = closers.add(ControlStore.open(path), (each) => {
-    each.close()
-  })
+  const control = cleanup.use(ControlStore.open(path))
   checkStructure(control.db)
   control.setBusyTimeout(busyTimeoutMs)
   const report = (cause: unknown) => {
-    logger.warn({ err: cause }, 'the last uses of tokens are not noted for now')
+    logger.warn({ err: cause }, 'the last uses of tokens are not saved for now')
   }
-  const lastUsed = closers.add(new LastUsed(control, now, report), (each) => {
-    each.close()
-  })
+  const lastUsed = cleanup.use(new LastUsed(control, now, report))
   const chargeStore = ChargeStore.open(path, { busyTimeoutMs })
-  const charges = closers.add(new ChargeQueue(chargeStore), (each) => each.close())
-  const watch = closers.add(
+  const charges = cleanup.use(new ChargeQueue(chargeStore))
+  const watch = cleanup.use(
     new StoreWatch({
       path,
       control,
@@ -64,21 +60,15 @@ export function openRecords(folder: string, parts: RecordsParts): Records {
         if (event.kind === 'reopened') parts.reopened()
       },
     }),
-    (each) => {
-      each.close()
-    },
   )
   watch.start()
-  const clock = new ClockWatch({ control, now, monotonicMs: () => performance.now(), logger })
-  closers.add(clock, (each) => {
-    each.close()
-  })
+  cleanup.use(new ClockWatch({ control, now, monotonicMs: () => performance.now(), logger }))
   const health = writeHealth(control, chargeStore, logger)
   return { control, charges, lastUsed, isUsable: () => watch.isSound && health.isWritable() }
 }
 
 function logEvent(logger: FastifyBaseLogger, path: string, event: StoreEvent): void {
-  const refused = 'every request that needs it is 503'
+  const refused = 'every request that needs it gets 503'
   switch (event.kind) {
     case 'damaged':
       logger.fatal(
@@ -87,27 +77,29 @@ function logEvent(logger: FastifyBaseLogger, path: string, event: StoreEvent): v
       )
       break
     case 'replaced':
-      logger.error(`control.db was removed or replaced: ${refused} until a sound one is in place`)
+      logger.error(
+        `control.db was removed or replaced: ${refused} until a sound file is in its place`,
+      )
       break
     case 'refused':
       logger.error(
         { reason: reasonOf(event.cause, path) },
-        `the control.db that was put in place can't be used: ${refused}. ${restoreAdvice(path, false)}`,
+        `the new control.db can't be used: ${refused}. ${restoreAdvice(path, false)}`,
       )
       break
     case 'reopened':
-      logger.warn('the control.db that was put in place is sound and is used from now on')
+      logger.warn('the new control.db is sound and in use')
   }
 }
 
-/** The log names no folder. */
+/** Without the folder: the log does not name it. */
 function reasonOf(cause: unknown, path: string): string {
   const found = cause instanceof ServiceError ? cause.cause : cause
   const text = found instanceof Error ? found.message : String(found)
   return text.replaceAll(dirname(path) + sep, '')
 }
 
-/** Whether control.db takes writes; the log says once when it no longer does, and when it does. */
+/** Watches whether control.db can be written; logs when writes begin to fail and when they work. */
 function writeHealth(
   control: ControlStore,
   charges: ChargeStore,
@@ -116,8 +108,8 @@ function writeHealth(
   return new WriteHealth(control, charges, {
     now: () => performance.now(),
     report: (failure) => {
-      if (failure) logger.error({ err: failure.cause }, 'control.db takes no writes')
-      else logger.info('control.db takes writes again')
+      if (failure) logger.error({ err: failure.cause }, "control.db can't be written")
+      else logger.info('control.db can be written again')
     },
   })
 }

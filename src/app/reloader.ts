@@ -6,7 +6,7 @@ import type { UpdateResult } from '../catalog/live/update.js'
 import { Watcher } from '../catalog/live/watcher.js'
 import { saveDatasetStates } from '../control/dataset-state.js'
 import type { DatasetState } from '../control/dataset-state.js'
-import { finishReload, takeReload } from '../control/reloads.js'
+import { finishReload, takeReload } from '../control/reload-requests.js'
 import type { ControlStore } from '../control/store/store.js'
 
 interface ReloaderParts {
@@ -14,36 +14,36 @@ interface ReloaderParts {
   readonly control: ControlStore
   readonly logger: FastifyBaseLogger
   readonly now: () => number
-  /** Something else is served than before. */
+  /** Called when something new is served. */
   readonly changed: () => void
-  /** Some time has passed: what was put off may be tried again. */
+  /** Called once a minute: work that was postponed may be tried again. */
   readonly later: () => void
-  /** What packing is at for a dataset; null where there is nothing to say. */
+  /** The state of a dataset's packing; null when there is nothing to report. */
   readonly packingOf: (dataset: string) => string | null
 }
 
-const wishEveryMs = 500
+const requestsEveryMs = 500
 const expireEveryMs = 60_000
-/** Between two looks at something that is being written. */
+/** The pause between two checks of a file that is being written. */
 const settleMs = 250
-const settleLooksMax = 200
+const settleChecksMax = 200
 
 /**
- * Keeps a server's catalog up to date: watches the disk, hears the command line's wishes, and tells
- * the log and control.db what became of each dataset.
+ * Keeps a server's catalog up to date: watches the disk, takes reload requests of the command line,
+ * and reports the state of each dataset to the log and control.db.
  */
 export class Reloader {
   readonly #parts: ReloaderParts
   #reported: Serving | null = null
-  /** What control.db does not say yet. */
+  /** The state was not written to control.db yet. */
   #isUnsaved = false
   #watcher: Watcher | null = null
-  #wishes: NodeJS.Timeout | undefined
-  #wish: Promise<void> | null = null
+  #requestTimer: NodeJS.Timeout | undefined
+  #request: Promise<void> | null = null
   #isUnread = false
   #expiredAt = 0
-  #looking: Promise<unknown> = Promise.resolve()
-  /** When something was seen that is being written, by the monotonic clock. */
+  #checking: Promise<unknown> = Promise.resolve()
+  /** When a file was last found to be in writing, by the monotonic clock. */
   #unsettledAt = -Infinity
   #isClosed = false
 
@@ -51,39 +51,38 @@ export class Reloader {
     this.#parts = parts
   }
 
-  /** Begins to watch. */
   start(): void {
     const { live, logger } = this.#parts
     this.#watcher = new Watcher({
-      check: () => this.#look(),
+      check: () => this.#check(),
       folders: () => live.watchedFolders,
       checkMs: () => live.checkMs,
       report: (cause) => {
-        logger.error({ err: cause }, 'looking for changed files failed')
+        logger.error({ err: cause }, 'the check for changed files failed')
       },
     })
-    this.#wishes = setInterval(() => {
-      this.#wish ??= this.#hear().finally(() => {
-        this.#wish = null
+    this.#requestTimer = setInterval(() => {
+      this.#request ??= this.#takeRequest().finally(() => {
+        this.#request = null
       })
-    }, wishEveryMs)
-    this.#wishes.unref()
+    }, requestsEveryMs)
+    this.#requestTimer.unref()
   }
 
-  /** Looks soon: something has happened that no event tells. */
+  /** Checks soon, for a change that causes no file event. */
   trigger(): void {
     this.#watcher?.trigger()
   }
 
-  /** Takes what lies on the disk now; waits while something is being written, for a while. */
+  /** Applies the changes on the disk now; waits a while for a file that is being written. */
   async reload(force = false): Promise<void> {
-    for (let looks = 0; looks < settleLooksMax && !this.#isClosed; looks++) {
-      if ((await this.#look(force)) !== 'unsettled') return
+    for (let checks = 0; checks < settleChecksMax && !this.#isClosed; checks++) {
+      if ((await this.#check(force)) !== 'unsettled') return
     }
   }
 
-  /** Tells log and control.db what is served, where that is news; `isNews` where it looks the same. */
-  async report(isNews = false): Promise<void> {
+  /** Reports what is served to log and control.db if it changed, or if `isChanged` says so. */
+  async report(isChanged = false): Promise<void> {
     const { live, logger, changed } = this.#parts
     const { serving } = live
     const before = this.#reported
@@ -93,32 +92,35 @@ export class Reloader {
       logChanges(logger, before, serving)
       if (before) changed()
     }
-    this.#isUnsaved ||= isNews
+    this.#isUnsaved ||= isChanged
     if (!this.#isUnsaved) return
     try {
       await this.#save(serving)
       if (serving === live.serving) this.#isUnsaved = false
     } catch (cause) {
-      logger.warn({ err: cause }, 'control.db does not say yet what is served')
+      logger.warn(
+        { err: cause },
+        'the state of datasets was not saved in control.db; it is tried again',
+      )
     }
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    clearInterval(this.#wishes)
-    await Promise.all([this.#watcher?.close(), this.#wish])
+    clearInterval(this.#requestTimer)
+    await Promise.all([this.#watcher?.close(), this.#request])
     await this.#parts.live.close()
   }
 
-  /** One look at a time, whoever wants it. */
-  #look(force = false): Promise<UpdateResult> {
-    const look = this.#looking.then(() => this.#lookNow(force))
-    this.#looking = look.catch(() => undefined)
-    return look
+  /** One check at a time. */
+  #check(force = false): Promise<UpdateResult> {
+    const check = this.#checking.then(() => this.#checkNow(force))
+    this.#checking = check.catch(() => undefined)
+    return check
   }
 
-  /** Two looks that see the same prove that nobody writes only where they stand apart. */
-  async #lookNow(force: boolean): Promise<UpdateResult> {
+  /** Two checks prove that a file is complete only when time has passed between them. */
+  async #checkNow(force: boolean): Promise<UpdateResult> {
     const { live, now, later } = this.#parts
     await sleep(Math.max(0, this.#unsettledAt + settleMs - performance.now()))
     const result = await live.update(force)
@@ -132,20 +134,22 @@ export class Reloader {
     return result
   }
 
-  /** A request that comes while control.db can't be read is taken later; the log says so once. */
-  async #hear(): Promise<void> {
+  /** While control.db can't be read, requests wait; the log says so once. */
+  async #takeRequest(): Promise<void> {
     const { control, now, logger } = this.#parts
     try {
-      const wish = takeReload(control, now())
+      const request = takeReload(control, now())
       this.#isUnread = false
-      if (!wish) return
+      if (!request) return
       try {
-        await this.reload(wish.force)
+        await this.reload(request.force)
       } finally {
-        finishReload(control, wish.id, now())
+        finishReload(control, request.id, now())
       }
     } catch (cause) {
-      if (!this.#isUnread) logger.warn({ err: cause }, 'requests to reload are not taken for now')
+      if (!this.#isUnread) {
+        logger.warn({ err: cause }, "reload requests wait: control.db can't be read")
+      }
       this.#isUnread = true
     }
   }
@@ -166,7 +170,7 @@ export class Reloader {
         updatedAt,
       })
     }
-    // What is newer by now has a report of its own, which must not be written over.
+    // A newer state has a report of its own, which this one must not overwrite.
     if (serving !== live.serving) return
     saveDatasetStates(control, states, { reason: registryReason, updatedAt })
   }
@@ -187,7 +191,7 @@ function stateOf({ name, version, reason, earlier }: Dataset) {
 
 function logChanges(logger: FastifyBaseLogger, before: Serving | null, now: Serving): void {
   if (now.registryReason !== null && now.registryReason !== before?.registryReason) {
-    logger.error({ reason: now.registryReason }, 'registry refused, the last good one goes on')
+    logger.error({ reason: now.registryReason }, 'registry refused, the last good one is served')
   }
   for (const [name, { version, reason }] of now.catalog.datasets) {
     const known = before?.catalog.datasets.get(name)
@@ -197,7 +201,7 @@ function logChanges(logger: FastifyBaseLogger, before: Serving | null, now: Serv
       logger.info({ dataset: name, version: id, rows, files: files.length, replaced }, 'serving')
     }
     if (reason === null || reason === known?.reason) continue
-    if (version) logger.error({ dataset: name, reason }, 'refused, the last good version goes on')
+    if (version) logger.error({ dataset: name, reason }, 'refused, the last good version is served')
     else logger.error({ dataset: name, reason }, 'dataset unavailable')
   }
   for (const name of before?.catalog.datasets.keys() ?? []) {

@@ -1,10 +1,8 @@
 import { duckDbSampler } from '../engine/duckdb/open/read-sample.js'
 import type { WithSample } from '../versions/sample.js'
-import { defaultMemory } from './reading.js'
+import { smallShare } from './reading.js'
 
-const samplerMemoryShare = 0.25
-
-/** Samples Parquet files beside an engine of this much memory; null = as much as by default. */
+/** Samples Parquet files with a share of this memory; null = the default. */
 export function samplerFor(memoryLimitBytes: number | null): WithSample {
-  return duckDbSampler(Math.floor((memoryLimitBytes ?? defaultMemory()) * samplerMemoryShare))
+  return duckDbSampler(smallShare(memoryLimitBytes))
 }

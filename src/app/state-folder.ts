@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { versionsFolderOf } from '../catalog.js'
 
-/** Makes the folders of a server's state, for its owner alone, and empties the one for spills and pages. */
+/** Makes the folders of a server's state, readable by its owner only, and empties `temp`. */
 export async function prepareState(folder: string) {
   const state = { folder: resolve(folder), versions: versionsFolderOf(folder), temp: '' }
   state.temp = join(state.folder, 'tmp')

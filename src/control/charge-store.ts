@@ -12,19 +12,19 @@ import type { Charge, ChargeResult } from './usage.js'
 export interface ChargeStoreOptions {
   /** How long a charge blocks the event loop for another process's lock. */
   readonly busyTimeoutMs: number
-  /** How long the disk may take; then nobody waits for it any more. */
+  /** How long charges wait for the disk; then they fail. */
   readonly syncTimeoutMs?: number
-  /** Makes what was written to a file durable, off the event loop. */
+  /** Makes a file's contents durable, off the event loop. */
   readonly sync?: (file: number) => Promise<void>
 }
 
 const syncTimeoutMsDefault = 5000
 
 /**
- * The store's connection for charges. They are committed at once, so that everybody counts them,
- * and durable when `synced` has resolved: the write-ahead log is synced on the thread pool, while
- * the event loop and the queries go on, and one sync serves all that was committed before it. It is
- * what `synchronous=FULL` does within each commit.
+ * The store's connection for charges. A charge is committed at once, so that every process counts
+ * it, and is durable when `synced` has resolved: the thread pool syncs the write-ahead log while
+ * the event loop works on, and one sync serves all charges committed before it. The result is the
+ * durability of `synchronous=FULL`.
  */
 export class ChargeStore {
   readonly #store: ControlStore
@@ -33,7 +33,7 @@ export class ChargeStore {
   readonly #syncTimeoutMs: number
   #watch: WriteWatch = () => undefined
   #log: number | undefined
-  /** The sync under way, and the one after it, which new commits wait for. */
+  /** The running sync, and the next one, which new commits wait for. */
   #running: Promise<void> | undefined
   #next: Promise<void> | undefined
   #isSuspect = false
@@ -52,31 +52,31 @@ export class ChargeStore {
     return new ChargeStore(store, path, options)
   }
 
-  /** A sync failed: the log may have a hole, and what follows a hole is lost in a power cut. */
+  /** A sync failed: the log may have a gap, and a power cut loses what follows a gap. */
   get isSuspect(): boolean {
     return this.#isSuspect
   }
 
-  /** From now on `watch` is told when charges are durable, and what stood in the way of others. */
+  /** Calls `watch` when charges are durable, and with the failure when they are not. */
   watchWrites(watch: WriteWatch): void {
     this.#watch = watch
   }
 
   /**
-   * Commits a batch; nothing of it may be sent before `synced` has resolved.
+   * Commits a batch. Its rows may be sent once `synced` has resolved.
    * @throws service_unavailable; then nothing is charged
    */
   chargeAll(charges: readonly Charge[]): ChargeResult[] {
     this.#store.refuseBlocked()
     return this.#watched(() => {
-      this.mend()
+      this.repairLog()
       return chargeAll(this.#store, charges)
     })
   }
 
   /**
-   * Resolves when all that is committed survives a power cut.
-   * @throws service_unavailable; then what was committed stays charged, and may not be sent
+   * Resolves when all committed charges survive a power cut.
+   * @throws service_unavailable; then the charges stay, and their rows may not be sent
    */
   synced(): Promise<void> {
     this.#next ??= this.#syncAfter(this.#running)
@@ -84,10 +84,10 @@ export class ChargeStore {
   }
 
   /**
-   * After a failed sync: moves what the log holds into the database, durably, and begins it anew.
-   * @throws service_unavailable while that can't be
+   * After a failed sync: moves the log into the database, durably, and starts an empty log.
+   * @throws service_unavailable when that fails
    */
-  mend(): void {
+  repairLog(): void {
     if (this.#isSuspect) this.#store.checkpoint()
     this.#isSuspect = false
   }
@@ -97,13 +97,13 @@ export class ChargeStore {
     this.#store.watchDamage(report)
   }
 
-  /** From now on every charge is refused with service_unavailable, until `reopen`. */
+  /** Refuses every charge with service_unavailable until `reopen`. */
   block(): void {
     this.#store.block()
   }
 
   /**
-   * Goes on with the file that lies at the path now.
+   * Uses the file that is at the path now.
    * @throws Error, for the operator, when it can't be opened; then nothing has changed
    */
   reopen(): void {
@@ -117,7 +117,7 @@ export class ChargeStore {
     })
   }
 
-  /** Call it when nobody waits for `synced`. */
+  /** Call it when no caller waits for `synced`. */
   close(): void {
     if (this.#log !== undefined) closeSync(this.#log)
     this.#log = undefined
@@ -125,12 +125,12 @@ export class ChargeStore {
   }
 
   async #syncAfter(running: Promise<void> | undefined): Promise<void> {
-    // Whoever waits for that one hears how it ended.
+    // Its failure is for the callers that wait for it.
     await Promise.allSettled([running])
     this.#running = this.#next
     this.#next = undefined
-    // What was committed after a hole is mended along with it, which is as good as a sync.
-    if (this.#isSuspect) this.#watched(() => this.mend())
+    // The repair makes later commits durable, too.
+    if (this.#isSuspect) this.#watched(() => this.repairLog())
     else await this.#syncLog()
     this.#watch(undefined)
   }
@@ -147,7 +147,7 @@ export class ChargeStore {
     }
   }
 
-  /** A disk that says nothing must not hold answers, and their rows, for ever. */
+  /** A disk that does not answer must not hold answers, and their rows, for ever. */
   #inTime(sync: Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       const limit = setTimeout(() => {
@@ -174,7 +174,7 @@ export class ChargeStore {
 /** SQLite keeps its locks on other files: closing this one later drops none of them. */
 function openLog(path: string): number {
   const log = openSync(`${path}-wal`, 'r+')
-  // A file that was just made is lost in a power cut unless its folder is synced, too.
+  // A power cut loses a new file unless its folder is synced, too.
   syncPath(dirname(path))
   return log
 }

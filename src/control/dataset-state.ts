@@ -1,44 +1,44 @@
 import type { ControlStore } from './store/store.js'
 
 /**
- * `stale`: the last good version is served, since the newest files or the registry are refused.
- * `unavailable`: there is nothing to serve.
+ * `stale`: the last good version is served, because the newest files or the registry are refused.
+ * `unavailable`: no version can be served.
  */
 type DatasetStatus = 'serving' | 'stale' | 'unavailable'
 
-/** How a dataset fares in the running server, for `das dataset list`. */
+/** A dataset's state in the running server, for `das dataset list`. */
 export interface DatasetState {
   readonly dataset: string
-  /** The version being served; null = none. */
+  /** The version that is served, or null. */
   readonly version: string | null
   readonly status: DatasetStatus
-  /** Why it is so, for the operator; null = nothing to say. */
+  /** The reason for another status than `serving`, for the operator. */
   readonly reason: string | null
   readonly rows: number | null
   readonly files: number | null
-  /** How the files lie in the versions folder: linked, copied or packed; null = no version. */
+  /** How the versions folder holds the files: linked, copied or packed; null = no version. */
   readonly stored: string | null
-  /** What packing is at, in words; null = nothing to do. */
+  /** The state of packing, for the operator; null = nothing to report. */
   readonly packing: string | null
-  /** Bytes on the disk that the sources do not already take, of all kept versions. */
+  /** Bytes of all kept versions on the disk, without files that are links to the sources. */
   readonly diskBytes: number
-  /** Superseded versions that are kept for walks. */
+  /** The number of superseded versions that are kept for cursors. */
   readonly earlier: number
   /** Ms since the epoch. */
   readonly updatedAt: number
 }
 
-/** What the server last made of its registry. */
+/** The server's last verdict on its registry. */
 export interface RegistryState {
-  /** Why registry.yaml as it stands is not followed; null = it is. */
+  /** Why the current registry.yaml is refused; null = it is in use. */
   readonly reason: string | null
   /** Ms since the epoch. */
   readonly updatedAt: number
 }
 
 /**
- * Replaces the states of all datasets by these, all or nothing: a dataset that left the registry
- * leaves the list too.
+ * Replaces the states of all datasets, all or nothing: a dataset that left the registry leaves the
+ * list, too.
  */
 export function saveDatasetStates(
   store: ControlStore,
@@ -73,7 +73,7 @@ export function listDatasetStates(store: ControlStore): DatasetState[] {
   )
 }
 
-/** What the server saved last of its registry; undefined before its first start. */
+/** The registry state that the server saved last; undefined before its first start. */
 export function readRegistryState(store: ControlStore): RegistryState | undefined {
   return store.all<RegistryState>('SELECT reason, updated_at AS updatedAt FROM registry_state')[0]
 }

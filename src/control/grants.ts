@@ -16,10 +16,10 @@ export interface GrantColumns {
 }
 
 /**
- * Passes grants that a subscription can hold: 1 to 1000, a dataset at most once. Whether dataset
- * and plan exist is the catalog's to say.
+ * Checks that a subscription can hold these grants: 1 to 1000, each dataset at most once. The
+ * catalog knows whether dataset and plan exist.
  *
- * @throws bad_request naming the dataset that came twice, or what is missing.
+ * @throws bad_request naming the dataset that is repeated, or what is missing.
  */
 export function checkGrants(grants: readonly Grant[]): void {
   if (grants.length === 0) throw badRequest('Name at least one dataset with its plan.')
@@ -31,7 +31,7 @@ export function checkGrants(grants: readonly Grant[]): void {
   }
 }
 
-/** Stores checked grants of a subscription that has none; the caller's transaction keeps them. */
+/** Stores checked grants of a subscription without grants, in the caller's transaction. */
 export function insertGrants(
   store: ControlStore,
   subscriptionId: string,
@@ -46,7 +46,7 @@ export function insertGrants(
   }
 }
 
-/** The frozen grants in a join's rows, in the rows' order. */
+/** The frozen grants in the rows of a join, in the rows' order. */
 export function grantsIn(rows: readonly GrantColumns[]): readonly Grant[] {
   return Object.freeze(
     rows.flatMap(({ dataset, plan }) =>
@@ -55,7 +55,7 @@ export function grantsIn(rows: readonly GrantColumns[]): readonly Grant[] {
   )
 }
 
-/** Every grant of a subscription that is paid for now, one a subscription and dataset. */
+/** The grants of all subscriptions that are live now. */
 export function liveGrants(store: ControlStore, now: number): readonly Grant[] {
   return store.all<Grant>(
     `SELECT dataset, plan FROM grants JOIN subscriptions ON id = subscription_id

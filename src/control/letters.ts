@@ -2,44 +2,44 @@ import type { ControlStore } from './store/store.js'
 
 export type LetterKind = 'new-token' | 'reissued-token' | 'reminder'
 
-/** Waiting to be sent, sent, given up, or no longer true. */
+/** `dropped`: the letter is no longer true. `failed`: it was given up. */
 export type LetterState = 'waiting' | 'sent' | 'failed' | 'dropped'
 
 /**
- * A letter to a subscriber, as facts; its text is made when it is sent. Times in ms since the
+ * The facts of a letter to a subscriber; its text is written when it is sent. Times in ms since the
  * epoch, UTC.
  */
 export interface Letter {
   readonly letterId: number
   readonly subscriptionId: string
   readonly kind: LetterKind
-  /** Of a letter with a token. */
+  /** Only in a letter with a token. */
   readonly tokenId: string | null
-  /** The token under a key that is kept elsewhere; null as soon as nobody waits for it. */
+  /** The encrypted token; null once the letter is done. The key is in a file of its own. */
   readonly sealedToken: Buffer | null
-  /** Of a reminder: the end of the subscription that it reminds of. */
+  /** Only in a reminder: the end of the subscription. */
   readonly expiresAt: number | null
   readonly state: LetterState
   readonly createdAt: number
-  /** Those begun, the one under way too. */
+  /** Attempts that were started. */
   readonly attempts: number
   readonly nextAttemptAt: number
-  /** What the last attempt ended with, or why it was given up; null = nothing to say. */
+  /** The failure of the last attempt, or why the letter was given up or dropped. */
   readonly lastError: string | null
-  /** When it was sent or given up. */
+  /** When it was sent, given up or dropped. */
   readonly doneAt: number | null
 }
 
 /** Times that decide which letter may be taken now; in ms. */
 export interface TakeOptions {
   readonly now: number
-  /** How long the letter is this taker's alone: longer than an attempt can take. */
+  /** How long no other process may take the letter: longer than an attempt can take. */
   readonly holdMs: number
-  /** The longest wait between attempts: one further ahead was set by a clock that was wrong. */
+  /** The longest wait between attempts: a later time was set by a wrong clock. */
   readonly waitMaxMs: number
-  /** Take letters whose next attempt is still to come, too. */
+  /** Also take letters whose next attempt is in the future. */
   readonly isEarly?: boolean
-  /** This letter and no other. */
+  /** Take only this letter. */
   readonly letterId?: number
 }
 
@@ -69,8 +69,8 @@ export function queueTokenLetter(
 }
 
 /**
- * Queues a reminder for every subscription that lives and ends within `aheadMs`, once for each end
- * that it has; returns how many.
+ * Queues a reminder for every live subscription that ends within `aheadMs`, once for each end date;
+ * returns the number of reminders.
  */
 export function queueReminders(
   store: ControlStore,
@@ -88,8 +88,8 @@ export function queueReminders(
 }
 
 /**
- * The waiting letter that is due longest, held for the taker; `undefined` when there is none. What
- * was taken by a process that ended is free again when its hold is over.
+ * Takes the waiting letter that has been due longest, and holds it; `undefined` if none waits.
+ * A letter that a process took before it died is free when its hold is over.
  */
 export function takeLetter(
   store: ControlStore,
@@ -109,16 +109,15 @@ export function takeLetter(
   return letter
 }
 
-/** How an attempt ended: `nextAttemptAt` makes it wait again, every other end is for good. */
+/** How an attempt ended: a `waiting` letter is tried again, every other end is final. */
 export type LetterEnd =
   | { readonly state: 'sent'; readonly now: number }
   | { readonly state: 'failed' | 'dropped'; readonly reason: string; readonly now: number }
   | { readonly state: 'waiting'; readonly reason: string; readonly nextAttemptAt: number }
 
 /**
- * Writes down how an attempt ended, and frees the letter. A letter that is done keeps no token, and
- * stays done: an attempt that outlived its hold, so that somebody else took the letter, changes
- * nothing any more.
+ * Saves how an attempt ended, and releases the letter. A done letter keeps no token and stays done:
+ * an attempt that outlived its hold changes nothing if another process has taken the letter.
  */
 export function endAttempt(
   store: ControlStore,

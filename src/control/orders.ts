@@ -3,13 +3,13 @@ import type { ControlStore } from './store/store.js'
 
 type OrderKind = 'create' | 'extend' | 'change' | 'cancel'
 
-/** What was ordered, and what the subscription was after it; times in ms since the epoch, UTC. */
+/** An order, and the subscription after it; times in ms since the epoch, UTC. */
 export interface Order {
   readonly orderedAt: number
   readonly kind: OrderKind
-  /** Months that were bought; null where none were. */
+  /** Months that were bought, or null. */
   readonly months: number | null
-  /** Whole roubles; null where nothing was priced. */
+  /** Whole roubles; null for an order without a price. */
   readonly priceRub: number | null
   readonly grants: readonly Grant[]
   readonly globalRows: number | null
@@ -19,8 +19,8 @@ export interface Order {
 type OrderRow = Omit<Order, 'grants'> & { readonly grants: string }
 
 /**
- * Writes down an order and what the subscription is now; called after the change, in its
- * transaction. Orders are never edited: they are what was agreed, whatever the registry says later.
+ * Saves an order and the subscription as it is now; call it after the change, in its transaction.
+ * Orders are never edited: they record the agreement, even if the registry changes later.
  */
 export function recordOrder(
   store: ControlStore,
@@ -48,6 +48,6 @@ export function listOrders(store: ControlStore, subscriptionId: string): Order[]
      FROM orders WHERE subscription_id = @subscriptionId ORDER BY id`,
     { subscriptionId },
   )
-  // The text is this file's own, and SQLite checked that it is JSON.
+  // This file wrote the text, and SQLite checked that it is JSON.
   return rows.map((row) => ({ ...row, grants: JSON.parse(row.grants) as Grant[] }))
 }

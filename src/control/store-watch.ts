@@ -2,17 +2,17 @@ import type { ChargeStore } from './charge-store.js'
 import { checkStoreFile, fileIdentity, fileState } from './store/store-file.js'
 import type { ControlStore } from './store/store.js'
 
-const lookEveryMs = 1000
+const checkEveryMs = 1000
 
-/** What became of control.db under a running server. */
+/** A change of control.db under a running server. */
 export type StoreEvent =
   /** SQLite found it damaged. */
   | { readonly kind: 'damaged'; readonly cause: unknown }
   /** It was removed, or another file was put in its place. */
   | { readonly kind: 'replaced' }
-  /** What lies in its place now can't be used. */
+  /** The file in its place can't be used. */
   | { readonly kind: 'refused'; readonly cause: unknown }
-  /** The file that lies in its place now is sound, and is used. */
+  /** The file in its place is sound and in use. */
   | { readonly kind: 'reopened' }
 
 interface StoreWatchParts {
@@ -24,16 +24,15 @@ interface StoreWatchParts {
 }
 
 /**
- * Guarantees that a server answers from the control.db that lies in its state folder, undamaged, or
- * not at all: once damage is found, or at most a second after the file was replaced, everything
- * that needs the store is refused. A file that is put in its place is used as soon as two looks, a
- * second apart, find it unchanged, and a check finds it sound. A damaged file that stays in its
- * place is refused until a restart.
+ * Guarantees that a server uses only an undamaged control.db that is in its state folder: when
+ * damage is found, or at most a second after the file was replaced, every request that needs the
+ * store is refused. A new file is used when two checks, a second apart, find it unchanged and it is
+ * sound. A damaged file that stays in its place is refused until a restart.
  */
 export class StoreWatch {
   readonly #parts: StoreWatchParts
   #timer: NodeJS.Timeout | undefined
-  /** The file that is not used any more; undefined while all is well. */
+  /** The refused file; undefined while the store is in use. */
   #blocked: string | null | undefined
   #seen: string | null = null
   #refused: string | null = null
@@ -50,17 +49,17 @@ export class StoreWatch {
     return this.#blocked === undefined
   }
 
-  /** Begins to look once a second, by a timer that keeps no process alive. */
+  /** Starts to check every second; the timer does not keep the process alive. */
   start(): void {
-    this.#timer ??= setInterval(() => this.look(), lookEveryMs).unref()
+    this.#timer ??= setInterval(() => this.check(), checkEveryMs).unref()
   }
 
   close(): void {
     clearInterval(this.#timer)
   }
 
-  /** Looks which file lies in the store's place: one `stat` while nothing has changed. */
-  look(): void {
+  /** Checks which file is in the store's place: one `stat` while nothing has changed. */
+  check(): void {
     const { path, control } = this.#parts
     if (this.isSound && !control.isInPlace) this.#block({ kind: 'replaced' })
     if (this.isSound) return
@@ -68,7 +67,7 @@ export class StoreWatch {
     if (identity !== null && identity !== this.#blocked) this.#consider()
   }
 
-  /** A file that is still being written is left alone. */
+  /** A file that is still being written is not opened. */
   #consider(): void {
     const state = fileState(this.#parts.path)
     const isSettled = state === this.#seen

@@ -20,7 +20,7 @@ const monthsAheadMax = 120
 export interface Extension {
   /** 1 to 120. */
   readonly months: number
-  /** What the months cost under these grants, in whole roubles. */
+  /** The price of the months under these grants, in whole roubles. */
   readonly priceRub: (grants: readonly Grant[]) => number
   readonly now: () => number
 }
@@ -30,11 +30,11 @@ export interface ExtendedSubscription extends Subscription {
 }
 
 /**
- * Adds paid months: to the end of a subscription that lives, from now on for one that expired,
- * whose tokens work again at once. Time that was paid is never shortened by short months: one that
- * ends on the 31st ends on the 31st again where the month has it.
+ * Adds paid months: to the end of a live subscription, or from now for an expired one, whose tokens
+ * work again at once. Short months never shorten paid time: a subscription that ends on the 31st
+ * ends on the 31st again in months that have one.
  *
- * @throws not_found; bad_request for a cancelled one, or more than 120 months ahead.
+ * @throws not_found; bad_request for a cancelled subscription, or more than 120 months ahead.
  */
 export function extendSubscription(
   store: ControlStore,
@@ -64,24 +64,24 @@ export function extendSubscription(
 }
 
 export interface SubscriptionChange {
-  /** Datasets that get this plan, whether they had another or none. */
+  /** Datasets that get this plan, in place of another or as an addition. */
   readonly grants: readonly Grant[]
-  /** Datasets that are taken out. */
+  /** Datasets that are removed. */
   readonly withdrawn: readonly string[]
-  /** A new cap over all datasets, null for none; left out = as it was. */
+  /** A new cap over all datasets, null for no cap; left out = unchanged. */
   readonly globalRows?: number | null
-  /** Who it belongs to from now on; left out = as it was. */
+  /** The new subscriber; left out = unchanged. */
   readonly email?: string
-  /** Of letters; left out = as it was. */
+  /** The language of letters; left out = unchanged. */
   readonly language?: Language
   readonly now: () => number
 }
 
 /**
- * Changes plans, datasets, the common cap or the subscriber, from the next request on.
- * The end stays, and so does what was used this month: a change opens no quota anew.
+ * Changes plans, datasets, the common cap or the subscriber, from the next request on. The end date
+ * and the usage of this month stay: a change does not reset a quota.
  *
- * @throws not_found; bad_request for a cancelled one, or a change that can't be.
+ * @throws not_found; bad_request for a cancelled subscription, or an invalid change.
  */
 export function changeSubscription(
   store: ControlStore,
@@ -111,10 +111,10 @@ export function changeSubscription(
 }
 
 /**
- * Ends a subscription for good: its tokens are refused from the next request on. Cancelling it
+ * Ends a subscription permanently: its tokens are refused from the next request on. Cancelling it
  * again keeps the first time.
  *
- * @throws not_found when there is no such subscription.
+ * @throws not_found when the subscription does not exist.
  */
 export function cancelSubscription(
   store: ControlStore,
@@ -137,7 +137,7 @@ export function cancelSubscription(
 function uncancelled(store: ControlStore, subscriptionId: string): Subscription {
   const subscription = showSubscription(store, subscriptionId)
   if (subscription.cancelledAt === null) return subscription
-  throw badRequest(`Subscription '${subscriptionId}' is cancelled, for good. Make a new one.`)
+  throw badRequest(`Subscription '${subscriptionId}' is cancelled. Create a new one.`)
 }
 
 function changedGrants(
@@ -152,13 +152,15 @@ function changedGrants(
   }
   checkOnce(grants, withdrawn)
   for (const { dataset, plan } of grants) plans.set(dataset, plan)
-  if (plans.size === 0) throw badRequest('No dataset would be left. To end it, cancel it.')
+  if (plans.size === 0) {
+    throw badRequest('The change would leave no dataset. To end the subscription, cancel it.')
+  }
   const after = [...plans].map(([dataset, plan]) => ({ dataset, plan }))
   checkGrants(after)
   return after
 }
 
-/** A dataset is given one plan, or withdrawn, not both: the caller meant something else. */
+/** A dataset named twice is a mistake: it gets one plan, or is withdrawn. */
 function checkOnce(grants: readonly Grant[], withdrawn: readonly string[]): void {
   const named = [...grants.map(({ dataset }) => dataset), ...withdrawn]
   const twice = named.find((dataset, at) => named.indexOf(dataset) !== at)

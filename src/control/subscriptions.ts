@@ -10,21 +10,21 @@ import { issueToken } from './tokens/tokens.js'
 const emailLengthMax = 254
 const monthsMax = 120
 
-/** One `@`; no space, control character or RFC 5322 special: no mailer reads two addresses in it. */
+/** One `@`; no space, control character or RFC 5322 special, so that it is one address. */
 export const emailPattern = /^[^\s\p{Cc}@,;:<>()[\]"\\]+@[^\s\p{Cc}@,;:<>()[\]"\\]+$/u
 
-/** What is ordered. */
+/** An order of a new subscription. */
 export interface SubscriptionOrder {
   readonly email: string
-  /** At least one; a dataset at most once. */
+  /** At least one; each dataset at most once. */
   readonly grants: readonly Grant[]
   /** 1 to 120. */
   readonly months: number
-  /** Rows a month over all datasets; null = no such cap. */
+  /** Rows a month over all datasets; null = no cap. */
   readonly globalRows: number | null
-  /** What all of it costs, in whole roubles; kept with the order. */
+  /** The price of the whole order, in whole roubles. */
   readonly priceRub: number
-  /** Of letters to the subscriber. */
+  /** The language of letters. */
   readonly language: Language
   readonly now: () => number
 }
@@ -32,14 +32,14 @@ export interface SubscriptionOrder {
 export interface NewSubscription {
   readonly subscriptionId: string
   readonly tokenId: string
-  /** The secret itself: this is the only moment at which it exists. */
+  /** The secret itself; it is not stored. */
   readonly token: string
   /** Ms since the epoch. */
   readonly expiresAt: number
   readonly grants: readonly Grant[]
 }
 
-/** A subscription as it is stored; times in ms since the epoch, UTC. */
+/** A stored subscription; times in ms since the epoch, UTC. */
 export interface Subscription {
   readonly subscriptionId: string
   readonly email: string
@@ -47,7 +47,7 @@ export interface Subscription {
   /** Its tokens are refused from this instant on. */
   readonly expiresAt: number
   readonly cancelledAt: number | null
-  /** The day of the month, 1 to 31, on which paid time ends where the month has it. */
+  /** The day of the month, 1 to 31, on which paid time ends in months that have it. */
   readonly anchorDay: number
   readonly language: Language
   readonly globalRows: number | null
@@ -58,8 +58,8 @@ export interface Subscription {
 type SubscriptionRow = Omit<Subscription, 'grants'> & GrantColumns
 
 /**
- * Stores subscriber, subscription, grants and first token, all or nothing. A subscriber is known by
- * e-mail, without regard to ASCII case, and keeps the spelling that came first.
+ * Stores subscriber, subscription, grants and first token, all or nothing. A subscriber is
+ * identified by e-mail, ignoring ASCII case, and keeps the first spelling.
  *
  * @throws bad_request saying what to correct.
  */
@@ -77,7 +77,7 @@ export function createSubscription(store: ControlStore, order: SubscriptionOrder
   })
 }
 
-/** Every subscription, ended ones too, oldest first. */
+/** Every subscription, also ended ones, oldest first. */
 export function listSubscriptions(store: ControlStore): Subscription[] {
   return readSubscriptions(store, null)
 }
@@ -85,7 +85,7 @@ export function listSubscriptions(store: ControlStore): Subscription[] {
 /**
  * One subscription with its grants.
  *
- * @throws not_found when there is no such subscription.
+ * @throws not_found when the subscription does not exist.
  */
 export function showSubscription(store: ControlStore, subscriptionId: string): Subscription {
   const [found] = readSubscriptions(store, subscriptionId)
@@ -99,9 +99,9 @@ export function dayOfMonth(ms: number): number {
 }
 
 /**
- * The same time of day, UTC, `months` calendar months later, on `day` of that month, or on its
- * last one where it has no such day: 31 January + 1 = 28 or 29 February, and + 2, by the same
- * `day`, 31 March. Times in ms since the epoch.
+ * The same time of day, UTC, `months` calendar months later, on `day` or, in a shorter month, on
+ * its last day: 31 January + 1 = 28 or 29 February; + 2, with day 31, is 31 March. Times in ms
+ * since the epoch.
  */
 export function addMonths(ms: number, months: number, day: number = dayOfMonth(ms)): number {
   const date = new Date(ms)
@@ -111,13 +111,13 @@ export function addMonths(ms: number, months: number, day: number = dayOfMonth(m
   return date.setUTCFullYear(year, month, Math.min(day, lastDay))
 }
 
-/** @throws bad_request unless this is one address, in which no mailer reads two */
+/** @throws bad_request unless this is exactly one address */
 export function checkEmail(email: string): void {
   if (email.length <= emailLengthMax && emailPattern.test(email)) return
   throw badRequest(`Give one plain e-mail address of at most ${emailLengthMax} characters.`)
 }
 
-/** Stores who is not known yet; the caller's transaction keeps them. */
+/** Stores a new subscriber in the caller's transaction; a known one stays unchanged. */
 export function ensureSubscriber(store: ControlStore, email: string, createdAt: number): void {
   store.run(
     `INSERT INTO subscribers (email, created_at) VALUES (@email, @createdAt)
@@ -126,7 +126,7 @@ export function ensureSubscriber(store: ControlStore, email: string, createdAt: 
   )
 }
 
-/** @throws bad_request unless this is a number of months that can be bought at once */
+/** @throws bad_request unless this is a number of months that one order can have */
 export function checkMonths(months: number): void {
   if (Number.isInteger(months) && months >= 1 && months <= monthsMax) return
   throw badRequest(`Give a whole number of months from 1 to ${monthsMax}.`)

@@ -5,14 +5,14 @@ import type { ControlStore } from './store/store.js'
 import { listSubscriptions, showSubscription } from './subscriptions.js'
 import { periodEnd, periodOf } from './usage.js'
 
-/** What one subscription used of one dataset in one month, and under which plan. */
+/** The usage of one dataset by one subscription in one month. */
 export interface UsageLine {
   /** `YYYY-MM`, UTC. */
   readonly period: string
   readonly subscriptionId: string
   readonly email: string
   readonly dataset: string
-  /** The plan at the month's end, or at the subscription's; null for a dataset taken out by then. */
+  /** The plan at the end of the month or subscription; null for a dataset removed by then. */
   readonly plan: string | null
   readonly rows: number
 }
@@ -24,8 +24,8 @@ interface UsageRow {
 }
 
 /**
- * A line for every month, subscription and dataset: those that were granted in the month, used or
- * not, and those that were used. Months in order, then subscriptions by age, then datasets by name.
+ * A line for every month, subscription and dataset that was granted or used in that month. Sorted
+ * by month, then by the subscription's age, then by dataset name.
  *
  * @throws not_found for an unknown `subscriptionId`.
  */
@@ -63,7 +63,7 @@ export function periodsBetween(from: string, to: string): readonly string[] {
   return periods
 }
 
-/** What was granted last in a month; nothing in a month in which the subscription did not live. */
+/** The last grants of a month; none in a month in which the subscription was not live. */
 function grantsIn(orders: readonly Order[], period: string): readonly Grant[] {
   const start = Date.parse(`${period}-01T00:00:00Z`)
   const end = periodEnd(period)

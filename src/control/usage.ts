@@ -1,6 +1,6 @@
 import type { ControlStore } from './store/store.js'
 
-/** Rows that are ready to be sent, to be paid for first. */
+/** Rows that are charged before they are sent. */
 export interface Charge {
   readonly subscriptionId: string
   readonly dataset: string
@@ -8,16 +8,16 @@ export interface Charge {
   readonly period: string
   /** Zero or more. */
   readonly rows: number
-  /** Grants all of the rows or none: they can't be parted. Left out = as many as the caps leave. */
+  /** Grants all of the rows or none. Left out = as many as the caps allow. */
   readonly allOrNone?: boolean
-  /** Rows a month of this dataset; null = no such cap. */
+  /** Rows a month of this dataset; null = no cap. */
   readonly datasetRowsMax: number | null
-  /** Rows a month over all datasets; null = no such cap. */
+  /** Rows a month over all datasets; null = no cap. */
   readonly globalRowsMax: number | null
 }
 
 export interface ChargeResult {
-  /** Rows that may be sent: from 0 to those asked for; nothing else is charged. */
+  /** Rows that are charged and may be sent, at most those requested. */
   readonly granted: number
   /** The month that was charged. */
   readonly period: string
@@ -35,20 +35,19 @@ export interface Usage {
 }
 
 /**
- * Charges a batch in one IMMEDIATE transaction, durable when the store's transactions are; if it
- * throws nothing is charged and nothing may be sent. Each charge gets what both caps leave,
- * in the batch's order; all that was ever granted never passes a cap, however many processes
- * charge. A cap below what is used already grants 0. Results stand in the order of the charges.
+ * Charges a batch in one IMMEDIATE transaction; returns the results in the same order. Each charge
+ * gets what both caps leave. The sum of granted rows never exceeds a cap, however many processes
+ * charge; a cap below the usage grants 0.
  *
- * @throws service_unavailable when the charge can't be made durable.
+ * @throws service_unavailable when the charge can't be stored; then nothing is charged.
  */
 export function chargeAll(store: ControlStore, charges: readonly Charge[]): ChargeResult[] {
   return store.write(() => charges.map((charge) => chargeOne(store, charge)))
 }
 
 /**
- * What a subscription used in `period`, or in the newest month that it was charged for when that is
- * later: a clock that steps back reopens nothing.
+ * The usage of a subscription in `period`, or in the newest month with a charge if that is later: a
+ * clock that steps back does not reset a quota.
  */
 export function readUsage(store: ControlStore, subscriptionId: string, period: string): Usage {
   const rows = store.all<{ period: string; dataset: string; rows: number }>(
@@ -69,13 +68,13 @@ export function periodOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 'YYYY-MM'.length)
 }
 
-/** The first instant of the month after `period`, UTC, ms since the epoch: when usage is 0 again. */
+/** The first instant of the month after `period`, UTC, in ms since the epoch. */
 export function periodEnd(period: string): number {
   // Date.UTC counts months from 0, so this month's number is the next month's index.
   return Date.UTC(Number(period.slice(0, 'YYYY'.length)), Number(period.slice('YYYY-'.length)))
 }
 
-/** A month's rows that were counted in a month that has not come yet. */
+/** Rows that were counted in a month that has not begun. */
 export interface LaterUsage {
   readonly subscriptionId: string
   readonly period: string
@@ -83,13 +82,13 @@ export interface LaterUsage {
   readonly rows: number
 }
 
-/** The newest month in which anything is counted; null where nothing is. Reads every count. */
+/** The newest month with any usage, or null. Reads the whole table. */
 export function newestPeriod(store: ControlStore): string | null {
   const [row] = store.all<{ newest: string | null }>('SELECT max(period) AS newest FROM usage')
   return row?.newest ?? null
 }
 
-/** The months after `period` in which rows are counted, in order. */
+/** The months after `period` with any usage, in order. */
 export function laterPeriods(store: ControlStore, period: string): readonly string[] {
   return store
     .all<{ period: string }>(
@@ -100,9 +99,8 @@ export function laterPeriods(store: ControlStore, period: string): readonly stri
 }
 
 /**
- * Counts what was charged in months after `period` in `period` instead: the repair after a clock
- * that ran ahead, which would hold subscriptions in that month. Rows are moved, none is forgotten.
- * Returns what was moved.
+ * Moves the usage of months after `period` to `period`: the repair after a clock that ran ahead.
+ * Returns the moved usage.
  */
 export function moveLaterUsage(store: ControlStore, period: string): readonly LaterUsage[] {
   return store.write(() => {

@@ -3,24 +3,24 @@ import type { ChargeStore } from './charge-store.js'
 import { isLocked } from './store/failures.js'
 import type { ControlStore } from './store/store.js'
 
-/** How old the last write may be before readiness asks for another. */
+/** The age of the last write at which readiness tries another. */
 const probeIntervalMs = 2000
 
-/** Less than charges wait for a lock (`access/charge-queue.ts`): readiness goes before they fail. */
+/** Shorter than charges wait for a lock (`access/charge-queue.ts`): readiness fails first. */
 const lockPatienceMs = 4000
 
-type Charging = Pick<ChargeStore, 'watchWrites' | 'isSuspect' | 'mend'>
+type Charging = Pick<ChargeStore, 'watchWrites' | 'isSuspect' | 'repairLog'>
 
 interface WriteHealthOptions {
-  /** Milliseconds of a clock that never steps back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number
-  /** Is told once when writes begin to fail, and once, without a failure, when one succeeds. */
+  /** Called once when writes begin to fail, and once, without a failure, when one succeeds. */
   readonly report: (failure: ServiceError | undefined) => void
 }
 
 /**
- * Whether the store takes durable writes, judged by the last one that was tried, whoever made it.
- * Another process's lock counts as a failure only after some seconds: it usually ends by itself.
+ * Whether the store can be written durably, judged by the last write of the server. Another
+ * process's lock counts as a failure only after some seconds: it usually ends by itself.
  */
 export class WriteHealth {
   readonly #store: ControlStore
@@ -30,7 +30,7 @@ export class WriteHealth {
   #lockedSince: number | undefined
   #isFailing = false
 
-  /** Watches both of the server's connections. */
+  /** Watches both connections of the server. */
   constructor(store: ControlStore, charges: Charging, options: WriteHealthOptions) {
     this.#store = store
     this.#charges = charges
@@ -47,10 +47,10 @@ export class WriteHealth {
 
   #probe(): void {
     try {
-      this.#charges.mend()
+      this.#charges.repairLog()
       rewriteFirstPage(this.#store)
     } catch (cause) {
-      // What the store could not do is noted already.
+      // `#note` has the failure already.
       if (!(cause instanceof ServiceError)) throw cause
     }
   }
@@ -58,7 +58,7 @@ export class WriteHealth {
   #note(failure: ServiceError | undefined): void {
     const now = this.#options.now()
     this.#triedAt = now
-    // Another connection's success says nothing of a log with a hole in it.
+    // A success of the other connection does not repair the log.
     if (failure === undefined && this.#charges.isSuspect) return
     if (isLocked(failure)) {
       this.#lockedSince ??= now
@@ -72,7 +72,7 @@ export class WriteHealth {
   }
 }
 
-/** The least that goes all the way to the disk: a number in the header set to what it is. */
+/** The smallest durable write: sets a number in the header to its own value. */
 function rewriteFirstPage(store: ControlStore): void {
   store.write(() => {
     const version = Number(store.db.pragma('user_version', { simple: true }))

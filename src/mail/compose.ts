@@ -6,30 +6,30 @@ import type { Subscription } from '../control/subscriptions.js'
 import { listTokens } from '../control/tokens/tokens.js'
 import { planOf } from '../registry/registry.js'
 import type { Registry } from '../registry/registry.js'
+import type { LetterGrant, LetterTopic } from './letter-content.js'
 import { writeLetter } from './letter.js'
 import type { MailMessage } from './mailer.js'
 import { renderHtml, renderText } from './render.js'
 import { openToken } from './seal.js'
-import type { LetterGrant, LetterTopic } from './topic.js'
 
-/** What letters are made from, besides the control store. */
+/** The data of letters that is not in the control store. */
 export interface LetterSource {
-  /** Of sealed tokens. */
+  /** Decrypts sealed tokens. */
   readonly key: Uint8Array
-  /** Titles and plans; null where it can't be read: a letter does without them. */
+  /** Titles and plans; null when it can't be read: then letters leave them out. */
   readonly registry: () => Registry | null
-  /** The server's address as subscribers see it. */
+  /** The server's address for subscribers. */
   readonly base: string
 }
 
-/** A message, or why the letter is no longer true. */
+/** A message, or the reason why the letter is dropped. */
 export type Composed = { readonly message: MailMessage } | { readonly dropped: string }
 
 type Topic = { readonly topic: LetterTopic } | { readonly dropped: string }
 
 const dayMs = 24 * 3_600_000
 
-/** Writes a letter as things stand at `now`; nothing that is over is written about. */
+/** Writes a letter with the data of `now`; drops it when it is no longer true. */
 export function composeLetter(
   store: ControlStore,
   letter: Letter,
@@ -59,7 +59,7 @@ export function composeLetter(
   }
 }
 
-interface Facts {
+interface TopicSource {
   readonly store: ControlStore
   readonly letter: Letter
   readonly subscription: Subscription
@@ -67,7 +67,7 @@ interface Facts {
   readonly now: number
 }
 
-function reminderTopic({ letter, subscription, now }: Facts): Topic {
+function reminderTopic({ letter, subscription, now }: TopicSource): Topic {
   if (letter.expiresAt !== subscription.expiresAt) {
     return { dropped: 'the subscription was extended' }
   }
@@ -75,7 +75,7 @@ function reminderTopic({ letter, subscription, now }: Facts): Topic {
   return { topic: { kind: 'reminder', daysLeft } }
 }
 
-function tokenTopic({ store, letter, source, now }: Facts): Topic {
+function tokenTopic({ store, letter, source, now }: TopicSource): Topic {
   const tokens = listTokens(store, letter.subscriptionId)
   const own = tokens.find(({ tokenId }) => tokenId === letter.tokenId)
   if (own === undefined || own.revokedAt !== null) return { dropped: 'the token was revoked' }
@@ -99,7 +99,7 @@ function nameGrant(registry: Registry | null, { dataset, plan }: Grant): LetterG
   return { title: entry?.title ?? dataset, dataset, plan, offer }
 }
 
-/** The time tells letters of the same number apart, where a control.db was made anew. */
+/** With the time: a new control.db counts letters from 1 again. */
 function messageId({ letterId, createdAt }: Letter): string {
   return `letter-${letterId}-${createdAt}`
 }

@@ -1,5 +1,5 @@
-import type { LetterGrant, LetterTopic, Words } from './topic.js'
-import { dateWriter, numberWriter, pluralChooser, shortTitle } from './wording.js'
+import { dateWriter, numberWriter, pluralChooser, shortTitle } from '../wording.js'
+import type { LetterGrant, LetterTopic, LetterWords } from './letter-content.js'
 
 const number = numberWriter('en')
 const date = dateWriter('en-GB')
@@ -9,7 +9,7 @@ const rows = (count: number) => `${number(count)} ${plural(count, { one: 'row', 
 const days = (count: number) => `${number(count)} ${plural(count, { one: 'day', other: 'days' })}`
 
 /** Letters in English. */
-export const englishWords: Words = {
+export const englishLetterWords: LetterWords = {
   subject,
   opening,
   grant: ({ title, dataset, plan, offer }) => {
@@ -23,11 +23,11 @@ export const englishWords: Words = {
   useMcp:
     'AI assistants that speak MCP connect with the same header; the address of the server is:',
   keepSecret:
-    'Keep the token secret: whoever has it can read the data as you. If it was lost, or somebody ' +
-    'else may have seen it, reply to this e-mail and ask for a new one.',
+    'Keep the token secret: anyone who has it can read the data in your name. If it is lost, or ' +
+    'someone else may have seen it, reply to this e-mail and ask for a new one.',
   goOn:
-    'To go on, reply to this e-mail. After that date the tokens of the subscription are refused; ' +
-    'an extension makes them work again.',
+    'To extend it, reply to this e-mail. After that date the tokens of the subscription are ' +
+    'refused; an extension makes them work again.',
   signature: (id) => `Subscription ${id}. This e-mail was sent automatically.`,
 }
 
@@ -50,9 +50,12 @@ function opening(topic: LetterTopic, { expiresAt }: { readonly expiresAt: number
     case 'new-token':
       return `Thank you for your order. Until ${end}, you have access to:`
     case 'reissued-token':
-      return `Here is a new token. ${previousText(topic.previousValidUntil)} Until ${end}, you have access to:`
+      return (
+        `Here is a new token. ${previousText(topic.previousValidUntil)} ` +
+        `Until ${end}, you have access to:`
+      )
     case 'reminder':
-      return `Your subscription ends on ${end}, in ${days(topic.daysLeft)}. It holds:`
+      return `Your subscription ends on ${end}, in ${days(topic.daysLeft)}. It includes:`
   }
 }
 

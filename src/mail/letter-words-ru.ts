@@ -1,5 +1,5 @@
-import type { LetterGrant, LetterTopic, Words } from './topic.js'
-import { dateWriter, numberWriter, pluralChooser, shortTitle } from './wording.js'
+import { dateWriter, numberWriter, pluralChooser, shortTitle } from '../wording.js'
+import type { LetterGrant, LetterTopic, LetterWords } from './letter-content.js'
 
 const number = numberWriter('ru')
 const date = dateWriter('ru')
@@ -14,7 +14,7 @@ const rows = (count: number) => `${number(count)} ${plural(count, rowForms)}`
 const days = (count: number) => `${number(count)} ${plural(count, dayForms)}`
 
 /** Letters in Russian. */
-export const russianWords: Words = {
+export const russianLetterWords: LetterWords = {
   subject,
   opening,
   grant: ({ title, dataset, plan, offer }) => {
@@ -27,8 +27,8 @@ export const russianWords: Words = {
   useToken: 'Передавайте его с каждым запросом в заголовке Authorization. Проверить можно так:',
   useMcp: 'ИИ-ассистенты с поддержкой MCP подключаются с тем же заголовком; адрес сервера:',
   keepSecret:
-    'Храните токен в секрете: любой, у кого он есть, сможет читать данные от вашего имени. Если он ' +
-    'потерян или его мог увидеть кто-то другой, ответьте на это письмо и попросите новый.',
+    'Храните токен в секрете: любой, у кого он есть, сможет читать данные от вашего имени. Если ' +
+    'он потерян или его мог увидеть кто-то другой, ответьте на это письмо и попросите новый.',
   goOn:
     'Чтобы продлить подписку, ответьте на это письмо. После этой даты токены подписки не ' +
     'будут приниматься; после продления они заработают снова.',
@@ -57,7 +57,10 @@ function opening(topic: LetterTopic, { expiresAt }: { readonly expiresAt: number
     case 'new-token':
       return `Спасибо за заказ. До ${end} вам открыт доступ:`
     case 'reissued-token':
-      return `Высылаем новый токен. ${previousText(topic.previousValidUntil)} До ${end} вам открыт доступ:`
+      return (
+        `Высылаем новый токен. ${previousText(topic.previousValidUntil)} ` +
+        `До ${end} вам открыт доступ:`
+      )
     case 'reminder':
       return `Ваша подписка закончится ${end}, через ${days(topic.daysLeft)}. В подписку входит:`
   }

@@ -1,22 +1,25 @@
 import type { Language } from '../config.js'
-import { englishWords } from './letter-words-en.js'
-import { russianWords } from './letter-words-ru.js'
-import type { LetterSubscription, LetterTopic, Words } from './topic.js'
+import type { LetterSubscription, LetterTopic, LetterWords } from './letter-content.js'
+import { englishLetterWords } from './letter-words-en.js'
+import { russianLetterWords } from './letter-words-ru.js'
 
-/** A piece of a letter, the same in text and in HTML. */
+/** A part of a letter, for text and HTML. */
 export type Block =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'list'; readonly items: readonly string[] }
-  /** To be copied as it is. */
+  /** To be copied unchanged. */
   | { readonly kind: 'code'; readonly text: string }
 
 export interface LetterText {
-  /** Never holds a token. */
+  /** Never contains a token. */
   readonly subject: string
   readonly blocks: readonly Block[]
 }
 
-const words: Readonly<Record<Language, Words>> = { en: englishWords, ru: russianWords }
+const words: Readonly<Record<Language, LetterWords>> = {
+  en: englishLetterWords,
+  ru: russianLetterWords,
+}
 
 /** The subject and the blocks of a letter, in its language. */
 export function writeLetter(
@@ -38,7 +41,7 @@ export function writeLetter(
 }
 
 function tokenBlocks(
-  say: Words,
+  say: LetterWords,
   { token, base }: { readonly token: string; readonly base: string },
 ): readonly Block[] {
   const header = `Authorization: Bearer ${token}`

@@ -4,18 +4,18 @@ import type { Config } from '../config.js'
 import { emailPattern } from '../control/subscriptions.js'
 import { badRequest } from '../errors.js'
 
-/** The mail server, as DAS_SMTP_URL names it. */
+/** The mail server in DAS_SMTP_URL. */
 export interface SmtpServer {
   /** A name or address, without brackets. */
   readonly host: string
   readonly port: number
   /** TLS from the first byte. */
   readonly isSecure: boolean
-  /** Null where the server asks for no login. */
+  /** Null when the server needs no login. */
   readonly login: { readonly user: string; readonly password: string } | null
 }
 
-/** Who writes; the name may be empty. */
+/** The sender; the name may be empty. */
 export interface Sender {
   readonly name: string
   readonly address: string
@@ -31,8 +31,8 @@ const submissionPort = 587
 const namedPattern = /^(?<name>[^<>\p{Cc}]*)<(?<address>[^<>]+)>$/u
 
 /**
- * The mail server and the sender; null when mail is off, for want of DAS_SMTP_URL.
- * @throws bad_request naming the setting that is missing or wrong; the password is not repeated
+ * The mail server and the sender; null when mail is off, because DAS_SMTP_URL is not set.
+ * @throws bad_request naming the missing or wrong setting, without the password
  */
 export function readMailSettings({
   smtpUrl,
@@ -46,7 +46,8 @@ export function readMailSettings({
   const sender = readSender(mailFrom)
   if (sender !== undefined) return { smtp: readServer(smtpUrl), sender }
   throw badRequest(
-    `${name}: "${mailFrom}" is no sender like data@example.org or Data <data@example.org>`,
+    `${name}: "${mailFrom}" is not a sender; write it like data@example.org ` +
+      'or Data <data@example.org>',
   )
 }
 
@@ -73,7 +74,7 @@ function readLogin({ username, password }: URL): SmtpServer['login'] {
     return { user: decodeURIComponent(username), password: decodeURIComponent(password) }
   } catch {
     throw badRequest(
-      `${settings.smtpUrl.variable}: user and password have to be percent-encoded: % is %25`,
+      `${settings.smtpUrl.variable}: percent-encode the user and the password: % is %25`,
     )
   }
 }

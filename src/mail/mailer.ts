@@ -1,8 +1,8 @@
 import type { Language } from '../config.js'
 
-/** A letter that is written and can be sent. */
+/** A letter that can be sent. */
 export interface MailMessage {
-  /** The same at every attempt, so that a letter that came twice is known by it. */
+  /** The same at every attempt: it identifies a letter that arrives twice. */
   readonly id: string
   readonly to: string
   readonly language: Language
@@ -13,18 +13,18 @@ export interface MailMessage {
   readonly writtenAt: number
 }
 
-/** The port: what carries letters away. `smtp.ts` is the one that does. */
+/** The port for sending letters; `smtp.ts` implements it. */
 export interface Mailer {
   /**
-   * Resolves when the mail server has taken the letter.
-   * @throws MailError when it has not, or when nobody can know
+   * Resolves when the mail server has accepted the letter.
+   * @throws MailError when it did not, or when that is unknown
    */
   readonly send: (message: MailMessage, signal?: AbortSignal) => Promise<void>
 }
 
-/** Why a letter was not sent: one line in plain words, without password or token. */
+/** Why a letter was not sent: one line, without password or token. */
 export class MailError extends Error {
-  /** The same letter would be refused again. */
+  /** The server would refuse the same letter again. */
   readonly isPermanent: boolean
 
   constructor(message: string, { isPermanent }: { readonly isPermanent: boolean }) {

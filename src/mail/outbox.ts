@@ -15,7 +15,7 @@ export interface OutboxParts extends LetterSource {
   readonly now: () => number
 }
 
-/** One attempt at one letter, and its end. */
+/** One attempt to send a letter, and its end. */
 export interface Delivery {
   readonly letterId: number
   readonly kind: LetterKind
@@ -24,29 +24,29 @@ export interface Delivery {
 }
 
 const minuteMs = 60_000
-/** Longer than an attempt takes (`smtp.ts`): who holds a letter for longer has died. */
+/** Longer than an attempt takes (`smtp.ts`): a process that holds a letter longer has died. */
 const holdMs = 2 * minuteMs
 const waitMaxMs = 60 * minuteMs
 const lettersMax = 1000
-/** Together less than a hold has left after an attempt. */
+/** All tries take less time than a hold has left after an attempt. */
 const triesMax = 100
 const retryPauseMs = 250
 
-/** A letter is given up when it was tried for so long. */
+/** A letter is given up after this time. */
 export const letterLifeMs = 3 * 24 * 60 * minuteMs
 
 interface DeliverOptions {
-  /** Ends the attempt under way; its letter is tried again later. */
+  /** Ends the running attempt; its letter is tried again later. */
   readonly signal?: AbortSignal
 }
 
 /**
- * Sends every letter that is due, one after another, 1000 at most, and yields how each attempt
- * ended. What failed is due again in 1, 2, 4 … minutes, an hour at most, for three days.
+ * Sends all due letters, one after another, 1000 at most, and yields how each attempt ended. A
+ * failed letter is due again in 1, 2, 4 … minutes, an hour at most, for three days.
  *
- * Each letter is sent at least once: its attempt is written down after the mail server has said
- * yes, so a process that ends in between leaves it to be sent a second time, under the same
- * Message-ID. Two deliverers at once send a letter once, each holding what it sends.
+ * Each letter is sent at least once: its attempt is saved after the mail server accepted it, so a
+ * process that dies in between causes a second letter with the same Message-ID. Two processes at
+ * once send a letter only once, because each holds the letter that it sends.
  */
 export async function* deliverDue(
   parts: OutboxParts,
@@ -60,32 +60,32 @@ export async function* deliverDue(
 }
 
 /**
- * Takes a letter to deliver it, due or not, for two minutes; `undefined` when it does not wait or
- * somebody else has it. Without an id: the one that is due longest.
+ * Holds a letter for two minutes, due or not; `undefined` when it is done or another process holds
+ * it. Without an id: the letter that has been due longest.
  */
 export function holdLetter(
   { store, now }: Pick<OutboxParts, 'store' | 'now'>,
   { letterId }: { readonly letterId?: number },
 ): Letter | undefined {
   const choice = letterId === undefined ? {} : { letterId, isEarly: true }
-  // The clock is read under the write lock: takers' times are in the order of their turns.
+  // The clock is read under the write lock, so that times are in the order of the transactions.
   return store.write(() => takeLetter(store, { now: now(), holdMs, waitMaxMs, ...choice }))
 }
 
-/** Makes one attempt at a letter that was taken, and writes its end down. */
+/** Makes one attempt to send a held letter, and saves its end. */
 export async function deliverHeld(
   parts: OutboxParts,
   letter: Letter,
   { signal }: DeliverOptions = {},
 ): Promise<Delivery> {
   const end = await attempt(parts, letter, signal)
-  await patiently(() => endAttempt(parts.store, letter, end))
+  await withRetries(() => endAttempt(parts.store, letter, end))
   const { letterId, kind, subscriptionId } = letter
   return { letterId, kind, subscriptionId, end }
 }
 
-/** Writes in spite of another process's lock: what is not written down is sent again. */
-async function patiently(write: () => void): Promise<void> {
+/** Retries while another process holds the lock: an attempt that is not saved is repeated. */
+async function withRetries(write: () => void): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       write()
@@ -115,7 +115,7 @@ async function attempt(
 
 function afterFailure(letter: Letter, { message, isPermanent }: MailError, now: number): LetterEnd {
   if (isPermanent) return { state: 'failed', reason: message, now }
-  // By its age, which doubles from attempt to attempt, however often somebody tries by hand.
+  // By its age, which doubles from attempt to attempt, also with manual attempts in between.
   const ageMs = Math.max(now - letter.createdAt, 0)
   const waitMs = Math.min(ageMs + minuteMs, waitMaxMs)
   const nextAttemptAt = now + waitMs

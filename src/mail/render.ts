@@ -7,8 +7,8 @@ export function renderText({ blocks }: LetterText): string {
 }
 
 /**
- * A letter as HTML: every value escaped, styles inline, nothing loaded from anywhere, and no colour
- * but the reader's own, by day or by night.
+ * A letter as HTML: every value is escaped, styles are inline, no resources are loaded, and colours
+ * are the reader's own, light or dark.
  */
 export function renderHtml({ subject, blocks }: LetterText, language: Language): string {
   return [

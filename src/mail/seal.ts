@@ -5,8 +5,8 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * A token that only the holder of this 256-bit key can read, and only as the token of this id: a
- * random nonce, the authentication tag, and the encrypted text.
+ * Encrypts a token with a 256-bit key and binds it to its id. The result is a random nonce, the
+ * authentication tag, and the encrypted text.
  */
 export function sealToken(key: Uint8Array, tokenId: string, token: string): Buffer {
   const nonce = randomBytes(nonceBytes)
@@ -16,7 +16,7 @@ export function sealToken(key: Uint8Array, tokenId: string, token: string): Buff
   return Buffer.concat([nonce, cipher.getAuthTag(), text])
 }
 
-/** The sealed token; `undefined` for another key, another token's id, or damaged bytes. */
+/** Decrypts a token; `undefined` for another key, another id, or damaged bytes. */
 export function openToken(
   key: Uint8Array,
   tokenId: string,
@@ -31,7 +31,7 @@ export function openToken(
     const text = decipher.update(sealed.subarray(nonceBytes + tagBytes))
     return Buffer.concat([text, decipher.final()]).toString('utf8')
   } catch {
-    // Node says no more than that the tag is wrong: nothing in it can be believed.
+    // The authentication tag is wrong.
     return undefined
   }
 }

@@ -4,13 +4,13 @@ export interface SmtpLimits {
   readonly connectMs: number
   /** For the greeting, and for TLS to begin. */
   readonly greetingMs: number
-  /** Between two signs of life. */
+  /** Without any answer. */
   readonly silenceMs: number
   /** For all of one letter. */
   readonly attemptMs: number
 }
 
-/** For somebody who waits at a terminal: the server has more patience, and goes on. */
+/** For a command whose user waits; the server retries with longer limits. */
 export const commandLimits: SmtpLimits = {
   dnsMs: 5000,
   connectMs: 5000,

@@ -5,12 +5,12 @@ import { asMailError } from './smtp-failure.js'
 import { smtpLimits } from './smtp-limits.js'
 import type { SmtpLimits } from './smtp-limits.js'
 
-/** Nothing that is sent to these leaves the machine. */
+/** A letter to these hosts does not leave the machine. */
 const loopbackHosts: readonly string[] = ['127.0.0.1', '::1', 'localhost']
 
 /**
- * Sends each letter over a connection of its own, and gives up after `attemptMs` at the latest.
- * A letter leaves the machine only over TLS with a certificate that was checked.
+ * Sends each letter over a connection of its own, for at most `attemptMs`. A letter leaves the
+ * machine only over TLS with a verified certificate.
  */
 export function smtpMailer(
   server: SmtpServer,
@@ -28,22 +28,24 @@ export function smtpMailer(
           signal: signal === undefined ? late : AbortSignal.any([late, signal]),
         })
       } catch (cause) {
-        throw asMailError(cause, { server, limits, isLate: late.aborted })
+        const seconds = limits.attemptMs / 1000
+        const failure = late.aborted ? `the letter took longer than ${seconds} s` : cause
+        throw asMailError(failure, server)
       }
     },
   }
 }
 
-/** Nodemailer is loaded with the first letter: most commands, and many servers, never send one. */
+/** Loads nodemailer with the first letter: most commands and many servers never send one. */
 async function openTransport(server: SmtpServer, limits: SmtpLimits): Promise<Transporter> {
   const { createTransport } = await import('nodemailer')
   return createTransport(transportOptions(server, limits))
 }
 
 /**
- * How nodemailer has to speak to this server. `smtps` is TLS from the start; otherwise STARTTLS is
- * demanded: a letter holds a token and crosses no network in clear. On loopback it is used where
- * it is offered, with the certificate that a mail server made for itself, as Debian's do.
+ * The options of nodemailer for this server. `smtps` is TLS from the start; otherwise STARTTLS is
+ * required, because a letter contains a token. On loopback STARTTLS is used if the server offers
+ * it, also with a self-signed certificate, the default of Debian's mail servers.
  */
 export function transportOptions(server: SmtpServer, limits: SmtpLimits): SMTPTransportOptions {
   const { host, port, isSecure, login } = server
@@ -74,7 +76,7 @@ function mailOf(message: MailMessage, sender: Sender, domain: string) {
     html: message.html,
     messageId: `<${message.id}@${domain}>`,
     date: new Date(message.writtenAt),
-    // No vacation notice answers it (RFC 3834).
+    // Prevents automatic replies (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': message.language },
     xMailer: false,
   } as const

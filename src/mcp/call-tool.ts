@@ -12,13 +12,13 @@ import { answerRoom, queryAnswer } from './query-answer.js'
 import { DescribeArguments, ListArguments, QueryArguments, usualLimit } from './tools.js'
 import type { ToolName } from './tools.js'
 
-/** Who calls, and the request's body as it came: its numbers are checked as they are written. */
+/** The caller, and the request's body as received: its numbers are checked as written. */
 export interface Call {
   readonly guest: Guest
   readonly bodyText: string
 }
 
-/** A tool's result as the protocol has it; an error carries no structured content. */
+/** A tool's result in the protocol; an error has no structured content. */
 export interface ToolResult {
   readonly content: { readonly type: 'text'; readonly text: string }[]
   readonly structuredContent?: Record<string, unknown>
@@ -27,7 +27,7 @@ export interface ToolResult {
 
 type Arguments = Readonly<Record<string, unknown>>
 
-/** Letters of an error at most: agents read all of it. */
+/** Agents read the whole error. */
 const errorLettersMax = 1000
 
 const readList = shapeReader(ListArguments, 'the arguments')
@@ -36,7 +36,7 @@ const readQuery = shapeReader(QueryArguments, 'the arguments')
 
 /**
  * Runs one tool. A caller's mistake, a used-up quota and a slow query are results that an agent can
- * read and mend; what somebody has to look at goes to `logFault` as well.
+ * read and correct; faults that the operator must fix also go to `logFault`.
  */
 export async function callTool(
   service: Service,
@@ -89,12 +89,12 @@ async function run(service: Service, guest: Guest, name: ToolName, args: unknown
   }
 }
 
-/** The arguments as they came: ids and other parts of the message are no numbers of ours. */
+/** The arguments as received: other numbers of the message, such as its id, are not checked. */
 function writtenArguments(bodyText: string): string {
   return memberText(memberText(bodyText, 'params'), 'arguments')
 }
 
-/** Models write null for what they leave out: `cursor: null`, `{op: "is_null", value: null}`. */
+/** Models write null for fields without a value: `cursor: null`. */
 function withoutNulls(args: unknown): unknown {
   if (Array.isArray(args) || typeof args !== 'object' || args === null) return args
   const entries = Object.entries(args).filter(([, value]) => value !== null)
@@ -115,7 +115,7 @@ function errorText(error: ServiceError, tool: ToolName, args: Arguments): string
   return advice === null ? text : `${text}\n${advice}`
 }
 
-/** What to call next: the same call put right, or the one that tells what there is. */
+/** The next call: the corrected one, or one that lists the names. */
 function adviceFor(error: ServiceError, tool: ToolName, args: Arguments): string | null {
   if (error.code === 'not_found') return 'Call list_resources {} for the names.'
   if (error.retryAfterSeconds !== undefined) return `Try again in ${error.retryAfterSeconds} s.`
@@ -124,7 +124,7 @@ function adviceFor(error: ServiceError, tool: ToolName, args: Arguments): string
   if (call) return call
   const { resource } = args
   if (tool === 'list_resources') return null
-  if (typeof resource !== 'string') return 'Call list_resources {} for the names of resources.'
+  if (typeof resource !== 'string') return 'Call list_resources {} for the names.'
   const described = JSON.stringify({ resource: resource.slice(0, 64) })
   return `Call describe_resource ${described} for columns, operators and examples.`
 }

@@ -1,14 +1,14 @@
 import type { Correction } from '../errors.js'
 import { recordOf } from '../registry/shape.js'
 
-/** A corrected call that is longer than this helps nobody. */
+/** A longer corrected call does not help. */
 const lettersMax = 500
 
 type Arguments = Readonly<Record<string, unknown>>
 
 /**
- * The caller's own call, put right, as `Corrected call: query {…}`, or with an example in the place
- * of what only they know; null where it is too long to be told.
+ * The caller's call, corrected, as `Corrected call: query {…}`, or with an example in the place of
+ * a value that only the caller knows; null when it is too long.
  */
 export function correctedCall(
   tool: string,
@@ -37,7 +37,7 @@ function correct(args: Arguments, correction: Correction): Arguments {
       const { select } = args
       const renamed = withFilters(args, (filter) => replaced(filter, 'column', correction))
       if (!Array.isArray(select)) return renamed
-      return { ...renamed, select: select.map((name: unknown) => mended(name, correction)) }
+      return { ...renamed, select: select.map((name: unknown) => corrected(name, correction)) }
     }
     case 'operator':
     case 'value':
@@ -62,12 +62,12 @@ interface Replacement {
 }
 
 function replaced(filter: Arguments, key: string, replacement: Replacement): Arguments {
-  return { ...filter, [key]: mended(filter[key], replacement) }
+  return { ...filter, [key]: corrected(filter[key], replacement) }
 }
 
-/** A value, or each of a list, that reads as what was written becomes what was meant. */
-function mended(value: unknown, { written, meant }: Replacement): unknown {
-  if (Array.isArray(value)) return value.map((each) => mended(each, { written, meant }))
+/** Replaces a value, or each element of a list, that equals `written`. */
+function corrected(value: unknown, { written, meant }: Replacement): unknown {
+  if (Array.isArray(value)) return value.map((each) => corrected(each, { written, meant }))
   const isWritten = typeof value === 'string' || typeof value === 'number'
   return isWritten && String(value) === String(written) ? meant : value
 }

@@ -3,15 +3,15 @@ import type { ColumnGuide, DatasetGuide } from '../service/guides.js'
 import { columnValues } from './query-answer.js'
 import { usualLimit } from './tools.js'
 
-/** Clients put longer answers aside, where their model has to search in them. */
+/** Clients store longer answers aside, and their model has to search in them. */
 const lettersMax = 50_000
 
-/** What a description of very many columns or long values can do without, in this order. */
-const spared = ['operators', 'sample_rows', 'values', 'min', 'max', 'null_share', 'description']
+/** Fields that a description of many columns or long values can leave out, in this order. */
+const droppable = ['operators', 'sample_rows', 'values', 'min', 'max', 'null_share', 'description']
 
 /**
- * The answer of `describe_resource`, for `exactJsonText`: the guide, with example rows and calls in
- * this door's form.
+ * The answer of `describe_resource`, for `exactJsonText`: the guide, with example rows by column
+ * and calls of `query`.
  */
 export function describeAnswer(guide: DatasetGuide) {
   const { limit, columns, operators, sample_rows: rows, examples, caution, ...head } = guide
@@ -31,7 +31,7 @@ export function describeAnswer(guide: DatasetGuide) {
   return shortened(caution === null ? answer : { ...answer, hint: caution })
 }
 
-/** Null stands for a unit or description that nobody gave: it is left out. */
+/** Leaves out a missing unit or description. */
 function withoutNulls({ unit, description, ...column }: ColumnGuide) {
   return {
     ...column,
@@ -46,13 +46,13 @@ interface Answer {
   readonly hint?: string
 }
 
-/** The whole answer, or one that spares as many facts as it must, and says so. */
+/** The whole answer, or one without as many fields as necessary, and with a hint. */
 function shortened(answer: Answer): Answer {
-  for (let count = 0; count < spared.length; count++) {
-    const shorter = count === 0 ? answer : without(answer, spared.slice(0, count))
+  for (let count = 0; count < droppable.length; count++) {
+    const shorter = count === 0 ? answer : without(answer, droppable.slice(0, count))
     if (exactJsonText(shorter).length <= lettersMax) return shorter
   }
-  return without(answer, spared)
+  return without(answer, droppable)
 }
 
 function without(answer: Answer, left: readonly string[]) {

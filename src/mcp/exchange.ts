@@ -7,14 +7,14 @@ import {
 import type { Server } from '@modelcontextprotocol/server'
 import { recordOf } from '../registry/shape.js'
 
-/** One POST of a client, as far as the protocol is concerned. */
+/** One POST of a client. */
 interface Message {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** The body read; undefined where it is no JSON, which the protocol has its own error for. */
+  /** The parsed body; undefined if it is not JSON, an error of the protocol. */
   readonly content: unknown
 }
 
-/** The protocol's answer, whole: nothing streams, since nothing is said before the result. */
+/** The protocol's complete answer: nothing is streamed. */
 interface Reply {
   readonly status: number
   readonly type: string | null
@@ -27,20 +27,20 @@ export interface Exchange {
   readonly close: () => Promise<void>
 }
 
-/** What the protocol's own checks of headers are about. */
+/** Headers that the protocol checks. */
 const protocolHeaders = ['mcp-protocol-version', 'mcp-method', 'mcp-name']
 
 /**
  * Both eras of the protocol on one address, stateless (MCP 2026-07-28, and the revisions up to
- * 2025-11-25). Clients differ in what they accept: every answer is one JSON body, which all of them
- * must understand, so what they name in `Accept` does not matter.
+ * 2025-11-25). Every answer is one JSON body, which all clients must understand, whatever they name
+ * in `Accept`.
  */
 export function createExchange(): Exchange {
   const servers = new WeakMap<Request, () => Server>()
   const modern = createMcpHandler(
     ({ requestInfo }) => {
       const server = requestInfo && servers.get(requestInfo)
-      if (!server) throw new TypeError('a message that was not given here')
+      if (!server) throw new TypeError('a message of another exchange')
       return server()
     },
     { legacy: 'reject' },
@@ -53,7 +53,7 @@ export function createExchange(): Exchange {
       if (await isLegacyRequest(request, message.content)) {
         return replyOf(await answerLegacy(request, server(), options))
       }
-      if (opensStream(message)) return replyOf(noSuchMethod(message))
+      if (opensStream(message)) return replyOf(methodNotFound(message))
       return replyOf(await modern.fetch(request, options))
     },
     close: () => modern.close(),
@@ -65,7 +65,7 @@ async function replyOf(response: Response): Promise<Reply> {
   return { status: response.status, type, body: await response.text() }
 }
 
-/** The server lives on until its answer is there, also when nobody waits for it any more. */
+/** The server is closed after its answer, also when the client has gone. */
 async function answerLegacy(
   request: Request,
   server: Server,
@@ -80,12 +80,12 @@ async function answerLegacy(
   }
 }
 
-/** The SDK would open a stream for it; there is nothing to listen to here. */
+/** The SDK would open a stream; this server has no notifications. */
 function opensStream({ content }: Message): boolean {
   return recordOf(content)['method'] === 'subscriptions/listen'
 }
 
-function noSuchMethod({ content }: Message): Response {
+function methodNotFound({ content }: Message): Response {
   const error = { code: ProtocolErrorCode.MethodNotFound, message: 'Method not found' }
   const id = recordOf(content)['id'] ?? null
   return Response.json({ jsonrpc: '2.0', id, error }, { status: 404 })
@@ -100,7 +100,6 @@ function requestOf({ headers }: Message): Request {
     const value = headers[name]
     if (typeof value === 'string') kept.set(name, value)
   }
-  // Its address means nothing: hosts and paths are checked before. What it has to say was read, and
-  // stays empty where it is no JSON.
+  // Host and path were checked before, and the body was parsed: neither matters here.
   return new Request('http://localhost/', { method: 'POST', headers: kept, body: '' })
 }

@@ -7,14 +7,14 @@ interface HostHeaders {
 
 const ownNames = ['localhost', '127.0.0.1', '[::1]']
 
-/** The names that requests may call this server by: this machine's own, and those given. */
+/** The host names that requests may use: those of this machine and the given ones. */
 export function allowedHosts(names: readonly string[]): ReadonlySet<string> {
   return new Set([...ownNames, ...names.map((name) => name.toLowerCase())])
 }
 
 /**
- * Refuses what a web page could send by way of a browser on this machine: a foreign `Host` (DNS
- * rebinding) and a foreign `Origin`. Ports do not matter; no `Origin` is no browser.
+ * Refuses requests that a web page could send through a browser on this machine: a foreign `Host`
+ * (DNS rebinding) or a foreign `Origin`. Ports do not matter. Other clients send no `Origin`.
  * @throws forbidden
  */
 export function requireAllowed(headers: HostHeaders, allowed: ReadonlySet<string>): void {
@@ -29,7 +29,7 @@ export function requireAllowed(headers: HostHeaders, allowed: ReadonlySet<string
   }
 }
 
-/** Lower case, without port; empty for what is no address. */
+/** Lower case, without port; empty when it is not an address. */
 function hostName(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname : ''
 }

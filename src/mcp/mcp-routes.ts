@@ -11,25 +11,25 @@ import { allowedHosts, requireAllowed } from './hosts.js'
 
 export interface McpParts {
   readonly service: Service
-  /** Makes the server that answers one request; `logFault` takes what somebody has to look at. */
+  /** Makes the server for one request; `logFault` takes faults that the operator must fix. */
   readonly serverFor: (call: Call, logFault: (error: ServiceError) => void) => Server
-  /** Host names that clients may use, besides those of this machine. */
+  /** Host names that clients may use, in addition to those of this machine. */
   readonly hosts: readonly string[]
-  /** A request as the service sees it. */
+  /** The request in the form that the service takes. */
   readonly visitOf: (request: FastifyRequest, reply: FastifyReply) => Visit
-  /** Its body, to be read once the visit is let in. */
+  /** Reads the body; call it after the token was checked. */
   readonly readBody: (request: FastifyRequest, reply: FastifyReply) => Promise<Buffer>
 }
 
 const path = '/mcp'
 
-/** After the parser of a longer message others have their turn, before all that reads it again. */
+/** After parsing a longer message, other requests have a turn. */
 const lettersAtOnce = 100_000
 
-/** Calls that read data; all others are free (contract 2). */
+/** Methods that read data; the others are free (contract 2). */
 const countedMethods: readonly unknown[] = ['tools/call', 'resources/read']
 
-/** Where clients look for OAuth in spite of their static header: a 404 in JSON makes them stop. */
+/** Clients look for OAuth here in spite of their static header; a 404 in JSON ends the search. */
 const oauthPaths = [
   '/.well-known/oauth-authorization-server',
   '/.well-known/oauth-authorization-server/*',
@@ -42,8 +42,8 @@ const oauthPaths = [
 ]
 
 /**
- * The MCP door: POST at /mcp and /mcp/ alike, without a redirect, which would cost clients their
- * header. Checks come in the order host, method, size, token, rate.
+ * Adds POST /mcp, which is also /mcp/: a redirect would make clients drop their header. Checks in
+ * the order host, method, size, token, rate.
  */
 export function addMcp(app: FastifyInstance, parts: McpParts): void {
   const { service, serverFor, hosts, visitOf, readBody } = parts
@@ -83,7 +83,8 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
       handler: () => {
         throw new ServiceError(
           'not_found',
-          'This service has static API tokens, not OAuth: send a valid one as "Authorization: Bearer <token>".',
+          'This service has static API tokens, not OAuth: send a valid one as ' +
+            '"Authorization: Bearer <token>".',
         )
       },
     })
@@ -94,7 +95,7 @@ function isCounted(content: unknown): boolean {
   return countedMethods.includes(recordOf(content)['method'])
 }
 
-/** The method, and the tool that it calls, for the log: names only, since all else is data. */
+/** The method and the tool, for the log: names only, no data. */
 function shownName(content: unknown): string {
   const { method, params } = recordOf(content)
   const names = [method, method === 'tools/call' ? recordOf(params)['name'] : undefined]

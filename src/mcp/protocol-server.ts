@@ -6,24 +6,24 @@ import { quoted } from '../text.js'
 import { callTool } from './call-tool.js'
 import type { Call } from './call-tool.js'
 import { instructions } from './instructions.js'
-import { getPrompt, promptList } from './prompts.js'
+import { getPrompt, listPrompts } from './prompts.js'
 import { listResources, readResource, resourceTemplates } from './resources.js'
 import { tools } from './tools.js'
 
 export interface ProtocolParts {
   readonly service: Service
-  /** The product's version, for clients that show it. */
+  /** The version of the product. */
   readonly version: string
-  /** Takes what somebody has to look at. */
+  /** Takes faults that the operator must fix. */
   readonly logFault: (error: ServiceError) => void
 }
 
-/** What does not depend on the token may be kept this long. */
+/** Clients may cache answers that do not depend on the token for this long. */
 const cacheMs = 300_000
 
 /**
- * A protocol server for one request: stateless, it lives as long as its answer. The low-level
- * `Server` of the SDK, since arguments are checked here in our own words and numbers as written.
+ * A protocol server for one request. It uses the low-level `Server` of the SDK, because this
+ * product checks arguments with its own error texts, and numbers as written.
  */
 export function protocolServer(parts: ProtocolParts, call: Call): Server {
   const { service, version, logFault } = parts
@@ -33,7 +33,7 @@ export function protocolServer(parts: ProtocolParts, call: Call): Server {
     {
       capabilities: { tools: {}, resources: {}, prompts: {} },
       instructions,
-      cacheHints: { 'tools/list': fixed, 'prompts/list': fixed, 'resources/templates/list': fixed },
+      cacheHints: { 'tools/list': fixed, 'resources/templates/list': fixed },
     },
   )
   server.setRequestHandler('tools/list', () => ({ tools: [...tools] }))
@@ -43,19 +43,19 @@ export function protocolServer(parts: ProtocolParts, call: Call): Server {
     return { ...(await callTool(service, tool.name, params.arguments ?? {}, call, logFault)) }
   })
   server.setRequestHandler('resources/list', () =>
-    inOurWords(logFault, () => listResources(service, call.guest)),
+    withServiceErrors(logFault, () => listResources(service, call.guest)),
   )
   server.setRequestHandler('resources/templates/list', () => resourceTemplates)
   server.setRequestHandler('resources/read', ({ params }) =>
-    inOurWords(logFault, () => readResource(service, call.guest, params.uri)),
+    withServiceErrors(logFault, () => readResource(service, call.guest, params.uri)),
   )
-  server.setRequestHandler('prompts/list', () => promptList)
-  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(params.name, params.arguments))
+  server.setRequestHandler('prompts/list', () => listPrompts(call.guest))
+  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(call.guest, params))
   return server
 }
 
-/** The SDK sends whatever an error says: it may only say what a caller may see. */
-async function inOurWords<T>(
+/** The SDK sends the text of any error, so a fault must become one that callers may see. */
+async function withServiceErrors<T>(
   logFault: ProtocolParts['logFault'],
   work: () => Promise<T>,
 ): Promise<T> {
@@ -73,6 +73,6 @@ function unknownTool(name: string): ProtocolError {
   const names = tools.map((tool) => tool.name).join(', ')
   return new ProtocolError(
     ProtocolErrorCode.InvalidParams,
-    `There is no tool ${quoted(name)}. There are: ${names}.`,
+    `There is no tool ${quoted(name)}. Tools: ${names}.`,
   )
 }

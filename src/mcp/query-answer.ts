@@ -5,41 +5,41 @@ import type { WrittenJson } from '../query/exact-json.js'
 import { textsOf } from '../query/row-texts.js'
 import type { PageAnswer, Room } from '../service/page.js'
 
-/** Letters of an answer at most, as serialised (contract 2). */
+/** The serialised answer (contract 2). */
 const lettersMax = 30_000
-/** What stands beside the values: counts, cursor, version, quota, the longest hint, all keys. */
+/** For counts, cursor, version, quota, the longest hint and the keys. */
 const restLetters = 600
 
 type Page = PageAnswer & { readonly kind: 'page' }
 
-/** The answer of `query`: columns by name, each a list with one value for every row. */
+/** The answer of `query`: columns by name, each a list of one value a row. */
 export interface QueryAnswer {
-  /** In the order asked for, which objects lose for digit-only names. */
+  /** In the requested order, which objects lose for names made of digits. */
   readonly columns: readonly string[]
   readonly data: Readonly<Record<string, readonly unknown[]>>
   readonly row_count: number
   readonly next_cursor: string | null
-  /** Rows were held back to keep the answer short. */
+  /** Rows were left out to keep the answer short. */
   readonly truncated: boolean
   readonly version: string
-  /** Null where nothing is counted. */
+  /** Null when no quota applies. */
   readonly quota: { readonly rows_remaining: number; readonly scope: string } | null
   readonly hint?: string
-  /** The hint tells which rows the filters leave, and cost one row of the quota. */
+  /** The hint explains an empty answer, and cost one row of the quota. */
   readonly explained?: true
 }
 
-/** The room that an answer has for rows. */
+/** How many rows an answer can hold. */
 export const answerRoom: Room = { rowsMax, rowsThatFit }
 
-/** A value takes a letter and a comma at least; the row too many tells that the page was cut. */
+/** A value takes at least a letter and a comma; one more row shows that the page was cut. */
 function rowsMax(columns: number): number {
   return Math.floor(lettersMax / (2 * columns)) + 1
 }
 
 /**
- * How many of the rows, from the first on, an answer can hold. A page of none fits always.
- * @throws bad_request when not even the first row fits
+ * How many of the rows, from the first on, an answer can hold.
+ * @throws bad_request when the first row does not fit
  */
 function rowsThatFit(rows: readonly Buffer[], columns: readonly string[]): number {
   let letters = JSON.stringify(columns).length * 2 + columns.length * 4 + restLetters
@@ -49,22 +49,22 @@ function rowsThatFit(rows: readonly Buffer[], columns: readonly string[]): numbe
   })
   if (fitting === 0) {
     throw badRequest(
-      `Not even one row of these ${columns.length} columns fits in an answer of ${lettersMax} ` +
-        'characters: select fewer columns.',
+      `One row of these ${columns.length} columns does not fit in an answer of ${lettersMax} ` +
+        'characters. Select fewer columns.',
     )
   }
   return fitting === -1 ? rows.length : fitting
 }
 
-/** A value in the text of an answer, or in its structured content where that is longer. */
+/** A value's length in the text of an answer, or in its structured content if that is longer. */
 function lettersOf(cell: string): number {
   const isSame = cell.startsWith('"') || !/[.eE[{]/.test(cell)
   return isSame ? cell.length : Math.max(cell.length, JSON.stringify(JSON.parse(cell)).length)
 }
 
 /**
- * A page as an agent reads it, for `exactJsonText`; a number that JSON readers round is a string of
- * its digits.
+ * A page for an agent, for `exactJsonText`. A number that JSON parsers round is a string of its
+ * digits.
  */
 export function queryAnswer(page: Page, quota: QuotaStatus | undefined): QueryAnswer {
   const hint = hintOf(page)
@@ -100,11 +100,11 @@ function hintOf({ cut, rows, explanation }: Page): string | null {
   switch (cut) {
     case 'size':
       return (
-        `Only ${rows.length} rows fit in ${lettersMax} characters: go on with next_cursor, or ` +
+        `Only ${rows.length} rows fit in ${lettersMax} characters: continue with next_cursor, or ` +
         'select fewer columns.'
       )
     case 'quota':
-      return "The page was cut to the rows that are left of this month's quota."
+      return "The page was cut to the rows left of this month's quota."
     case null:
       return explanation?.text ?? null
   }

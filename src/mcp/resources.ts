@@ -4,10 +4,10 @@ import type { Guest, Service } from '../service.js'
 
 const scheme = 'dataset://'
 const mimeType = 'application/json'
-/** An error repeats no more of an address. */
+/** An error repeats at most this much of an address. */
 const uriLettersMax = 200
 
-/** The datasets once more, as resources of the protocol: `dataset://<name>` is its schema. */
+/** The datasets as resources of the protocol: `dataset://<name>` is the schema of one. */
 export async function listResources(service: Service, guest: Guest) {
   const datasets = await service.listDatasets(guest)
   return {
@@ -21,7 +21,7 @@ export async function listResources(service: Service, guest: Guest) {
   }
 }
 
-/** The one form that addresses of resources have. */
+/** The form of the addresses of resources. */
 export const resourceTemplates = {
   resourceTemplates: [
     {
@@ -34,7 +34,7 @@ export const resourceTemplates = {
   ],
 }
 
-/** Reads `dataset://<name>`; one that does not exist and one without a grant are not found alike. */
+/** Reads `dataset://<name>`. A dataset without a grant looks like one that does not exist. */
 export async function readResource(service: Service, guest: Guest, uri: string) {
   if (!uri.startsWith(scheme)) throw notFound(uri)
   try {

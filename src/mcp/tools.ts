@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { operatorNames } from '../columns/operators.js'
 import { questionFields } from '../query/parse-json.js'
 
-/** Rows of a query that names no limit (contract 2). */
+/** The limit of a query that names none (contract 2). */
 export const usualLimit = 50
 
 const resource = Type.String({ description: 'the name of a dataset, from list_resources' })
@@ -25,7 +25,7 @@ export const QueryArguments = Type.Object(
     explain: Type.Optional(
       Type.Boolean({
         description:
-          'true, or false to decline the explanation of an empty answer that costs a row',
+          'true, or false to decline the explanation of an empty answer, which costs a row',
       }),
     ),
   },
@@ -104,12 +104,12 @@ const annotations = {
   destructiveHint: false,
 }
 
-/** A schema as clients get it: JSON, and nothing that only TypeBox reads. */
+/** A schema as JSON, without the keys that only TypeBox reads. */
 function plain(schema: Type.TObject): Tool['inputSchema'] {
   return JSON.parse(JSON.stringify(schema)) as Tool['inputSchema']
 }
 
-/** The three tools as clients list them, always in this order. */
+/** The three tools, always in this order. */
 export const tools = [
   {
     name: 'list_resources',
@@ -126,7 +126,7 @@ export const tools = [
     title: 'Describe a dataset',
     description:
       'Everything needed to query one dataset: each column with type, unit, operators, ' +
-      'description, its values where they are few, smallest and largest value, share of nulls; ' +
+      'description, its values if they are few, smallest and largest value, share of nulls; ' +
       'fast_filters, the columns that are quick to filter on; three example rows and two example ' +
       'calls of query that work. Call it before the first query of a dataset. Free of charge.',
     inputSchema: plain(DescribeArguments),
@@ -140,10 +140,10 @@ export const tools = [
       'Rows of a dataset that meet all filters, column by column. filters: a list of ' +
       `{column, op, value}; op is one of ${operatorNames.join(', ')} (each column's own are in ` +
       'describe_resource); value is a list for in and not_in, a text ending in * for like, left ' +
-      'out for is_null and not_null. select: columns wanted; left out, all of them, which may be ' +
-      `many. limit: ${usualLimit} when left out. Order is fixed; there is no sorting or ` +
+      'out for is_null and not_null. select: the columns to return; left out, all of them, which ' +
+      `may be many. limit: ${usualLimit} when left out. Order is fixed; there is no sorting or ` +
       'aggregation. While next_cursor is not null, repeat the same call with cursor for the next ' +
-      'rows; truncated tells that rows were held back to keep the answer short. Rows returned ' +
+      'rows; truncated means that rows were left out to keep the answer short. Returned rows ' +
       'count against the monthly quota. When no row meets several filters, hint says which of ' +
       'them is the cause; that costs one row (explained: true), and explain: false declines it.',
     inputSchema: plain(QueryArguments),

@@ -1,5 +1,5 @@
 import type { Operator } from '../columns/operators.js'
-import { numberWriter, pluralChooser } from '../mail/wording.js'
+import { numberWriter, pluralChooser } from '../wording.js'
 import { dayWriter, digitWriter, monthWriter, roubleWriter } from './writers.js'
 
 const number = numberWriter('en')

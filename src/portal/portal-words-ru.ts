@@ -1,4 +1,4 @@
-import { numberWriter, pluralChooser } from '../mail/wording.js'
+import { numberWriter, pluralChooser } from '../wording.js'
 import type { PortalWords } from './portal-words-en.js'
 import { dayWriter, digitWriter, monthWriter, roubleWriter } from './writers.js'
 

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { Static } from 'typebox'
+import { PromptsSchema } from './prompt-schema.js'
 
 /** The shape of registry.yaml. A `description` completes "must be …" in error messages. */
 const text = Type.String({ minLength: 1, description: 'a text' })
@@ -125,8 +126,9 @@ export const RegistrySchema = Type.Object(
     datasets: Type.Record(anyName, DatasetEntrySchema, {
       description: 'a map of datasets by name',
     }),
+    prompts: Type.Optional(PromptsSchema),
   },
-  { ...strict, description: 'a registry: {demo, datasets}' },
+  { ...strict, description: 'a registry: {demo, datasets, prompts}' },
 )
 
 export type RegistryFile = Static<typeof RegistrySchema>

@@ -1,6 +1,8 @@
 import { basename, dirname, resolve } from 'node:path'
 import { readLocatedYaml } from './located-yaml.js'
 import type { LocatedYaml, YamlPath } from './located-yaml.js'
+import { promptProblems } from './prompt-schema.js'
+import type { Prompt } from './prompt-schema.js'
 import { ruleProblems } from './registry-rules.js'
 import { RegistrySchema } from './registry-schema.js'
 import type { DatasetEntry, RegistryFile } from './registry-schema.js'
@@ -23,6 +25,7 @@ export interface Registry {
   readonly folder: string
   readonly demo: { readonly token: string; readonly ratePerMinute: number } | null
   readonly datasets: ReadonlyMap<string, DatasetEntry>
+  readonly prompts: readonly Prompt[]
   readonly locate: LocatedYaml['locate']
   readonly scalarAt: LocatedYaml['scalarAt']
 }
@@ -64,6 +67,7 @@ export function parseRegistry(text: string, path: string): Registry {
   const problems = [
     ...shapeProblems(RegistrySchema, content, 'the registry'),
     ...ruleProblems(content),
+    ...promptProblems(content),
   ]
   if (problems.length > 0) {
     const lines = problems.map(
@@ -72,15 +76,23 @@ export function parseRegistry(text: string, path: string): Registry {
     throw new RegistryError(lines.sort(byLocation.compare))
   }
   // There is no problem, so the content has the schema's shape.
-  const { demo, datasets } = content as RegistryFile
+  return freezeRegistry(content as RegistryFile, dirname(resolve(path)), yaml)
+}
+
+function freezeRegistry(
+  { demo, datasets, prompts = [] }: RegistryFile,
+  folder: string,
+  { locate, scalarAt }: LocatedYaml,
+): Registry {
   return Object.freeze({
-    folder: dirname(resolve(path)),
+    folder,
     demo: demo
       ? { token: demo.token, ratePerMinute: demo.rate_per_minute ?? demoRatePerMinute }
       : null,
     datasets: new Map(Object.entries(datasets)),
-    locate: yaml.locate,
-    scalarAt: yaml.scalarAt,
+    prompts,
+    locate,
+    scalarAt,
   })
 }
 

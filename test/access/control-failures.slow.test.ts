@@ -110,8 +110,8 @@ await t.test(
       t.equal(await statusOf(sold, '/readyz'), 200, `green again, round ${round}`)
     }
     const lines = sold.server.stdout().split('\n')
-    t.equal(lines.filter((line) => line.includes('control.db takes no writes')).length, 2)
-    t.equal(lines.filter((line) => line.includes('control.db takes writes again')).length, 2)
+    t.equal(lines.filter((line) => line.includes("control.db can't be written")).length, 2)
+    t.equal(lines.filter((line) => line.includes('control.db can be written again')).length, 2)
     await isExact(t, sold, 3 * pageRows)
   },
 )
@@ -123,7 +123,7 @@ await t.test(
     const sold = await startSold(t)
     setFull(sold, true)
     await becomes(sold, 503)
-    t.match(sold.server.stdout(), /SQLITE_(IOERR|FULL).*control\.db takes no writes/)
+    t.match(sold.server.stdout(), /SQLITE_(IOERR|FULL).*control\.db can't be written/)
     setFull(sold, false)
     await becomes(sold, 200)
     await isExact(t, sold, 0)
@@ -216,7 +216,7 @@ await t.test(
     t.match(await cli.das(['token', 'revoke', id]), { code: 0, stdout: /is revoked/ })
     t.equal((await sold.ask(page, sold.token)).status, 401)
     const lines = sold.server.stdout().split('\n')
-    for (const event of ['was removed or replaced', 'is sound and is used from now on']) {
+    for (const event of ['was removed or replaced', 'is sound and in use']) {
       t.equal(lines.filter((line) => line.includes(event)).length, 1, event)
     }
   },

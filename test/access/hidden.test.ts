@@ -30,6 +30,13 @@ datasets:
     listed: true
     columns: {qxhidden_key: {hidden: true}, qxhidden_day: {hidden: true}, qxhidden_note: {hidden: true}}
     plans: *plans
+prompts:
+  - name: check_counterparty
+    title: Check
+    description: Check a company.
+    datasets: [sales]
+    arguments: [{name: inn, description: a number}]
+    text: 'Check {inn}.'
 `
 
 /** Hidden names and the texts in hidden columns begin with `qxhidden`; their dates are old. */

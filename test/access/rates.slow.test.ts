@@ -145,7 +145,11 @@ await t.test('X-Forwarded-For is believed of trusted proxies alone', async (t) =
 })
 
 // Only what the class reads; a whole catalog would say no more.
-const catalog = { datasets: new Map(), demo: { token: demo, ratePerMinute: 4 } } as Catalog
+const catalog = {
+  datasets: new Map(),
+  demo: { token: demo, ratePerMinute: 4 },
+  prompts: [],
+} as Catalog
 
 await t.test('a window is a minute long and begins with its first request', async (t) => {
   let nowMs = 5000.123_456_789

@@ -64,7 +64,7 @@ await t.test(
   },
 )
 
-await t.test('what was packed is served at once by the next server', async (t) => {
+await t.test('packed files are served at once by the next server', async (t) => {
   const world = await startWorld(t, { files: filesOf(0), registry: registryOf('auto') })
   void world.app.prepare()
   await logged(world, '"packed"')
@@ -77,7 +77,7 @@ await t.test('what was packed is served at once by the next server', async (t) =
   t.equal(isPacked(next), false, 'and as they were dropped when the registry says so')
 })
 
-await t.test('data that can not be packed without loss are served as they are', async (t) => {
+await t.test('data that can not be packed without loss is served unpacked', async (t) => {
   // Both together are a HUGEINT, for which Parquet has no type.
   const rows = (type: string) => `SELECT 'c1' AS id, 2024 AS year, 1::${type} AS x`
   const files = { 'data/a/1.parquet': rows('BIGINT'), 'data/b/1.parquet': rows('UBIGINT') }

@@ -33,13 +33,13 @@ function observe(t: Parameters<typeof openStore>[0], charged: readonly string[] 
   const look = (stepMs = 0) => {
     clock.monotonicMs += 10_000
     clock.wallMs += 10_000 + stepMs
-    watch.look()
+    watch.check()
     return lines.splice(0)
   }
   return { look, charge, atStart: lines.splice(0) }
 }
 
-await t.test('a clock that runs as time does is not mentioned', async (t) => {
+await t.test('a clock that runs normally is not logged', async (t) => {
   const { look, atStart } = observe(t, ['2026-05', '2026-06'])
   t.same(atStart, [])
   t.same([look(), look(900), look(-900), look(59_000)], [[], [], [], []])
@@ -76,7 +76,7 @@ await t.test('a step within a month opens no quota', async (t) => {
   t.match(look(-dayMs), [{ msg: 'the clock was set back' }])
 })
 
-await t.test('rows in a month to come are reported at the start', async (t) => {
+await t.test('rows in a later month are reported at the start', async (t) => {
   const { atStart } = observe(t, ['2026-06', '2027-01'])
   t.match(atStart, [{ level: 50, newest: '2027-01', month: '2026-06' }])
 })

@@ -84,6 +84,6 @@ await t.test('dropped connections are logged with the remedy, once a minute', as
 
 await t.test('while files can be opened nothing is logged', async (t) => {
   const { watch, lines } = await observe(t, null)
-  watch.look()
+  watch.check()
   t.same(lines, [])
 })

@@ -23,7 +23,7 @@ function openFiles(folder: string): readonly string[] {
 }
 
 // Guarantee: a start that fails leaves nothing behind that the next one trips over.
-await t.test('a start that fails half-way closes what it had opened', async (t) => {
+await t.test('a start that fails half-way closes all that it opened', async (t) => {
   const world = await startWorld(t, { files, registry })
   await world.app.close()
   const state = join(world.folder, 'var')

@@ -97,7 +97,7 @@ await t.test('a damaged source does not end a packed copy that is sound', async 
   t.equal(versionOf(world)?.id, id)
 })
 
-await t.test('files that rot while they are packed are not served as packed', async (t) => {
+await t.test('files that are damaged while they are packed are not served as packed', async (t) => {
   const folder = t.testdir({})
   await writeParquet(folder, files)
   const source = join(folder, 'data/1.parquet')
@@ -109,7 +109,7 @@ await t.test('files that rot while they are packed are not served as packed', as
   t.equal(isPacked(world), false)
 })
 
-await t.test('a packed copy of an earlier build, without a hash, goes on', async (t) => {
+await t.test('a packed copy of an earlier release, without a hash, is served', async (t) => {
   const { folder, path, rows, token, id } = await packed(t)
   const manifestPath = join(dirname(path), 'manifest.json')
   const [, body = ''] = readFileSync(manifestPath, 'utf8').split('\n')

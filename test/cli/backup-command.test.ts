@@ -53,7 +53,7 @@ await t.test('backup prints its content and replaces no file', async (t) => {
   t.equal(statSync(file).mode & 0o777, 0o600)
   const again = await cli.das(['backup', file])
   t.equal(again.code, 1)
-  t.match(again.stderr, /a\.db is there already: name a new file, or remove that one\.\n$/)
+  t.match(again.stderr, /a\.db exists already: name a new file, or remove that one\.\n$/)
   const nowhere = await cli.das(['backup', join(cli.folder, 'missing', 'a.db')])
   t.match(nowhere.stderr, /^error: There is no folder .*missing\.\n$/)
   t.notOk(existsSync(join(cli.folder, 'missing')))

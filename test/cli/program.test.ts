@@ -58,7 +58,7 @@ await t.test('settings are shown with their variable and default', async (t) => 
   const { stdout } = await das(['serve', '--help'])
   t.match(
     stdout.replace(/\s+/g, ' '),
-    '--port <value> port to listen on; 0 takes a free one (DAS_PORT, default 8080)',
+    '--port <value> port to listen on; 0 chooses a free one (DAS_PORT, default 8080)',
   )
 })
 
@@ -81,7 +81,7 @@ await t.test('wrong usage ends with 2 and a suggestion on stderr', async (t) => 
     [['subscription', 'create', '--email', 'a@b.c'], /'--plan <dataset:plan>' not specified/],
     [
       ['serve', '--port', '99999'],
-      /^error: --port \(DAS_PORT\): "99999" is no port, 0 to 65535\n$/,
+      /^error: --port \(DAS_PORT\): "99999" is not a port \(0 to 65535\)\n$/,
     ],
     [['dataset', 'check', '--memory-limit', '2'], /^error: --memory-limit \(DAS_MEMORY_LIMIT\): /],
   ]

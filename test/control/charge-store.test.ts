@@ -44,23 +44,26 @@ function openCharges(t: Test, options: { readonly syncTimeoutMs?: number } = {})
 /** Lets everything run that waits for nothing but its turn. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-await t.test('a charge counts for everybody at once, and is durable after the sync', async (t) => {
-  const { charges, charge, used, syncs } = openCharges(t)
-  t.match(charge(7), [{ granted: 7, datasetUsed: 7 }])
-  t.equal(used(), 7, 'another connection sees it')
-  let isDurable = false
-  const synced = charges.synced().then(() => {
-    isDurable = true
-  })
-  await turn()
-  t.equal(syncs.length, 1)
-  t.notOk(isDurable)
-  syncs[0]?.finish()
-  await synced
-  t.ok(isDurable)
-})
+await t.test(
+  'every process counts a charge at once, and it is durable after the sync',
+  async (t) => {
+    const { charges, charge, used, syncs } = openCharges(t)
+    t.match(charge(7), [{ granted: 7, datasetUsed: 7 }])
+    t.equal(used(), 7, 'another connection sees it')
+    let isDurable = false
+    const synced = charges.synced().then(() => {
+      isDurable = true
+    })
+    await turn()
+    t.equal(syncs.length, 1)
+    t.notOk(isDurable)
+    syncs[0]?.finish()
+    await synced
+    t.ok(isDurable)
+  },
+)
 
-await t.test('whoever commits during a sync waits for the next one, all together', async (t) => {
+await t.test('charges committed during a sync wait together for the next one', async (t) => {
   const { charges, charge, syncs } = openCharges(t)
   const ended: string[] = []
   const commit = (name: string) => {
@@ -84,7 +87,7 @@ await t.test('whoever commits during a sync waits for the next one, all together
   t.same(ended, ['a', 'b', 'c', 'd'])
 })
 
-await t.test('a sync that fails is a 503; what was committed stays charged', async (t) => {
+await t.test('a failed sync is a 503; committed charges stay', async (t) => {
   const { path, charges, charge, used, syncs } = openCharges(t)
   const ends: unknown[] = []
   charges.watchWrites((failure) => ends.push(failure?.cause))
@@ -105,7 +108,7 @@ await t.test('a sync that fails is a 503; what was committed stays charged', asy
   await synced
 })
 
-await t.test('while a log with a hole is in use by a reader, nothing is charged', async (t) => {
+await t.test('while a reader uses a log with a gap, nothing is charged', async (t) => {
   const { path, charges, charge, used, syncs } = openCharges(t)
   charge(7)
   const failed = charges.synced()
@@ -127,7 +130,7 @@ await t.test('while a log with a hole is in use by a reader, nothing is charged'
   t.equal(used(), 8)
 })
 
-await t.test('what was committed behind a failed sync is mended, not believed', async (t) => {
+await t.test('commits after a failed sync are repaired first', async (t) => {
   const { path, charges, charge, syncs } = openCharges(t)
   charge(1)
   const first = charges.synced()
@@ -143,7 +146,7 @@ await t.test('what was committed behind a failed sync is mended, not believed', 
   t.ok(before > 0)
 })
 
-await t.test('a disk that says nothing is waited for no longer than was said', async (t) => {
+await t.test('charges wait for a silent disk no longer than the time limit', async (t) => {
   const { charges, charge, syncs, used } = openCharges(t, { syncTimeoutMs: 20 })
   const ends: unknown[] = []
   charges.watchWrites((failure) => ends.push(failure?.cause))
@@ -167,7 +170,7 @@ function replaceFdatasync(by: unknown): void {
 }
 
 // Guarantee: it is the log that is synced, and by the system's own call.
-await t.test('without a word the log is given to fdatasync, after it was written', async (t) => {
+await t.test('by default, the log is synced with fdatasync after it was written', async (t) => {
   const synced: [string, number][] = []
   const { fdatasync } = fs
   const spied = (file: number, done: (cause: Error | null) => void) => {

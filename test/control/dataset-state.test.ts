@@ -56,7 +56,7 @@ await t.test(
   },
 )
 
-await t.test('a save that fails leaves the last list standing', async (t) => {
+await t.test('a failed save keeps the last list', async (t) => {
   const store = openStore(t)
   saveDatasetStates(store, [financials], registry)
   t.throws(() => saveDatasetStates(store, [procurement, procurement], registry))

@@ -14,7 +14,7 @@ const at = (text: string) => Date.parse(`${text}T12:00:00Z`)
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 const free = { priceRub: () => 0 }
 
-await t.test('an extension of a living subscription is added to its end', async (t) => {
+await t.test('an extension of a live subscription is added to its end', async (t) => {
   const store = openStore(t)
   const { subscriptionId } = subscribe(store, { months: 1 })
   const now = clockAt(noon + 10 * dayMs)
@@ -28,22 +28,25 @@ await t.test('an extension of a living subscription is added to its end', async 
   t.same(showSubscription(store, subscriptionId).expiresAt, after.expiresAt)
 })
 
-await t.test('an expired one lives again from now on, also at the very instant', async (t) => {
-  const store = openStore(t)
-  const { subscriptionId, expiresAt } = subscribe(store, { months: 1 })
-  const atEnd = extendSubscription(store, subscriptionId, {
-    ...free,
-    months: 1,
-    now: clockAt(expiresAt),
-  })
-  t.equal(dayOf(atEnd.expiresAt), '2026-08-15')
-  const late = extendSubscription(store, subscriptionId, {
-    ...free,
-    months: 1,
-    now: clockAt(at('2027-01-31')),
-  })
-  t.equal(dayOf(late.expiresAt), '2027-02-28')
-})
+await t.test(
+  'an expired subscription is live again from now, also at the instant of its end',
+  async (t) => {
+    const store = openStore(t)
+    const { subscriptionId, expiresAt } = subscribe(store, { months: 1 })
+    const atEnd = extendSubscription(store, subscriptionId, {
+      ...free,
+      months: 1,
+      now: clockAt(expiresAt),
+    })
+    t.equal(dayOf(atEnd.expiresAt), '2026-08-15')
+    const late = extendSubscription(store, subscriptionId, {
+      ...free,
+      months: 1,
+      now: clockAt(at('2027-01-31')),
+    })
+    t.equal(dayOf(late.expiresAt), '2027-02-28')
+  },
+)
 
 await t.test('months bought one by one end on the day of those bought together', async (t) => {
   const store = openStore(t)
@@ -62,7 +65,7 @@ await t.test('months bought one by one end on the day of those bought together',
   t.equal(dayOf(subscribe(store, { months: 6, now }).expiresAt), '2027-07-31')
 })
 
-await t.test('what can not be extended says why, and stays as it was', async (t) => {
+await t.test('an extension that is refused says why, and changes nothing', async (t) => {
   const store = openStore(t)
   const { subscriptionId, expiresAt } = subscribe(store)
   const extension = { ...free, now: clockAt(noon) }
@@ -90,7 +93,7 @@ await t.test('what can not be extended says why, and stays as it was', async (t)
   cancelSubscription(store, subscriptionId, clockAt(noon))
   t.throws(() => extendSubscription(store, subscriptionId, { ...extension, months: 1 }), {
     code: 'bad_request',
-    detail: `Subscription '${subscriptionId}' is cancelled, for good. Make a new one.`,
+    detail: `Subscription '${subscriptionId}' is cancelled. Create a new one.`,
   })
   t.equal(showSubscription(store, subscriptionId).expiresAt, expiresAt)
 })
@@ -128,14 +131,17 @@ await t.test('a change sets plans and datasets, and keeps the end and the usage'
   t.equal(changeSubscription(store, subscriptionId, uncapped).globalRows, null)
 })
 
-await t.test('a change that can not be says why, and changes nothing', async (t) => {
+await t.test('a change that is refused says why, and changes nothing', async (t) => {
   const store = openStore(t)
   const { subscriptionId } = subscribe(store)
   const grant = { dataset: 'financials', plan: 'pro' }
   const nothing = { grants: [], withdrawn: [], now: clockAt(noon) }
   const mistakes = [
     [{ withdrawn: ['procurement'] }, "The subscription has no dataset 'procurement' to withdraw."],
-    [{ withdrawn: ['financials'] }, 'No dataset would be left. To end it, cancel it.'],
+    [
+      { withdrawn: ['financials'] },
+      'The change would leave no dataset. To end the subscription, cancel it.',
+    ],
     [{ grants: [grant, grant] }, "Name the dataset 'financials' only once."],
     [{ grants: [grant], withdrawn: ['financials'] }, "Name the dataset 'financials' only once."],
     [{ globalRows: 0 }, 'Give the rows a month over all datasets as a whole number, 1 or more.'],
@@ -150,7 +156,7 @@ await t.test('a change that can not be says why, and changes nothing', async (t)
   t.equal(listOrders(store, subscriptionId).length, 1)
 })
 
-await t.test('cancelling is for good, and twice is once', async (t) => {
+await t.test('cancelling is permanent, and a second time changes nothing', async (t) => {
   const store = openStore(t)
   const { subscriptionId } = subscribe(store)
   t.equal(cancelSubscription(store, subscriptionId, clockAt(noon + 1)).cancelledAt, noon + 1)
@@ -163,11 +169,11 @@ await t.test('cancelling is for good, and twice is once', async (t) => {
         withdrawn: [],
         now: clockAt(noon),
       }),
-    { code: 'bad_request', detail: /is cancelled, for good/ },
+    { code: 'bad_request', detail: /is cancelled\. Create/ },
   )
 })
 
-await t.test('every order is written down with what the subscription was after it', async (t) => {
+await t.test('every order is saved with the subscription after it', async (t) => {
   const store = openStore(t)
   const { subscriptionId, expiresAt } = subscribe(store, { months: 1, priceRub: 990 })
   const now = clockAt(noon + dayMs)

@@ -18,7 +18,7 @@ const order = {
 }
 
 await t.test(
-  'a subscription is made with its subscriber, its grants and its first token',
+  'a subscription is created with its subscriber, its grants and its first token',
   async (t) => {
     const store = openStore(t)
     const grants = [
@@ -46,7 +46,7 @@ await t.test(
 )
 
 await t.test(
-  'a subscriber who comes again is the same one, whatever the case of the letters',
+  "a subscriber's second order has the same subscriber, whatever the case of the e-mail",
   async (t) => {
     const store = openStore(t)
     subscribe(store, { email: 'Buyer@Example.com' })

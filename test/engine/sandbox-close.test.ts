@@ -56,8 +56,8 @@ const works: Readonly<Record<string, (version: Version, signal: AbortSignal) => 
         ['id'],
       ),
     'a sample': (version) =>
-      duckDbSampler(memoryBytes)(version, version.columns, ({ together }) =>
-        together(version.columns),
+      duckDbSampler(memoryBytes)(version, version.columns, ({ rowOrder }) =>
+        rowOrder(version.columns),
       ),
     'a sample whose use fails': (version) =>
       duckDbSampler(memoryBytes)(version, version.columns, () => Promise.reject(gone)).catch(

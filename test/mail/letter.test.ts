@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { Language } from '../../src/config.js'
+import type { LetterGrant, LetterSubscription, LetterTopic } from '../../src/mail/letter-content.js'
 import { writeLetter } from '../../src/mail/letter.js'
 import { renderHtml, renderText } from '../../src/mail/render.js'
-import type { LetterGrant, LetterSubscription, LetterTopic } from '../../src/mail/topic.js'
 
 const token = `das_live_${'Ab3'.repeat(16)}x`
 const base = 'https://data.example.org'
@@ -53,7 +53,7 @@ AI assistants that speak MCP connect with the same header; the address of the se
 
     ${base}/mcp/
 
-Keep the token secret: whoever has it can read the data as you. If it was lost, or somebody else may have seen it, reply to this e-mail and ask for a new one.
+Keep the token secret: anyone who has it can read the data in your name. If it is lost, or someone else may have seen it, reply to this e-mail and ask for a new one.
 
 Subscription sub_0123456789abcdef. This e-mail was sent automatically.
 `,
@@ -69,7 +69,7 @@ Subscription sub_0123456789abcdef. This e-mail was sent automatically.
   t.end()
 })
 
-await t.test('a new token says what becomes of the earlier ones', (t) => {
+await t.test('the letter of a new token says when the earlier ones end', (t) => {
   const later = { ...reissued, previousValidUntil: Date.UTC(2026, 10, 16, 9, 30) }
   t.match(textOf(later, 'en'), 'Earlier tokens work until 16 November 2026, 09:30 UTC.')
   t.match(textOf(later, 'ru'), 'Прежние токены действуют до 16 ноября 2026 г., 09:30 UTC.')
@@ -78,16 +78,22 @@ await t.test('a new token says what becomes of the earlier ones', (t) => {
   t.end()
 })
 
-await t.test('a reminder says when it ends, what is lost, and how to go on', (t) => {
-  const week: LetterTopic = { kind: 'reminder', daysLeft: 7 }
-  const english = textOf(week, 'en')
-  t.match(english, 'Your subscription ends on 15 December 2026, 12:00 UTC, in 7 days. It holds:')
-  t.match(english, 'reply to this e-mail. After that date the tokens')
-  t.match(english, 'an extension makes them work again')
-  t.match(textOf(week, 'ru'), 'закончится 15 декабря 2026 г., 12:00 UTC, через 7 дней.')
-  t.notMatch(english, /das_live/)
-  t.end()
-})
+await t.test(
+  'a reminder says when the subscription ends, what is lost, and how to extend it',
+  (t) => {
+    const week: LetterTopic = { kind: 'reminder', daysLeft: 7 }
+    const english = textOf(week, 'en')
+    t.match(
+      english,
+      'Your subscription ends on 15 December 2026, 12:00 UTC, in 7 days. It includes:',
+    )
+    t.match(english, 'reply to this e-mail. After that date the tokens')
+    t.match(english, 'an extension makes them work again')
+    t.match(textOf(week, 'ru'), 'закончится 15 декабря 2026 г., 12:00 UTC, через 7 дней.')
+    t.notMatch(english, /das_live/)
+    t.end()
+  },
+)
 
 await t.test('numbers and words agree in both languages', (t) => {
   const cases: [count: number, english: string, russian: string][] = [
@@ -145,14 +151,14 @@ await t.test('a subject is one short line, and never holds the token', (t) => {
   t.end()
 })
 
-await t.test('a plan that the registry has no more is named and not described', (t) => {
+await t.test('a plan that left the registry is named and not described', (t) => {
   const grants = [{ ...pro, title: 'financials', offer: null }]
   t.match(textOf(bought, 'en', { grants }), '- financials (financials), plan pro\n')
   t.match(textOf(bought, 'ru', { grants }), '- financials (financials), тариф pro\n')
   t.end()
 })
 
-await t.test('HTML holds what the text holds, escaped, and loads nothing', (t) => {
+await t.test('the HTML has the contents of the text, escaped, and loads no resources', (t) => {
   const grants = [{ ...pro, title: `<b onload="x">&'` }]
   const letter = writeLetter('ru', { ...subscription, grants }, bought)
   const html = renderHtml(letter, 'ru')

@@ -15,7 +15,7 @@ await t.test('only its own key opens a token, under its own id', (t) => {
   t.end()
 })
 
-await t.test('a token that was sealed twice looks different', (t) => {
+await t.test('a token sealed twice has two different texts', (t) => {
   t.not(
     sealToken(key, 'tok_a', token).toString('hex'),
     sealToken(key, 'tok_a', token).toString('hex'),

@@ -79,15 +79,18 @@ await t.test(
   },
 )
 
-await t.test('a refused login is said, tried again, and shows no password', async (t) => {
+await t.test('a refused login is reported, is tried again, and shows no password', async (t) => {
   const login = { user: 'data', password: 'right' }
   const server = await startMailServer(t, { login })
   const { message: said, isPermanent } = await failure(server.url.replace('right', 'wr0ng-secret'))
-  t.match(said, /^127\.0\.0\.1:\d+ refused the login: 535 "no login data \[password\]"$/)
+  t.match(said, /^127\.0\.0\.1:\d+ answered to AUTH PLAIN: 535 no login data \[password\]$/)
   t.equal(isPermanent, false)
   const open = await startMailServer(t)
-  t.match((await failure(open.url.replace('//', '//a:b@'))).message, / refused the login/)
-  t.same(open.letters, [], 'a login that nobody asks for is not left out')
+  t.match(
+    (await failure(open.url.replace('//', '//a:b@'))).message,
+    / answered to AUTH PLAIN: 500 /,
+  )
+  t.same(open.letters, [], 'the login is not left out where the server does not ask for it')
 })
 
 // A token is as good as the data: no configuration sends it over a network in clear.
@@ -104,26 +107,29 @@ await t.test('every host but loopback has to speak TLS', async (t) => {
   t.match(optionsOf('smtps://localhost'), secure)
   const plain = await startMailServer(t, { isPlain: true, host: '127.0.0.2' })
   const { message: said, isPermanent } = await failure(plain.url)
-  t.match(said, /^127\.0\.0\.2:\d+ begins no TLS: 50\d ".*", and a token must not cross .*smtps:/)
+  t.match(
+    said,
+    /^127\.0\.0\.2:\d+ answered to STARTTLS: 50\d .*\. A letter .* needs TLS: use smtps:/,
+  )
   t.equal(isPermanent, false)
   t.same(plain.letters, [])
 })
 
-await t.test('a certificate that nobody vouches for is refused, with what to do', async (t) => {
+await t.test('a certificate of an unknown authority is refused, with what to do', async (t) => {
   const upgraded = await startMailServer(t, { host: '127.0.0.2' })
   const secure = await startMailServer(t, { isSecure: true })
   for (const { url, letters } of [upgraded, secure]) {
     const { message: said, isPermanent } = await failure(url)
-    t.match(said, /^the certificate of 127\.0\.0\.\d:\d+ is not trusted \(.*NODE_EXTRA_CA_CERTS/)
+    t.match(said, /^127\.0\.0\.\d:\d+: .*certificate.*NODE_EXTRA_CA_CERTS$/)
     t.equal(isPermanent, false)
     t.same(letters, [])
   }
   const plain = await startMailServer(t)
   const { message: said } = await failure(plain.url.replace('smtp:', 'smtps:'))
-  t.match(said, /^TLS with 127\.0\.0\.1:\d+ failed: /)
+  t.match(said, /^127\.0\.0\.1:\d+: .*SSL/)
 })
 
-await t.test('only a refusal of the recipient or of the letter is for good', async (t) => {
+await t.test('only a refusal of the recipient or of the letter is permanent', async (t) => {
   const server = await startMailServer(t)
   const cases: [stage: string, status: number, command: string, isPermanent: boolean][] = [
     ['refuseGreeting', 421, '', false],
@@ -142,7 +148,7 @@ await t.test('only a refusal of the recipient or of the letter is for good', asy
     const name = `${stage} ${status}`
     t.match(
       refused.message,
-      new RegExp(`^127\\.0\\.0\\.1:\\d+ answered${command}: ${status} "`),
+      new RegExp(`^127\\.0\\.0\\.1:\\d+ answered${command}: ${status} say "why"$`),
       name,
     )
     t.equal(refused.isPermanent, isPermanent, name)
@@ -150,17 +156,17 @@ await t.test('only a refusal of the recipient or of the letter is for good', asy
   t.same(server.letters, [])
 })
 
-await t.test('a server that is silent, hangs up or is not there is told apart', async (t) => {
+await t.test('the failure says whether a server is silent, hangs up or is not there', async (t) => {
   const mute = await startOddServer(t, () => undefined)
   const stuck = await startOddServer(t, answering({ '.': 'silence' }))
   const rude = await startOddServer(t, answering({ MAIL: 'hang up' }))
   const gone = await startMailServer(t)
   await gone.close()
   const cases: [port: number, limits: Partial<SmtpLimits>, said: RegExp][] = [
-    [mute, { greetingMs: 100 }, /^127\.0\.0\.1:\d+ sent no greeting in 0\.1 s$/],
-    [stuck, { silenceMs: 100 }, /^127\.0\.0\.1:\d+ said nothing for 0\.1 s$/],
-    [rude, {}, /^127\.0\.0\.1:\d+ closed the connection$/],
-    [gone.port, {}, /^127\.0\.0\.1:\d+ refused the connection$/],
+    [mute, { greetingMs: 100 }, /^127\.0\.0\.1:\d+: Greeting never received$/],
+    [stuck, { silenceMs: 100 }, /^127\.0\.0\.1:\d+: Timeout$/],
+    [rude, {}, /^127\.0\.0\.1:\d+: Connection closed unexpectedly$/],
+    [gone.port, {}, /^127\.0\.0\.1:\d+: connect ECONNREFUSED/],
   ]
   for (const [port, limits, said] of cases) {
     const failed = await failure(`smtp://127.0.0.1:${port}`, { ...patient, ...limits })
@@ -168,28 +174,28 @@ await t.test('a server that is silent, hangs up or is not there is told apart', 
     t.equal(failed.isPermanent, false)
   }
   const unknown = await failure('smtp://mail.invalid')
-  t.match(unknown.message, /^the mail server's name mail\.invalid is not known: /)
+  t.match(unknown.message, /^mail\.invalid:587: .*(ENOTFOUND|EAI_AGAIN)/)
 })
 
-await t.test('one letter has a longest time, and ends at a stop', async (t) => {
+await t.test('sending a letter ends at its time limit and at a stop', async (t) => {
   const slow = await startOddServer(t, () => undefined)
   const late = await failure(`smtp://127.0.0.1:${slow}`, { ...patient, attemptMs: 100 })
-  t.match(late.message, /^127\.0\.0\.1:\d+ took longer than 0\.1 s over one letter$/)
+  t.match(late.message, /^127\.0\.0\.1:\d+: the letter took longer than 0\.1 s$/)
   const stopped = send(`smtp://127.0.0.1:${slow}`, patient, AbortSignal.abort())
-  await t.rejects(stopped, { message: 'the sending was stopped', isPermanent: false })
+  await t.rejects(stopped, { message: /: Message sending aborted$/, isPermanent: false })
 })
 
-await t.test('what a server echoes is one short line without secrets', async (t) => {
+await t.test('an echo of the server becomes one short line without secrets', async (t) => {
   const echo = `550 ${token} p4ssword ${Buffer.from('\0u\0p4ssword').toString('base64')} `
   const answers = { EHLO: '250 AUTH PLAIN', AUTH: '235 ok', RCPT: echo + 'x'.repeat(2000) }
   const port = await startOddServer(t, answering(answers))
   const { message: said } = await failure(`smtp://u:p4ssword@127.0.0.1:${port}`)
-  t.match(said, / answered to RCPT TO: 550 "\[token\] \[password\] \[password\] x/)
+  t.match(said, / answered to RCPT TO: 550 \[token\] \[password\] \[password\] x/)
   t.notMatch(said, /das_live_|p4ss|\n/)
   t.ok(said.length <= 300)
 })
 
-await t.test('settings that cannot be used are told before anything is sent', async (t) => {
+await t.test('settings that cannot be used are reported before anything is sent', async (t) => {
   const from = (mailFrom: string) =>
     readMailSettings(readConfig({ smtpUrl: 'smtp://mail.example.org', mailFrom }, {}))?.sender
   t.same(from('data@example.org'), { name: '', address: 'data@example.org' })
@@ -210,7 +216,7 @@ await t.test('settings that cannot be used are told before anything is sent', as
   })
   t.throws(() => settingsFor('smtp://user:50%@h'), {
     code: 'bad_request',
-    detail: /^DAS_SMTP_URL: .*percent-encoded/,
+    detail: /^DAS_SMTP_URL: percent-encode /,
   })
   t.equal(readMailSettings(readConfig({ mailFrom: 'a@b.c' }, {})), null)
   t.end()

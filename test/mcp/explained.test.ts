@@ -90,7 +90,7 @@ await t.test('five revenues read by explanations cost a row for each of 175 call
   t.ok(answers.every(({ content }) => content['row_count'] === 0 && content['explained'] === true))
 })
 
-await t.test('declined, they cost nothing and tell nothing', async (t) => {
+await t.test('a declined explanation costs nothing and is not given', async (t) => {
   const world = await startFirms(t)
   const control = openControl(t, world)
   const { token, subscriptionId } = world.subscribe(['firms:pro'])
@@ -163,7 +163,7 @@ await t.test('what depends on no other filter is free', async (t) => {
   t.equal(usageOf(control, world, subscriptionId).total, 0)
 })
 
-await t.test('where rows are not counted the explanation costs none', async (t) => {
+await t.test('an explanation is free when rows are not counted', async (t) => {
   const world = await startFirms(t)
   const { content } = await probe(world, 'das_demo_firms', 'inn0', 1)
   t.match(content, { row_count: 0, explained: true, quota: null })

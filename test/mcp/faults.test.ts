@@ -77,7 +77,7 @@ await t.test('a query over its time is an error that says so, and costs nothing'
 })
 
 // Guarantee: what is wrong with a file is told to the log, and to no caller.
-await t.test('a file that can not be read is told without its name', async (t) => {
+await t.test('the error for a file that can not be read does not name it', async (t) => {
   const world = await startThings(t)
   const { token, subscriptionId } = world.subscribe(['things:pro', 'days:pro'])
   const folder = join(world.folder, 'var')

@@ -71,7 +71,7 @@ await t.test('a foreign Host or Origin is 403, before method, size and token', a
   t.equal(rest.status, 200, 'the rest of the service has no such rule')
 })
 
-await t.test('hosts that the owner names are served', async (t) => {
+await t.test('host names that the owner allows are served', async (t) => {
   const world = await startThings(t, {
     allowedHosts: 'one.example',
     publicUrl: 'https://two.example/data',
@@ -86,7 +86,7 @@ await t.test('hosts that the owner names are served', async (t) => {
   }
 })
 
-await t.test('a body that is no single JSON message is refused', async (t) => {
+await t.test('a body that is not a single JSON message is refused', async (t) => {
   const world = await startThings(t)
   const { token } = world.subscribe(['things:pro'])
   for (const body of ['[]', `[${listing}]`, `[${listing},${listing}]`]) {
@@ -148,7 +148,7 @@ await t.test('a missing, wrong or ended token is 401, for every method of both e
   t.equal((await callRpc(world, undefined, 'ping', {}, { headers: scheme })).status, 200)
 })
 
-await t.test('where clients look for OAuth is a 404 in JSON, without a token', async (t) => {
+await t.test('the OAuth paths answer 404 in JSON, without a token', async (t) => {
   const world = await startThings(t)
   const paths = [
     '/.well-known/oauth-authorization-server',
@@ -201,7 +201,7 @@ await t.test("the protocol's own refusals have its codes, in both eras", async (
   for (const call of [callRpc, callModern]) {
     for (const name of ['nope', 'constructor', 'Query', '']) {
       const answer = await call(world, token, 'tools/call', { name, arguments: {} })
-      const said = /no tool .*There are: list_resources, describe_resource, query/
+      const said = /no tool .*Tools: list_resources, describe_resource, query/
       isRpcError(t, answer, 200, -32602, said, name)
     }
     for (const uri of [
@@ -268,7 +268,7 @@ await t.test('the headers of the stateless revision must be there and agree', as
   t.match(future.rpcError?.data, { supported: [modernRevision] })
 })
 
-await t.test('nobody gets a stream that stays open', async (t) => {
+await t.test('no client gets a stream that stays open', async (t) => {
   const world = await startThings(t)
   const { token } = world.subscribe(['things:pro'])
   const wanted = {

@@ -60,23 +60,26 @@ const files = {
 
 const start = (t: Test): Promise<World> => startWorld(t, { files, registry })
 
-await t.test('columns are told in order, which objects lose for digit-only names', async (t) => {
-  const world = await start(t)
-  const { token } = world.subscribe(['cells:pro', 'huge:pro'])
-  const select = ['text', '2110', 'id', '1600']
-  const answer = await callTool(world, token, 'query', { resource: 'cells', select, limit: 3 })
-  const { columns, data, row_count: count } = contentOf(answer)
-  t.same(columns, select)
-  t.same(count, 3)
-  t.same(data['2110'], [0, 2, 4])
-  t.same(data['1600'], [0, 3, 6])
-  t.same(data['id'], [0, 1, 2])
-  t.not(Object.keys(data).join(), select.join(), 'the reason why')
-  const usual = contentOf(
-    await callTool(world, token, 'query', { resource: 'huge', select: ['id'] }),
-  )
-  t.match(usual, { row_count: 6, next_cursor: null, truncated: false })
-})
+await t.test(
+  'columns are listed in order, which objects lose for names made of digits',
+  async (t) => {
+    const world = await start(t)
+    const { token } = world.subscribe(['cells:pro', 'huge:pro'])
+    const select = ['text', '2110', 'id', '1600']
+    const answer = await callTool(world, token, 'query', { resource: 'cells', select, limit: 3 })
+    const { columns, data, row_count: count } = contentOf(answer)
+    t.same(columns, select)
+    t.same(count, 3)
+    t.same(data['2110'], [0, 2, 4])
+    t.same(data['1600'], [0, 3, 6])
+    t.same(data['id'], [0, 1, 2])
+    t.not(Object.keys(data).join(), select.join(), 'the reason why')
+    const usual = contentOf(
+      await callTool(world, token, 'query', { resource: 'huge', select: ['id'] }),
+    )
+    t.match(usual, { row_count: 6, next_cursor: null, truncated: false })
+  },
+)
 
 await t.test('numbers that JSON readers round are texts of their digits', async (t) => {
   const world = await start(t)
@@ -113,7 +116,7 @@ await t.test(
       t.equal(answer.text, JSON.stringify(answer.content))
       if (content.truncated) {
         cuts++
-        t.match(content.hint, /Only \d+ rows fit in 30000 characters: go on with next_cursor/)
+        t.match(content.hint, /Only \d+ rows fit in 30000 characters: continue with next_cursor/)
         t.ok(content.row_count < 300 && content.next_cursor !== null)
       } else t.equal(content.hint, undefined)
       for (const id of content.data['id'] ?? []) seen.push(id)
@@ -150,7 +153,7 @@ await t.test(
     const cursor = first.next_cursor
     const stuck = await callTool(world, token, 'query', { resource: 'huge', cursor })
     t.ok(stuck.isError)
-    t.match(stuck.text, /Not even one row of these 2 columns fits.+30000.+select fewer columns/)
+    t.match(stuck.text, /One row of these 2 columns does not fit.+30000.+Select fewer columns/)
     const rest = await callTool(world, token, 'query', { resource: 'huge', cursor, select: ['id'] })
     t.match(contentOf(rest), { data: { id: [3, 4, 5] }, next_cursor: null })
     t.equal(usageOf(openControl(t, world), world, subscriptionId).total, 6)
@@ -162,7 +165,7 @@ await t.test('a page cut by the quota says so, and the next is an error with a t
   const { token } = world.subscribe(['cells:tiny'])
   const page = contentOf(await callTool(world, token, 'query', { resource: 'cells' }))
   t.match(page, { row_count: 7, truncated: false, quota: { rows_remaining: 0, scope: 'resource' } })
-  t.match(page.hint, /cut to the rows that are left of this month's quota/)
+  t.match(page.hint, /cut to the rows left of this month's quota/)
   t.type(page.next_cursor, 'string')
   const used = await callTool(world, token, 'query', { resource: 'cells' })
   t.ok(used.isError)
@@ -194,49 +197,45 @@ const tables = names.chain((columns) =>
   }),
 )
 
-await t.test(
-  'whatever is in the rows, those that fit do fit, with the longest of the rest',
-  (t) => {
-    const rest = {
-      kind: 'page',
-      format: 'json',
-      tag: null,
-      nextCursor: 'x'.repeat(60),
-      cut: 'size',
-      explanation: null,
-    } as const
-    const quota = {
-      limit: 1e15,
-      used: 0,
-      remaining: 1e15,
-      scope: 'resource',
-      resetSeconds: 1,
-    } as const
-    fc.assert(
-      fc.property(tables, ({ columns, rows: few, times }) => {
-        const many = Array.from({ length: times }, () => few).flat()
-        const rows = many.map((cells) =>
-          jsonOf(Object.fromEntries(columns.map((name, index) => [name, cells[index]]))),
-        )
-        const fitting = answerRoom.rowsThatFit(rows, columns)
-        // Only the id of a version is read here.
-        const version = { id: 'x'.repeat(16) } as Parameters<typeof queryAnswer>[0]['version']
-        const lettersOf = (count: number) =>
-          exactJsonText(
-            queryAnswer({ ...rest, version, columns, rows: rows.slice(0, count) }, quota),
-          ).length
-        if (lettersOf(fitting) > lettersMax) return false
-        // What is left out would have been too much, but for the room that is kept for the rest.
-        return fitting === rows.length || lettersOf(fitting + 1) > lettersMax - 1000
-      }),
-      { numRuns: 200 },
-    )
-    t.pass()
-    t.end()
-  },
-)
+await t.test('rows of any content fit in the answer, with the longest of the other fields', (t) => {
+  const rest = {
+    kind: 'page',
+    format: 'json',
+    tag: null,
+    nextCursor: 'x'.repeat(60),
+    cut: 'size',
+    explanation: null,
+  } as const
+  const quota = {
+    limit: 1e15,
+    used: 0,
+    remaining: 1e15,
+    scope: 'resource',
+    resetSeconds: 1,
+  } as const
+  fc.assert(
+    fc.property(tables, ({ columns, rows: few, times }) => {
+      const many = Array.from({ length: times }, () => few).flat()
+      const rows = many.map((cells) =>
+        jsonOf(Object.fromEntries(columns.map((name, index) => [name, cells[index]]))),
+      )
+      const fitting = answerRoom.rowsThatFit(rows, columns)
+      // Only the id of a version is read here.
+      const version = { id: 'x'.repeat(16) } as Parameters<typeof queryAnswer>[0]['version']
+      const lettersOf = (count: number) =>
+        exactJsonText(queryAnswer({ ...rest, version, columns, rows: rows.slice(0, count) }, quota))
+          .length
+      if (lettersOf(fitting) > lettersMax) return false
+      // What is left out would have been too much, but for the room that is kept for the rest.
+      return fitting === rows.length || lettersOf(fitting + 1) > lettersMax - 1000
+    }),
+    { numRuns: 200 },
+  )
+  t.pass()
+  t.end()
+})
 
-await t.test('a page of no rows fits always', (t) => {
+await t.test('an empty page always fits', (t) => {
   t.equal(answerRoom.rowsThatFit([], ['x'.repeat(40_000)]), 0)
   t.equal(answerRoom.rowsThatFit([jsonOf({ a: 1 })], ['a']), 1)
   t.throws(() => answerRoom.rowsThatFit([jsonOf({ a: 'x'.repeat(30_000) })], ['a']), {

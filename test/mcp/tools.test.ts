@@ -54,7 +54,7 @@ await t.test('schemas are flat objects of what every client understands', (t) =>
   t.end()
 })
 
-await t.test('each tool says what it is, in words that clients do not cut', (t) => {
+await t.test('the descriptions of tools are short enough for clients', (t) => {
   t.same(
     tools.map(({ name }) => name),
     ['list_resources', 'describe_resource', 'query'],
@@ -112,7 +112,7 @@ async function haveTheirShape(t: Test, world: World, token: string, calls: reado
   }
 }
 
-await t.test('answers are what their output schemas say, and the text says the same', async (t) => {
+await t.test('answers match their output schemas, and the text is the same', async (t) => {
   const query = tools.find(({ name }) => name === 'query')?.outputSchema ?? {}
   t.ok(Errors(query, { columns: [1] }).length > 1, 'the check itself finds what it looks for')
   await t.test('of datasets with a window, a demo and a required filter', async (t) => {

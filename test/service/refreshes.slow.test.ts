@@ -200,7 +200,7 @@ await t.test('readiness, the log and control.db say what is refused', async (t) 
   writeFileSync(join(world.folder, 'data/2025.parquet'), 'PAR1 half')
   await world.app.reload()
   t.match(await world.get('/readyz'), { status: 200, body: { status: 'ready', reload: 'refused' } })
-  t.match(world.log.join(''), /refused, the last good version goes on/)
+  t.match(world.log.join(''), /refused, the last good version is served/)
 
   rmSync(join(world.folder, 'data/2025.parquet'))
   await world.app.reload()

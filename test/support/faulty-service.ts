@@ -6,7 +6,7 @@ function admit(visit: Visit): Guest {
   return {
     visit,
     principal: { kind: 'demo', id: 'demo' },
-    catalog: { datasets: new Map(), demo: null },
+    catalog: { datasets: new Map(), demo: null, prompts: [] },
     usage: null,
   }
 }

@@ -168,7 +168,7 @@ async function useUpQuota(t: Test, client: McpClient): Promise<void> {
     row_count: 2,
     next_cursor: /./,
     quota: { rows_remaining: 0 },
-    hint: /cut to the rows that are left of this month's quota/,
+    hint: /cut to the rows left of this month's quota/,
   })
   const refused = await client.callTool({
     name: 'query',

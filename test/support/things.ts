@@ -49,6 +49,25 @@ datasets:
     key: id
     plans:
       pro: {rows_per_month: 1000000, history: all, price_rub: 0, rate_per_minute: 100000}
+prompts:
+  - name: check_counterparty
+    title: Check a counterparty
+    description: Check a company before doing business with it.
+    datasets: [things]
+    arguments:
+      - name: inn
+        description: a taxpayer number of 10 digits (12 for a person)
+        required: true
+        pattern: '[0-9]{10}([0-9]{2})?'
+      - {name: focus, description: one line of text}
+    text: |
+      Call list_resources and describe_resource, then query with the filter inn eq "{inn}".
+      {focus}
+  - name: compare_days
+    title: Compare things and days
+    description: Compare the two datasets, day by day.
+    datasets: [things, days]
+    text: 'Compare them. A filter is {"column": "id", "op": "eq"}.'
 `
 
 /** A world over things, days and big. */

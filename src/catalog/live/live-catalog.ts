@@ -261,7 +261,8 @@ export class LiveCatalog {
       // A new dataset is not listed before it was opened once.
       return dataset?.version || dataset?.reason ? [[name, dataset] as const] : []
     })
-    const catalog = Object.freeze({ datasets: new Map(datasets), demo: registry.demo })
+    const { demo, prompts } = registry
+    const catalog = Object.freeze({ datasets: new Map(datasets), demo, prompts })
     return Object.freeze({ catalog, registry, registryReason })
   }
 

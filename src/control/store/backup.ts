@@ -5,28 +5,27 @@ import { ensurePrivateFile, syncPath } from './private-file.js'
 import type { ControlStore } from './store.js'
 import { vacuumInto } from './vacuum.js'
 
-/** What a backup holds, counted in the backup itself. */
+/** The contents of a backup, counted in the copy. */
 export interface Backup {
   readonly sizeBytes: number
   readonly subscriptions: number
   readonly tokens: number
-  /** Months × datasets × subscriptions that were charged. */
+  /** Rows of the usage table: one for each subscription, month and dataset. */
   readonly usage: number
-  /** Letters that wait; their tokens can be read only with the state folder's own mail.key. */
+  /** Waiting letters; their tokens can be read only with this state folder's mail.key. */
   readonly letters: number
 }
 
 /**
- * Copies the store, as it is at this moment, into a new file for the owner's eyes only (0600),
- * while others read and write it. The copy is on disk, was opened, and was found whole before it
- * gets its name: a file of that name is a good backup.
+ * Copies the store into a new file that only the owner can read (0600), while other processes read
+ * and write it. The copy is synced and verified before it gets its name.
  *
- * @throws Error, for the operator, when there is such a file already, when it can't be written, or
- *   when the copy is not whole; nothing is left behind then.
+ * @throws Error, for the operator, when the file exists, can't be written, or the copy is damaged;
+ *   then no file is left.
  */
 export function backUp(store: ControlStore, path: string): Backup {
   if (existsSync(path)) {
-    throw new Error(`${path} is there already: name a new file, or remove that one.`)
+    throw new Error(`${path} exists already: name a new file, or remove that one.`)
   }
   if (!existsSync(dirname(path))) throw new Error(`There is no folder ${dirname(path)}.`)
   const draft = `${path}.${process.pid}.partial`
@@ -44,7 +43,7 @@ export function backUp(store: ControlStore, path: string): Backup {
   }
 }
 
-/** Opens a copy of the store and looks whether it is whole. @throws Error naming what is not */
+/** Verifies a copy of the store. @throws Error with the results of the checks */
 function verify(path: string, version: unknown): Backup {
   const db = new Database(path, { readonly: true })
   try {
@@ -54,7 +53,7 @@ function verify(path: string, version: unknown): Backup {
       db.pragma('user_version', { simple: true }),
     ]
     if (JSON.stringify(found) !== JSON.stringify(['ok', 0, version])) {
-      throw new Error(`The copy is not whole: ${JSON.stringify(found)}.`)
+      throw new Error(`The copy is damaged: ${JSON.stringify(found)}.`)
     }
     const count = (sql: string) => Number(db.prepare(sql).pluck().get())
     return {

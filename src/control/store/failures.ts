@@ -3,14 +3,14 @@ import { ServiceError } from '../../errors.js'
 
 const retryAfterSeconds = 5
 
-/** Primary result codes after which nothing durable can be promised; extended codes begin alike. */
+/** Result codes after which a write may not be durable; extended codes begin with these. */
 const undurableCode =
   /^SQLITE_(FULL|IOERR|BUSY|READONLY|CORRUPT|NOTADB|CANTOPEN|PROTOCOL)(_[A-Z_]+)?$/
 
 /**
- * Fails closed: runs `work` and returns its result, or turns SQLite's "can't read or write durably"
- * (disk full or broken, locked beyond the busy timeout, read-only, corrupt) into an error that the
- * caller may see. Every other error passes unchanged: it is a bug or already outward.
+ * Returns the result of `work`. Turns SQLite's failures to read or write durably (disk full or
+ * broken, locked beyond the busy timeout, read-only, corrupt) into an error for callers.
+ * Other errors pass unchanged.
  *
  * @throws service_unavailable with `retryAfterSeconds`; SQLite's own error is the `cause`.
  */
@@ -22,7 +22,7 @@ export function failClosed<T>(work: () => T): T {
   }
 }
 
-/** What a caller may see of records that can't be kept; what stood in the way is for the log. */
+/** The error for callers when the store can't be used; the cause is for the log. */
 export function unavailable(cause: unknown): ServiceError {
   return new ServiceError(
     'service_unavailable',
@@ -31,13 +31,13 @@ export function unavailable(cause: unknown): ServiceError {
   )
 }
 
-/** A lock of another process outlasted the busy timeout: trying again later may help. */
+/** Whether another process's lock outlasted the busy timeout: a later attempt may succeed. */
 export function isLocked(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : undefined
   return cause instanceof Database.SqliteError && cause.code.startsWith('SQLITE_BUSY')
 }
 
-/** SQLite found that the file is not the database that it wrote. */
+/** Whether SQLite found the file damaged. */
 export function isDamage(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error
   return (
@@ -45,7 +45,7 @@ export function isDamage(error: unknown): boolean {
   )
 }
 
-/** What a check of the file found, as SQLite's own error for it. */
+/** SQLite's own error for a damaged file, with the result of a check. */
 export function damage(found: string): Error {
   return new Database.SqliteError(`database disk image is malformed: ${found}`, 'SQLITE_CORRUPT')
 }

@@ -7,10 +7,10 @@ import { createPrivateFile, isExisting, syncPath } from './private-file.js'
 const keyBytes = 32
 
 /**
- * The 256-bit key in this file; made once, durably and for the owner's eyes only (0600), and kept.
- * A key that root makes in another user's folder belongs to that user.
+ * Reads the 256-bit key in this file. Creates the file once, durably, readable by its owner only
+ * (0600). A key that root creates in another user's folder belongs to that user.
  *
- * @throws Error, for the operator, when the file is not a key or this user can't read it; the
+ * @throws Error, for the operator, when the file holds no key or this user can't read it; the
  *   system's error otherwise.
  */
 export function readKey(path: string): Buffer {
@@ -29,14 +29,14 @@ function readReadable(path: string): Buffer {
     if ((cause as NodeJS.ErrnoException).code !== 'EACCES') throw cause
     const name = basename(path)
     throw new Error(
-      `this user (uid ${process.geteuid?.()}) can't read ${name} in the state folder: it belongs to ` +
-        `uid ${statSync(path).uid}. Give it to the user of the service: chown USER ${name}`,
+      `this user (uid ${process.geteuid?.()}) can't read ${name} in the state folder: it belongs ` +
+        `to uid ${statSync(path).uid}. Give it to the user of the service: chown USER ${name}`,
       { cause },
     )
   }
 }
 
-/** Written aside, then linked into its place whole: of two processes, one makes the key. */
+/** Writes a draft, then links it into place: of two processes, only one creates the key. */
 function makeKey(path: string): void {
   const draft = `${path}.${process.pid}`
   rmSync(draft, { force: true })

@@ -73,7 +73,7 @@ export const controlMigrations: readonly string[] = [
   ALTER TABLE subscriptions ADD COLUMN language TEXT NOT NULL DEFAULT 'en'
     CHECK (language IN ('en', 'ru'));
 
-  -- What was sold and changed, and what the subscription was after it; never edited.
+  -- Orders, and the subscription after each; never edited.
   CREATE TABLE orders (
     id INTEGER PRIMARY KEY,
     subscription_id TEXT NOT NULL REFERENCES subscriptions (id),
@@ -99,16 +99,16 @@ export const controlMigrations: readonly string[] = [
     id INTEGER PRIMARY KEY,
     subscription_id TEXT NOT NULL REFERENCES subscriptions (id),
     kind TEXT NOT NULL CHECK (kind IN ('new-token', 'reissued-token', 'reminder')),
-    -- Of a letter with a token; sealed_token is NULL again as soon as nobody waits for it.
+    -- Only in a letter with a token; sealed_token is NULL once the letter is done.
     token_id TEXT REFERENCES tokens (id),
     sealed_token BLOB,
-    -- Of a reminder: the end that it reminds of.
+    -- Only in a reminder: the end of the subscription.
     expires_at INTEGER,
     state TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'failed', 'dropped')),
     created_at INTEGER NOT NULL,
     attempts INTEGER NOT NULL DEFAULT 0,
     next_attempt_at INTEGER NOT NULL,
-    -- While somebody is sending it: until then nobody else does.
+    -- While a process sends the letter: until then no other process takes it.
     held_until INTEGER,
     last_error TEXT,
     done_at INTEGER
@@ -119,7 +119,7 @@ export const controlMigrations: readonly string[] = [
     WHERE kind = 'reminder';
   `,
   `
-  -- What a server last made of registry and files: it writes all of it anew when it starts.
+  -- The state that a server reported last: it replaces all rows when it starts.
   DROP TABLE dataset_state;
   CREATE TABLE dataset_state (
     dataset TEXT NOT NULL PRIMARY KEY,
@@ -141,7 +141,7 @@ export const controlMigrations: readonly string[] = [
     updated_at INTEGER NOT NULL
   ) STRICT;
 
-  -- Wishes of the command line for the server: das dataset reload.
+  -- Requests of the command line to the server: das dataset reload.
   CREATE TABLE reloads (
     id INTEGER PRIMARY KEY,
     force INTEGER NOT NULL CHECK (force IN (0, 1)),
@@ -152,14 +152,14 @@ export const controlMigrations: readonly string[] = [
   `,
 ]
 
-/** May refuse, by throwing, to bring a database that holds something from this version further. */
+/** May refuse, by throwing, to upgrade a database that has this version and is not empty. */
 export type BeforeUpgrade = (version: number) => void
 
 /**
- * Brings the database to the last of `migrations` in one IMMEDIATE transaction: an upgrade that
- * fails leaves no trace, and of two processes that start together one makes it and the other finds
- * it done. A database that holds anything is first copied beside itself, durably and readable by
- * its owner only, as `<path>.before-v<N>`; an older copy of that name is replaced.
+ * Applies the missing `migrations` in one IMMEDIATE transaction: an upgrade that fails changes
+ * nothing, and of two processes that start together only one upgrades. A database that is not empty
+ * is first copied to `<path>.before-v<N>`, durably and readable by its owner only; an older copy is
+ * replaced.
  *
  * @throws Error when the database is newer than `migrations`; SQLite's error when a step fails.
  */
@@ -178,7 +178,7 @@ export function migrate(
 }
 
 function upgrade(db: Database.Database, migrations: readonly string[]): void {
-  // Read again under the lock: another process may have been quicker.
+  // Read again under the lock: another process may have upgraded it.
   const version = versionOf(db)
   if (version >= migrations.length) return
   if (!isEmpty(db)) backUp(db.name, `${db.name}.before-v${migrations.length}`)
@@ -186,7 +186,7 @@ function upgrade(db: Database.Database, migrations: readonly string[]): void {
   db.pragma(`user_version = ${migrations.length}`)
 }
 
-/** @throws Error, for the operator, when the database has a later schema than this release */
+/** @throws Error, for the operator, when the schema is newer than this release */
 export function refuseNewer(db: Database.Database, versionMax: number): void {
   const version = versionOf(db)
   if (version <= versionMax) return
@@ -202,7 +202,7 @@ function backUp(path: string, backupPath: string): void {
   vacuumInto(path, backupPath)
 }
 
-/** The version of the schema that the database has; 0 where it has none. */
+/** The version of the database's schema; 0 when it has none. */
 export function versionOf(db: Database.Database): number {
   return Number(db.pragma('user_version', { simple: true }))
 }

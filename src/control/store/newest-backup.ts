@@ -3,7 +3,7 @@ import { closeSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createPrivateFile } from './private-file.js'
 
-/** A copy of control.db. */
+/** Where and when control.db was copied. */
 export interface KnownBackup {
   readonly path: string
   /** Ms since the epoch. */
@@ -12,7 +12,7 @@ export interface KnownBackup {
 
 const recordName = 'last-backup.json'
 
-/** Keeps in the state folder where the last backup went: after damage the server names it. */
+/** Saves the path of the last backup in the state folder: after damage the server names it. */
 export function noteBackup(storePath: string, backup: KnownBackup): void {
   const path = join(dirname(storePath), recordName)
   const draft = `${path}.${process.pid}`
@@ -27,15 +27,15 @@ export function noteBackup(storePath: string, backup: KnownBackup): void {
 }
 
 /**
- * The newest copy of this control.db that is known: the last one that `das backup` made, or one that
- * an upgrade left beside it. Null where none is known.
+ * The newest known copy of this control.db: the last one by `das backup`, or one that an upgrade
+ * left beside it.
  */
 function newestBackup(storePath: string): KnownBackup | null {
   const known = [readNote(storePath), ...upgradeCopies(storePath)].filter((each) => each !== null)
   return known.sort((left, right) => right.madeAt - left.madeAt)[0] ?? null
 }
 
-/** What to do about a damaged control.db, for the operator. `withPath`: with the backup's folder. */
+/** How to restore a damaged control.db, for the operator. `withPath`: with the backup's folder. */
 export function restoreAdvice(storePath: string, withPath: boolean): string {
   const backup = newestBackup(storePath)
   const how = 'docs/operating.md, "Restore", says how to put a backup in its place.'
@@ -44,7 +44,7 @@ export function restoreAdvice(storePath: string, withPath: boolean): string {
   return `The newest known backup is ${name} of ${new Date(backup.madeAt).toISOString()}. ${how}`
 }
 
-/** It only helps to find a backup: what can't be read names none. */
+/** Null when the note is missing or can't be read: it is only a hint. */
 function readNote(storePath: string): KnownBackup | null {
   try {
     const note: unknown = JSON.parse(readFileSync(join(dirname(storePath), recordName), 'utf8'))

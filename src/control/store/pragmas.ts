@@ -3,19 +3,17 @@ import Database from 'better-sqlite3'
 const retryPauseMs = 10
 
 /**
- * When a commit is made durable: `commit` = by SQLite, before it returns (better-sqlite3 compiles in
- * NORMAL, which a power cut can roll back); `later` = by whoever committed, who syncs the
- * write-ahead log and waits for it.
+ * When a commit becomes durable: `commit` = before it returns (better-sqlite3 compiles in NORMAL,
+ * which a power cut can roll back); `later` = when the caller has synced the write-ahead log.
  */
 export type Syncs = 'commit' | 'later'
 
 const synchronous: Readonly<Record<Syncs, string>> = { commit: 'FULL', later: 'NORMAL' }
 
 /**
- * Makes this connection durable and strict: write-ahead log, synced as `syncs` says, foreign keys
- * enforced.
+ * Sets up a connection: write-ahead log, synced as `syncs` says, foreign keys enforced.
  *
- * @throws Error when the file's place allows no write-ahead log; SQLite's error otherwise.
+ * @throws Error when the file system does not support a write-ahead log; SQLite's error otherwise.
  */
 export function setPragmas(db: Database.Database, busyTimeoutMs: number, syncs: Syncs): void {
   const journalMode = switchToWriteAheadLog(db, performance.now() + busyTimeoutMs)
@@ -27,8 +25,8 @@ export function setPragmas(db: Database.Database, busyTimeoutMs: number, syncs: 
 }
 
 /**
- * Of two processes that open a new database together, SQLite refuses one at once, without regard to
- * `busy_timeout`: each holds a read lock that the other's switch waits for. So it tries again.
+ * Retries: of two processes that open a new database together, SQLite refuses one at once, in spite
+ * of `busy_timeout`, because each holds a read lock that the other's switch waits for.
  */
 function switchToWriteAheadLog(db: Database.Database, deadlineMs: number): unknown {
   for (;;) {
@@ -46,7 +44,7 @@ export function isBusy(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')
 }
 
-/** Blocks the thread: opening is synchronous, and happens before anything is served. */
+/** Blocks the thread: a store is opened before requests are served. */
 function pause(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryPauseMs)
 }

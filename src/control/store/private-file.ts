@@ -6,9 +6,9 @@ const folderMode = 0o700
 const fileMode = 0o600
 
 /**
- * Guarantees that `path` exists and that only its owner can read it (0600), whatever the umask;
- * folders made on the way are 0700, folders that exist keep their mode. SQLite gives `-wal` and
- * `-shm` the mode and the owner of the database file, so those follow.
+ * Guarantees that `path` exists and that only its owner can read it (0600), whatever the umask. New
+ * folders get 0700, existing folders keep their mode. SQLite gives `-wal` and `-shm` the mode and
+ * the owner of the database file.
  *
  * An existing file is never opened: closing any descriptor of a database drops the POSIX locks that
  * this process holds on it (sqlite.org/howtocorrupt.html, 2.2).
@@ -26,10 +26,11 @@ export function ensurePrivateFile(path: string): void {
 }
 
 /**
- * Makes a file that only its owner can read (0600) and returns its descriptor. What root makes in
- * another user's folder belongs to that user: a command run as root must not lock the service out.
+ * Creates a file that only its owner can read (0600) and returns its descriptor. A file that root
+ * creates in another user's folder belongs to that user: a command run as root must not lock the
+ * service out.
  *
- * @throws the system's error; EEXIST when there is such a file.
+ * @throws the system's error; EEXIST when the file exists.
  */
 export function createPrivateFile(path: string): number {
   const file = openSync(path, 'wx', fileMode)
@@ -45,7 +46,7 @@ export function createPrivateFile(path: string): number {
   }
 }
 
-/** Makes a file, or the names in a folder, durable. */
+/** Syncs a file, or the names in a folder, to the disk. */
 export function syncPath(path: string): void {
   const file = openSync(path, 'r')
   try {
@@ -55,7 +56,7 @@ export function syncPath(path: string): void {
   }
 }
 
-/** Whether the system refused to make a file because there is one of that name. */
+/** Whether a file could not be created because it exists. */
 export function isExisting(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EEXIST'
 }

@@ -3,13 +3,13 @@ import Database from 'better-sqlite3'
 import { isBusy } from './pragmas.js'
 import { ensurePrivateFile } from './private-file.js'
 
-/** Longer than anybody takes to ask whether the lock is held. */
+/** Longer than `isHeld` shares the lock. */
 const takeMsMax = 200
 
 /**
- * Holds a state folder for one server: two would remove each other's versions and count rates
- * twice. The lock is the operating system's own, on a file beside the store, so that a crash
- * leaves none behind. The command line needs no lock and works while the server runs.
+ * Reserves a state folder for one server: two servers would remove each other's versions and double
+ * the rate limits. It is a lock of the operating system on a file beside the store, which a crash
+ * releases. The command line needs no lock and works while the server runs.
  */
 export class ServerLock {
   readonly #db: Database.Database
@@ -19,8 +19,8 @@ export class ServerLock {
   }
 
   /**
-   * @throws Error, for the operator, when another server holds the folder; the system's or SQLite's
-   *   own error when the lock can't be written: a full disk is not another server
+   * @throws Error, for the operator, when another server holds the folder; otherwise the error of
+   *   the system or of SQLite, for example for a full disk
    */
   static take(path: string): ServerLock {
     ensurePrivateFile(path)
@@ -36,8 +36,8 @@ export class ServerLock {
   }
 
   /**
-   * False where certainly no server runs over the folder. Asking shares the lock for a moment,
-   * which `take` waits out.
+   * False when no server uses the folder. The check shares the lock for a moment; `take` waits for
+   * it.
    */
   static isHeld(path: string): boolean {
     if (!existsSync(path)) return false
@@ -46,7 +46,7 @@ export class ServerLock {
       db.pragma('schema_version')
       return false
     } catch {
-      // Held; or what a crash left can't be told from it without writing.
+      // Held, or left by a crash: only a write could tell them apart.
       return true
     } finally {
       db.close()
@@ -61,7 +61,7 @@ export class ServerLock {
 
 function held(cause: unknown): Error {
   return new Error(
-    'another server runs over this state folder: stop it, or give this one its own (--state)',
+    'another server uses this state folder: stop it, or give this one its own (--state)',
     { cause },
   )
 }

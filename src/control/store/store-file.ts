@@ -4,22 +4,22 @@ import Database from 'better-sqlite3'
 import { damage } from './failures.js'
 import { controlMigrations, refuseNewer, versionOf } from './migrations.js'
 
-/** Which file lies at a path, whatever it holds: device and inode; null where none can be found. */
+/** Identifies the file at a path by device and inode; null without one. */
 export function fileIdentity(path: string): string | null {
   const found = statIfAny(path)
   return found && `${found.dev}:${found.ino}`
 }
 
-/** The same, and another text after each change of the file. */
+/** The identity of the file at a path, with size and times: changes with the file. */
 export function fileState(path: string): string | null {
   const found = statIfAny(path)
   return found && `${found.dev}:${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}`
 }
 
 /**
- * Reads the structure of the whole database: about 2.5 ms for each MB, 0.1 s for 20,000
- * subscriptions with a year of usage. It finds pages that are not what they should be; it does not
- * compare indexes with tables.
+ * Checks the structure of the whole database: about 2.5 ms for each MB, 0.1 s for 20,000
+ * subscriptions with a year of usage. It finds damaged pages; it does not compare indexes with
+ * tables.
  *
  * @throws SqliteError (SQLITE_CORRUPT, SQLITE_NOTADB) when it is damaged
  */
@@ -31,7 +31,7 @@ export function checkStructure(db: Database.Database): void {
 /**
  * Checks the structure of a file before anything is written to it.
  *
- * @throws SqliteError when it is damaged or no control store; Error when it is newer than this
+ * @throws SqliteError when it is damaged or not a control store; Error when it is newer than this
  *   release
  */
 export function checkStoreFile(path: string): void {
@@ -45,12 +45,12 @@ export function checkStoreFile(path: string): void {
   }
 }
 
-/** Without SQLite's headings, which name the database. */
+/** The first line that is not one of SQLite's headings, which name the database. */
 function firstFinding(found: string): string {
   return found.split('\n').find((line) => !line.startsWith('***')) ?? found
 }
 
-/** A folder that can't be read has no file for us either: the caller then refuses to go on. */
+/** Null also when the folder can't be read. */
 function statIfAny(path: string): BigIntStats | null {
   try {
     return statSync(path, { bigint: true })

@@ -10,38 +10,38 @@ import { fileIdentity } from './store-file.js'
 
 const busyTimeoutMsDefault = 5000
 
-/** Far above the statements in this folder: reaching it means that SQL text is made at run time. */
+/** Far more than the statements in this folder: more means that SQL text is built at run time. */
 const statementsMax = 100
 
 /** Values by their `@name` in the statement; bytes come back as a Buffer. */
 export type Values = Readonly<Record<string, string | number | null | Uint8Array>>
 
 interface StoreOptions {
-  /** How long a statement waits for another process's lock, blocking; then service_unavailable. */
+  /** How long a statement blocks for another process's lock; then service_unavailable. */
   readonly busyTimeoutMs?: number
-  /** `commit` when left out; with `later`, a write is durable once `sync` has resolved. */
+  /** `commit` when left out. */
   readonly syncs?: Syncs
-  /** May refuse to bring an older schema to this release's. */
+  /** May refuse, by throwing, to upgrade an older schema. */
   readonly beforeUpgrade?: BeforeUpgrade
 }
 
-/** What SQLite says of a checkpoint. */
+/** SQLite's result of a checkpoint. */
 interface Checkpoint {
   readonly busy: number
 }
 
-/** Is told how each transaction ended: durable, or with what stood in its way. */
+/** Called after each transaction: with undefined when it is durable, or with the failure. */
 export type WriteWatch = (failure: ServiceError | undefined) => void
 
-/** Opens the file that lies at the store's path. */
+/** Opens the file at the store's path. */
 type Open = () => Database.Database
 
 /**
- * The control database: who subscribed, with which tokens and grants, and what was used. A
- * transaction that returned survives a power cut (WAL, `synchronous=FULL`), unless the store was
- * opened to be synced later. Several processes may hold the same file open.
+ * The control database: subscribers, subscriptions, grants, tokens and usage. A transaction that
+ * returned survives a power cut (WAL, `synchronous=FULL`), unless the store was opened with
+ * `syncs: 'later'`. Several processes may open the same file.
  *
- * Reads and writes throw service_unavailable when SQLite can't be relied on (`failures.ts`).
+ * Reads and writes throw service_unavailable when the file can't be used (`failures.ts`).
  */
 export class ControlStore {
   readonly #path: string
@@ -65,8 +65,8 @@ export class ControlStore {
    * Opens or creates the database at `path`, owner-only (file 0600, new folders 0700), migrated to
    * this release's schema.
    *
-   * @throws Error, for the operator, when the file is newer than this release, is no database, or
-   *   can't be opened or put in WAL mode. Nothing stays open then.
+   * @throws Error, for the operator, when the file is newer than this release, is not a database,
+   *   or can't be opened or put in WAL mode. Then no file stays open.
    */
   static open(path: string, options: StoreOptions = {}): ControlStore {
     ensurePrivateFile(path)
@@ -74,8 +74,7 @@ export class ControlStore {
   }
 
   /**
-   * Opens the database at `path` to read it as it is: nothing is made, migrated or written, and a
-   * schema of an older release stays what it is.
+   * Opens the database at `path` read-only. An older schema is not migrated.
    *
    * @throws Error, for the operator, when the file is newer than this release or can't be opened
    */
@@ -91,12 +90,12 @@ export class ControlStore {
     return versionOf(this.#db)
   }
 
-  /** An older release wrote it, and it was opened to be read. */
+  /** An older release wrote the file, and it was opened read-only. */
   get isOutdated(): boolean {
     return this.schemaVersion < controlMigrations.length
   }
 
-  /** Which file is read: another text after `reopen`, where another one lay at the path. */
+  /** Identifies the open file; `reopen` may change it. */
   get identity(): string | null {
     return this.#identity
   }
@@ -107,21 +106,21 @@ export class ControlStore {
   }
 
   /**
-   * Folds the write-ahead log into the database file, where that can be, and closes it; a second
-   * call does nothing.
+   * Moves the write-ahead log into the database file, if possible, and closes it. A second call
+   * does nothing.
    */
   close(): void {
-    closeFolded(this.#db)
+    closeCheckpointed(this.#db)
   }
 
-  /** From now on every read and write is refused with service_unavailable, until `reopen`. */
+  /** Refuses every read and write with service_unavailable until `reopen`. */
   block(): void {
     this.#isBlocked = true
   }
 
   /**
-   * Goes on with the file that lies at the path now, in the state in which it is there.
-   * @throws Error, for the operator, as `open` does; then nothing has changed
+   * Uses the file that is at the path now.
+   * @throws Error, for the operator, like `open`; then nothing has changed
    */
   reopen(): void {
     const former = this.#db
@@ -130,12 +129,12 @@ export class ControlStore {
     this.#statements.clear()
     if (this.#busyTimeoutMs !== undefined) this.setBusyTimeout(this.#busyTimeoutMs)
     this.#isBlocked = false
-    closeFolded(former)
+    closeCheckpointed(former)
   }
 
   /**
    * Runs `work` in one IMMEDIATE transaction: all of it is durable on return, none of it if it
-   * throws, and no other connection writes in between. Inside another `write` it joins that one.
+   * throws, and no other connection writes in between. A nested `write` joins the outer one.
    */
   write<T>(work: () => T): T {
     this.refuseBlocked()
@@ -150,17 +149,17 @@ export class ControlStore {
     }
   }
 
-  /** From now on `watch` is told the end of every `write`; a bug in its work says nothing of us. */
+  /** Calls `watch` at the end of every `write`, except when its work throws an error of its own. */
   watchWrites(watch: WriteWatch): void {
     this.#watch = watch
   }
 
-  /** From now on `report` receives what SQLite says of a file that it finds damaged. */
+  /** Calls `report` with SQLite's error when it finds the file damaged. */
   watchDamage(report: (cause: unknown) => void): void {
     this.#damaged = report
   }
 
-  /** Reports damage that the caller has found, and throws it as service_unavailable. */
+  /** Reports damage that the caller found. @throws service_unavailable */
   reportDamage(cause: Error): never {
     this.#damaged?.(cause)
     throw unavailable(cause)
@@ -172,8 +171,8 @@ export class ControlStore {
   }
 
   /**
-   * From now on a statement blocks no longer than this for another process's lock. To open a store
-   * may take long; whoever serves with it must not stand still.
+   * Limits how long a statement blocks for another process's lock. Opening a store may wait long; a
+   * server that uses it must not.
    */
   setBusyTimeout(busyTimeoutMs: number): void {
     this.#busyTimeoutMs = busyTimeoutMs
@@ -181,9 +180,9 @@ export class ControlStore {
   }
 
   /**
-   * Moves the write-ahead log into the database, durably, and begins it anew.
+   * Moves the write-ahead log into the database, durably, and empties it.
    *
-   * @throws service_unavailable when somebody still reads or writes it, or the disk fails.
+   * @throws service_unavailable when another connection uses the log, or the disk fails.
    */
   checkpoint(): void {
     const pragma = 'wal_checkpoint(TRUNCATE)'
@@ -192,13 +191,13 @@ export class ControlStore {
     throw unavailable(new Database.SqliteError('the write-ahead log is in use', 'SQLITE_BUSY'))
   }
 
-  /** All rows of a statement; `Row` is what its author says the columns are. */
+  /** All rows of a statement; the caller states their type. */
   all<Row>(sql: string, values: Values = {}): Row[] {
-    // The one place where SQL's columns become a type: better-sqlite3 can't infer them either.
+    // better-sqlite3 can't infer the columns of a statement.
     return this.#guarded(() => this.#prepared(sql).all(values)) as Row[]
   }
 
-  /** Runs a statement that returns no rows; the number of rows that it changed. */
+  /** Runs a statement without result rows; returns the number of rows that it changed. */
   run(sql: string, values: Values = {}): number {
     return this.#guarded(() => this.#prepared(sql).run(values).changes)
   }
@@ -259,12 +258,12 @@ function opened(
   }
 }
 
-function closeFolded(db: Database.Database): void {
+function closeCheckpointed(db: Database.Database): void {
   if (!db.open) return
   try {
     db.pragma('wal_checkpoint(TRUNCATE)')
   } catch {
-    // What was committed is durable in the log; the next one to open the file finds it there.
+    // The log is durable, and the next process to open the file reads it.
   }
   db.close()
 }

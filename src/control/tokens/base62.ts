@@ -5,7 +5,7 @@ const base = 62n
 
 /**
  * Writes `value` (zero or more) in base62, most significant digit first, padded with `0` to
- * `width`. The caller picks a width that the value fits; higher digits would be cut off.
+ * `width`; digits beyond it are cut off.
  */
 export function base62(value: bigint, width: number): string {
   let rest = value

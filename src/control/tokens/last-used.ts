@@ -2,14 +2,13 @@ import type { ControlStore } from '../store/store.js'
 
 const flushIntervalMs = 60_000
 
-/** Ids that wait for a flush; one over it is noted at its next use after the flush. */
+/** Tokens that wait for a flush; further tokens are not noted until then. */
 const pendingMax = 100_000
 
 /**
- * Notes when tokens were last used, for the operator's eyes: in memory, written in one transaction
- * at most once a minute and on `close`. A crash forgets up to a minute; nothing is decided by it, so
- * a write that fails is nobody's error: the notes stay for the next one, and the first failure of a
- * streak goes to `report`.
+ * Notes when tokens were last used, for the operator: in memory, written in one transaction at most
+ * once a minute and on `close`. A crash loses up to a minute. A failed write fails no request: the
+ * notes stay for the next one, and the first failure of a series goes to `report`.
  */
 export class LastUsed {
   readonly #store: ControlStore
@@ -26,18 +25,18 @@ export class LastUsed {
     this.#flushedAt = now()
   }
 
-  /** Notes a use of this token now; writes all noted ones when the last write is a minute old. */
+  /** Notes a use of this token now; writes all notes when the last write is a minute old. */
   note(tokenId: string): void {
     const now = this.#now()
     if (this.#pending.has(tokenId) || this.#pending.size < pendingMax) {
       this.#pending.set(tokenId, now)
     }
     const elapsedMs = now - this.#flushedAt
-    // A clock set back would otherwise hold the notes until it has caught up.
+    // Negative when the clock was set back.
     if (elapsedMs >= flushIntervalMs || elapsedMs < 0) this.#flush(now)
   }
 
-  /** Writes what is noted; call it before the store is closed. */
+  /** Writes all notes; call it before the store is closed. */
   close(): void {
     this.#flush(this.#now())
   }

@@ -12,11 +12,11 @@ const livePattern = /^das_live_[0-9A-Za-z]{49}$/
 const demoPattern = /^das_demo_[0-9A-Za-z]{4,64}$/
 
 export interface NewToken {
-  /** The secret itself: shown once, mailed, never stored. */
+  /** The secret itself: shown once or mailed, never stored. */
   readonly token: string
-  /** What is stored: SHA-256, 32 bytes. */
+  /** SHA-256, 32 bytes: this is stored. */
   readonly hash: Buffer
-  /** What may be shown later: `das_live_…` and the last 4 characters. */
+  /** `das_live_…` and the last 4 characters: this may be shown later. */
   readonly hint: string
 }
 
@@ -26,8 +26,8 @@ export interface ParsedToken {
 }
 
 /**
- * A new live token: `das_live_`, 256 random bits as 43 base62 characters, and a checksum of all
- * before it as 6 more. A double click selects the whole, and a leak scanner finds it with
+ * A new live token: `das_live_`, 256 random bits as 43 base62 characters, and a checksum of both as
+ * 6 more. A double click selects all of it, and a leak scanner finds it with
  * `grep -rE 'das_live_[0-9A-Za-z]{49}'`.
  */
 export function createToken(): NewToken {
@@ -38,9 +38,9 @@ export function createToken(): NewToken {
 }
 
 /**
- * Tells a token's kind and hash, or `undefined` for text that can't be a token. It reads no
- * database: every live token with one wrong character is refused here, and all but one in four
- * billion made-up ones. A demo token is chosen by the registry's owner and has no checksum.
+ * A token's kind and hash, or `undefined` for text that can't be a token. It reads no database: it
+ * rejects every live token with one wrong character, and all but one in four billion invented ones.
+ * A demo token is chosen by the registry's owner and has no checksum.
  */
 export function parseToken(text: string): ParsedToken | undefined {
   if (demoPattern.test(text)) return { kind: 'demo', hash: hashToken(text) }
@@ -51,14 +51,14 @@ export function parseToken(text: string): ParsedToken | undefined {
 }
 
 /**
- * What looks like a token in a text, or like most of one, each once, in order; whether it is one,
- * `parseToken` says. A prefix alone, as code and documents have it, is none.
+ * The parts of a text that look like tokens or most of one, each once, in order; `parseToken` says
+ * whether they are. A prefix alone, which code and documents contain, does not count.
  */
 export function tokensIn(text: string): readonly string[] {
   return [...new Set(text.match(/das_(?:live_[0-9A-Za-z]{8,}|demo_[0-9A-Za-z]{4,})/g))]
 }
 
-/** What may be shown of a token: its prefix and the last 4 characters. */
+/** The prefix and the last 4 characters of a token: this may be shown. */
 export function tokenHint(token: string): string {
   return `${token.slice(0, livePrefix.length)}…${token.slice(livePrefix.length).slice(-hintLength)}`
 }
@@ -71,14 +71,14 @@ export function holdsToken(url: string): boolean {
   return /das_(?:live|demo)_/i.test(text)
 }
 
-/** What whoever does so is told. */
+/** The error text for a token in a URL. */
 export const tokenInUrlText =
   'A token does not belong in a URL, where logs keep it: send it in the header ' +
   '"Authorization: Bearer <token>".'
 
 /**
- * SHA-256 of the token's text, 32 bytes. Neither salt nor pepper: 256 random bits can't be guessed
- * (crates.io does the same), and there is no key to lose with a backup.
+ * SHA-256 of the token's text, 32 bytes. It needs neither salt nor pepper: 256 random bits can't be
+ * guessed (crates.io does the same), and a backup is complete without a key.
  */
 export function hashToken(text: string): Buffer {
   return createHash('sha256').update(text).digest()

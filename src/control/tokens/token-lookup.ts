@@ -3,19 +3,19 @@ import type { ControlStore } from '../store/store.js'
 import { findToken } from './tokens.js'
 import type { TokenRecord } from './tokens.js'
 
-/** The least time between two thorough checks: one takes 10 ms where there are 30,000 tokens. */
+/** The shortest time between two thorough checks: one takes 10 ms with 30,000 tokens. */
 const checkEveryMs = 1000
 
 /**
- * Finds tokens, and guarantees that a token which is there is not taken for an unknown one because
- * the file is damaged: a page that SQLite reads as empty hides tokens without an error. So a token
- * that is not found is looked for in other ways. Tokens are never deleted: their number can't fall.
+ * Finds tokens. Guarantees that a stored token does not look unknown because the file is damaged: a
+ * page that SQLite reads as empty hides tokens without an error. So a missing token is searched for
+ * in other ways. Tokens are never deleted: their number can't fall.
  */
 export class TokenLookup {
   readonly #store: ControlStore
   readonly #monotonicMs: () => number
   #identity: string | null = null
-  /** The most tokens that were ever counted in this file. */
+  /** The highest count of tokens in this file so far. */
   #tokens = 0
   #checkedAt = -Infinity
 
@@ -47,7 +47,7 @@ export class TokenLookup {
     this.#checkedAt = this.#monotonicMs()
   }
 
-  /** Reads the pages of all tokens, and looks for this one without the index. */
+  /** Checks the pages of all tokens, and searches for this one without the index. */
   #checkThoroughly(hash: Uint8Array): void {
     const [result] = this.#store.all<{ found: string }>(
       "SELECT quick_check AS found FROM pragma_quick_check('tokens')",
@@ -63,7 +63,7 @@ export class TokenLookup {
     this.#tokens = this.#count()
   }
 
-  /** By the index on the hashes (the second UNIQUE of the table), which finds them. */
+  /** Counts in the index on hashes (the second UNIQUE of the table), which `findToken` uses. */
   #count(): number {
     const [counted] = this.#store.all<{ tokens: number }>(
       'SELECT count(*) AS tokens FROM tokens INDEXED BY sqlite_autoindex_tokens_2',

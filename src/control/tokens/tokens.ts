@@ -5,7 +5,7 @@ import type { ControlStore } from '../store/store.js'
 import { createTokenId } from './ids.js'
 import { createToken } from './token-format.js'
 
-/** Everything that authentication needs to know; times in ms since the epoch, UTC. */
+/** The data for authentication; times in ms since the epoch, UTC. */
 export interface TokenRecord {
   readonly tokenId: string
   readonly subscriptionId: string
@@ -16,7 +16,7 @@ export interface TokenRecord {
   /** The subscription's end; its tokens are refused from this instant on. */
   readonly subscriptionExpiresAt: number
   readonly cancelledAt: number | null
-  /** Rows a month over all datasets; null = no such cap. */
+  /** Rows a month over all datasets; null = no cap. */
   readonly globalRows: number | null
   /** By dataset name. */
   readonly grants: readonly Grant[]
@@ -35,21 +35,21 @@ export interface TokenSummary {
 
 export interface IssuedToken {
   readonly tokenId: string
-  /** The secret itself: this is the only moment at which it exists. */
+  /** The secret itself; it is not stored. */
   readonly token: string
 }
 
 export interface ReissuedToken extends IssuedToken {
-  /** When the last of the earlier tokens ends, ms since the epoch; null = there was none alive. */
+  /** When the last of the earlier tokens ends, ms since the epoch; null = none was live. */
   readonly previousValidUntil: number | null
 }
 
 type TokenRow = Omit<TokenRecord, 'grants'> & GrantColumns
 
 /**
- * The frozen record of the token with this hash, in one read, so that a revocation counts from the
- * next request on. Revoked, expired and cancelled ones are returned as they are: the caller judges
- * them. `undefined` when nothing has this hash.
+ * The frozen record of the token with this hash, in one read, so that a revocation takes effect
+ * with the next request. Also returns revoked, expired and cancelled tokens, for the caller to
+ * check.
  */
 export function findToken(store: ControlStore, hash: Uint8Array): TokenRecord | undefined {
   const rows = store.all<TokenRow>(
@@ -73,7 +73,7 @@ export function findToken(store: ControlStore, hash: Uint8Array): TokenRecord | 
 /**
  * Stores a new token of a subscription and returns its secret once; only hash and hint are kept.
  *
- * @throws not_found when there is no such subscription.
+ * @throws not_found when the subscription does not exist.
  */
 export function issueToken(
   store: ControlStore,
@@ -87,10 +87,10 @@ export function issueToken(
 }
 
 /**
- * Issues a new token and ends the live earlier ones `graceMs` from now, or at their own end where
- * that is sooner: a reissue never lengthens a life, and happens whole or not at all.
+ * Issues a new token and ends the earlier ones `graceMs` from now, or at their own end if that is
+ * sooner: a reissue never extends a token. All or nothing.
  *
- * @throws not_found when there is no such subscription; bad_request for a negative grace.
+ * @throws not_found when the subscription does not exist; bad_request for a negative grace.
  */
 export function reissueToken(
   store: ControlStore,
@@ -109,9 +109,9 @@ export function reissueToken(
 }
 
 /**
- * Ends a token for good, from the next request on. Revoking it again keeps the first time.
+ * Ends a token permanently, from the next request on. Revoking it again keeps the first time.
  *
- * @throws not_found when there is no such token.
+ * @throws not_found when the token does not exist.
  */
 export function revokeToken(store: ControlStore, tokenId: string, now: () => number): void {
   const changed = store.write(() =>

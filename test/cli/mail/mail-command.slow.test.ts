@@ -84,7 +84,7 @@ await t.test(
     t.match(stdout, /^das_live_\w{49}$/m)
     t.match(
       stderr,
-      /^Not mailed yet: 127\.0\.0\.1:\d+ answered: 421 "busy"\. A server with these mail settings tries again until 2026-11-18 12:00 UTC; das mail list shows waiting letters\.\n$/,
+      /^Not mailed yet: 127\.0\.0\.1:\d+ answered: 421 busy\. A server with these mail settings tries again until 2026-11-18 12:00 UTC; das mail list shows waiting letters\.\n$/,
     )
     const made = await das(...create, '--json')
     t.equal(made.code, 0)
@@ -94,7 +94,7 @@ await t.test(
     const { subscription, token } = jsonOf<Made>(made)
     t.match(
       (await das('token', 'reissue', subscription, '--json')).stderr,
-      /^Not mailed yet: 127\.0\.0\.1:\d+ refused the connection\. A server with these mail settings tries again until /,
+      /^Not mailed yet: 127\.0\.0\.1:\d+: connect ECONNREFUSED \S+\. A server with these mail settings tries again until /,
     )
     t.match((await das('token', 'list', subscription)).stdout, `…${token.slice(-4)}`)
     const kept = readdirSync(join(folder, 'var')).map((name) => join(folder, 'var', name))
@@ -111,7 +111,7 @@ await t.test(
       attempts: 1,
       next_attempt: '2026-11-15T12:01:00Z',
       done_at: null,
-      last_error: /421 "busy"$/,
+      last_error: /421 busy$/,
     })
     clock.ms += minuteMs
     t.notMatch((await das('mail', 'list', '--all')).stdout, /das_live_/)
@@ -128,7 +128,7 @@ await t.test(
     t.match(stdout, /^das_live_/m)
     t.match(
       stderr,
-      /^Not mailed: \S+ answered to RCPT TO: 550 "no such user"\. Give the token to the subscriber yourself\.\n$/,
+      /^Not mailed: \S+ answered to RCPT TO: 550 no such user\. Give the token to the subscriber yourself\.\n$/,
     )
     t.match((await das('mail', 'list')).stdout, /\tfailed\t1\t\t\S+ answered to RCPT TO/)
   },
@@ -226,7 +226,7 @@ await t.test('mail send prints how each letter ended', async (t) => {
   const { code, stdout } = await das('mail', 'send')
   t.equal(code, 1)
   t.match(stdout, /^Letter 1 \(new-token\) to \S+: dropped: the token was revoked\.$/m)
-  t.match(stdout, /^Letter 2 \(new-token\) to \S+: failed: \S+ answered to DATA: 554 "no"\.$/m)
+  t.match(stdout, /^Letter 2 \(new-token\) to \S+: failed: \S+ answered to DATA: 554 no\.$/m)
   t.match(stdout, /^Letter 3 \(new-token\) to \S+: another process sends it\.$/m)
 })
 

@@ -132,7 +132,7 @@ await t.test('cancel cannot be undone, and show prints all orders', async (t) =>
   )
   const refused = await cli.das(['subscription', 'extend', id])
   t.equal(refused.code, 2)
-  t.equal(refused.stderr, `error: Subscription '${id}' is cancelled, for good. Make a new one.\n`)
+  t.equal(refused.stderr, `error: Subscription '${id}' is cancelled. Create a new one.\n`)
   const shown = await json<{ orders: unknown[] }>(cli, 'subscription', 'show', id)
   t.match(shown, { cancelled_at: '2026-11-15T12:00:00Z', language: 'en' })
   t.match(shown.orders, [

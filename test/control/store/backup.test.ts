@@ -57,7 +57,7 @@ await t.test(
     mkdirSync(folder)
     const taken = join(folder, 'taken.db')
     writeFileSync(taken, 'precious')
-    t.throws(() => backUp(store, taken), { message: /taken\.db is there already: name a new file/ })
+    t.throws(() => backUp(store, taken), { message: /taken\.db exists already: name a new file/ })
     t.equal(readFileSync(taken, 'utf8'), 'precious')
 
     t.throws(() => backUp(store, join(folder, 'missing', 'a.db')), {

@@ -29,7 +29,7 @@ function withFullDisk(work: (folder: string) => void): boolean {
 await t.test('one server at a time holds a state folder', (t) => {
   const path = join(t.testdir({}), 'state', 'server.lock')
   const first = ServerLock.take(path)
-  t.throws(() => ServerLock.take(path), { message: /another server runs over/ })
+  t.throws(() => ServerLock.take(path), { message: /another server uses/ })
   first.release()
   const second = ServerLock.take(path)
   second.release()

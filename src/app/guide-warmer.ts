@@ -2,25 +2,24 @@ import type { FastifyBaseLogger } from 'fastify'
 import { asServiceError } from '../errors.js'
 import type { Service } from '../service.js'
 
-/** A dataset whose guides can't be made, as the log has it. */
-interface Trouble {
+/** The failure of a dataset's guides that the log reported last. */
+interface GuideFailure {
   readonly reason: string
-  /** How often it was tried. */
+  /** How many attempts failed. */
   readonly failures: number
 }
 
 const reasonLettersMax = 200
 
 /**
- * Makes the guides of what is served before a caller asks for them: at the start, and again
- * whenever something else is served. A dataset whose guides fail is one line in the log when that
- * begins, when the reason changes, and when it ends.
+ * Makes the guides of all datasets before a caller requests them: at the start, and again when
+ * something new is served. Logs a failure once, a new reason once, and its end.
  */
-export class GuidesAhead {
+export class GuideWarmer {
   readonly #service: Service
   readonly #logger: FastifyBaseLogger
-  readonly #troubles = new Map<string, Trouble>()
-  #making = new AbortController()
+  readonly #failures = new Map<string, GuideFailure>()
+  #running = new AbortController()
   #isClosed = false
 
   constructor(service: Service, logger: FastifyBaseLogger) {
@@ -28,45 +27,45 @@ export class GuidesAhead {
     this.#logger = logger
   }
 
-  /** Begins again with what is served now; those made already are not made again. */
-  async begin(): Promise<void> {
-    this.#making.abort()
+  /** Starts over with the datasets that are served now; finished guides are kept. */
+  async start(): Promise<void> {
+    this.#running.abort()
     if (this.#isClosed) return
-    this.#making = new AbortController()
-    const { signal } = this.#making
+    this.#running = new AbortController()
+    const { signal } = this.#running
     const failed = new Set<string>()
     await this.#service.prepare(signal, ({ dataset, cause }) => {
-      // The first plan that fails speaks for all of them.
+      // One line for a dataset, whichever of its plans fail.
       if (!failed.has(dataset)) this.#noteFailure(dataset, reasonOf(cause))
       failed.add(dataset)
     })
     if (!signal.aborted) this.#noteEnds(failed)
   }
 
-  /** Ends early. */
+  /** Stops making guides. */
   close(): void {
     this.#isClosed = true
-    this.#making.abort()
+    this.#running.abort()
   }
 
   #noteFailure(dataset: string, reason: string): void {
-    const known = this.#troubles.get(dataset)
+    const known = this.#failures.get(dataset)
     const failures = (known?.failures ?? 0) + 1
-    this.#troubles.set(dataset, { reason, failures })
+    this.#failures.set(dataset, { reason, failures })
     if (reason === known?.reason) return
-    this.#logger.warn({ dataset, reason, failures }, 'no guide for agents yet')
+    this.#logger.warn({ dataset, reason, failures }, 'the guide for agents failed')
   }
 
   #noteEnds(failed: ReadonlySet<string>): void {
-    for (const [dataset, { failures }] of this.#troubles) {
+    for (const [dataset, { failures }] of this.#failures) {
       if (failed.has(dataset)) continue
-      this.#troubles.delete(dataset)
-      this.#logger.info({ dataset, failures }, 'guides for agents no longer fail')
+      this.#failures.delete(dataset)
+      this.#logger.info({ dataset, failures }, 'the guide for agents works again')
     }
   }
 }
 
-/** In one short line, without the SQL that DuckDB quotes on the lines that follow. */
+/** One short line, without the SQL that DuckDB quotes on the next lines. */
 function reasonOf(failure: unknown): string {
   const { code, detail, cause } = asServiceError(failure)
   const [words = ''] = (cause instanceof Error ? cause.message : detail).split('\n')

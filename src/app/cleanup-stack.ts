@@ -1,12 +1,19 @@
-type Close = () => unknown
+interface Closable {
+  readonly close: () => unknown
+}
 
-/** What was opened, to be closed in reverse, whatever fails on the way. */
-export class Closers {
-  readonly #closes: Close[] = []
+/** Closes what was opened in reverse order; a failure does not keep the others open. */
+export class CleanupStack {
+  readonly #closes: (() => unknown)[] = []
   #closed: Promise<void> | undefined
 
-  /** Returns what was opened, once it is known how to close it. */
-  add<T>(opened: T, close: (opened: T) => unknown): T {
+  /** Closes `opened` with its own method. Returns it. */
+  use<T extends Closable>(opened: T): T {
+    return this.adopt(opened, (each) => each.close())
+  }
+
+  /** Closes `opened` with `close`. Returns it. */
+  adopt<T>(opened: T, close: (opened: T) => unknown): T {
     this.#closes.push(() => close(opened))
     return opened
   }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { packAside } from '../../src/app/packing.js'
+import { packAside } from '../../src/app/pack-process.js'
 import { orderOf, packedRows } from '../engine/fixtures/pack-files.js'
 import { writeParquet } from '../support/parquet.js'
 
@@ -22,7 +22,7 @@ function priorities(pid: number): readonly number[] {
   })
 }
 
-await t.test('a process of its own packs, gives way to others, and ends', async (t) => {
+await t.test('a separate process packs at low priority, and ends', async (t) => {
   const folder = t.testdir({})
   await writeParquet(folder, { 'a.parquet': `${rows} FROM range(2000) t(i)` })
   const before = children()
@@ -54,7 +54,7 @@ await t.test('an abort kills it, and the call says why', async (t) => {
   t.notOk(existsSync(order.target))
 })
 
-await t.test('what it can not do is told by the same errors', async (t) => {
+await t.test('errors of the packing process keep their class', async (t) => {
   const folder = t.testdir({})
   await writeParquet(folder, { 'a.parquet': 'SELECT 1::BIGINT AS id' })
   const order = await orderOf(folder, ['a.parquet'], ['id'])

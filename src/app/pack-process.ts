@@ -13,15 +13,14 @@ const program = new URL('./pack-worker.js', import.meta.url)
 type Settle = (message: Exclude<FromPacker, { kind: 'progress' }>) => void
 
 /**
- * Packs in a process of its own, for a server that goes on serving: with memory of its own, on what
- * others leave of the processors, and gone with this process. Killed when the signal aborts; what
- * it had finished is gone on with by the next call.
+ * Packs in a process of its own while the server answers requests: with its own memory, at low
+ * priority. It ends with this process, and when the signal aborts; the next call goes on with it.
  */
 export const packAside: PackFiles = async (order, { signal, report }) => {
   signal.throwIfAborted()
   const child = fork(fileURLToPath(program), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // Writes what thousands of files share once; JSON would write it for each of them.
+    // Serializes an object that thousands of files share once; JSON would repeat it.
     serialization: 'advanced',
   })
   const kill = () => child.kill('SIGKILL')
@@ -39,7 +38,7 @@ export const packAside: PackFiles = async (order, { signal, report }) => {
   }
 }
 
-/** Its last word; it ends after. */
+/** The last message of the process, once it has ended. */
 function outcomeOf(
   child: ChildProcess,
   report: Parameters<PackFiles>[1]['report'],
@@ -55,7 +54,7 @@ function outcomeOf(
     child.on('error', reject)
     child.on('close', (code, signal) => {
       if (last) resolve(last)
-      else reject(new PackError(`Packing ended unexpectedly (${signal ?? code}).`))
+      else reject(new PackError(`The packing process ended unexpectedly (${signal ?? code}).`))
     })
     start()
   })

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import type { Test } from 'tap'
-import { Hasher } from '../../src/app/hashing.js'
+import { Hasher } from '../../src/app/hasher.js'
 
-await t.test('a file is hashed on another thread; one that is not there is an error', async (t) => {
+await t.test('a file is hashed on another thread; a missing file is an error', async (t) => {
   const path = join(t.testdir(), 'file')
   writeFileSync(path, 'content')
   const hasher = new Hasher()
@@ -37,7 +37,7 @@ console.log('closed')`
 
 /** What a program that imports `Hasher` prints. */
 async function run(t: Test, program: string): Promise<string> {
-  const module = new URL('../../src/app/hashing.js', import.meta.url)
+  const module = new URL('../../src/app/hasher.js', import.meta.url)
   const path = join(t.testdir(), 'program.mjs')
   writeFileSync(path, `import { Hasher } from '${module.href}'\n${program}`)
   const { stdout } = await promisify(execFile)(process.execPath, [path], { timeout: 20_000 })

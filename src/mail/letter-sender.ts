@@ -2,34 +2,34 @@ import { queueReminders } from '../control/letters.js'
 import { deliverDue } from './outbox.js'
 import type { Delivery, OutboxParts } from './outbox.js'
 
-type Say = (facts: Readonly<Record<string, unknown>>, message: string) => void
+type Log = (fields: Readonly<Record<string, unknown>>, message: string) => void
 
-interface PostmanParts extends OutboxParts {
-  readonly logger: { readonly info: Say; readonly warn: Say; readonly error: Say }
+interface LetterSenderParts extends OutboxParts {
+  readonly logger: { readonly info: Log; readonly warn: Log; readonly error: Log }
 }
 
 const roundMs = 60_000
 const remindAheadMs = 7 * 24 * 3_600_000
-/** For the letter under way at a stop; then its attempt is ended, and it waits on. */
+/** Time for the running attempt at a stop; then it is aborted, and the letter waits. */
 const finishMs = 5000
 
 /**
- * The server's own deliverer: every minute it queues the reminders of subscriptions that end
- * within seven days, and sends all that is due. Rounds never overlap.
+ * Sends the letters of a server: every minute it queues reminders for subscriptions that end within
+ * seven days, and sends all due letters. Rounds never overlap.
  */
-export class Postman {
-  readonly #parts: PostmanParts
+export class LetterSender {
+  readonly #parts: LetterSenderParts
   readonly #stopping = new AbortController()
   #timer: NodeJS.Timeout | undefined
   #round: Promise<void> = Promise.resolve()
   #isBusy = false
   #isClosed = false
 
-  constructor(parts: PostmanParts) {
+  constructor(parts: LetterSenderParts) {
     this.#parts = parts
   }
 
-  /** Begins with a round; a timer that keeps no process alive calls the next ones. */
+  /** Starts a round now and every minute; the timer does not keep the process alive. */
   start(): void {
     if (this.#isClosed || this.#timer !== undefined) return
     this.#timer = setInterval(() => {
@@ -38,7 +38,7 @@ export class Postman {
     void this.round()
   }
 
-  /** One round, or the end of the one under way. Never throws: a fault is logged. */
+  /** Starts a round, or returns the running one. Never throws: a fault is logged. */
   round(): Promise<void> {
     if (!this.#isBusy && !this.#isClosed) {
       this.#isBusy = true
@@ -49,7 +49,7 @@ export class Postman {
     return this.#round
   }
 
-  /** Begins no further letter, and waits for the one under way, five seconds at most. */
+  /** Starts no further letter, and waits for the running attempt, five seconds at most. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#timer)
@@ -68,26 +68,26 @@ export class Postman {
         if (this.#isClosed) return
       }
     } catch (cause) {
-      logger.error({ err: cause }, 'mail: a round broke off')
+      logger.error({ err: cause }, 'sending letters failed; the next round tries again')
     }
   }
 
   #report({ letterId, kind, subscriptionId, end }: Delivery): void {
     const { logger } = this.#parts
-    const facts = { letter: letterId, kind, subscription: subscriptionId }
+    const fields = { letter: letterId, kind, subscription: subscriptionId }
     switch (end.state) {
       case 'sent':
-        logger.info(facts, 'letter sent')
+        logger.info(fields, 'letter sent')
         break
       case 'dropped':
-        logger.info({ ...facts, reason: end.reason }, 'letter dropped: no longer true')
+        logger.info({ ...fields, reason: end.reason }, 'letter dropped: no longer true')
         break
       case 'failed':
-        logger.error({ ...facts, reason: end.reason }, 'letter given up')
+        logger.error({ ...fields, reason: end.reason }, 'letter given up')
         break
       case 'waiting': {
         const nextAttempt = new Date(end.nextAttemptAt).toISOString()
-        logger.warn({ ...facts, reason: end.reason, nextAttempt }, 'letter not sent yet')
+        logger.warn({ ...fields, reason: end.reason, nextAttempt }, 'letter not sent yet')
       }
     }
   }

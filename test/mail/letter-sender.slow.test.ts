@@ -10,7 +10,7 @@ import { readKey } from '../../src/control/store/key-file.js'
 import { ControlStore } from '../../src/control/store/store.js'
 import { extendSubscription } from '../../src/control/subscription-changes.js'
 import { createSubscription } from '../../src/control/subscriptions.js'
-import { Postman } from '../../src/mail/postman.js'
+import { LetterSender } from '../../src/mail/letter-sender.js'
 import { sealToken } from '../../src/mail/seal.js'
 import { startOfTest, startWorld, writeParquet } from '../support/world.js'
 import { startMailServer, startOddServer } from './fixtures/mail-server.js'
@@ -118,7 +118,7 @@ await t.test('a reminder comes once, a week ahead, and again after an extension'
 })
 
 // While mail is down a token is nowhere in clear: not on the disk, not in the log.
-await t.test('a token that waits is in no file of the state folder, and in no log', async (t) => {
+await t.test('a waiting token is in no file of the state folder and in no log', async (t) => {
   const server = await startMailServer(t, busy)
   const { state, clock, serveOnce, withControl, sell, log } = await openHouse(t, server.url)
   const sold = sell()
@@ -137,7 +137,7 @@ await t.test('a token that waits is in no file of the state folder, and in no lo
   t.ok(bytes().includes(queued.sealedToken))
   t.notOk(bytes().includes(sold.token))
   t.notMatch(queued.rows, sold.token)
-  t.match(log.join(''), /"reason":"127\.0\.0\.1:\d+ answered: 421 \\"busy\\"","nextAttempt":"2026-/)
+  t.match(log.join(''), /"reason":"127\.0\.0\.1:\d+ answered: 421 busy","nextAttempt":"2026-/)
   server.manners.current = {}
   clock.ms += minuteMs
   await serveOnce()
@@ -157,20 +157,23 @@ await t.test('mail without a sender stops the start, as wrong usage', async (t) 
   })
 })
 
-await t.test('a server that mails without a public address is warned of', async (t) => {
+await t.test('a server that sends mail without a public address logs a warning', async (t) => {
   const settings = { smtpUrl: 'smtp://127.0.0.1', mailFrom: 'data@example.org' }
   const { log } = await startWorld(t, { files, registry, settings })
-  t.match(log.join(''), /"address":"http:\/\/127\.0\.0\.1:8080","msg":"letters point to this/)
+  t.match(
+    log.join(''),
+    /"address":"http:\/\/127\.0\.0\.1:8080","msg":"links in letters use this address/,
+  )
 })
 
-await t.test('every end of a letter has its line and level', async (t) => {
+await t.test('every end of a letter is logged, with a level of its own', async (t) => {
   const { parts, sell, server, clock } = await openPostOffice(t)
   const lines: (readonly [level: string, message: string])[] = []
   const say = (level: string) => (_facts: unknown, message: string) => {
     lines.push([level, message])
   }
   const logger = { info: say('info'), warn: say('warn'), error: say('error') }
-  const postman = new Postman({ ...parts, logger })
+  const postman = new LetterSender({ ...parts, logger })
   t.teardown(() => postman.close())
   sell()
   server.manners.current = busy
@@ -188,7 +191,7 @@ await t.test('every end of a letter has its line and level', async (t) => {
   ])
 })
 
-await t.test('a fault breaks a round off, is logged, and the next round goes on', async (t) => {
+await t.test('a fault ends a round, is logged, and the next round sends the letters', async (t) => {
   const { parts, sell, server, clock } = await openPostOffice(t)
   const faults: unknown[] = []
   const ignore = () => undefined
@@ -201,7 +204,7 @@ await t.test('a fault breaks a round off, is logged, and the next round goes on'
     if (isBroken) throw new Error('a bug')
     return parts.registry()
   }
-  const postman = new Postman({ ...parts, registry: registryOf, logger })
+  const postman = new LetterSender({ ...parts, registry: registryOf, logger })
   t.teardown(() => postman.close())
   sell()
   await postman.round()
@@ -212,10 +215,10 @@ await t.test('a fault breaks a round off, is logged, and the next round goes on'
   t.equal(server.letters.length, 1)
 })
 
-await t.test('a stop begins no further letter', async (t) => {
+await t.test('no letter is started after a stop', async (t) => {
   const { parts, sell, server, letters } = await openPostOffice(t)
   const ignore = () => undefined
-  const postman = new Postman({
+  const postman = new LetterSender({
     ...parts,
     logger: { info: ignore, warn: ignore, error: ignore },
   })
@@ -230,13 +233,13 @@ await t.test('a stop begins no further letter', async (t) => {
   t.equal(server.letters.length, 1)
 })
 
-await t.test('an app with a mail server that hangs stops all the same', async (t) => {
+await t.test('an app stops even if the mail server hangs', async (t) => {
   const port = await startOddServer(t, () => undefined)
   const { clock, serveOnce, withControl, sell } = await openHouse(t, `smtp://127.0.0.1:${port}`)
   clock.ms = sell().expiresAt - dayMs
   await serveOnce()
   t.match(
     withControl((store) => listLetters(store, ['waiting'])),
-    [{ attempts: 1, lastError: 'the sending was stopped' }],
+    [{ attempts: 1, lastError: /Message sending aborted$/ }],
   )
 })

@@ -1,38 +1,38 @@
-/** A dataset of a subscription as its letters name it. */
+/** A dataset of a subscription, for letters. */
 export interface LetterGrant {
   readonly title: string
   readonly dataset: string
   readonly plan: string
-  /** What the plan holds; null where the registry has the plan no more. */
+  /** The plan's limits; null when the registry no longer has the plan. */
   readonly offer: { readonly rowsPerMonth: number; readonly history: number | 'all' } | null
 }
 
-/** What every letter can say of a subscription. */
+/** A subscription, for letters. */
 export interface LetterSubscription {
   readonly subscriptionId: string
   /** Ms since the epoch. */
   readonly expiresAt: number
   readonly grants: readonly LetterGrant[]
-  /** Rows a month over all datasets; null = no such cap. */
+  /** Rows a month over all datasets; null = no cap. */
   readonly globalRows: number | null
 }
 
-/** What a letter says, besides its subscription; times in ms since the epoch. */
+/** The reason for a letter; times in ms since the epoch. */
 export type LetterTopic =
   | { readonly kind: 'new-token'; readonly token: string; readonly base: string }
   | {
       readonly kind: 'reissued-token'
       readonly token: string
       readonly base: string
-      /** When the last of the earlier tokens ends; null = none of them works. */
+      /** When the last of the earlier tokens ends; null = no earlier token works. */
       readonly previousValidUntil: number | null
     }
   | { readonly kind: 'reminder'; readonly daysLeft: number }
 
-/** A language of letters. */
-export interface Words {
+/** The texts of letters in one language. */
+export interface LetterWords {
   readonly subject: (topic: LetterTopic, grants: readonly LetterGrant[]) => string
-  /** Opens the letter: what it is about. */
+  /** The first sentence. */
   readonly opening: (topic: LetterTopic, subscription: LetterSubscription) => string
   readonly grant: (grant: LetterGrant) => string
   readonly globalRows: (rows: number) => string

@@ -19,8 +19,8 @@ interface Waiting {
 const program = new URL('./hash-worker.js', import.meta.url)
 
 /**
- * Hashes files on a thread of its own, which begins with the first file. It keeps the process alive
- * only while a caller waits for a hash.
+ * Hashes files on a thread of its own, which starts with the first file. The thread keeps the
+ * process alive only while a caller waits for a hash.
  */
 export class Hasher {
   #worker: Worker | null = null
@@ -30,7 +30,7 @@ export class Hasher {
 
   readonly hash: HashFile = (path, bytesPerSecondMax = Infinity) =>
     new Promise((resolve, reject) => {
-      if (this.#isClosed) throw new Error('no more files are hashed')
+      if (this.#isClosed) throw new Error('the hasher is closed')
       const id = ++this.#lastId
       this.#waiting.set(id, { resolve, reject })
       const thread = this.#thread()
@@ -38,7 +38,7 @@ export class Hasher {
       thread.postMessage({ id, path, bytesPerSecondMax } satisfies ToHasher)
     })
 
-  /** Ends the thread; callers that still wait get an error. */
+  /** Ends the thread; waiting callers get an error. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#worker?.terminate()
@@ -68,7 +68,7 @@ export class Hasher {
     this.#waiting.delete(message.id)
     if ('hash' in message) waiting?.resolve(message.hash)
     else waiting?.reject(Object.assign(new Error(`read: ${message.code}`), { code: message.code }))
-    // A thread that is being ended keeps the process alive until it has ended.
+    // Not at a stop: the process must live until the thread has ended.
     if (this.#waiting.size === 0 && !this.#isClosed) this.#worker?.unref()
   }
 }

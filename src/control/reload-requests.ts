@@ -1,15 +1,15 @@
 import type { ControlStore } from './store/store.js'
 
-/** A wish of the command line, for the server that holds the same state folder. */
-export interface Reload {
+/** A request of the command line to the server with the same state folder. */
+export interface ReloadRequest {
   readonly id: number
-  /** Follow a registry that drops what live subscriptions use. */
+  /** Apply changes that are refused otherwise. */
   readonly force: boolean
 }
 
 const keptMax = 100
 
-/** Leaves a wish for the server; its id tells later what became of it. */
+/** Stores a request and returns its id, for `reloadProgress`. */
 export function requestReload(store: ControlStore, force: boolean, now: number): number {
   return store.write(() => {
     store.run('DELETE FROM reloads WHERE id <= (SELECT max(id) FROM reloads) - @keptMax', {
@@ -24,10 +24,10 @@ export function requestReload(store: ControlStore, force: boolean, now: number):
   })
 }
 
-/** The oldest wish that nobody has taken, which then is the caller's. */
-export function takeReload(store: ControlStore, now: number): Reload | undefined {
+/** Takes the oldest waiting request; `undefined` if none waits. */
+export function takeReload(store: ControlStore, now: number): ReloadRequest | undefined {
   const waiting = 'SELECT id FROM reloads WHERE taken_at IS NULL ORDER BY id LIMIT 1'
-  // A look first: it takes no lock, and there is nearly never anything to take.
+  // Reading first takes no lock; there is nearly never a request.
   if (store.all(waiting).length === 0) return undefined
   const [taken] = store.write(() =>
     store.all<{ id: number; force: number }>(
@@ -38,19 +38,19 @@ export function takeReload(store: ControlStore, now: number): Reload | undefined
   return taken && { id: taken.id, force: taken.force === 1 }
 }
 
-/** Says that the wish was fulfilled, whatever came of it: the dataset states say that. */
+/** Marks a request as done; the dataset states hold the result. */
 export function finishReload(store: ControlStore, id: number, now: number): void {
   store.write(() => store.run('UPDATE reloads SET finished_at = @now WHERE id = @id', { id, now }))
 }
 
-/** Takes a wish back, unless a server has it already. True when it is gone. */
+/** Deletes a request that no server has taken. True when it was deleted. */
 export function withdrawReload(store: ControlStore, id: number): boolean {
   return store.write(
     () => store.run('DELETE FROM reloads WHERE id = @id AND taken_at IS NULL', { id }) === 1,
   )
 }
 
-/** How far a wish has come. */
+/** The state of a request. */
 export function reloadProgress(store: ControlStore, id: number): 'waiting' | 'taken' | 'finished' {
   const [row] = store.all<{ taken_at: number | null; finished_at: number | null }>(
     'SELECT taken_at, finished_at FROM reloads WHERE id = @id',

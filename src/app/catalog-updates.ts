@@ -6,9 +6,9 @@ import type { ControlStore } from '../control/store/store.js'
 import { FileChecks } from '../versions/store/file-checks.js'
 import { Scrub } from '../versions/store/scrub.js'
 import { AutoPacker } from './auto-packer.js'
-import type { Closers } from './closers.js'
-import { Hasher } from './hashing.js'
-import { packAside } from './packing.js'
+import type { CleanupStack } from './cleanup-stack.js'
+import { Hasher } from './hasher.js'
+import { packAside } from './pack-process.js'
 import { openerFor } from './reading.js'
 import { Reloader } from './reloader.js'
 
@@ -17,15 +17,15 @@ interface FollowingParts {
   readonly versionsFolder: string
   readonly memoryLimitBytes: number
   readonly control: ControlStore
-  readonly closers: Closers
+  readonly cleanup: CleanupStack
   readonly logger: FastifyBaseLogger
   readonly now: () => number
-  /** Something else is served than before. */
+  /** Called when something new is served. */
   readonly changed: () => void
 }
 
-/** The catalog of a server, and what keeps it up to date; at rest until they are started. */
-export interface Following {
+/** The live catalog and the parts that keep it up to date; they are not started yet. */
+export interface CatalogUpdates {
   readonly live: LiveCatalog
   readonly reloader: Reloader
   readonly packer: AutoPacker
@@ -34,12 +34,12 @@ export interface Following {
 }
 
 /**
- * Opens the catalog and those who follow registry and files for it.
+ * Opens the live catalog and the parts that keep it up to date.
  * @throws RegistryError when registry.yaml can't be read
  */
-export async function openFollowing(parts: FollowingParts): Promise<Following> {
-  const { config, versionsFolder, memoryLimitBytes, control, closers, logger, now } = parts
-  const hasher = closers.add(new Hasher(), (each) => each.close())
+export async function openCatalogUpdates(parts: FollowingParts): Promise<CatalogUpdates> {
+  const { config, versionsFolder, memoryLimitBytes, control, cleanup, logger, now } = parts
+  const hasher = cleanup.use(new Hasher())
   const checks = new FileChecks(hasher.hash)
   const live = await LiveCatalog.open({
     registryPath: config.registry,
@@ -60,12 +60,10 @@ export async function openFollowing(parts: FollowingParts): Promise<Following> {
     now,
     changed: () => {
       parts.changed()
-      packer.begin()
+      packer.start()
       scrub.wake()
     },
-    later: () => {
-      packer.begin()
-    },
+    later: () => packer.start(),
     packingOf: (dataset) => packer.textOf(dataset),
   })
   const packer = new AutoPacker({
@@ -77,10 +75,6 @@ export async function openFollowing(parts: FollowingParts): Promise<Following> {
     },
   })
   const scrub = new Scrub({ checks, files: () => live.storedFiles, days: config.scrubDays })
-  closers.add(scrub, (each) => {
-    each.close()
-  })
-  closers.add(reloader, (each) => each.close())
-  closers.add(packer, (each) => each.close())
+  for (const each of [scrub, reloader, packer]) cleanup.use(each)
   return { live, reloader, packer, scrub, checks }
 }

@@ -1,0 +1,121 @@
+import { setTimeout } from 'node:timers/promises'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Catalog } from '../catalog.js'
+import type { LiveCatalog, Serving } from '../catalog/live/live-catalog.js'
+import { rootPath } from '../config.js'
+import type { Config } from '../config.js'
+import type { Engine } from '../engine/engine.js'
+import { buildServer } from '../http/server.js'
+import type { Door } from '../http/server.js'
+import { addMcp } from '../mcp/mcp-routes.js'
+import { protocolServer } from '../mcp/protocol-server.js'
+import { readAssets } from '../portal/assets.js'
+import { addPortal, sendMissingPage } from '../portal/portal-routes.js'
+import type { Service } from '../service.js'
+import { examplePath } from '../service/first-questions.js'
+import type { CleanupStack } from './cleanup-stack.js'
+import { DescriptorWatch, openFilesMax } from './descriptors.js'
+
+interface ServerParts {
+  readonly logger: FastifyBaseLogger
+  readonly version: string
+  readonly portalFolder?: string
+  readonly exportSilenceMs?: number
+  readonly config: Config
+  readonly cleanup: CleanupStack
+  readonly service: Service
+  readonly live: LiveCatalog
+  readonly engine: Engine
+  /** False while control.db can't be read or written, and at a stop. */
+  readonly isUsable: () => boolean
+}
+
+/** Time for the requests in flight at a stop; then the engine interrupts their queries. */
+const finishMs = 10_000
+/** Time to send the answers of interrupted requests; then their connections are closed. */
+const answerMs = 1000
+
+/** The HTTP server with REST, MCP and the portal. It does not listen yet. */
+export function openServer(parts: ServerParts): FastifyInstance {
+  const { config, cleanup, service, live, engine, logger } = parts
+  const portal = {
+    showcase: service.showcase,
+    admitVisitor: service.admitVisitor,
+    firstPath: (dataset: string) => firstPath(live.serving, dataset),
+    assets: readAssets(parts.portalFolder ?? null),
+    publicUrl: config.publicUrl,
+  }
+  const server = buildServer({
+    service,
+    logger,
+    trustProxy: config.trustProxy,
+    corsOrigins: config.corsOrigins,
+    root: rootPath(config.publicUrl),
+    doors: [
+      mcpDoor(parts),
+      (app) => {
+        addPortal(app, portal)
+      },
+    ],
+    sendMissingPage: (request, reply) => sendMissingPage(portal, request, reply),
+    isReady: () => hasData(live.serving.catalog) && parts.isUsable(),
+    isUpToDate: () => isUpToDate(live.serving),
+    isDamaged: () => live.isDamaged,
+    ...(parts.exportSilenceMs !== undefined && { exportSilenceMs: parts.exportSilenceMs }),
+  })
+  cleanup.adopt(server, () => closeServer(server, engine))
+  const filesMax = openFilesMax()
+  const monotonicMs = () => performance.now()
+  cleanup.use(new DescriptorWatch({ server: server.server, logger, filesMax, monotonicMs }))
+  return server
+}
+
+function mcpDoor({ config, service, version }: ServerParts): Door {
+  return (app, manners) => {
+    addMcp(app, {
+      ...manners,
+      service,
+      serverFor: (call, logFault) => protocolServer({ service, version, logFault }, call),
+      hosts: hostNames(config),
+    })
+  }
+}
+
+/** The host names of this server that its settings contain. */
+function hostNames({ host, publicUrl, allowedHosts }: Config): readonly string[] {
+  const own = host.includes(':') ? `[${host}]` : host
+  return [own, ...(publicUrl === null ? [] : [new URL(publicUrl).hostname]), ...allowedHosts]
+}
+
+function hasData({ datasets }: Catalog): boolean {
+  return [...datasets.values()].some((dataset) => dataset.version)
+}
+
+function isUpToDate({ catalog, registryReason }: Serving): boolean {
+  if (registryReason !== null) return false
+  return [...catalog.datasets.values()].every(({ reason }) => reason === null)
+}
+
+/** The path of a question that the demo token can ask. */
+function firstPath({ catalog, registry }: Serving, dataset: string): string {
+  return examplePath(registry, dataset, catalog.datasets.get(dataset)?.version?.columns ?? [])
+}
+
+/** Waits for requests in flight, interrupts slow ones, then closes every connection. */
+async function closeServer(server: FastifyInstance, engine: Engine): Promise<void> {
+  const closed = server.close()
+  await settledWithin(closed, finishMs)
+  await engine.close()
+  await settledWithin(closed, answerMs)
+  server.server.closeAllConnections()
+  await closed
+}
+
+/** Waits for `work` to succeed or fail, but no longer than `ms`. */
+async function settledWithin(work: PromiseLike<unknown>, ms: number): Promise<void> {
+  const limit = new AbortController()
+  const late = setTimeout(ms, undefined, { signal: limit.signal })
+  await Promise.allSettled([Promise.race([work, late])])
+  limit.abort()
+  await Promise.allSettled([late])
+}
