@@ -139,7 +139,7 @@ async function openApp(parts: OpenParts): Promise<App> {
   if (postman) closers.add(postman, (each) => each.close())
   const portal = {
     showcase: service.showcase,
-    admitVisitor: service.admitVisitor,
+    admitVisitor: service.admitAnonymous,
     firstPath: (dataset: string) => firstPath(live.serving, dataset),
     assets: readAssets(parts.portalFolder ?? null),
     publicUrl: config.publicUrl,

@@ -14,7 +14,7 @@ import { isLong } from './query/raw-question.js'
 import { describeAccount } from './service/account.js'
 import type { AccountDescription } from './service/account.js'
 import { createAdmission } from './service/admission.js'
-import type { Admission, Guest, Visit } from './service/admission.js'
+import type { Admission, Caller, RequestContext } from './service/admission.js'
 import { Descriptions } from './service/descriptions.js'
 import type { DatasetDescription, DatasetSummary } from './service/descriptions.js'
 import { explainEmpty } from './service/empty-answer.js'
@@ -31,21 +31,21 @@ import type { Reference } from './service/reference.js'
 import { showcaseOf } from './service/showcase.js'
 import type { Showcase } from './service/showcase.js'
 
-export type { Guest, Visit } from './service/admission.js'
+export type { Caller, RequestContext } from './service/admission.js'
 
 export interface Service extends Admission {
-  readonly readPage: (guest: Guest, request: PageRequest) => Promise<PageAnswer>
+  readonly readPage: (caller: Caller, request: PageRequest) => Promise<PageAnswer>
   /** Every row of the question. Each page is a new one of the same visitor, save for the rate. */
-  readonly exportPages: (guest: Guest, request: PageRequest) => Promise<Export<Page>>
-  readonly listDatasets: (guest: Guest) => Promise<readonly DatasetSummary[]>
-  readonly describeDataset: (guest: Guest, name: string) => Promise<DatasetDescription>
+  readonly exportPages: (caller: Caller, request: PageRequest) => Promise<Export<Page>>
+  readonly listDatasets: (caller: Caller) => Promise<readonly DatasetSummary[]>
+  readonly describeDataset: (caller: Caller, name: string) => Promise<DatasetDescription>
   /** The description with what an agent needs besides: values, ranges, rows, calls that work. */
-  readonly guideDataset: (guest: Guest, name: string) => Promise<DatasetGuide>
-  readonly account: (guest: Guest) => Promise<AccountDescription>
+  readonly guideDataset: (caller: Caller, name: string) => Promise<DatasetGuide>
+  readonly account: (caller: Caller) => Promise<AccountDescription>
   /** What is offered, for anybody: no token is asked for, none of the data is read. */
   readonly showcase: () => Showcase
   /** What the API reference shows: a token's datasets, or the listed ones where none is sent. */
-  readonly reference: (visit: Visit) => Promise<Reference>
+  readonly reference: (context: RequestContext) => Promise<Reference>
   /**
    * Makes the guides of all datasets for every plan, which runs their example calls, ahead of the
    * first caller. One that fails is told to `report` and made when it is asked for.
@@ -82,16 +82,16 @@ export function createService(parts: ServiceParts): Service {
   const guides = new Guides(engine, descriptions)
   const openExports = new OpenExports()
 
-  /** A dataset by name, as the guest may see it; their quota is then the one for it. */
-  function enter({ visit, principal, catalog, usage }: Guest, dataset: string): Access {
+  /** A dataset by name, as the caller may see it; their quota is then the one for it. */
+  function enter({ context, principal, catalog, usage }: Caller, dataset: string): Access {
     const access = authorize(principal, catalog, dataset)
-    visit.quota = quotaStatus(principal, access, usage, now())
+    context.quota = quotaStatus(principal, access, usage, now())
     return access
   }
 
-  async function readPage(guest: Guest, request: PageRequest): Promise<PageAnswer> {
-    const { visit, principal } = guest
-    const newest = enter(guest, request.dataset)
+  async function readPage(caller: Caller, request: PageRequest): Promise<PageAnswer> {
+    const { context, principal } = caller
+    const newest = enter(caller, request.dataset)
     const raw = request.question()
     const { usualLimit } = request
     const asked = isLong(raw)
@@ -101,10 +101,10 @@ export function createService(parts: ServiceParts): Service {
     const { version } = access
     const tag = entityTag(cursorKey, version, access, asked.key, principal)
     if (matchesTag(request.knownTags, tag)) return { kind: 'unchanged', version, tag, format }
-    requireQuota(visit.quota)
+    requireQuota(context.quota)
     if (request.checkOnly) return { kind: 'checked', version, tag, format }
     const columns = asked.question.columns.map(({ name }) => name)
-    const reading = paidReading(guest, asked)
+    const reading = paidReading(caller, asked)
     const { limit, after } = asked.question
     const { rows, hasMore, sent, paid, cut } =
       format === 'parquet'
@@ -123,78 +123,78 @@ export function createService(parts: ServiceParts): Service {
       cut,
       explanation:
         isEmpty && request.explainEmpty
-          ? await explain(guest, asked, request.explainEmpty === 'paid')
+          ? await explain(caller, asked, request.explainEmpty === 'paid')
           : null,
     }
   }
 
-  const exportPages: Service['exportPages'] = (guest, request) =>
-    openExports.open(guest.principal.id, guest.visit.signal, async (from) => {
-      const asking = from === null ? guest : admit(guest.visit, 0)
+  const exportPages: Service['exportPages'] = (caller, request) =>
+    openExports.open(caller.principal.id, caller.context.signal, async (from) => {
+      const asking = from === null ? caller : admit(caller.context, 0)
       const question = () => ({ ...request.question(), ...from })
       const page = await readPage(asking, { ...request, question, usualLimit: Infinity })
       if (page.kind !== 'page') throw new Error('nobody asked for less than the page')
       return page
     })
 
-  function paidReading(guest: Guest, { access, question }: Asked): PaidReading {
-    const { visit } = guest
+  function paidReading(caller: Caller, { access, question }: Asked): PaidReading {
+    const { context } = caller
     return {
       read: (limit) =>
-        within(guest, access, (options) => engine.read({ ...question, limit }, options)),
+        within(caller, access, (options) => engine.read({ ...question, limit }, options)),
       pay: async (rows, allOrNone) => {
         if (rows === 0) return 0
-        const paid = await pay(guest, access, rows, { signal: visit.signal, allOrNone })
-        if (paid === 0) requireQuota(visit.quota)
+        const paid = await pay(caller, access, rows, { signal: context.signal, allOrNone })
+        if (paid === 0) requireQuota(context.quota)
         return paid
       },
-      left: () => visit.quota?.remaining ?? Infinity,
+      left: () => context.quota?.remaining ?? Infinity,
     }
   }
 
   /** How many of the rows are paid for and may be sent. */
   async function pay(
-    { visit, principal }: Guest,
+    { context, principal }: Caller,
     access: Access,
     rows: number,
     manner: Omit<ChargeManner, 'now'>,
   ): Promise<number> {
     manner.signal.throwIfAborted()
     const paid = await chargeRows(charges, principal, access, rows, { now: now(), ...manner })
-    visit.quota = paid.quota
+    context.quota = paid.quota
     return paid.rows
   }
 
-  function explain(guest: Guest, { access, filters }: Asked, mayPay: boolean) {
-    const { signal } = guest.visit
+  function explain(caller: Caller, { access, filters }: Asked, mayPay: boolean) {
+    const { signal } = caller.context
     const payRow = async (limited: AbortSignal) =>
-      (await pay(guest, access, 1, { signal: limited, allOrNone: true })) === 1
-    const options = { signal, client: guest.principal.id, payRow: mayPay ? payRow : null }
+      (await pay(caller, access, 1, { signal: limited, allOrNone: true })) === 1
+    const options = { signal, client: caller.principal.id, payRow: mayPay ? payRow : null }
     return explainEmpty(engine, access, filters, options)
   }
 
-  async function listDatasets(guest: Guest): Promise<readonly DatasetSummary[]> {
+  async function listDatasets(caller: Caller): Promise<readonly DatasetSummary[]> {
     const summaries: DatasetSummary[] = []
-    for (const access of accessibleDatasets(guest.principal, guest.catalog)) {
+    for (const access of accessibleDatasets(caller.principal, caller.catalog)) {
       summaries.push(
-        await within(guest, access, (options) => descriptions.summary(access, options)),
+        await within(caller, access, (options) => descriptions.summary(access, options)),
       )
     }
     return summaries
   }
 
-  async function describeDataset(guest: Guest, name: string): Promise<DatasetDescription> {
-    const access = enter(guest, name)
-    return within(guest, access, (options) => descriptions.description(access, options))
+  async function describeDataset(caller: Caller, name: string): Promise<DatasetDescription> {
+    const access = enter(caller, name)
+    return within(caller, access, (options) => descriptions.description(access, options))
   }
 
-  async function guideDataset(guest: Guest, name: string): Promise<DatasetGuide> {
-    const access = enter(guest, name)
-    return within(guest, access, (options) => guides.guide(access, options))
+  async function guideDataset(caller: Caller, name: string): Promise<DatasetGuide> {
+    const access = enter(caller, name)
+    return within(caller, access, (options) => guides.guide(access, options))
   }
 
-  async function account({ visit, principal, catalog }: Guest): Promise<AccountDescription> {
-    return describeAccount(control, principal, catalog, visit.rate, now())
+  async function account({ context, principal, catalog }: Caller): Promise<AccountDescription> {
+    return describeAccount(control, principal, catalog, context.rate, now())
   }
 
   const prepare: Service['prepare'] = async (signal, report) => {
@@ -218,22 +218,22 @@ export function createService(parts: ServiceParts): Service {
     guideDataset,
     account,
     showcase: () => showcaseOf(parts.catalog()),
-    reference: (visit: Visit) => {
-      const guest = visit.authorization === undefined ? null : admit(visit, 1)
-      if (!guest) admission.admitVisitor(visit.address)
-      const catalog = guest?.catalog ?? parts.catalog()
-      return referenceFor(guest?.principal ?? null, catalog, descriptions, visit.signal)
+    reference: (context: RequestContext) => {
+      const caller = context.authorization === undefined ? null : admit(context, 1)
+      if (!caller) admission.admitAnonymous(context.address)
+      const catalog = caller?.catalog ?? parts.catalog()
+      return referenceFor(caller?.principal ?? null, catalog, descriptions, context.signal)
     },
     prepare,
   })
 }
 
-/** Work of a guest on a dataset, whose queries run for as long as the dataset allows. */
+/** Work of a caller on a dataset, whose queries run for as long as the dataset allows. */
 function within<T>(
-  { visit, principal }: Guest,
+  { context, principal }: Caller,
   { dataset }: Access,
   work: (options: ReadOptions) => Promise<T>,
 ): Promise<T> {
-  const { signal } = visit
+  const { signal } = context
   return work({ signal, client: principal.id, timeLimit: timeLimit(dataset.timeoutMs) })
 }

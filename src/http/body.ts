@@ -55,7 +55,7 @@ export async function readBody(request: FastifyRequest, reply: FastifyReply): Pr
       }
     }
     if (raw.destroyed) {
-      refuse(request.visit?.signal.reason)
+      refuse(request.context?.signal.reason)
       return
     }
     raw.on('data', take).once('end', resolve).once('error', refuse)

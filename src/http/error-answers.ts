@@ -47,7 +47,7 @@ export function sendError(cause: unknown, request: FastifyRequest, reply: Fastif
 function isHangUp(cause: unknown, request: FastifyRequest): boolean {
   if (!request.socket.destroyed) return false
   const brokeOff = (cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNRESET'
-  return brokeOff || cause === request.visit?.signal.reason
+  return brokeOff || cause === request.context?.signal.reason
 }
 
 function errorBody(error: ServiceError): string {

@@ -4,7 +4,7 @@ import { ServiceError, badRequest } from '../errors.js'
 import { pageFormats } from '../query/page-format.js'
 import { parseJsonText } from '../query/parse-json.js'
 import { parseUrl } from '../query/parse-url.js'
-import type { Guest, Service } from '../service.js'
+import type { Caller, Service } from '../service.js'
 import type { PageAnswer, PageRequest } from '../service/page.js'
 import {
   AccountSchema,
@@ -17,8 +17,8 @@ import { readBody } from './body.js'
 import { sendOwn } from './entity.js'
 import { answerExport, exportSilenceMs } from './export-route.js'
 import { acceptedFormat, mediaTypes, nextLink, pageBody } from './page-formats.js'
-import { visitOf } from './visit.js'
-import type { DatasetRoute } from './visit.js'
+import { contextOf } from './request-context.js'
+import type { DatasetRoute } from './request-context.js'
 
 export interface RouteParts {
   readonly service: Service
@@ -47,7 +47,7 @@ export function addRoutes(
 ): void {
   const typed = app.withTypeProvider<TypeBoxTypeProvider>()
   const admit = (request: FastifyRequest, reply: FastifyReply) =>
-    service.admit(visitOf(request, reply), 1)
+    service.admit(contextOf(request, reply), 1)
 
   typed.route({
     method: reading,
@@ -87,8 +87,8 @@ export function addRoutes(
     url: '/v1/:dataset/schema',
     schema: { response: { 200: DatasetSchema } },
     handler: async (request, reply) => {
-      const guest = admit(request, reply)
-      const description = await service.describeDataset(guest, request.params.dataset)
+      const caller = admit(request, reply)
+      const description = await service.describeDataset(caller, request.params.dataset)
       return sendOwn(request, reply, description)
     },
   })
@@ -111,9 +111,9 @@ export function addRoutes(
     method: 'POST',
     url: '/v1/:dataset/query',
     handler: async (request, reply) => {
-      const guest = admit(request, reply)
+      const caller = admit(request, reply)
       const body = await readBody(request, reply)
-      return answerPage(service, guest, request, reply, () => {
+      return answerPage(service, caller, request, reply, () => {
         const format = acceptedFormat(request.headers.accept, pageFormats)
         if (queryOf(request.raw.url ?? '') !== '') {
           throw badRequest('POST takes its question in the body, none in the URL.')
@@ -126,12 +126,12 @@ export function addRoutes(
 
 async function answerPage(
   service: Service,
-  guest: Guest,
+  caller: Caller,
   request: FastifyRequest<DatasetRoute>,
   reply: FastifyReply,
   question: PageRequest['question'],
 ): Promise<FastifyReply> {
-  const answer = await service.readPage(guest, {
+  const answer = await service.readPage(caller, {
     dataset: request.params.dataset,
     question,
     // The target of a POST has no representation to compare: 304 is for GET and HEAD (RFC 9110).

@@ -11,9 +11,9 @@ import { addCors } from './cors.js'
 import { addDocs } from './docs.js'
 import { answerBrokenRequest, nothingHere, sendError } from './error-answers.js'
 import { addReference } from './openapi-route.js'
+import { limitHeaders, contextOf } from './request-context.js'
 import { addRoutes } from './routes.js'
 import type { RouteParts } from './routes.js'
-import { limitHeaders, visitOf } from './visit.js'
 
 export interface ServerParts extends RouteParts {
   readonly logger: FastifyBaseLogger
@@ -29,9 +29,9 @@ export interface ServerParts extends RouteParts {
   readonly sendMissingPage?: (request: FastifyRequest, reply: FastifyReply) => boolean
 }
 
-/** What a door needs of HTTP: a request as a visit, and its body once the visit is let in. */
+/** What a door needs of HTTP: the context of a request, and its body once the caller is admitted. */
 interface Manners {
-  readonly visitOf: typeof visitOf
+  readonly contextOf: typeof contextOf
   readonly readBody: typeof readBody
 }
 
@@ -90,7 +90,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   app.server.on('checkContinue', (request, response) => {
     app.routing(request, response)
   })
-  app.decorateRequest('visit', null)
+  app.decorateRequest('context', null)
   acceptJsonOnly(app)
   addHooks(app)
   addCompression(app)
@@ -98,7 +98,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   addRoutes(app, parts)
   addReference(app, parts)
   addDocs(app, parts)
-  for (const addDoor of parts.doors) addDoor(app, { visitOf, readBody })
+  for (const addDoor of parts.doors) addDoor(app, { contextOf, readBody })
   refuseOtherMethods(app, methods)
   if (parts.corsOrigins.length > 0) addCors(app, parts.corsOrigins)
   app.setErrorHandler(sendError)
@@ -152,7 +152,7 @@ function addHooks(app: FastifyInstance): void {
     isClosing = true
   })
   app.addHook('onSend', async (request, reply, payload) => {
-    if (request.visit) reply.headers(limitHeaders(request.visit))
+    if (request.context) reply.headers(limitHeaders(request.context))
     // Or a connection kept open after its last answer would keep the server waiting.
     if (isClosing) reply.header('Connection', 'close')
     closeIfUnread(request, reply)

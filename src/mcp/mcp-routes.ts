@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import { ServiceError, badRequest } from '../errors.js'
 import { requireBounded } from '../query/scan-json.js'
 import { recordOf } from '../registry/shape.js'
-import type { Service, Visit } from '../service.js'
+import type { Service, RequestContext } from '../service.js'
 import type { Call } from './call-tool.js'
 import { createExchange } from './exchange.js'
 import { allowedHosts, requireAllowed } from './hosts.js'
@@ -16,8 +16,8 @@ export interface McpParts {
   /** Host names that clients may use, besides those of this machine. */
   readonly hosts: readonly string[]
   /** A request as the service sees it. */
-  readonly visitOf: (request: FastifyRequest, reply: FastifyReply) => Visit
-  /** Its body, to be read once the visit is let in. */
+  readonly contextOf: (request: FastifyRequest, reply: FastifyReply) => RequestContext
+  /** Its body, to be read once the caller is admitted. */
   readonly readBody: (request: FastifyRequest, reply: FastifyReply) => Promise<Buffer>
 }
 
@@ -46,7 +46,7 @@ const oauthPaths = [
  * header. Checks come in the order host, method, size, token, rate.
  */
 export function addMcp(app: FastifyInstance, parts: McpParts): void {
-  const { service, serverFor, hosts, visitOf, readBody } = parts
+  const { service, serverFor, hosts, contextOf, readBody } = parts
   const exchange = createExchange()
   const allowed = allowedHosts(hosts)
   app.addHook('onClose', () => exchange.close())
@@ -58,15 +58,15 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
     url: path,
     config: { isCompressed: false },
     handler: async (request, reply) => {
-      const guest = service.admitMessage(visitOf(request, reply))
+      const caller = service.admitMessage(contextOf(request, reply))
       const body = decode(await readBody(request, reply))
       requireBounded(body, 'The body')
       const content = parse(body)
       if (body.length > lettersAtOnce) await setImmediate()
       request.log = request.log.child({ rpc: shownName(content) })
-      service.spend(guest, isCounted(content) ? 'request' : 'free request')
+      service.spend(caller, isCounted(content) ? 'request' : 'free request')
       if (Array.isArray(content)) throw badRequest('Send one message a request, not an array.')
-      const call = { guest, bodyText: body }
+      const call = { caller, bodyText: body }
       const logFault = (error: ServiceError) =>
         request.log.error({ err: error.cause ?? error }, error.code)
       const answer = await exchange.answer({ headers: request.headers, content }, () =>

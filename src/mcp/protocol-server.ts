@@ -43,11 +43,11 @@ export function protocolServer(parts: ProtocolParts, call: Call): Server {
     return { ...(await callTool(service, tool.name, params.arguments ?? {}, call, logFault)) }
   })
   server.setRequestHandler('resources/list', () =>
-    inOurWords(logFault, () => listResources(service, call.guest)),
+    inOurWords(logFault, () => listResources(service, call.caller)),
   )
   server.setRequestHandler('resources/templates/list', () => resourceTemplates)
   server.setRequestHandler('resources/read', ({ params }) =>
-    inOurWords(logFault, () => readResource(service, call.guest, params.uri)),
+    inOurWords(logFault, () => readResource(service, call.caller, params.uri)),
   )
   server.setRequestHandler('prompts/list', () => promptList)
   server.setRequestHandler('prompts/get', ({ params }) => getPrompt(params.name, params.arguments))

@@ -11,7 +11,7 @@ import { TokenLookup } from '../control/tokens/token-lookup.js'
 import type { Usage } from '../control/usage.js'
 
 /** One request on its way through the service, whichever door it came in by. */
-export interface Visit {
+export interface RequestContext {
   readonly authorization: string | undefined
   /** The client's network address. */
   readonly address: string
@@ -22,9 +22,9 @@ export interface Visit {
   quota?: QuotaStatus | undefined
 }
 
-/** A visit of a known caller within their rate: what every request first becomes. */
-export interface Guest {
-  readonly visit: Visit
+/** A known caller within their rate: what every request first becomes. */
+export interface Caller {
+  readonly context: RequestContext
   readonly principal: Principal
   /** The catalog of this moment, for the whole request. */
   readonly catalog: Catalog
@@ -38,20 +38,20 @@ export interface Admission {
    * Token, then rate. It takes this many requests from the caller's budget.
    * @throws unauthorized, rate_limit_exceeded; service_unavailable, which takes none
    */
-  readonly admit: (visit: Visit, requests: 0 | 1) => Guest
+  readonly admit: (context: RequestContext, requests: 0 | 1) => Caller
   /**
    * The same for a message whose cost is known once it is read: `spend` takes it then. The message
    * of a client that has sent as many as both its budgets hold is refused before it is read.
    * @throws unauthorized, rate_limit_exceeded
    */
-  readonly admitMessage: (visit: Visit) => Guest
+  readonly admitMessage: (context: RequestContext) => Caller
   /** @throws rate_limit_exceeded */
-  readonly spend: (guest: Guest, budget: 'request' | 'free request') => void
+  readonly spend: (caller: Caller, budget: 'request' | 'free request') => void
   /**
    * A request that needs no token: one of the free requests of its address.
    * @throws rate_limit_exceeded
    */
-  readonly admitVisitor: (address: string) => void
+  readonly admitAnonymous: (address: string) => void
 }
 
 interface AdmissionParts {
@@ -66,42 +66,42 @@ export function createAdmission({ catalog, control, lastUsed, now }: AdmissionPa
   const rates = new RateLimits(() => performance.now())
   const tokens = new TokenLookup(control, () => performance.now())
 
-  function admit(visit: Visit, requests: 0 | 1): Guest {
+  function admit(context: RequestContext, requests: 0 | 1): Caller {
     const current = catalog()
     const demoToken = current.demo?.token ?? null
-    const principal = authenticate(visit.authorization, { tokens, demoToken, now })
-    const rate = rates.take(principal, visit.address, current, requests)
+    const principal = authenticate(context.authorization, { tokens, demoToken, now })
+    const rate = rates.take(principal, context.address, current, requests)
     const usage = principal ? usageNow(control, principal, now()) : null
     if (principal) {
-      visit.rate = rate
-      visit.quota = quotaStatus(principal, null, usage, now())
+      context.rate = rate
+      context.quota = quotaStatus(principal, null, usage, now())
     }
     requireRate(rate)
     if (!principal) throw unauthorized()
     if (principal.kind === 'subscriber') lastUsed.note(principal.tokenId)
-    return { visit, principal, catalog: current, usage }
+    return { context, principal, catalog: current, usage }
   }
 
-  function admitMessage(visit: Visit): Guest {
-    const guest = admit(visit, 0)
-    requireRate(rates.overall(guest.principal, visit.address, guest.catalog))
-    return guest
+  function admitMessage(context: RequestContext): Caller {
+    const caller = admit(context, 0)
+    requireRate(rates.overall(caller.principal, context.address, caller.catalog))
+    return caller
   }
 
-  const spend: Admission['spend'] = ({ visit, principal, catalog: current }, budget) => {
+  const spend: Admission['spend'] = ({ context, principal, catalog: current }, budget) => {
     if (budget === 'free request') {
-      requireRate(rates.takeFree(principal, visit.address))
+      requireRate(rates.takeFree(principal, context.address))
       return
     }
-    visit.rate = rates.take(principal, visit.address, current, 1)
-    requireRate(visit.rate)
+    context.rate = rates.take(principal, context.address, current, 1)
+    requireRate(context.rate)
   }
 
   return {
     admit,
     admitMessage,
     spend,
-    admitVisitor: (address) => {
+    admitAnonymous: (address) => {
       requireRate(rates.takeFree(undefined, address))
     },
   }

@@ -1,10 +1,10 @@
-import type { Guest, Service, Visit } from '../../src/service.js'
+import type { Caller, Service, RequestContext } from '../../src/service.js'
 
 const fail = () => Promise.reject(new Error('SELECT secret FROM read_parquet("/tmp/x.parquet")'))
 
-function admit(visit: Visit): Guest {
+function admit(context: RequestContext): Caller {
   return {
-    visit,
+    context,
     principal: { kind: 'demo', id: 'demo' },
     catalog: { datasets: new Map(), demo: null },
     usage: null,
@@ -16,7 +16,7 @@ export const faultyService: Service = {
   admit,
   admitMessage: admit,
   spend: () => undefined,
-  admitVisitor: () => undefined,
+  admitAnonymous: () => undefined,
   readPage: fail,
   exportPages: fail,
   listDatasets: fail,

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Visit } from '../service.js'
+import type { RequestContext } from '../service.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set for requests that reach the service; its limits become headers. */
-    visit: Visit | null
+    context: RequestContext | null
   }
 }
 
@@ -14,7 +14,7 @@ export interface DatasetRoute {
 }
 
 /** A request as the service sees it; a client that hangs up aborts its signal. */
-export function visitOf(request: FastifyRequest, reply: FastifyReply): Visit {
+export function contextOf(request: FastifyRequest, reply: FastifyReply): RequestContext {
   const gone = new AbortController()
   const abort = () => {
     if (!reply.raw.writableFinished) gone.abort(new Error('the client is gone'))
@@ -26,18 +26,18 @@ export function visitOf(request: FastifyRequest, reply: FastifyReply): Visit {
   reply.raw.on('timeout', () => {
     if (reply.raw.writableLength > 0) reply.raw.destroy()
   })
-  const visit: Visit = {
+  const context: RequestContext = {
     authorization: request.headers.authorization,
     address: request.ip,
     signal: gone.signal,
   }
-  request.visit = visit
-  return visit
+  request.context = context
+  return context
 }
 
 /** Where a known caller stands (contract 1.5); what is unlimited is left out. */
-export function limitHeaders(visit: Visit): Readonly<Record<string, string>> {
-  const { rate, quota } = visit
+export function limitHeaders(context: RequestContext): Readonly<Record<string, string>> {
+  const { rate, quota } = context
   return {
     ...(rate && {
       'X-RateLimit-Limit': String(rate.limit),
