@@ -8,9 +8,9 @@ import type { ControlStore } from './control/store/store.js'
 import type { LastUsed } from './control/tokens/last-used.js'
 import { timeLimit } from './engine/deadline.js'
 import type { Engine, ReadOptions } from './engine/engine.js'
-import { ask, askInTurns } from './query/ask.js'
-import type { Asked } from './query/ask.js'
 import { isLong } from './query/raw-question.js'
+import { resolveQuestion, resolveInTurns } from './query/resolve-question.js'
+import type { ResolvedQuestion } from './query/resolve-question.js'
 import { describeAccount } from './service/account.js'
 import type { AccountDescription } from './service/account.js'
 import { createAdmission } from './service/admission.js'
@@ -95,8 +95,8 @@ export function createService(parts: ServiceParts): Service {
     const raw = request.question()
     const { usualLimit } = request
     const asked = isLong(raw)
-      ? await askInTurns(newest, principal.id, cursorKey, raw, usualLimit)
-      : ask(newest, principal.id, cursorKey, raw, usualLimit)
+      ? await resolveInTurns(newest, principal.id, cursorKey, raw, usualLimit)
+      : resolveQuestion(newest, principal.id, cursorKey, raw, usualLimit)
     const { access, format } = asked
     const { version } = access
     const tag = entityTag(cursorKey, version, access, asked.key, principal)
@@ -137,7 +137,7 @@ export function createService(parts: ServiceParts): Service {
       return page
     })
 
-  function paidReading(caller: Caller, { access, question }: Asked): PaidReading {
+  function paidReading(caller: Caller, { access, question }: ResolvedQuestion): PaidReading {
     const { context } = caller
     return {
       read: (limit) =>
@@ -165,7 +165,7 @@ export function createService(parts: ServiceParts): Service {
     return paid.rows
   }
 
-  function explain(caller: Caller, { access, filters }: Asked, mayPay: boolean) {
+  function explain(caller: Caller, { access, filters }: ResolvedQuestion, mayPay: boolean) {
     const { signal } = caller.context
     const payRow = async (limited: AbortSignal) =>
       (await pay(caller, access, 1, { signal: limited, allOrNone: true })) === 1

@@ -3,7 +3,7 @@ import type { QuotaStatus } from '../access/allowance.js'
 import type { Subscriber } from '../access/principal.js'
 import type { Catalog } from '../catalog.js'
 import type { Subscription } from '../control/subscriptions.js'
-import type { Asked } from '../query/ask.js'
+import type { ResolvedQuestion } from '../query/resolve-question.js'
 import { didYouMean, quoted } from '../text.js'
 import { isoTime } from './account.js'
 
@@ -59,7 +59,10 @@ function windowText(
 }
 
 /** A question as it was understood. */
-export function questionText({ filters, question: { columns, limit, after } }: Asked): string {
+export function questionText({
+  filters,
+  question: { columns, limit, after },
+}: ResolvedQuestion): string {
   const asked = filters.map(({ column, operator, texts }) =>
     [column.name, operator, listText(texts)].filter((word) => word !== '').join(' '),
   )

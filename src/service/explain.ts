@@ -15,9 +15,9 @@ import { withDeadline } from '../engine/deadline.js'
 import type { Engine } from '../engine/engine.js'
 import { ServiceError, asServiceError, badRequest, errorStatus } from '../errors.js'
 import type { ErrorCode } from '../errors.js'
-import { ask } from '../query/ask.js'
-import type { Asked } from '../query/ask.js'
 import { parseUrl } from '../query/parse-url.js'
+import { resolveQuestion } from '../query/resolve-question.js'
+import type { ResolvedQuestion } from '../query/resolve-question.js'
 import { isoTime } from './account.js'
 import { explainEmpty } from './empty-answer.js'
 import {
@@ -137,7 +137,7 @@ async function replay(
   pass(`${planRate(principal, catalog)} requests a minute; only the server knows those made`)
   const access = enter(principal, catalog, dataset)
   pass(accessText(access))
-  const asked = ask(access, principal.id, cursorKey, parseUrl(query))
+  const asked = resolveQuestion(access, principal.id, cursorKey, parseUrl(query))
   pass(questionText(asked))
   const quota = quotaStatus(principal, access, usageNow(control, principal, now()), now())
   requireQuota(quota)
@@ -187,7 +187,7 @@ function because({ code, detail }: ServiceError, reason: string): ServiceError {
 async function whyEmpty(
   { engine }: ExplainParts,
   access: Access,
-  { question, filters }: Asked,
+  { question, filters }: ResolvedQuestion,
 ): Promise<string> {
   const { signal } = new AbortController()
   const options = { signal, client: 'explain', payRow: () => Promise.resolve(true) }

@@ -5,8 +5,8 @@ import { ServiceError } from '../errors.js'
 import { keepingDigits, parseKeepingDigits } from '../query/exact-json.js'
 import { textsOf } from '../query/row-texts.js'
 import { AccessCache } from './access-cache.js'
-import { factsOfColumns } from './column-facts.js'
-import type { ColumnFacts, Facts } from './column-facts.js'
+import { columnStatistics } from './column-statistics.js'
+import type { ColumnStatistics, DatasetStatistics } from './column-statistics.js'
 import { fastColumns } from './descriptions.js'
 import type { ColumnDescription, DatasetDescription, Descriptions } from './descriptions.js'
 import { exampleCalls, operatorExamples } from './examples.js'
@@ -32,7 +32,7 @@ export interface DatasetGuide extends Omit<DatasetDescription, 'columns' | 'exam
   readonly examples: readonly ExampleCall[]
 }
 
-export interface ColumnGuide extends ColumnDescription, ColumnFacts {}
+export interface ColumnGuide extends ColumnDescription, ColumnStatistics {}
 
 const sampleRows = 3
 /** For a caller who waits for the guide. */
@@ -44,7 +44,7 @@ interface RowFacts extends Pick<
   'profiled_rows' | 'caution' | 'operators' | 'sample_rows' | 'examples'
 > {
   /** In the order of the access's columns; undefined where they could not be had in time. */
-  readonly columns: readonly ColumnFacts[] | undefined
+  readonly columns: readonly ColumnStatistics[] | undefined
 }
 
 /**
@@ -116,10 +116,10 @@ export class Guides {
     rows: number,
     options: ReadOptions,
     patienceMs: number,
-  ): Promise<Facts | null> {
+  ): Promise<DatasetStatistics | null> {
     try {
       return await withDeadline(patienceMs, options.signal, (signal) =>
-        factsOfColumns(this.#engine, access, rows, { ...options, signal }),
+        columnStatistics(this.#engine, access, rows, { ...options, signal }),
       )
     } catch (cause) {
       const isLate = cause instanceof ServiceError && cause.code === 'timeout'

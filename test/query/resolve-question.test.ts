@@ -1,22 +1,22 @@
 import t from 'tap'
 import type { Access } from '../../src/access/access.js'
-import { ask } from '../../src/query/ask.js'
-import type { Asked } from '../../src/query/ask.js'
 import { parseJsonText } from '../../src/query/parse-json.js'
 import { parseUrl } from '../../src/query/parse-url.js'
+import { resolveQuestion } from '../../src/query/resolve-question.js'
+import type { ResolvedQuestion } from '../../src/query/resolve-question.js'
 import { accessTo, column, columns } from './fixtures/access.js'
 
 const key = Buffer.alloc(32, 7)
 
-function askUrl(query: string, access: Access = accessTo(), principal = 'sub_1'): Asked {
-  return ask(access, principal, key, parseUrl(query))
+function askUrl(query: string, access: Access = accessTo(), principal = 'sub_1'): ResolvedQuestion {
+  return resolveQuestion(access, principal, key, parseUrl(query))
 }
 
-function askJson(body: unknown, access: Access = accessTo()): Asked {
-  return ask(access, 'sub_1', key, parseJsonText(JSON.stringify(body)))
+function askJson(body: unknown, access: Access = accessTo()): ResolvedQuestion {
+  return resolveQuestion(access, 'sub_1', key, parseJsonText(JSON.stringify(body)))
 }
 
-function refusal(asking: () => Asked): string {
+function refusal(asking: () => ResolvedQuestion): string {
   try {
     asking()
   } catch (cause) {

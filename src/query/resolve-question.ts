@@ -16,7 +16,7 @@ import { readFilters, readFiltersInTurns } from './read-filters.js'
 import type { Filter, ReadFilter } from './read-filters.js'
 
 /** A question, and how to go on after any of its rows. */
-export interface Asked {
+export interface ResolvedQuestion {
   /** To the version that is read: the cursor's, where it is still kept, else the newest. */
   readonly access: Access
   readonly question: Question
@@ -36,13 +36,13 @@ export interface Asked {
  * which the walk began. After this nothing can fail for the caller's sake. `usualLimit` is for a question without one.
  * @throws bad_request naming the column, its type, what it takes and the nearest right name
  */
-export function ask(
+export function resolveQuestion(
   newest: Access,
   principal: string,
   cursorKey: Uint8Array,
   raw: RawQuestion,
   usualLimit = newest.dataset.limit.default,
-): Asked {
+): ResolvedQuestion {
   const access = accessOf(newest, raw.cursor)
   const filters = readFilters(raw.filters, (name) => findColumn(access, name))
   return askedOf(access, principal, cursorKey, { ...raw, filters }, usualLimit)
@@ -52,13 +52,13 @@ export function ask(
  * The same for a long question: others have their turn while its filters are read.
  * @throws bad_request as `ask` does
  */
-export async function askInTurns(
+export async function resolveInTurns(
   newest: Access,
   principal: string,
   cursorKey: Uint8Array,
   raw: RawQuestion,
   usualLimit = newest.dataset.limit.default,
-): Promise<Asked> {
+): Promise<ResolvedQuestion> {
   const access = accessOf(newest, raw.cursor)
   await setImmediate()
   const filters = await readFiltersInTurns(raw.filters, (name) => findColumn(access, name))
@@ -78,7 +78,7 @@ function askedOf(
   cursorKey: Uint8Array,
   { filters, ...raw }: ReadQuestion,
   usualLimit: number,
-): Asked {
+): ResolvedQuestion {
   const columns = raw.select === null ? access.columns : selectColumns(access, raw.select)
   const limit = checkLimit(access, raw.limit, usualLimit)
   const filterKey = filters

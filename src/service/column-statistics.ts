@@ -5,7 +5,7 @@ import { keepingDigits, writtenJson } from '../query/exact-json.js'
 import { fastColumns } from './descriptions.js'
 
 /** What a column holds in the rows that an access sees. */
-export interface ColumnFacts {
+export interface ColumnStatistics {
   /** Every value, where they are few. */
   readonly values?: readonly unknown[]
   readonly min?: unknown
@@ -14,11 +14,11 @@ export interface ColumnFacts {
   readonly null_share?: number
 }
 
-export interface Facts {
+export interface DatasetStatistics {
   /** Rows that were looked at. */
   readonly rows: number
   /** In the order of the access's columns. */
-  readonly columns: readonly ColumnFacts[]
+  readonly columns: readonly ColumnStatistics[]
   /** What was not found out from all rows, in words; null where everything was. */
   readonly caution: string | null
 }
@@ -33,12 +33,12 @@ const sampleRowsMax = 100_000
  * The facts of all columns. Of many rows a sample is looked at, and then all rows once more for the
  * columns of which few values promise to be all there are, and for those that most filters use.
  */
-export async function factsOfColumns(
+export async function columnStatistics(
   engine: Engine,
   access: Access,
   rows: number,
   options: ReadOptions,
-): Promise<Facts> {
+): Promise<DatasetStatistics> {
   const { version, predicates, columns } = access
   const all = { version, predicates, columns, valuesMax, rowsMax: null }
   if (rows <= sampleRowsMax) {
@@ -72,7 +72,7 @@ function caution(rows: number, chosen: ReadonlySet<Column>): string {
   return `${sampled} From all rows: ${[...chosen].map(({ name }) => name).join(', ')}.`
 }
 
-function factsOf(profile: ColumnProfile | undefined, rows: number): ColumnFacts {
+function factsOf(profile: ColumnProfile | undefined, rows: number): ColumnStatistics {
   if (!profile || rows === 0) return {}
   const { emptyRows, min, max, values } = profile
   const isShort = values !== null && isListed(profile, rows)
