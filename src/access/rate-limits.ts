@@ -134,7 +134,7 @@ export function requireRate(rate: RateStatus): void {
 }
 
 /** Requests a minute: a token with several plans has the highest of their rates. */
-export function planRate(principal: Subscriber, catalog: Catalog): number {
+function planRate(principal: Subscriber, catalog: Catalog): number {
   const rates = [...principal.grants].flatMap(([dataset, plan]) => {
     const found = catalog.datasets.get(dataset)?.plans.get(plan)
     return found ? [found.ratePerMinute] : []

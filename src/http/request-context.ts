@@ -1,10 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestContext } from '../service.js'
+import type { Limits } from '../service/caller.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set for requests that reach the service; its limits become headers. */
+    /** Set for requests that reach the service. */
     context: RequestContext | null
+    /** What the caller has left, once it is known: headers of answers and errors alike. */
+    limits: Limits | null
   }
 }
 
@@ -30,20 +33,20 @@ export function contextOf(request: FastifyRequest, reply: FastifyReply): Request
     authorization: request.headers.authorization,
     address: request.ip,
     signal: gone.signal,
+    observe: (found) => {
+      if (found.kind === 'limits') request.limits = found.limits
+    },
   }
   request.context = context
   return context
 }
 
-/** Where a known caller stands (contract 1.5); what is unlimited is left out. */
-export function limitHeaders(context: RequestContext): Readonly<Record<string, string>> {
-  const { rate, quota } = context
+/** What a known caller has left (contract 1.5); unlimited quotas are left out. */
+export function limitHeaders({ rate, quota }: Limits): Readonly<Record<string, string>> {
   return {
-    ...(rate && {
-      'X-RateLimit-Limit': String(rate.limit),
-      'X-RateLimit-Remaining': String(rate.remaining),
-      'X-RateLimit-Reset': String(rate.resetSeconds),
-    }),
+    'X-RateLimit-Limit': String(rate.limit),
+    'X-RateLimit-Remaining': String(rate.remaining),
+    'X-RateLimit-Reset': String(rate.resetSeconds),
     ...(quota && {
       'X-Quota-Rows-Limit': String(quota.limit),
       'X-Quota-Rows-Remaining': String(quota.remaining),

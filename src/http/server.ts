@@ -91,6 +91,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     app.routing(request, response)
   })
   app.decorateRequest('context', null)
+  app.decorateRequest('limits', null)
   acceptJsonOnly(app)
   addHooks(app)
   addCompression(app)
@@ -152,7 +153,7 @@ function addHooks(app: FastifyInstance): void {
     isClosing = true
   })
   app.addHook('onSend', async (request, reply, payload) => {
-    if (request.context) reply.headers(limitHeaders(request.context))
+    if (request.limits) reply.headers(limitHeaders(request.limits))
     // Or a connection kept open after its last answer would keep the server waiting.
     if (isClosing) reply.header('Connection', 'close')
     closeIfUnread(request, reply)

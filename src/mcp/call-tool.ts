@@ -89,7 +89,7 @@ async function run(
         explainEmpty: explain ? 'paid' : 'free',
       })
       if (page.kind !== 'page') throw new TypeError('a query without tags has a page')
-      return queryAnswer(page, caller.context.quota)
+      return queryAnswer(page)
     }
   }
 }

@@ -58,13 +58,13 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
     url: path,
     config: { isCompressed: false },
     handler: async (request, reply) => {
-      const caller = service.admitMessage(contextOf(request, reply))
+      const admitted = service.admitMessage(contextOf(request, reply))
       const body = decode(await readBody(request, reply))
       requireBounded(body, 'The body')
       const content = parse(body)
       if (body.length > lettersAtOnce) await setImmediate()
       request.log = request.log.child({ rpc: shownName(content) })
-      service.spend(caller, isCounted(content) ? 'request' : 'free request')
+      const caller = service.spend(admitted, isCounted(content) ? 'request' : 'free request')
       if (Array.isArray(content)) throw badRequest('Send one message a request, not an array.')
       const call = { caller, bodyText: body }
       const logFault = (error: ServiceError) =>

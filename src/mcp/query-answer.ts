@@ -1,16 +1,13 @@
-import type { QuotaStatus } from '../access/allowance.js'
 import { badRequest } from '../errors.js'
 import { keepingDigits, writtenJson } from '../query/exact-json.js'
 import type { WrittenJson } from '../query/exact-json.js'
 import { textsOf } from '../query/row-texts.js'
-import type { PageAnswer, Room } from '../service/page.js'
+import type { Page, Room } from '../service/page.js'
 
 /** Letters of an answer at most, as serialised (contract 2). */
 const lettersMax = 30_000
 /** What stands beside the values: counts, cursor, version, quota, the longest hint, all keys. */
 const restLetters = 600
-
-type Page = PageAnswer & { readonly kind: 'page' }
 
 /** The answer of `query`: columns by name, each a list with one value for every row. */
 export interface QueryAnswer {
@@ -66,7 +63,8 @@ function lettersOf(cell: string): number {
  * A page as an agent reads it, for `exactJsonText`; a number that JSON readers round is a string of
  * its digits.
  */
-export function queryAnswer(page: Page, quota: QuotaStatus | undefined): QueryAnswer {
+export function queryAnswer(page: Page): QueryAnswer {
+  const { quota } = page
   const hint = hintOf(page)
   return {
     columns: page.columns,

@@ -1,9 +1,7 @@
-import { authorize } from '../access/access.js'
-import type { Access } from '../access/access.js'
-import { quotaStatus, requireQuota, usageNow } from '../access/allowance.js'
+import { quotaStatus, usageNow } from '../access/allowance.js'
 import { principalOf, unauthorized } from '../access/principal.js'
 import type { Subscriber } from '../access/principal.js'
-import { planRate } from '../access/rate-limits.js'
+import { RateLimits } from '../access/rate-limits.js'
 import type { Catalog } from '../catalog.js'
 import type { ControlStore } from '../control/store/store.js'
 import { showSubscription } from '../control/subscriptions.js'
@@ -11,30 +9,36 @@ import type { Subscription } from '../control/subscriptions.js'
 import { holdsToken, tokenInUrlText } from '../control/tokens/token-format.js'
 import { isAlive, listTokens } from '../control/tokens/tokens.js'
 import type { TokenSummary } from '../control/tokens/tokens.js'
-import { withDeadline } from '../engine/deadline.js'
+import { chargeResult } from '../control/usage.js'
+import type { Charge } from '../control/usage.js'
 import type { Engine } from '../engine/engine.js'
 import { ServiceError, asServiceError, badRequest, errorStatus } from '../errors.js'
 import type { ErrorCode } from '../errors.js'
 import { parseUrl } from '../query/parse-url.js'
-import { resolveQuestion } from '../query/resolve-question.js'
 import type { ResolvedQuestion } from '../query/resolve-question.js'
+import { readPage } from '../service.js'
 import { isoTime } from './account.js'
-import { explainEmpty } from './empty-answer.js'
+import { readOptions } from './caller.js'
+import type { Caller, Observation } from './caller.js'
 import {
   accessText,
   chargeText,
+  emptyText,
   endedText,
   questionText,
   quotaText,
   refusalText,
   rowsText,
 } from './explain-texts.js'
+import type { Page } from './page.js'
 
 const stageNames = ['token', 'rate', 'dataset', 'question', 'quota', 'read', 'charge'] as const
 
-/** One stage of the decision, in words for the owner: they may hold what a caller never hears. */
+type StageName = (typeof stageNames)[number]
+
+/** One stage of the decision, in words for the owner: they may hold what a caller never sees. */
 interface ExplainedStage {
-  readonly stage: (typeof stageNames)[number]
+  readonly stage: StageName
   readonly verdict: 'passed' | 'refused'
   readonly detail: string
 }
@@ -63,41 +67,64 @@ export interface ExplainParts {
   readonly now: () => number
 }
 
+interface ExplainedCaller extends Caller {
+  readonly principal: Subscriber
+}
+
+/** A question to a dataset, in the form of its URL. */
+export interface QuestionPath {
+  readonly dataset: string
+  readonly query: string
+}
+
 /**
- * Replays the decision on a question to a dataset, stage by stage, with the very functions that
- * serve it. The rows are read; nothing is charged, counted or changed.
+ * Asks a question for a subscriber and reports what each stage of the serving pipeline decides.
+ * The rows are read; nothing is charged, counted or changed.
  *
  * @throws not_found for an unknown subscription
  */
 export async function explainAnswer(
   parts: ExplainParts,
   subscriptionId: string,
-  path: QuestionPath,
+  { dataset, query }: QuestionPath,
 ): Promise<Explanation> {
-  const subscription = showSubscription(parts.control, subscriptionId)
-  const stages: ExplainedStage[] = []
-  const pass = (detail: string) => {
-    const stage = stageNames[stages.length]
-    if (stage) stages.push({ stage, verdict: 'passed', detail })
-  }
+  const { catalog, control } = parts
+  const subscription = showSubscription(control, subscriptionId)
+  const charges = { charge: async (charge: Charge) => chargeResult(control, charge) }
+  const request = { dataset, question: () => parseUrl(query), explainEmpty: 'paid' } as const
+  const observed: Observation[] = []
+  let caller: ExplainedCaller | null = null
   try {
-    const { rows, hasMore } = await replay(parts, subscription, path, pass)
-    return { stages, answer: { status: 200, error: null, detail: null, rows, hasMore } }
+    caller = callerOf(parts, subscription, (found) => observed.push(found))
+    const page = await readPage({ ...parts, charges }, caller, request)
+    if (page.kind !== 'page') throw new TypeError('an explained request asks for a whole page')
+    const rows = observed.reduce((_, found) => (found.kind === 'charge' ? found.charge.paid : 0), 0)
+    return {
+      stages: await stagesOf(parts.engine, caller, observed, page),
+      answer: { status: 200, error: null, detail: null, rows, hasMore: page.nextCursor !== null },
+    }
   } catch (cause) {
     const error = asServiceError(cause)
-    const { code, detail } = error
-    const stage = stageNames[stages.length] ?? 'charge'
-    const why = error.cause instanceof Error ? error.cause.message : detail
-    stages.push({ stage, verdict: 'refused', detail: why })
-    const answer = { status: errorStatus[code], error: code, detail, rows: 0, hasMore: false }
-    return { stages, answer }
+    const passed = await stagesOf(parts.engine, caller, observed, null)
+    const stage = stageNames[passed.length] ?? 'charge'
+    const detail =
+      caller && stage === 'dataset'
+        ? refusalText(caller.principal, catalog, dataset)
+        : detailForOwner(error)
+    return {
+      stages: [...passed, { stage, verdict: 'refused', detail }],
+      answer: { ...answerOf(error), rows: 0, hasMore: false },
+    }
   }
 }
 
-/** A question to a dataset, as its URL has it. */
-export interface QuestionPath {
-  readonly dataset: string
-  readonly query: string
+function answerOf({ code, detail }: ServiceError) {
+  return { status: errorStatus[code], error: code, detail }
+}
+
+/** The cause of an error may say more than its caller may see. */
+function detailForOwner({ cause, detail }: ServiceError): string {
+  return cause instanceof Error ? cause.message : detail
 }
 
 /**
@@ -110,12 +137,10 @@ export function readQuestionPath(url: string): QuestionPath {
   const [, segment = '', query = ''] = found ?? []
   const dataset = decodedSegment(segment)
   if (dataset !== '' && dataset !== 'account') return { dataset, query }
-  throw badRequest(
-    'Give the URL of a question for rows, as /v1/DATASET?COLUMN=eq.VALUE, in quotes.',
-  )
+  throw badRequest('The URL must be a question for rows, in quotes: "/v1/DATASET?COLUMN=eq.VALUE".')
 }
 
-/** Empty where it is no percent-encoding. */
+/** Empty where the percent-encoding is broken. */
 function decodedSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
@@ -124,36 +149,26 @@ function decodedSegment(segment: string): string {
   }
 }
 
-/** The stages of `service.ts`, in its order, each told to `pass` once it is passed. */
-async function replay(
-  parts: ExplainParts,
+/**
+ * The subscriber by the token that works longest. The store has no tokens, only their hashes, and
+ * only the server knows the requests made: so these two stages can't be the server's own.
+ * @throws unauthorized, with the reason for the owner as its cause
+ */
+function callerOf(
+  { catalog, control, now }: ExplainParts,
   subscription: Subscription,
-  { dataset, query }: QuestionPath,
-  pass: (detail: string) => void,
-): Promise<{ readonly rows: number; readonly hasMore: boolean }> {
-  const { catalog, control, cursorKey, now } = parts
-  const principal = admit(control, subscription, now())
-  pass(`live until ${isoTime(principal.expiresAt)}`)
-  pass(`${planRate(principal, catalog)} requests a minute; only the server knows those made`)
-  const access = enter(principal, catalog, dataset)
-  pass(accessText(access))
-  const asked = resolveQuestion(access, principal.id, cursorKey, parseUrl(query))
-  pass(questionText(asked))
-  const quota = quotaStatus(principal, access, usageNow(control, principal, now()), now())
-  requireQuota(quota)
-  pass(quotaText(quota))
-  const options = { signal: new AbortController().signal, client: principal.id }
-  const { rows, hasMore } = await withDeadline(access.dataset.timeoutMs, options.signal, (signal) =>
-    parts.engine.read(asked.question, { ...options, signal }),
-  )
-  pass(rows.length > 0 ? rowsText(rows.length, hasMore) : await whyEmpty(parts, access, asked))
-  const paid = Math.min(rows.length, quota?.remaining ?? Infinity)
-  pass(chargeText(rows.length, paid, quota))
-  return { rows: paid, hasMore: hasMore || paid < rows.length }
+  observe: (found: Observation) => void,
+): ExplainedCaller {
+  const principal = subscriberOf(control, subscription, now())
+  const usage = usageNow(control, principal, now())
+  const rate = new RateLimits(() => 0).take(principal, '', catalog, 1)
+  const limits = { rate, quota: quotaStatus(principal, null, usage, now()) }
+  const { signal } = new AbortController()
+  const context = { authorization: undefined, address: '', signal, observe }
+  return { context, principal, catalog, usage, limits }
 }
 
-/** The subscriber by the token that works longest. @throws unauthorized, its cause the owner's reason */
-function admit(control: ControlStore, subscription: Subscription, now: number): Subscriber {
+function subscriberOf(control: ControlStore, subscription: Subscription, now: number): Subscriber {
   const tokens = listTokens(control, subscription.subscriptionId)
   const endOf = (token: TokenSummary) =>
     Math.min(token.expiresAt ?? Infinity, subscription.expiresAt)
@@ -163,44 +178,66 @@ function admit(control: ControlStore, subscription: Subscription, now: number): 
   if (longest && reason === null) {
     return principalOf({ ...subscription, expiresAt: endOf(longest) }, longest.tokenId)
   }
-  throw because(
-    unauthorized(),
-    reason ?? `none of its ${tokens.length} tokens works: das token list`,
-  )
+  const why = reason ?? `none of its ${tokens.length} tokens works: das token list`
+  const { code, detail } = unauthorized()
+  throw new ServiceError(code, detail, { cause: new Error(why) })
 }
 
-/** @throws what the caller is told, with the owner's reason as its cause */
-function enter(principal: Subscriber, catalog: Catalog, name: string): Access {
-  try {
-    return authorize(principal, catalog, name)
-  } catch (cause) {
-    throw because(asServiceError(cause), refusalText(principal, catalog, name))
+/** The stages that were passed, in words. */
+async function stagesOf(
+  engine: Engine,
+  caller: ExplainedCaller | null,
+  observed: readonly Observation[],
+  page: Page | null,
+): Promise<readonly ExplainedStage[]> {
+  if (!caller) return []
+  const { rate } = caller.limits
+  const stages: ExplainedStage[] = []
+  const pass = (stage: StageName, detail: string) =>
+    stages.push({ stage, verdict: 'passed', detail })
+  pass('token', `live until ${isoTime(caller.principal.expiresAt)}`)
+  pass('rate', `${rate.limit} requests a minute; only the server knows those made`)
+  let question: ResolvedQuestion | null = null
+  for (const found of observed) {
+    switch (found.kind) {
+      case 'limits':
+        break
+      case 'dataset':
+        pass(found.kind, accessText(found.access))
+        break
+      case 'question':
+        question = found.resolved
+        pass(found.kind, questionText(found.resolved))
+        break
+      case 'quota':
+        pass(found.kind, quotaText(found.quota))
+        break
+      case 'read':
+        pass(
+          found.kind,
+          found.rows === 0 && question
+            ? emptyText(await rowsBeyond(engine, caller, question), page?.explanation ?? null)
+            : rowsText(found.rows, found.hasMore),
+        )
+        break
+      case 'charge':
+        pass(found.kind, chargeText(found.charge))
+    }
   }
+  return stages
 }
 
-/** The caller's error, with a reason that the caller never hears. */
-function because({ code, detail }: ServiceError, reason: string): ServiceError {
-  return new ServiceError(code, detail, { cause: new Error(reason) })
-}
-
-/** What emptied the page, and whether it was the plan's window. */
-async function whyEmpty(
-  { engine }: ExplainParts,
-  access: Access,
-  { question, filters }: ResolvedQuestion,
-): Promise<string> {
-  const { signal } = new AbortController()
-  const options = { signal, client: 'explain', payRow: () => Promise.resolve(true) }
-  const { predicates, version } = question
+/** Rows that meet the filters outside the plan's window; null where there is no time to count. */
+async function rowsBeyond(
+  engine: Engine,
+  caller: Caller,
+  { access, question: { version, predicates } }: ResolvedQuestion,
+): Promise<number | null> {
   const own = predicates.filter((predicate) => !access.predicates.includes(predicate))
-  const beyond = await withDeadline(access.dataset.timeoutMs, signal, (limited) =>
-    engine.count(version, own, { ...options, signal: limited }),
-  )
-  const window =
-    beyond === 0
-      ? 'the dataset holds no such row, whatever the plan'
-      : `rows that meet the filters: ${beyond}, all of them outside the plan's window`
-  const hint = await explainEmpty(engine, access, filters, options)
-  if (!hint) return `no row; ${window}`
-  return `no row; ${window}. An agent is told${hint.isPaid ? ', for one row' : ''}: ${hint.text}`
+  try {
+    return await engine.count(version, own, readOptions(caller, access))
+  } catch (cause) {
+    if (asServiceError(cause).code === 'timeout') return null
+    throw cause
+  }
 }

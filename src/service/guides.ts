@@ -1,4 +1,6 @@
+import { possibleAccesses } from '../access/access.js'
 import type { Access } from '../access/access.js'
+import type { Catalog } from '../catalog.js'
 import { withDeadline } from '../engine/deadline.js'
 import type { Engine, ReadOptions } from '../engine/engine.js'
 import { ServiceError } from '../errors.js'
@@ -34,9 +36,16 @@ export interface DatasetGuide extends Omit<DatasetDescription, 'columns' | 'exam
 
 export interface ColumnGuide extends ColumnDescription, ColumnStatistics {}
 
+export interface GuideFailure {
+  readonly dataset: string
+  readonly cause: unknown
+}
+
 const sampleRows = 3
 /** For a caller who waits for the guide. */
 const usualPatienceMs = 3000
+/** For guides that are made before anyone asks. */
+const preparePatienceMs = 30_000
 
 /** The part of a guide that comes from rows. */
 interface RowFacts extends Pick<
@@ -87,6 +96,22 @@ export class Guides {
       columns: columns.map((column, index) => ({ ...column, ...facts?.[index] })),
       ...rest,
     })
+  }
+
+  /** Makes the guides for every plan; one that fails goes to `report` and is made on demand. */
+  async prepare(
+    catalog: Catalog,
+    signal: AbortSignal,
+    report: (failure: GuideFailure) => void,
+  ): Promise<void> {
+    for (const access of possibleAccesses(catalog)) {
+      try {
+        await this.guide(access, { signal, client: 'preparation' }, preparePatienceMs)
+      } catch (cause) {
+        if (signal.aborted) return
+        report({ dataset: access.dataset.name, cause })
+      }
+    }
   }
 
   async #read(

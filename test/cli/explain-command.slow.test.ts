@@ -182,7 +182,7 @@ await t.test('what is no question, or nobody, is refused; nothing is left behind
       {
         code: 2,
         stderr:
-          'error: Give the URL of a question for rows, as /v1/DATASET?COLUMN=eq.VALUE, in quotes.\n',
+          'error: The URL must be a question for rows, in quotes: "/v1/DATASET?COLUMN=eq.VALUE".\n',
       },
     )
   }

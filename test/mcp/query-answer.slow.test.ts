@@ -223,7 +223,7 @@ await t.test(
         const version = { id: 'x'.repeat(16) } as Parameters<typeof queryAnswer>[0]['version']
         const lettersOf = (count: number) =>
           exactJsonText(
-            queryAnswer({ ...rest, version, columns, rows: rows.slice(0, count) }, quota),
+            queryAnswer({ ...rest, version, columns, rows: rows.slice(0, count), quota }),
           ).length
         if (lettersOf(fitting) > lettersMax) return false
         // What is left out would have been too much, but for the room that is kept for the rest.
