@@ -44,11 +44,12 @@ export function authenticate(
   return subscriberPrincipal(tokens.find(token.hash), token.hash, now())
 }
 
-/** The one answer to whoever has no valid token. */
+/** The one error of every request without a valid token. */
 export function unauthorized(): ServiceError {
   return new ServiceError(
     'unauthorized',
-    'A valid token is needed: send the header "Authorization: Bearer <token>".',
+    'This token is unknown or has ended, or none was sent. ' +
+      'Send the header "Authorization: Bearer <token>".',
   )
 }
 

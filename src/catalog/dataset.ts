@@ -28,7 +28,9 @@ export interface Dataset {
   readonly requireFilter: boolean
   readonly timeoutMs: number
   readonly plans: ReadonlyMap<string, Plan>
-  /** The demo subset; null where the demo token has no grant. */
+  /** The registry has a demo subset, whether or not the dataset can be served. */
+  readonly hasDemo: boolean
+  /** The demo subset of the version; null where the demo token has no grant. */
   readonly demo: readonly Predicate[] | null
   readonly version: Version | null
   /** Superseded versions that walks may still be on, the newest last. */
@@ -63,6 +65,7 @@ export function registryDataset(name: string, entry: DatasetEntry): Dataset {
     requireFilter: entry.require_filter === true,
     timeoutMs: (entry.timeout_seconds ?? defaultTimeoutSeconds) * 1000,
     plans: plansOf(entry),
+    hasDemo: entry.demo !== undefined,
     demo: null,
     version: null,
     earlier: [],
@@ -157,12 +160,13 @@ export function narrowedDataset(
   reason: string,
 ): Dataset {
   const { name, version } = dataset
-  if (!version) return Object.freeze({ ...dataset, reason })
+  const hasDemo = entry.demo !== undefined
+  if (!version) return Object.freeze({ ...dataset, hasDemo, reason })
   const seen = earlierVersion(version, name, registry, entry)
   const hidden = (columns: readonly Column[]) => columns.filter((column) => column.hidden)
   const isNews = hidden(seen.version.columns).length > hidden(version.columns).length
   const narrowed = isNews ? derivedVersion(seen.version, hidden(seen.version.columns)) : version
-  return Object.freeze({ ...dataset, version: narrowed, demo: seen.demo, reason })
+  return Object.freeze({ ...dataset, hasDemo, version: narrowed, demo: seen.demo, reason })
 }
 
 const yearTypes: readonly string[] = ['integer', 'date', 'timestamp']

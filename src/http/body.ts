@@ -18,7 +18,10 @@ export function requireSmallBody(headers: IncomingHttpHeaders): void {
 }
 
 function tooLarge(): ServiceError {
-  return new ServiceError('payload_too_large', 'The body is over 1 MiB.')
+  return new ServiceError(
+    'payload_too_large',
+    'The body is over 1 MiB. Split the question into several.',
+  )
 }
 
 /**
@@ -36,7 +39,7 @@ export async function readBody(request: FastifyRequest, reply: FastifyReply): Pr
   const add = (piece: Buffer) => {
     if (bytes + piece.length > bodyBytesMax) throw tooLarge()
     if (++pieces > piecesMax) {
-      throw badRequest(`The body comes in more than ${piecesMax} pieces: send larger ones.`)
+      throw badRequest(`The body has more than ${piecesMax} chunks. Send larger ones.`)
     }
     // Copied at once: a piece of one byte takes a hundred times its size.
     while (bytes + piece.length > body.length) body = Buffer.concat([body], 2 * body.length)

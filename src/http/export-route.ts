@@ -53,17 +53,21 @@ function exportQuestion(query: string, { headers, raw }: FastifyRequest): RawQue
   const question = parseUrl(query)
   if (question.limit !== null) {
     throw badRequest(
-      'An export is whole: leave limit out. GET /v1/<dataset> gives pages of a limit.',
+      'An export has no limit. Leave limit out, or read pages with GET /v1/<dataset>.',
     )
   }
   const format = question.format ?? acceptedFormat(headers.accept, exportFormats)
   if (format !== 'ndjson' && format !== 'csv') {
-    throw new ServiceError('not_acceptable', 'An export is ndjson or csv.')
+    throw new ServiceError(
+      'not_acceptable',
+      'An export is ndjson or csv. Send format=ndjson or format=csv.',
+    )
   }
   if (format === 'csv' && raw.httpVersion === '1.0') {
     throw new ServiceError(
       'not_acceptable',
-      'HTTP/1.0 can not tell that CSV is whole; a proxy may speak it for you. Take format=ndjson.',
+      'CSV needs HTTP/1.1 to show that it is complete, and a proxy may send HTTP/1.0. ' +
+        'Send format=ndjson.',
     )
   }
   return { ...question, format }

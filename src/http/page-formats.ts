@@ -27,7 +27,7 @@ export function acceptedFormat<Format extends PageFormat>(
     .sort((one, other) => other.quality - one.quality)
   if (best) return best.format
   const known = formats.map((format) => mediaTypes[format].split(';', 1)[0])
-  throw new ServiceError('not_acceptable', `Answers are ${known.join(', ')}.`)
+  throw new ServiceError('not_acceptable', `Accept must allow one of ${known.join(', ')}.`)
 }
 
 /** What the range that names the type most closely says; 0 where none does. */

@@ -64,7 +64,7 @@ export class OpenExports {
   /** Returns how to leave; more than once does no harm. */
   #enter(client: string): () => void {
     const own = this.#open.get(client) ?? 0
-    if (own >= exportsOfClientMax) throw tooMany(`${own} exports of yours are open already.`)
+    if (own >= exportsOfClientMax) throw tooMany(`${own} of your exports are open already.`)
     const all = [...this.#open.values()].reduce((sum, each) => sum + each, 0)
     if (all >= exportsMax) throw tooMany('Too many exports are open.')
     this.#open.set(client, own + 1)
@@ -107,7 +107,7 @@ async function* partsFrom<Page extends ExportPage>(
 }
 
 function tooMany(what: string): ServiceError {
-  return new ServiceError('service_unavailable', `${what} Try again when one has ended.`, {
+  return new ServiceError('service_unavailable', `${what} Try again when one ends.`, {
     retryAfterSeconds,
   })
 }

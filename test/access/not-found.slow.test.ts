@@ -37,7 +37,8 @@ await t.test(
         'account.',
       ]
       const hidden = await Promise.all(paths('days').map((url) => world.get(url, token)))
-      for (const answer of hidden) isError(t, answer, 'not_found', /no such dataset for this token/)
+      for (const answer of hidden)
+        {isError(t, answer, 'not_found', /no dataset of this name for this token/)}
       for (const name of others) {
         const unknown = await Promise.all(paths(name).map((url) => world.get(url, token)))
         t.same(unknown.map(visible), hidden.map(visible), `${caller}: ${name}`)

@@ -57,9 +57,19 @@ await t.test('a dataset that can not be read is 503 for its subscribers alone', 
     for (const name of Object.keys(damages)) {
       for (const url of [`/v1/${name}`, `/v1/${name}/schema`, `/v1/${name}?nonsense`]) {
         const answer = await world.get(url, token)
-        isError(t, answer, 'service_unavailable', /^This dataset is not available at the moment\.$/)
+        isError(
+          t,
+          answer,
+          'service_unavailable',
+          /^This dataset is not available now\. Try again in a minute\.$/,
+        )
         t.equal(answer.headers['retry-after'], '60')
-        isError(t, await world.get(url, other), 'not_found', /no such dataset for this token/)
+        isError(
+          t,
+          await world.get(url, other),
+          'not_found',
+          /no dataset of this name for this token/,
+        )
         isError(t, await world.get(url), 'unauthorized')
       }
       t.equal((await world.get(`/v1/${name}`, token, { method: 'HEAD' })).status, 503)
@@ -83,13 +93,32 @@ await t.test('a dataset that can not be read is 503 for its subscribers alone', 
   })
 })
 
+await t.test('the demo token gets 503 for a demo dataset that could not be opened', async (t) => {
+  const folder = await damagedFolder(t, ['good', 'missing'])
+  const path = join(folder, 'registry.yaml')
+  const demo = (name: string) => `data/${name}.parquet, demo: {id: [1]}`
+  const text = readFileSync(path, 'utf8').replace('data/missing.parquet', demo('missing'))
+  writeFileSync(path, `demo: {token: das_demo_unavailable}\n${text}`)
+  await t.test('and 404 for every other name', async (t) => {
+    const world = await startOver(t, folder)
+    for (const url of ['/v1/missing', '/v1/missing/schema']) {
+      const answer = await world.get(url, 'das_demo_unavailable')
+      isError(t, answer, 'service_unavailable', /^This dataset is not available now\./)
+    }
+    const hidden = await world.get('/v1/good', 'das_demo_unavailable')
+    const unknown = await world.get('/v1/nothing', 'das_demo_unavailable')
+    isError(t, hidden, 'not_found')
+    t.equal(hidden.text, unknown.text)
+  })
+})
+
 await t.test('with nothing to serve the service is alive and not ready', async (t) => {
   const folder = await damagedFolder(t, ['cut', 'missing'])
   await t.test('it says so', async (t) => {
     const world = await startOver(t, folder)
     t.equal((await world.get('/healthz')).status, 200)
     const ready = await world.get('/readyz')
-    isError(t, ready, 'service_unavailable', /^Not ready\.$/)
+    isError(t, ready, 'service_unavailable', /^The service is not ready\. Try again in 5 s\.$/)
     t.match(ready.headers['retry-after'], /^\d+$/)
   })
 })

@@ -96,7 +96,7 @@ await t.test('by Accept, for POST and HEAD too', async (t) => {
   const none = await world.get('/v1/things', token, { headers: { accept: 'image/png' } })
   const formats = `application/json, application/x-ndjson, text/csv, ${mediaType}`
   isError(t, none, 'not_acceptable')
-  t.equal(none.body.detail, `Answers are ${formats}.`)
+  t.equal(none.body.detail, `Accept must allow one of ${formats}.`)
 })
 
 await t.test('the same rows cost the same, a known tag nothing', async (t) => {

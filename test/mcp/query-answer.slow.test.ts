@@ -211,6 +211,7 @@ await t.test(
       remaining: 1e15,
       scope: 'resource',
       resetSeconds: 1,
+      resetsOn: '2026-12-01',
     } as const
     fc.assert(
       fc.property(tables, ({ columns, rows: few, times }) => {

@@ -82,13 +82,13 @@ await t.test('select takes columns in the order wanted, each once', (t) => {
   t.end()
 })
 
-await t.test('a limit goes from 1 to the most of the dataset, and is never cut', (t) => {
+await t.test('a limit is from 1 to the maximum of the dataset, and is never cut', (t) => {
   const access = accessTo({ limit: { default: 10, max: 50 } })
   t.equal(askUrl('', access).question.limit, 10)
   t.equal(askUrl('limit=1', access).question.limit, 1)
   t.equal(askUrl('limit=50', access).question.limit, 50)
   for (const limit of [0, 51, 1000, 999_999_999_999_999]) {
-    const detail = `limit goes from 1 to 50 for this dataset; ${limit} is outside.`
+    const detail = `limit must be from 1 to 50 for this dataset, got ${limit}.`
     t.equal(urlRefusal(`limit=${limit}`, access), detail)
     t.equal(
       refusal(() => askJson({ limit }, access)),
@@ -220,7 +220,7 @@ await t.test(
     const hint = (version: Parameters<typeof accessTo>[1], access: Partial<Access> = {}) =>
       urlRefusal('', accessTo(large, version, access))
     const says = (example: string) =>
-      `This dataset is large: the first request needs a filter. Add one, for example ${example}.`
+      `This dataset needs at least one filter. Add one to the first request, for example ${example}.`
     t.equal(
       hint({ history: columns.year, newestHistory: 2025n, key: [columns.inn] }),
       says('year=eq.2025'),
@@ -250,7 +250,7 @@ await t.test('a large dataset answers a filter of any kind, and a walk that has 
   const access = accessTo({ requireFilter: true })
   t.equal(urlRefusal('inn=eq.5', access), '')
   t.equal(urlRefusal('year=isdistinct.1.5', access), '', 'even one that every row passes')
-  t.match(urlRefusal('limit=1&select=inn', access), /^This dataset is large/)
+  t.match(urlRefusal('limit=1&select=inn', access), /^This dataset needs at least one filter/)
   const cursor = askUrl('').cursorAfter({ file: 0, row: 5 })
   t.same(askUrl(`cursor=${cursor}`, access).question.after, { file: 0, row: 5 })
   t.end()

@@ -214,7 +214,7 @@ await t.test('das query asks a running server', async (t) => {
         t.equal(demo.stdout.split('\r\n').length, 6, 'the demo rows alone')
         const revoked = await query(argv, { DAS_TOKEN: 'das_live_none' })
         t.same({ code: revoked.code, stdout: revoked.stdout }, { code: 1, stdout: '' })
-        t.match(revoked.stderr, /^error: A valid token is needed/)
+        t.match(revoked.stderr, /^error: This token is unknown or has ended/)
         const none = await query(argv, { DAS_REGISTRY: join(house.folder, 'none.yaml') })
         t.match(none, { code: 2, stderr: /^error: A token is needed, in DAS_TOKEN or/ })
         const missing = await query([...argv, '--token-file', `${file}.none`])
