@@ -22,9 +22,8 @@ import { OpenExports } from './service/export.js'
 import type { Export } from './service/export.js'
 import { Guides } from './service/guides.js'
 import type { DatasetGuide, GuideFailure } from './service/guides.js'
-import { pageOf } from './service/page.js'
 import type { Page, PageAnswer, PageRequest } from './service/page.js'
-import { readPaidRows } from './service/paid-rows.js'
+import { pageOf, readPaidRows } from './service/paid-rows.js'
 import { openPayment } from './service/payment.js'
 import type { Payment } from './service/payment.js'
 import { referenceFor } from './service/reference.js'
@@ -157,13 +156,13 @@ async function explain(
   { context, principal }: Caller,
   { access, filters, question }: ResolvedQuestion,
   payment: Payment,
-  { explainEmpty: manner }: PageRequest,
+  { explainEmpty: extent }: PageRequest,
 ): Promise<EmptyReason | null> {
-  if (!manner || question.after !== null) return null
+  if (!extent || question.after !== null) return null
   const payRow = async (signal: AbortSignal) => (await payment.pay(1, true, signal)) === 1
   const options = { signal: context.signal, client: principal.id }
   return explainEmpty(engine, access, filters, {
     ...options,
-    payRow: manner === 'paid' ? payRow : null,
+    payRow: extent === 'paid' ? payRow : null,
   })
 }

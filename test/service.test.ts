@@ -112,7 +112,7 @@ await t.test(
   },
 )
 
-await t.test('a database that is gone refuses everybody, and tells nobody why', async (t) => {
+await t.test('a database that is gone refuses every caller, without a reason', async (t) => {
   const world = await startThings(t)
   const { engine, asked } = countingEngine()
   const get = impatientDoor(t, world, engine)

@@ -92,7 +92,7 @@ export interface Paid {
 }
 
 /** How rows are charged. */
-export interface ChargeManner {
+export interface ChargeOptions {
   readonly now: number
   /** Aborts when the caller no longer waits for the rows. */
   readonly signal: AbortSignal
@@ -110,7 +110,7 @@ export async function chargeRows(
   principal: Principal,
   access: Access,
   rows: number,
-  { now, signal, allOrNone }: ChargeManner,
+  { now, signal, allOrNone }: ChargeOptions,
 ): Promise<Paid> {
   if (principal.kind === 'demo' || !access.plan) return { rows, quota: undefined }
   const charge: Charge = {

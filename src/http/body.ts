@@ -25,8 +25,8 @@ function tooLarge(): ServiceError {
 }
 
 /**
- * The body of a request whose client was let in; empty where there is none. A client that waits for
- * `100 Continue` gets it now.
+ * The body of an admitted request, possibly empty. A client that waits for `100 Continue` gets it
+ * now.
  * @throws payload_too_large as soon as it is over 1 MiB; bad_request for very many small pieces;
  *   the connection's own error when the client is gone
  */

@@ -85,7 +85,7 @@ function createFastify({ logger, trustProxy }: ServerParts): FastifyInstance {
     connectionTimeout: 30_000,
     maxRequestsPerSocket: 1000,
     forceCloseConnections: 'idle',
-    // Requests that arrived before the server closes are served; Fastify's own 503 has another shape.
+    // Requests that arrived before the close are served; Fastify's own 503 has another shape.
     return503OnClosing: false,
     trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
     exposeHeadRoutes: false,

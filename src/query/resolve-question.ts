@@ -140,8 +140,9 @@ function findColumn(access: Access, name: string): Column {
 }
 
 function selectColumns(access: Access, names: readonly string[]): readonly Column[] {
-  if (names.length === 0)
-    {throw badRequest('select names no column. Name at least one, or leave select out.')}
+  if (names.length === 0) {
+    throw badRequest('select names no column. Name at least one, or leave select out.')
+  }
   const chosen = new Set<Column>()
   for (const name of names) {
     const column = findColumn(access, name)

@@ -124,7 +124,7 @@ function headOf({ dataset, version }: Access, rows: number) {
   }
 }
 
-/** A column in the words of `GET /v1/<dataset>/schema`. */
+/** A column of `GET /v1/<dataset>/schema`. */
 export function describeColumn(column: Column): ColumnDescription {
   return {
     name: column.name,
@@ -144,7 +144,7 @@ function exampleFilters(access: Access): readonly Column[] {
   return fast.length > 0 ? fast : access.columns.filter(isShown).slice(0, exampleColumns)
 }
 
-/** The columns whose ends are known of every file, so that a filter passes over most files. */
+/** The columns whose bounds are known for every file: filters on them skip most files. */
 export function fastColumns({ version, columns }: Access): readonly Column[] {
   const known = new Set([...version.key, ...(version.history ? [version.history] : [])])
   return [...known].filter((column) => columns.includes(column))

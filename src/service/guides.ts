@@ -15,7 +15,7 @@ import { exampleCalls, operatorExamples } from './examples.js'
 import type { ExampleCall, OperatorExample, SampleRow } from './examples.js'
 
 /**
- * What an agent needs to ask a dataset right at the first try. All of it comes from the caller's
+ * What an agent needs to write a correct first query. All of it comes from the caller's
  * own rows, written by `exactJsonText`; a number that JSON readers round is a string of its digits.
  */
 export interface DatasetGuide extends Omit<DatasetDescription, 'columns' | 'examples'> {
@@ -23,9 +23,9 @@ export interface DatasetGuide extends Omit<DatasetDescription, 'columns' | 'exam
   readonly visible_rows: string
   /** Columns whose filters save reading most of the files. */
   readonly fast_filters: readonly string[]
-  /** Rows that the columns' facts come from; null when they could not be had in time. */
+  /** Rows that the statistics come from; null when they were not ready in time. */
   readonly profiled_rows: number | null
-  /** What a reader of the facts must know; null where they are whole. */
+  /** The limits of the statistics; null where they cover all rows. */
   readonly caution: string | null
   readonly columns: readonly ColumnGuide[]
   readonly operators: readonly OperatorExample[]
@@ -44,7 +44,7 @@ export interface GuideFailure {
 const sampleRows = 3
 /** For a caller who waits for the guide. */
 const usualPatienceMs = 3000
-/** For guides that are made before anyone asks. */
+/** For guides that are made before they are asked for. */
 const preparePatienceMs = 30_000
 
 /** The part of a guide that comes from rows. */
@@ -52,13 +52,13 @@ interface RowFacts extends Pick<
   DatasetGuide,
   'profiled_rows' | 'caution' | 'operators' | 'sample_rows' | 'examples'
 > {
-  /** In the order of the access's columns; undefined where they could not be had in time. */
+  /** In the order of the access's columns; undefined where they were not ready in time. */
   readonly columns: readonly ColumnStatistics[] | undefined
 }
 
 /**
- * Makes guides as one access sees a dataset. What comes from rows is kept while version and window
- * are the same; the registry's words are always today's.
+ * Makes guides for what one access sees of a dataset. What comes from rows is cached by version
+ * and window; the registry's texts are always current.
  */
 export class Guides {
   readonly #engine: Engine
@@ -70,7 +70,7 @@ export class Guides {
     this.#descriptions = descriptions
   }
 
-  /** The facts of columns may take `patienceMs`; where they are late, nothing is kept. */
+  /** The statistics may take `patienceMs`; where they are late, nothing is cached. */
   async guide(
     access: Access,
     options: ReadOptions,
@@ -135,7 +135,7 @@ export class Guides {
     })
   }
 
-  /** Null where the time for them is not enough: the rest of the guide is worth having without. */
+  /** Null where they are late: the rest of the guide is useful without them. */
   async #profile(
     access: Access,
     rows: number,

@@ -1,10 +1,8 @@
 import type { QuotaStatus } from '../access/allowance.js'
 import type { PageFormat } from '../query/page-format.js'
 import type { RawQuestion } from '../query/raw-question.js'
-import type { ResolvedQuestion } from '../query/resolve-question.js'
 import type { Version } from '../versions/version.js'
 import type { EmptyReason } from './empty-answer.js'
-import type { PaidRows } from './paid-rows.js'
 
 /** What a door asks of one dataset. */
 export interface PageRequest {
@@ -32,7 +30,7 @@ export interface Room {
 }
 
 /** What every answer about a page has. */
-interface PageHead {
+export interface PageHead {
   readonly version: Version
   /** Null for a page that a quota cut: the same request may get more later. */
   readonly tag: string | null
@@ -56,24 +54,3 @@ export interface Page extends PageHead {
 }
 
 export type PageAnswer = (PageHead & { readonly kind: 'unchanged' | 'checked' }) | Page
-
-/** The page of a question, from the rows that are paid for. */
-export function pageOf(
-  head: PageHead,
-  { question, cursorAfter }: ResolvedQuestion,
-  { sent, last, cut }: PaidRows,
-  explanation: EmptyReason | null,
-  quota: QuotaStatus | undefined,
-): Page {
-  return {
-    kind: 'page',
-    ...head,
-    tag: cut === null ? head.tag : null,
-    rows: sent,
-    columns: question.columns.map(({ name }) => name),
-    nextCursor: last && cursorAfter(last),
-    cut,
-    explanation,
-    quota,
-  }
-}

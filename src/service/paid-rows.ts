@@ -1,11 +1,13 @@
 import { requireQuota } from '../access/allowance.js'
+import type { QuotaStatus } from '../access/allowance.js'
 import type { Engine, Row, Rows } from '../engine/engine.js'
 import { ServiceError } from '../errors.js'
 import type { Position } from '../query/question.js'
 import type { ResolvedQuestion } from '../query/resolve-question.js'
 import { readOptions } from './caller.js'
 import type { DatasetCaller } from './caller.js'
-import type { Room } from './page.js'
+import type { EmptyReason } from './empty-answer.js'
+import type { Page, PageHead, Room } from './page.js'
 import type { Payment } from './payment.js'
 
 /** How often a file is read again because other requests used the quota in the meantime. */
@@ -103,4 +105,25 @@ function paidRows(
 ): PaidRows {
   const last = hasMore || cut !== null ? rows[paid - 1] : undefined
   return { sent, last: last?.position ?? null, cut, isEmpty: rows.length === 0 }
+}
+
+/** The page of a question, from the rows that are paid for. */
+export function pageOf(
+  head: PageHead,
+  { question, cursorAfter }: ResolvedQuestion,
+  { sent, last, cut }: PaidRows,
+  explanation: EmptyReason | null,
+  quota: QuotaStatus | undefined,
+): Page {
+  return {
+    kind: 'page',
+    ...head,
+    tag: cut === null ? head.tag : null,
+    rows: sent,
+    columns: question.columns.map(({ name }) => name),
+    nextCursor: last && cursorAfter(last),
+    cut,
+    explanation,
+    quota,
+  }
 }

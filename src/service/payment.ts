@@ -27,8 +27,8 @@ export function openPayment(
     quota: () => quota,
     pay: async (rows, allOrNone, signal) => {
       signal.throwIfAborted()
-      const manner = { now: now(), signal, allOrNone }
-      const paid = await chargeRows(charges, principal, access, rows, manner)
+      const options = { now: now(), signal, allOrNone }
+      const paid = await chargeRows(charges, principal, access, rows, options)
       quota = paid.quota
       context.observe?.({ kind: 'limits', limits: { ...limits, quota } })
       return paid.rows

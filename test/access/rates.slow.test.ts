@@ -121,7 +121,7 @@ await t.test('an IPv6 /64 is one address', async (t) => {
   for (const [address, network] of Object.entries(networks)) t.equal(networkOf(address), network)
 })
 
-// Guarantee: nobody but the named proxies can say which address a request came from.
+// Guarantee: only the named proxies can say which address a request came from.
 await t.test('X-Forwarded-For is believed of trusted proxies alone', async (t) => {
   const forwarded = (world: World, remoteAddress: string, header: string) =>
     allowed(() =>
@@ -140,7 +140,7 @@ await t.test('X-Forwarded-For is believed of trusted proxies alone', async (t) =
     t.equal(await forwarded(world, '10.1.2.3', '203.0.113.9, 198.51.100.2'), 0, 'a made-up hop')
     t.equal(await forwarded(world, '192.0.2.1', '198.51.100.3'), 4)
     t.equal(await forwarded(world, '192.0.2.1', '198.51.100.4'), 0, 'not a proxy of ours')
-    t.equal(await forwarded(world, '10.1.2.3', "junk'; --"), 4, 'junk is somebody too')
+    t.equal(await forwarded(world, '10.1.2.3', "junk'; --"), 4, 'junk has a budget too')
   })
 })
 

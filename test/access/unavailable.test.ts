@@ -46,7 +46,7 @@ function startOver(t: Test, folder: string): Promise<World> {
   return startWorld(t, { files: {}, registry: '', settings })
 }
 
-// Guarantee: one broken file takes down its own dataset and nothing else, and tells nobody more.
+// Guarantee: one broken file takes down its own dataset and nothing else, and reveals nothing more.
 await t.test('a dataset that can not be read is 503 for its subscribers alone', async (t) => {
   const names = ['good', ...Object.keys(damages)]
   const folder = await damagedFolder(t, names)
@@ -86,7 +86,7 @@ await t.test('a dataset that can not be read is 503 for its subscribers alone', 
     t.same(
       (account.body['datasets'] as { name: string }[]).map(({ name }) => name),
       names,
-      'what was bought stands in the account all the same',
+      'the account lists what was bought',
     )
     t.equal((await world.get('/readyz')).status, 200)
     for (const line of world.log) t.notMatch(line, folder)
@@ -124,30 +124,27 @@ await t.test('with nothing to serve the service is alive and not ready', async (
 })
 
 // Guarantee: what breaks while it is served is refused, never half answered.
-await t.test(
-  'a file damaged under the running service is 503, and nobody is told where',
-  async (t) => {
-    const folder = await damagedFolder(t, ['good', 'whole'])
-    await t.test('the other dataset goes on', async (t) => {
-      const world = await startOver(t, folder)
-      const { token } = world.subscribe(['good:pro', 'whole:pro'])
-      const whole = await world.get('/v1/whole?id=gte.9000&limit=1', token)
-      t.equal(whole.status, 200)
-      const path = join(folder, 'data/whole.parquet')
-      const bytes = readFileSync(path)
-      // In place: the served file is a link to the same bytes.
-      writeFileSync(
-        path,
-        Buffer.concat([Buffer.alloc(bytes.length - 600, 'x'), bytes.subarray(-600)]),
-      )
-      const answer = await world.get('/v1/whole?id=gte.5000&limit=1000', token)
-      isError(t, answer, 'service_unavailable')
-      t.equal((await world.get('/v1/good?limit=1', token)).status, 200)
-      const account = await world.get('/v1/account', token)
-      t.match(account.body['datasets'], [{ rows: { used: 1 } }, { rows: { used: 1 } }])
-      const id = String(answer.headers['x-request-id'])
-      const lines = world.log.filter((line) => line.includes(id))
-      t.equal(lines.length, 2, 'the log has the cause and the request, under one id')
-    })
-  },
-)
+await t.test('a file damaged under the running service is 503, without a path', async (t) => {
+  const folder = await damagedFolder(t, ['good', 'whole'])
+  await t.test('the other dataset goes on', async (t) => {
+    const world = await startOver(t, folder)
+    const { token } = world.subscribe(['good:pro', 'whole:pro'])
+    const whole = await world.get('/v1/whole?id=gte.9000&limit=1', token)
+    t.equal(whole.status, 200)
+    const path = join(folder, 'data/whole.parquet')
+    const bytes = readFileSync(path)
+    // In place: the served file is a link to the same bytes.
+    writeFileSync(
+      path,
+      Buffer.concat([Buffer.alloc(bytes.length - 600, 'x'), bytes.subarray(-600)]),
+    )
+    const answer = await world.get('/v1/whole?id=gte.5000&limit=1000', token)
+    isError(t, answer, 'service_unavailable')
+    t.equal((await world.get('/v1/good?limit=1', token)).status, 200)
+    const account = await world.get('/v1/account', token)
+    t.match(account.body['datasets'], [{ rows: { used: 1 } }, { rows: { used: 1 } }])
+    const id = String(answer.headers['x-request-id'])
+    const lines = world.log.filter((line) => line.includes(id))
+    t.equal(lines.length, 2, 'the log has the cause and the request, under one id')
+  })
+})

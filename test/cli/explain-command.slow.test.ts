@@ -59,8 +59,8 @@ await t.test('a page is explained stage by stage, and nothing is charged', async
   t.match(address.answer, { status: 200, error: null, detail: null, rows: 1, has_more: true })
 })
 
-// Guarantee: what the public 404 hides is told to the owner, and only to the owner.
-await t.test('a refusal is explained with the reason that the caller never hears', async (t) => {
+// Guarantee: the owner, and only the owner, sees what the public 404 hides.
+await t.test('a refusal is explained with the reason that the caller never sees', async (t) => {
   const house = await buildHouse(t)
   const { subscription } = await sell(house)
   const cases = [
@@ -157,7 +157,7 @@ await t.test('an empty page says whether the window of the plan left it empty', 
   t.match(outside.stages[6], { detail: 'an empty page costs nothing' })
   const nowhere = await explain(house, subscription, '/v1/financials?inn=eq.9999999999')
   t.match(nowhere.stages[5], {
-    detail: /^no row; the dataset holds no such row, whatever the plan/,
+    detail: /^no row; no row of the dataset meets the filters, in any plan/,
   })
 })
 
@@ -172,31 +172,34 @@ await t.test('a dataset that can not be opened, and a plan that left the registr
   t.match(unopened.answer, { status: 503, error: 'service_unavailable' })
 })
 
-await t.test('what is no question, or nobody, is refused; nothing is left behind', async (t) => {
-  const house = await buildHouse(t)
-  const { subscription, token } = await sell(house)
-  for (const url of ['/v1/', '/v1/account', '/v1/financials/schema', 'financials', '']) {
-    const { code, stderr } = await house.das(['explain', subscription, url])
+await t.test(
+  'what is not a question, or not a subscription, is refused; nothing is left behind',
+  async (t) => {
+    const house = await buildHouse(t)
+    const { subscription, token } = await sell(house)
+    for (const url of ['/v1/', '/v1/account', '/v1/financials/schema', 'financials', '']) {
+      const { code, stderr } = await house.das(['explain', subscription, url])
+      t.same(
+        { code, stderr },
+        {
+          code: 2,
+          stderr:
+            'error: The URL must be a question for rows, in quotes: "/v1/DATASET?COLUMN=eq.VALUE".\n',
+        },
+      )
+    }
+    const leaked = await house.das(['explain', subscription, `${one}&token=${token}`])
+    t.equal(leaked.code, 2)
+    t.match(leaked.stderr, /^error: A token does not belong in a URL/)
+    t.notMatch(leaked.stdout + leaked.stderr, 'das_live_')
+    const encoded = await explain(house, subscription, one.replace('financials', 'fin%61ncials'))
+    t.equal(encoded.answer['status'], 200, 'as the server reads it')
+    const nobody = await house.das(['explain', 'sub_none', one])
     t.same(
-      { code, stderr },
-      {
-        code: 2,
-        stderr:
-          'error: The URL must be a question for rows, in quotes: "/v1/DATASET?COLUMN=eq.VALUE".\n',
-      },
+      { code: nobody.code, stderr: nobody.stderr },
+      { code: 1, stderr: "error: There is no subscription 'sub_none'.\n" },
     )
-  }
-  const leaked = await house.das(['explain', subscription, `${one}&token=${token}`])
-  t.equal(leaked.code, 2)
-  t.match(leaked.stderr, /^error: A token does not belong in a URL/)
-  t.notMatch(leaked.stdout + leaked.stderr, 'das_live_')
-  const encoded = await explain(house, subscription, one.replace('financials', 'fin%61ncials'))
-  t.equal(encoded.answer['status'], 200, 'as the server reads it')
-  const nobody = await house.das(['explain', 'sub_none', one])
-  t.same(
-    { code: nobody.code, stderr: nobody.stderr },
-    { code: 1, stderr: "error: There is no subscription 'sub_none'.\n" },
-  )
-  t.notMatch(readFileSync(join(house.folder, 'var', 'control.db'), 'latin1'), token)
-  t.same(readdirSync(join(house.folder, 'var')).sort(), ['control.db'])
-})
+    t.notMatch(readFileSync(join(house.folder, 'var', 'control.db'), 'latin1'), token)
+    t.same(readdirSync(join(house.folder, 'var')).sort(), ['control.db'])
+  },
+)

@@ -131,14 +131,15 @@ await t.test('a wrong method is 405 and names those that the path has', async (t
       // Each method Node reads is in Fastify's type as a word of its own.
       const answer = await world.get(url, token, { method: method as 'PUT' })
       if (method === 'HEAD') t.equal(answer.status, 405)
-      else
-        {isError(
+      else {
+        isError(
           t,
           answer,
           'method_not_allowed',
           new RegExp(`^Only ${allow.replace(', ', ' and ')} (is|are) allowed`),
           method + url,
-        )}
+        )
+      }
       t.equal(answer.headers['allow'], allow, method + url)
       t.equal(answer.headers['access-control-allow-origin'], undefined)
     }

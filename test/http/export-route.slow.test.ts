@@ -32,7 +32,7 @@ datasets:
 `
 
 const wideRows = 120
-/** 12 MB: more than the network's buffers hold of what nobody reads. */
+/** 12 MB: more than the network's buffers hold while the client reads nothing. */
 const wideOf = (generation: number) =>
   `SELECT i AS id, ${generation} AS generation, repeat('x', 100000) AS text
    FROM range(${wideRows}) t(i)`
@@ -292,7 +292,7 @@ await t.test('HTTP/1.0 has no trailer, so it has no CSV', async (t) => {
   t.match(controlIn(ndjson.text).at(-1), { complete: true, rows: 10 })
 })
 
-/** Begins an export of 12 MB and does something while nobody reads on; then the rest. */
+/** Begins an export of 12 MB and does something while the client reads nothing; then the rest. */
 async function interrupted(
   world: World,
   token: string,

@@ -65,10 +65,10 @@ await t.test('select takes columns in the order wanted, each once', (t) => {
   const names = (query: string) => askUrl(query).question.columns.map((each) => each.name)
   t.same(names('select=year,inn'), ['year', 'inn'])
   t.same(names('select=tags'), ['tags'])
-  t.equal(urlRefusal('select=year,inn,year'), 'select names "year" twice.')
+  t.equal(urlRefusal('select=year,inn,year'), 'select names "year" twice. Name it once.')
   t.equal(
     refusal(() => askJson({ select: [] })),
-    'select names no column.',
+    'select names no column. Name at least one, or leave select out.',
   )
   t.match(
     urlRefusal('select=yaer'),
@@ -98,7 +98,7 @@ await t.test('a limit is from 1 to the maximum of the dataset, and is never cut'
   t.end()
 })
 
-await t.test('an unknown column or parameter is told with the nearest one', (t) => {
+await t.test('the error for an unknown column or parameter names the nearest one', (t) => {
   t.equal(
     urlRefusal('innn=eq.5'),
     'There is no column or parameter "innn". Did you mean "inn"? GET /v1/things/schema lists the columns.',
@@ -125,7 +125,7 @@ await t.test('a hidden column is an unknown one, to the last letter of the error
   t.end()
 })
 
-await t.test('an unknown operator is told with the nearest one and those that there are', (t) => {
+await t.test('the error for an unknown operator names the nearest one and all others', (t) => {
   const has = 'It has: eq, ne, like, in, not_in, isdistinct, is_null, not_null.'
   t.equal(
     urlRefusal('inn=equals.5'),
@@ -174,7 +174,7 @@ await t.test('JSON says the same as the URL, and one cursor fits both', (t) => {
   t.end()
 })
 
-await t.test('a JSON value of the wrong kind is told to come as a string', (t) => {
+await t.test('the error for a JSON value of the wrong kind asks for a string', (t) => {
   t.equal(filterRefusal('eq', 'inn', 5), 'Column "inn" is a string: send the value as a string.')
   t.equal(filterRefusal('eq', 'inn', true), 'Column "inn" is a string: send the value as a string.')
   t.equal(
@@ -241,7 +241,10 @@ await t.test(
       says('inn=eq.text'),
       'no filter on what can not be compared',
     )
-    t.equal(hint({ columns: [columns.tags] }), says('on any column'))
+    t.equal(
+      hint({ columns: [columns.tags] }),
+      'This dataset needs at least one filter. Add one to the first request.',
+    )
     t.end()
   },
 )

@@ -9,7 +9,7 @@ export const errorSchema: Json = {
   required: ['error', 'detail'],
   properties: {
     error: { type: 'string', enum: errorCodes },
-    detail: { type: 'string', description: 'What to correct.' },
+    detail: { type: 'string', description: 'What is wrong and what to do.' },
   },
   additionalProperties: false,
 }
@@ -46,7 +46,7 @@ export const headers: Readonly<Record<string, Json>> = {
 
 const always = ['X-Request-Id']
 
-/** Where a known token stands: on each of its answers. */
+/** What a known token has left: on each of its answers. */
 export const limits: readonly string[] = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -70,16 +70,16 @@ const errorHeaders: Readonly<Record<number, readonly string[]>> = {
   503: ['Retry-After'],
 }
 
-/** What goes wrong at any path. */
+/** Errors of any path. */
 const everywhere: readonly ErrorCode[] = ['bad_request', 'headers_too_large', 'internal_error']
 
-/** What goes wrong wherever a token is looked at. */
+/** Errors of paths that read a token. */
 export const tokenErrors: readonly ErrorCode[] = ['unauthorized', 'rate_limit_exceeded']
 
-/** What goes wrong where data is read. */
+/** Errors of paths that read data. */
 export const readErrors: readonly ErrorCode[] = ['service_unavailable', 'timeout']
 
-/** An operation's answers: its own, and the errors that it may end in. */
+/** An operation's answers: its own, and its errors. */
 export function answers(own: Json, errors: readonly ErrorCode[]): Json {
   const statuses = new Set([...everywhere, ...errors].map((code) => errorStatus[code]))
   const refs = [...statuses].map((status) => [status, refTo('responses', String(status))])

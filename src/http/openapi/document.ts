@@ -86,8 +86,8 @@ function introduction(): string {
     '| --- | --- |',
     ...rows,
     '',
-    'A page has a `next_cursor`: send the same request with it as `cursor` for the next page. It is',
-    'null on the last page.',
+    'A page has a `next_cursor`: send the same request with it as `cursor` for the next page. It',
+    'is null on the last page.',
   ].join('\n')
 }
 

@@ -1,13 +1,13 @@
-import type { Access } from '../access/access.js'
-import type { QuotaStatus } from '../access/allowance.js'
-import type { Subscriber } from '../access/principal.js'
-import type { Catalog } from '../catalog.js'
-import type { Subscription } from '../control/subscriptions.js'
-import type { ResolvedQuestion } from '../query/resolve-question.js'
-import { didYouMean, quoted } from '../text.js'
-import { isoTime } from './account.js'
-import type { ObservedCharge } from './caller.js'
-import type { EmptyReason } from './empty-answer.js'
+import type { Access } from '../../access/access.js'
+import type { QuotaStatus } from '../../access/allowance.js'
+import type { Subscriber } from '../../access/principal.js'
+import type { Catalog } from '../../catalog.js'
+import type { Subscription } from '../../control/subscriptions.js'
+import type { ResolvedQuestion } from '../../query/resolve-question.js'
+import { didYouMean, quoted } from '../../text.js'
+import { isoTime } from '../account.js'
+import type { ObservedCharge } from '../caller.js'
+import type { EmptyReason } from '../empty-answer.js'
 
 const valuesShown = 3
 
@@ -91,7 +91,8 @@ export function quotaText(quota: QuotaStatus | undefined): string {
 
 /** What the engine found. */
 export function rowsText(rows: number, hasMore: boolean): string {
-  return `${rows === 1 ? '1 row' : `${rows} rows`}, ${hasMore ? 'and more follow' : 'the last ones'}`
+  const count = rows === 1 ? '1 row' : `${rows} rows`
+  return `${count}, ${hasMore ? 'and more follow' : 'the last ones'}`
 }
 
 /** Why a page is empty: `beyond` rows lie outside the plan's window; null where that is unknown. */
@@ -100,7 +101,7 @@ export function emptyText(beyond: number | null, reason: EmptyReason | null): st
     beyond === null
       ? "too many rows to count outside the plan's window"
       : beyond === 0
-        ? 'the dataset holds no such row, whatever the plan'
+        ? 'no row of the dataset meets the filters, in any plan'
         : `rows that meet the filters: ${beyond}, all of them outside the plan's window`
   if (!reason) return `no row; ${window}`
   const price = reason.isPaid ? ', for one row' : ''
