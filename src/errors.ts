@@ -1,22 +1,47 @@
-/** Every error code with its HTTP status (specification 7, contract 1.1). */
-export const errorStatus = {
-  bad_request: 400,
-  unauthorized: 401,
-  forbidden: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  not_acceptable: 406,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  rate_limit_exceeded: 429,
-  row_quota_exceeded: 429,
-  headers_too_large: 431,
-  internal_error: 500,
-  service_unavailable: 503,
-  timeout: 504,
+/**
+ * Every error code that a caller can meet: its HTTP status and its meaning (specification 7,
+ * contract 1.1). The API reference is made from it; `docs/` is compared with it.
+ */
+const errors = {
+  bad_request: {
+    status: 400,
+    meaning:
+      'an unknown column or operator; a malformed value, cursor or URL; a filter that is missing',
+  },
+  unauthorized: { status: 401, meaning: 'the token is missing, unknown, revoked or expired' },
+  forbidden: { status: 403, meaning: 'a host name or an origin that is not allowed' },
+  not_found: { status: 404, meaning: 'an unknown path; a dataset that this token cannot read' },
+  method_not_allowed: { status: 405, meaning: 'the path allows other methods, named in `Allow`' },
+  not_acceptable: { status: 406, meaning: 'a format that is not served' },
+  payload_too_large: { status: 413, meaning: 'the body is over 1 MiB' },
+  unsupported_media_type: { status: 415, meaning: 'the body is not plain `application/json`' },
+  rate_limit_exceeded: { status: 429, meaning: 'too many requests a minute' },
+  row_quota_exceeded: { status: 429, meaning: 'the rows of this month are used' },
+  headers_too_large: {
+    status: 431,
+    meaning: 'URL and headers are over 32 KiB: send the question with POST',
+  },
+  internal_error: { status: 500, meaning: 'a failure of the service' },
+  service_unavailable: {
+    status: 503,
+    meaning: 'too many queries wait, or the dataset is not available now',
+  },
+  timeout: { status: 504, meaning: 'not finished in the time of the dataset: add filters' },
 } as const
 
-export type ErrorCode = keyof typeof errorStatus
+export type ErrorCode = keyof typeof errors
+
+export const errorCodes = Object.keys(errors) as readonly ErrorCode[]
+
+/** The HTTP status of each code. */
+export const errorStatus = Object.freeze(
+  Object.fromEntries(errorCodes.map((code) => [code, errors[code].status])),
+) as Readonly<Record<ErrorCode, number>>
+
+/** What an error code means to a caller, in a few words. */
+export function errorMeaning(code: ErrorCode): string {
+  return errors[code].meaning
+}
 
 /** A filter in JSON. */
 export interface FilterText {
@@ -76,7 +101,11 @@ export function badRequest(detail: string, correction?: Correction): ServiceErro
 /** Any thrown value as an error for callers: a bug becomes internal_error, with its cause. */
 export function asServiceError(cause: unknown): ServiceError {
   if (cause instanceof ServiceError) return cause
-  return new ServiceError('internal_error', 'Something went wrong here.', { cause })
+  return new ServiceError(
+    'internal_error',
+    'Something went wrong in the service. Report the X-Request-Id of this answer.',
+    { cause },
+  )
 }
 
 /** Whether the operator must act. The request's own log line covers a full queue or slow query. */

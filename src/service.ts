@@ -1,239 +1,168 @@
-import { accessibleDatasets, authorize, possibleAccesses } from './access/access.js'
-import type { Access } from './access/access.js'
-import { chargeRows, quotaStatus, requireQuota } from './access/allowance.js'
-import type { ChargeManner } from './access/allowance.js'
+import { accessibleDatasets } from './access/access.js'
 import type { Charges } from './access/charge-queue.js'
 import type { Catalog } from './catalog.js'
 import type { ControlStore } from './control/store/store.js'
 import type { LastUsed } from './control/tokens/last-used.js'
-import { timeLimit } from './engine/deadline.js'
-import type { Engine, ReadOptions } from './engine/engine.js'
-import { ask, askInTurns } from './query/ask.js'
-import type { Asked } from './query/ask.js'
+import type { Engine } from './engine/engine.js'
 import { isLong } from './query/raw-question.js'
+import { resolveInTurns, resolveQuestion } from './query/resolve-question.js'
+import type { ResolvedQuestion } from './query/resolve-question.js'
 import { describeAccount } from './service/account.js'
 import type { AccountDescription } from './service/account.js'
 import { createAdmission } from './service/admission.js'
-import type { Admission, Guest, Visit } from './service/admission.js'
+import type { Admission } from './service/admission.js'
+import { enterDataset, readOptions } from './service/caller.js'
+import type { Caller, DatasetCaller, RequestContext } from './service/caller.js'
 import { Descriptions } from './service/descriptions.js'
 import type { DatasetDescription, DatasetSummary } from './service/descriptions.js'
 import { explainEmpty } from './service/empty-answer.js'
+import type { EmptyReason } from './service/empty-answer.js'
 import { entityTag, matchesTag } from './service/entity-tag.js'
 import { OpenExports } from './service/export.js'
 import type { Export } from './service/export.js'
 import { Guides } from './service/guides.js'
-import type { DatasetGuide } from './service/guides.js'
+import type { DatasetGuide, GuideFailure } from './service/guides.js'
 import type { Page, PageAnswer, PageRequest } from './service/page.js'
-import { payFile, payRows } from './service/paid-rows.js'
-import type { PaidReading } from './service/paid-rows.js'
+import { pageOf, readPaidRows } from './service/paid-rows.js'
+import { openPayment } from './service/payment.js'
+import type { Payment } from './service/payment.js'
 import { referenceFor } from './service/reference.js'
 import type { Reference } from './service/reference.js'
 import { showcaseOf } from './service/showcase.js'
 import type { Showcase } from './service/showcase.js'
 
-export type { Guest, Visit } from './service/admission.js'
+export type { Caller, RequestContext } from './service/caller.js'
 
 export interface Service extends Admission {
-  readonly readPage: (guest: Guest, request: PageRequest) => Promise<PageAnswer>
-  /** Every row of the question. Each page is a new one of the same visitor, save for the rate. */
-  readonly exportPages: (guest: Guest, request: PageRequest) => Promise<Export<Page>>
-  readonly listDatasets: (guest: Guest) => Promise<readonly DatasetSummary[]>
-  readonly describeDataset: (guest: Guest, name: string) => Promise<DatasetDescription>
-  /** The description with what an agent needs besides: values, ranges, rows, calls that work. */
-  readonly guideDataset: (guest: Guest, name: string) => Promise<DatasetGuide>
-  readonly account: (guest: Guest) => Promise<AccountDescription>
-  /** What is offered, for anybody: no token is asked for, none of the data is read. */
+  readonly readPage: (caller: Caller, request: PageRequest) => Promise<PageAnswer>
+  /** Every row of the question. Each page is admitted again, without a cost in requests. */
+  readonly exportPages: (caller: Caller, request: PageRequest) => Promise<Export<Page>>
+  readonly listDatasets: (caller: Caller) => Promise<readonly DatasetSummary[]>
+  readonly describeDataset: (caller: Caller, name: string) => Promise<DatasetDescription>
+  /** The description plus what an agent needs: values, ranges, example rows, calls that work. */
+  readonly guideDataset: (caller: Caller, name: string) => Promise<DatasetGuide>
+  readonly account: (caller: Caller) => Promise<AccountDescription>
+  /** The public offer: it needs no token and reads no data. */
   readonly showcase: () => Showcase
-  /** What the API reference shows: a token's datasets, or the listed ones where none is sent. */
-  readonly reference: (visit: Visit) => Promise<Reference>
-  /**
-   * Makes the guides of all datasets for every plan, which runs their example calls, ahead of the
-   * first caller. One that fails is told to `report` and made when it is asked for.
-   */
+  /** The datasets of the API reference: those of the token, or the listed ones without a token. */
+  readonly reference: (context: RequestContext) => Promise<Reference>
+  /** Makes the guides for every plan ahead of the first caller; `report` receives failures. */
   readonly prepare: (signal: AbortSignal, report: (failure: GuideFailure) => void) => Promise<void>
 }
 
-interface GuideFailure {
-  readonly dataset: string
-  readonly cause: unknown
-}
-
-export interface ServiceParts {
-  /** The catalog of this moment; taken once a request. */
-  readonly catalog: () => Catalog
-  readonly control: ControlStore
+/** What the stages of `readPage` work with. */
+export interface PageParts {
   readonly charges: Charges
-  readonly lastUsed: LastUsed
   readonly engine: Engine
   readonly cursorKey: Uint8Array
   /** Milliseconds since 1970. */
   readonly now: () => number
 }
 
-/** Nobody waits for what is made ahead. */
-const preparePatienceMs = 30_000
+export interface ServiceParts extends PageParts {
+  /** The catalog of this moment; taken once a request. */
+  readonly catalog: () => Catalog
+  readonly control: ControlStore
+  readonly lastUsed: LastUsed
+}
 
-/** The whole story of a request, a line a stage; `README.md` says what each stage may refuse. */
+/** Everything that REST, MCP and the portal offer. */
 export function createService(parts: ServiceParts): Service {
-  const { control, charges, engine, cursorKey, now } = parts
+  const { control, engine, now } = parts
   const admission = createAdmission(parts)
-  const { admit } = admission
   const descriptions = new Descriptions(engine)
   const guides = new Guides(engine, descriptions)
   const openExports = new OpenExports()
-
-  /** A dataset by name, as the guest may see it; their quota is then the one for it. */
-  function enter({ visit, principal, catalog, usage }: Guest, dataset: string): Access {
-    const access = authorize(principal, catalog, dataset)
-    visit.quota = quotaStatus(principal, access, usage, now())
-    return access
-  }
-
-  async function readPage(guest: Guest, request: PageRequest): Promise<PageAnswer> {
-    const { visit, principal } = guest
-    const newest = enter(guest, request.dataset)
-    const raw = request.question()
-    const { usualLimit } = request
-    const asked = isLong(raw)
-      ? await askInTurns(newest, principal.id, cursorKey, raw, usualLimit)
-      : ask(newest, principal.id, cursorKey, raw, usualLimit)
-    const { access, format } = asked
-    const { version } = access
-    const tag = entityTag(cursorKey, version, access, asked.key, principal)
-    if (matchesTag(request.knownTags, tag)) return { kind: 'unchanged', version, tag, format }
-    requireQuota(visit.quota)
-    if (request.checkOnly) return { kind: 'checked', version, tag, format }
-    const columns = asked.question.columns.map(({ name }) => name)
-    const reading = paidReading(guest, asked)
-    const { limit, after } = asked.question
-    const { rows, hasMore, sent, paid, cut } =
-      format === 'parquet'
-        ? await payFile(reading, limit)
-        : await payRows(reading, limit, columns, request.room)
-    const last = hasMore || cut !== null ? rows[paid - 1] : undefined
-    const isEmpty = rows.length === 0 && after === null
-    return {
-      kind: 'page',
-      version,
-      tag: cut === null ? tag : null,
-      format,
-      rows: sent,
-      columns,
-      nextCursor: last ? asked.cursorAfter(last.position) : null,
-      cut,
-      explanation:
-        isEmpty && request.explainEmpty
-          ? await explain(guest, asked, request.explainEmpty === 'paid')
-          : null,
-    }
-  }
-
-  const exportPages: Service['exportPages'] = (guest, request) =>
-    openExports.open(guest.principal.id, guest.visit.signal, async (from) => {
-      const asking = from === null ? guest : admit(guest.visit, 0)
-      const question = () => ({ ...request.question(), ...from })
-      const page = await readPage(asking, { ...request, question, usualLimit: Infinity })
-      if (page.kind !== 'page') throw new Error('nobody asked for less than the page')
-      return page
-    })
-
-  function paidReading(guest: Guest, { access, question }: Asked): PaidReading {
-    const { visit } = guest
-    return {
-      read: (limit) =>
-        within(guest, access, (options) => engine.read({ ...question, limit }, options)),
-      pay: async (rows, allOrNone) => {
-        if (rows === 0) return 0
-        const paid = await pay(guest, access, rows, { signal: visit.signal, allOrNone })
-        if (paid === 0) requireQuota(visit.quota)
-        return paid
-      },
-      left: () => visit.quota?.remaining ?? Infinity,
-    }
-  }
-
-  /** How many of the rows are paid for and may be sent. */
-  async function pay(
-    { visit, principal }: Guest,
-    access: Access,
-    rows: number,
-    manner: Omit<ChargeManner, 'now'>,
-  ): Promise<number> {
-    manner.signal.throwIfAborted()
-    const paid = await chargeRows(charges, principal, access, rows, { now: now(), ...manner })
-    visit.quota = paid.quota
-    return paid.rows
-  }
-
-  function explain(guest: Guest, { access, filters }: Asked, mayPay: boolean) {
-    const { signal } = guest.visit
-    const payRow = async (limited: AbortSignal) =>
-      (await pay(guest, access, 1, { signal: limited, allOrNone: true })) === 1
-    const options = { signal, client: guest.principal.id, payRow: mayPay ? payRow : null }
-    return explainEmpty(engine, access, filters, options)
-  }
-
-  async function listDatasets(guest: Guest): Promise<readonly DatasetSummary[]> {
-    const summaries: DatasetSummary[] = []
-    for (const access of accessibleDatasets(guest.principal, guest.catalog)) {
-      summaries.push(
-        await within(guest, access, (options) => descriptions.summary(access, options)),
-      )
-    }
-    return summaries
-  }
-
-  async function describeDataset(guest: Guest, name: string): Promise<DatasetDescription> {
-    const access = enter(guest, name)
-    return within(guest, access, (options) => descriptions.description(access, options))
-  }
-
-  async function guideDataset(guest: Guest, name: string): Promise<DatasetGuide> {
-    const access = enter(guest, name)
-    return within(guest, access, (options) => guides.guide(access, options))
-  }
-
-  async function account({ visit, principal, catalog }: Guest): Promise<AccountDescription> {
-    return describeAccount(control, principal, catalog, visit.rate, now())
-  }
-
-  const prepare: Service['prepare'] = async (signal, report) => {
-    for (const access of possibleAccesses(parts.catalog())) {
-      const options = { signal, client: 'preparation' }
-      try {
-        await guides.guide(access, options, preparePatienceMs)
-      } catch (cause) {
-        if (signal.aborted) return
-        report({ dataset: access.dataset.name, cause })
-      }
-    }
-  }
-
-  return Object.freeze({
+  return Object.freeze<Service>({
     ...admission,
-    readPage,
-    exportPages,
-    listDatasets,
-    describeDataset,
-    guideDataset,
-    account,
-    showcase: () => showcaseOf(parts.catalog()),
-    reference: (visit: Visit) => {
-      const guest = visit.authorization === undefined ? null : admit(visit, 1)
-      if (!guest) admission.admitVisitor(visit.address)
-      const catalog = guest?.catalog ?? parts.catalog()
-      return referenceFor(guest?.principal ?? null, catalog, descriptions, visit.signal)
+    readPage: (caller, request) => readPage(parts, caller, request),
+    exportPages: (caller, request) =>
+      openExports.open(caller.principal.id, caller.context.signal, async (from) => {
+        const reader = from === null ? caller : admission.admit(caller.context, 0)
+        const question = () => ({ ...request.question(), ...from })
+        const page = await readPage(parts, reader, { ...request, question, usualLimit: Infinity })
+        if (page.kind !== 'page') throw new TypeError('an export asks for whole pages')
+        return page
+      }),
+    listDatasets: async (caller) => {
+      const summaries: DatasetSummary[] = []
+      for (const access of accessibleDatasets(caller.principal, caller.catalog)) {
+        summaries.push(await descriptions.summary(access, readOptions(caller, access)))
+      }
+      return summaries
     },
-    prepare,
+    describeDataset: async (caller, name) => {
+      const { access } = enterDataset(caller, name, now())
+      return descriptions.description(access, readOptions(caller, access))
+    },
+    guideDataset: async (caller, name) => {
+      const { access } = enterDataset(caller, name, now())
+      return guides.guide(access, readOptions(caller, access))
+    },
+    account: async ({ principal, catalog, limits }) =>
+      describeAccount(control, principal, catalog, limits.rate, now()),
+    showcase: () => showcaseOf(parts.catalog()),
+    reference: async (context) => {
+      const caller = context.authorization === undefined ? null : admission.admit(context, 1)
+      if (!caller) admission.admitAnonymous(context.address)
+      const catalog = caller?.catalog ?? parts.catalog()
+      return referenceFor(caller?.principal ?? null, catalog, descriptions, context.signal)
+    },
+    prepare: (signal, report) => guides.prepare(parts.catalog(), signal, report),
   })
 }
 
-/** Work of a guest on a dataset, whose queries run for as long as the dataset allows. */
-function within<T>(
-  { visit, principal }: Guest,
-  { dataset }: Access,
-  work: (options: ReadOptions) => Promise<T>,
-): Promise<T> {
-  const { signal } = visit
-  return work({ signal, client: principal.id, timeLimit: timeLimit(dataset.timeoutMs) })
+/**
+ * The whole story of a request for rows, a line a stage, once `admit` has checked token and rate.
+ * `README.md` lists the errors of each stage; the caller's `observe` receives what each finds out.
+ */
+export async function readPage(
+  { charges, engine, cursorKey, now }: PageParts,
+  caller: Caller,
+  request: PageRequest,
+): Promise<PageAnswer> {
+  const reader = enterDataset(caller, request.dataset, now())
+  const resolved = await resolve(reader, request, cursorKey)
+  const { version } = resolved.access
+  const tag = entityTag(cursorKey, version, resolved.access, resolved.key, caller.principal)
+  const head = { version, tag, format: resolved.format }
+  if (matchesTag(request.knownTags, tag)) return { kind: 'unchanged', ...head }
+  const payment = openPayment(reader, charges, now)
+  if (request.checkOnly) return { kind: 'checked', ...head }
+  const paid = await readPaidRows(engine, reader, resolved, payment, request.room)
+  const explanation = paid.isEmpty
+    ? await explain(engine, reader, resolved, payment, request)
+    : null
+  return pageOf(head, resolved, paid, explanation, payment.quota())
+}
+
+/** The question within the caller's access; a long one gives other requests their turn. */
+async function resolve(
+  { principal, access, context }: DatasetCaller,
+  { question, usualLimit }: PageRequest,
+  cursorKey: Uint8Array,
+): Promise<ResolvedQuestion> {
+  const raw = question()
+  const resolved = isLong(raw)
+    ? await resolveInTurns(access, principal.id, cursorKey, raw, usualLimit)
+    : resolveQuestion(access, principal.id, cursorKey, raw, usualLimit)
+  context.observe?.({ kind: 'question', resolved })
+  return resolved
+}
+
+/** Why no row meets the filters, where the door asks for that and it is known. */
+async function explain(
+  engine: Engine,
+  { context, principal }: Caller,
+  { access, filters, question }: ResolvedQuestion,
+  payment: Payment,
+  { explainEmpty: extent }: PageRequest,
+): Promise<EmptyReason | null> {
+  if (!extent || question.after !== null) return null
+  const payRow = async (signal: AbortSignal) => (await payment.pay(1, true, signal)) === 1
+  const options = { signal: context.signal, client: principal.id }
+  return explainEmpty(engine, access, filters, {
+    ...options,
+    payRow: extent === 'paid' ? payRow : null,
+  })
 }

@@ -112,7 +112,7 @@ await t.test(
   },
 )
 
-await t.test('a database that is gone refuses everybody, and tells nobody why', async (t) => {
+await t.test('a database that is gone refuses every caller, without a reason', async (t) => {
   const world = await startThings(t)
   const { engine, asked } = countingEngine()
   const get = impatientDoor(t, world, engine)
@@ -121,7 +121,12 @@ await t.test('a database that is gone refuses everybody, and tells nobody why', 
   t.teardown(() => lock.close())
   lock.exec('ALTER TABLE tokens RENAME TO lost')
   const answer = await get('/v1/things', token)
-  isError(t, answer, 'internal_error', /^Something went wrong here\.$/)
+  isError(
+    t,
+    answer,
+    'internal_error',
+    /^Something went wrong in the service\. Report the X-Request-Id of this answer\.$/,
+  )
   t.equal(asked.reads, 0)
   lock.exec('ALTER TABLE lost RENAME TO tokens')
   t.equal((await get('/v1/things', token)).status, 200)
@@ -204,7 +209,7 @@ await t.test(
     const { token, subscriptionId } = world.subscribe(['things:tiny'])
     asked.beforeAnswer = () => world.get('/v1/things?limit=1', token)
     const answer = await get('/v1/things?format=parquet&limit=7', token)
-    isError(t, answer, 'service_unavailable', /Other requests .+ took rows/)
+    isError(t, answer, 'service_unavailable', /Other requests .+ used its quota/)
     t.equal(answer.headers['retry-after'], '1')
     t.equal(answer.headers['x-quota-rows-remaining'], '4')
     t.equal(asked.reads, 3)

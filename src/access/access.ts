@@ -33,13 +33,18 @@ export function authorize(principal: Principal, catalog: Catalog, name: string):
   if (!dataset || !grant) {
     throw new ServiceError(
       'not_found',
-      'There is no such dataset for this token. GET /v1/ lists those that there are.',
+      'There is no dataset of this name for this token. ' +
+        'GET /v1/ lists the datasets that this token can read.',
     )
   }
   if (!dataset.version) {
-    throw new ServiceError('service_unavailable', 'This dataset is not available at the moment.', {
-      retryAfterSeconds: 60,
-    })
+    throw new ServiceError(
+      'service_unavailable',
+      'This dataset is not available now. Try again in a minute.',
+      {
+        retryAfterSeconds: 60,
+      },
+    )
   }
   return accessTo(dataset, dataset.version, grant.plan, dataset.demo)
 }
@@ -61,7 +66,7 @@ export function accessAt(access: Access, versionId: string): Access | undefined 
   return isFit ? accessTo(dataset, found.version, plan, found.demo) : undefined
 }
 
-/** Every access that a token could have: the demo's and each plan's, one of those that see the same. */
+/** The accesses that tokens can have, of the demo and each plan; equal ones only once. */
 export function possibleAccesses(catalog: Catalog): readonly Access[] {
   return [...catalog.datasets.values()].flatMap((dataset) => {
     const { version } = dataset
@@ -89,7 +94,7 @@ function accessTo(
   })
 }
 
-/** The datasets that a principal has a grant for, in the registry's order, served or not. */
+/** The datasets that a principal has a grant for, served or not, in the registry's order. */
 export function grantedDatasets(
   principal: Principal,
   catalog: Catalog,
@@ -117,7 +122,11 @@ function grantOf(
   dataset: Dataset | undefined,
   name: string,
 ): GrantedPlan | undefined {
-  if (principal.kind === 'demo') return dataset?.demo ? { plan: null } : undefined
+  if (principal.kind === 'demo') {
+    // A served version without a subset would be seen whole.
+    const isGranted = dataset?.version ? dataset.demo !== null : dataset?.hasDemo
+    return isGranted ? { plan: null } : undefined
+  }
   const granted = principal.grants.get(name)
   const plan = granted === undefined ? undefined : dataset?.plans.get(granted)
   return plan && { plan }

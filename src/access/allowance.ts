@@ -13,11 +13,13 @@ export interface RowBudget {
   readonly remaining: number
 }
 
-/** What is left for one dataset: the nearer end of its own cap and the one over all datasets. */
+/** What is left for one dataset: of its own cap or the one over all, whichever ends first. */
 export interface QuotaStatus extends RowBudget {
   readonly scope: 'resource' | 'global'
   /** Seconds until the month ends, UTC. */
   readonly resetSeconds: number
+  /** The first day of the next month, `YYYY-MM-DD`. */
+  readonly resetsOn: string
 }
 
 /** A budget that is never negative: a cap lowered below what was used leaves nothing. */
@@ -31,7 +33,7 @@ export function usageNow(control: ControlStore, principal: Principal, now: numbe
 }
 
 /**
- * The quota as it stands with what was used; undefined where nothing is counted (the demo token).
+ * The quota after what was used; undefined where nothing is counted (the demo token).
  * Without an access, the one over all datasets or none.
  */
 export function quotaStatus(
@@ -57,15 +59,19 @@ function nearestEnd(
   used: Used,
   now: number,
 ): QuotaStatus | undefined {
-  const resetSeconds = Math.max(1, Math.ceil((periodEnd(used.period) - now) / 1000))
+  const endMs = periodEnd(used.period)
+  const reset = {
+    resetSeconds: Math.max(1, Math.ceil((endMs - now) / 1000)),
+    resetsOn: new Date(endMs).toISOString().slice(0, 10),
+  }
   const plan = access?.plan
   const resource = plan ? rowBudget(plan.rowsPerMonth, used.datasetUsed) : undefined
   const global =
     principal.globalRows === null ? undefined : rowBudget(principal.globalRows, used.globalUsed)
   if (global && (!resource || global.remaining < resource.remaining)) {
-    return { ...global, scope: 'global', resetSeconds }
+    return { ...global, scope: 'global', ...reset }
   }
-  return resource && { ...resource, scope: 'resource', resetSeconds }
+  return resource && { ...resource, scope: 'resource', ...reset }
 }
 
 /** @throws row_quota_exceeded when nothing is left, whatever the query would return */
@@ -74,7 +80,7 @@ export function requireQuota(quota: QuotaStatus | undefined): void {
   const what = quota.scope === 'global' ? 'over all datasets' : 'for this dataset'
   throw new ServiceError(
     'row_quota_exceeded',
-    `This month's ${quota.limit} rows ${what} are used. The count starts anew with the next month (UTC).`,
+    `This month's ${quota.limit} rows ${what} are used. Resets on ${quota.resetsOn} (UTC).`,
     { retryAfterSeconds: quota.resetSeconds },
   )
 }
@@ -86,11 +92,11 @@ export interface Paid {
 }
 
 /** How rows are charged. */
-export interface ChargeManner {
+export interface ChargeOptions {
   readonly now: number
-  /** Aborts when nobody waits for the rows any more. */
+  /** Aborts when the caller no longer waits for the rows. */
   readonly signal: AbortSignal
-  /** A page that would pass a cap is not cut but left uncharged: its rows can't be parted. */
+  /** A page that would pass a cap is left uncharged instead of cut: a file can't be cut. */
   readonly allOrNone: boolean
 }
 
@@ -104,7 +110,7 @@ export async function chargeRows(
   principal: Principal,
   access: Access,
   rows: number,
-  { now, signal, allOrNone }: ChargeManner,
+  { now, signal, allOrNone }: ChargeOptions,
 ): Promise<Paid> {
   if (principal.kind === 'demo' || !access.plan) return { rows, quota: undefined }
   const charge: Charge = {

@@ -6,7 +6,7 @@ import { recordState, refusedTokenText } from '../control/tokens/token-state.js'
 import type { TokenRecord } from '../control/tokens/tokens.js'
 import { ServiceError } from '../errors.js'
 
-/** Who asks. Rate, quota and cursors belong to `id`, the subscription, whichever token is used. */
+/** The caller. Rate, quota and cursors belong to the subscription `id`, for all its tokens. */
 export type Principal = Subscriber | { readonly kind: 'demo'; readonly id: 'demo' }
 
 export interface Subscriber {
@@ -15,7 +15,7 @@ export interface Subscriber {
   readonly tokenId: string
   /** Milliseconds since 1970. */
   readonly expiresAt: number
-  /** Rows a month over all datasets; null = no such cap. */
+  /** Rows a month over all datasets; null = no cap. */
   readonly globalRows: number | null
   /** Dataset → plan. */
   readonly grants: ReadonlyMap<string, string>
@@ -23,7 +23,7 @@ export interface Subscriber {
 
 export interface Authentication {
   readonly tokens: Pick<TokenLookup, 'find'>
-  /** The public demo token of the registry; null where there is none. */
+  /** The public demo token of the registry; null without a demo. */
   readonly demoToken: string | null
   readonly now: () => number
 }

@@ -9,7 +9,7 @@ export interface RateStatus {
   readonly limit: number
   /** Refused ones included. */
   readonly requests: number
-  /** Those that cost nothing are counted apart. */
+  /** Free requests have a budget of their own. */
   readonly isFree: boolean
   readonly remaining: number
   /** Until the window ends. */
@@ -24,14 +24,14 @@ interface Window {
 
 const windowMs = 60_000
 const defaultPerMinute = 120
-/** Far more than people and agents need of what costs nothing: lists of tools, pages, documents. */
+/** Far more lists of tools, pages and documents than people and agents need. */
 const freePerMinute = 600
 /** Addresses share this many counters, so that no number of them can fill the memory. */
 const addressBuckets = 65_536
 
 /**
- * Counts requests a minute, in memory: a subscription's by its id, everyone else's by address, and
- * those that cost nothing apart from the others. A window begins with its first request. A restart
+ * Counts requests a minute, in memory: a subscription's by its id, all others by address. Free
+ * requests have a count of their own. A window begins with its first request. A restart
  * forgets the current ones.
  */
 export class RateLimits {
@@ -40,12 +40,12 @@ export class RateLimits {
   readonly #windows = new Map<string, Window>()
   readonly #salt = randomBytes(16)
 
-  /** `monotonicMs` never goes back, whatever is done to the machine's clock. */
+  /** `monotonicMs` never goes back, even when the machine's clock does. */
   constructor(monotonicMs: () => number) {
     this.#monotonicMs = monotonicMs
   }
 
-  /** How many windows are kept: one or two for each client of the last minute. */
+  /** The number of windows: one or two for each client of the last minute. */
   get size(): number {
     return this.#windows.size
   }
@@ -65,7 +65,7 @@ export class RateLimits {
     return this.#count(key, limit, requests)
   }
 
-  /** Takes one of the free requests of a subscription, or of the address of everyone else. */
+  /** Takes one of the free requests of a subscription, or of an address. */
   takeFree(principal: Principal | undefined, address: string): RateStatus {
     return this.#count(this.#freeKey(principal, address), freePerMinute, 1, true)
   }
@@ -115,7 +115,7 @@ export class RateLimits {
     }
   }
 
-  /** Salted, so that nobody can choose an address that shares another's counter. */
+  /** Salted: a client can't choose an address that shares another client's counter. */
   #bucket(address: string): number {
     const digest = createHmac('sha256', this.#salt).update(networkOf(address)).digest()
     return digest.readUInt32BE(0) % addressBuckets
@@ -125,16 +125,16 @@ export class RateLimits {
 /** @throws rate_limit_exceeded */
 export function requireRate(rate: RateStatus): void {
   if (!rate.exceeded) return
-  const what = rate.isFree ? 'requests that cost nothing' : 'requests'
+  const what = rate.isFree ? 'free requests' : 'requests'
   throw new ServiceError(
     'rate_limit_exceeded',
-    `At most ${rate.limit} ${what} a minute. Wait ${rate.resetSeconds} s.`,
+    `Only ${rate.limit} ${what} a minute are allowed. Wait ${rate.resetSeconds} s.`,
     { retryAfterSeconds: rate.resetSeconds },
   )
 }
 
 /** Requests a minute: a token with several plans has the highest of their rates. */
-export function planRate(principal: Subscriber, catalog: Catalog): number {
+function planRate(principal: Subscriber, catalog: Catalog): number {
   const rates = [...principal.grants].flatMap(([dataset, plan]) => {
     const found = catalog.datasets.get(dataset)?.plans.get(plan)
     return found ? [found.ratePerMinute] : []

@@ -40,7 +40,7 @@ export function openServer(parts: ServerParts): FastifyInstance {
   const { config, cleanup, service, live, engine, logger } = parts
   const portal = {
     showcase: service.showcase,
-    admitVisitor: service.admitVisitor,
+    admitVisitor: service.admitAnonymous,
     firstPath: (dataset: string) => firstPath(live.serving, dataset),
     assets: readAssets(parts.portalFolder ?? null),
     publicUrl: config.publicUrl,

@@ -27,7 +27,9 @@ export interface Dataset {
   readonly requireFilter: boolean
   readonly timeoutMs: number
   readonly plans: ReadonlyMap<string, Plan>
-  /** The demo subset; null if the demo token has no grant. */
+  /** Whether the registry has a demo subset, also if the dataset can't be served. */
+  readonly hasDemo: boolean
+  /** The demo subset of the version; null if the demo token has no grant. */
   readonly demo: readonly Predicate[] | null
   readonly version: Version | null
   /** Superseded versions that walks may still use, the newest last. */
@@ -62,6 +64,7 @@ export function registryDataset(name: string, entry: DatasetEntry): Dataset {
     requireFilter: entry.require_filter === true,
     timeoutMs: (entry.timeout_seconds ?? defaultTimeoutSeconds) * 1000,
     plans: plansOf(entry),
+    hasDemo: entry.demo !== undefined,
     demo: null,
     version: null,
     earlier: [],
@@ -151,13 +154,14 @@ export function narrowedDataset(
   reason: string,
 ): Dataset {
   const { name, version } = dataset
-  if (!version) return Object.freeze({ ...dataset, reason })
+  const hasDemo = entry.demo !== undefined
+  if (!version) return Object.freeze({ ...dataset, hasDemo, reason })
   const narrowed = earlierVersion(version, name, registry, entry)
   const hidden = (columns: readonly Column[]) => columns.filter((column) => column.hidden)
   const nowHidden = hidden(narrowed.version.columns)
   const hidesMore = nowHidden.length > hidden(version.columns).length
   const next = hidesMore ? derivedVersion(narrowed.version, nowHidden) : version
-  return Object.freeze({ ...dataset, version: next, demo: narrowed.demo, reason })
+  return Object.freeze({ ...dataset, hasDemo, version: next, demo: narrowed.demo, reason })
 }
 
 const yearTypes: readonly string[] = ['integer', 'date', 'timestamp']

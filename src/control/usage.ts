@@ -114,7 +114,8 @@ export function moveLaterUsage(store: ControlStore, period: string): readonly La
   })
 }
 
-function chargeOne(store: ControlStore, charge: Charge): ChargeResult {
+/** What a charge would be granted now; it records nothing. */
+export function chargeResult(store: ControlStore, charge: Charge): ChargeResult {
   const { period, datasets, total } = readUsage(store, charge.subscriptionId, charge.period)
   const used = datasets.get(charge.dataset) ?? 0
   const left = Math.min(
@@ -123,8 +124,14 @@ function chargeOne(store: ControlStore, charge: Charge): ChargeResult {
   )
   const affordable = Math.max(0, Math.min(charge.rows, left))
   const granted = charge.allOrNone && affordable < charge.rows ? 0 : affordable
-  if (granted > 0) addUsage(store, { ...charge, period, rows: granted })
   return { granted, period, datasetUsed: used + granted, globalUsed: total + granted }
+}
+
+function chargeOne(store: ControlStore, charge: Charge): ChargeResult {
+  const result = chargeResult(store, charge)
+  const { granted: rows, period } = result
+  if (rows > 0) addUsage(store, { ...charge, period, rows })
+  return result
 }
 
 function addUsage(

@@ -18,12 +18,15 @@ export function requireSmallBody(headers: IncomingHttpHeaders): void {
 }
 
 function tooLarge(): ServiceError {
-  return new ServiceError('payload_too_large', 'The body is over 1 MiB.')
+  return new ServiceError(
+    'payload_too_large',
+    'The body is over 1 MiB. Split the question into several.',
+  )
 }
 
 /**
- * The body of a request whose client was let in; empty where there is none. A client that waits for
- * `100 Continue` gets it now.
+ * The body of an admitted request, possibly empty. A client that waits for `100 Continue` gets it
+ * now.
  * @throws payload_too_large as soon as it is over 1 MiB; bad_request for very many small pieces;
  *   the connection's own error when the client is gone
  */
@@ -36,7 +39,7 @@ export async function readBody(request: FastifyRequest, reply: FastifyReply): Pr
   const add = (piece: Buffer) => {
     if (bytes + piece.length > bodyBytesMax) throw tooLarge()
     if (++pieces > piecesMax) {
-      throw badRequest(`The body comes in more than ${piecesMax} pieces: send larger ones.`)
+      throw badRequest(`The body has more than ${piecesMax} chunks. Send larger ones.`)
     }
     // Copied at once: a piece of one byte takes a hundred times its size.
     while (bytes + piece.length > body.length) body = Buffer.concat([body], 2 * body.length)
@@ -55,7 +58,7 @@ export async function readBody(request: FastifyRequest, reply: FastifyReply): Pr
       }
     }
     if (raw.destroyed) {
-      refuse(request.visit?.signal.reason)
+      refuse(request.context?.signal.reason)
       return
     }
     raw.on('data', take).once('end', resolve).once('error', refuse)

@@ -42,11 +42,11 @@ type CodingName = keyof typeof codings
 
 const bodyBytesMin = 1024
 
-/** Text; what is packed already, as Parquet and pictures are, would only grow. */
+/** Text types; Parquet and pictures are already compressed. */
 const textTypes = /^(?:text\/(?!event-stream)|image\/svg\+xml|application\/\S*(?:json|javascript))/
 
 /**
- * Compresses what shrinks by it, as the client takes it. Entity tags become weak: a strong one
+ * Compresses text in the coding that the client prefers. Entity tags become weak: a strong one
  * promises the same bytes, and those depend on `Accept-Encoding` now.
  *
  * `@fastify/compress` is not used: it takes a text that begins with "80" or "H," for deflated data
@@ -67,7 +67,7 @@ export function addCompression(app: FastifyInstance): void {
   })
 }
 
-/** What bytes were compressed to: those of a file are the same for everybody who asks. */
+/** The compressed forms of bodies that never change, such as files. */
 const known = new WeakMap<Buffer, Map<CodingName, Promise<Buffer>>>()
 
 function compressed(body: string | Buffer, name: CodingName): Promise<Buffer> {

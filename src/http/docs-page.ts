@@ -3,7 +3,7 @@ export const startScript = `'use strict'
 
 const page = document.getElementById('reference')
 const { demoToken, document: documentAddress } = page.dataset
-/** Whose document is shown; null = anybody's. It stays in this tab. */
+/** The token whose document is shown; null = the public document. It never leaves this tab. */
 const shown = { token: null }
 
 async function show(token, { specActions }) {
@@ -12,13 +12,13 @@ async function show(token, { specActions }) {
   const headers = token === null ? {} : { Authorization: 'Bearer ' + token }
   const answer = await fetch(documentAddress, { headers })
   const text = await answer.text()
-  // Somebody has authorized or logged out meanwhile.
+  // The user has authorized or logged out in the meantime.
   if (token !== shown.token) return
   if (answer.ok) specActions.updateSpec(text)
   else shown.token = undefined
 }
 
-/** Whoever authorizes sees the datasets of their own token. */
+/** A user who authorizes sees the datasets of their own token. */
 const followToken = () => ({
   statePlugins: {
     auth: {
@@ -82,9 +82,8 @@ export const contentSecurity = [
 ].join('; ')
 
 /**
- * The page of the reference. `root` is before each path, and a path of a URL: it needs no escape;
- * `fileOf` gives the path of one of its files; the demo token is public, of letters that need none,
- * and null where there is none.
+ * The page of the reference. `root` is before each path, and safe in a URL; `fileOf` gives
+ * the path of one of its files; the demo token is public, safe in HTML, and may be null.
  */
 export function docsPage(
   root: string,
@@ -104,7 +103,11 @@ export function docsPage(
   </head>
   <body>
     <noscript>Without JavaScript, read <a href="${root}/openapi.json">/openapi.json</a>.</noscript>
-    <main id="reference" data-demo-token="${demoToken ?? ''}" data-document="${root}/openapi.json"></main>
+    <main
+      id="reference"
+      data-demo-token="${demoToken ?? ''}"
+      data-document="${root}/openapi.json"
+    ></main>
     <script src="${addressOf('swagger-ui-bundle.js')}"></script>
     <script src="${addressOf('start.js')}"></script>
   </body>

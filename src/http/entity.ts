@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { contentTag, matchesTag } from '../service/entity-tag.js'
 
-/** A body that was made before anybody asked. */
+/** A complete body with its entity tag. */
 export interface Entity {
   readonly body: Buffer
   readonly type: string
@@ -14,7 +14,7 @@ export function entityOf(body: Buffer, type: string): Entity {
   return { body, type, tag: contentTag(body) }
 }
 
-/** Sends the body, or 304 to whom it is known. */
+/** Sends the body, or 304 to a client that has it. */
 export function sendEntity(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -25,7 +25,7 @@ export function sendEntity(
   return reply.type(type).send(body)
 }
 
-/** Sends what this caller alone may see, or 304 to whom it is known. */
+/** Sends what this caller alone may see, or 304 to a client that has it. */
 export function sendOwn(
   request: FastifyRequest,
   reply: FastifyReply,

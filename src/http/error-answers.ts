@@ -7,9 +7,12 @@ import { ServiceError, asServiceError, badRequest, errorStatus, isFault } from '
 const frameworkErrors: Readonly<Record<string, ServiceError>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: new ServiceError(
     'unsupported_media_type',
-    'Send the body as application/json, not compressed.',
+    'The body must be JSON. Send the header "Content-Type: application/json".',
   ),
-  FST_ERR_BAD_URL: new ServiceError('bad_request', 'The path has a broken percent-encoding.'),
+  FST_ERR_BAD_URL: new ServiceError(
+    'bad_request',
+    'The path has a broken percent-encoding. Encode "%" as %25.',
+  ),
   FST_ERR_MAX_PARAM_LENGTH: nothingHere(),
   // Of QUERY, which no path has.
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: nothingHere(),
@@ -47,7 +50,7 @@ export function sendError(cause: unknown, request: FastifyRequest, reply: Fastif
 function isHangUp(cause: unknown, request: FastifyRequest): boolean {
   if (!request.socket.destroyed) return false
   const brokeOff = (cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNRESET'
-  return brokeOff || cause === request.visit?.signal.reason
+  return brokeOff || cause === request.context?.signal.reason
 }
 
 function errorBody(error: ServiceError): string {

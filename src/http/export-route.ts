@@ -3,13 +3,13 @@ import { ServiceError, badRequest, isFault } from '../errors.js'
 import { exportFormats } from '../query/page-format.js'
 import { parseUrl } from '../query/parse-url.js'
 import type { RawQuestion } from '../query/raw-question.js'
-import type { Service, Visit } from '../service.js'
+import type { Service, RequestContext } from '../service.js'
 import type { ExportPart } from '../service/export.js'
 import type { Page } from '../service/page.js'
 import { pacedBody } from './paced-body.js'
 import { acceptedFormat, csvHeader, linesOf, mediaTypes } from './page-formats.js'
-import { visitOf } from './visit.js'
-import type { DatasetRoute } from './visit.js'
+import { contextOf } from './request-context.js'
+import type { DatasetRoute } from './request-context.js'
 
 type Part = ExportPart<Page>
 
@@ -28,15 +28,15 @@ export async function answerExport(
   query: string,
   silenceMs: number,
 ): Promise<FastifyReply> {
-  const visit = visitOf(request, reply)
-  const guest = service.admit(visit, 1)
+  const context = contextOf(request, reply)
+  const caller = service.admit(context, 1)
   const { dataset } = request.params
   const question = () => exportQuestion(query, request)
   if (request.method === 'HEAD') {
-    const facts = await service.readPage(guest, { dataset, question, checkOnly: true })
+    const facts = await service.readPage(caller, { dataset, question, checkOnly: true })
     return withHead(reply, dataset, facts).send()
   }
-  const { first, parts } = await service.exportPages(guest, { dataset, question })
+  const { first, parts } = await service.exportPages(caller, { dataset, question })
   withHead(reply, dataset, first)
   const write = first.format === 'csv' ? csvWriter(reply, first.columns) : ndjsonOf
   // The socket's own timer sees no progress within a page; Node closes where nothing listens.
@@ -44,7 +44,7 @@ export async function answerExport(
   const onSilence = () => {
     request.log.info('export disconnected: the client read nothing')
   }
-  const pages = bodyOf(parts, write, request.log, visit)
+  const pages = bodyOf(parts, write, request.log, context)
   return reply.send(pacedBody(pages, reply.raw, { silenceMs, onSilence }))
 }
 
@@ -53,17 +53,21 @@ function exportQuestion(query: string, { headers, raw }: FastifyRequest): RawQue
   const question = parseUrl(query)
   if (question.limit !== null) {
     throw badRequest(
-      'An export is whole: leave limit out. GET /v1/<dataset> gives pages of a limit.',
+      'An export has no limit. Leave limit out, or read pages with GET /v1/<dataset>.',
     )
   }
   const format = question.format ?? acceptedFormat(headers.accept, exportFormats)
   if (format !== 'ndjson' && format !== 'csv') {
-    throw new ServiceError('not_acceptable', 'An export is ndjson or csv.')
+    throw new ServiceError(
+      'not_acceptable',
+      'An export is ndjson or csv. Send format=ndjson or format=csv.',
+    )
   }
   if (format === 'csv' && raw.httpVersion === '1.0') {
     throw new ServiceError(
       'not_acceptable',
-      'HTTP/1.0 can not tell that CSV is whole; a proxy may speak it for you. Take format=ndjson.',
+      'CSV needs HTTP/1.1 to show that it is complete, and a proxy may send HTTP/1.0. ' +
+        'Send format=ndjson.',
     )
   }
   return { ...question, format }
@@ -86,7 +90,7 @@ async function* bodyOf(
   parts: AsyncIterable<Part>,
   write: (part: Part) => Buffer,
   log: FastifyBaseLogger,
-  { signal }: Visit,
+  { signal }: RequestContext,
 ): AsyncGenerator<Buffer> {
   for await (const part of parts) {
     if (signal.aborted) break

@@ -5,7 +5,7 @@ import type { Reference } from '../service/reference.js'
 import { entityOf, sendEntity } from './entity.js'
 import type { Entity } from './entity.js'
 import { openApiDocument } from './openapi/document.js'
-import { visitOf } from './visit.js'
+import { contextOf } from './request-context.js'
 
 /**
  * `GET /openapi.json`: with a token the document of its datasets, without one that of the listed
@@ -20,7 +20,7 @@ export function addReference(
     method: ['GET', 'HEAD'],
     url: '/openapi.json',
     handler: async (request, reply) => {
-      const reference = await service.reference(visitOf(request, reply))
+      const reference = await service.reference(contextOf(request, reply))
       const known = documents.get(reference.catalog) ?? new Map<string, Entity>()
       documents.set(reference.catalog, known)
       void reply.header('Cache-Control', 'private, no-cache').header('Vary', 'Authorization')

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 
-/** A reader's progress is seen piece by piece: a page may be so long that a slow one takes minutes. */
+/** The client's progress is measured in pieces: a slow client takes minutes for a long page. */
 const pieceBytes = 64 * 1024
 
 /** How long a client may read nothing, and what is done then, before it is disconnected. */

@@ -27,7 +27,7 @@ export function acceptedFormat<Format extends PageFormat>(
     .sort((one, other) => other.quality - one.quality)
   if (best) return best.format
   const known = formats.map((format) => mediaTypes[format].split(';', 1)[0])
-  throw new ServiceError('not_acceptable', `Answers are ${known.join(', ')}.`)
+  throw new ServiceError('not_acceptable', `Accept must allow one of ${known.join(', ')}.`)
 }
 
 /** What the range that names the type most closely says; 0 where none does. */
@@ -88,9 +88,9 @@ function joined(start: string, rows: readonly Buffer[], between: string, end: st
 const linkLettersMax = 4000
 
 /**
- * The request's question with the cursor of the next page, for `Link: <?…>; rel="next"` (RFC 8288):
- * relative, so that it holds behind any proxy. Null where it would be longer than clients take in a
- * header.
+ * The request's question with the cursor of the next page, for `Link: <?…>; rel="next"`
+ * (RFC 8288): relative, so that it is right behind any proxy. Null where it is too long for the
+ * headers that clients accept.
  */
 export function nextLink(query: string, cursor: string): string | null {
   const others = query.split('&').filter((part) => part !== '' && !isCursor(part))

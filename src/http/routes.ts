@@ -4,21 +4,21 @@ import { ServiceError, badRequest } from '../errors.js'
 import { pageFormats } from '../query/page-format.js'
 import { parseJsonText } from '../query/parse-json.js'
 import { parseUrl } from '../query/parse-url.js'
-import type { Guest, Service } from '../service.js'
-import type { PageAnswer, PageRequest } from '../service/page.js'
+import type { Caller, Service } from '../service.js'
 import {
   AccountSchema,
   DatasetListSchema,
   DatasetSchema,
   ReadySchema,
   StatusSchema,
-} from './answer-schemas.js'
+} from '../service/answer-schemas.js'
+import type { PageAnswer, PageRequest } from '../service/page.js'
 import { readBody } from './body.js'
 import { sendOwn } from './entity.js'
 import { answerExport, exportSilenceMs } from './export-route.js'
 import { acceptedFormat, mediaTypes, nextLink, pageBody } from './page-formats.js'
-import { visitOf } from './visit.js'
-import type { DatasetRoute } from './visit.js'
+import { contextOf } from './request-context.js'
+import type { DatasetRoute } from './request-context.js'
 
 export interface RouteParts {
   readonly service: Service
@@ -26,7 +26,7 @@ export interface RouteParts {
   readonly isReady: () => boolean
   /** False while an older state is served because the newest is refused. */
   readonly isUpToDate: () => boolean
-  /** A stored file was found damaged, and that is not healed yet. */
+  /** A stored file is damaged and not repaired yet. */
   readonly isDamaged: () => boolean
   /** How long a client may read nothing of an export; five minutes when left out. */
   readonly exportSilenceMs?: number
@@ -35,41 +35,45 @@ export interface RouteParts {
 const reading = ['GET', 'HEAD']
 
 /** Every path of the REST interface (contract 1.1); a path's other methods answer 405. */
-export function addRoutes(
-  app: FastifyInstance,
-  {
-    service,
-    isReady,
-    isUpToDate,
-    isDamaged,
-    exportSilenceMs: silenceMs = exportSilenceMs,
-  }: RouteParts,
-): void {
-  const typed = app.withTypeProvider<TypeBoxTypeProvider>()
+export function addRoutes(app: FastifyInstance, parts: RouteParts): void {
+  const { service } = parts
   const admit = (request: FastifyRequest, reply: FastifyReply) =>
-    service.admit(visitOf(request, reply), 1)
+    service.admit(contextOf(request, reply), 1)
+  addHealth(app, parts)
+  addDescriptions(app, service, admit)
+  addRows(app, parts, admit)
+}
 
-  typed.route({
+type Admit = (request: FastifyRequest, reply: FastifyReply) => Caller
+
+function addHealth(app: FastifyInstance, { isReady, isUpToDate, isDamaged }: RouteParts): void {
+  app.route({
     method: reading,
     url: '/healthz',
     schema: { response: { 200: StatusSchema } },
     handler: () => ({ status: 'ok' }),
   })
-  typed.route({
+  app.route({
     method: reading,
     url: '/readyz',
     schema: { response: { 200: ReadySchema } },
     handler: () => {
       if (!isReady()) {
-        throw new ServiceError('service_unavailable', 'Not ready.', { retryAfterSeconds: 5 })
+        throw new ServiceError('service_unavailable', notReadyText, { retryAfterSeconds: 5 })
       }
       const reload = isUpToDate() ? 'ok' : 'refused'
       return { status: 'ready', reload, data: isDamaged() ? 'damaged' : 'ok' }
     },
   })
+}
+
+const notReadyText = 'The service is not ready. Try again in 5 s.'
+
+function addDescriptions(app: FastifyInstance, service: Service, admit: Admit): void {
+  const typed = app.withTypeProvider<TypeBoxTypeProvider>()
   typed.route({
     method: reading,
-    url: '/v1/',
+    url: '/v1',
     schema: { response: { 200: DatasetListSchema } },
     handler: async (request, reply) => {
       const data = await service.listDatasets(admit(request, reply))
@@ -87,11 +91,14 @@ export function addRoutes(
     url: '/v1/:dataset/schema',
     schema: { response: { 200: DatasetSchema } },
     handler: async (request, reply) => {
-      const guest = admit(request, reply)
-      const description = await service.describeDataset(guest, request.params.dataset)
-      return sendOwn(request, reply, description)
+      const caller = admit(request, reply)
+      return sendOwn(request, reply, await service.describeDataset(caller, request.params.dataset))
     },
   })
+}
+
+function addRows(app: FastifyInstance, parts: RouteParts, admit: Admit): void {
+  const { service, exportSilenceMs: silenceMs = exportSilenceMs } = parts
   app.route<DatasetRoute>({
     method: reading,
     url: '/v1/:dataset/export',
@@ -111,12 +118,12 @@ export function addRoutes(
     method: 'POST',
     url: '/v1/:dataset/query',
     handler: async (request, reply) => {
-      const guest = admit(request, reply)
+      const caller = admit(request, reply)
       const body = await readBody(request, reply)
-      return answerPage(service, guest, request, reply, () => {
+      return answerPage(service, caller, request, reply, () => {
         const format = acceptedFormat(request.headers.accept, pageFormats)
         if (queryOf(request.raw.url ?? '') !== '') {
-          throw badRequest('POST takes its question in the body, none in the URL.')
+          throw badRequest('POST reads its question from the body. Leave the query string out.')
         }
         return { ...parseJsonText(decodeBody(body)), format }
       })
@@ -126,12 +133,12 @@ export function addRoutes(
 
 async function answerPage(
   service: Service,
-  guest: Guest,
+  caller: Caller,
   request: FastifyRequest<DatasetRoute>,
   reply: FastifyReply,
   question: PageRequest['question'],
 ): Promise<FastifyReply> {
-  const answer = await service.readPage(guest, {
+  const answer = await service.readPage(caller, {
     dataset: request.params.dataset,
     question,
     // The target of a POST has no representation to compare: 304 is for GET and HEAD (RFC 9110).
@@ -168,7 +175,7 @@ function queryOf(url: string): string {
 
 /** @throws bad_request for a body that is missing or not UTF-8 */
 function decodeBody(body: Buffer): string {
-  if (body.length === 0) throw badRequest('The request needs a JSON body.')
+  if (body.length === 0) throw badRequest('The request needs a JSON body. Example: {"limit": 10}')
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body)
   } catch {

@@ -8,45 +8,75 @@ import { ServiceError, badRequest } from '../errors.js'
 import { closeIfUnread, readBody, requireSmallBody } from './body.js'
 import { addCompression } from './compression.js'
 import { addCors } from './cors.js'
-import { addDocs } from './docs.js'
+import { addDocs } from './docs-route.js'
 import { answerBrokenRequest, nothingHere, sendError } from './error-answers.js'
 import { addReference } from './openapi-route.js'
+import { limitHeaders, contextOf } from './request-context.js'
 import { addRoutes } from './routes.js'
 import type { RouteParts } from './routes.js'
-import { limitHeaders, visitOf } from './visit.js'
 
 export interface ServerParts extends RouteParts {
   readonly logger: FastifyBaseLogger
-  /** Networks whose `X-Forwarded-For` is believed; empty = none. */
+  /** Networks whose `X-Forwarded-For` is trusted; empty = none. */
   readonly trustProxy: readonly string[]
   /** Origins whose web pages may read the answers; `*` alone = any; empty = none. */
   readonly corsOrigins: readonly string[]
-  /** Other doors on the same listener, under the same manners. */
+  /** Other doors on the same listener. */
   readonly doors: readonly Door[]
-  /** What stands in front of every path behind a proxy; nothing when left out. */
+  /** The prefix of every path behind a proxy; none when left out. */
   readonly root?: string
-  /** Answers a person where nothing is; false leaves the answer to us. */
+  /** Answers a browser at an unknown path; false leaves the answer to this door. */
   readonly sendMissingPage?: (request: FastifyRequest, reply: FastifyReply) => boolean
 }
 
-/** What a door needs of HTTP: a request as a visit, and its body once the visit is let in. */
-interface Manners {
-  readonly visitOf: typeof visitOf
+/** What a door needs from HTTP; the body is read once the caller is admitted. */
+interface HttpParts {
+  readonly contextOf: typeof contextOf
   readonly readBody: typeof readBody
 }
 
 /** Adds routes. */
-export type Door = (app: FastifyInstance, manners: Manners) => void
+export type Door = (app: FastifyInstance, http: HttpParts) => void
 
 const headerBytesMax = 32 * 1024
 const connectionsMax = 10_000
-/** nginx's number for a client that hung up before its answer: it stands in the log only. */
+/** nginx's status for a client that disconnected before its answer; for the log only. */
 const clientGoneStatus = 499
 
 /** The HTTP door: translates requests in and answers out. It holds no rule of the product. */
 export function buildServer(parts: ServerParts): FastifyInstance {
-  const app = Fastify({
-    loggerInstance: parts.logger,
+  const app = createFastify(parts)
+  app.server.maxConnections = connectionsMax
+  // Node refuses unknown expectations without a body; RFC 9110 lets a server ignore them.
+  app.server.on('checkExpectation', (request, response) => {
+    app.routing(request, response)
+  })
+  // Node would ask for every body; `readBody` asks only for those of admitted callers.
+  app.server.on('checkContinue', (request, response) => {
+    app.routing(request, response)
+  })
+  app.decorateRequest('context', null)
+  app.decorateRequest('limits', null)
+  acceptJsonOnly(app)
+  addHooks(app)
+  addCompression(app)
+  const methods = collectMethods(app)
+  addRoutes(app, parts)
+  addReference(app, parts)
+  addDocs(app, parts)
+  for (const addDoor of parts.doors) addDoor(app, { contextOf, readBody })
+  refuseOtherMethods(app, methods)
+  if (parts.corsOrigins.length > 0) addCors(app, parts.corsOrigins)
+  app.setErrorHandler(sendError)
+  app.setNotFoundHandler((request, reply) => {
+    if (!parts.sendMissingPage?.(request, reply)) sendError(nothingHere(), request, reply)
+  })
+  return app
+}
+
+function createFastify({ logger, trustProxy }: ServerParts): FastifyInstance {
+  return Fastify({
+    loggerInstance: logger,
     logController: new LogController({
       disableRequestLogging: true,
       requestIdLogLabel: 'requestId',
@@ -55,17 +85,16 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     connectionTimeout: 30_000,
     maxRequestsPerSocket: 1000,
     forceCloseConnections: 'idle',
-    // A request that is already here is served while the server closes; Fastify's own 503 would
-    // have another shape.
+    // Requests that arrived before the close are served; Fastify's own 503 has another shape.
     return503OnClosing: false,
-    trustProxy: parts.trustProxy.length === 0 ? false : [...parts.trustProxy],
+    trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
     exposeHeadRoutes: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 100 },
     http: {
       maxHeaderSize: headerBytesMax,
       headersTimeout: 10_000,
       connectionsCheckingInterval: 2000,
-      // Node's own refusal has no body; the hook below says it in ours.
+      // Node's refusal has no body; the hook below refuses with one.
       requireHostHeader: false,
     },
     genReqId: (request) => requestIdOf(request.headers['x-request-id']),
@@ -78,37 +107,12 @@ export function buildServer(parts: ServerParts): FastifyInstance {
     clientErrorHandler: (error, socket) => {
       const requestId = randomUUID()
       const status = answerBrokenRequest(error, socket, requestId)
-      if (status) parts.logger.info({ requestId, status, reason: error.code }, 'broken request')
+      if (status) logger.info({ requestId, status, reason: error.code }, 'broken request')
     },
   })
-  app.server.maxConnections = connectionsMax
-  // Node refuses unknown expectations without a body; RFC 9110 lets a server pass over them.
-  app.server.on('checkExpectation', (request, response) => {
-    app.routing(request, response)
-  })
-  // Node would ask for every body; `readBody` asks for those of clients that were let in.
-  app.server.on('checkContinue', (request, response) => {
-    app.routing(request, response)
-  })
-  app.decorateRequest('visit', null)
-  acceptJsonOnly(app)
-  addHooks(app)
-  addCompression(app)
-  const methods = collectMethods(app)
-  addRoutes(app, parts)
-  addReference(app, parts)
-  addDocs(app, parts)
-  for (const addDoor of parts.doors) addDoor(app, { visitOf, readBody })
-  refuseOtherMethods(app, methods)
-  if (parts.corsOrigins.length > 0) addCors(app, parts.corsOrigins)
-  app.setErrorHandler(sendError)
-  app.setNotFoundHandler((request, reply) => {
-    if (!parts.sendMissingPage?.(request, reply)) sendError(nothingHere(), request, reply)
-  })
-  return app
 }
 
-/** A client's own request id is kept where it is harmless in headers and logs. */
+/** A client's own request id is kept where it is safe in headers and logs. */
 function requestIdOf(given: string | string[] | undefined): string {
   return typeof given === 'string' && /^[A-Za-z0-9-]{1,64}$/.test(given) ? given : randomUUID()
 }
@@ -120,7 +124,7 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
     .header('Cache-Control', 'no-store')
 }
 
-/** Bodies stay unread until a route lets their client in, and bytes until the question is read. */
+/** Bodies stay unread until a route has admitted the caller. */
 function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', ({ headers }, _body, done) => {
@@ -138,10 +142,13 @@ function addHooks(app: FastifyInstance): void {
       if (isGone) logAnswer(request, reply, clientGoneStatus)
     })
     if (request.headers.host === undefined && request.raw.httpVersion !== '1.0') {
-      throw badRequest('The header Host is missing.')
+      throw badRequest('The header Host is missing. Send it.')
     }
     if (request.headers['content-encoding'] !== undefined) {
-      throw new ServiceError('unsupported_media_type', 'Send the body uncompressed.')
+      throw new ServiceError(
+        'unsupported_media_type',
+        'The body is compressed. Send it uncompressed.',
+      )
     }
     if (holdsToken(request.raw.url ?? '')) {
       throw badRequest(tokenInUrlText)
@@ -152,8 +159,8 @@ function addHooks(app: FastifyInstance): void {
     isClosing = true
   })
   app.addHook('onSend', async (request, reply, payload) => {
-    if (request.visit) reply.headers(limitHeaders(request.visit))
-    // Or a connection kept open after its last answer would keep the server waiting.
+    if (request.limits) reply.headers(limitHeaders(request.limits))
+    // A connection that stays open after its last answer would keep the server waiting.
     if (isClosing) reply.header('Connection', 'close')
     closeIfUnread(request, reply)
     return payload
@@ -164,8 +171,8 @@ function addHooks(app: FastifyInstance): void {
 }
 
 /**
- * Requests that come on one connection at once are answered one after another. A response that has
- * no connection yet would never hear that the client is gone, so its work does not begin before.
+ * Pipelined requests are answered one after another. A response that has no socket yet would not
+ * notice that the client disconnects, so its work begins when it has one.
  */
 function turnOf({ raw }: FastifyReply): Promise<void> | undefined {
   if (raw.socket !== null) return undefined
@@ -190,7 +197,7 @@ function logAnswer(
   )
 }
 
-/** Path and parameter names: values may be anybody's data. */
+/** Path and parameter names; values may be personal data. */
 function loggedUrl(url: string): string {
   if (holdsToken(url)) return '[a URL with a token]'
   const [path = '', query = ''] = url.split('?', 2)
@@ -208,7 +215,7 @@ function collectMethods(app: FastifyInstance): ReadonlyMap<string, Set<string>> 
   return methods
 }
 
-/** A wrong method is said before anything else is checked, with those that the path has. */
+/** A wrong method is refused before any other check, with the methods that are allowed. */
 function refuseOtherMethods(
   app: FastifyInstance,
   methods: ReadonlyMap<string, ReadonlySet<string>>,
@@ -219,12 +226,14 @@ function refuseOtherMethods(
   for (const [url, known] of [...methods]) {
     const others = app.supportedMethods.filter((method) => !known.has(method)) as HTTPMethods[]
     const allow = [...known].join(', ')
+    const verb = known.size === 1 ? 'is' : 'are'
+    const only = `Only ${[...known].join(' and ')} ${verb} allowed here.`
     app.route({
       method: others,
       url,
       onRequest: async (_request, reply) => {
         reply.header('Allow', allow)
-        throw new ServiceError('method_not_allowed', `This path has ${allow}.`)
+        throw new ServiceError('method_not_allowed', only)
       },
       handler: () => undefined,
     })

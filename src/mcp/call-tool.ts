@@ -5,7 +5,7 @@ import { rawQuestion, withReadTexts } from '../query/parse-json.js'
 import { shapeReader } from '../query/read-shape.js'
 import { memberText } from '../query/scan-json.js'
 import { recordOf } from '../registry/shape.js'
-import type { Guest, Service } from '../service.js'
+import type { Caller, Service } from '../service.js'
 import { correctedCall } from './corrected-call.js'
 import { describeAnswer } from './describe-answer.js'
 import { answerRoom, queryAnswer } from './query-answer.js'
@@ -14,7 +14,7 @@ import type { ToolName } from './tools.js'
 
 /** The caller, and the request's body as received: its numbers are checked as written. */
 export interface Call {
-  readonly guest: Guest
+  readonly caller: Caller
   readonly bodyText: string
 }
 
@@ -42,20 +42,20 @@ export async function callTool(
   service: Service,
   name: ToolName,
   args: unknown,
-  { guest, bodyText }: Call,
+  { caller, bodyText }: Call,
   logFault: (error: ServiceError) => void,
 ): Promise<ToolResult> {
   let given = args
   try {
     if (firstInexact(bodyText) !== undefined) requireExactNumbers(writtenArguments(bodyText))
     if (name === 'query') given = withoutNulls(withReadTexts(args))
-    const text = exactJsonText(await run(service, guest, name, given))
+    const text = exactJsonText(await run(service, caller, name, given))
     return {
       content: [{ type: 'text', text }],
       structuredContent: { ...recordOf(JSON.parse(text)) },
     }
   } catch (cause) {
-    guest.visit.signal.throwIfAborted()
+    caller.context.signal.throwIfAborted()
     const error = asServiceError(cause)
     if (isFault(error)) logFault(error)
     return {
@@ -65,18 +65,23 @@ export async function callTool(
   }
 }
 
-async function run(service: Service, guest: Guest, name: ToolName, args: unknown): Promise<object> {
+async function run(
+  service: Service,
+  caller: Caller,
+  name: ToolName,
+  args: unknown,
+): Promise<object> {
   switch (name) {
     case 'list_resources':
       readList(args)
-      return { resources: await service.listDatasets(guest) }
+      return { resources: await service.listDatasets(caller) }
     case 'describe_resource': {
       const { resource } = readDescribe(args)
-      return describeAnswer(await service.guideDataset(guest, resource))
+      return describeAnswer(await service.guideDataset(caller, resource))
     }
     case 'query': {
       const { resource, explain = true, ...question } = readQuery(args)
-      const page = await service.readPage(guest, {
+      const page = await service.readPage(caller, {
         dataset: resource,
         question: () => rawQuestion(question),
         usualLimit,
@@ -84,7 +89,7 @@ async function run(service: Service, guest: Guest, name: ToolName, args: unknown
         explainEmpty: explain ? 'paid' : 'free',
       })
       if (page.kind !== 'page') throw new TypeError('a query without tags has a page')
-      return queryAnswer(page, guest.visit.quota)
+      return queryAnswer(page)
     }
   }
 }

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import { ServiceError, badRequest } from '../errors.js'
 import { requireBounded } from '../query/scan-json.js'
 import { recordOf } from '../registry/shape.js'
-import type { Service, Visit } from '../service.js'
+import type { Service, RequestContext } from '../service.js'
 import type { Call } from './call-tool.js'
 import { createExchange } from './exchange.js'
 import { allowedHosts, requireAllowed } from './hosts.js'
@@ -16,7 +16,7 @@ export interface McpParts {
   /** Host names that clients may use, in addition to those of this machine. */
   readonly hosts: readonly string[]
   /** The request in the form that the service takes. */
-  readonly visitOf: (request: FastifyRequest, reply: FastifyReply) => Visit
+  readonly contextOf: (request: FastifyRequest, reply: FastifyReply) => RequestContext
   /** Reads the body; call it after the token was checked. */
   readonly readBody: (request: FastifyRequest, reply: FastifyReply) => Promise<Buffer>
 }
@@ -46,7 +46,7 @@ const oauthPaths = [
  * the order host, method, size, token, rate.
  */
 export function addMcp(app: FastifyInstance, parts: McpParts): void {
-  const { service, serverFor, hosts, visitOf, readBody } = parts
+  const { service, serverFor, hosts, contextOf, readBody } = parts
   const exchange = createExchange()
   const allowed = allowedHosts(hosts)
   app.addHook('onClose', () => exchange.close())
@@ -58,15 +58,15 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
     url: path,
     config: { isCompressed: false },
     handler: async (request, reply) => {
-      const guest = service.admitMessage(visitOf(request, reply))
+      const admitted = service.admitMessage(contextOf(request, reply))
       const body = decode(await readBody(request, reply))
       requireBounded(body, 'The body')
       const content = parse(body)
       if (body.length > lettersAtOnce) await setImmediate()
       request.log = request.log.child({ rpc: shownName(content) })
-      service.spend(guest, isCounted(content) ? 'request' : 'free request')
+      const caller = service.spend(admitted, isCounted(content) ? 'request' : 'free request')
       if (Array.isArray(content)) throw badRequest('Send one message a request, not an array.')
-      const call = { guest, bodyText: body }
+      const call = { caller, bodyText: body }
       const logFault = (error: ServiceError) =>
         request.log.error({ err: error.cause ?? error }, error.code)
       const answer = await exchange.answer({ headers: request.headers, content }, () =>

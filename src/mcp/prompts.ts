@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { argumentPattern, placeholderPattern } from '../registry/prompt-schema.js'
 import type { Prompt } from '../registry/prompt-schema.js'
-import type { Guest } from '../service.js'
+import type { Caller } from '../service.js'
 import { offeredPrompts } from '../service/offered-prompts.js'
 import { quoted } from '../text.js'
 
@@ -10,10 +10,10 @@ const valueLettersMax = 200
 
 type Argument = NonNullable<Prompt['arguments']>[number]
 
-/** The prompts of the registry that this guest can use. */
-export function listPrompts(guest: Guest) {
+/** The prompts of the registry that this caller can use. */
+export function listPrompts(caller: Caller) {
   return {
-    prompts: offeredPrompts(guest).map(({ name, title, description, arguments: args = [] }) => ({
+    prompts: offeredPrompts(caller).map(({ name, title, description, arguments: args = [] }) => ({
       name,
       title,
       description,
@@ -31,8 +31,8 @@ interface PromptRequest {
 }
 
 /** A prompt with the caller's arguments in its text. */
-export function getPrompt(guest: Guest, { name, arguments: given = {} }: PromptRequest) {
-  const offered = offeredPrompts(guest)
+export function getPrompt(caller: Caller, { name, arguments: given = {} }: PromptRequest) {
+  const offered = offeredPrompts(caller)
   const prompt = offered.find((each) => each.name === name)
   if (!prompt) throw unknownPrompt(name, offered)
   const values = new Map(

@@ -43,14 +43,14 @@ export function protocolServer(parts: ProtocolParts, call: Call): Server {
     return { ...(await callTool(service, tool.name, params.arguments ?? {}, call, logFault)) }
   })
   server.setRequestHandler('resources/list', () =>
-    withServiceErrors(logFault, () => listResources(service, call.guest)),
+    withServiceErrors(logFault, () => listResources(service, call.caller)),
   )
   server.setRequestHandler('resources/templates/list', () => resourceTemplates)
   server.setRequestHandler('resources/read', ({ params }) =>
-    withServiceErrors(logFault, () => readResource(service, call.guest, params.uri)),
+    withServiceErrors(logFault, () => readResource(service, call.caller, params.uri)),
   )
-  server.setRequestHandler('prompts/list', () => listPrompts(call.guest))
-  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(call.guest, params))
+  server.setRequestHandler('prompts/list', () => listPrompts(call.caller))
+  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(call.caller, params))
   return server
 }
 

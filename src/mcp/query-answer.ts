@@ -1,16 +1,13 @@
-import type { QuotaStatus } from '../access/allowance.js'
 import { badRequest } from '../errors.js'
 import { keepingDigits, writtenJson } from '../query/exact-json.js'
 import type { WrittenJson } from '../query/exact-json.js'
 import { textsOf } from '../query/row-texts.js'
-import type { PageAnswer, Room } from '../service/page.js'
+import type { Page, Room } from '../service/page.js'
 
 /** The serialised answer (contract 2). */
 const lettersMax = 30_000
 /** For counts, cursor, version, quota, the longest hint and the keys. */
 const restLetters = 600
-
-type Page = PageAnswer & { readonly kind: 'page' }
 
 /** The answer of `query`: columns by name, each a list of one value a row. */
 export interface QueryAnswer {
@@ -66,7 +63,8 @@ function lettersOf(cell: string): number {
  * A page for an agent, for `exactJsonText`. A number that JSON parsers round is a string of its
  * digits.
  */
-export function queryAnswer(page: Page, quota: QuotaStatus | undefined): QueryAnswer {
+export function queryAnswer(page: Page): QueryAnswer {
+  const { quota } = page
   const hint = hintOf(page)
   return {
     columns: page.columns,

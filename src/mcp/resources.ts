@@ -1,6 +1,6 @@
 import { ResourceNotFoundError } from '@modelcontextprotocol/server'
 import { ServiceError } from '../errors.js'
-import type { Guest, Service } from '../service.js'
+import type { Caller, Service } from '../service.js'
 
 const scheme = 'dataset://'
 const mimeType = 'application/json'
@@ -8,8 +8,8 @@ const mimeType = 'application/json'
 const uriLettersMax = 200
 
 /** The datasets as resources of the protocol: `dataset://<name>` is the schema of one. */
-export async function listResources(service: Service, guest: Guest) {
-  const datasets = await service.listDatasets(guest)
+export async function listResources(service: Service, caller: Caller) {
+  const datasets = await service.listDatasets(caller)
   return {
     resources: datasets.map(({ name, title, description }) => ({
       uri: scheme + name,
@@ -35,10 +35,10 @@ export const resourceTemplates = {
 }
 
 /** Reads `dataset://<name>`. A dataset without a grant looks like one that does not exist. */
-export async function readResource(service: Service, guest: Guest, uri: string) {
+export async function readResource(service: Service, caller: Caller, uri: string) {
   if (!uri.startsWith(scheme)) throw notFound(uri)
   try {
-    const text = JSON.stringify(await service.describeDataset(guest, uri.slice(scheme.length)))
+    const text = JSON.stringify(await service.describeDataset(caller, uri.slice(scheme.length)))
     return { contents: [{ uri, mimeType, text }] }
   } catch (cause) {
     const isMissing = cause instanceof ServiceError && cause.code === 'not_found'

@@ -2,6 +2,12 @@ import type { Tool } from '@modelcontextprotocol/server'
 import Type from 'typebox'
 import { operatorNames } from '../columns/operators.js'
 import { questionFields } from '../query/parse-json.js'
+import {
+  DatasetSummarySchema,
+  columnHead,
+  datasetHead,
+  nullable,
+} from '../service/answer-schemas.js'
 
 /** The limit of a query that names none (contract 2). */
 export const usualLimit = 50
@@ -38,7 +44,6 @@ export const QueryArguments = Type.Object(
 const text = Type.String()
 const texts = Type.Array(text)
 const count = Type.Integer({ minimum: 0 })
-const nullableText = Type.Union([text, Type.Null()])
 const value = Type.Union([Type.String(), Type.Number()])
 /** Any values; never written as `{}` or `true`, which some clients refuse. */
 const list = Type.Unsafe<readonly unknown[]>({ type: 'array' })
@@ -49,27 +54,16 @@ const columnLists = Type.Unsafe<Readonly<Record<string, readonly unknown[]>>>({
 })
 const question = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' })
 
-const head = { name: text, title: text, description: nullableText, rows: count }
-const vintage = { version: text, as_of: text }
-
-const ListAnswer = Type.Object({
-  resources: Type.Array(Type.Object({ ...head, columns: count, ...vintage })),
-})
+const ListAnswer = Type.Object({ resources: Type.Array(DatasetSummarySchema) })
 
 const DescribeAnswer = Type.Object({
-  ...head,
-  source: nullableText,
-  ...vintage,
+  ...datasetHead,
   visible_rows: text,
-  require_filter: Type.Boolean(),
-  limit: Type.Object({ default: count, max: count }),
   fast_filters: texts,
-  profiled_rows: Type.Union([count, Type.Null()]),
+  profiled_rows: nullable(count),
   columns: Type.Array(
     Type.Object({
-      name: text,
-      type: text,
-      nullable: Type.Boolean(),
+      ...columnHead,
       unit: Type.Optional(text),
       description: Type.Optional(text),
       operators: Type.Optional(texts),
@@ -89,7 +83,7 @@ const QueryAnswer = Type.Object({
   columns: texts,
   data: columnLists,
   row_count: count,
-  next_cursor: nullableText,
+  next_cursor: nullable(text),
   truncated: Type.Boolean(),
   version: text,
   quota: Type.Union([Type.Object({ rows_remaining: count, scope: text }), Type.Null()]),

@@ -24,9 +24,9 @@ const cursorBytes = headBytes + positionBytes + signatureBytes
 /**
  * A position as an opaque text: format (1 byte), version (8), then file (4) and row (6), encrypted,
  * and an HMAC-SHA256, cut to 16 bytes, over these in the clear and the whole scope. Row numbers
- * would tell how many rows the caller does not see lie in between. The signature is the encryption's
- * initialization vector, too (SIV, as in RFC 5297): the same position of a walk is the same text,
- * and the key stream, an HMAC-SHA256 of it, is another for every other.
+ * would reveal how many hidden rows lie in between. The signature is also the initialization
+ * vector (SIV, RFC 5297): the same position of a walk is the same text, and the key stream, an
+ * HMAC-SHA256 of it, differs for every other.
  */
 export function writeCursor(key: Uint8Array, scope: CursorScope, position: Position): string {
   const head = Buffer.alloc(headBytes)

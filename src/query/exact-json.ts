@@ -98,7 +98,7 @@ export function writtenJson(text: string): WrittenJson {
   return { [json]: text }
 }
 
-/** `JSON.stringify` of what may hold written JSON, which stands in it as it is. */
+/** `JSON.stringify` of a value that may contain written JSON, which is copied unchanged. */
 export function exactJsonText(content: unknown): string {
   if (typeof content !== 'object' || content === null) return JSON.stringify(content ?? null)
   if (isWritten(content)) return content[json]

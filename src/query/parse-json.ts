@@ -28,8 +28,8 @@ const FilterSchema = Type.Object(
 )
 
 /**
- * The question as JSON, one flat object, in `POST /v1/<dataset>/query` and in MCP (contract 1.1, 2).
- * Descriptions are written to stand after "must be" in an error as well.
+ * The question as one flat JSON object, for `POST /v1/<dataset>/query` and MCP (contract 1.1, 2).
+ * Descriptions also complete "must be …" in errors.
  */
 export const questionFields = {
   filters: Type.Optional(

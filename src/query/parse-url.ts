@@ -5,6 +5,7 @@ import { isPageFormat, pageFormats } from './page-format.js'
 import type { PageFormat } from './page-format.js'
 import { parseList } from './parse-list.js'
 import type { RawFilter, RawQuestion } from './raw-question.js'
+import { writtenName } from './write-url.js'
 
 const parameterNames = ['select', 'limit', 'cursor', 'format']
 
@@ -23,7 +24,7 @@ export function parseUrl(query: string): RawQuestion {
     const name = decode(end === -1 ? part : part.slice(0, end))
     const value = end === -1 ? undefined : decode(part.slice(end + 1))
     if (!parameterNames.includes(name)) filters.push(parseFilter(name, value))
-    else if (parameters.has(name)) throw badRequest(`"${name}" is given twice.`)
+    else if (parameters.has(name)) throw badRequest(`"${name}" is given twice. Send it once.`)
     else parameters.set(name, value ?? '')
   }
   const select = parameters.get('select')
@@ -48,35 +49,37 @@ function parseFormat(format: string | undefined): PageFormat | null {
   if (format === undefined) return null
   if (isPageFormat(format)) return format
   const known = pageFormats.join(', ')
-  throw new ServiceError(
-    'not_acceptable',
-    `There is no format ${quoted(format)}. There are: ${known}.`,
-  )
+  throw new ServiceError('not_acceptable', `format must be one of ${known}, got ${quoted(format)}.`)
 }
 
 function parseLimit(text: string | undefined): number | null {
   if (text === undefined) return null
   if (!/^\d{1,15}$/.test(text)) {
-    throw badRequest(`limit is a whole number of rows; ${quoted(text)} is none. Example: limit=100`)
+    throw badRequest(`limit must be a whole number, got ${quoted(text)}. Example: limit=100`)
   }
   return Number(text)
 }
 
-/** `<operator>.<value>`: the value is everything after the first dot, taken as it is. */
+/** `<operator>.<value>`: the value is everything after the first dot, taken unchanged. */
 function parseFilter(column: string, text: string | undefined): RawFilter {
   const shown = quoted(column)
+  const written = writtenName(column)
   if (text === undefined) {
-    throw badRequest(`Parameter ${shown} has no value. A filter is written column=operator.value.`)
+    throw badRequest(`Parameter ${shown} has no value. Example: ${written}=eq.value`)
   }
   const dot = text.indexOf('.')
   const operator = dot === -1 ? text : text.slice(0, dot)
   if (!isOperator(operator)) return { column, operator, values: [], isList: false }
   const { form } = operators[operator]
   if (form === 'none') {
-    if (dot !== -1) throw badRequest(`${shown}: ${operator} takes no value. Write =${operator}`)
+    if (dot !== -1) {
+      throw badRequest(`${shown}: ${operator} takes no value. Write ${written}=${operator}`)
+    }
     return { column, operator, values: [], isList: false }
   }
-  if (dot === -1) throw badRequest(`${shown}: ${operator} needs a value. Write =${operator}.value`)
+  if (dot === -1) {
+    throw badRequest(`${shown}: ${operator} needs a value. Write ${written}=${operator}.value`)
+  }
   const value = text.slice(dot + 1)
   const values = form === 'list' ? parseList(value, `${shown}: ${operator}`) : [value]
   return { column, operator, values, isList: form === 'list' }

@@ -1,4 +1,4 @@
-/** A row's names and values in its order, as the JSON texts that stand there: every digit is kept. */
+/** A row's names and values in order, as their JSON texts: every digit is kept. */
 export interface RowTexts {
   readonly names: readonly string[]
   readonly cells: readonly string[]

@@ -60,7 +60,7 @@ export function requireBounded(text: string, what: string): void {
   }
 }
 
-/** The index of the quote that ends the string which begins at `start`; the text's length for none. */
+/** The index of the quote that ends the string at `start`; the text's length without one. */
 export function endOfString(text: string, start: number): number {
   let index = start + 1
   for (; index < text.length; index++) {
@@ -73,7 +73,7 @@ export function endOfString(text: string, start: number): number {
 
 /**
  * The part of a valid JSON text that is the value of this key of its outermost object, as it is
- * written; of a key given twice the last, as `JSON.parse` has it. Empty where there is none.
+ * written; for a repeated key the last one, like `JSON.parse`. Empty for an absent key.
  */
 export function memberText(text: string, name: string): string {
   let found = ''

@@ -16,3 +16,9 @@ export function encodeForUrl(text: string): string {
 export function encodeList(texts: readonly string[]): string {
   return texts.map((text) => encodeForUrl(listElement(text))).join(',')
 }
+
+/** A parameter's name for an example in an error: legible where it can be, and never long. */
+export function writtenName(name: string): string {
+  if (/^[\p{L}\p{N}_]{1,40}$/u.test(name)) return name
+  return name !== '' && name.length <= 40 ? encodeForUrl(name) : 'column'
+}

@@ -2,11 +2,11 @@ import type { Access } from '../access/access.js'
 
 const entriesMax = 256
 
-/** What was derived from the rows that an access sees, while version and window are the same. */
+/** A cache of what is derived from rows, by dataset, version and window. */
 export class AccessCache<T> {
   readonly #entries = new Map<string, T>()
 
-  /** The known value, or a new one that is kept; one that `keep` says no to is not. */
+  /** The cached value, or a new one, which is cached if `keep` allows it. */
   async get(access: Access, make: () => Promise<T>, keep = (_: T) => true): Promise<T> {
     const key = `${access.dataset.name} ${access.version.id} ${access.key}`
     const known = this.#entries.get(key)

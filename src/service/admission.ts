@@ -1,57 +1,35 @@
 import { quotaStatus, usageNow } from '../access/allowance.js'
-import type { QuotaStatus } from '../access/allowance.js'
 import { authenticate, unauthorized } from '../access/principal.js'
-import type { Principal } from '../access/principal.js'
 import { RateLimits, requireRate } from '../access/rate-limits.js'
-import type { RateStatus } from '../access/rate-limits.js'
 import type { Catalog } from '../catalog.js'
 import type { ControlStore } from '../control/store/store.js'
 import type { LastUsed } from '../control/tokens/last-used.js'
 import { TokenLookup } from '../control/tokens/token-lookup.js'
-import type { Usage } from '../control/usage.js'
+import type { Caller, RequestContext } from './caller.js'
 
-/** One request on its way through the service, whichever door it came in by. */
-export interface Visit {
-  readonly authorization: string | undefined
-  /** The client's network address. */
-  readonly address: string
-  /** Aborts when the client is gone. */
-  readonly signal: AbortSignal
-  /** Filled in on the way: where the caller stands, for answers and errors alike. */
-  rate?: RateStatus | undefined
-  quota?: QuotaStatus | undefined
-}
-
-/** A visit of a known caller within their rate: what every request first becomes. */
-export interface Guest {
-  readonly visit: Visit
-  readonly principal: Principal
-  /** The catalog of this moment, for the whole request. */
-  readonly catalog: Catalog
-  /** The rows used before the request; null where nothing is counted. */
-  readonly usage: Usage | null
-}
-
-/** What every request goes through first. None of it needs the request's body. */
+/** Every request begins here. None of it needs the request's body. */
 export interface Admission {
   /**
-   * Token, then rate. It takes this many requests from the caller's budget.
+   * Checks the token, then takes this many requests from the caller's budget.
    * @throws unauthorized, rate_limit_exceeded; service_unavailable, which takes none
    */
-  readonly admit: (visit: Visit, requests: 0 | 1) => Guest
+  readonly admit: (context: RequestContext, requests: 0 | 1) => Caller
   /**
-   * The same for a message whose cost is known once it is read: `spend` takes it then. The message
-   * of a client that has sent as many as both its budgets hold is refused before it is read.
+   * The same for a message whose cost is known only once it is read; `spend` takes it then. A
+   * client that has used up both its budgets is refused before its message is read.
    * @throws unauthorized, rate_limit_exceeded
    */
-  readonly admitMessage: (visit: Visit) => Guest
-  /** @throws rate_limit_exceeded */
-  readonly spend: (guest: Guest, budget: 'request' | 'free request') => void
+  readonly admitMessage: (context: RequestContext) => Caller
   /**
-   * A request that needs no token: one of the free requests of its address.
+   * Takes a request from one of the caller's budgets.
    * @throws rate_limit_exceeded
    */
-  readonly admitVisitor: (address: string) => void
+  readonly spend: (caller: Caller, budget: 'request' | 'free request') => Caller
+  /**
+   * Takes a free request from an address: for requests that need no token.
+   * @throws rate_limit_exceeded
+   */
+  readonly admitAnonymous: (address: string) => void
 }
 
 interface AdmissionParts {
@@ -61,47 +39,50 @@ interface AdmissionParts {
   readonly now: () => number
 }
 
-/** An admission with counts of its own: they begin at nothing. */
+/** An admission whose counts begin at zero. */
 export function createAdmission({ catalog, control, lastUsed, now }: AdmissionParts): Admission {
   const rates = new RateLimits(() => performance.now())
   const tokens = new TokenLookup(control, () => performance.now())
 
-  function admit(visit: Visit, requests: 0 | 1): Guest {
+  function admit(context: RequestContext, requests: 0 | 1): Caller {
     const current = catalog()
     const demoToken = current.demo?.token ?? null
-    const principal = authenticate(visit.authorization, { tokens, demoToken, now })
-    const rate = rates.take(principal, visit.address, current, requests)
-    const usage = principal ? usageNow(control, principal, now()) : null
-    if (principal) {
-      visit.rate = rate
-      visit.quota = quotaStatus(principal, null, usage, now())
+    const principal = authenticate(context.authorization, { tokens, demoToken, now })
+    const rate = rates.take(principal, context.address, current, requests)
+    if (!principal) {
+      requireRate(rate)
+      throw unauthorized()
     }
+    const usage = usageNow(control, principal, now())
+    const limits = { rate, quota: quotaStatus(principal, null, usage, now()) }
+    context.observe?.({ kind: 'limits', limits })
     requireRate(rate)
-    if (!principal) throw unauthorized()
     if (principal.kind === 'subscriber') lastUsed.note(principal.tokenId)
-    return { visit, principal, catalog: current, usage }
+    return { context, principal, catalog: current, usage, limits }
   }
 
-  function admitMessage(visit: Visit): Guest {
-    const guest = admit(visit, 0)
-    requireRate(rates.overall(guest.principal, visit.address, guest.catalog))
-    return guest
-  }
-
-  const spend: Admission['spend'] = ({ visit, principal, catalog: current }, budget) => {
+  function spend(caller: Caller, budget: 'request' | 'free request'): Caller {
+    const { context, principal } = caller
     if (budget === 'free request') {
-      requireRate(rates.takeFree(principal, visit.address))
-      return
+      requireRate(rates.takeFree(principal, context.address))
+      return caller
     }
-    visit.rate = rates.take(principal, visit.address, current, 1)
-    requireRate(visit.rate)
+    const rate = rates.take(principal, context.address, caller.catalog, 1)
+    const limits = { ...caller.limits, rate }
+    context.observe?.({ kind: 'limits', limits })
+    requireRate(rate)
+    return { ...caller, limits }
   }
 
   return {
     admit,
-    admitMessage,
+    admitMessage: (context) => {
+      const caller = admit(context, 0)
+      requireRate(rates.overall(caller.principal, context.address, caller.catalog))
+      return caller
+    },
     spend,
-    admitVisitor: (address) => {
+    admitAnonymous: (address) => {
       requireRate(rates.takeFree(undefined, address))
     },
   }

@@ -8,7 +8,7 @@ export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** What MCP clients that send headers take as the configuration of a server; to write as JSON. */
+/** The configuration of this server for MCP clients that send headers, to be written as JSON. */
 export function mcpConfiguration(base: string, token: string): object {
   const server = { url: `${base}/mcp/`, headers: { Authorization: `Bearer ${token}` } }
   return { mcpServers: { datasets: server } }

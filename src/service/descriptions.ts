@@ -7,14 +7,14 @@ import type { Engine, ReadOptions } from '../engine/engine.js'
 import { isoTime } from '../text.js'
 import { AccessCache } from './access-cache.js'
 
-/** A dataset in the list of those that a token can see (`GET /v1/`). */
+/** A dataset in the list of `GET /v1/`. */
 export interface DatasetSummary {
   readonly name: string
   readonly title: string
   readonly description: string | null
-  /** Those that this token can see. */
+  /** The number of rows that this token can see. */
   readonly rows: number
-  /** How many. */
+  /** The number of columns. */
   readonly columns: number
   readonly version: string
   /** When the newest file was written, ISO 8601. */
@@ -27,7 +27,7 @@ export interface DatasetDescription extends Omit<DatasetSummary, 'columns'> {
   readonly require_filter: boolean
   readonly limit: { readonly default: number; readonly max: number }
   readonly columns: ColumnDescription[]
-  /** Ready paths with a query, relative to the service's root. */
+  /** Paths with a query that work, relative to the service's root. */
   readonly examples: string[]
 }
 
@@ -41,7 +41,7 @@ export interface ColumnDescription {
 }
 
 /** What is derived from the rows that an access can see. */
-interface Facts {
+interface SeenRows {
   readonly rows: number
   /**
    * Key and history values of the first row, by column name: a registry that was edited has other
@@ -58,7 +58,7 @@ const exampleColumns = 4
  */
 export class Descriptions {
   readonly #engine: Engine
-  readonly #facts = new AccessCache<Facts>()
+  readonly #facts = new AccessCache<SeenRows>()
 
   constructor(engine: Engine) {
     this.#engine = engine
@@ -87,7 +87,7 @@ export class Descriptions {
     return (await this.#factsOf(access, options)).sample
   }
 
-  #factsOf(access: Access, options: ReadOptions): Promise<Facts> {
+  #factsOf(access: Access, options: ReadOptions): Promise<SeenRows> {
     return this.#facts.get(access, async () => ({
       rows: await this.#engine.count(access.version, access.predicates, options),
       sample: await this.#readSample(access, options),
@@ -124,7 +124,7 @@ function headOf({ dataset, version }: Access, rows: number) {
   }
 }
 
-/** A column in the words of `GET /v1/<dataset>/schema`. */
+/** A column of `GET /v1/<dataset>/schema`. */
 export function describeColumn(column: Column): ColumnDescription {
   return {
     name: column.name,
@@ -136,19 +136,21 @@ export function describeColumn(column: Column): ColumnDescription {
   }
 }
 
-/** The columns that filters are quick on, of types whose values a URL shows well. */
+/** Columns for example filters: quick ones, or else the first, of types that a URL shows well. */
 function exampleFilters(access: Access): readonly Column[] {
   const shown = ['integer', 'string', 'date', 'timestamp']
-  return fastColumns(access).filter(({ rules }) => shown.includes(rules.shown))
+  const isShown = ({ rules }: Column) => shown.includes(rules.shown)
+  const fast = fastColumns(access).filter(isShown)
+  return fast.length > 0 ? fast : access.columns.filter(isShown).slice(0, exampleColumns)
 }
 
-/** The columns whose ends are known of every file, so that a filter passes over most files. */
+/** The columns whose bounds are known for every file: filters on them skip most files. */
 export function fastColumns({ version, columns }: Access): readonly Column[] {
   const known = new Set([...version.key, ...(version.history ? [version.history] : [])])
   return [...known].filter((column) => columns.includes(column))
 }
 
-function exampleRequests(access: Access, { sample }: Facts): string[] {
+function exampleRequests(access: Access, { sample }: SeenRows): string[] {
   const { dataset, columns } = access
   const path = `/v1/${dataset.name}`
   const select = columns.slice(0, exampleColumns).map((column) => encodeURIComponent(column.name))
@@ -156,7 +158,7 @@ function exampleRequests(access: Access, { sample }: Facts): string[] {
     ([name, value]) => `${encodeURIComponent(name)}=eq.${encodeURIComponent(value)}`,
   )
   const [first] = filters
-  if (first === undefined) return dataset.requireFilter ? [] : [`${path}?limit=10`]
+  if (first === undefined) return [`${path}?${select[0] ?? ''}=not_null&limit=10`]
   return [
     `${path}?${first}`,
     `${path}?${filters.slice(0, 2).join('&')}&select=${select.join(',')}`,

@@ -7,10 +7,10 @@ import { ServiceError } from '../errors.js'
 import type { Filter } from '../query/read-filters.js'
 import { nearestTexts, quoted } from '../text.js'
 
-/** All the work that an empty answer may cost besides itself. */
+/** The time for all work on one explanation. */
 const explainTimeoutMs = 2000
 const filtersMax = 8
-/** A column of more values, or of fewer rows a value, holds no codes but what rows are sold for. */
+/** More values, or fewer rows a value, are not codes: they are the data that is sold. */
 const codesMax = 1000
 const rowsPerCodeMin = 2
 const nearestMax = 5
@@ -18,7 +18,7 @@ const nearestMax = 5
 /** Why no row meets the filters of a question, as a sentence or two. */
 export interface EmptyReason {
   readonly text: string
-  /** It tells which rows the other filters leave, and was paid for like a row. */
+  /** It reveals which rows the other filters leave, and was paid for like a row. */
   readonly isPaid: boolean
 }
 
@@ -30,8 +30,8 @@ export interface ExplainOptions extends ReadOptions {
   readonly payRow: ((signal: AbortSignal) => Promise<boolean>) | null
 }
 
-/** A question that no row meets, and the means to ask why. */
-interface Puzzle {
+/** A question that no row meets, and what finds out why. */
+interface EmptyQuestion {
   readonly engine: Engine
   readonly access: Access
   /** Those that any row can fail to meet. */
@@ -42,10 +42,10 @@ interface Puzzle {
 /**
  * Why no row meets the filters: which single filter left nothing, and the values nearest to it.
  *
- * What it tells of rows under the other filters is worth a row, whose cells it could be used to
- * guess one bit at a time: it is paid for when it is known, before it is returned, and left out
- * where that can't be. Free is what depends on no other filter: whether the window holds any row,
- * the cause where there is only one filter, and values of history and code columns in the whole
+ * What it reveals about rows under the other filters could be used to guess a row one bit at a
+ * time, so it costs a row, which is paid for before it is returned; it is left out where that
+ * can't be paid. What depends on no other filter is free: whether the window holds any row, the
+ * cause where there is only one filter, and values of history and code columns in the whole
  * window. Null where there is nothing to say, or no time to find it out.
  */
 export async function explainEmpty(
@@ -68,42 +68,45 @@ export async function explainEmpty(
   }
 }
 
-async function explain(puzzle: Puzzle): Promise<EmptyReason | null> {
-  const { filters, options } = puzzle
-  if (!(await hasRows(puzzle, []))) {
+async function explain(empty: EmptyQuestion): Promise<EmptyReason | null> {
+  const { filters, options } = empty
+  if (!(await hasRows(empty, []))) {
     return { text: 'There is no row that this token can see.', isPaid: false }
   }
-  if (filters.length === 1) return { text: await blame(puzzle, filters), isPaid: false }
+  if (filters.length === 1) return { text: await causeText(empty, filters), isPaid: false }
   if (options.payRow) {
-    const text = await blame(puzzle, await findGuilty(puzzle))
+    const text = await causeText(empty, await findCauses(empty))
     if (await options.payRow(options.signal)) return { text, isPaid: true }
   }
-  const text = await nearTexts(puzzle, filters)
+  const text = await nearTexts(empty, filters)
   return text === '' ? null : { text, isPaid: false }
 }
 
 /** The filters without any one of which there are rows. */
-async function findGuilty(puzzle: Puzzle): Promise<readonly Filter[]> {
-  const guilty: Filter[] = []
-  for (const filter of puzzle.filters) {
-    if (await hasRows(puzzle, without(puzzle, filter))) guilty.push(filter)
+async function findCauses(empty: EmptyQuestion): Promise<readonly Filter[]> {
+  const causes: Filter[] = []
+  for (const filter of empty.filters) {
+    if (await hasRows(empty, without(empty, filter))) causes.push(filter)
   }
-  return guilty
+  return causes
 }
 
-/** The guilty filters by name, and values near theirs that the other filters leave. */
-async function blame(puzzle: Puzzle, guilty: readonly Filter[]): Promise<string> {
-  if (guilty.length === 0) {
-    return 'No single filter is the cause: without any one of them there is still no row. Take away two or more.'
+/** The filters that are the cause, and values near theirs that the other filters leave. */
+async function causeText(empty: EmptyQuestion, causes: readonly Filter[]): Promise<string> {
+  if (causes.length === 0) {
+    return (
+      'No single filter is the cause: without any one of them there is still no row. ' +
+      'Leave out two or more.'
+    )
   }
-  const names = guilty.map(shownFilter).join(', ')
+  const names = causes.map(shownFilter).join(', ')
   const sentences = [
-    guilty.length === 1
+    causes.length === 1
       ? `The filter ${names} leaves no row; without it there are rows.`
       : `Together the filters leave no row; without any one of these there are rows: ${names}.`,
   ]
-  for (const filter of guilty) {
-    const near = await nearValues(puzzle, filter, without(puzzle, filter))
+  for (const filter of causes) {
+    const near = await nearValues(empty, filter, without(empty, filter))
     if (near.length > 0) {
       sentences.push(`Values of ${filter.column.name} near it: ${near.join(', ')}.`)
     }
@@ -112,10 +115,10 @@ async function blame(puzzle: Puzzle, guilty: readonly Filter[]): Promise<string>
 }
 
 /** Values near those of each filter in the whole window, whatever the other filters leave. */
-async function nearTexts(puzzle: Puzzle, filters: readonly Filter[]): Promise<string> {
+async function nearTexts(empty: EmptyQuestion, filters: readonly Filter[]): Promise<string> {
   const sentences: string[] = []
   for (const filter of filters) {
-    const near = await nearValues(puzzle, filter, [])
+    const near = await nearValues(empty, filter, [])
     const [wanted = ''] = filter.texts
     if (near.length > 0) {
       sentences.push(`Values of ${filter.column.name} near ${quoted(wanted)}: ${near.join(', ')}.`)
@@ -124,12 +127,12 @@ async function nearTexts(puzzle: Puzzle, filters: readonly Filter[]): Promise<st
   return sentences.join(' ')
 }
 
-function without({ filters }: Puzzle, filter: Filter): readonly Predicate[] {
+function without({ filters }: EmptyQuestion, filter: Filter): readonly Predicate[] {
   return filters.flatMap((each) => (each === filter ? [] : each.predicates))
 }
 
 async function hasRows(
-  { engine, access, options }: Puzzle,
+  { engine, access, options }: EmptyQuestion,
   filters: readonly Predicate[],
 ): Promise<boolean> {
   const { version, columns } = access
@@ -139,11 +142,11 @@ async function hasRows(
 }
 
 /**
- * JSON texts; none where values say nothing, or may not be shown: those of the history column among
- * the rows that meet `others`, and of codes in the whole window.
+ * JSON texts of the history column's values among the rows that meet `others`, or of a code column
+ * in the whole window; empty for other columns, whose values may not be shown.
  */
 async function nearValues(
-  { engine, access, options }: Puzzle,
+  { engine, access, options }: EmptyQuestion,
   { column, texts }: Filter,
   others: readonly Predicate[],
 ): Promise<readonly string[]> {
@@ -161,7 +164,7 @@ async function nearValues(
   return areCodes ? nearest(column, wanted, values) : []
 }
 
-/** Numbers and dates by size, text by its beginning; none where the value itself is there. */
+/** Numbers and dates by size, text by its beginning; empty where the value itself exists. */
 function nearest(
   { rules }: Column,
   wanted: string,

@@ -29,23 +29,23 @@ export interface OperatorExample {
   readonly example: ExampleFilter
 }
 
-/** A question that was asked, and had an answer. */
+/** A question that was asked and answered. */
 export interface ExampleCall {
   readonly purpose: string
   readonly filters: readonly ExampleFilter[]
   readonly select: readonly string[]
   readonly limit: number
-  /** Rows that it gave. */
+  /** Rows of its answer. */
   readonly row_count: number
 }
 
 const exampleLimit = 10
-/** A longer value makes no example: a description repeats it many times. */
+/** Longer values are not used: a description repeats them many times. */
 const valueLettersMax = 100
 const exampleColumns = 6
 const keyColumns = 3
 
-/** One filter for each operator that any column has, made of values that are there. */
+/** One filter for each operator that any column has, with values of the dataset. */
 export function operatorExamples(
   access: Access,
   sample: readonly SampleRow[],
@@ -106,8 +106,8 @@ function valuesOf(name: string, sample: readonly SampleRow[]): readonly FilterVa
 }
 
 /**
- * Two calls made of the dataset's own values, each asked before it is shown: a look-up, and a list
- * with a bound. None where the caller sees no row.
+ * Two calls with the dataset's own values, each tried before it is shown: a look-up, and a list
+ * with a bound. Empty where the caller sees no row.
  */
 export async function exampleCalls(
   engine: Engine,
@@ -157,7 +157,7 @@ function predicatesOf(access: Access, { column, op, value }: ExampleFilter) {
   return found ? filterPredicates(found, op, texts) : []
 }
 
-/** What says which row it is, then the first numbers. */
+/** The columns that identify the row, then the first numbers. */
 function exampleSelect(access: Access, keys: readonly Column[]): readonly string[] {
   const numbers = access.columns.filter(({ rules }) => ['number', 'integer'].includes(rules.shown))
   const chosen = new Set([...keys.slice(0, keyColumns), ...numbers, ...access.columns])

@@ -15,7 +15,7 @@ export type ExportPart<Page> =
   | { readonly kind: 'page'; readonly page: Page }
   /** Every row was sent; so many of them in this answer. */
   | { readonly kind: 'end'; readonly rows: number; readonly version: Version }
-  /** No further page could be had. The cursor goes on after the last one. */
+  /** The next page failed. The cursor continues after the last one. */
   | { readonly kind: 'failure'; readonly error: ServiceError; readonly cursor: string }
 
 /** An export whose first page is paid for. */
@@ -26,8 +26,8 @@ export interface Export<Page> {
 }
 
 /**
- * Reads the page that goes on from another with the same columns, whatever the registry shows
- * meanwhile; the first one when there is none before.
+ * Reads the first page (null), or the page that follows another one with the same columns, even
+ * when the registry has changed since.
  */
 type ReadPage<Page> = (from: Pick<RawQuestion, 'cursor' | 'select'> | null) => Promise<Page>
 
@@ -37,7 +37,7 @@ const retryAfterSeconds = 30
 
 /** Bounds how many exports are open: each may hold a page in memory for as long as it is read. */
 export class OpenExports {
-  /** Client → how many; those without any are not in it. */
+  /** Client → number of open exports, above zero. */
   readonly #open = new Map<string, number>()
 
   /**
@@ -61,10 +61,10 @@ export class OpenExports {
     }
   }
 
-  /** Returns how to leave; more than once does no harm. */
+  /** Returns a function that leaves; it may be called more than once. */
   #enter(client: string): () => void {
     const own = this.#open.get(client) ?? 0
-    if (own >= exportsOfClientMax) throw tooMany(`${own} exports of yours are open already.`)
+    if (own >= exportsOfClientMax) throw tooMany(`${own} of your exports are open already.`)
     const all = [...this.#open.values()].reduce((sum, each) => sum + each, 0)
     if (all >= exportsMax) throw tooMany('Too many exports are open.')
     this.#open.set(client, own + 1)
@@ -107,7 +107,7 @@ async function* partsFrom<Page extends ExportPage>(
 }
 
 function tooMany(what: string): ServiceError {
-  return new ServiceError('service_unavailable', `${what} Try again when one has ended.`, {
+  return new ServiceError('service_unavailable', `${what} Try again when one ends.`, {
     retryAfterSeconds,
   })
 }

@@ -1,19 +1,21 @@
+import { possibleAccesses } from '../access/access.js'
 import type { Access } from '../access/access.js'
+import type { Catalog } from '../catalog.js'
 import { withDeadline } from '../engine/deadline.js'
 import type { Engine, ReadOptions } from '../engine/engine.js'
 import { ServiceError } from '../errors.js'
 import { keepingDigits, parseKeepingDigits } from '../query/exact-json.js'
 import { textsOf } from '../query/row-texts.js'
 import { AccessCache } from './access-cache.js'
-import { factsOfColumns } from './column-facts.js'
-import type { ColumnFacts, Facts } from './column-facts.js'
+import { columnStatistics } from './column-statistics.js'
+import type { ColumnStatistics, DatasetStatistics } from './column-statistics.js'
 import { fastColumns } from './descriptions.js'
 import type { ColumnDescription, DatasetDescription, Descriptions } from './descriptions.js'
 import { exampleCalls, operatorExamples } from './examples.js'
 import type { ExampleCall, OperatorExample, SampleRow } from './examples.js'
 
 /**
- * What an agent needs to ask a dataset right at the first try. All of it comes from the caller's
+ * What an agent needs to write a correct first query. All of it comes from the caller's
  * own rows, written by `exactJsonText`; a number that JSON readers round is a string of its digits.
  */
 export interface DatasetGuide extends Omit<DatasetDescription, 'columns' | 'examples'> {
@@ -21,9 +23,9 @@ export interface DatasetGuide extends Omit<DatasetDescription, 'columns' | 'exam
   readonly visible_rows: string
   /** Columns whose filters save reading most of the files. */
   readonly fast_filters: readonly string[]
-  /** Rows that the columns' facts come from; null when they could not be had in time. */
+  /** Rows that the statistics come from; null when they were not ready in time. */
   readonly profiled_rows: number | null
-  /** What a reader of the facts must know; null where they are whole. */
+  /** The limits of the statistics; null where they cover all rows. */
   readonly caution: string | null
   readonly columns: readonly ColumnGuide[]
   readonly operators: readonly OperatorExample[]
@@ -32,24 +34,31 @@ export interface DatasetGuide extends Omit<DatasetDescription, 'columns' | 'exam
   readonly examples: readonly ExampleCall[]
 }
 
-export interface ColumnGuide extends ColumnDescription, ColumnFacts {}
+export interface ColumnGuide extends ColumnDescription, ColumnStatistics {}
+
+export interface GuideFailure {
+  readonly dataset: string
+  readonly cause: unknown
+}
 
 const sampleRows = 3
 /** For a caller who waits for the guide. */
 const usualPatienceMs = 3000
+/** For guides that are made before they are asked for. */
+const preparePatienceMs = 30_000
 
 /** The part of a guide that comes from rows. */
 interface RowFacts extends Pick<
   DatasetGuide,
   'profiled_rows' | 'caution' | 'operators' | 'sample_rows' | 'examples'
 > {
-  /** In the order of the access's columns; undefined where they could not be had in time. */
-  readonly columns: readonly ColumnFacts[] | undefined
+  /** In the order of the access's columns; undefined where they were not ready in time. */
+  readonly columns: readonly ColumnStatistics[] | undefined
 }
 
 /**
- * Makes guides as one access sees a dataset. What comes from rows is kept while version and window
- * are the same; the registry's words are always today's.
+ * Makes guides for what one access sees of a dataset. What comes from rows is cached by version
+ * and window; the registry's texts are always current.
  */
 export class Guides {
   readonly #engine: Engine
@@ -61,7 +70,7 @@ export class Guides {
     this.#descriptions = descriptions
   }
 
-  /** The facts of columns may take `patienceMs`; where they are late, nothing is kept. */
+  /** The statistics may take `patienceMs`; where they are late, nothing is cached. */
   async guide(
     access: Access,
     options: ReadOptions,
@@ -89,6 +98,22 @@ export class Guides {
     })
   }
 
+  /** Makes the guides for every plan; one that fails goes to `report` and is made on demand. */
+  async prepare(
+    catalog: Catalog,
+    signal: AbortSignal,
+    report: (failure: GuideFailure) => void,
+  ): Promise<void> {
+    for (const access of possibleAccesses(catalog)) {
+      try {
+        await this.guide(access, { signal, client: 'preparation' }, preparePatienceMs)
+      } catch (cause) {
+        if (signal.aborted) return
+        report({ dataset: access.dataset.name, cause })
+      }
+    }
+  }
+
   async #read(
     access: Access,
     visible: number,
@@ -110,16 +135,16 @@ export class Guides {
     })
   }
 
-  /** Null where the time for them is not enough: the rest of the guide is worth having without. */
+  /** Null where they are late: the rest of the guide is useful without them. */
   async #profile(
     access: Access,
     rows: number,
     options: ReadOptions,
     patienceMs: number,
-  ): Promise<Facts | null> {
+  ): Promise<DatasetStatistics | null> {
     try {
       return await withDeadline(patienceMs, options.signal, (signal) =>
-        factsOfColumns(this.#engine, access, rows, { ...options, signal }),
+        columnStatistics(this.#engine, access, rows, { ...options, signal }),
       )
     } catch (cause) {
       const isLate = cause instanceof ServiceError && cause.code === 'timeout'

@@ -1,3 +1,4 @@
+import type { QuotaStatus } from '../access/allowance.js'
 import type { PageFormat } from '../query/page-format.js'
 import type { RawQuestion } from '../query/raw-question.js'
 import type { Version } from '../versions/version.js'
@@ -28,8 +29,8 @@ export interface Room {
   readonly rowsThatFit: (rows: readonly Buffer[], columns: readonly string[]) => number
 }
 
-/** What was read, to the day and the byte. */
-interface ReadFacts {
+/** What every answer about a page has. */
+export interface PageHead {
   readonly version: Version
   /** Null for a page that a quota cut: the same request may get more later. */
   readonly tag: string | null
@@ -37,7 +38,7 @@ interface ReadFacts {
 }
 
 /** A page of rows, paid for. */
-export interface Page extends ReadFacts {
+export interface Page extends PageHead {
   readonly kind: 'page'
   /** As UTF-8 in the format, in stored order, all paid for; those of Parquet are one file. */
   readonly rows: readonly Buffer[]
@@ -48,6 +49,8 @@ export interface Page extends ReadFacts {
   readonly cut: 'size' | 'quota' | null
   /** Why there is no row; null where that was not asked, or is not known. */
   readonly explanation: EmptyReason | null
+  /** After every charge for the page; undefined where no rows are counted. */
+  readonly quota: QuotaStatus | undefined
 }
 
-export type PageAnswer = (ReadFacts & { readonly kind: 'unchanged' | 'checked' }) | Page
+export type PageAnswer = (PageHead & { readonly kind: 'unchanged' | 'checked' }) | Page

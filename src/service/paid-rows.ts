@@ -1,70 +1,129 @@
-import type { Row, Rows } from '../engine/engine.js'
+import { requireQuota } from '../access/allowance.js'
+import type { QuotaStatus } from '../access/allowance.js'
+import type { Engine, Row, Rows } from '../engine/engine.js'
 import { ServiceError } from '../errors.js'
-import type { Room } from './page.js'
+import type { Position } from '../query/question.js'
+import type { ResolvedQuestion } from '../query/resolve-question.js'
+import { readOptions } from './caller.js'
+import type { DatasetCaller } from './caller.js'
+import type { EmptyReason } from './empty-answer.js'
+import type { Page, PageHead, Room } from './page.js'
+import type { Payment } from './payment.js'
 
-/** Others who take of the quota meanwhile make a file of fewer rows necessary, so often at most. */
-const fileRoundsMax = 3
+/** How often a file is read again because other requests used the quota in the meantime. */
+const fileReadsMax = 3
 const retryAfterSeconds = 1
 
-/** How one question's rows are read and paid for. */
-export interface PaidReading {
-  /** At most so many rows. */
+/** Rows that are read and paid for. */
+export interface PaidRows {
+  /** What is sent: the text of each row, or one file of all. */
+  readonly sent: readonly Buffer[]
+  /** The place of the last row that is sent, where more follow; null on the last page. */
+  readonly last: Position | null
+  /** What makes them fewer than asked for, where more follow. */
+  readonly cut: 'size' | 'quota' | null
+  /** No row meets the question. */
+  readonly isEmpty: boolean
+}
+
+/** One question's rows, and the payment for them. */
+interface Reading {
+  readonly limit: number
+  readonly columns: readonly string[]
+  readonly room: Room | undefined
   readonly read: (limit: number) => Promise<Rows>
-  /**
-   * Charges rows; returns how many may be sent: fewer where the quota ends, or with `allOrNone`
-   * none of them.
-   * @throws row_quota_exceeded when nothing is left of the quota
-   */
+  /** @throws row_quota_exceeded when nothing is left of the quota */
   readonly pay: (rows: number, allOrNone: boolean) => Promise<number>
-  /** Rows left of the quota, by the last charge; Infinity where nothing is counted. */
   readonly left: () => number
 }
 
-/** Rows that were read; the first `paid` of them may be sent. */
-export interface PaidRows {
-  readonly rows: readonly Row[]
-  /** At least one more row follows the last. */
-  readonly hasMore: boolean
-  /** What is sent: the text of each row, or one file of all. */
-  readonly sent: readonly Buffer[]
-  readonly paid: number
-  /** What made them fewer than asked for, where more follow. */
-  readonly cut: 'size' | 'quota' | null
-}
-
 /** Reads rows, and pays for as many as the door has room for and the quota leaves. */
-export async function payRows(
-  { read, pay }: PaidReading,
-  limit: number,
-  columns: readonly string[],
+export function readPaidRows(
+  engine: Engine,
+  reader: DatasetCaller,
+  { access, question, format }: ResolvedQuestion,
+  payment: Payment,
   room: Room | undefined,
 ): Promise<PaidRows> {
+  const { context } = reader
+  const reading: Reading = {
+    limit: question.limit,
+    columns: question.columns.map(({ name }) => name),
+    room,
+    read: async (limit) => {
+      const found = await engine.read({ ...question, limit }, readOptions(reader, access))
+      context.observe?.({ kind: 'read', rows: found.rows.length, hasMore: found.hasMore })
+      return found
+    },
+    pay: async (rows, allOrNone) => {
+      const paid = rows === 0 ? 0 : await payment.pay(rows, allOrNone, context.signal)
+      const quota = payment.quota()
+      if (rows > 0 && paid === 0) requireQuota(quota)
+      context.observe?.({ kind: 'charge', charge: { rows, paid, quota } })
+      return paid
+    },
+    left: () => payment.quota()?.remaining ?? Infinity,
+  }
+  return format === 'parquet' ? payFile(reading) : payRows(reading)
+}
+
+async function payRows({ limit, columns, room, read, pay }: Reading): Promise<PaidRows> {
   const { rows, hasMore } = await read(Math.min(limit, room?.rowsMax(columns.length) ?? Infinity))
   const texts = rows.map((row) => row.encoded)
   const fitting = room?.rowsThatFit(texts, columns) ?? rows.length
   const paid = await pay(fitting, false)
   const cut = paid < fitting ? 'quota' : fitting < rows.length ? 'size' : null
-  return { rows, hasMore, sent: texts.slice(0, paid), paid, cut }
+  return paidRows(rows, texts.slice(0, paid), paid, hasMore, cut)
 }
 
 /**
- * Reads rows as one file, of no more than the quota leaves, and pays for all of them: rows can't be
- * taken out of a file. Where others took of the quota meanwhile nothing is charged, and a file of
- * fewer rows is read.
+ * Reads rows as one file, of no more than the quota leaves, and pays for all of them: a file can't
+ * be cut. Where other requests use the quota in the meantime, a file of fewer rows is read.
  * @throws service_unavailable when that happens again and again; nothing is charged then
  */
-export async function payFile({ read, pay, left }: PaidReading, limit: number): Promise<PaidRows> {
-  for (let round = 0; round < fileRoundsMax; round++) {
+async function payFile({ limit, read, pay, left }: Reading): Promise<PaidRows> {
+  for (let attempt = 0; attempt < fileReadsMax; attempt++) {
     const rowsMax = Math.min(limit, left())
     const { rows, hasMore, file } = await read(rowsMax)
     if ((await pay(rows.length, true)) < rows.length) continue
     const cut = rowsMax < limit && hasMore ? 'quota' : null
-    return { rows, hasMore, sent: file ? [file] : [], paid: rows.length, cut }
+    return paidRows(rows, file ? [file] : [], rows.length, hasMore, cut)
   }
   throw new ServiceError(
     'service_unavailable',
-    'Other requests of this subscription took rows of its quota while this page was made. ' +
-      'Try again.',
+    'Other requests of this subscription used its quota while this page was made. Try again.',
     { retryAfterSeconds },
   )
+}
+
+function paidRows(
+  rows: readonly Row[],
+  sent: readonly Buffer[],
+  paid: number,
+  hasMore: boolean,
+  cut: PaidRows['cut'],
+): PaidRows {
+  const last = hasMore || cut !== null ? rows[paid - 1] : undefined
+  return { sent, last: last?.position ?? null, cut, isEmpty: rows.length === 0 }
+}
+
+/** The page of a question, from the rows that are paid for. */
+export function pageOf(
+  head: PageHead,
+  { question, cursorAfter }: ResolvedQuestion,
+  { sent, last, cut }: PaidRows,
+  explanation: EmptyReason | null,
+  quota: QuotaStatus | undefined,
+): Page {
+  return {
+    kind: 'page',
+    ...head,
+    tag: cut === null ? head.tag : null,
+    rows: sent,
+    columns: question.columns.map(({ name }) => name),
+    nextCursor: last && cursorAfter(last),
+    cut,
+    explanation,
+    quota,
+  }
 }

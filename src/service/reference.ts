@@ -8,9 +8,9 @@ import { timeLimit } from '../engine/deadline.js'
 import type { Version } from '../versions/version.js'
 import type { Descriptions } from './descriptions.js'
 
-/** What the API reference shows to one audience. */
+/** The datasets of the API reference, for one audience. */
 export interface Reference {
-  /** A frozen picture: as long as it is the same, equal keys mean equal references. */
+  /** Within one catalog, equal keys mean equal references. */
   readonly catalog: Catalog
   readonly key: string
   readonly datasets: readonly ReferenceDataset[]
@@ -20,13 +20,13 @@ export interface ReferenceDataset extends Pick<
   Dataset,
   'name' | 'title' | 'description' | 'source' | 'requireFilter' | 'limit'
 > {
-  /** Hidden ones are not among them. */
+  /** Without the hidden ones. */
   readonly columns: readonly Column[]
-  /** Values that filters find, by column name, as a URL has them: of the audience's first row. */
+  /** Values of the audience's first row by column name, in the form of a URL. */
   readonly sample: ReadonlyMap<string, string>
 }
 
-/** What is shown of a dataset; without access no row of it is read. */
+/** A dataset of the reference; without access no row of it is read. */
 interface View {
   readonly dataset: Dataset
   readonly version: Version
@@ -34,8 +34,8 @@ interface View {
 }
 
 /**
- * The datasets of a principal; for nobody (null) those with `listed: true`, with values of the
- * demo subset alone, which is public.
+ * The datasets of a principal; without one (null), those with `listed: true`, with values of the
+ * public demo subset alone.
  */
 export async function referenceFor(
   principal: Principal | null,

@@ -6,7 +6,7 @@ import type { Version } from '../versions/version.js'
 import { describeColumn } from './descriptions.js'
 import type { ColumnDescription } from './descriptions.js'
 
-/** What somebody without a token is shown: the portal's and the API reference's data. */
+/** The public offer: the data of the portal and of the API reference. */
 export interface Showcase {
   /** The public token that tries them out; null where the registry has none. */
   readonly demoToken: string | null
@@ -14,18 +14,18 @@ export interface Showcase {
   readonly datasets: readonly ShownDataset[]
 }
 
-/** A dataset as it is offered: the registry's words and its columns, no value of any row. */
+/** A dataset on offer: its registry entry and columns, without any value of a row. */
 export interface ShownDataset {
   readonly name: string
   readonly title: string
   readonly description: string | null
   readonly source: string | null
-  /** Those of the whole dataset, whatever a plan sees of them. */
+  /** Rows of the whole dataset, beyond the window of any plan too. */
   readonly rows: number
   readonly version: string
   /** When the newest file was written, ISO 8601. */
   readonly asOf: string
-  /** The column that plans count years in; null where there is none to be seen. */
+  /** The visible column that plans count years in, if any. */
   readonly history: string | null
   readonly requireFilter: boolean
   readonly limit: { readonly default: number; readonly max: number }
@@ -45,7 +45,7 @@ export interface ShownPlan {
   readonly ratePerMinute: number
 }
 
-/** The listed datasets of this catalog; asks neither files nor engine. */
+/** The listed datasets of this catalog; reads neither files nor engine. */
 export function showcaseOf({ datasets, demo }: Catalog): Showcase {
   return {
     demoToken: demo?.token ?? null,

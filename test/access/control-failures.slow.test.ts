@@ -117,7 +117,7 @@ await t.test(
 )
 
 await t.test(
-  'readiness notices a full disk and its end without anybody else writing',
+  'readiness notices a full disk and its end without another writer',
   { skip: !canLimitFiles && 'needs prlimit' },
   async (t) => {
     const sold = await startSold(t)

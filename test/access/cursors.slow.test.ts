@@ -47,7 +47,7 @@ await t.test('limit and select may change on the way, by URL and by POST', async
   t.same(column(byBody, 'id'), ['a3', 'a1'], 'the same filters in other words')
 })
 
-// Guarantee: a cursor is good for what it was given for, and one text is all that else is told.
+// Guarantee: a cursor is valid only for its own request, and all other uses get one text.
 await t.test(
   'a cursor of another query, dataset, caller or key is 400, one text for all',
   async (t) => {

@@ -194,8 +194,8 @@ await t.test('a hidden name is answered like any name that is not there', async 
       ]
       return texts.map((text) => text.replaceAll(column, '~'))
     }
-    const [told, expected] = [await ask(name), await ask(unknown)]
-    t.same(told, expected, name)
-    for (const text of told) t.match(text, 'There is no column or parameter')
+    const [answer, expected] = [await ask(name), await ask(unknown)]
+    t.same(answer, expected, name)
+    for (const text of answer) t.match(text, 'There is no column or parameter')
   }
 })

@@ -11,7 +11,7 @@ function visible({ status, headers, text }: Answer): unknown {
   return { status, headers: { ...rest, 'x-ratelimit-reset': '', has }, text }
 }
 
-// Guarantee: nobody can tell a dataset without a grant from one that does not exist.
+// Guarantee: a caller can't tell a dataset without a grant from one that does not exist.
 await t.test(
   'unknown and ungranted are one 404, byte for byte and header for header',
   async (t) => {
@@ -37,7 +37,9 @@ await t.test(
         'account.',
       ]
       const hidden = await Promise.all(paths('days').map((url) => world.get(url, token)))
-      for (const answer of hidden) isError(t, answer, 'not_found', /no such dataset for this token/)
+      for (const answer of hidden) {
+        isError(t, answer, 'not_found', /no dataset of this name for this token/)
+      }
       for (const name of others) {
         const unknown = await Promise.all(paths(name).map((url) => world.get(url, token)))
         t.same(unknown.map(visible), hidden.map(visible), `${caller}: ${name}`)
@@ -62,7 +64,7 @@ await t.test(
   },
 )
 
-await t.test('what is not granted stands in no list, schema or hint', async (t) => {
+await t.test('what is not granted appears in no list, schema or hint', async (t) => {
   const world = await startThings(t)
   const { token } = world.subscribe(['things:pro'])
   for (const each of [token, demoToken]) {

@@ -60,7 +60,7 @@ await t.test('requests are counted by subscription, over tokens, paths and metho
     t.match(answer.headers['x-ratelimit-reset'], /^(?:60|5\d)$/)
   }
   for (const each of [token, second.token]) {
-    isError(t, await world.get('/v1/account', each), 'rate_limit_exceeded', /At most 6 requests/)
+    isError(t, await world.get('/v1/account', each), 'rate_limit_exceeded', /Only 6 requests/)
   }
   t.equal((await world.get('/v1/one', other)).status, 200, "another's budget is another's")
   t.equal((await world.get('/healthz')).status, 200, 'health is not counted')
@@ -87,7 +87,7 @@ await t.test(
       world.get('/v1/one', token, { remoteAddress })
     t.equal(await allowed(ask('192.0.2.1')), 120)
     const refused = await ask('192.0.2.1', 'das_live_wrong')()
-    isError(t, refused, 'rate_limit_exceeded', /At most 120/)
+    isError(t, refused, 'rate_limit_exceeded', /Only 120/)
     t.equal(refused.headers['x-ratelimit-limit'], undefined, 'no account, no limits in headers')
     t.equal((await ask('192.0.2.2')()).status, 401)
     const { token } = world.subscribe(['one:six'])
@@ -121,7 +121,7 @@ await t.test('an IPv6 /64 is one address', async (t) => {
   for (const [address, network] of Object.entries(networks)) t.equal(networkOf(address), network)
 })
 
-// Guarantee: nobody but the named proxies can say which address a request came from.
+// Guarantee: only the named proxies can say which address a request came from.
 await t.test('X-Forwarded-For is believed of trusted proxies alone', async (t) => {
   const forwarded = (world: World, remoteAddress: string, header: string) =>
     allowed(() =>
@@ -140,7 +140,7 @@ await t.test('X-Forwarded-For is believed of trusted proxies alone', async (t) =
     t.equal(await forwarded(world, '10.1.2.3', '203.0.113.9, 198.51.100.2'), 0, 'a made-up hop')
     t.equal(await forwarded(world, '192.0.2.1', '198.51.100.3'), 4)
     t.equal(await forwarded(world, '192.0.2.1', '198.51.100.4'), 0, 'not a proxy of ours')
-    t.equal(await forwarded(world, '10.1.2.3', "junk'; --"), 4, 'junk is somebody too')
+    t.equal(await forwarded(world, '10.1.2.3', "junk'; --"), 4, 'junk has a budget too')
   })
 })
 
@@ -184,7 +184,7 @@ await t.test('the free messages of a subscription are 600 a minute, over its tok
   const free = () => world.post('/mcp', token, message('tools/list'))
   t.same(await statuses(free, 600), [200])
   const refused = await free()
-  isError(t, refused, 'rate_limit_exceeded', /^At most 600 requests that cost nothing a minute\./)
+  isError(t, refused, 'rate_limit_exceeded', /^Only 600 free requests a minute are allowed\./)
   t.match(refused.headers['retry-after'], /^(?:60|[1-5]?\d)$/)
   t.equal(refused.headers['x-ratelimit-remaining'], '6', 'the others are all left')
   t.equal((await world.post('/mcp', token, message('tools/call'))).status, 200)
@@ -209,7 +209,7 @@ await t.test('over both budgets a message is refused by its headers', async (t) 
   t.same(await statuses(call, 603), [200, 429])
   for (const body of [message('tools/list'), 'not read']) {
     const answer = await world.post('/mcp', token, body)
-    isError(t, answer, 'rate_limit_exceeded', /At most 3 requests a minute/)
+    isError(t, answer, 'rate_limit_exceeded', /Only 3 requests a minute/)
   }
 })
 
@@ -224,7 +224,7 @@ await t.test('pages and documents are counted by address; health is not', async 
     [200, 404],
   )
   for (const path of paths) {
-    isError(t, await from(path, '192.0.2.7'), 'rate_limit_exceeded', /600 requests that cost/)
+    isError(t, await from(path, '192.0.2.7'), 'rate_limit_exceeded', /600 free requests/)
   }
   const missing = await from('/nothing', '192.0.2.7', { accept: 'text/html' })
   isError(t, missing, 'rate_limit_exceeded')

@@ -12,7 +12,7 @@ function visible({ status, headers, text }: Answer): unknown {
   return { status, headers: { ...rest, hasId: typeof id, hasDate: typeof date }, text }
 }
 
-// Guarantee: whoever has no valid token learns nothing about why.
+// Guarantee: a caller without a valid token does not learn why.
 await t.test('missing, malformed, unknown, revoked, expired, cancelled: one 401', async (t) => {
   const world = await startThings(t)
   const control = openControl(t, world)

@@ -46,7 +46,7 @@ function startOver(t: Test, folder: string): Promise<World> {
   return startWorld(t, { files: {}, registry: '', settings })
 }
 
-// Guarantee: one broken file takes down its own dataset and nothing else, and tells nobody more.
+// Guarantee: one broken file takes down its own dataset and nothing else, and reveals nothing more.
 await t.test('a dataset that can not be read is 503 for its subscribers alone', async (t) => {
   const names = ['good', ...Object.keys(damages)]
   const folder = await damagedFolder(t, names)
@@ -57,9 +57,19 @@ await t.test('a dataset that can not be read is 503 for its subscribers alone', 
     for (const name of Object.keys(damages)) {
       for (const url of [`/v1/${name}`, `/v1/${name}/schema`, `/v1/${name}?nonsense`]) {
         const answer = await world.get(url, token)
-        isError(t, answer, 'service_unavailable', /^This dataset is not available at the moment\.$/)
+        isError(
+          t,
+          answer,
+          'service_unavailable',
+          /^This dataset is not available now\. Try again in a minute\.$/,
+        )
         t.equal(answer.headers['retry-after'], '60')
-        isError(t, await world.get(url, other), 'not_found', /no such dataset for this token/)
+        isError(
+          t,
+          await world.get(url, other),
+          'not_found',
+          /no dataset of this name for this token/,
+        )
         isError(t, await world.get(url), 'unauthorized')
       }
       t.equal((await world.get(`/v1/${name}`, token, { method: 'HEAD' })).status, 503)
@@ -76,10 +86,29 @@ await t.test('a dataset that can not be read is 503 for its subscribers alone', 
     t.same(
       (account.body['datasets'] as { name: string }[]).map(({ name }) => name),
       names,
-      'what was bought stands in the account all the same',
+      'the account lists what was bought',
     )
     t.equal((await world.get('/readyz')).status, 200)
     for (const line of world.log) t.notMatch(line, folder)
+  })
+})
+
+await t.test('the demo token gets 503 for a demo dataset that could not be opened', async (t) => {
+  const folder = await damagedFolder(t, ['good', 'missing'])
+  const path = join(folder, 'registry.yaml')
+  const demo = (name: string) => `data/${name}.parquet, demo: {id: [1]}`
+  const text = readFileSync(path, 'utf8').replace('data/missing.parquet', demo('missing'))
+  writeFileSync(path, `demo: {token: das_demo_unavailable}\n${text}`)
+  await t.test('and 404 for every other name', async (t) => {
+    const world = await startOver(t, folder)
+    for (const url of ['/v1/missing', '/v1/missing/schema']) {
+      const answer = await world.get(url, 'das_demo_unavailable')
+      isError(t, answer, 'service_unavailable', /^This dataset is not available now\./)
+    }
+    const hidden = await world.get('/v1/good', 'das_demo_unavailable')
+    const unknown = await world.get('/v1/nothing', 'das_demo_unavailable')
+    isError(t, hidden, 'not_found')
+    t.equal(hidden.text, unknown.text)
   })
 })
 
@@ -89,36 +118,33 @@ await t.test('with nothing to serve the service is alive and not ready', async (
     const world = await startOver(t, folder)
     t.equal((await world.get('/healthz')).status, 200)
     const ready = await world.get('/readyz')
-    isError(t, ready, 'service_unavailable', /^Not ready\.$/)
+    isError(t, ready, 'service_unavailable', /^The service is not ready\. Try again in 5 s\.$/)
     t.match(ready.headers['retry-after'], /^\d+$/)
   })
 })
 
 // Guarantee: what breaks while it is served is refused, never half answered.
-await t.test(
-  'a file damaged under the running service is 503, and nobody is told where',
-  async (t) => {
-    const folder = await damagedFolder(t, ['good', 'whole'])
-    await t.test('the other dataset goes on', async (t) => {
-      const world = await startOver(t, folder)
-      const { token } = world.subscribe(['good:pro', 'whole:pro'])
-      const whole = await world.get('/v1/whole?id=gte.9000&limit=1', token)
-      t.equal(whole.status, 200)
-      const path = join(folder, 'data/whole.parquet')
-      const bytes = readFileSync(path)
-      // In place: the served file is a link to the same bytes.
-      writeFileSync(
-        path,
-        Buffer.concat([Buffer.alloc(bytes.length - 600, 'x'), bytes.subarray(-600)]),
-      )
-      const answer = await world.get('/v1/whole?id=gte.5000&limit=1000', token)
-      isError(t, answer, 'service_unavailable')
-      t.equal((await world.get('/v1/good?limit=1', token)).status, 200)
-      const account = await world.get('/v1/account', token)
-      t.match(account.body['datasets'], [{ rows: { used: 1 } }, { rows: { used: 1 } }])
-      const id = String(answer.headers['x-request-id'])
-      const lines = world.log.filter((line) => line.includes(id))
-      t.equal(lines.length, 2, 'the log has the cause and the request, under one id')
-    })
-  },
-)
+await t.test('a file damaged under the running service is 503, without a path', async (t) => {
+  const folder = await damagedFolder(t, ['good', 'whole'])
+  await t.test('the other dataset goes on', async (t) => {
+    const world = await startOver(t, folder)
+    const { token } = world.subscribe(['good:pro', 'whole:pro'])
+    const whole = await world.get('/v1/whole?id=gte.9000&limit=1', token)
+    t.equal(whole.status, 200)
+    const path = join(folder, 'data/whole.parquet')
+    const bytes = readFileSync(path)
+    // In place: the served file is a link to the same bytes.
+    writeFileSync(
+      path,
+      Buffer.concat([Buffer.alloc(bytes.length - 600, 'x'), bytes.subarray(-600)]),
+    )
+    const answer = await world.get('/v1/whole?id=gte.5000&limit=1000', token)
+    isError(t, answer, 'service_unavailable')
+    t.equal((await world.get('/v1/good?limit=1', token)).status, 200)
+    const account = await world.get('/v1/account', token)
+    t.match(account.body['datasets'], [{ rows: { used: 1 } }, { rows: { used: 1 } }])
+    const id = String(answer.headers['x-request-id'])
+    const lines = world.log.filter((line) => line.includes(id))
+    t.equal(lines.length, 2, 'the log has the cause and the request, under one id')
+  })
+})

@@ -71,7 +71,7 @@ await t.test('a refusal is explained with the reason that the caller does not se
       'the subscription has no grant for it; it has financials:start',
     ],
     ['/v1/finances', 404, 'dataset', 'the registry has no dataset "finances".'],
-    ['/v1/financials', 400, 'question', /^This dataset is large: the first request needs a filter/],
+    ['/v1/financials', 400, 'question', /^This dataset needs at least one filter/],
     [`${one}&innn=eq.1`, 400, 'question', /Did you mean "inn"/],
     [`${one}&cursor=x`, 400, 'question', /cursor/],
   ] as const
@@ -157,7 +157,7 @@ await t.test('an empty page says whether the window of the plan left it empty', 
   t.match(outside.stages[6], { detail: 'an empty page costs nothing' })
   const nowhere = await explain(cli, subscription, '/v1/financials?inn=eq.9999999999')
   t.match(nowhere.stages[5], {
-    detail: /^no row; the dataset holds no such row, whatever the plan/,
+    detail: /^no row; no row of the dataset meets the filters, in any plan/,
   })
 })
 
@@ -187,7 +187,7 @@ await t.test(
         {
           code: 2,
           stderr:
-            'error: Give the URL of a question for rows, as /v1/DATASET?COLUMN=eq.VALUE, in quotes.\n',
+            'error: The URL must be a question for rows, in quotes: "/v1/DATASET?COLUMN=eq.VALUE".\n',
         },
       )
     }

@@ -46,7 +46,7 @@ function fingerprint(folder: string): string {
   return hash.digest('hex')
 }
 
-// Guarantee: a request's text is data, never SQL, wherever in the request it stands.
+// Guarantee: a request's text is data, never SQL, anywhere in the request.
 await t.test('a payload as a value finds the row that holds it, and no other', async (t) => {
   const world = await startPayloads(t)
   const { token } = world.subscribe(['texts:pro'])

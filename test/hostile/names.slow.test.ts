@@ -42,8 +42,20 @@ await t.test(
         /no operator/,
         name,
       )
-      isError(t, await world.get(`/v1/${name}`, token), 'not_found', /no such dataset/, name)
-      isError(t, await world.get(`/v1/${name}/schema`, token), 'not_found', /no such dataset/, name)
+      isError(
+        t,
+        await world.get(`/v1/${name}`, token),
+        'not_found',
+        /no dataset of this name/,
+        name,
+      )
+      isError(
+        t,
+        await world.get(`/v1/${name}/schema`, token),
+        'not_found',
+        /no dataset of this name/,
+        name,
+      )
       isError(t, await post(`{"${name}":1}`), 'bad_request', /unknown key/, name)
       isError(
         t,

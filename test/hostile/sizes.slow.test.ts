@@ -3,7 +3,7 @@ import { isError } from '../support/answers.js'
 import { startThings } from '../support/things.js'
 import type { Answer } from '../support/world.js'
 
-/** No single request may hold the event loop, and so everybody, for more time of the processor. */
+/** No single request may block the event loop, and so all others, for more time of the processor. */
 const patienceMs = 2000
 
 async function quickly(
@@ -21,7 +21,7 @@ async function quickly(
 
 // Guarantee: a megabyte of anything is answered soon, with a 400 or with rows, never a 500.
 await t.test(
-  'a body of a megabyte is refused or served without holding everybody up',
+  'a body of a megabyte is refused or served without delaying other requests',
   async (t) => {
     const world = await startThings(t)
     const { token } = world.subscribe(['things:pro'])
@@ -93,7 +93,7 @@ await t.test('an error repeats at most 40 characters of what was sent', async (t
   for (const { text } of await Promise.all(asked)) t.ok(text.length < 500, text.slice(0, 60))
 })
 
-await t.test('a URL of 30 KB is refused or served without holding everybody up', async (t) => {
+await t.test('a URL of 30 KB is refused or served without delaying other requests', async (t) => {
   const world = await startThings(t)
   const { token } = world.subscribe(['things:pro'])
   const queries: Readonly<Record<string, string>> = {

@@ -55,7 +55,7 @@ await t.test('a page goes out as the client takes it, and is the same page', asy
 await t.test('the coding is the one that the client likes best', async (t) => {
   const world = await startThings(t)
   const { token } = world.subscribe(['big:pro'])
-  const wishes = {
+  const accepted = {
     'gzip, deflate, br, zstd': 'br',
     'gzip, deflate': 'gzip',
     '*': 'br',
@@ -67,9 +67,9 @@ await t.test('the coding is the one that the client likes best', async (t) => {
     identity: undefined,
     '': undefined,
   }
-  for (const [wish, expected] of Object.entries(wishes)) {
-    const { headers } = await fetchPage(world, page, token, wish)
-    t.equal(headers['content-encoding'], expected, wish)
+  for (const [accept, expected] of Object.entries(accepted)) {
+    const { headers } = await fetchPage(world, page, token, accept)
+    t.equal(headers['content-encoding'], expected, accept)
   }
 })
 

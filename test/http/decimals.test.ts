@@ -76,7 +76,7 @@ datasets:
 }
 
 const rowTexts = (line: string) => textsOf(line).cells
-/** Each column's values in the text of an answer of MCP, as they stand there. */
+/** Each column's values in the text of an answer of MCP, as they are written. */
 const mcpColumn = (text: string, name: string) => {
   const [, list = ''] = new RegExp(`"${name}":\\[([^\\]]*)\\]`).exec(text) ?? []
   return list.split(',')

@@ -33,11 +33,11 @@ await t.test('every 400 of the specification says what to correct', async (t) =>
     ['/v1/things?id=in.a,,b', /element 2 can't be read.+""/],
     ['/v1/things?cursor=AAAA', /^The cursor is not valid for this request/],
     ['/v1/things?cursor=', /^The cursor is not valid for this request/],
-    ['/v1/big', /large.+needs a filter.+for example id=eq\./],
-    ['/v1/big?limit=1&select=id', /needs a filter/],
-    ['/v1/things?limit=1001', /limit goes from 1 to 1000 for this dataset; 1001/],
-    ['/v1/things?limit=0', /limit goes from 1 to 1000/],
-    ['/v1/things?limit=ten', /limit is a whole number of rows; "ten" is none/],
+    ['/v1/big', /needs at least one filter.+for example id=eq\./],
+    ['/v1/big?limit=1&select=id', /needs at least one filter/],
+    ['/v1/things?limit=1001', /limit must be from 1 to 1000 for this dataset, got 1001\./],
+    ['/v1/things?limit=0', /limit must be from 1 to 1000/],
+    ['/v1/things?limit=ten', /limit must be a whole number, got "ten"/],
     ['/v1/things?select=id,id', /select names "id" twice/],
     ['/v1/things?select=id&select=year', /"select" is given twice/],
     ['/v1/things?id=eq.%', /percent-encoding.+%25/],
@@ -70,7 +70,13 @@ await t.test('401 and 404 name neither resource nor reason', async (t) => {
   isError(t, post, 'unauthorized')
   for (const url of ['/v1/nothing', '/v1/days', '/v1/days/schema', '/v1/account/schema']) {
     const answer = await world.get(url, token)
-    isError(t, answer, 'not_found', /^There is no such dataset for this token\. GET \/v1\//, url)
+    isError(
+      t,
+      answer,
+      'not_found',
+      /^There is no dataset of this name for this token\. GET \/v1\//,
+      url,
+    )
     hasLimits(t, answer, limitNames, url)
     t.notMatch(answer.text, /days|nothing/, url)
   }
@@ -128,7 +134,15 @@ await t.test('a wrong method is 405 and names those that the path has', async (t
       // Each method Node reads is in Fastify's type as a word of its own.
       const answer = await world.get(url, token, { method: method as 'PUT' })
       if (method === 'HEAD') t.equal(answer.status, 405)
-      else isError(t, answer, 'method_not_allowed', new RegExp(`has ${allow}\\.`), method + url)
+      else {
+        isError(
+          t,
+          answer,
+          'method_not_allowed',
+          new RegExp(`^Only ${allow.replace(', ', ' and ')} (is|are) allowed`),
+          method + url,
+        )
+      }
       t.equal(answer.headers['allow'], allow, method + url)
       t.equal(answer.headers['access-control-allow-origin'], undefined)
     }
@@ -148,7 +162,12 @@ await t.test(
     for (const value of ['', '*/*', 'Application/JSON', 'text/html, application/json;q=0.1']) {
       t.equal((await accept(value)).status, 200, value)
     }
-    isError(t, await world.get('/v1/things?format=xml', token), 'not_acceptable', /no format "xml"/)
+    isError(
+      t,
+      await world.get('/v1/things?format=xml', token),
+      'not_acceptable',
+      /must be one of json, .+, got "xml"/,
+    )
     t.equal((await world.get('/v1/things?format=json', token)).status, 200)
     isError(t, await world.get('/v1/things?format=xml'), 'unauthorized')
     isError(t, await world.get('/v1/nothing?format=xml', token), 'not_found')
@@ -182,7 +201,7 @@ await t.test(
     isError(t, await post(json, ''), 'bad_request', /needs a JSON body/)
     isError(t, await post(json, '{"limit":1'), 'bad_request', /not valid JSON/)
     const inUrl = await world.post('/v1/things/query?limit=1', token, {})
-    isError(t, inUrl, 'bad_request', /question in the body/)
+    isError(t, inUrl, 'bad_request', /question from the body/)
   },
 )
 
@@ -191,7 +210,12 @@ await t.test('both kinds of 429 say when to come back', async (t) => {
   const slow = world.subscribe(['things:slow']).token
   for (let request = 0; request < 5; request++) await world.get('/v1/', slow)
   const limited = await world.get('/v1/things', slow)
-  isError(t, limited, 'rate_limit_exceeded', /^At most 5 requests a minute\. Wait \d+ s\.$/)
+  isError(
+    t,
+    limited,
+    'rate_limit_exceeded',
+    /^Only 5 requests a minute are allowed\. Wait \d+ s\.$/,
+  )
   hasLimits(t, limited, limitNames, 'rate')
   t.equal(limited.headers['x-ratelimit-remaining'], '0')
   t.equal(limited.headers['retry-after'], limited.headers['x-ratelimit-reset'])
@@ -235,7 +259,13 @@ await t.test('a fault of our own is 500 without a word of what it was', async (t
   for (const url of ['/v1/', '/v1/account', '/v1/things', '/v1/things/schema']) {
     const { statusCode, headers, body } = await server.inject(url)
     const answer = { status: statusCode, headers, text: body, body: JSON.parse(body) }
-    isError(t, answer, 'internal_error', /^Something went wrong here\.$/, url)
+    isError(
+      t,
+      answer,
+      'internal_error',
+      /^Something went wrong in the service\. Report the X-Request-Id of this answer\.$/,
+      url,
+    )
     const line = lines.find((each) => each.includes(String(headers['x-request-id'])))
     t.match(line, /SELECT secret/, 'the log has the cause, under the request id of the answer')
   }

@@ -48,7 +48,7 @@ await t.test('the document is of the routes that the server has, and of all of t
   const documented = Object.keys(paths).map((path) => path.replace('/things', '/:dataset'))
   t.same(documented.sort(), [...routes].sort())
   for (const [path, operations] of Object.entries(paths)) {
-    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
       const { status } = await world.get(path, undefined, { method })
       t.equal(status !== 405, operations[method.toLowerCase()] !== undefined, `${method} ${path}`)
     }

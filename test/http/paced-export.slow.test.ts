@@ -138,8 +138,8 @@ await t.test('a client that reads nothing is disconnected in time, and not later
   clearInterval(watching)
   const ratio = (performance.now() - lastMs) / silenceMs
   t.ok(ratio > 0.9 && ratio < 1.7, `${ratio.toFixed(2)} of the time`)
-  const told = world.log.filter((line) => line.includes('the client read nothing'))
-  t.equal(told.length, 1)
+  const reported = world.log.filter((line) => line.includes('the client read nothing'))
+  t.equal(reported.length, 1)
   client.destroy()
 })
 

@@ -39,7 +39,7 @@ await t.test('a mistake says what is wrong, what there is, and what to call next
     [{ resource: 'things', limit: -1 }, /limit: must be a whole number/],
     [
       { resource: 'things', limit: 0 },
-      /limit goes from 1 to 1000/,
+      /limit must be from 1 to 1000/,
       /Corrected call: query .+"limit":1/,
     ],
     [{ resource: 'things', select: 5 }, /select: must be a list of column names/],
@@ -91,7 +91,7 @@ await t.test('a mistake says what is wrong, what there is, and what to call next
     ],
     [
       { resource: 'big', select: ['name'] },
-      /This dataset is large/,
+      /This dataset needs at least one filter/,
       /\nA call of the right form: query .+"filters":\[\{"column":"id","op":"eq",/,
     ],
     [{}, /resource: is missing/, /Call list_resources \{\}/],

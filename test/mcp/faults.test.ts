@@ -56,7 +56,7 @@ await t.test('a fault is an error without a word of what it was', async (t) => {
       headers: { 'content-type': 'application/json', host: 'localhost' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     })
-    t.match(answer.body, 'internal_error: Something went wrong here.', method)
+    t.match(answer.body, 'internal_error: Something went wrong in the service.', method)
     holdsNoSecret(t, answer.body, method)
     t.notMatch(answer.body, /secret|Error:/, method)
     const line = lines.find((each) => each.includes(String(answer.headers['x-request-id'])))

@@ -36,7 +36,8 @@ await t.test('POST alone is served, on /mcp and /mcp/ alike, and nothing redirec
         t.equal(answer.headers['allow'], 'POST', `${method} ${url}`)
         t.equal(answer.headers['location'], undefined)
         t.equal(answer.headers['www-authenticate'], undefined, 'before the token')
-        if (method !== 'HEAD') isError(t, answer, 'method_not_allowed', /has POST/, method + url)
+        if (method !== 'HEAD')
+          isError(t, answer, 'method_not_allowed', /^Only POST is allowed here/, method + url)
       }
     }
   }
@@ -307,7 +308,12 @@ await t.test('only calls of tools and reads of resources take a request of the r
   for (const [index, call] of calls.entries()) t.equal(left(await call()), String(4 - index))
   for (const call of calls) {
     const answer = await call()
-    isError(t, answer, 'rate_limit_exceeded', /^At most 5 requests a minute\. Wait \d+ s\.$/)
+    isError(
+      t,
+      answer,
+      'rate_limit_exceeded',
+      /^Only 5 requests a minute are allowed\. Wait \d+ s\.$/,
+    )
     t.match(answer.headers['retry-after'], /^([1-9]|[1-5]\d|60)$/)
     t.equal(answer.headers['retry-after'], answer.headers['x-ratelimit-reset'])
   }
@@ -351,7 +357,7 @@ await t.test('unknown and ungranted datasets are one answer, to the byte', async
   }
   for (const token of [one, capped, demoToken]) {
     const hidden = await answersOf(world, token, 'days')
-    for (const { text } of hidden) t.match(text, /not_found: There is no such dataset/)
+    for (const { text } of hidden) t.match(text, /not_found: There is no dataset of this name/)
     for (const name of ['dayz', 'nothing', '__proto__', 'constructor', 'DAYS', '']) {
       t.same((await answersOf(world, token, name)).map(visible), hidden.map(visible), name)
     }

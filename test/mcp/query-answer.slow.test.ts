@@ -212,6 +212,7 @@ await t.test('rows of any content fit in the answer, with the longest of the oth
     remaining: 1e15,
     scope: 'resource',
     resetSeconds: 1,
+    resetsOn: '2026-12-01',
   } as const
   fc.assert(
     fc.property(tables, ({ columns, rows: few, times }) => {
@@ -223,7 +224,7 @@ await t.test('rows of any content fit in the answer, with the longest of the oth
       // Only the id of a version is read here.
       const version = { id: 'x'.repeat(16) } as Parameters<typeof queryAnswer>[0]['version']
       const lettersOf = (count: number) =>
-        exactJsonText(queryAnswer({ ...rest, version, columns, rows: rows.slice(0, count) }, quota))
+        exactJsonText(queryAnswer({ ...rest, version, columns, rows: rows.slice(0, count), quota }))
           .length
       if (lettersOf(fitting) > lettersMax) return false
       // What is left out would have been too much, but for the room that is kept for the rest.

@@ -39,7 +39,7 @@ await t.test('a cursor names its position, in any file and any row', (t) => {
   t.end()
 })
 
-// Guarantee: what lies between a caller's rows, among rows that they don't see, is not told.
+// Guarantee: a cursor does not reveal the rows between a caller's own.
 await t.test('a cursor tells nothing of its position', (t) => {
   const sealed = (position: Position, of: CursorScope = scope) =>
     Buffer.from(writeCursor(key, of, position), 'base64url').subarray(9, 19)
@@ -175,7 +175,7 @@ await t.test(
   },
 )
 
-await t.test('what stands in one field of a scope can not pass for another', (t) => {
+await t.test('the value of one scope field can not pass for another', (t) => {
   const text = fc.string({ unit: fc.constantFrom('"', ',', '[', ']', '\\', 'a'), maxLength: 6 })
   const cut = (whole: string, at: number): CursorScope => ({
     ...scope,

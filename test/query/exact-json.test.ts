@@ -85,7 +85,7 @@ await t.test('what is read as a text is what a caller must send as one', (t) => 
   t.end()
 })
 
-await t.test('texts stay as they are, whatever stands in them', (t) => {
+await t.test('texts are unchanged, whatever they hold', (t) => {
   const json = fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }))
   fc.assert(
     fc.property(json, (value) => {

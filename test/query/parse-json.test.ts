@@ -86,7 +86,7 @@ await t.test('filters and select are understood as JSON in a string too', (t) =>
   t.end()
 })
 
-await t.test('what is no question is told with its place and what would be right', (t) => {
+await t.test('the error for a malformed question names the place and the right form', (t) => {
   const filter = { column: 'a', op: 'eq', value: 1 }
   const cases: readonly (readonly [unknown, string])[] = [
     ['', 'The body is not valid JSON.'],

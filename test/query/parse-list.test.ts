@@ -49,7 +49,7 @@ await t.test('any list of texts, written as the contract says, is read as itself
   t.end()
 })
 
-await t.test('any text at all is a list or told to be none', (t) => {
+await t.test('any text is read as a list or refused', (t) => {
   const piece = fc.constantFrom('"', '\\', ',', '(', 'a', ' ')
   fc.assert(
     fc.property(fc.string({ unit: piece, maxLength: 12 }), (text) => {
@@ -64,7 +64,7 @@ await t.test('any text at all is a list or told to be none', (t) => {
   t.end()
 })
 
-await t.test('values stand between commas, taken as they are', (t) => {
+await t.test('values are separated by commas and taken unchanged', (t) => {
   t.same(parseList('a', 'in'), ['a'])
   t.same(parseList('a,b,c', 'in'), ['a', 'b', 'c'])
   t.same(parseList(' a , b ', 'in'), [' a ', ' b '], 'nothing is trimmed')
@@ -77,7 +77,7 @@ await t.test('values stand between commas, taken as they are', (t) => {
   t.end()
 })
 
-await t.test('what is no list is told with its element and how to write it', (t) => {
+await t.test('the error for a malformed list names the element and how to write it', (t) => {
   const form = 'write a value that holds a comma, a quote or a backslash as "…" with \\" and \\\\.'
   const empty = 'an empty element is written ""; '
   const bracket =

@@ -7,7 +7,7 @@ import { age, rot, rotGrossly } from '../support/damage.js'
 import { startWorld, writeParquet } from '../support/world.js'
 import type { Answer, World } from '../support/world.js'
 
-// Guarantee: an answer holds what was published, or there is none. What is damaged is found before
+// Guarantee: an answer holds what was published, or it is an error. What is damaged is found before
 // it is read, withdrawn, and served again by itself once it is sound.
 
 const registry = `

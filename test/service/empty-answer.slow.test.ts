@@ -48,7 +48,7 @@ datasets:
 const startAccounts = (t: Test): Promise<World> => startWorld(t, { files, registry })
 const demoToken = 'das_demo_accounts'
 
-/** The hint of a question that no row meets; undefined where there is none. */
+/** The hint of a question that no row meets; undefined without one. */
 async function hintOf(
   world: World,
   token: string,
@@ -185,7 +185,7 @@ await t.test('a key and a nonsense value read nothing of its row', async (t) => 
     ])
     codes.add(/Values of okved.+/.exec(hint ?? '')?.[0])
   }
-  t.equal(codes.size, 1, 'codes are told of the whole window, not of the row')
+  t.equal(codes.size, 1, 'codes come from the whole window, not from the row')
   t.match([...codes][0], /"01\.11", "47\.11"|"47\.11"/)
   const years = async (inn: string) =>
     hintOf(world, token, [
@@ -196,7 +196,7 @@ await t.test('a key and a nonsense value read nothing of its row', async (t) => 
   t.match(await years('inn021'), /Values of year near it: 2022\.$/)
 })
 
-// Guarantee: what a plan or the demo does not show is not told by a hint either.
+// Guarantee: what a plan or the demo does not show is not revealed by a hint either.
 await t.test('hints stay within the window, the demo subset and the shown columns', async (t) => {
   const world = await startAccounts(t)
   const { token } = world.subscribe(['accounts:last'])
@@ -208,7 +208,7 @@ await t.test('hints stay within the window, the demo subset and the shown column
   t.equal(
     absent,
     odd?.replace('inn001', 'inn777'),
-    'a key outside the window is like one of nobody',
+    'a key outside the window is like an unknown one',
   )
   const region = await hintOf(world, demoToken, [['region', 'eq', 0]])
   t.match(region, /region eq "0" leaves no row/)

@@ -15,9 +15,9 @@ await t.test('many rows of amounts alone, without key or history, are described'
     registry: `datasets: {amounts: {title: Amounts, files: data/amounts.parquet, ${plans}}}`,
   })
   const { token } = world.subscribe(['amounts:pro'])
-  const told = await callTool(world, token, 'describe_resource', { resource: 'amounts' })
-  t.notOk(told.isError, told.text)
-  t.match(told.content, {
+  const answer = await callTool(world, token, 'describe_resource', { resource: 'amounts' })
+  t.notOk(answer.isError, answer.text)
+  t.match(answer.content, {
     rows: 100_001,
     profiled_rows: 100_000,
     hint: /^min, max and null_share come from a sample of 100000 rows: other values exist\.$/,
@@ -52,8 +52,8 @@ await t.test('a dataset without rows is described, whatever its types', async (t
     registry: `datasets: {none: {title: None, files: data/none.parquet, ${plans}}}`,
   })
   const { token } = world.subscribe(['none:pro'])
-  const told = await callTool(world, token, 'describe_resource', { resource: 'none' })
-  t.notOk(told.isError, told.text)
-  t.match(told.content, { rows: 0, profiled_rows: 0, examples: [], sample_rows: { day: [] } })
-  t.equal((told.content['columns'] as unknown[]).length, columns.length)
+  const answer = await callTool(world, token, 'describe_resource', { resource: 'none' })
+  t.notOk(answer.isError, answer.text)
+  t.match(answer.content, { rows: 0, profiled_rows: 0, examples: [], sample_rows: { day: [] } })
+  t.equal((answer.content['columns'] as unknown[]).length, columns.length)
 })

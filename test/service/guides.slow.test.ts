@@ -38,7 +38,7 @@ async function guideOf(world: World, token: string, resource: string): Promise<G
   return content as unknown as Guide
 }
 
-/** What is told of each column, but for what its type alone says. */
+/** The statistics of each column, beyond its type. */
 function factsOf({ columns }: Guide): Readonly<Record<string, object>> {
   return Object.fromEntries(
     columns.map(({ name, values, min, max, null_share: empty }) => [
@@ -134,9 +134,9 @@ await t.test('windows of one version have facts of their own, in any order', asy
 await t.test('a hidden column is nowhere in a guide', async (t) => {
   const world = await startThings(t)
   const { token } = world.subscribe(['days:pro'])
-  const told = await callTool(world, token, 'describe_resource', { resource: 'days' })
-  t.notMatch(told.text, /internal_note|note \d/)
-  t.match(told.content, {
+  const answer = await callTool(world, token, 'describe_resource', { resource: 'days' })
+  t.notMatch(answer.text, /internal_note|note \d/)
+  t.match(answer.content, {
     columns: [{ name: 'id' }, { name: 'day' }, { name: 'half', min: 0, max: 1 }].map(
       ({ name }) => ({
         name,
@@ -145,7 +145,7 @@ await t.test('a hidden column is nowhere in a guide', async (t) => {
   })
   const listed = await callTool(world, token, 'query', { resource: 'days', select: ['id'] })
   t.notOk(listed.isError)
-  await examplesHold(t, world, token, told.content as unknown as Guide, 'days')
+  await examplesHold(t, world, token, answer.content as unknown as Guide, 'days')
 })
 
 await t.test('a column of every kind has the facts that its kind can have', async (t) => {
@@ -228,16 +228,16 @@ datasets:
     plans: {pro: {rows_per_month: 100, history: all, price_rub: 0}}
 `,
   })
-  const told = await callTool(world, 'das_demo_rows', 'describe_resource', { resource: 'rows' })
-  t.notOk(told.isError, told.text)
-  t.notMatch(told.text, /secret/)
-  t.match(told.content, {
+  const answer = await callTool(world, 'das_demo_rows', 'describe_resource', { resource: 'rows' })
+  t.notOk(answer.isError, answer.text)
+  t.notMatch(answer.text, /secret/)
+  t.match(answer.content, {
     rows: 0,
     profiled_rows: 0,
     sample_rows: { id: [], name: [] },
     examples: [],
   })
-  const guide = told.content as unknown as Guide
+  const guide = answer.content as unknown as Guide
   t.same(factsOf(guide), { id: { empty: undefined }, name: { empty: undefined } })
   await examplesHold(t, world, 'das_demo_rows', guide, 'rows')
 })
@@ -273,11 +273,11 @@ ${described.join('')}    ${plans}
   const names = ['wide', 'told', 'long', 'keys']
   const { token } = world.subscribe(names.map((name) => `${name}:pro`))
   for (const resource of names) {
-    const told = await callTool(world, token, 'describe_resource', { resource })
-    t.notOk(told.isError, `${resource}: ${told.text.slice(0, 300)}`)
-    const { length } = JSON.stringify(told.content)
+    const answer = await callTool(world, token, 'describe_resource', { resource })
+    t.notOk(answer.isError, `${resource}: ${answer.text.slice(0, 300)}`)
+    const { length } = JSON.stringify(answer.content)
     t.ok(length <= charactersMax, `${resource}: ${length} characters`)
-    const guide = told.content as unknown as Guide
+    const guide = answer.content as unknown as Guide
     t.match(guide.hint, /Left out.+operators/, resource)
     t.equal(guide.columns.length, { wide: 400, told: 400, long: 3, keys: 2 }[resource], resource)
   }

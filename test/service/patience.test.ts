@@ -11,7 +11,7 @@ import { Guides } from '../../src/service/guides.js'
 import { never, openEngine } from '../engine/fixtures/open-engine.js'
 import type { EngineWorld } from '../engine/fixtures/open-engine.js'
 
-/** Help must not make anybody wait: what is not ready in its time is left out. */
+/** A caller does not wait for help: what is not ready in time is left out. */
 
 const options = { signal: never, client: 'a client' }
 
@@ -47,7 +47,7 @@ await t.test('a hint that is late is left out; a client that is gone is no hint'
   if (!column) throw new Error('no column')
   const predicates = world.filter('id', 'eq', '2')
   const filter: Filter = { column, operator: 'eq', texts: ['2'], predicates }
-  /** The engine, busy until whoever asks has given up. */
+  /** The engine, busy until the caller has given up. */
   const busy = {
     read: (_question: unknown, { signal }: { signal: AbortSignal }) =>
       new Promise<never>((_resolve, reject) => {

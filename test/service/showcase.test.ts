@@ -33,36 +33,39 @@ datasets:
     listed: true
 `
 
-await t.test('anybody is shown what is listed and served, and no hidden column', async (t) => {
-  const { app } = await startWorld(t, {
-    files: {
-      'data/shown.parquet': 'SELECT i AS id, 2020 AS year, 2020 AS secret FROM range(3) t(i)',
-    },
-    registry,
-  })
-  const { demoToken, datasets } = showcaseOf(app.catalog())
-  t.equal(demoToken, 'das_demo_shown')
-  t.same(
-    datasets.map(({ name }) => name),
-    ['shown', 'discreet'],
-  )
-  const [shown, discreet] = datasets
-  t.match(shown, {
-    title: 'Shown',
-    source: 'The office',
-    rows: 3,
-    history: 'year',
-    hasDemo: true,
-    columns: [
-      { name: 'id', type: 'integer', unit: 'pieces', description: 'its number' },
-      { name: 'year', type: 'integer' },
-    ],
-    plans: [
-      { name: 'free', rowsPerMonth: 10, history: 1, monthRub: 0, yearRub: 0, ratePerMinute: 120 },
-      { name: 'pro', history: 'all', monthRub: 990, yearRub: 9900, ratePerMinute: 600 },
-    ],
-  })
-  t.equal(discreet?.history, null)
-  t.equal(discreet?.hasDemo, false)
-  t.notMatch(JSON.stringify(datasets), 'secret')
-})
+await t.test(
+  'the public offer holds listed and served datasets, and no hidden column',
+  async (t) => {
+    const { app } = await startWorld(t, {
+      files: {
+        'data/shown.parquet': 'SELECT i AS id, 2020 AS year, 2020 AS secret FROM range(3) t(i)',
+      },
+      registry,
+    })
+    const { demoToken, datasets } = showcaseOf(app.catalog())
+    t.equal(demoToken, 'das_demo_shown')
+    t.same(
+      datasets.map(({ name }) => name),
+      ['shown', 'discreet'],
+    )
+    const [shown, discreet] = datasets
+    t.match(shown, {
+      title: 'Shown',
+      source: 'The office',
+      rows: 3,
+      history: 'year',
+      hasDemo: true,
+      columns: [
+        { name: 'id', type: 'integer', unit: 'pieces', description: 'its number' },
+        { name: 'year', type: 'integer' },
+      ],
+      plans: [
+        { name: 'free', rowsPerMonth: 10, history: 1, monthRub: 0, yearRub: 0, ratePerMinute: 120 },
+        { name: 'pro', history: 'all', monthRub: 990, yearRub: 9900, ratePerMinute: 600 },
+      ],
+    })
+    t.equal(discreet?.history, null)
+    t.equal(discreet?.hasDemo, false)
+    t.notMatch(JSON.stringify(datasets), 'secret')
+  },
+)

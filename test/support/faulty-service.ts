@@ -1,22 +1,32 @@
-import type { Guest, Service, Visit } from '../../src/service.js'
+import type { Caller, Service, RequestContext } from '../../src/service.js'
 
 const fail = () => Promise.reject(new Error('SELECT secret FROM read_parquet("/tmp/x.parquet")'))
 
-function admit(visit: Visit): Guest {
+const rate = {
+  limit: 1,
+  requests: 0,
+  isFree: false,
+  remaining: 1,
+  resetSeconds: 60,
+  exceeded: false,
+}
+
+function admit(context: RequestContext): Caller {
   return {
-    visit,
+    context,
     principal: { kind: 'demo', id: 'demo' },
     catalog: { datasets: new Map(), demo: null, prompts: [] },
     usage: null,
+    limits: { rate, quota: undefined },
   }
 }
 
-/** A service that lets everybody in, and then fails with words that nobody may see. */
+/** A service that admits every caller, and then fails with words that no caller may see. */
 export const faultyService: Service = {
   admit,
   admitMessage: admit,
-  spend: () => undefined,
-  admitVisitor: () => undefined,
+  spend: (caller) => caller,
+  admitAnonymous: () => undefined,
   readPage: fail,
   exportPages: fail,
   listDatasets: fail,

@@ -52,7 +52,7 @@ export interface Party {
 }
 
 const clientInfo = { name: 'scenario', version: '1.0.0' }
-const refusal = /This token is unknown or has ended\. Send a live token/
+const refusal = /This token is unknown or has ended, or none was sent\. Send a live token/
 const noOAuth = /static API tokens, not OAuth/
 
 /** The clients that run in Node, in every way of theirs to speak to this server. */

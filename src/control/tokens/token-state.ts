@@ -19,7 +19,7 @@ interface TokenLife {
 
 /** The answer to every request without a live token, so that the reason stays unknown. */
 export const refusedTokenText =
-  'This token is unknown or has ended. Send a live token in the header ' +
+  'This token is unknown or has ended, or none was sent. Send a live token in the header ' +
   '"Authorization: Bearer <token>".'
 
 /** The state of a subscription; the tokens of one that is not `live` are refused. */

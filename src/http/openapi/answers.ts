@@ -1,35 +1,15 @@
-import { errorStatus } from '../../errors.js'
+import { errorCodes, errorMeaning, errorStatus } from '../../errors.js'
 import type { ErrorCode } from '../../errors.js'
 import { refTo } from './json.js'
 import type { Json } from './json.js'
-
-/** What each error code means to a caller. */
-const errorMeanings: Readonly<Record<ErrorCode, string>> = {
-  bad_request: 'an unknown column or operator; a malformed value, cursor or URL; a missing filter',
-  unauthorized: 'the token is missing, unknown, revoked or expired',
-  forbidden: 'a host name or an origin that is not allowed',
-  not_found: 'there is no such dataset, or none for this token',
-  method_not_allowed: 'the path has other methods, named in `Allow`',
-  not_acceptable: 'a format that is not served',
-  payload_too_large: 'the body is over 1 MiB',
-  unsupported_media_type: 'the body is not plain `application/json`',
-  rate_limit_exceeded: 'too many requests a minute',
-  row_quota_exceeded: 'the rows of this month are used',
-  headers_too_large: 'URL and headers are over 32 KiB: send the question with POST',
-  internal_error: 'a fault of the service',
-  service_unavailable: 'too many queries wait, or what is asked for is not available now',
-  timeout: 'not finished in the time that the dataset allows: add filters',
-}
-
-const codes = Object.keys(errorStatus) as readonly ErrorCode[]
 
 /** The one shape of every error. */
 export const errorSchema: Json = {
   type: 'object',
   required: ['error', 'detail'],
   properties: {
-    error: { type: 'string', enum: codes },
-    detail: { type: 'string', description: 'What to correct.' },
+    error: { type: 'string', enum: errorCodes },
+    detail: { type: 'string', description: 'What is wrong and what to do.' },
   },
   additionalProperties: false,
 }
@@ -66,7 +46,7 @@ export const headers: Readonly<Record<string, Json>> = {
 
 const always = ['X-Request-Id']
 
-/** Where a known token stands: on each of its answers. */
+/** What a known token has left: on each of its answers. */
 export const limits: readonly string[] = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -90,16 +70,16 @@ const errorHeaders: Readonly<Record<number, readonly string[]>> = {
   503: ['Retry-After'],
 }
 
-/** What goes wrong at any path. */
+/** Errors of any path. */
 const everywhere: readonly ErrorCode[] = ['bad_request', 'headers_too_large', 'internal_error']
 
-/** What goes wrong wherever a token is looked at. */
+/** Errors of paths that read a token. */
 export const tokenErrors: readonly ErrorCode[] = ['unauthorized', 'rate_limit_exceeded']
 
-/** What goes wrong where data is read. */
+/** Errors of paths that read data. */
 export const readErrors: readonly ErrorCode[] = ['service_unavailable', 'timeout']
 
-/** An operation's answers: its own, and the errors that it may end in. */
+/** An operation's answers: its own, and its errors. */
 export function answers(own: Json, errors: readonly ErrorCode[]): Json {
   const statuses = new Set([...everywhere, ...errors].map((code) => errorStatus[code]))
   const refs = [...statuses].map((status) => [status, refTo('responses', String(status))])
@@ -118,9 +98,9 @@ export function jsonAnswer(description: string, schema: string, names: readonly 
 /** The error answers by status. */
 export const errorAnswers: Readonly<Record<string, Json>> = Object.fromEntries(
   [...new Set(Object.values(errorStatus))].map((status) => {
-    const lines = codes
+    const lines = errorCodes
       .filter((code) => errorStatus[code] === status)
-      .map((code) => `\`${code}\`: ${errorMeanings[code]}.`)
+      .map((code) => `\`${code}\`: ${errorMeaning(code)}.`)
     return [status, errorAnswer(lines.join('\n'), status)]
   }),
 )

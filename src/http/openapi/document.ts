@@ -1,12 +1,13 @@
 import { operatorNames, operators } from '../../columns/operators.js'
-import type { ReferenceDataset } from '../../service/reference.js'
+import { recordOf } from '../../registry/shape.js'
 import {
   AccountSchema,
   DatasetListSchema,
   DatasetSchema,
   ReadySchema,
   StatusSchema,
-} from '../answer-schemas.js'
+} from '../../service/answer-schemas.js'
+import type { ReferenceDataset } from '../../service/reference.js'
 import { errorAnswers, errorSchema, headerRefs, headers } from './answers.js'
 import { datasetPaths } from './dataset-paths.js'
 import { filterSchema, filterSchemaName, writtenFilter } from './filters.js'
@@ -17,13 +18,9 @@ import { questionSchema } from './question-body.js'
 import { rowSchema } from './rows.js'
 import { servicePaths, serviceTag } from './service-paths.js'
 
-/** The REST interface as OpenAPI 3.1, with these datasets and no other; `root` is before each path. */
+/** The REST interface to these datasets as OpenAPI 3.1; `root` precedes each path. */
 export function openApiDocument(datasets: readonly ReferenceDataset[], root: string): Json {
-  const paths: Readonly<Record<string, Json>> = Object.assign(
-    {},
-    ...datasets.map(datasetPaths),
-    servicePaths(),
-  )
+  const paths = withHead(Object.assign({}, ...datasets.map(datasetPaths), servicePaths()))
   return {
     openapi: '3.1.0',
     info: {
@@ -50,6 +47,28 @@ export function openApiDocument(datasets: readonly ReferenceDataset[], root: str
   }
 }
 
+/** Every GET answers HEAD as well: with the same checks and headers, and without a body. */
+function withHead(paths: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> {
+  return Object.fromEntries(
+    Object.entries(paths).map(([path, operations]) => {
+      const get = operations['get']
+      return [path, get === undefined ? operations : { ...operations, head: headOf(recordOf(get)) }]
+    }),
+  )
+}
+
+function headOf({ operationId, summary, responses, ...rest }: Json): Json {
+  const { 200: ok, ...others } = recordOf(responses)
+  const { content, ...head } = recordOf(ok)
+  return {
+    ...rest,
+    operationId: `${String(operationId)}_head`,
+    summary: `${String(summary)}: headers only`,
+    description: 'Checks the request and answers without a body; reads and charges no row.',
+    responses: { 200: head, ...others },
+  }
+}
+
 /** The grammar in words and tables: what a schema can't say. */
 function introduction(): string {
   const rows = operatorNames.map(
@@ -67,8 +86,8 @@ function introduction(): string {
     '| --- | --- |',
     ...rows,
     '',
-    'A page has a `next_cursor`: the same request with `cursor` is the next page, and null says',
-    'that it was the last.',
+    'A page has a `next_cursor`: send the same request with it as `cursor` for the next page. It',
+    'is null on the last page.',
   ].join('\n')
 }
 

@@ -14,8 +14,8 @@ const zone = '(?:[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)'
 const anyText = String.raw`[\s\S]*`
 
 /**
- * What a value looks like. A pattern can't say all: that a month has no 31st, or that a column is a
- * UUID, is told by the 400. It never refuses what the service takes.
+ * The form of a value. A pattern can't express everything: the service answers 400 for a 31st of
+ * a short month, or a malformed UUID. The pattern never refuses what the service accepts.
  */
 export const valuePatterns: Readonly<Record<ShownType, string>> = {
   integer: number,

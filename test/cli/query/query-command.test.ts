@@ -224,7 +224,7 @@ await t.test('das query asks a running server for rows', async (t) => {
       t.equal(demo.stdout.split('\r\n').length, 6, 'only the demo rows')
       const revoked = await query(argv, { DAS_TOKEN: 'das_live_none' })
       t.same({ code: revoked.code, stdout: revoked.stdout }, { code: 1, stdout: '' })
-      t.match(revoked.stderr, /^error: This token is unknown or has ended\./)
+      t.match(revoked.stderr, /^error: This token is unknown or has ended, or none/)
       const none = await query(argv, { DAS_REGISTRY: join(cli.folder, 'none.yaml') })
       t.match(none, { code: 2, stderr: /^error: There is no token\. Set DAS_TOKEN, or/ })
       const missing = await query([...argv, '--token-file', `${file}.none`])

@@ -26,7 +26,7 @@ export function addDocs(
     method: reading,
     url: '/docs',
     handler: async (request, reply) => {
-      service.admitVisitor(request.ip)
+      service.admitAnonymous(request.ip)
       const files = await load()
       const addressOf = (name: string) => `docs/${name}?v=${files.get(name)?.tag.slice(1, -1)}`
       const page = Buffer.from(docsPage(root, addressOf, service.showcase().demoToken))
@@ -41,7 +41,7 @@ export function addDocs(
     method: reading,
     url: '/docs/:file',
     handler: async (request, reply) => {
-      service.admitVisitor(request.ip)
+      service.admitAnonymous(request.ip)
       const file = (await load()).get(request.params.file)
       if (!file) throw nothingHere()
       void reply.header('Cache-Control', 'public, max-age=31536000, immutable')

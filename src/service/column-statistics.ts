@@ -4,9 +4,9 @@ import type { ColumnProfile, Engine, Profile, ReadOptions } from '../engine/engi
 import { keepingDigits, writtenJson } from '../query/exact-json.js'
 import { fastColumns } from './descriptions.js'
 
-/** What a column holds in the rows that an access sees. */
-export interface ColumnFacts {
-  /** Every value, where they are few. */
+/** The values of a column in the rows that an access sees. */
+export interface ColumnStatistics {
+  /** All values, where they are few. */
   readonly values?: readonly unknown[]
   readonly min?: unknown
   readonly max?: unknown
@@ -14,31 +14,31 @@ export interface ColumnFacts {
   readonly null_share?: number
 }
 
-export interface Facts {
-  /** Rows that were looked at. */
+export interface DatasetStatistics {
+  /** Rows that were read. */
   readonly rows: number
   /** In the order of the access's columns. */
-  readonly columns: readonly ColumnFacts[]
-  /** What was not found out from all rows, in words; null where everything was. */
+  readonly columns: readonly ColumnStatistics[]
+  /** What comes from a sample only, in words; null where all rows were read. */
   readonly caution: string | null
 }
 
 const valuesMax = 20
-/** A column of so many rows a value, on average, is one of classes and not of chance. */
+/** A column with this many rows a value, on average, holds categories. */
 const rowsPerValueMin = 4
-/** Of more rows than these a sample of this size is looked at. */
+/** Of larger datasets a sample of this size is read. */
 const sampleRowsMax = 100_000
 
 /**
- * The facts of all columns. Of many rows a sample is looked at, and then all rows once more for the
- * columns of which few values promise to be all there are, and for those that most filters use.
+ * The statistics of all columns. Of many rows a sample is read, and then all rows again for
+ * columns with few values in the sample, and for those that most filters use.
  */
-export async function factsOfColumns(
+export async function columnStatistics(
   engine: Engine,
   access: Access,
   rows: number,
   options: ReadOptions,
-): Promise<Facts> {
+): Promise<DatasetStatistics> {
   const { version, predicates, columns } = access
   const all = { version, predicates, columns, valuesMax, rowsMax: null }
   if (rows <= sampleRowsMax) {
@@ -72,7 +72,7 @@ function caution(rows: number, chosen: ReadonlySet<Column>): string {
   return `${sampled} From all rows: ${[...chosen].map(({ name }) => name).join(', ')}.`
 }
 
-function factsOf(profile: ColumnProfile | undefined, rows: number): ColumnFacts {
+function factsOf(profile: ColumnProfile | undefined, rows: number): ColumnStatistics {
   if (!profile || rows === 0) return {}
   const { emptyRows, min, max, values } = profile
   const isShort = values !== null && isListed(profile, rows)

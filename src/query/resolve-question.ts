@@ -15,9 +15,9 @@ import type { RawQuestion } from './raw-question.js'
 import { readFilters, readFiltersInTurns } from './read-filters.js'
 import type { Filter, ReadFilter } from './read-filters.js'
 
-/** A question, and how to go on after any of its rows. */
-export interface Asked {
-  /** To the version that is read: the cursor's, where it is still kept, else the newest. */
+/** A question that is ready to be read, and how to continue after any of its rows. */
+export interface ResolvedQuestion {
+  /** To the version that is read: the cursor's where it is still kept, else the newest. */
   readonly access: Access
   readonly question: Question
   readonly format: PageFormat
@@ -32,33 +32,34 @@ export interface Asked {
 }
 
 /**
- * Turns what the caller wrote into a question within their access; with a cursor, to the version on
- * which the walk began. After this nothing can fail for the caller's sake. `usualLimit` is for a question without one.
+ * Turns what the caller wrote into a question within their access; with a cursor, on the version on
+ * which the walk began. No later stage refuses the question. `usualLimit` is for a question
+ * without a limit.
  * @throws bad_request naming the column, its type, what it takes and the nearest right name
  */
-export function ask(
+export function resolveQuestion(
   newest: Access,
   principal: string,
   cursorKey: Uint8Array,
   raw: RawQuestion,
   usualLimit = newest.dataset.limit.default,
-): Asked {
+): ResolvedQuestion {
   const access = accessOf(newest, raw.cursor)
   const filters = readFilters(raw.filters, (name) => findColumn(access, name))
   return askedOf(access, principal, cursorKey, { ...raw, filters }, usualLimit)
 }
 
 /**
- * The same for a long question: others have their turn while its filters are read.
- * @throws bad_request as `ask` does
+ * The same for a long question: other requests get their turn while its filters are read.
+ * @throws bad_request, like `resolveQuestion`
  */
-export async function askInTurns(
+export async function resolveInTurns(
   newest: Access,
   principal: string,
   cursorKey: Uint8Array,
   raw: RawQuestion,
   usualLimit = newest.dataset.limit.default,
-): Promise<Asked> {
+): Promise<ResolvedQuestion> {
   const access = accessOf(newest, raw.cursor)
   await setImmediate()
   const filters = await readFiltersInTurns(raw.filters, (name) => findColumn(access, name))
@@ -78,7 +79,7 @@ function askedOf(
   cursorKey: Uint8Array,
   { filters, ...raw }: ReadQuestion,
   usualLimit: number,
-): Asked {
+): ResolvedQuestion {
   const columns = raw.select === null ? access.columns : selectColumns(access, raw.select)
   const limit = checkLimit(access, raw.limit, usualLimit)
   const filterKey = filters
@@ -113,31 +114,39 @@ function askedOf(
   }
 }
 
-/** A cursor of a version that is gone is refused like any other that is not valid. */
+/** A cursor of a version that is no longer kept is refused like any other invalid one. */
 function accessOf(newest: Access, cursor: string | null): Access {
   const version = cursor === null ? null : cursorVersion(cursor)
   return (version === null ? undefined : accessAt(newest, version)) ?? newest
 }
 
-/** A hidden column is an unknown one. */
+/** What other services call the parameter that sorts. */
+const sortingNames = /^(?:order|sort)(?:_?by)?$/i
+
+/** A hidden column is refused exactly like one that does not exist. */
 function findColumn(access: Access, name: string): Column {
   const column = access.columns.find((candidate) => candidate.name === name)
   if (column) return column
   const names = access.columns.map((candidate) => candidate.name)
   const [meant] = nearestNames(name, names)
+  const wrong = sortingNames.test(name)
+    ? `There is no sorting; rows come in stored order. Leave ${quoted(name)} out.`
+    : `There is no column or parameter ${quoted(name)}.`
   throw badRequest(
-    `There is no column or parameter ${quoted(name)}.${didYouMean(name, names)} ` +
+    `${wrong}${didYouMean(name, names)} ` +
       `GET /v1/${access.dataset.name}/schema lists the columns.`,
     meant === undefined ? undefined : { kind: 'column', written: name, meant },
   )
 }
 
 function selectColumns(access: Access, names: readonly string[]): readonly Column[] {
-  if (names.length === 0) throw badRequest('select names no column.')
+  if (names.length === 0) {
+    throw badRequest('select names no column. Name at least one, or leave select out.')
+  }
   const chosen = new Set<Column>()
   for (const name of names) {
     const column = findColumn(access, name)
-    if (chosen.has(column)) throw badRequest(`select names ${quoted(name)} twice.`)
+    if (chosen.has(column)) throw badRequest(`select names ${quoted(name)} twice. Name it once.`)
     chosen.add(column)
   }
   return [...chosen]
@@ -147,7 +156,7 @@ function checkLimit(access: Access, limit: number | null, usualLimit: number): n
   const { max } = access.dataset.limit
   if (limit === null) return Math.min(usualLimit, max)
   if (limit >= 1 && limit <= max) return limit
-  throw badRequest(`limit goes from 1 to ${max} for this dataset; ${limit} is outside.`, {
+  throw badRequest(`limit must be from 1 to ${max} for this dataset, got ${limit}.`, {
     kind: 'limit',
     meant: limit < 1 ? 1 : max,
   })
@@ -157,9 +166,9 @@ function checkLimit(access: Access, limit: number | null, usualLimit: number): n
 function requireSomeFilter(access: Access): void {
   if (!access.dataset.requireFilter) return
   const hint = filterHint(access)
-  const example = hint ? `${hint.column}=${hint.op}.${hint.value}` : 'on any column'
+  const example = hint ? `, for example ${hint.column}=${hint.op}.${hint.value}` : ''
   throw badRequest(
-    `This dataset is large: the first request needs a filter. Add one, for example ${example}.`,
+    `This dataset needs at least one filter. Add one to the first request${example}.`,
     hint && { kind: 'add-filter', filter: hint },
   )
 }

@@ -1,24 +1,28 @@
-import type { Access } from '../access/access.js'
-import type { QuotaStatus } from '../access/allowance.js'
-import type { Subscriber } from '../access/principal.js'
-import type { Catalog } from '../catalog.js'
-import type { Asked } from '../query/ask.js'
-import { didYouMean, quoted } from '../text.js'
+import type { Access } from '../../access/access.js'
+import type { QuotaStatus } from '../../access/allowance.js'
+import type { Subscriber } from '../../access/principal.js'
+import type { Catalog } from '../../catalog.js'
+import type { ResolvedQuestion } from '../../query/resolve-question.js'
+import { didYouMean, quoted } from '../../text.js'
+import type { ObservedCharge } from '../caller.js'
+import type { EmptyReason } from '../empty-answer.js'
 
 const valuesShown = 3
 
-/** Why a subscriber can't read a dataset: what the one public 404 keeps to itself. */
+/** Why a subscriber can't read a dataset: the reason that the public 404 hides. */
 export function refusalText(principal: Subscriber, catalog: Catalog, name: string): string {
   const dataset = catalog.datasets.get(name)
   const granted = principal.grants.get(name)
   if (!dataset) {
-    return `the registry has no dataset ${quoted(name)}.${didYouMean(name, catalog.datasets.keys())}`
+    const nearest = didYouMean(name, catalog.datasets.keys())
+    return `the registry has no dataset ${quoted(name)}.${nearest}`
   }
   if (granted === undefined) {
     return `the subscription has no grant for it; it has ${grantsText(principal)}`
   }
   if (!dataset.plans.has(granted)) {
-    return `its plan ${quoted(granted)} is not in the registry: give it another with das subscription change`
+    const plan = quoted(granted)
+    return `its plan ${plan} is not in the registry: change it with das subscription change`
   }
   return `the dataset can't be served: ${dataset.reason ?? 'it has no version'}`
 }
@@ -48,7 +52,10 @@ function windowText(
 }
 
 /** A question as it was understood. */
-export function questionText({ filters, question: { columns, limit, after } }: Asked): string {
+export function questionText({
+  filters,
+  question: { columns, limit, after },
+}: ResolvedQuestion): string {
   const asked = filters.map(({ column, operator, texts }) =>
     [column.name, operator, listText(texts)].filter((word) => word !== '').join(' '),
   )
@@ -63,9 +70,9 @@ function listText(texts: readonly string[]): string {
   return more > 0 ? `${shown.join(' ')} and ${more} more` : shown.join(' ')
 }
 
-/** What is left of the quota that is nearer to its end. */
+/** What is left of the quota that ends first. */
 export function quotaText(quota: QuotaStatus | undefined): string {
-  if (!quota) return 'nothing is counted'
+  if (!quota) return 'no rows are counted'
   const { remaining, limit, scope } = quota
   const what = scope === 'global' ? 'over all datasets' : 'of this dataset'
   return `${remaining} of ${limit} rows ${what} are left this month`
@@ -73,13 +80,27 @@ export function quotaText(quota: QuotaStatus | undefined): string {
 
 /** What the engine found. */
 export function rowsText(rows: number, hasMore: boolean): string {
-  return `${rows === 1 ? '1 row' : `${rows} rows`}, ${hasMore ? 'and more follow' : 'the last ones'}`
+  const count = rows === 1 ? '1 row' : `${rows} rows`
+  return `${count}, ${hasMore ? 'and more follow' : 'the last ones'}`
 }
 
-/** What would be paid for a page of so many rows. */
-export function chargeText(rows: number, paid: number, quota: QuotaStatus | undefined): string {
+/** Why a page is empty: `beyond` rows lie outside the plan's window; null where that is unknown. */
+export function emptyText(beyond: number | null, reason: EmptyReason | null): string {
+  const window =
+    beyond === null
+      ? "too many rows to count outside the plan's window"
+      : beyond === 0
+        ? 'no row of the dataset meets the filters, in any plan'
+        : `rows that meet the filters: ${beyond}, all of them outside the plan's window`
+  if (!reason) return `no row; ${window}`
+  const price = reason.isPaid ? ', for one row' : ''
+  return `no row; ${window}. An agent reads${price}: ${reason.text}`
+}
+
+/** What would be paid for the page. */
+export function chargeText({ rows, paid, quota }: ObservedCharge): string {
   if (rows === 0) return 'an empty page costs nothing'
-  const left = quota ? `; ${quota.remaining - paid} would be left` : ''
-  const cut = paid < rows ? `, the page cut to what is left` : ''
+  const left = quota ? `; ${quota.remaining} would be left` : ''
+  const cut = paid < rows ? ', the page cut to what is left' : ''
   return `${paid} would be charged${cut}${left}`
 }

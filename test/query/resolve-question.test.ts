@@ -1,22 +1,22 @@
 import t from 'tap'
 import type { Access } from '../../src/access/access.js'
-import { ask } from '../../src/query/ask.js'
-import type { Asked } from '../../src/query/ask.js'
 import { parseJsonText } from '../../src/query/parse-json.js'
 import { parseUrl } from '../../src/query/parse-url.js'
+import { resolveQuestion } from '../../src/query/resolve-question.js'
+import type { ResolvedQuestion } from '../../src/query/resolve-question.js'
 import { accessTo, column, columns } from './fixtures/access.js'
 
 const key = Buffer.alloc(32, 7)
 
-function askUrl(query: string, access: Access = accessTo(), principal = 'sub_1'): Asked {
-  return ask(access, principal, key, parseUrl(query))
+function askUrl(query: string, access: Access = accessTo(), principal = 'sub_1'): ResolvedQuestion {
+  return resolveQuestion(access, principal, key, parseUrl(query))
 }
 
-function askJson(body: unknown, access: Access = accessTo()): Asked {
-  return ask(access, 'sub_1', key, parseJsonText(JSON.stringify(body)))
+function askJson(body: unknown, access: Access = accessTo()): ResolvedQuestion {
+  return resolveQuestion(access, 'sub_1', key, parseJsonText(JSON.stringify(body)))
 }
 
-function refusal(asking: () => Asked): string {
+function refusal(asking: () => ResolvedQuestion): string {
   try {
     asking()
   } catch (cause) {
@@ -65,10 +65,10 @@ await t.test('select takes columns in the order wanted, each once', (t) => {
   const names = (query: string) => askUrl(query).question.columns.map((each) => each.name)
   t.same(names('select=year,inn'), ['year', 'inn'])
   t.same(names('select=tags'), ['tags'])
-  t.equal(urlRefusal('select=year,inn,year'), 'select names "year" twice.')
+  t.equal(urlRefusal('select=year,inn,year'), 'select names "year" twice. Name it once.')
   t.equal(
     refusal(() => askJson({ select: [] })),
-    'select names no column.',
+    'select names no column. Name at least one, or leave select out.',
   )
   t.match(
     urlRefusal('select=yaer'),
@@ -82,13 +82,13 @@ await t.test('select takes columns in the order wanted, each once', (t) => {
   t.end()
 })
 
-await t.test('a limit goes from 1 to the most of the dataset, and is never cut', (t) => {
+await t.test('a limit is from 1 to the maximum of the dataset, and is never cut', (t) => {
   const access = accessTo({ limit: { default: 10, max: 50 } })
   t.equal(askUrl('', access).question.limit, 10)
   t.equal(askUrl('limit=1', access).question.limit, 1)
   t.equal(askUrl('limit=50', access).question.limit, 50)
   for (const limit of [0, 51, 1000, 999_999_999_999_999]) {
-    const detail = `limit goes from 1 to 50 for this dataset; ${limit} is outside.`
+    const detail = `limit must be from 1 to 50 for this dataset, got ${limit}.`
     t.equal(urlRefusal(`limit=${limit}`, access), detail)
     t.equal(
       refusal(() => askJson({ limit }, access)),
@@ -98,7 +98,7 @@ await t.test('a limit goes from 1 to the most of the dataset, and is never cut',
   t.end()
 })
 
-await t.test('an unknown column or parameter is told with the nearest one', (t) => {
+await t.test('the error for an unknown column or parameter names the nearest one', (t) => {
   t.equal(
     urlRefusal('innn=eq.5'),
     'There is no column or parameter "innn". Did you mean "inn"? GET /v1/things/schema lists the columns.',
@@ -125,7 +125,7 @@ await t.test('a hidden column is an unknown one, to the last letter of the error
   t.end()
 })
 
-await t.test('an unknown operator is told with the nearest one and those that there are', (t) => {
+await t.test('the error for an unknown operator names the nearest one and all others', (t) => {
   const has = 'It has: eq, ne, like, in, not_in, isdistinct, is_null, not_null.'
   t.equal(
     urlRefusal('inn=equals.5'),
@@ -174,7 +174,7 @@ await t.test('JSON says the same as the URL, and one cursor fits both', (t) => {
   t.end()
 })
 
-await t.test('a JSON value of the wrong kind is told to come as a string', (t) => {
+await t.test('the error for a JSON value of the wrong kind asks for a string', (t) => {
   t.equal(filterRefusal('eq', 'inn', 5), 'Column "inn" is a string: send the value as a string.')
   t.equal(filterRefusal('eq', 'inn', true), 'Column "inn" is a string: send the value as a string.')
   t.equal(
@@ -220,7 +220,7 @@ await t.test(
     const hint = (version: Parameters<typeof accessTo>[1], access: Partial<Access> = {}) =>
       urlRefusal('', accessTo(large, version, access))
     const says = (example: string) =>
-      `This dataset is large: the first request needs a filter. Add one, for example ${example}.`
+      `This dataset needs at least one filter. Add one to the first request, for example ${example}.`
     t.equal(
       hint({ history: columns.year, newestHistory: 2025n, key: [columns.inn] }),
       says('year=eq.2025'),
@@ -241,7 +241,10 @@ await t.test(
       says('inn=eq.text'),
       'no filter on what can not be compared',
     )
-    t.equal(hint({ columns: [columns.tags] }), says('on any column'))
+    t.equal(
+      hint({ columns: [columns.tags] }),
+      'This dataset needs at least one filter. Add one to the first request.',
+    )
     t.end()
   },
 )
@@ -250,7 +253,7 @@ await t.test('a large dataset answers a filter of any kind, and a walk that has 
   const access = accessTo({ requireFilter: true })
   t.equal(urlRefusal('inn=eq.5', access), '')
   t.equal(urlRefusal('year=isdistinct.1.5', access), '', 'even one that every row passes')
-  t.match(urlRefusal('limit=1&select=inn', access), /^This dataset is large/)
+  t.match(urlRefusal('limit=1&select=inn', access), /^This dataset needs at least one filter/)
   const cursor = askUrl('').cursorAfter({ file: 0, row: 5 })
   t.same(askUrl(`cursor=${cursor}`, access).question.after, { file: 0, row: 5 })
   t.end()

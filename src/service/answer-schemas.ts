@@ -1,7 +1,7 @@
 import Type from 'typebox'
 
-/** The shapes of the answers that scripts rely on (contract 4); serialisers are made from them. */
-function nullable<T extends Type.TSchema>(schema: T) {
+/** The shapes of the answers that clients rely on (contract 4), for REST, OpenAPI and MCP. */
+export function nullable<T extends Type.TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }
 
@@ -11,22 +11,34 @@ const text = Type.String()
 const names = { name: text, title: text, description: nullable(text) }
 const vintage = { version: text, as_of: text }
 
-export const DatasetListSchema = Type.Object({
-  data: Type.Array(Type.Object({ ...names, rows: count, columns: count, ...vintage })),
+/** A dataset in a list of datasets. */
+export const DatasetSummarySchema = Type.Object({
+  ...names,
+  rows: count,
+  columns: count,
+  ...vintage,
 })
 
-export const DatasetSchema = Type.Object({
+export const DatasetListSchema = Type.Object({ data: Type.Array(DatasetSummarySchema) })
+
+/** A description of a dataset without its columns and examples. */
+export const datasetHead = {
   ...names,
   source: nullable(text),
   ...vintage,
   rows: count,
   require_filter: Type.Boolean(),
   limit: Type.Object({ default: count, max: count }),
+}
+
+/** What every description of a column has. */
+export const columnHead = { name: text, type: text, nullable: Type.Boolean() }
+
+export const DatasetSchema = Type.Object({
+  ...datasetHead,
   columns: Type.Array(
     Type.Object({
-      name: text,
-      type: text,
-      nullable: Type.Boolean(),
+      ...columnHead,
       unit: nullable(text),
       description: nullable(text),
       operators: Type.Array(text),

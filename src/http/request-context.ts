@@ -1,10 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Visit } from '../service.js'
+import type { RequestContext } from '../service.js'
+import type { Limits } from '../service/caller.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set for requests that reach the service; its limits become headers. */
-    visit: Visit | null
+    /** Set for requests that reach the service. */
+    context: RequestContext | null
+    /** What the caller has left, once it is known: headers of answers and errors alike. */
+    limits: Limits | null
   }
 }
 
@@ -14,7 +17,7 @@ export interface DatasetRoute {
 }
 
 /** A request as the service sees it; a client that hangs up aborts its signal. */
-export function visitOf(request: FastifyRequest, reply: FastifyReply): Visit {
+export function contextOf(request: FastifyRequest, reply: FastifyReply): RequestContext {
   const gone = new AbortController()
   const abort = () => {
     if (!reply.raw.writableFinished) gone.abort(new Error('the client is gone'))
@@ -26,24 +29,24 @@ export function visitOf(request: FastifyRequest, reply: FastifyReply): Visit {
   reply.raw.on('timeout', () => {
     if (reply.raw.writableLength > 0) reply.raw.destroy()
   })
-  const visit: Visit = {
+  const context: RequestContext = {
     authorization: request.headers.authorization,
     address: request.ip,
     signal: gone.signal,
+    observe: (found) => {
+      if (found.kind === 'limits') request.limits = found.limits
+    },
   }
-  request.visit = visit
-  return visit
+  request.context = context
+  return context
 }
 
-/** Where a known caller stands (contract 1.5); what is unlimited is left out. */
-export function limitHeaders(visit: Visit): Readonly<Record<string, string>> {
-  const { rate, quota } = visit
+/** What a known caller has left (contract 1.5); unlimited quotas are left out. */
+export function limitHeaders({ rate, quota }: Limits): Readonly<Record<string, string>> {
   return {
-    ...(rate && {
-      'X-RateLimit-Limit': String(rate.limit),
-      'X-RateLimit-Remaining': String(rate.remaining),
-      'X-RateLimit-Reset': String(rate.resetSeconds),
-    }),
+    'X-RateLimit-Limit': String(rate.limit),
+    'X-RateLimit-Remaining': String(rate.remaining),
+    'X-RateLimit-Reset': String(rate.resetSeconds),
     ...(quota && {
       'X-Quota-Rows-Limit': String(quota.limit),
       'X-Quota-Rows-Remaining': String(quota.remaining),

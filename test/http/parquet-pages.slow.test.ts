@@ -96,7 +96,7 @@ await t.test('by Accept, for POST and HEAD too', async (t) => {
   const none = await world.get('/v1/things', token, { headers: { accept: 'image/png' } })
   const formats = `application/json, application/x-ndjson, text/csv, ${mediaType}`
   isError(t, none, 'not_acceptable')
-  t.equal(none.body.detail, `Answers are ${formats}.`)
+  t.equal(none.body.detail, `Accept must allow one of ${formats}.`)
 })
 
 await t.test('the same rows cost the same, a known tag nothing', async (t) => {
@@ -127,7 +127,7 @@ await t.test('rows that a quota cuts are not in the file', async (t) => {
   const next = `${url}&cursor=${String(first.headers['x-next-cursor'])}`
   const cut = await fetchFile(world, token, { url: next })
   t.strictSame(await readRows(t, cut.bytes), whole.slice(5, 7))
-  t.strictSame((await readBytes(t, cut.bytes)).rowGroups, [2], 'nor in a part that nobody reads')
+  t.strictSame((await readBytes(t, cut.bytes)).rowGroups, [2], 'nor in an unread part')
   t.equal(cut.headers['etag'], undefined)
   t.equal(cut.headers['x-quota-rows-remaining'], '0')
   const cursor = String(cut.headers['x-next-cursor'])
@@ -160,9 +160,9 @@ await t.test('a page that can not be written is a 503 and costs nothing', async 
   isError(t, failed, 'service_unavailable', /can't be written now/)
   t.equal(failed.headers['retry-after'], '5')
   t.equal(failed.headers['x-quota-rows-remaining'], '7')
-  const told = world.log.filter((line) => line.includes('EEXIST'))
-  t.equal(told.length, 1, 'the owner learns why')
-  t.notMatch(told.join(), temp)
+  const reported = world.log.filter((line) => line.includes('EEXIST'))
+  t.equal(reported.length, 1, 'the owner learns why')
+  t.notMatch(reported.join(), temp)
   for (const folder of pageFolders(temp)) rmSync(folder)
   const { headers } = await fetchFile(world, token, { url: `${page}&limit=2&format=parquet` })
   t.equal(headers['x-quota-rows-remaining'], '5')

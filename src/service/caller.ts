@@ -1,0 +1,82 @@
+import { authorize } from '../access/access.js'
+import type { Access } from '../access/access.js'
+import { quotaStatus } from '../access/allowance.js'
+import type { QuotaStatus } from '../access/allowance.js'
+import type { Principal } from '../access/principal.js'
+import type { RateStatus } from '../access/rate-limits.js'
+import type { Catalog } from '../catalog.js'
+import type { Usage } from '../control/usage.js'
+import { timeLimit } from '../engine/deadline.js'
+import type { ReadOptions } from '../engine/engine.js'
+import type { ResolvedQuestion } from '../query/resolve-question.js'
+
+/** One request as the service needs it, from REST and MCP alike. */
+export interface RequestContext {
+  readonly authorization: string | undefined
+  /** The client's network address. */
+  readonly address: string
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal
+  /** Receives what each stage finds out. */
+  readonly observe?: (found: Observation) => void
+}
+
+/** `limits` comes whenever they change, before a refusal too; the others when a stage passes. */
+export type Observation =
+  | { readonly kind: 'limits'; readonly limits: Limits }
+  | { readonly kind: 'dataset'; readonly access: Access }
+  | { readonly kind: 'question'; readonly resolved: ResolvedQuestion }
+  | { readonly kind: 'quota'; readonly quota: QuotaStatus | undefined }
+  | { readonly kind: 'read'; readonly rows: number; readonly hasMore: boolean }
+  | { readonly kind: 'charge'; readonly charge: ObservedCharge }
+
+export interface ObservedCharge {
+  /** Rows of the page, and how many of them were paid for. */
+  readonly rows: number
+  readonly paid: number
+  /** After the charge. */
+  readonly quota: QuotaStatus | undefined
+}
+
+/** What a known caller has left. */
+export interface Limits {
+  readonly rate: RateStatus
+  /** Undefined where no rows are counted. */
+  readonly quota: QuotaStatus | undefined
+}
+
+/** A known caller within their rate: every request begins by becoming one. */
+export interface Caller {
+  readonly context: RequestContext
+  readonly principal: Principal
+  /** The catalog of this moment, for the whole request. */
+  readonly catalog: Catalog
+  /** The rows used before the request; null where none are counted. */
+  readonly usage: Usage | null
+  readonly limits: Limits
+}
+
+/** A caller with access to one dataset; the limits are those for it. */
+export interface DatasetCaller extends Caller {
+  readonly access: Access
+}
+
+/**
+ * Lets a caller into a dataset.
+ * @throws not_found for an unknown and a forbidden name alike; service_unavailable
+ */
+export function enterDataset(caller: Caller, name: string, now: number): DatasetCaller {
+  const { context, principal, catalog, usage, limits } = caller
+  const access = authorize(principal, catalog, name)
+  const quota = quotaStatus(principal, access, usage, now)
+  const entered = { ...caller, access, limits: { ...limits, quota } }
+  context.observe?.({ kind: 'limits', limits: entered.limits })
+  context.observe?.({ kind: 'dataset', access })
+  return entered
+}
+
+/** Options of the engine for a caller's work on a dataset: it has the dataset's time limit. */
+export function readOptions({ context, principal }: Caller, { dataset }: Access): ReadOptions {
+  const { signal } = context
+  return { signal, client: principal.id, timeLimit: timeLimit(dataset.timeoutMs) }
+}

@@ -1,0 +1,244 @@
+import { quotaStatus, usageNow } from '../../access/allowance.js'
+import { principalOf, unauthorized } from '../../access/principal.js'
+import type { Subscriber } from '../../access/principal.js'
+import { RateLimits } from '../../access/rate-limits.js'
+import type { Catalog } from '../../catalog.js'
+import type { ControlStore } from '../../control/store/store.js'
+import { showSubscription } from '../../control/subscriptions.js'
+import type { Subscription } from '../../control/subscriptions.js'
+import { holdsToken, tokenInUrlText } from '../../control/tokens/token-format.js'
+import { subscriptionEndText, tokenEnd } from '../../control/tokens/token-state.js'
+import { listTokens } from '../../control/tokens/tokens.js'
+import type { TokenSummary } from '../../control/tokens/tokens.js'
+import { chargeResult } from '../../control/usage.js'
+import type { Charge } from '../../control/usage.js'
+import type { Engine } from '../../engine/engine.js'
+import { ServiceError, asServiceError, badRequest, errorStatus } from '../../errors.js'
+import type { ErrorCode } from '../../errors.js'
+import { parseUrl } from '../../query/parse-url.js'
+import type { ResolvedQuestion } from '../../query/resolve-question.js'
+import { readPage } from '../../service.js'
+import { isoTime } from '../../text.js'
+import { readOptions } from '../caller.js'
+import type { Caller, Observation } from '../caller.js'
+import type { Page } from '../page.js'
+import {
+  accessText,
+  chargeText,
+  emptyText,
+  questionText,
+  quotaText,
+  refusalText,
+  rowsText,
+} from './explain-texts.js'
+
+const stageNames = ['token', 'rate', 'dataset', 'question', 'quota', 'read', 'charge'] as const
+
+type StageName = (typeof stageNames)[number]
+
+/** One stage of the decision, in words for the owner: they may hold what a caller never sees. */
+interface ExplainedStage {
+  readonly stage: StageName
+  readonly verdict: 'passed' | 'refused'
+  readonly detail: string
+}
+
+/** What the subscriber would be answered now, and why. */
+export interface Explanation {
+  readonly stages: readonly ExplainedStage[]
+  readonly answer: {
+    readonly status: number
+    /** Null for a page. */
+    readonly error: ErrorCode | null
+    /** What the caller reads; null for a page. */
+    readonly detail: string | null
+    /** Rows that would be sent and charged. */
+    readonly rows: number
+    readonly hasMore: boolean
+  }
+}
+
+export interface ExplainParts {
+  readonly catalog: Catalog
+  readonly control: ControlStore
+  readonly engine: Engine
+  readonly cursorKey: Uint8Array
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+interface ExplainedCaller extends Caller {
+  readonly principal: Subscriber
+}
+
+/** A question to a dataset, in the form of its URL. */
+export interface QuestionPath {
+  readonly dataset: string
+  readonly query: string
+}
+
+/**
+ * Asks a question for a subscriber and reports what each stage of the serving pipeline decides.
+ * The rows are read; nothing is charged, counted or changed.
+ *
+ * @throws not_found for an unknown subscription
+ */
+export async function explainAnswer(
+  parts: ExplainParts,
+  subscriptionId: string,
+  { dataset, query }: QuestionPath,
+): Promise<Explanation> {
+  const { catalog, control } = parts
+  const subscription = showSubscription(control, subscriptionId)
+  const charges = { charge: async (charge: Charge) => chargeResult(control, charge) }
+  const request = { dataset, question: () => parseUrl(query), explainEmpty: 'paid' } as const
+  const observed: Observation[] = []
+  let caller: ExplainedCaller | null = null
+  try {
+    caller = callerOf(parts, subscription, (found) => observed.push(found))
+    const page = await readPage({ ...parts, charges }, caller, request)
+    if (page.kind !== 'page') throw new TypeError('an explained request asks for a whole page')
+    const rows = observed.reduce((_, found) => (found.kind === 'charge' ? found.charge.paid : 0), 0)
+    return {
+      stages: await stagesOf(parts.engine, caller, observed, page),
+      answer: { status: 200, error: null, detail: null, rows, hasMore: page.nextCursor !== null },
+    }
+  } catch (cause) {
+    const error = asServiceError(cause)
+    const passed = await stagesOf(parts.engine, caller, observed, null)
+    const stage = stageNames[passed.length] ?? 'charge'
+    const detail =
+      caller && stage === 'dataset'
+        ? refusalText(caller.principal, catalog, dataset)
+        : detailForOwner(error)
+    return {
+      stages: [...passed, { stage, verdict: 'refused', detail }],
+      answer: { ...answerOf(error), rows: 0, hasMore: false },
+    }
+  }
+}
+
+function answerOf({ code, detail }: ServiceError) {
+  return { status: errorStatus[code], error: code, detail }
+}
+
+/** The cause of an error may say more than its caller may see. */
+function detailForOwner({ cause, detail }: ServiceError): string {
+  return cause instanceof Error ? cause.message : detail
+}
+
+/**
+ * The path of a URL, with or without the server's address.
+ * @throws bad_request for anything but a question for rows
+ */
+export function readQuestionPath(url: string): QuestionPath {
+  if (holdsToken(url)) throw badRequest(tokenInUrlText)
+  const found = /^(?:https?:\/\/[^/?#]*)?\/v1\/([^/?#]+)\/?(?:\?([^#]*))?$/.exec(url)
+  const [, segment = '', query = ''] = found ?? []
+  const dataset = decodedSegment(segment)
+  if (dataset !== '' && dataset !== 'account') return { dataset, query }
+  throw badRequest('The URL must be a question for rows, in quotes: "/v1/DATASET?COLUMN=eq.VALUE".')
+}
+
+/** Empty where the percent-encoding is broken. */
+function decodedSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return ''
+  }
+}
+
+/**
+ * The subscriber by the token that works longest. The store has no tokens, only their hashes, and
+ * only the server knows the requests made: so these two stages can't be the server's own.
+ * @throws unauthorized, with the reason for the owner as its cause
+ */
+function callerOf(
+  { catalog, control, now }: ExplainParts,
+  subscription: Subscription,
+  observe: (found: Observation) => void,
+): ExplainedCaller {
+  const principal = subscriberOf(control, subscription, now())
+  const usage = usageNow(control, principal, now())
+  const rate = new RateLimits(() => 0).take(principal, '', catalog, 1)
+  const limits = { rate, quota: quotaStatus(principal, null, usage, now()) }
+  const { signal } = new AbortController()
+  const context = { authorization: undefined, address: '', signal, observe }
+  return { context, principal, catalog, usage, limits }
+}
+
+function subscriberOf(control: ControlStore, subscription: Subscription, now: number): Subscriber {
+  const tokens = listTokens(control, subscription.subscriptionId)
+  const endOf = (token: TokenSummary) =>
+    Math.min(token.expiresAt ?? Infinity, subscription.expiresAt)
+  const alive = tokens.filter((token) => tokenEnd(token, now) === null)
+  const [longest] = alive.sort((left, right) => endOf(right) - endOf(left))
+  const end = subscriptionEndText(subscription, now)
+  if (longest && end === null) {
+    return principalOf({ ...subscription, expiresAt: endOf(longest) }, longest.tokenId)
+  }
+  const why =
+    end === null ? 'the subscription has no live token: das token list' : `the subscription ${end}`
+  const { code, detail } = unauthorized()
+  throw new ServiceError(code, detail, { cause: new Error(why) })
+}
+
+/** The stages that were passed, in words. */
+async function stagesOf(
+  engine: Engine,
+  caller: ExplainedCaller | null,
+  observed: readonly Observation[],
+  page: Page | null,
+): Promise<readonly ExplainedStage[]> {
+  if (!caller) return []
+  const { rate } = caller.limits
+  const stages: ExplainedStage[] = []
+  const pass = (stage: StageName, detail: string) =>
+    stages.push({ stage, verdict: 'passed', detail })
+  pass('token', `live until ${isoTime(caller.principal.expiresAt)}`)
+  pass('rate', `${rate.limit} requests a minute; only the server knows those made`)
+  let question: ResolvedQuestion | null = null
+  for (const found of observed) {
+    switch (found.kind) {
+      case 'limits':
+        break
+      case 'dataset':
+        pass(found.kind, accessText(found.access))
+        break
+      case 'question':
+        question = found.resolved
+        pass(found.kind, questionText(found.resolved))
+        break
+      case 'quota':
+        pass(found.kind, quotaText(found.quota))
+        break
+      case 'read':
+        pass(
+          found.kind,
+          found.rows === 0 && question
+            ? emptyText(await rowsBeyond(engine, caller, question), page?.explanation ?? null)
+            : rowsText(found.rows, found.hasMore),
+        )
+        break
+      case 'charge':
+        pass(found.kind, chargeText(found.charge))
+    }
+  }
+  return stages
+}
+
+/** Rows that meet the filters outside the plan's window; null where there is no time to count. */
+async function rowsBeyond(
+  engine: Engine,
+  caller: Caller,
+  { access, question: { version, predicates } }: ResolvedQuestion,
+): Promise<number | null> {
+  const own = predicates.filter((predicate) => !access.predicates.includes(predicate))
+  try {
+    return await engine.count(version, own, readOptions(caller, access))
+  } catch (cause) {
+    if (asServiceError(cause).code === 'timeout') return null
+    throw cause
+  }
+}
