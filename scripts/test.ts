@@ -9,7 +9,7 @@ const help = `Usage: npm test [-- FILE… and options of tap]
 
 Compiles everything to .test/, one file each, and runs the tests there: a process that compiled for
 itself what it imports would take four times as long to start.
-  npm test                                     the everyday tests: all but *.slow.test.ts
+  npm test                                     the everyday tests: all but test/io/
   npm run test:all                             all of them, with coverage of src/
   npm test -- test/query/parse-url.test.ts     one file
   npm test -- test/cli/*.test.ts --bail        several, with an option of tap
@@ -19,8 +19,8 @@ const out = '.test'
 const common = { format: 'esm', platform: 'node', target: 'node20', logLevel: 'warning' } as const
 /** These need what Node does not bring: `test:clients` and `test:browser` run them. */
 const special = ['test/browser/**', 'test/clients/**']
-/** They start processes, open many servers or wait. */
-const slow = 'test/**/*.slow.test.ts'
+/** They need real processes, disks, sockets, mail servers or load. */
+const io = 'test/io/**'
 
 async function compile(): Promise<void> {
   await rm(out, { recursive: true, force: true })
@@ -63,7 +63,7 @@ async function bundleTypebox(): Promise<void> {
 async function runTap(given: readonly string[]): Promise<number> {
   const isTest = (word: string) => word.endsWith('.test.ts')
   const isAll = given.includes('--all')
-  const ignore = isAll ? special : [...special, slow]
+  const ignore = isAll ? special : [...special, io]
   const files = given.some(isTest)
     ? given.filter(isTest)
     : globSync('test/**/*.test.ts', { ignore }).sort()

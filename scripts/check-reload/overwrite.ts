@@ -14,13 +14,38 @@ export interface Overwrite {
   readonly pauseMs: number
 }
 
-/** The pauses are too short for the server to take the writer for finished. */
+/** The server takes a writer that pauses longer for finished and serves what is written so far. */
+export const pauseMsMax = 250
+
+/** Measures the longest pause between two writes: longer than intended on a busy machine. */
+export class PauseWatch {
+  #wroteMs = NaN
+  #longestMs = 0
+
+  /** Includes the pause that has not ended yet. */
+  get longestMs(): number {
+    return Number.isNaN(this.#wroteMs)
+      ? this.#longestMs
+      : Math.max(this.#longestMs, performance.now() - this.#wroteMs)
+  }
+
+  wrote(): void {
+    this.#longestMs = this.longestMs
+    this.#wroteMs = performance.now()
+  }
+
+  end(): void {
+    this.wrote()
+    this.#wroteMs = NaN
+  }
+}
+
 export const overwrites: readonly Overwrite[] = [
   { name: 'emptied, written at once', isEmptied: true, pieces: 1, pauseMs: 0 },
   { name: 'written over at once', isEmptied: false, pieces: 1, pauseMs: 0 },
   { name: 'emptied, written slowly', isEmptied: true, pieces: 20, pauseMs: 100 },
-  { name: 'written over slowly', isEmptied: false, pieces: 15, pauseMs: 200 },
-  { name: 'written over for a long time', isEmptied: false, pieces: 70, pauseMs: 200 },
+  { name: 'written over slowly', isEmptied: false, pieces: 30, pauseMs: 100 },
+  { name: 'written over for a long time', isEmptied: false, pieces: 130, pauseMs: 100 },
 ]
 
 /** Writes a year's rows of a generation over the file that holds the earlier ones. */
@@ -29,6 +54,7 @@ export async function overwrite(
   year: number,
   generation: number,
   { isEmptied, pieces, pauseMs }: Overwrite,
+  pauses: PauseWatch,
 ): Promise<void> {
   const draft = join(folder, 'data', 'overwrite.draft')
   await writer.copy(draft, rowsSql(rowsOfYear, year, generation))
@@ -41,7 +67,9 @@ export async function overwrite(
   const step = Math.ceil(content.length / pieces)
   for (let start = 0; start < content.length; start += step) {
     await file.write(content, start, Math.min(step, content.length - start), start)
+    pauses.wrote()
     await sleep(pauseMs)
   }
   await file.truncate(content.length)
+  pauses.end()
 }

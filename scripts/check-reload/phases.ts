@@ -11,7 +11,7 @@ import { beginWalk, endWalk, nextPage, questionOf } from './walks.js'
 import type { Client, Tolerance, Walk } from './walks.js'
 import { makeReloadFixture, rowsOfYear, years } from './reload-fixture.js'
 import type { ReloadFixture } from './reload-fixture.js'
-import { overwrite, overwrites } from './overwrite.js'
+import { PauseWatch, overwrite, overwrites, pauseMsMax } from './overwrite.js'
 import { emptyOutcome } from './phase-table.js'
 import type { Outcome } from './phase-table.js'
 import { runPhase } from './run-phase.js'
@@ -90,22 +90,35 @@ async function follow({ options, nextNumber }: PhaseContext, client: Client, isP
 }
 
 /** Phase 2: a file that is overwritten in place is served right, or not at all. */
-export function changesInPlace(context: PhaseContext, server: Server): Promise<Outcome> {
+export async function changesInPlace(context: PhaseContext, server: Server): Promise<Outcome> {
+  const phase = '2 (in place)'
   const tolerance = { mayRefuse: true, mayBeAway: false }
-  return runPhase(context, '2 (in place)', server, tolerance, async (client) => {
-    const random = randomOf(context.options.seed, 3)
-    const servedMs: number[] = []
-    await follow(context, client, false)
-    for (const how of overwrites) {
-      if (!context.hasTime()) break
-      context.run.update(`phase 2: ${how.name}`)
-      // Walks on earlier versions read the same file.
-      await refresh(client, context.nextNumber(), years[0])
-      await overwrite(client.fixture, random.oneOf(years.slice(1)), context.nextNumber(), how)
-      servedMs.push(await untilServed(client, overwrittenMsMax))
-    }
-    return { refreshes: servedMs.length, servedMs }
-  })
+  const pauses = new PauseWatch()
+  const paused = () => `the writer paused at most ${Math.round(pauses.longestMs)} ms`
+  let served = () => Promise.resolve(0)
+  try {
+    return await runPhase(context, phase, server, tolerance, async (client) => {
+      const random = randomOf(context.options.seed, 3)
+      const servedMs: number[] = []
+      await follow(context, client, false)
+      for (const how of overwrites) {
+        if (!context.hasTime()) break
+        context.run.update(`phase 2: ${how.name}`)
+        // Walks on earlier versions read the same file.
+        await refresh(client, context.nextNumber(), years[0])
+        const year = random.oneOf(years.slice(1))
+        const written = overwrite(client.fixture, year, context.nextNumber(), how, pauses)
+        served = () => written.then(() => untilServed(client, overwrittenMsMax))
+        servedMs.push(await served())
+      }
+      return { refreshes: servedMs.length, servedMs, note: paused() }
+    })
+  } catch (cause) {
+    if (!(cause instanceof Fault) || pauses.longestMs < pauseMsMax) throw cause
+    const note = `not decided: ${paused()}, then ${cause.message}`
+    await served()
+    return { ...emptyOutcome(phase), note }
+  }
 }
 
 /** Phase 3: where links are refused, copies are served, and no request fails. */

@@ -42,7 +42,7 @@ await t.test('a mistake in a prompt is reported with line and column', (t) => {
   const cases: readonly (readonly [lines: readonly string[], problem: string])[] = [
     [
       ['name: Check it', ...head.slice(1), 'text: x'],
-      '3:3: prompts.0.name: must be 1 to 64 of a-z, 0-9 and "_", a letter first.',
+      '3:3: prompts.0.name: must be 1 to 64 of a-z, 0-9 and "_", a letter first, got "Check it".',
     ],
     [[...head, 'text: x', 'txt: y'], '8:3: prompts.0.txt: unknown key. Did you mean "text"?'],
     [
@@ -51,7 +51,7 @@ await t.test('a mistake in a prompt is reported with line and column', (t) => {
     ],
     [
       [...head.slice(0, 3), 'datasets: things', 'text: x'],
-      '6:3: prompts.0.datasets: must be a list of dataset names.',
+      '6:3: prompts.0.datasets: must be a list of dataset names, got "things".',
     ],
     [
       [...head, id, "text: '{id} {idd}'"],

@@ -1,0 +1,246 @@
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { versionsFolderOf } from '../../../src/catalog.js'
+import { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
+import { findingTable } from '../../../src/cli/check/finding-table.js'
+import { duckDbOpener } from '../../../src/engine/duckdb/open/open-files.js'
+import { hashFile } from '../../../src/versions/hash-file.js'
+import { FileChecks } from '../../../src/versions/store/file-checks.js'
+import { age, rot } from '../../support/damage.js'
+import { buildThings, checksOf, findingsOf } from '../fixtures/checked.js'
+
+const key = '    key: id\n'
+
+await t.test('consistent files with exact values have no findings', async (t) => {
+  const select = (from: number) =>
+    `SELECT i AS id, CAST(i AS DOUBLE) AS x, i * 1.25 AS price, DATE '2024-01-02' AS day,
+       TIMESTAMPTZ '2024-01-02 03:04:05Z' AS seen, 9007199254740991 AS most, '007' AS code
+     FROM range(${from}, ${from + 5}) t(i)`
+  const cli = await buildThings(
+    t,
+    { 'a.parquet': select(0), 'b.parquet': select(5) },
+    { entry: key },
+  )
+  t.same(await checksOf(cli), [{ name: 'things', status: 'ok', findings: [] }])
+})
+
+await t.test('differences between the columns of files are reported', async (t) => {
+  const files = {
+    'a.parquet':
+      'SELECT 1 AS id, CAST(0.1 AS FLOAT) AS x, CAST(1 AS INTEGER) AS n, 1 AS gone, 1 AS h',
+    'b.parquet': 'SELECT CAST(0.2 AS DOUBLE) AS x, 2 AS id, CAST(2 AS BIGINT) AS n, 2 AS late',
+    'c.parquet':
+      'SELECT 3 AS id, CAST(0.1 AS FLOAT) AS x, CAST(1 AS INTEGER) AS n, 3 AS gone, 3 AS h',
+  }
+  const entry = `${key}    columns: {h: {hidden: true}}\n`
+  const found = await findingsOf(t, files, { entry })
+  t.same(Object.keys(found), ['columns_missing', 'float_widened', 'types_widened', 'column_order'])
+  t.match(
+    found['columns_missing'],
+    '2 columns missing in some files: "gone" in 1 of 3 files (first data/b.parquet) and "late" in ' +
+      '2 of 3 files (first data/a.parquet).',
+  )
+  t.match(
+    found['float_widened'],
+    '"x" (FLOAT in data/a.parquet, DOUBLE in data/b.parquet → DOUBLE): FLOAT values are served as ' +
+      'DOUBLE, 0.1 as 0.10000000149011612.',
+  )
+  t.match(
+    found['types_widened'],
+    '"n" (INTEGER in data/a.parquet, BIGINT in data/b.parquet → BIGINT): served without loss',
+  )
+  t.match(found['column_order'], '1 file with the columns in another order (first data/b.parquet)')
+})
+
+await t.test('an empty file may have any columns', async (t) => {
+  const files = { 'a.parquet': 'SELECT 1 AS id, 2 AS x', 'b.parquet': 'SELECT 1 AS id WHERE false' }
+  t.same(await findingsOf(t, files, { entry: key }), {})
+})
+
+await t.test('numbers that readers round are found in footers and counted by --deep', async (t) => {
+  const files = {
+    'a.parquet': `SELECT i AS id, 9007199254740993 - i AS big, -9007199254740993 AS text,
+      CAST('123456789012.3456' AS DECIMAL(20,4)) AS amount,
+      CAST('20000000000000.00' AS DECIMAL(18,2)) AS round, -9007199254740993 AS hidden,
+      CAST('18446744073709551615' AS UBIGINT) AS unsigned
+    FROM range(4) t(i)`,
+  }
+  const entry = `${key}    columns: {text: {json: string}, hidden: {hidden: true}}\n`
+  const { rounded_by_readers: rounded, ...others } = await findingsOf(t, files, { entry })
+  t.same(others, {})
+  t.match(
+    rounded,
+    'in "big" (such as 9007199254740993) and "amount" (such as 123456789012.3456): JavaScript, ' +
+      'Excel and others round them; serve them as text: columns: {NAME: {json: string}}',
+  )
+  const deep = await findingsOf(t, files, { entry, flags: ['--deep'] })
+  t.match(deep['rounded_by_readers'], 'in "big" (2 rows, such as 9007199254740993)')
+})
+
+await t.test('values that are served as null are counted', async (t) => {
+  const files = {
+    'a.parquet': `SELECT i AS id, CASE WHEN i = 1 THEN 'NaN'::FLOAT ELSE i END AS x,
+      CASE WHEN i < 2 THEN '-infinity'::DATE ELSE DATE '2024-01-01' END AS day FROM range(4) t(i)`,
+  }
+  const found = await findingsOf(t, files, { entry: key })
+  t.same(Object.keys(found), ['not_finite'])
+  t.match(found['not_finite'], 'in "x" (1 row) and "day" (2 rows): callers get null')
+})
+
+await t.test('timestamps without a zone are reported', async (t) => {
+  const select =
+    "SELECT 1 AS id, TIMESTAMP '2024-01-01' AS at, TIMESTAMPTZ '2024-01-01 00:00:00Z' AS zoned"
+  const cli = await buildThings(t, { 'a.parquet': select }, { entry: key })
+  const [check] = await checksOf(cli)
+  t.equal(check?.status, 'ok', 'what is good to know is no warning')
+  t.match(check?.findings, [{ code: 'no_time_zone', level: 'info', message: /in "at": served/ }])
+})
+
+await t.test('rows that share a key or lack one are counted', async (t) => {
+  const files = {
+    'a.parquet': 'SELECT i % 4 AS id, 7 AS part, i AS x FROM range(6) t(i)',
+    'b.parquet':
+      'SELECT 1 AS id, 7 AS part, 6 AS x UNION ALL SELECT 9, NULL, 7 UNION ALL SELECT 9, NULL, 8',
+  }
+  const found = await findingsOf(t, files, { entry: '    key: [id, part]\n' })
+  t.same(Object.keys(found), ['key_empty', 'types_widened', 'key_shared'])
+  t.match(found['key_empty'], 'no value in the key column "part" (2 rows)')
+  t.match(
+    found['key_shared'],
+    '5 rows with a key (id, part) that other rows have too, such as id = 1, part = 7 in 3 rows',
+  )
+})
+
+await t.test(
+  'columns without a value are reported, and by --deep columns with one value',
+  async (t) => {
+    const files = {
+      'a.parquet':
+        "SELECT i AS id, NULL::INTEGER AS nothing, 'x' AS only, NULL::INTEGER[] AS list FROM range(3) t(i)",
+      'b.parquet':
+        "SELECT 7::BIGINT AS id, NULL::INTEGER AS nothing, 'x' AS only, NULL::INTEGER[] AS list",
+    }
+    const shallow = await findingsOf(t, files, { entry: key })
+    t.same(Object.keys(shallow), ['column_empty'])
+    t.match(shallow['column_empty'], '1 column without any value: "nothing"')
+    const deep = await findingsOf(t, files, { entry: key, flags: ['--deep'] })
+    t.match(deep['column_empty'], '2 columns without any value: "nothing" and "list"')
+    t.match(deep['column_constant'], 'one value in "only" ("x")')
+  },
+)
+
+await t.test(
+  'columns that a dictionary lacks are reported; a missing dictionary is not',
+  async (t) => {
+    const cli = await buildThings(
+      t,
+      { 'a.parquet': 'SELECT 1 AS id, 2 AS x' },
+      { entry: '    dictionary: data/words.csv\n' },
+    )
+    writeFileSync(join(cli.folder, 'data', 'words.csv'), 'column,description\nid,Number\n')
+    const [check] = await checksOf(cli)
+    t.match(check?.findings, [
+      { code: 'no_description', message: /^1 column without a description: "x"/ },
+    ])
+  },
+)
+
+await t.test('implausible years are reported, because plans count from the newest', async (t) => {
+  const years = (...values: readonly number[]) =>
+    values.map((year, index) => `SELECT ${index} AS id, ${year} AS year`).join(' UNION ALL ')
+  const entry = `${key}    history: year\n`
+  const odd = await buildThings(t, { 'a.parquet': years(0, 2024, 9999) }, { entry })
+  const [check] = await checksOf(odd)
+  t.match(check?.findings, [
+    { code: 'history_odd', message: /reaches the year 9999: .* see no rows of 2026/ },
+    { code: 'history_odd', message: /goes back to the year 0/ },
+  ])
+  t.same(await findingsOf(t, { 'a.parquet': years(2019, 2026, 2027) }, { entry }), {})
+  const days = "SELECT 1 AS id, DATE '2999-01-01' AS year UNION ALL SELECT 2, DATE '2024-05-05'"
+  t.match((await findingsOf(t, { 'a.parquet': days }, { entry }))['history_odd'], 'the year 2999')
+})
+
+await t.test('--deep counts the demo subset', async (t) => {
+  const files = { 'a.parquet': 'SELECT i * 2 AS id FROM range(5) t(i)' }
+  const flags = ['--deep']
+  const some = await findingsOf(t, files, { entry: `${key}    demo: {id: [2, 4]}\n`, flags })
+  t.same(some, { demo_rows: 'the demo subset has 2 rows' })
+  const none = await findingsOf(t, files, { entry: `${key}    demo: {id: [3]}\n`, flags })
+  t.match(none, { demo_empty: /^the demo subset has no rows/ })
+})
+
+await t.test('refusals that a new name fixes have their own codes', async (t) => {
+  const codesOf = async (files: Readonly<Record<string, string>>, entry = '') => {
+    const found = await findingsOf(t, files, { entry })
+    return Object.entries(found).map(([code, message]) => `${code}: ${message}`)
+  }
+  t.match(await codesOf({ 'a.parquet': 'SELECT 1 AS "limit"' }), [/^name_reserved: .*rename it/])
+  t.match(await codesOf({ 'a.parquet': 'SELECT 1 AS file_index' }), [
+    /^name_reserved: .*remove it from the files/,
+  ])
+  t.match(await codesOf({ 'a.parquet': 'SELECT 1 AS a', 'b.parquet': 'SELECT 1 AS "A"' }), [
+    /^name_clash: .*rename it/,
+  ])
+  t.match(
+    await codesOf({ 'a.parquet': 'SELECT 1 AS a, 2 AS b' }, '    columns: {b: {name: a}}\n'),
+    [/^name_clash: .*give one of them another name/],
+  )
+  t.match(await codesOf({ 'a.parquet': 'SELECT 1 AS a', 'b.parquet': "SELECT 'x' AS a" }), [
+    /^types_clash: .*write the files with one type$/,
+  ])
+})
+
+await t.test(
+  'on a terminal the worst finding is first, in lines of a readable length',
+  async (t) => {
+    const select = "SELECT i % 2 AS id, 'NaN'::DOUBLE AS x FROM range(5) t(i)"
+    const { das } = await buildThings(t, { 'a.parquet': select }, { entry: key })
+    const { stdout } = await das(['dataset', 'check'], { isTerminal: true })
+    const lines = stdout.trimEnd().split('\n')
+    t.equal(lines[0], 'things: warning (5 rows, 2 columns, 1 file)')
+    t.match(lines[1], /^ {2}warning: NaN or infinite/)
+    t.ok(lines.some((line) => /^ {4}\S/.test(line)))
+    t.notOk(lines.some((line) => line.length > 100))
+    t.ok(stdout.indexOf('warning:') < stdout.indexOf('info:'))
+    const piped = await das(['dataset', 'check'])
+    t.equal(piped.stdout.split('\n').length, 4, 'one line a finding for tools')
+  },
+)
+
+await t.test('the table has exactly the codes that are used', (t) => {
+  const sources = readdirSync('src/cli/check')
+    .filter((name) => name !== 'finding-table.ts' && name.endsWith('.ts'))
+    .map((name) => readFileSync(`src/cli/check/${name}`, 'utf8'))
+  const used = sources.flatMap((text) =>
+    [...text.matchAll(/\bfinding\(\s*'(\w+)'|\bcode: '(\w+)',/g)].map(([, one, two]) => one ?? two),
+  )
+  t.same([...new Set(used)].sort(), Object.keys(findingTable).sort())
+  for (const [code, { meaning }] of Object.entries(findingTable)) t.match(meaning, /\.$/, code)
+  t.end()
+})
+
+await t.test('--deep also reads the files in the state folder', async (t) => {
+  const select = 'SELECT i AS id, md5(i::VARCHAR) AS text FROM range(2000) t(i)'
+  const writing = ', COMPRESSION uncompressed'
+  const cli = await buildThings(t, { 'a.parquet': select }, { entry: key, writing })
+  const registryPath = join(cli.folder, 'registry.yaml')
+  const source = join(cli.folder, 'data/a.parquet')
+  age(source)
+  await LiveCatalog.open({
+    registryPath,
+    openFiles: duckDbOpener(256 * 2 ** 20),
+    checks: new FileChecks(hashFile),
+    versionsFolder: versionsFolderOf(join(cli.folder, 'var')),
+    now: () => Date.now(),
+    sold: () => [],
+  })
+  t.match(await checksOf(cli, ['--deep']), [{ status: 'ok' }])
+  rot(source, 0.5)
+  t.match(await checksOf(cli), [{ status: 'ok' }], 'only --deep reads every byte')
+  const [check] = await checksOf(cli, ['--deep'])
+  const found = check?.findings.find(({ code }) => code === 'stored_damaged')
+  t.match(found?.message, /^data\/a\.parquet is damaged in the state folder: its content is not/)
+  t.equal(check?.status, 'refused')
+  t.notMatch(JSON.stringify(check), new RegExp(cli.folder))
+})

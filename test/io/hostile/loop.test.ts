@@ -1,0 +1,60 @@
+import t from 'tap'
+import { hostileRequests } from '../../support/hostile-requests.js'
+import { startThings } from '../../support/things.js'
+import type { Answer } from '../../support/world.js'
+
+/** The longest pause, as a share of the time that `JSON.parse` takes for 1 MiB of numbers. */
+const shareMax = 5
+/** On a busy machine other processes make a pause longer: the shortest of some counts. */
+const triesMax = 6
+
+const numbers = `[${Array(520_000).fill('1').join()}]`
+
+function parseMs(): number {
+  const started = performance.now()
+  JSON.parse(numbers)
+  return performance.now() - started
+}
+
+/** The longest time that the event loop was held while the request was answered. */
+async function longestPause(ask: () => Promise<Answer>): Promise<[ms: number, answer: Answer]> {
+  let longestMs = 0
+  let last = performance.now()
+  let isDone = false
+  const turn = () => {
+    const now = performance.now()
+    longestMs = Math.max(longestMs, now - last)
+    last = now
+    if (!isDone) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const answer = await ask()
+  isDone = true
+  await new Promise((resolve) => setImmediate(resolve))
+  return [longestMs, answer]
+}
+
+// Guarantee: no request holds the event loop, and so every other client, for longer than parsing a
+// few times as much would take.
+await t.test('no request of up to 1 MiB holds the event loop', async (t) => {
+  const world = await startThings(t)
+  const { token } = world.subscribe(['things:pro'])
+  t.ok(hostileRequests.length >= 40, `${hostileRequests.length} requests`)
+  const found: string[] = []
+  for (const [name, request] of hostileRequests) {
+    let [share, shortestMs] = [Infinity, Infinity]
+    let answer: Answer | undefined
+    for (let tries = 0; tries < triesMax && share > shareMax; tries++) {
+      const unitMs = parseMs()
+      const [ms, given] = await longestPause(() => world.get(request.url as string, token, request))
+      shortestMs = Math.min(shortestMs, ms)
+      share = Math.min(share, ms / unitMs)
+      answer = given
+    }
+    t.ok(share <= shareMax, `${name}: ${share.toFixed(1)} × JSON.parse`)
+    t.ok([200, 400, 404].includes(answer?.status ?? 0), `${name}: ${answer?.status}`)
+    found.push(`${shortestMs.toFixed(1).padStart(7)} ms ${name}`)
+  }
+  t.comment(`the longest pauses:\n${found.sort().reverse().slice(0, 12).join('\n')}`)
+  t.notMatch(world.log.join(''), /"level":50/, 'nothing of it is a fault of ours')
+})

@@ -1,0 +1,189 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import { join } from 'node:path'
+import { brotliDecompressSync, constants, gunzipSync } from 'node:zlib'
+import Database from 'better-sqlite3'
+import t from 'tap'
+import type { Test } from 'tap'
+import { listen } from '../../support/answers.js'
+import { openControl, usageOf } from '../../support/control.js'
+import { startWorld } from '../../support/world.js'
+import type { World } from '../../support/world.js'
+
+/** Exports to clients that read slowly, or not at all, over real connections. */
+
+/** A page is smaller than Node's own buffers, of which several would fit. */
+const pageRows = 1
+const rowBytes = 12_000
+/** 24 MB, of which no compressor saves more than half: more than the network's buffers hold. */
+const noiseRows = 2000
+/** Short files, so that a page is read quickly. */
+const fileRows = 100
+const noiseFrom = (first: number) => `SELECT i AS id,
+    array_to_string([md5(i || '-' || j) FOR j IN range(${rowBytes / 32})], '') AS text
+    FROM range(${first}, ${first + fileRows}) t(i)`
+const files = Object.fromEntries(
+  Array.from({ length: noiseRows / fileRows }, (_, index) => [
+    `data/noise-${String(index).padStart(2, '0')}.parquet`,
+    noiseFrom(index * fileRows),
+  ]),
+)
+
+const registry = `
+datasets:
+  noise:
+    title: Noise
+    files: data/noise-*.parquet
+    require_filter: false
+    limit: {default: ${pageRows}, max: ${pageRows}}
+    plans: {pro: {rows_per_month: 1000000, history: all, price_rub: 0}}
+`
+
+async function startNoise(t: Test, exportSilenceMs: number) {
+  const world = await startWorld(t, {
+    files,
+    registry,
+    exportSilenceMs,
+  })
+  const control = openControl(t, world)
+  const subscribe = () => {
+    const { token, subscriptionId } = world.subscribe(['noise:pro'])
+    return { token, charged: () => usageOf(control, world, subscriptionId).total }
+  }
+  return { world, subscribe, port: await listen(world) }
+}
+
+/** The server's end of the connection that is opened next. */
+async function nextConnection(world: World): Promise<Socket> {
+  const [socket] = (await once(world.app.server.server, 'connection')) as [Socket]
+  return socket
+}
+
+/** A client that asks for an export and reads nothing before it is resumed. */
+function openUnread(
+  port: number,
+  token: string,
+  coding: string,
+  path = '/v1/noise/export',
+): Socket {
+  const socket = connect({ host: '127.0.0.1', port })
+  socket.pause()
+  socket.on('error', () => undefined)
+  const lines = [`GET ${path} HTTP/1.1`, 'Host: test', `Authorization: Bearer ${token}`]
+  socket.write([...lines, `Accept-Encoding: ${coding}`, '', ''].join('\r\n'))
+  return socket
+}
+
+/** All that still comes. */
+async function readRest(socket: Socket): Promise<Buffer> {
+  const parts: Buffer[] = []
+  socket.on('data', (part: Buffer) => parts.push(part)).resume()
+  if (!socket.closed) await once(socket, 'close')
+  return Buffer.concat(parts)
+}
+
+/** The chunks of an answer's body, also of one that breaks off. */
+function bodyOf(answer: Buffer): Buffer {
+  const parts: Buffer[] = []
+  let at = answer.indexOf('\r\n\r\n') + 4
+  for (;;) {
+    const end = answer.indexOf('\r\n', at)
+    const size = end === -1 ? 0 : Number.parseInt(answer.toString('latin1', at, end), 16)
+    if (size === 0) return Buffer.concat(parts)
+    parts.push(answer.subarray(end + 2, end + 2 + size))
+    at = end + 2 + size + 2
+  }
+}
+
+const decoders: Readonly<Record<string, (body: Buffer) => Buffer>> = {
+  identity: (body) => body,
+  gzip: (body) => gunzipSync(body, { finishFlush: constants.Z_SYNC_FLUSH }),
+  br: (body) => brotliDecompressSync(body, { finishFlush: constants.BROTLI_OPERATION_FLUSH }),
+}
+
+const rowsIn = (body: string) => body.split('{"id":').length - 1
+
+// Guarantee: what is paid for and unread is one page and what the operating system holds.
+await t.test('one page at most is paid beyond what the network holds', async (t) => {
+  const { world, subscribe, port } = await startNoise(t, 1000)
+  for (const [coding, decode] of Object.entries(decoders)) {
+    const { token, charged } = subscribe()
+    const accepted = nextConnection(world)
+    const client = openUnread(port, token, coding)
+    await once(await accepted, 'close')
+    const paid = charged()
+    const held = rowsIn(decode(bodyOf(await readRest(client))).toString())
+    t.ok(paid < noiseRows, `${coding}: the buffers were full`)
+    t.ok(held > pageRows, `${coding}: ${held} rows held`)
+    t.ok(paid - held <= pageRows, `${coding}: ${paid} rows paid, ${held} held`)
+    t.equal(charged(), paid, `${coding}: and nothing after that`)
+  }
+})
+
+await t.test('a client that reads nothing is disconnected in time, and not later', async (t) => {
+  const silenceMs = 2000
+  const { world, subscribe, port } = await startNoise(t, silenceMs)
+  const accepted = nextConnection(world)
+  const client = openUnread(port, subscribe().token, 'identity')
+  const socket = await accepted
+  let [sent, lastMs] = [0, performance.now()]
+  const watching = setInterval(() => {
+    const now = socket.bytesWritten
+    if (now === sent) return
+    sent = now
+    lastMs = performance.now()
+  }, 10)
+  await once(socket, 'close')
+  clearInterval(watching)
+  const ratio = (performance.now() - lastMs) / silenceMs
+  t.ok(ratio > 0.9 && ratio < 1.7, `${ratio.toFixed(2)} of the time`)
+  const reported = world.log.filter((line) => line.includes('the client read nothing'))
+  t.equal(reported.length, 1)
+  client.destroy()
+})
+
+await t.test('a slow client that reads on is not disconnected', async (t) => {
+  const { world, subscribe, port } = await startNoise(t, 2000)
+  const { token, charged } = subscribe()
+  const client = openUnread(port, token, 'identity', '/v1/noise/export?id=lt.800')
+  const parts: Buffer[] = []
+  const beganMs = performance.now()
+  let bytes = 0
+  client.on('data', (part: Buffer) => {
+    parts.push(part)
+    bytes += part.length
+    if (part.includes('"complete":true')) client.end()
+    // 1.5 MB a second: three times as long as a client may read nothing.
+    const aheadMs = bytes / 1500 - (performance.now() - beganMs)
+    if (aheadMs < 50) return
+    client.pause()
+    setTimeout(() => client.resume(), aheadMs)
+  })
+  client.resume()
+  await once(client, 'close')
+  const body = bodyOf(Buffer.concat(parts)).toString()
+  t.equal(rowsIn(body), 800)
+  t.match(body.slice(-200), /"complete":true,"rows":800/)
+  t.equal(charged(), 800)
+  t.notOk(world.log.some((line) => line.includes('the client read nothing')))
+})
+
+await t.test('the time that the server takes for a page is not silence', async (t) => {
+  const { world, subscribe, port } = await startNoise(t, 1000)
+  const client = openUnread(port, subscribe().token, 'identity', '/v1/noise/export?id=lt.3')
+  const lock = new Database(join(world.folder, 'var', 'control.db'))
+  t.teardown(() => lock.close())
+  // The next page waits for its charge, longer than a client may read nothing.
+  client.once('data', () => {
+    lock.exec('BEGIN IMMEDIATE')
+    setTimeout(() => lock.exec('ROLLBACK'), 2500)
+  })
+  client.on('data', (part: Buffer) => {
+    if (part.includes('"complete":true')) client.end()
+  })
+  const beganMs = performance.now()
+  const body = bodyOf(await readRest(client)).toString()
+  t.ok(performance.now() - beganMs > 2500, 'it waited')
+  t.match(body.slice(-200), /"complete":true,"rows":3/)
+})

@@ -1,0 +1,70 @@
+import { connect } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import t from 'tap'
+import { busyFor, cpuOfNextSecond } from '../../engine/fixtures/long-query.js'
+import { holdsNoSecret, listen, requestText } from '../../support/answers.js'
+import { openControl, usageOf } from '../../support/control.js'
+import { callTool, modernRevision } from '../../support/mcp-messages.js'
+import { slowQuestion, startSlow } from '../../support/slow.js'
+
+// Guarantee: a query that nobody waits for any more really stops, and costs its caller nothing.
+// Measured in CPU time, which a busy machine does not change.
+
+/** As for the engine alone: 0.2 s for each of two threads. */
+const cpuAfterMax = 400
+const clients = 12
+
+const meta = {
+  'io.modelcontextprotocol/protocolVersion': modernRevision,
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+const eras = {
+  legacy: { headers: {}, params: {} },
+  modern: {
+    headers: {
+      'MCP-Protocol-Version': modernRevision,
+      'Mcp-Method': 'tools/call',
+      'Mcp-Name': 'query',
+    },
+    params: { _meta: meta },
+  },
+} as const
+
+for (const [era, { headers, params }] of Object.entries(eras)) {
+  await t.test(`clients that hang up stop their queries: ${era}`, async (t) => {
+    const world = await startSlow(t, 60)
+    const { token, subscriptionId } = world.subscribe(['slow:pro'])
+    const port = await listen(world)
+    const args = { resource: 'slow', ...slowQuestion }
+    const call = { name: 'query', arguments: args, ...params }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call })
+    const text = requestText(
+      'POST /mcp',
+      {
+        Host: 'localhost',
+        Authorization: `Bearer ${token}`,
+        'Content-Type': 'application/json',
+        'Content-Length': String(Buffer.byteLength(body)),
+        ...headers,
+      },
+      body,
+    )
+    const sockets = Array.from({ length: clients }, () => {
+      const socket = connect({ host: '127.0.0.1', port })
+      socket.on('error', () => undefined)
+      socket.write(text)
+      return socket
+    })
+    await busyFor(300)
+    for (const socket of sockets) socket.resetAndDestroy()
+    const gone = () => world.log.filter((line) => line.includes('"status":499')).length
+    while (gone() < clients - 1) await setTimeout(5)
+    t.ok((await cpuOfNextSecond()) < cpuAfterMax, 'neither the one that ran nor those that waited')
+    t.equal(usageOf(openControl(t, world), world, subscriptionId).total, 0)
+    t.notMatch(world.log.join(''), /"level":50/, 'a client that leaves is no error of ours')
+    for (const line of world.log) holdsNoSecret(t, line, 'log')
+    const next = await callTool(world, token, 'query', { resource: 'slow', limit: 1 })
+    t.match(next.content, { row_count: 1 }, 'the place is free')
+  })
+}
