@@ -4,9 +4,9 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { ControlStore } from '../../../src/control/store/store.js'
 import { holdLetter } from '../../../src/mail/outbox.js'
+import { buildCliFixture } from '../../cli/fixtures/cli-fixture.js'
+import type { Outcome } from '../../cli/fixtures/cli-fixture.js'
 import { startMailServer } from '../../mail/fixtures/mail-server.js'
-import { buildCliFixture } from '../fixtures/cli-fixture.js'
-import type { Outcome } from '../fixtures/cli-fixture.js'
 
 interface Made {
   readonly subscription: string

@@ -9,9 +9,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { datasetOf, makeCatalogFolder } from '../catalog/live/fixtures/catalog-folder.js'
-import { brokenFiles, servedFiles, strangeFiles, unaskableFiles } from '../support/odd-files.js'
-import { startWorld, writeParquet } from '../support/world.js'
+import { datasetOf, makeCatalogFolder } from '../../catalog/live/fixtures/catalog-folder.js'
+import { brokenFiles, servedFiles, strangeFiles, unaskableFiles } from '../../support/odd-files.js'
+import { startWorld, writeParquet } from '../../support/world.js'
 
 // Guarantee: a file is served as it is, or refused in words for people that hold no absolute path;
 // whatever it is, other datasets are served.

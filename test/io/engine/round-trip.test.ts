@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Operator } from '../../../src/columns/operators.js'
+import { never, openEngine, openFolder } from '../../engine/fixtures/open-engine.js'
+import type { EngineWorld } from '../../engine/fixtures/open-engine.js'
+import { typedColumns } from '../../engine/fixtures/typed-values.js'
+import type { TypedColumn } from '../../engine/fixtures/typed-values.js'
 import { writeParquet } from '../../support/world.js'
-import { never, openEngine, openFolder } from '../fixtures/open-engine.js'
-import type { EngineWorld } from '../fixtures/open-engine.js'
-import { typedColumns } from '../fixtures/typed-values.js'
-import type { TypedColumn } from '../fixtures/typed-values.js'
 
 // Guarantee: a served value fed back finds its row, for every type (contract 1.2).
 

@@ -5,9 +5,9 @@ import { promisify } from 'node:util'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import t from 'tap'
-import { listen } from '../support/answers.js'
-import { exampleAfter } from '../support/pages.js'
-import { startShipped } from '../support/shipped.js'
+import { listen } from '../../support/answers.js'
+import { exampleAfter } from '../../support/pages.js'
+import { startShipped } from '../../support/shipped.js'
 
 /** The configurations and programs of docs/mcp.md work when a reader pastes them. */
 

@@ -9,8 +9,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import type { CliParts } from '../../../src/cli/parts.js'
 import { runCli } from '../../../src/cli/program.js'
-import { buildCliFixture, fixtureFiles } from '../fixtures/cli-fixture.js'
-import type { CliFixture, Outcome } from '../fixtures/cli-fixture.js'
+import { buildCliFixture, fixtureFiles } from '../../cli/fixtures/cli-fixture.js'
+import type { CliFixture, Outcome } from '../../cli/fixtures/cli-fixture.js'
 
 const plans = `
     plans:

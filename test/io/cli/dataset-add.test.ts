@@ -2,9 +2,9 @@ import { cpSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'no
 import { join, relative } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
+import { buildCliFixture } from '../../cli/fixtures/cli-fixture.js'
+import type { CliFixture } from '../../cli/fixtures/cli-fixture.js'
 import { writeParquet } from '../../support/parquet.js'
-import { buildCliFixture } from '../fixtures/cli-fixture.js'
-import type { CliFixture } from '../fixtures/cli-fixture.js'
 
 const page = `# ours
 demo: {token: das_demo_test1}   # keep

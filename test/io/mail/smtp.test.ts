@@ -1,12 +1,12 @@
 import t from 'tap'
-import { readConfig } from '../../src/config.js'
-import { readMailSettings } from '../../src/mail/mail-settings.js'
-import { MailError } from '../../src/mail/mailer.js'
-import type { MailMessage } from '../../src/mail/mailer.js'
-import { smtpLimits } from '../../src/mail/smtp-limits.js'
-import type { SmtpLimits } from '../../src/mail/smtp-limits.js'
-import { smtpMailer, transportOptions } from '../../src/mail/smtp.js'
-import { answering, startMailServer, startOddServer } from './fixtures/mail-server.js'
+import { readConfig } from '../../../src/config.js'
+import { readMailSettings } from '../../../src/mail/mail-settings.js'
+import { MailError } from '../../../src/mail/mailer.js'
+import type { MailMessage } from '../../../src/mail/mailer.js'
+import { smtpLimits } from '../../../src/mail/smtp-limits.js'
+import type { SmtpLimits } from '../../../src/mail/smtp-limits.js'
+import { smtpMailer, transportOptions } from '../../../src/mail/smtp.js'
+import { answering, startMailServer, startOddServer } from '../../mail/fixtures/mail-server.js'
 
 const token = `das_live_${'Ab3'.repeat(16)}x`
 const patient: SmtpLimits = smtpLimits

@@ -13,9 +13,9 @@ import type { Test } from 'tap'
 import { duckDbPacker } from '../../../src/engine/duckdb/pack/pack.js'
 import { PackError } from '../../../src/versions/packing/packer.js'
 import type { PackOrder, PackProgress } from '../../../src/versions/packing/packer.js'
+import { never } from '../../engine/fixtures/open-engine.js'
+import { orderOf, packedRows, rowsOf, tinyLayout } from '../../engine/fixtures/pack-files.js'
 import { writeParquet } from '../../support/parquet.js'
-import { never } from '../fixtures/open-engine.js'
-import { orderOf, packedRows, rowsOf, tinyLayout } from '../fixtures/pack-files.js'
 
 const packFiles = duckDbPacker(tinyLayout)
 const silent = { signal: never, report: () => undefined }

@@ -2,11 +2,17 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Position } from '../../../src/query/question.js'
-import { openEngine } from '../fixtures/open-engine.js'
-import type { EngineWorld } from '../fixtures/open-engine.js'
-import { filterOf, predicatesOf, questions, spread } from '../fixtures/questions.js'
-import { keep, manyFiles, oneFile, readStored, rowGroups } from '../fixtures/stored-rows.js'
-import type { Filter, Stored } from '../fixtures/stored-rows.js'
+import { openEngine } from '../../engine/fixtures/open-engine.js'
+import type { EngineWorld } from '../../engine/fixtures/open-engine.js'
+import { filterOf, predicatesOf, questions, spread } from '../../engine/fixtures/questions.js'
+import {
+  keep,
+  manyFiles,
+  oneFile,
+  readStored,
+  rowGroups,
+} from '../../engine/fixtures/stored-rows.js'
+import type { Filter, Stored } from '../../engine/fixtures/stored-rows.js'
 
 // Guarantee: no row is ever repeated or missed in a walk, whatever the question and the page size
 // (contract 1.3). What is expected comes from the files read whole, without a condition, on one

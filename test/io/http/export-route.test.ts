@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
-import { revokeToken } from '../../src/control/tokens/tokens.js'
-import { isError, listen, sendOne } from '../support/answers.js'
-import { openControl } from '../support/control.js'
-import { demoToken, startThings } from '../support/things.js'
-import { startWorld, writeParquet } from '../support/world.js'
-import type { Answer, World } from '../support/world.js'
+import { revokeToken } from '../../../src/control/tokens/tokens.js'
+import { isError, listen, sendOne } from '../../support/answers.js'
+import { openControl } from '../../support/control.js'
+import { demoToken, startThings } from '../../support/things.js'
+import { startWorld, writeParquet } from '../../support/world.js'
+import type { Answer, World } from '../../support/world.js'
 
 const registryOf = (hidden = 'internal') => `
 datasets:
