@@ -37,9 +37,15 @@ export interface EngineSettings {
 }
 
 /** Opens the engine over these folders, with a bounded queue. */
-export function openEngine({ slots, ...room }: EngineSettings): Promise<DuckDbEngine> {
+export function openEngine({ slots, ...settings }: EngineSettings): Promise<DuckDbEngine> {
   const cores = availableParallelism()
-  return DuckDbEngine.open({ ...room, threads: cores, slots: slots ?? cores, queueMax, waitMaxMs })
+  return DuckDbEngine.open({
+    ...settings,
+    threads: cores,
+    slots: slots ?? cores,
+    queueMax,
+    waitMaxMs,
+  })
 }
 
 /** Opens Parquet files with a share of this memory; null = the default. */

@@ -41,7 +41,7 @@ export interface Dataset {
 /** A superseded version under today's registry. */
 export interface EarlierVersion {
   readonly version: Version
-  /** The demo subset in its columns; null if there is none. */
+  /** The demo subset in its columns; null without one. */
   readonly demo: readonly Predicate[] | null
 }
 

@@ -120,7 +120,8 @@ function takeForUpgrade(stateFolder: string, version: number): ServerLock {
   if (!ServerLock.isHeld(lockPath(stateFolder))) return ServerLock.take(lockPath(stateFolder))
   throw new Error(
     `control.db has schema version ${version}, of an older release, and a server runs over it. ` +
-      'Stop that server, start this release with das serve, which upgrades control.db, and run the ' +
+      'Stop that server, start this release with das serve, which upgrades control.db, and run ' +
+      'the ' +
       'command again.',
   )
 }

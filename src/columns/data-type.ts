@@ -112,7 +112,7 @@ function rangeOf(type: DataType): IntegerRange | undefined {
 }
 
 /**
- * The narrowest type that holds every value of both without rounding; undefined if there is none.
+ * The narrowest type that holds every value of both without rounding; undefined without one.
  * Files of one dataset may differ in width, not in meaning.
  */
 export function widen(left: DataType, right: DataType): DataType | undefined {

@@ -9,7 +9,7 @@ export const reservedNames: readonly string[] = ['select', 'limit', 'cursor', 'f
 /** The engine's names for a row's position; a column of this name would hide it. */
 const positionNames: readonly string[] = ['file_row_number', 'file_index']
 
-/** Finds a column by its shown name; adds a problem at `path` if there is none. */
+/** Finds a column by its shown name; adds a problem at `path` if there is no such column. */
 export type FindColumn = (name: string, path: Problem['path']) => Column | undefined
 
 /** Finds the columns that `key`, `history` and `demo` name. */

@@ -7,7 +7,7 @@ export interface SampledColumn {
   /** Rows with a value. */
   readonly filled: number
   readonly distinct: number
-  /** The smallest and largest value, as filters write them; null if there is none. */
+  /** The smallest and largest value, as filters write them; null without one. */
   readonly least: string | null
   readonly most: string | null
 }

@@ -135,7 +135,7 @@ export class LiveCatalog {
     return [...newest, ...datasets.flatMap(({ earlierFiles }) => earlierFiles)]
   }
 
-  /** An order for a version that waits to be packed; null if there is none. */
+  /** An order for a version that waits to be packed; null without one. */
   get toPack(): PackOrder | null {
     for (const { pendingPack } of this.#datasets.values()) {
       if (pendingPack.order) return pendingPack.order

@@ -16,7 +16,7 @@ export class PendingPack {
   /** A failed order is not retried for the same files for `retryMs`. */
   #failed: { readonly target: string; readonly reason: string; readonly at: number } | null = null
 
-  /** The order that waits to be carried out; null if there is none. */
+  /** The order that waits to be carried out; null without one. */
   get order(): PackOrder | null {
     return this.failure === null ? this.#order : null
   }

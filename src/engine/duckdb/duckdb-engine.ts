@@ -102,11 +102,11 @@ export class DuckDbEngine implements Engine {
     return this.#query(filesOf(choice), size, options, ({ signal }) =>
       this.#runPlanned(version, planOf(size), async (session) => {
         let rows = 0
-        for (const stretch of planCount(choice)) {
-          requireVerified(filesUpTo(stretch), this.#checks)
-          const statement = compileCount(this.#paths.scan(stretch), predicates)
+        for (const scan of planCount(choice)) {
+          requireVerified(filesUpTo(scan), this.#checks)
+          const statement = compileCount(this.#paths.scan(scan), predicates)
           rows += Number((await session.run(statement, signal))[0]?.[0])
-          await requireUnchanged(filesUpTo(stretch), this.#checks)
+          await requireUnchanged(filesUpTo(scan), this.#checks)
         }
         return rows
       }),

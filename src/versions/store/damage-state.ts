@@ -27,7 +27,7 @@ export class DamageState {
     return this.#onDisk
   }
 
-  /** The damage that is not repaired yet, for the owner; null if there is none. */
+  /** The damage that is not repaired yet, for the owner; null without one. */
   get reason(): string | null {
     return this.#current?.reason ?? null
   }

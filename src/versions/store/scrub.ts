@@ -88,7 +88,7 @@ export class Scrub {
     return isAllVerified
   }
 
-  /** The next file of this round or the first of a new one; null if there is none. */
+  /** The next file of this round or the first of a new one; null without one. */
   async #next(): Promise<ScheduledFile | null> {
     const { files, days, checks } = this.#parts
     if (days === 0) return null

@@ -27,9 +27,13 @@ datasets:
     plans: {pro: {rows_per_month: 100000, history: all, price_rub: 0, rate_per_minute: 100000}}
 `
 
-/** Until the log says so. */
+/** Waits until the log has so many lines with a text, a minute at most. */
 async function logged(world: World, text: string, times = 1): Promise<void> {
-  while (world.log.filter((line) => line.includes(text)).length < times) await sleep(20)
+  const endsAt = performance.now() + 60_000
+  while (world.log.filter((line) => line.includes(text)).length < times) {
+    if (performance.now() > endsAt) throw new Error(`the log has no "${text}"`)
+    await sleep(20)
+  }
 }
 
 const isPacked = (world: World) =>
@@ -84,7 +88,7 @@ await t.test('data that can not be packed without loss is served unpacked', asyn
   const world = await startWorld(t, { files, registry: registryOf('auto') })
   const { token } = world.subscribe(['things:pro'])
   void world.app.prepare()
-  await logged(world, 'not packed')
+  await logged(world, 'packing failed')
   t.equal((await world.get('/v1/things', token)).status, 200)
   const control = openControl(t, world)
   while (!listDatasetStates(control)[0]?.packing) await sleep(20)

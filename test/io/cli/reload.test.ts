@@ -96,7 +96,7 @@ await t.test('the command line and the running server agree on the served versio
       t.equal(code, 1)
       t.match(
         stderr,
-        /^error: the server refuses the registry:\nplan "pro" of dataset "things" is gone, .*--force\n$/,
+        /^error: the server refuses the registry:\n.*registry\.yaml:8:5: plan "pro" of dataset "things" was removed, .*--force\n$/,
       )
       t.equal(await seen(), 2)
       t.match((await das(list)).stderr, /^warning: the server refuses the current registry/)

@@ -165,7 +165,7 @@ await t.test('a second server over the same state folder is refused', async (t) 
     whileServing: async () => {
       const { code, stderr } = await das(serve)
       t.equal(code, 1)
-      t.match(stderr, /^error: another server runs over this state folder/)
+      t.match(stderr, /^error: another server uses this state folder/)
     },
   })
 })

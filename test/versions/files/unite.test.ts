@@ -168,7 +168,7 @@ await t.test(
       'registry.yaml:5:11: there is no column "in". Did you mean "inn"?',
       'registry.yaml:6:5: there is no column "yaer". Did you mean "year"?',
       'registry.yaml:8:12: there is no column "nn". Did you mean "inn"?',
-      'registry.yaml:8:23: column "tags" (json) can\'t be chosen by a value',
+      'registry.yaml:8:23: column "tags" (json) can\'t be limited to a value',
       'registry.yaml:8:41: Column "year" takes an integer, got "twenty". Example: year=eq.2024',
       'registry.yaml:8:55: Column "year" takes an integer, got "20x". Example: year=eq.2024',
     ])

@@ -24,7 +24,7 @@ export interface Piece extends Scan {
   readonly plan: 'solo' | 'together' | 'sorted'
 }
 
-/** Where a walk stands: the last row already seen, and how many rows are wanted still. */
+/** How far a walk is: the last row already seen, and how many rows the page still lacks. */
 export interface Progress {
   readonly after: Position | null
   readonly missing: () => number
@@ -57,24 +57,24 @@ export function* planPage(
     return
   }
   let size = isByKey ? Infinity : soloRowsMax
-  for (const stretch of stretches(chosen, from, () => size)) {
-    const cost = costOf(stretch)
-    yield { ...stretch, plan: cost > soloRowsMax ? 'together' : 'solo' }
+  for (const scan of scansOf(chosen, from, () => size)) {
+    const cost = costOf(scan)
+    yield { ...scan, plan: cost > soloRowsMax ? 'together' : 'solo' }
     size = Math.max(size, cost * growthMax)
   }
 }
 
-/** The stretches of a count, for which order means nothing. */
+/** The scans of a count, for which order means nothing. */
 export function planCount({ files }: Choice): readonly Scan[] {
-  return [...stretches(files, 0, () => Infinity)]
+  return [...scansOf(files, 0, () => Infinity)]
 }
 
 const sampleSlicesMax = 8
 
-/** The stretches of a sample: everything where it is little, else slices spread evenly over it. */
+/** The scans of a sample: everything if that is little, else slices spread evenly over it. */
 export function planSample({ files: chosen }: Choice, rowsMax: number): readonly Scan[] {
   const rows = chosen.reduce((sum, { file }) => sum + file.rows, 0)
-  if (rows <= rowsMax) return [...stretches(chosen, 0, () => Infinity)]
+  if (rows <= rowsMax) return [...scansOf(chosen, 0, () => Infinity)]
   const slices = Math.min(sampleSlicesMax, rowsMax)
   const size = Math.floor(rowsMax / slices)
   return Array.from({ length: slices }, (_, slice) =>
@@ -111,9 +111,9 @@ function* windows(
 ): Generator<Piece> {
   const wanted = missing()
   let [size, read] = [windowRowsMin, 0]
-  for (const stretch of stretches(chosen, from, () => size)) {
-    yield { ...stretch, plan: 'sorted' }
-    read += costOf(stretch)
+  for (const scan of scansOf(chosen, from, () => size)) {
+    yield { ...scan, plan: 'sorted' }
+    read += costOf(scan)
     const found = wanted - missing()
     const expected = found === 0 ? Infinity : (spare * missing() * read) / found
     const most = Math.min(Math.max(read, windowRowsMin) * growth, windowRowsMax)
@@ -136,7 +136,7 @@ function fileCost({ rows }: DataFile): number {
 }
 
 /** Whole files together while they fit the size, larger ones in parts. */
-function* stretches(
+function* scansOf(
   chosen: readonly ChosenFile[],
   start: number,
   size: () => number,
