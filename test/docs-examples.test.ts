@@ -8,7 +8,7 @@ import { buildProgram } from '../src/cli/program.js'
 import { buildCliFixture } from './cli/fixtures/cli-fixture.js'
 import type { CliFixture } from './cli/fixtures/cli-fixture.js'
 import { listen } from './support/answers.js'
-import { callTool } from './support/mcp-messages.js'
+import { callTool } from './support/mcp/mcp-messages.js'
 import { readDocument } from './support/openapi.js'
 import {
   compactJson,

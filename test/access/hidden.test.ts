@@ -1,5 +1,5 @@
 import t from 'tap'
-import { callRpc, callTool } from '../support/mcp-messages.js'
+import { callRpc, callTool } from '../support/mcp/mcp-messages.js'
 import { startWorld } from '../support/world.js'
 import type { Answer, World } from '../support/world.js'
 

@@ -5,7 +5,7 @@ import { readExactPage } from '../../src/portal/browser/explorer/exact-page.js'
 import { textsOf } from '../../src/query/row-texts.js'
 import { jsonBody, urlQuery } from '../support/carriers.js'
 import type { TestFilter } from '../support/carriers.js'
-import { callTool } from '../support/mcp-messages.js'
+import { callTool } from '../support/mcp/mcp-messages.js'
 import { startWorld } from '../support/world.js'
 import type { World } from '../support/world.js'
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { column } from '../support/answers.js'
 import { askBoth } from '../support/carriers.js'
 import type { TestFilter } from '../support/carriers.js'
-import { callTool } from '../support/mcp-messages.js'
+import { callTool } from '../support/mcp/mcp-messages.js'
 import { startWorld } from '../support/world.js'
 
 // Guarantee: Z where the type has a zone (contract 1.3), and a served value fed back finds its row.

@@ -8,7 +8,7 @@ import { protocolServer } from '../../src/mcp/protocol-server.js'
 import { holdsNoSecret } from '../support/answers.js'
 import { openControl, usageOf } from '../support/control.js'
 import { faultyService } from '../support/faulty-service.js'
-import { callRpc, callTool } from '../support/mcp-messages.js'
+import { callRpc, callTool } from '../support/mcp/mcp-messages.js'
 import { slowQuestion, startSlow } from '../support/slow.js'
 import { startThings } from '../support/things.js'
 

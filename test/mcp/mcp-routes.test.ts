@@ -1,8 +1,14 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import { holdsNoSecret, isError } from '../support/answers.js'
-import { callModern, callRpc, callTool, modernRevision, postMcp } from '../support/mcp-messages.js'
-import type { McpAnswer } from '../support/mcp-messages.js'
+import {
+  callModern,
+  callRpc,
+  callTool,
+  modernRevision,
+  postMcp,
+} from '../support/mcp/mcp-messages.js'
+import type { McpAnswer } from '../support/mcp/mcp-messages.js'
 import { demoToken, startThings } from '../support/things.js'
 import type { World } from '../support/world.js'
 

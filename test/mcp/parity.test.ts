@@ -3,7 +3,7 @@ import t from 'tap'
 import type { QueryAnswer } from '../../src/mcp/query-answer.js'
 import type { TestFilter, TestQuestion } from '../support/carriers.js'
 import { jsonBody } from '../support/carriers.js'
-import { callTool } from '../support/mcp-messages.js'
+import { callTool } from '../support/mcp/mcp-messages.js'
 import { restRows, rowsOf, sameCell } from '../support/query-results.js'
 import { startTyped } from '../support/typed.js'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { callModern, callRpc } from '../support/mcp-messages.js'
+import { callModern, callRpc } from '../support/mcp/mcp-messages.js'
 import { demoToken, startThings } from '../support/things.js'
 
 interface Listed {

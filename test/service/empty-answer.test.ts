@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import { openControl, usageOf } from '../support/control.js'
-import { callTool } from '../support/mcp-messages.js'
+import { callTool } from '../support/mcp/mcp-messages.js'
 import { startWorld } from '../support/world.js'
 import type { World } from '../support/world.js'
 

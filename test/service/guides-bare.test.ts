@@ -1,5 +1,5 @@
 import t from 'tap'
-import { callTool } from '../support/mcp-messages.js'
+import { callTool } from '../support/mcp/mcp-messages.js'
 import { startWorld } from '../support/world.js'
 
 /** Datasets that offer a guide little to go by. */

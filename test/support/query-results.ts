@@ -1,5 +1,5 @@
 import type { QueryAnswer } from '../../src/mcp/query-answer.js'
-import { callTool } from './mcp-messages.js'
+import { callTool } from './mcp/mcp-messages.js'
 import type { World } from './world.js'
 
 /** The answer of a query that is no error. */

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { nodeParties, signInParties } from '../../support/mcp-clients.js'
-import { comeWithoutToken, converse, startStage } from '../../support/mcp-scenario.js'
+import { nodeParties, signInParties } from '../../support/mcp/mcp-clients.js'
+import { comeWithoutToken, converse, startStage } from '../../support/mcp/mcp-scenario.js'
 
 await t.test('one conversation, the same through every client in Node', async (t) => {
   const stage = await startStage(t)

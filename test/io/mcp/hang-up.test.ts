@@ -4,7 +4,7 @@ import t from 'tap'
 import { busyFor, cpuOfNextSecond } from '../../engine/fixtures/long-query.js'
 import { holdsNoSecret, listen, requestText } from '../../support/answers.js'
 import { openControl, usageOf } from '../../support/control.js'
-import { callTool, modernRevision } from '../../support/mcp-messages.js'
+import { callTool, modernRevision } from '../../support/mcp/mcp-messages.js'
 import { slowQuestion, startSlow } from '../../support/slow.js'
 
 // Guarantee: a query that nobody waits for any more really stops, and costs its caller nothing.

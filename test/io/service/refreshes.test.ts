@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
-import { callTool } from '../../support/mcp-messages.js'
+import { callTool } from '../../support/mcp/mcp-messages.js'
 import { startWorld, writeParquet } from '../../support/world.js'
 import type { World } from '../../support/world.js'
 

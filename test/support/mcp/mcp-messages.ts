@@ -1,4 +1,4 @@
-import type { Answer, World } from './world.js'
+import type { Answer, World } from '../world.js'
 
 /** An answer of /mcp, its JSON-RPC members told apart; what is not there is undefined. */
 export interface McpAnswer extends Answer {

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import type { ControlStore } from '../../src/control/store/store.js'
-import { revokeToken } from '../../src/control/tokens/tokens.js'
-import { tools } from '../../src/mcp/tools.js'
-import { recordOf } from '../../src/registry/shape.js'
-import { listen } from './answers.js'
-import { openControl } from './control.js'
+import type { ControlStore } from '../../../src/control/store/store.js'
+import { revokeToken } from '../../../src/control/tokens/tokens.js'
+import { tools } from '../../../src/mcp/tools.js'
+import { recordOf } from '../../../src/registry/shape.js'
+import { listen } from '../answers.js'
+import { openControl } from '../control.js'
+import { startThings } from '../things.js'
+import type { World } from '../world.js'
 import type { McpClient, Party } from './mcp-clients.js'
-import { startThings } from './things.js'
-import type { World } from './world.js'
 
 /** A listening world, and the two things that a test does beside the conversation. */
 export interface Stage {
