@@ -8,24 +8,24 @@ import type { Plan } from '../registry/registry.js'
 import type { Version } from '../versions/version.js'
 import type { Principal } from './principal.js'
 
-/** What a principal may see of one dataset: decided once, then passed down. */
+/** The part of one dataset that a principal may see: decided once, then passed down. */
 export interface Access {
   readonly dataset: Dataset
   readonly version: Version
-  /** Null for the demo token, which has a subset instead. */
+  /** Null for the demo token, which has a subset. */
   readonly plan: Plan | null
   /** The plan's window or the demo subset. */
   readonly predicates: readonly Predicate[]
-  /** Hidden columns are not among them: to a caller they don't exist. */
+  /** Excludes hidden columns: for a caller they don't exist. */
   readonly columns: readonly Column[]
   /** Equal for principals who see the same rows. */
   readonly key: string
 }
 
 /**
- * The access of a principal to a dataset by name. A dataset that does not exist and one without a
- * grant end in the same error, after the same work.
- * @throws not_found; service_unavailable when a granted dataset has no version to serve
+ * Returns the access of a principal to a dataset by name. A missing dataset and a dataset without a
+ * grant give the same error, after the same work.
+ * @throws not_found; service_unavailable if a granted dataset has no version to serve
  */
 export function authorize(principal: Principal, catalog: Catalog, name: string): Access {
   const dataset = catalog.datasets.get(name)
@@ -50,9 +50,9 @@ export function authorize(principal: Principal, catalog: Catalog, name: string):
 }
 
 /**
- * The same access to an earlier version, on which a walk began: under today's plan, subset and
- * hidden columns. Undefined where that version is not kept any more, or can't be narrowed as
- * today's registry asks.
+ * Returns the same access to an earlier version, on which a walk began, under today's plan, subset
+ * and hidden columns. Undefined if that version is no longer kept, or if today's plan or subset
+ * can't be applied to it.
  */
 export function accessAt(access: Access, versionId: string): Access | undefined {
   const { dataset, version, plan } = access
@@ -66,7 +66,7 @@ export function accessAt(access: Access, versionId: string): Access | undefined 
   return isFit ? accessTo(dataset, found.version, plan, found.demo) : undefined
 }
 
-/** The accesses that tokens can have, of the demo and each plan; equal ones only once. */
+/** Every access that a token can have: the demo and each plan, without duplicates. */
 export function possibleAccesses(catalog: Catalog): readonly Access[] {
   return [...catalog.datasets.values()].flatMap((dataset) => {
     const { version } = dataset
@@ -94,7 +94,7 @@ function accessTo(
   })
 }
 
-/** The datasets that a principal has a grant for, served or not, in the registry's order. */
+/** The datasets that a principal has a grant for, served or not, in registry order. */
 export function grantedDatasets(
   principal: Principal,
   catalog: Catalog,
@@ -105,7 +105,7 @@ export function grantedDatasets(
   })
 }
 
-/** The datasets that a principal may see and that can be served, in the registry's order. */
+/** The served datasets that a principal may see, in registry order. */
 export function accessibleDatasets(principal: Principal, catalog: Catalog): readonly Access[] {
   return grantedDatasets(principal, catalog)
     .filter(({ dataset }) => dataset.version)
@@ -123,7 +123,7 @@ function grantOf(
   name: string,
 ): GrantedPlan | undefined {
   if (principal.kind === 'demo') {
-    // A served version without a subset would be seen whole.
+    // Without its subset, a served version would be fully visible.
     const isGranted = dataset?.version ? dataset.demo !== null : dataset?.hasDemo
     return isGranted ? { plan: null } : undefined
   }

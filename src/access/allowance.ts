@@ -13,7 +13,7 @@ export interface RowBudget {
   readonly remaining: number
 }
 
-/** What is left for one dataset: of its own cap or the one over all, whichever ends first. */
+/** The rows left for one dataset, under its own cap or the overall cap, whichever ends first. */
 export interface QuotaStatus extends RowBudget {
   readonly scope: 'resource' | 'global'
   /** Seconds until the month ends, UTC. */
@@ -22,19 +22,19 @@ export interface QuotaStatus extends RowBudget {
   readonly resetsOn: string
 }
 
-/** A budget that is never negative: a cap lowered below what was used leaves nothing. */
+/** A budget is never negative: a cap lowered below the usage leaves 0 rows. */
 export function rowBudget(limit: number, used: number): RowBudget {
   return { limit, used, remaining: Math.max(0, limit - used) }
 }
 
-/** The rows of the current month; null where nothing is counted (the demo token). */
+/** The rows used in the current month; null if nothing is counted (the demo token). */
 export function usageNow(control: ControlStore, principal: Principal, now: number): Usage | null {
   return principal.kind === 'demo' ? null : readUsage(control, principal.id, periodOf(now))
 }
 
 /**
- * The quota after what was used; undefined where nothing is counted (the demo token).
- * Without an access, the one over all datasets or none.
+ * The quota after the usage; undefined if nothing is counted (the demo token). Without an access,
+ * the quota over all datasets, if any.
  */
 export function quotaStatus(
   principal: Principal,
@@ -74,7 +74,7 @@ function nearestEnd(
   return resource && { ...resource, scope: 'resource', ...reset }
 }
 
-/** @throws row_quota_exceeded when nothing is left, whatever the query would return */
+/** @throws row_quota_exceeded if no rows are left, even if the query would return none */
 export function requireQuota(quota: QuotaStatus | undefined): void {
   if (!quota || quota.remaining > 0) return
   const what = quota.scope === 'global' ? 'over all datasets' : 'for this dataset'
@@ -86,7 +86,7 @@ export function requireQuota(quota: QuotaStatus | undefined): void {
 }
 
 export interface Paid {
-  /** Rows that may be sent, at most as many as were asked for. */
+  /** Rows that may be sent; at most the number requested. */
   readonly rows: number
   readonly quota: QuotaStatus | undefined
 }
@@ -96,14 +96,14 @@ export interface ChargeOptions {
   readonly now: number
   /** Aborts when the caller no longer waits for the rows. */
   readonly signal: AbortSignal
-  /** A page that would pass a cap is left uncharged instead of cut: a file can't be cut. */
+  /** A page that would exceed a cap is neither charged nor cut: a file can't be cut. */
   readonly allOrNone: boolean
 }
 
 /**
- * Charges rows durably before they are sent: a page that would pass a cap is cut to what is left,
- * down to none when another request took the last rows meanwhile.
- * @throws service_unavailable when the charge can't be made durable: nothing may be sent then
+ * Charges rows durably before they are sent. A page that would exceed a cap is cut to the rows
+ * left, or to none if another request took the last rows meanwhile.
+ * @throws service_unavailable if the charge can't be made durable: the caller must send no rows
  */
 export async function chargeRows(
   charges: Charges,

@@ -3,20 +3,20 @@ import { isLocked } from '../control/store/failures.js'
 import type { Charge, ChargeResult } from '../control/usage.js'
 import { ServiceError } from '../errors.js'
 
-/** How long a charge waits for another process's lock; then its rows are not sent. */
+/** How long a charge waits for another process's lock; after that its rows are not sent. */
 const lockWaitMsDefault = 5000
 const retryPauseMs = 150
 
-/** Charges that wait for a lock or for the disk, each with the rows of a page in memory. */
+/** The most charges that wait for a lock or the disk; each keeps a page of rows in memory. */
 const waitingMax = 256
 const retryAfterSeconds = 5
 
-/** What rows are paid with. */
+/** Charges for rows. */
 export interface Charges {
   /**
-   * Resolves when the charge is on disk; when it rejects, nothing may be sent, and nothing is
-   * charged unless the disk failed in the middle. A charge whose signal aborts before it is
-   * written is dropped, and rejects with the signal's reason.
+   * Resolves when the charge is on disk. If it rejects, the caller must send no rows, and nothing
+   * is charged unless the disk failed halfway. If the signal aborts before the write, the charge is
+   * dropped and rejects with the signal's reason.
    * @throws service_unavailable
    */
   readonly charge: (charge: Charge, signal: AbortSignal) => Promise<ChargeResult>
@@ -31,16 +31,16 @@ interface Waiting {
 }
 
 /**
- * Group commit: the charges that arrive in one turn of the event loop are one transaction, in the
- * order in which they came, and all transactions that end while the disk is busy share one sync.
- * A failure fails each of them: nothing is sent unpaid. Only where another process holds the lock
- * they are tried again, together with those that came meanwhile, until each has waited long enough.
+ * Group commit: charges that arrive in one turn of the event loop share one transaction, in order
+ * of arrival. Transactions that end while the disk is busy share one sync. A failure fails all of
+ * them, so no rows are sent unpaid. If another process holds the lock, the queue retries them,
+ * together with newer charges, until each charge has waited for the full time.
  */
 export class ChargeQueue implements Charges {
   readonly #store: ChargeStore
   readonly #lockWaitMs: number
   #waiting: Waiting[] = []
-  /** Committed, and not yet on disk. */
+  /** Committed, but not yet on disk. */
   #unsynced = 0
   #retry: NodeJS.Timeout | undefined
   #isClosed = false
@@ -64,7 +64,7 @@ export class ChargeQueue implements Charges {
     })
   }
 
-  /** Writes what still waits, or fails it, waits for the disk, and closes the store. */
+  /** Writes or fails the waiting charges, waits for the disk, and closes the store. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#retry)
@@ -99,7 +99,7 @@ export class ChargeQueue implements Charges {
     }
   }
 
-  /** All that wait, but for those whose client is gone: they are not charged. */
+  /** The waiting charges, without those of disconnected clients, which are not charged. */
   #takeWanted(): readonly Waiting[] {
     const batch = this.#waiting
     this.#waiting = []
@@ -107,7 +107,7 @@ export class ChargeQueue implements Charges {
     return batch.filter(({ signal }) => !signal.aborted)
   }
 
-  /** Nothing came in between: a batch is written in one go, without a turn of the event loop. */
+  /** No charge can arrive in between: a batch is written within one turn of the event loop. */
   #fail(batch: readonly Waiting[], cause: unknown): void {
     const now = performance.now()
     const canWait = isLocked(cause) && !this.#isClosed

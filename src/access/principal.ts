@@ -29,10 +29,10 @@ export interface Authentication {
 }
 
 /**
- * The principal behind an `Authorization` header; undefined for a missing, malformed, unknown,
- * revoked or expired token alike: nothing tells them apart.
+ * Returns the principal of an `Authorization` header. Returns undefined for a missing, malformed,
+ * unknown, revoked or expired token, so the caller can't distinguish these.
  *
- * @throws service_unavailable when the store can't be read: that is no verdict on a token
+ * @throws service_unavailable if the store can't be read: the token may still be valid
  */
 export function authenticate(
   header: string | undefined,
@@ -45,7 +45,7 @@ export function authenticate(
   return subscriberPrincipal(tokens.find(token.hash), token.hash, now())
 }
 
-/** The one answer to every caller without a live token. */
+/** Every caller without a valid token gets this same answer. */
 export function unauthorized(): ServiceError {
   return new ServiceError('unauthorized', refusedTokenText)
 }
@@ -67,7 +67,7 @@ function subscriberPrincipal(
   return principalOf({ ...record, expiresAt }, tokenId)
 }
 
-/** Who asks with this token of a subscription. */
+/** The principal of a subscription's token. */
 export function principalOf(
   subscription: Pick<Subscription, 'subscriptionId' | 'expiresAt' | 'globalRows' | 'grants'>,
   tokenId: string,

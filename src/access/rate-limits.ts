@@ -4,12 +4,12 @@ import type { Catalog } from '../catalog.js'
 import { ServiceError } from '../errors.js'
 import type { Principal, Subscriber } from './principal.js'
 
-/** Requests of one client in the current window of a minute. */
+/** Requests of one client in the current one-minute window. */
 export interface RateStatus {
   readonly limit: number
-  /** Refused ones included. */
+  /** Includes refused requests. */
   readonly requests: number
-  /** Free requests have a budget of their own. */
+  /** Free requests have a separate budget. */
   readonly isFree: boolean
   readonly remaining: number
   /** Until the window ends. */
@@ -24,23 +24,23 @@ interface Window {
 
 const windowMs = 60_000
 const defaultPerMinute = 120
-/** Far more lists of tools, pages and documents than people and agents need. */
+/** People and agents need far fewer lists of tools, pages and documents. */
 const freePerMinute = 600
-/** Addresses share this many counters, so that no number of them can fill the memory. */
+/** All addresses share this many counters, so memory is bounded. */
 const addressBuckets = 65_536
 
 /**
- * Counts requests a minute, in memory: a subscription's by its id, all others by address. Free
- * requests have a count of their own. A window begins with its first request. A restart
- * forgets the current ones.
+ * Counts requests a minute, in memory: by id for a subscription, by address for other clients. Free
+ * requests have a separate count. A window begins with its first request. A restart clears the
+ * counts.
  */
 export class RateLimits {
   readonly #monotonicMs: () => number
-  /** All windows are equally long, so the order of insertion is the order in which they end. */
+  /** All windows have the same length, so they end in the order of insertion. */
   readonly #windows = new Map<string, Window>()
   readonly #salt = randomBytes(16)
 
-  /** `monotonicMs` never goes back, even when the machine's clock does. */
+  /** `monotonicMs` never goes back, even if the machine's clock does. */
   constructor(monotonicMs: () => number) {
     this.#monotonicMs = monotonicMs
   }
@@ -51,8 +51,8 @@ export class RateLimits {
   }
 
   /**
-   * Takes requests, or none, from the budget of a known caller; of an address with no valid token
-   * always one.
+   * Takes requests, or none, from the budget of a known caller; always takes one from an address
+   * without a valid token.
    */
   take(
     principal: Principal | undefined,
@@ -65,14 +65,14 @@ export class RateLimits {
     return this.#count(key, limit, requests)
   }
 
-  /** Takes one of the free requests of a subscription, or of an address. */
+  /** Takes one free request from a subscription or an address. */
   takeFree(principal: Principal | undefined, address: string): RateStatus {
     return this.#count(this.#freeKey(principal, address), freePerMinute, 1, true)
   }
 
   /**
-   * Takes nothing: exceeded when a client has sent, refused requests included, as many as both its
-   * budgets hold. The next request need not be read to be refused.
+   * Takes no request. Reports exceeded if a client has sent as many requests, including refused
+   * ones, as both its budgets hold: the next request can be refused unread.
    */
   overall(principal: Principal, address: string, catalog: Catalog): RateStatus {
     const [key, limit] = this.#budget(principal, address, catalog)
@@ -92,7 +92,7 @@ export class RateLimits {
   }
 
   #count(key: string, limit: number, requests: 0 | 1, isFree = false): RateStatus {
-    // Whole milliseconds: 60,000 of them from now are never a fraction more.
+    // Whole milliseconds avoid rounding errors: a new window is never longer than 60,000 ms.
     const nowMs = Math.floor(this.#monotonicMs())
     this.#forgetEnded(nowMs)
     const window = this.#windows.get(key) ?? { endsMs: nowMs + windowMs, requests: 0 }
@@ -115,7 +115,7 @@ export class RateLimits {
     }
   }
 
-  /** Salted: a client can't choose an address that shares another client's counter. */
+  /** The hash is salted: a client can't choose an address that shares another client's counter. */
   #bucket(address: string): number {
     const digest = createHmac('sha256', this.#salt).update(networkOf(address)).digest()
     return digest.readUInt32BE(0) % addressBuckets
@@ -133,7 +133,7 @@ export function requireRate(rate: RateStatus): void {
   )
 }
 
-/** Requests a minute: a token with several plans has the highest of their rates. */
+/** Requests a minute; a token with several plans gets the highest of their rates. */
 function planRate(principal: Subscriber, catalog: Catalog): number {
   const rates = [...principal.grants].flatMap(([dataset, plan]) => {
     const found = catalog.datasets.get(dataset)?.plans.get(plan)
@@ -142,7 +142,7 @@ function planRate(principal: Subscriber, catalog: Catalog): number {
   return rates.length === 0 ? defaultPerMinute : Math.max(...rates)
 }
 
-/** One household or server has a whole IPv6 /64: it counts as one address. */
+/** An IPv6 /64 counts as one address: one household or server has a whole /64. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped

@@ -1,12 +1,12 @@
 /** One element of a header like `Accept`. */
 export interface Preference {
-  /** In lower case, without parameters. */
+  /** Lower case, without parameters. */
   readonly name: string
-  /** 1 = liked best, 0 = not taken. */
+  /** 1 = preferred, 0 = refused. */
   readonly quality: number
 }
 
-/** What a client takes, as `Accept` and `Accept-Encoding` list it (RFC 9110, 12.4.2). */
+/** Parses the preferences in `Accept` or `Accept-Encoding` (RFC 9110, 12.4.2). */
 export function readPreferences(header: string): readonly Preference[] {
   return header.split(',').map(readPreference)
 }

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, badRequest } from '../errors.js'
 
 const bodyBytesMax = 1024 * 1024
-/** Each costs work of its own, whatever its size: clients send pieces of a kilobyte and more. */
+/** Each piece costs work, whatever its size; ordinary clients send pieces of 1 KiB or more. */
 const piecesMax = 16_384
 const firstBytes = 16 * 1024
 
@@ -25,10 +25,10 @@ function tooLarge(): ServiceError {
 }
 
 /**
- * The body of an admitted request, possibly empty. A client that waits for `100 Continue` gets it
- * now.
- * @throws payload_too_large as soon as it is over 1 MiB; bad_request for very many small pieces;
- *   the connection's own error when the client is gone
+ * Reads the body of an admitted request; it may be empty. Sends `100 Continue` to a client that
+ * waits for it.
+ * @throws payload_too_large as soon as the body exceeds 1 MiB; bad_request for too many small
+ *   pieces; the connection's own error if the client has disconnected
  */
 export async function readBody(request: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
   const { raw } = request
@@ -41,7 +41,7 @@ export async function readBody(request: FastifyRequest, reply: FastifyReply): Pr
     if (++pieces > piecesMax) {
       throw badRequest(`The body has more than ${piecesMax} chunks. Send larger ones.`)
     }
-    // Copied at once: a piece of one byte takes a hundred times its size.
+    // Copied at once: a one-byte piece uses a hundred times its size.
     while (bytes + piece.length > body.length) body = Buffer.concat([body], 2 * body.length)
     bytes += piece.copy(body, bytes)
   }
@@ -70,8 +70,8 @@ export async function readBody(request: FastifyRequest, reply: FastifyReply): Pr
 const lingerMs = 1000
 
 /**
- * Ends the connection of an answer to a request whose body is not wholly there: it is not read on,
- * and the answer arrives before the connection breaks.
+ * Closes the connection after an answer to a request with an incomplete body. The server stops
+ * reading the body, and the client receives the answer before the connection closes.
  */
 export function closeIfUnread({ raw, headers }: FastifyRequest, reply: FastifyReply): void {
   const hasBody =
@@ -82,9 +82,9 @@ export function closeIfUnread({ raw, headers }: FastifyRequest, reply: FastifyRe
 }
 
 /**
- * Node would close the connection at once, and the bytes that it has not read would turn that into
- * a reset, which takes the answer from the client. Here the server ends its own side; it throws
- * away unparsed what still comes, up to the size of a body, and leaves the rest to the kernel.
+ * Node would close the connection at once; the unread bytes would turn the close into a reset, and
+ * the client would lose the answer. Here the server ends its own side, discards further data
+ * unparsed, up to the size of a body, and leaves the rest to the kernel.
  */
 function endGently(response: ServerResponse, socket: Socket): void {
   socket.destroySoon = () => {

@@ -8,24 +8,24 @@ import { varyBy } from './vary.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** False for a route whose answers go out as they are. */
+    /** False for a route that sends its answers uncompressed. */
     readonly isCompressed?: false
   }
 }
 
 interface Coding {
   readonly whole: (body: string | Buffer) => Promise<Buffer>
-  /** Flushed after each piece, so that what was sent can be read at once. */
+  /** Flushes after each piece, so the client can decode it at once. */
   readonly pieces: () => Transform
 }
 
-/** The levels make a fifth of the largest page in some 25 ms, on zlib's own threads. */
+/** These levels compress the largest page to a fifth in about 25 ms, on zlib's own threads. */
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 2 } }
 const deflate = { level: 3 }
-/** A stream's next piece is asked for when those before it are compressed, and not ahead. */
+/** A stream requests its next piece only after it has compressed the earlier ones. */
 const oneByOne = { writableHighWaterMark: 0 }
 
-/** The best first. zstd is left out: Node has it from 22 on. */
+/** Best first. zstd is omitted: Node supports it only since version 22. */
 const codings = {
   br: {
     whole: (body) => promisify(brotliCompress)(body, brotli),
@@ -42,15 +42,15 @@ type CodingName = keyof typeof codings
 
 const bodyBytesMin = 1024
 
-/** Text types; Parquet and pictures are already compressed. */
+/** Text types; Parquet and images are already compressed. */
 const textTypes = /^(?:text\/(?!event-stream)|image\/svg\+xml|application\/\S*(?:json|javascript))/
 
 /**
- * Compresses text in the coding that the client prefers. Entity tags become weak: a strong one
- * promises the same bytes, and those depend on `Accept-Encoding` now.
+ * Compresses text in the client's preferred coding. Entity tags become weak: a strong tag promises
+ * identical bytes, but the bytes now depend on `Accept-Encoding`.
  *
  * `@fastify/compress` is not used: it takes a text that begins with "80" or "H," for deflated data
- * and sends it as it is, labelled as compressed.
+ * and sends it unchanged, labelled as compressed.
  */
 export function addCompression(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
@@ -62,12 +62,12 @@ export function addCompression(app: FastifyInstance): void {
     void reply.header('Content-Encoding', name).removeHeader('Content-Length')
     if (!(payload instanceof Readable)) return compressed(payload, name)
     return pipeline(payload, codings[name].pieces(), () => {
-      // A failure of the one ends the other, and Fastify sees it there.
+      // An error in one stream destroys the other, where Fastify handles it.
     })
   })
 }
 
-/** The compressed forms of bodies that never change, such as files. */
+/** Caches the compressed forms of bodies that never change, such as files. */
 const known = new WeakMap<Buffer, Map<CodingName, Promise<Buffer>>>()
 
 function compressed(body: string | Buffer, name: CodingName): Promise<Buffer> {
@@ -84,7 +84,7 @@ function weakenTag(reply: FastifyReply): void {
   if (typeof tag === 'string' && tag.startsWith('"')) void reply.header('ETag', `W/${tag}`)
 }
 
-/** Null where the answer goes out as it is. */
+/** Null if the answer is sent uncompressed. */
 function codingOf(request: FastifyRequest, reply: FastifyReply): CodingName | null {
   if (request.method === 'HEAD' || reply.statusCode === 206) return null
   if (reply.hasHeader('Content-Encoding')) return null
@@ -92,7 +92,7 @@ function codingOf(request: FastifyRequest, reply: FastifyReply): CodingName | nu
   return likedCoding(request.headers['accept-encoding'])
 }
 
-/** What the client likes best; ours among equals. */
+/** The client's preferred coding; the server's order breaks ties. */
 function likedCoding(header: string | string[] | undefined): CodingName | null {
   const listed = new Map(
     readPreferences(String(header ?? '')).map(({ name, quality }) => [name, quality]),

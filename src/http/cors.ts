@@ -2,7 +2,7 @@ import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import { varyBy } from './vary.js'
 
-/** What a page may read of an answer besides its body. */
+/** Headers of an answer that a web page may read. */
 const exposedHeaders = [
   'Content-Disposition',
   'ETag',
@@ -22,9 +22,9 @@ const exposedHeaders = [
 const preflightSeconds = 3600
 
 /**
- * Lets web pages of these origins read the answers, without cookies: a token is all that counts.
- * Requests of other origins, and those without one, are answered as if there were no CORS. The
- * plugin's hook comes after those of the doors: a door that refuses an origin goes on refusing it.
+ * Lets web pages of these origins read the answers, without cookies: only the token counts.
+ * Requests of other origins, or without an origin, get the same answers as without CORS. The
+ * plugin's hook runs after those of the doors: a door that refuses an origin still refuses it.
  */
 export function addCors(app: FastifyInstance, origins: readonly string[]): void {
   const isOpen = origins.includes('*')

@@ -1,4 +1,4 @@
-/** The files of the page that are ours; the others come from the package of Swagger UI. */
+/** The page's own files; the others come from the Swagger UI package. */
 export const startScript = `'use strict'
 
 const page = document.getElementById('reference')
@@ -58,7 +58,7 @@ dark.addEventListener('change', followScheme)
 followScheme()
 `
 
-/** Over the viewer's own style: datasets come soon, wide tables fit a phone. */
+/** Overrides the viewer's own style: datasets appear sooner, and wide tables fit a phone. */
 export const startStyle = `html { color-scheme: light dark; }
 body { margin: 0; }
 .swagger-ui .info { margin: 24px 0 0; }
@@ -69,7 +69,7 @@ body { margin: 0; }
 .swagger-ui .parameter__enum { max-height: 5em; overflow: auto; }
 `
 
-/** What the page may do: nothing but load its own files and ask this server. */
+/** The page may only load its own files and send requests to this server. */
 export const contentSecurity = [
   "default-src 'none'",
   "script-src 'self'",
@@ -82,8 +82,8 @@ export const contentSecurity = [
 ].join('; ')
 
 /**
- * The page of the reference. `root` is before each path, and safe in a URL; `fileOf` gives
- * the path of one of its files; the demo token is public, safe in HTML, and may be null.
+ * Returns the page of the API reference. `root` precedes each path and is safe in a URL; `fileOf`
+ * returns the path of a file; the demo token is public, safe in HTML, and may be null.
  */
 export function docsPage(
   root: string,

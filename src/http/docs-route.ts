@@ -9,8 +9,8 @@ import { nothingHere } from './error-answers.js'
 const reading = ['GET', 'HEAD']
 
 /**
- * `GET /docs`: a viewer of `/openapi.json`, made of files of this machine alone. Their addresses
- * change with their content, so that browsers may keep them.
+ * `GET /docs`: a viewer of `/openapi.json`; all its files come from this server. File addresses
+ * change with their content, so browsers may cache them.
  */
 export function addDocs(
   app: FastifyInstance,
@@ -53,7 +53,7 @@ export function addDocs(
 const script = 'text/javascript; charset=utf-8'
 const style = 'text/css; charset=utf-8'
 
-/** Two files are Swagger UI's, from wherever its package is installed. */
+/** Two files come from Swagger UI, wherever its package is installed. */
 async function loadFiles(): Promise<ReadonlyMap<string, Entity>> {
   const bundle = import.meta.resolve('@fastify/swagger-ui/static/swagger-ui-bundle.js')
   const sheet = import.meta.resolve('@fastify/swagger-ui/static/swagger-ui.css')

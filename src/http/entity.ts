@@ -14,7 +14,7 @@ export function entityOf(body: Buffer, type: string): Entity {
   return { body, type, tag: contentTag(body) }
 }
 
-/** Sends the body, or 304 to a client that has it. */
+/** Sends the body, or 304 if the client has it. */
 export function sendEntity(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -25,7 +25,7 @@ export function sendEntity(
   return reply.type(type).send(body)
 }
 
-/** Sends what this caller alone may see, or 304 to a client that has it. */
+/** Sends a body that only this caller may see, or 304 if the client has it. */
 export function sendOwn(
   request: FastifyRequest,
   reply: FastifyReply,

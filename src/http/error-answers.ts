@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, asServiceError, badRequest, errorStatus, isFault } from '../errors.js'
 
-/** The framework's own errors that a caller causes, in our words. Anything else of it is a 500. */
+/** Framework errors that a caller causes, with this service's texts. Any other is a 500. */
 const frameworkErrors: Readonly<Record<string, ServiceError>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: new ServiceError(
     'unsupported_media_type',
@@ -14,21 +14,21 @@ const frameworkErrors: Readonly<Record<string, ServiceError>> = {
     'The path has a broken percent-encoding. Encode "%" as %25.',
   ),
   FST_ERR_MAX_PARAM_LENGTH: nothingHere(),
-  // Of QUERY, which no path has.
+  // Fastify throws this for QUERY, which no path supports.
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: nothingHere(),
 }
 
-/** How long a refused connection is still read, so that the refusal arrives before the reset. */
+/** How long a refused connection is still read, so the answer arrives before the reset. */
 const lingerMs = 1000
 
-/** The 404 of a path that no route has. */
+/** The 404 of an unknown path. */
 export function nothingHere(): ServiceError {
   return new ServiceError('not_found', 'There is nothing at this path.')
 }
 
 /**
- * Every error leaves through here: status, `Retry-After` and the body `{error, detail}`. A client
- * that hung up has no answer to get, and what stopped for that reason is no fault of ours.
+ * Sends every error: status, `Retry-After` and the body `{error, detail}`. A client that
+ * disconnected gets no answer, and errors that its disconnect caused are not faults.
  */
 export function sendError(cause: unknown, request: FastifyRequest, reply: FastifyReply): void {
   if (isHangUp(cause, request)) return
@@ -57,12 +57,12 @@ function errorBody(error: ServiceError): string {
   return JSON.stringify({ error: error.code, detail: error.detail })
 }
 
-/** What Node's parser says of a request that it refuses. */
+/** The error of Node's parser for a refused request. */
 type BrokenRequest = Error & { readonly code?: string; readonly reason?: string }
 
 /**
- * Answers what Node refuses before Fastify sees a request: headers or URL too large, broken HTTP,
- * a client that is too slow. Returns the status that was sent; undefined where none could be.
+ * Answers requests that Node refuses before Fastify: headers or URL too large, broken HTTP, a
+ * client that is too slow. Returns the status that was sent; undefined if none was sent.
  */
 export function answerBrokenRequest(
   cause: BrokenRequest,
@@ -94,7 +94,7 @@ function brokenRequestError({ code, reason }: BrokenRequest): ServiceError {
       'URL and headers are over 32 KiB. Send long lists with POST /v1/<dataset>/query.',
     )
   }
-  // After a space in the URL, Node takes what follows for the protocol's name.
+  // After a space in the URL, Node parses the rest as the protocol's name.
   const isUrl = code === 'HPE_INVALID_URL' || reason?.startsWith('Expected HTTP/') === true
   return badRequest(
     isUrl
@@ -105,7 +105,7 @@ function brokenRequestError({ code, reason }: BrokenRequest): ServiceError {
   )
 }
 
-/** An answer that has begun can't be followed by another in its middle; Node keeps it here. */
+/** An answer that has begun can't be interrupted by another; Node keeps the current one here. */
 function isAnswering(socket: Socket & { _httpMessage?: { headersSent: boolean } | null }): boolean {
   return socket._httpMessage?.headersSent ?? false
 }

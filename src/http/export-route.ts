@@ -17,9 +17,9 @@ type Part = ExportPart<Page>
 export const exportSilenceMs = 5 * 60_000
 
 /**
- * The whole of a question, page by page as the reader takes it. What is wrong before the first page
- * is an ordinary error; later, NDJSON ends with a line that says so, and CSV with a broken
- * connection.
+ * Sends all rows of a question, page by page, as fast as the client reads. An error before the
+ * first page is an ordinary error answer; a later error ends NDJSON with an error line, and breaks
+ * the connection for CSV.
  */
 export async function answerExport(
   service: Service,
@@ -39,7 +39,7 @@ export async function answerExport(
   const { first, parts } = await service.exportPages(caller, { dataset, question })
   withHead(reply, dataset, first)
   const write = first.format === 'csv' ? csvWriter(reply, first.columns) : ndjsonOf
-  // The socket's own timer sees no progress within a page; Node closes where nothing listens.
+  // The socket's own timer sees no progress within a page. Without a listener, Node would close it.
   reply.raw.removeAllListeners('timeout').on('timeout', () => undefined)
   const onSilence = () => {
     request.log.info('export disconnected: the client read nothing')
@@ -105,8 +105,8 @@ function logFailure(log: FastifyBaseLogger, error: ServiceError): void {
 }
 
 /**
- * Rows, and control lines whose first key is `cursor`: no column has that name, so no row begins
- * like them.
+ * Writes rows, and control lines whose first key is `cursor`: no column has that name, so no row
+ * begins like a control line.
  */
 function ndjsonOf(part: Part): Buffer {
   switch (part.kind) {
@@ -131,7 +131,7 @@ function controlLine(content: object): Buffer {
   return Buffer.from(JSON.stringify(content))
 }
 
-/** A header line, then rows. That the last one was sent is said by the trailer `X-Rows`. */
+/** Writes a header line, then rows. The trailer `X-Rows` confirms the last row. */
 function csvWriter(reply: FastifyReply, columns: readonly string[]): (part: Part) => Buffer {
   let rows = 0
   reply.trailer('X-Rows', async () => String(rows))
@@ -147,7 +147,7 @@ function csvWriter(reply: FastifyReply, columns: readonly string[]): (part: Part
         rows = part.rows
         return Buffer.alloc(0)
       case 'failure':
-        // It breaks the connection: no reader takes a part for the whole.
+        // Breaks the connection, so no client takes an incomplete file for a complete one.
         throw part.error
     }
   }

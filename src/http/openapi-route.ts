@@ -8,8 +8,8 @@ import { openApiDocument } from './openapi/document.js'
 import { contextOf } from './request-context.js'
 
 /**
- * `GET /openapi.json`: with a token the document of its datasets, without one that of the listed
- * datasets.
+ * `GET /openapi.json`: with a token, the document of its datasets; without one, the document of the
+ * listed datasets.
  */
 export function addReference(
   app: FastifyInstance,
@@ -31,7 +31,7 @@ export function addReference(
 
 const audiencesMax = 32
 
-/** The document of an audience, made once for a catalog; the oldest makes room. */
+/** Caches the document of each audience per catalog; evicts the oldest. */
 function documentOf(reference: Reference, root: string, known: Map<string, Entity>): Entity {
   const found = known.get(reference.key)
   if (found) return found

@@ -1,19 +1,19 @@
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 
-/** The client's progress is measured in pieces: a slow client takes minutes for a long page. */
+/** Progress is measured in pieces: a slow client takes minutes for a long page. */
 const pieceBytes = 64 * 1024
 
-/** How long a client may read nothing, and what is done then, before it is disconnected. */
+/** How long a client may read nothing, and what runs before the server disconnects it. */
 export interface Patience {
   readonly silenceMs: number
   readonly onSilence: () => void
 }
 
 /**
- * A body whose next page is asked for when every byte of those before it has left this process, so
- * that what is paid for and unread is one page and what the operating system holds. A client that
- * reads nothing for too long is disconnected; the time that we take for a page does not count.
+ * A body that requests its next page after every byte of the earlier pages has left this process.
+ * At most one page, plus the operating system's buffers, is charged and not yet read. A client that
+ * reads nothing for too long is disconnected; the time to produce a page does not count.
  */
 export function pacedBody(
   pages: AsyncIterable<Buffer>,
@@ -46,24 +46,24 @@ async function* piecesOf(
     await flushed(response)
     silence.stop()
   }
-  // What is left is taken, or the response is closed.
+  // The client reads the rest, or the response is closed.
   silence.restart()
   return null
 }
 
-/** Resolves when nothing of the answer waits in this process, or the client is gone. */
+/** Resolves when this process buffers nothing of the answer, or the client has disconnected. */
 async function flushed(response: ServerResponse): Promise<void> {
   do {
     if (response.destroyed) return
-    // An empty write ends after all those before it. Then a compressor may have more to write.
+    // An empty write ends after all earlier writes. A compressor may then have more to write.
     await new Promise((resolve) => response.write('', 'utf8', () => setImmediate(resolve)))
   } while (response.writableLength > 0)
 }
 
 interface Silence {
-  /** The client has to read from now on, or has read. */
+  /** Starts the timer: the client has data to read, or has just read some. */
   readonly restart: () => void
-  /** The client has nothing to read. */
+  /** Stops the timer: the client has no data to read. */
   readonly stop: () => void
 }
 

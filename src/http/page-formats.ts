@@ -13,8 +13,8 @@ export const mediaTypes: Readonly<Record<PageFormat, string>> = {
 }
 
 /**
- * Of these formats the one that the caller likes best, by RFC 9110; the first among equals.
- * @throws not_acceptable when the caller takes none
+ * Returns the caller's preferred format, by RFC 9110; the first one breaks ties.
+ * @throws not_acceptable if the caller accepts none
  */
 export function acceptedFormat<Format extends PageFormat>(
   accept: string | undefined,
@@ -30,7 +30,7 @@ export function acceptedFormat<Format extends PageFormat>(
   throw new ServiceError('not_acceptable', `Accept must allow one of ${known.join(', ')}.`)
 }
 
-/** What the range that names the type most closely says; 0 where none does. */
+/** The weight of the most specific range that matches the type; 0 if none matches. */
 function qualityOf(format: PageFormat, ranges: readonly Preference[]): number {
   const [type = ''] = mediaTypes[format].split(';', 1)
   const [family = ''] = type.split('/', 1)
@@ -41,7 +41,7 @@ function qualityOf(format: PageFormat, ranges: readonly Preference[]): number {
   return 0
 }
 
-/** The page as its format has it; only JSON has room for the cursor. */
+/** The page in its format; only JSON includes the cursor. */
 export function pageBody({ format, rows, columns, nextCursor }: Page): Buffer {
   switch (format) {
     case 'json':
@@ -55,17 +55,17 @@ export function pageBody({ format, rows, columns, nextCursor }: Page): Buffer {
   }
 }
 
-/** The first line of CSV, without its end. */
+/** The first line of CSV, without its line end. */
 export function csvHeader(columns: readonly string[]): Buffer {
   return Buffer.from(columns.map(csvCell).join())
 }
 
-/** Rows as lines, each with its end. */
+/** Rows as lines, each with its line end. */
 export function linesOf(rows: readonly Buffer[], end: string): Buffer {
   return joined('', rows, end, rows.length === 0 ? '' : end)
 }
 
-/** Rows are joined as bytes: one never becomes an object, which would reorder its keys. */
+/** Joins rows as bytes: parsing a row would reorder its keys. */
 function joined(start: string, rows: readonly Buffer[], between: string, end: string): Buffer {
   const [first, comma, last] = [Buffer.from(start), Buffer.from(between), Buffer.from(end)]
   const gaps = Math.max(rows.length - 1, 0) * comma.length
@@ -88,9 +88,9 @@ function joined(start: string, rows: readonly Buffer[], between: string, end: st
 const linkLettersMax = 4000
 
 /**
- * The request's question with the cursor of the next page, for `Link: <?…>; rel="next"`
- * (RFC 8288): relative, so that it is right behind any proxy. Null where it is too long for the
- * headers that clients accept.
+ * Returns the request's question with the cursor of the next page, for `Link: <?…>; rel="next"`
+ * (RFC 8288). The link is relative, so it is right behind any proxy. Null if the link is too long
+ * for the headers that clients accept.
  */
 export function nextLink(query: string, cursor: string): string | null {
   const others = query.split('&').filter((part) => part !== '' && !isCursor(part))

@@ -6,17 +6,17 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set for requests that reach the service. */
     context: RequestContext | null
-    /** What the caller has left, once it is known: headers of answers and errors alike. */
+    /** The caller's limits, once known: for the headers of answers and errors. */
     limits: Limits | null
   }
 }
 
-/** A path below a dataset's own. */
+/** A path below a dataset's path. */
 export interface DatasetRoute {
   readonly Params: { readonly dataset: string }
 }
 
-/** A request as the service sees it; a client that hangs up aborts its signal. */
+/** The request context for the service; its signal aborts when the client disconnects. */
 export function contextOf(request: FastifyRequest, reply: FastifyReply): RequestContext {
   const gone = new AbortController()
   const abort = () => {
@@ -24,8 +24,8 @@ export function contextOf(request: FastifyRequest, reply: FastifyReply): Request
   }
   if (request.socket.destroyed) abort()
   reply.raw.once('close', abort)
-  // A silent socket is closed (`connectionTimeout`), but while we make the answer, or a part of it,
-  // we are the silent side: a dataset may allow its queries more time than that.
+  // `connectionTimeout` closes an idle socket. While the server prepares data, the server is the
+  // idle side: a dataset's queries may take longer than that timeout.
   reply.raw.on('timeout', () => {
     if (reply.raw.writableLength > 0) reply.raw.destroy()
   })
@@ -41,7 +41,7 @@ export function contextOf(request: FastifyRequest, reply: FastifyReply): Request
   return context
 }
 
-/** What a known caller has left (contract 1.5); unlimited quotas are left out. */
+/** The headers of a known caller's limits (contract 1.5); omits unlimited quotas. */
 export function limitHeaders({ rate, quota }: Limits): Readonly<Record<string, string>> {
   return {
     'X-RateLimit-Limit': String(rate.limit),

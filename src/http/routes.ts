@@ -22,13 +22,13 @@ import type { DatasetRoute } from './request-context.js'
 
 export interface RouteParts {
   readonly service: Service
-  /** False while starting, stopping, or unable to serve or to count. */
+  /** False while starting, stopping, or unable to serve or to count rows. */
   readonly isReady: () => boolean
-  /** False while an older state is served because the newest is refused. */
+  /** False while an older state is served because the newest was refused. */
   readonly isUpToDate: () => boolean
-  /** A stored file is damaged and not repaired yet. */
+  /** A stored file is damaged and not yet repaired. */
   readonly isDamaged: () => boolean
-  /** How long a client may read nothing of an export; five minutes when left out. */
+  /** How long a client may read nothing of an export; five minutes if omitted. */
   readonly exportSilenceMs?: number
 }
 
@@ -141,7 +141,7 @@ async function answerPage(
   const answer = await service.readPage(caller, {
     dataset: request.params.dataset,
     question,
-    // The target of a POST has no representation to compare: 304 is for GET and HEAD (RFC 9110).
+    // The target of a POST has no representation to compare: only GET and HEAD get 304 (RFC 9110).
     knownTags: request.method === 'POST' ? undefined : request.headers['if-none-match'],
     checkOnly: request.method === 'HEAD',
   })

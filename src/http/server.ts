@@ -23,9 +23,9 @@ export interface ServerParts extends RouteParts {
   readonly corsOrigins: readonly string[]
   /** Other doors on the same listener. */
   readonly doors: readonly Door[]
-  /** The prefix of every path behind a proxy; none when left out. */
+  /** The prefix of every path behind a proxy; none if omitted. */
   readonly root?: string
-  /** Answers a browser at an unknown path; false leaves the answer to this door. */
+  /** Answers a browser at an unknown path; false leaves the answer to this server. */
   readonly sendMissingPage?: (request: FastifyRequest, reply: FastifyReply) => boolean
 }
 
@@ -43,15 +43,15 @@ const connectionsMax = 10_000
 /** nginx's status for a client that disconnected before its answer; for the log only. */
 const clientGoneStatus = 499
 
-/** The HTTP door: translates requests in and answers out. It holds no rule of the product. */
+/** Builds the HTTP server: it translates requests and answers, and holds no product rules. */
 export function buildServer(parts: ServerParts): FastifyInstance {
   const app = createFastify(parts)
   app.server.maxConnections = connectionsMax
-  // Node refuses unknown expectations without a body; RFC 9110 lets a server ignore them.
+  // Node answers unknown expectations without a body; RFC 9110 lets a server ignore them.
   app.server.on('checkExpectation', (request, response) => {
     app.routing(request, response)
   })
-  // Node would ask for every body; `readBody` asks only for those of admitted callers.
+  // Node would request every body; `readBody` requests only those of admitted callers.
   app.server.on('checkContinue', (request, response) => {
     app.routing(request, response)
   })
@@ -85,7 +85,7 @@ function createFastify({ logger, trustProxy }: ServerParts): FastifyInstance {
     connectionTimeout: 30_000,
     maxRequestsPerSocket: 1000,
     forceCloseConnections: 'idle',
-    // Requests that arrived before the close are served; Fastify's own 503 has another shape.
+    // Serves requests that arrived before the close; Fastify's own 503 has another shape.
     return503OnClosing: false,
     trustProxy: trustProxy.length === 0 ? false : [...trustProxy],
     exposeHeadRoutes: false,
@@ -94,7 +94,7 @@ function createFastify({ logger, trustProxy }: ServerParts): FastifyInstance {
       maxHeaderSize: headerBytesMax,
       headersTimeout: 10_000,
       connectionsCheckingInterval: 2000,
-      // Node's refusal has no body; the hook below refuses with one.
+      // Node's refusal has no body; the hook below sends one.
       requireHostHeader: false,
     },
     genReqId: (request) => requestIdOf(request.headers['x-request-id']),
@@ -112,7 +112,7 @@ function createFastify({ logger, trustProxy }: ServerParts): FastifyInstance {
   })
 }
 
-/** A client's own request id is kept where it is safe in headers and logs. */
+/** Keeps a client's own request id if it is safe in headers and logs. */
 function requestIdOf(given: string | string[] | undefined): string {
   return typeof given === 'string' && /^[A-Za-z0-9-]{1,64}$/.test(given) ? given : randomUUID()
 }
@@ -124,7 +124,7 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
     .header('Cache-Control', 'no-store')
 }
 
-/** Bodies stay unread until a route has admitted the caller. */
+/** A body stays unread until a route has admitted the caller. */
 function acceptJsonOnly(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', ({ headers }, _body, done) => {
@@ -160,7 +160,7 @@ function addHooks(app: FastifyInstance): void {
   })
   app.addHook('onSend', async (request, reply, payload) => {
     if (request.limits) reply.headers(limitHeaders(request.limits))
-    // A connection that stays open after its last answer would keep the server waiting.
+    // An open connection would delay the shutdown.
     if (isClosing) reply.header('Connection', 'close')
     closeIfUnread(request, reply)
     return payload
@@ -171,8 +171,8 @@ function addHooks(app: FastifyInstance): void {
 }
 
 /**
- * Pipelined requests are answered one after another. A response that has no socket yet would not
- * notice that the client disconnects, so its work begins when it has one.
+ * Pipelined requests are answered one after another. A response without a socket can't detect that
+ * the client disconnects, so its work begins when it gets one.
  */
 function turnOf({ raw }: FastifyReply): Promise<void> | undefined {
   if (raw.socket !== null) return undefined
@@ -197,7 +197,7 @@ function logAnswer(
   )
 }
 
-/** Path and parameter names; values may be personal data. */
+/** Keeps only the path and parameter names; values may be personal data. */
 function loggedUrl(url: string): string {
   if (holdsToken(url)) return '[a URL with a token]'
   const [path = '', query = ''] = url.split('?', 2)
@@ -215,7 +215,7 @@ function collectMethods(app: FastifyInstance): ReadonlyMap<string, Set<string>> 
   return methods
 }
 
-/** A wrong method is refused before any other check, with the methods that are allowed. */
+/** Refuses a wrong method before any other check, and lists the allowed methods. */
 function refuseOtherMethods(
   app: FastifyInstance,
   methods: ReadonlyMap<string, ReadonlySet<string>>,

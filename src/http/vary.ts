@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify'
 
 /**
- * Adds a header's name to those that the answer varies by. It is for `onSend`: a route that sets
- * `Vary` itself would overwrite what was added earlier.
+ * Adds a header's name to `Vary`. Call it in `onSend`: a route that sets `Vary` itself would
+ * overwrite an earlier value.
  */
 export function varyBy(reply: FastifyReply, name: string): void {
   const names = String(reply.getHeader('Vary') ?? '').split(/, */)

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { badRequest } from '../errors.js'
 import type { Position } from './question.js'
 
-/** What a cursor is good for: any other dataset, version, filter or subscription refuses it. */
+/** The scope of a cursor: another dataset, version, filter or subscription refuses the cursor. */
 export interface CursorScope {
   readonly dataset: string
   /** 16 hexadecimal digits. */
@@ -12,9 +12,9 @@ export interface CursorScope {
   readonly filters: string
 }
 
-/** The first byte of a cursor. Cursors of format 1 had their position in the clear: refused. */
+/** The first byte of a cursor. Format 1, with an unencrypted position, is refused. */
 const format = 2
-/** The first byte of what a key stream is made of; what is signed begins with `format`. */
+/** The first byte of the key stream's input; the signature's input begins with `format`. */
 const streamFormat = 3
 const headBytes = 1 + 8
 const positionBytes = 4 + 6
@@ -23,10 +23,10 @@ const cursorBytes = headBytes + positionBytes + signatureBytes
 
 /**
  * A position as an opaque text: format (1 byte), version (8), then file (4) and row (6), encrypted,
- * and an HMAC-SHA256, cut to 16 bytes, over these in the clear and the whole scope. Row numbers
- * would reveal how many hidden rows lie in between. The signature is also the initialization
- * vector (SIV, RFC 5297): the same position of a walk is the same text, and the key stream, an
- * HMAC-SHA256 of it, differs for every other.
+ * and an HMAC-SHA256 over the plain bytes and the whole scope, cut to 16 bytes. Plain row numbers
+ * would reveal how many hidden rows lie between two rows. The signature is also the initialization
+ * vector (SIV, RFC 5297): one position of a walk always gives the same text, and the key stream, an
+ * HMAC-SHA256 of the signature, differs for each position.
  */
 export function writeCursor(key: Uint8Array, scope: CursorScope, position: Position): string {
   const head = Buffer.alloc(headBytes)
@@ -39,15 +39,15 @@ export function writeCursor(key: Uint8Array, scope: CursorScope, position: Posit
   return Buffer.concat([head, encrypted(key, signed, plain), signed]).toString('base64url')
 }
 
-/** The version that a cursor says it belongs to, not yet believed; null where it says nothing. */
+/** The version that a cursor claims, not yet verified; null if it names none. */
 export function cursorVersion(text: string): string | null {
   const head = Buffer.from(text, 'base64url').subarray(0, headBytes)
   return head.length === headBytes && head[0] === format ? head.toString('hex', 1) : null
 }
 
 /**
- * The position that a cursor names.
- * @throws bad_request, in one text for whatever is wrong with it
+ * Returns the position of a cursor.
+ * @throws bad_request, with the same text for every defect
  */
 export function readCursor(key: Uint8Array, scope: CursorScope, text: string): Position {
   const bytes = Buffer.from(text, 'base64url')
@@ -63,7 +63,7 @@ export function readCursor(key: Uint8Array, scope: CursorScope, text: string): P
   return { file: plain.readUInt32BE(0), row: plain.readUIntBE(4, 6) }
 }
 
-/** The position of a whole cursor in the clear; null where the signature is not ours. */
+/** Decrypts the position of a complete cursor; null if the signature is wrong. */
 function positionOf(key: Uint8Array, scope: CursorScope, bytes: Buffer): Buffer | null {
   const signed = bytes.subarray(headBytes + positionBytes)
   const plain = encrypted(key, signed, bytes.subarray(headBytes, headBytes + positionBytes))
@@ -81,7 +81,7 @@ function signature(key: Uint8Array, scope: CursorScope, head: Buffer, plain: Buf
     .subarray(0, signatureBytes)
 }
 
-/** Encrypts and decrypts alike. */
+/** Encrypts and decrypts. */
 function encrypted(key: Uint8Array, signed: Buffer, position: Buffer): Buffer {
   const stream = createHmac('sha256', key).update(Buffer.of(streamFormat)).update(signed).digest()
   return Buffer.from(position.map((byte, index) => byte ^ (stream[index] ?? 0)))

@@ -2,7 +2,7 @@ import { badRequest } from '../errors.js'
 import { endOfString, requireBounded } from './scan-json.js'
 
 const digitsMax = 15
-/** The smallest double that keeps its digits has 308 zeros in front of them. */
+/** The smallest double with full precision has 308 leading zeros. */
 const numberLengthMax = 400
 const quote = 34
 const plus = 43
@@ -12,14 +12,14 @@ const zero = 48
 const nine = 57
 const largeE = 69
 const smallE = 101
-/** Below it a double has fewer digits than these. */
+/** Smaller doubles have less precision than 15 digits. */
 const smallestNormal = 2 ** -1022
 
-/** The strings of a JSON text, to be passed over, and its numbers. */
+/** Matches the strings of a JSON text, which are skipped, and its numbers. */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs
 
 /**
- * Reads a JSON text that a caller sent. `what` names it in messages.
+ * Reads a JSON text from a caller. `what` names it in messages.
  * @throws bad_request for broken JSON, for more than a question can hold, or for a number that JSON
  *   readers round
  */
@@ -36,9 +36,8 @@ export function parseExactJson(text: string, what: string): unknown {
 }
 
 /**
- * A JSON number beyond ±(2^53−1), or of more than 15 significant digits, may already be another
- * number than the one that was written: it is refused, not guessed. The text is valid JSON, or a
- * part of it.
+ * Refuses a JSON number beyond ±(2^53−1), or with more than 15 significant digits: a client may
+ * have rounded it already. The text is valid JSON, or a part of it.
  * @throws bad_request
  */
 export function requireExactNumbers(text: string): void {
@@ -48,7 +47,7 @@ export function requireExactNumbers(text: string): void {
   throw badRequest(`The number ${start} can't be kept exactly in JSON: send it as a string.`)
 }
 
-/** The first number of a valid JSON text that its readers round, as it is written. */
+/** Returns the first number of a valid JSON text that JSON readers round, in its original form. */
 export function firstInexact(text: string): string | undefined {
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
@@ -74,12 +73,12 @@ function isDigit(code: number): boolean {
   return code >= zero && code <= nine
 }
 
-/** Reads a JSON text of our own; a number that JSON readers round becomes a text of its digits. */
+/** Reads internal JSON; a number that JSON readers round becomes a string of its digits. */
 export function parseKeepingDigits(text: string): unknown {
   return JSON.parse(keepingDigits(text))
 }
 
-/** A JSON text of our own, where a number that JSON readers round becomes a text of its digits. */
+/** Converts internal JSON; a number that JSON readers round becomes a string of its digits. */
 export function keepingDigits(text: string): string {
   return text.replace(tokens, (token) =>
     token.startsWith('"') || !isInexact(token) ? token : `"${token}"`,
@@ -88,17 +87,17 @@ export function keepingDigits(text: string): string {
 
 const json = Symbol('json')
 
-/** A value as its JSON text, for `exactJsonText`: read and written again, 7.000 would be 7. */
+/** A value as JSON text, for `exactJsonText`: parsing and writing it would turn 7.000 into 7. */
 export interface WrittenJson {
   readonly [json]: string
 }
 
-/** A value that `exactJsonText` writes as this text, which must be JSON of our own. */
+/** A value that `exactJsonText` writes as this text, which must be JSON from this service. */
 export function writtenJson(text: string): WrittenJson {
   return { [json]: text }
 }
 
-/** `JSON.stringify` of a value that may contain written JSON, which is copied unchanged. */
+/** `JSON.stringify` for a value that may contain written JSON, which is copied unchanged. */
 export function exactJsonText(content: unknown): string {
   if (typeof content !== 'object' || content === null) return JSON.stringify(content ?? null)
   if (isWritten(content)) return content[json]
@@ -121,7 +120,7 @@ function isInexact(token: string): boolean {
   return digits > digitsMax || size > Number.MAX_SAFE_INTEGER || isTooSmall
 }
 
-/** Those of a number from its first to its last that is not zero. */
+/** Counts the digits from the first to the last that is not zero. */
 function significantDigits(token: string): number {
   let digits = 0
   let zeros = 0

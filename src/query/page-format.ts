@@ -1,20 +1,20 @@
-/** How a page is written (contract 1.3). */
+/** The formats of a page (contract 1.3). */
 export const pageFormats = ['json', 'ndjson', 'csv', 'parquet'] as const
 
-/** How an export is written (contract 1.6): what can be sent as it comes. */
+/** The formats of an export (contract 1.6): those that can be streamed. */
 export const exportFormats = ['ndjson', 'csv'] as const
 
 export type PageFormat = (typeof pageFormats)[number]
 
-/** What its rows are written as: a text each, or one Parquet file of all. */
+/** The format of a page's rows: one text per row, or one Parquet file for all. */
 export type RowFormat = Exclude<PageFormat, 'ndjson'>
 
-/** Whether it is one of `pageFormats`, letter for letter. */
+/** Reports whether the text is one of `pageFormats`; case-sensitive. */
 export function isPageFormat(text: string): text is PageFormat {
   return (pageFormats as readonly string[]).includes(text)
 }
 
-/** What the rows of such a page are written as. */
+/** The row format of a page format. */
 export function rowFormatOf(format: PageFormat): RowFormat {
   return format === 'ndjson' ? 'json' : format
 }

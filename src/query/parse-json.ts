@@ -51,11 +51,11 @@ const QuestionSchema = Type.Object(questionFields, {
 
 const readQuestionShape = shapeReader(QuestionSchema, 'the body')
 
-/** Keys whose lists are understood as JSON inside a string too: language models send them so. */
+/** Keys whose lists may also be JSON in a string: language models send them this way. */
 const textualKeys: readonly string[] = ['filters', 'select']
 
 /**
- * Reads the question of a JSON text.
+ * Parses the question of a JSON text.
  * @throws bad_request for broken JSON, an unknown key, a wrong type, or a number that JSON readers
  *   round
  */
@@ -64,8 +64,8 @@ export function parseJsonText(text: string): RawQuestion {
 }
 
 /**
- * An object with the fields of a question, its lists read where they came as JSON in a string, and
- * none of them too long to look at: a body could hold half a million elements.
+ * Returns an object with the fields of a question. Parses lists that are JSON in a string, and
+ * refuses lists over the limit: a body could hold half a million elements.
  * @throws bad_request
  */
 export function withReadTexts(content: unknown): unknown {
@@ -93,7 +93,7 @@ function requireShortLists(content: unknown): void {
   }
 }
 
-/** The question of a value that has its shape. */
+/** Converts a valid value to a question. */
 export function rawQuestion(content: Type.Static<typeof QuestionSchema>): RawQuestion {
   const { filters = [], select = null, limit = null, cursor = null } = content
   return { filters: filters.map(rawFilter), select, limit, cursor, format: null }

@@ -1,8 +1,8 @@
 import { badRequest } from '../errors.js'
 
 /**
- * The elements of a comma-separated list. One that holds a comma, a quote or a backslash is written
- * in double quotes with `\"` and `\\`; nothing is trimmed. `name` is for messages.
+ * Parses a comma-separated list. An element with a comma, a quote or a backslash needs double
+ * quotes, with `\"` and `\\`. Nothing is trimmed. `name` is for messages.
  * @throws bad_request for an empty list or element, a bracket in front, a stray quote or backslash
  */
 export function parseList(text: string, name: string): readonly string[] {

@@ -10,10 +10,10 @@ import { writtenName } from './write-url.js'
 const parameterNames = ['select', 'limit', 'cursor', 'format']
 
 /**
- * Reads the question of a raw query string, `inn=eq.7708004767&select=year,2110&limit=10`. A `+` is
- * a space, as in every form. Whether columns exist and values fit is decided later.
- * @throws bad_request for encoding, repeated parameters and malformed filters; not_acceptable for
- *   a format that is not served
+ * Parses the question of a raw query string, `inn=eq.7708004767&select=year,2110&limit=10`. A `+`
+ * is a space, like in HTML forms. Columns and values are checked later.
+ * @throws bad_request for encoding, repeated parameters and malformed filters; not_acceptable for a
+ *   format that is not served
  */
 export function parseUrl(query: string): RawQuestion {
   const filters: RawFilter[] = []
@@ -60,7 +60,7 @@ function parseLimit(text: string | undefined): number | null {
   return Number(text)
 }
 
-/** `<operator>.<value>`: the value is everything after the first dot, taken unchanged. */
+/** Parses `<operator>.<value>`: the value is everything after the first dot, unchanged. */
 function parseFilter(column: string, text: string | undefined): RawFilter {
   const shown = quoted(column)
   const written = writtenName(column)

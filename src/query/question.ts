@@ -3,7 +3,7 @@ import type { Predicate } from '../columns/predicate.js'
 import type { Version } from '../versions/version.js'
 import type { RowFormat } from './page-format.js'
 
-/** A row's place in a version: file by file, row by row. It is the order of every answer. */
+/** A row's place in a version: file by file, row by row. Every answer has this order. */
 export interface Position {
   /** Index into `version.files`. */
   readonly file: number
@@ -11,16 +11,16 @@ export interface Position {
   readonly row: number
 }
 
-/** What a request asks for, after every check: from here on nothing can fail for its sake. */
+/** A request after every check: no later stage can refuse it. */
 export interface Question {
   readonly version: Version
   /** The plan's window, the demo subset and the caller's filters, all ANDed. */
   readonly predicates: readonly Predicate[]
-  /** In the order wanted, at least one. */
+  /** In the requested order; at least one. */
   readonly columns: readonly Column[]
-  /** The last row that the caller has seen; null at the start of a walk. */
+  /** The last row that the caller received; null at the start of a walk. */
   readonly after: Position | null
   readonly limit: number
-  /** What its rows are written as; left out = JSON. */
+  /** The row format; JSON if omitted. */
   readonly format?: RowFormat
 }

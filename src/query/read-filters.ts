@@ -10,23 +10,23 @@ import { article, didYouMean, quoted } from '../text.js'
 import { filtersMax, listValuesMax } from './raw-question.js'
 import type { RawFilter, RawValue } from './raw-question.js'
 
-/** A caller's filter that can be asked: the row meets it when it meets every predicate. */
+/** A valid filter of a caller: a row meets it if the row meets every predicate. */
 export interface Filter {
   readonly column: Column
   readonly operator: Operator
-  /** As a URL would carry them. */
+  /** The values in URL form. */
   readonly texts: readonly string[]
-  /** None where every row passes. */
+  /** Empty if every row passes. */
   readonly predicates: readonly Predicate[]
 }
 
-/** With a text for each predicate, the same for the same condition. */
+/** Adds a key for each predicate; equal conditions have equal keys. */
 export interface ReadFilter extends Filter {
   readonly keys: readonly string[]
 }
 
 /**
- * A caller's filters, understood. `find` gives the column of a name, or refuses it.
+ * Resolves a caller's filters. `find` returns the column of a name, or refuses the name.
  * @throws bad_request naming the column, its type and what it takes
  */
 export function readFilters(
@@ -37,7 +37,7 @@ export function readFilters(
   return filters.map((filter) => readFilter(filter, find))
 }
 
-/** The same, with a turn of the event loop for others after each filter. */
+/** Does the same, and yields to the event loop after each filter. */
 export async function readFiltersInTurns(
   filters: readonly RawFilter[],
   find: (name: string) => Column,
@@ -81,7 +81,7 @@ function checkOperator(column: Column, { operator }: RawFilter): Operator {
   )
 }
 
-/** What other languages call our operators. */
+/** Names that other languages use for these operators. */
 const otherNames: ReadonlyMap<string, Operator> = new Map([
   ['=', 'eq'],
   ['==', 'eq'],
@@ -127,7 +127,7 @@ function checkValues(column: Column, operator: Operator, filter: RawFilter): rea
   return values.map((value) => textOf(column, value))
 }
 
-/** A value as a URL would carry it. */
+/** A value in URL form. */
 function textOf(column: Column, value: RawValue): string {
   const { shown } = column.rules
   if (typeof value === 'string') {

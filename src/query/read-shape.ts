@@ -3,12 +3,12 @@ import { Compile } from 'typebox/compile'
 import { badRequest } from '../errors.js'
 import { shapeProblems } from '../registry/shape.js'
 
-/** Enough for all that is wrong at the first wrong place, which alone is reported. */
+/** Enough for all errors at the first wrong place; only that place is reported. */
 const errorsMax = 50
 
 /**
- * A reader of values that must have this shape; `name` is the whole value's in messages. What the
- * reader refuses it names with the nearest right key, or with the schema's own description.
+ * Returns a reader that checks values against this schema; `name` is the name of the whole value in
+ * messages. Its errors give the nearest right key, or the schema's own description.
  */
 export function shapeReader<T extends Type.TSchema>(
   schema: T,

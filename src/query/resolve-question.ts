@@ -15,25 +15,26 @@ import type { RawQuestion } from './raw-question.js'
 import { readFilters, readFiltersInTurns } from './read-filters.js'
 import type { Filter, ReadFilter } from './read-filters.js'
 
-/** A question that is ready to be read, and how to continue after any of its rows. */
+/** A question that is ready to run, and its cursors. */
 export interface ResolvedQuestion {
-  /** To the version that is read: the cursor's where it is still kept, else the newest. */
+  /** Access to the version that is read: the cursor's if it is kept, otherwise the newest. */
   readonly access: Access
   readonly question: Question
   readonly format: PageFormat
-  /** The caller's own, without those that their access adds. */
+  /** The caller's filters, without those that the access adds. */
   readonly filters: readonly Filter[]
   readonly cursorAfter: (position: Position) => string
   /**
-   * Equal for requests with equal answers, as long as version and access are equal. The position is
-   * in it as the cursor alone: entity tags are made of it, whose other parts the caller knows.
+   * Equal for requests with equal answers on the same version and access. The key contains the
+   * position only as the cursor: entity tags derive from the key, and the caller knows its other
+   * parts.
    */
   readonly key: string
 }
 
 /**
- * Turns what the caller wrote into a question within their access; with a cursor, on the version on
- * which the walk began. No later stage refuses the question. `usualLimit` is for a question
+ * Turns the caller's input into a question within the caller's access. A cursor selects the version
+ * on which the walk began. No later stage refuses the question. `usualLimit` applies to a question
  * without a limit.
  * @throws bad_request naming the column, its type, what it takes and the nearest right name
  */
@@ -50,7 +51,7 @@ export function resolveQuestion(
 }
 
 /**
- * The same for a long question: other requests get their turn while its filters are read.
+ * Does the same for a long question, and lets other requests run while it reads the filters.
  * @throws bad_request, like `resolveQuestion`
  */
 export async function resolveInTurns(
@@ -68,7 +69,7 @@ export async function resolveInTurns(
   return asked
 }
 
-/** A question whose filters are understood. */
+/** A question with resolved filters. */
 interface ReadQuestion extends Omit<RawQuestion, 'filters'> {
   readonly filters: readonly ReadFilter[]
 }
@@ -114,16 +115,16 @@ function askedOf(
   }
 }
 
-/** A cursor of a version that is no longer kept is refused like any other invalid one. */
+/** A cursor of a version that is no longer kept is refused like any invalid cursor. */
 function accessOf(newest: Access, cursor: string | null): Access {
   const version = cursor === null ? null : cursorVersion(cursor)
   return (version === null ? undefined : accessAt(newest, version)) ?? newest
 }
 
-/** What other services call the parameter that sorts. */
+/** Names that other services use for a sort parameter. */
 const sortingNames = /^(?:order|sort)(?:_?by)?$/i
 
-/** A hidden column is refused exactly like one that does not exist. */
+/** A hidden column is refused exactly like a column that does not exist. */
 function findColumn(access: Access, name: string): Column {
   const column = access.columns.find((candidate) => candidate.name === name)
   if (column) return column
@@ -162,7 +163,7 @@ function checkLimit(access: Access, limit: number | null, usualLimit: number): n
   })
 }
 
-/** Protects against reading a large dataset from end to end by mistake (specification 4.3). */
+/** Prevents an accidental scan of a large dataset (specification 4.3). */
 function requireSomeFilter(access: Access): void {
   if (!access.dataset.requireFilter) return
   const hint = filterHint(access)
@@ -173,7 +174,7 @@ function requireSomeFilter(access: Access): void {
   )
 }
 
-/** A filter that reads little: on the history column, or else on the first key column. */
+/** A filter that reads few rows: on the history column, otherwise on the first key column. */
 function filterHint({ version, columns, plan }: Access): FilterText | undefined {
   const { history, key } = version
   // A plan's window always reaches the newest value; a demo subset may not.

@@ -1,10 +1,10 @@
-/** A row's names and values in order, as their JSON texts: every digit is kept. */
+/** The names and values of a row as JSON texts, in order; keeps every digit. */
 export interface RowTexts {
   readonly names: readonly string[]
   readonly cells: readonly string[]
 }
 
-/** `JSON.parse` would round numbers, and bring names that are digits out of their order. */
+/** `JSON.parse` would round numbers and reorder names that consist of digits. */
 export function textsOf(row: string): RowTexts {
   const names: string[] = []
   const cells: string[] = []
@@ -29,7 +29,7 @@ export function textsOf(row: string): RowTexts {
   return { names, cells }
 }
 
-/** Where the text ends that begins here, at its second quote; it may be of many megabytes. */
+/** Returns the end of the JSON string that begins here; the string may have many megabytes. */
 function endOfText(json: string, start: number): number {
   let end = json.indexOf('"', start + 1)
   while (end !== -1 && isEscaped(json, end)) end = json.indexOf('"', end + 1)

@@ -1,10 +1,10 @@
 import { badRequest } from '../errors.js'
 
-/** A question is nested 5 deep, an MCP message with one 7; clients add notes of their own. */
+/** A question has 5 levels, an MCP message with a question 7; clients add metadata. */
 const depthMax = 32
-/** 50 filters with 1000 values each, a select of 1000 names, and what is around them. */
+/** 50 filters with 1000 values each, a select of 1000 names, and the other fields. */
 const valuesMax = 55_000
-/** 50 filters have 150. */
+/** 50 filters have 150 keys. */
 const keysMax = 500
 
 const quote = 34
@@ -17,9 +17,9 @@ const openObject = 123
 const closeObject = 125
 
 /**
- * Refuses a JSON text that holds more than any valid question, before anything is made of it: the
- * scan allocates nothing and stops at the first thing too many. `what` names the text in messages.
- * Broken JSON passes; that is for the parser.
+ * Refuses a JSON text that holds more than any valid question, before it is parsed. The scan
+ * allocates nothing and stops at the first excess. `what` names the text in messages. The scan
+ * accepts broken JSON; the parser refuses it.
  * @throws bad_request
  */
 export function requireBounded(text: string, what: string): void {
@@ -60,7 +60,7 @@ export function requireBounded(text: string, what: string): void {
   }
 }
 
-/** The index of the quote that ends the string at `start`; the text's length without one. */
+/** The index of the quote that ends the string at `start`; the text's length if there is none. */
 export function endOfString(text: string, start: number): number {
   let index = start + 1
   for (; index < text.length; index++) {
@@ -72,8 +72,8 @@ export function endOfString(text: string, start: number): number {
 }
 
 /**
- * The part of a valid JSON text that is the value of this key of its outermost object, as it is
- * written; for a repeated key the last one, like `JSON.parse`. Empty for an absent key.
+ * Returns the value of a key of the outermost object, unchanged, from a valid JSON text. For a
+ * repeated key the last value counts, like in `JSON.parse`. Empty for an absent key.
  */
 export function memberText(text: string, name: string): string {
   let found = ''

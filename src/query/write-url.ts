@@ -1,10 +1,10 @@
-/** An element of a list as the grammar of queries quotes it. */
+/** Quotes an element of a list for a query. */
 export function listElement(text: string): string {
   if (text !== '' && !/[",\\]|^\(/.test(text)) return text
   return `"${text.replace(/[\\"]/g, '\\$&')}"`
 }
 
-/** Percent-encoded so that neither a URL nor a shell sees anything special in it. */
+/** Percent-encodes every character that is special in a URL or a shell. */
 export function encodeForUrl(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
@@ -12,12 +12,12 @@ export function encodeForUrl(text: string): string {
   )
 }
 
-/** The same for every element of a list, `a,b,c`. */
+/** Does the same for every element of a list, `a,b,c`. */
 export function encodeList(texts: readonly string[]): string {
   return texts.map((text) => encodeForUrl(listElement(text))).join(',')
 }
 
-/** A parameter's name for an example in an error: legible where it can be, and never long. */
+/** Shortens a parameter's name for an example in an error, and keeps it legible if possible. */
 export function writtenName(name: string): string {
   if (/^[\p{L}\p{N}_]{1,40}$/u.test(name)) return name
   return name !== '' && name.length <= 40 ? encodeForUrl(name) : 'column'

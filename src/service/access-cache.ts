@@ -2,11 +2,11 @@ import type { Access } from '../access/access.js'
 
 const entriesMax = 256
 
-/** A cache of what is derived from rows, by dataset, version and window. */
+/** A cache of data that derives from rows, by dataset, version and window. */
 export class AccessCache<T> {
   readonly #entries = new Map<string, T>()
 
-  /** The cached value, or a new one, which is cached if `keep` allows it. */
+  /** Returns the cached value, or makes a new one and caches it if `keep` returns true. */
   async get(access: Access, make: () => Promise<T>, keep = (_: T) => true): Promise<T> {
     const key = `${access.dataset.name} ${access.version.id} ${access.key}`
     const known = this.#entries.get(key)

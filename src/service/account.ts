@@ -9,7 +9,7 @@ import { periodsBetween, usageReport } from '../control/usage-report.js'
 import { periodEnd, periodOf } from '../control/usage.js'
 import { isoTime } from '../text.js'
 
-/** What a token may do and has used (contract 4, `GET /v1/account`). Null = unlimited or none. */
+/** A token's rights and usage (contract 4, `GET /v1/account`). Null = unlimited or none. */
 export interface AccountDescription {
   readonly subscription: string
   readonly expires_at: string | null
@@ -21,7 +21,7 @@ export interface AccountDescription {
   }
   readonly global: (RowBudget & { readonly resets_at: string }) | null
   readonly datasets: AccountDataset[]
-  /** The rows of the last twelve months, the current one last. */
+  /** The rows of the last twelve months; the current month is last. */
   readonly months: AccountMonth[]
 }
 
@@ -43,7 +43,7 @@ interface AccountMonth {
 const monthsShown = 12
 const uncounted = { limit: null, used: null, remaining: null } as const
 
-/** The account of a principal at this moment; times are ISO 8601 in UTC. */
+/** The account of a principal now; times are ISO 8601 in UTC. */
 export function describeAccount(
   control: ControlStore,
   principal: Principal,

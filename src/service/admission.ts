@@ -7,7 +7,7 @@ import type { LastUsed } from '../control/tokens/last-used.js'
 import { TokenLookup } from '../control/tokens/token-lookup.js'
 import type { Caller, RequestContext } from './caller.js'
 
-/** Every request begins here. None of it needs the request's body. */
+/** Admits every request, before its body is read. */
 export interface Admission {
   /**
    * Checks the token, then takes this many requests from the caller's budget.
@@ -15,8 +15,8 @@ export interface Admission {
    */
   readonly admit: (context: RequestContext, requests: 0 | 1) => Caller
   /**
-   * The same for a message whose cost is known only once it is read; `spend` takes it then. A
-   * client that has used up both its budgets is refused before its message is read.
+   * Does the same for a message whose cost is unknown until it is read; `spend` then takes the
+   * cost. A client that has used up both its budgets is refused before its message is read.
    * @throws unauthorized, rate_limit_exceeded
    */
   readonly admitMessage: (context: RequestContext) => Caller
@@ -26,7 +26,7 @@ export interface Admission {
    */
   readonly spend: (caller: Caller, budget: 'request' | 'free request') => Caller
   /**
-   * Takes a free request from an address: for requests that need no token.
+   * Takes a free request from an address, for requests that need no token.
    * @throws rate_limit_exceeded
    */
   readonly admitAnonymous: (address: string) => void
@@ -39,7 +39,7 @@ interface AdmissionParts {
   readonly now: () => number
 }
 
-/** An admission whose counts begin at zero. */
+/** Creates an admission with all counts at zero. */
 export function createAdmission({ catalog, control, lastUsed, now }: AdmissionParts): Admission {
   const rates = new RateLimits(() => performance.now())
   const tokens = new TokenLookup(control, () => performance.now())

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 
-/** The shapes of the answers that clients rely on (contract 4), for REST, OpenAPI and MCP. */
+/** The schemas of the answers that clients rely on (contract 4), for REST, OpenAPI and MCP. */
 export function nullable<T extends Type.TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }
@@ -31,7 +31,7 @@ export const datasetHead = {
   limit: Type.Object({ default: count, max: count }),
 }
 
-/** What every description of a column has. */
+/** The fields of every column description. */
 export const columnHead = { name: text, type: text, nullable: Type.Boolean() }
 
 export const DatasetSchema = Type.Object({

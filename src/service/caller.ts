@@ -10,18 +10,18 @@ import { timeLimit } from '../engine/deadline.js'
 import type { ReadOptions } from '../engine/engine.js'
 import type { ResolvedQuestion } from '../query/resolve-question.js'
 
-/** One request as the service needs it, from REST and MCP alike. */
+/** One request in the service's form, from REST or MCP. */
 export interface RequestContext {
   readonly authorization: string | undefined
   /** The client's network address. */
   readonly address: string
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
-  /** Receives what each stage finds out. */
+  /** Receives the results of each stage. */
   readonly observe?: (found: Observation) => void
 }
 
-/** `limits` comes whenever they change, before a refusal too; the others when a stage passes. */
+/** `limits` is sent on each change, also before a refusal; the others when a stage passes. */
 export type Observation =
   | { readonly kind: 'limits'; readonly limits: Limits }
   | { readonly kind: 'dataset'; readonly access: Access }
@@ -31,39 +31,39 @@ export type Observation =
   | { readonly kind: 'charge'; readonly charge: ObservedCharge }
 
 export interface ObservedCharge {
-  /** Rows of the page, and how many of them were paid for. */
+  /** Rows of the page; `paid` counts the paid ones. */
   readonly rows: number
   readonly paid: number
   /** After the charge. */
   readonly quota: QuotaStatus | undefined
 }
 
-/** What a known caller has left. */
+/** The remaining limits of a known caller. */
 export interface Limits {
   readonly rate: RateStatus
-  /** Undefined where no rows are counted. */
+  /** Undefined if no rows are counted. */
   readonly quota: QuotaStatus | undefined
 }
 
-/** A known caller within their rate: every request begins by becoming one. */
+/** A known caller within the rate limit: every request starts with one. */
 export interface Caller {
   readonly context: RequestContext
   readonly principal: Principal
-  /** The catalog of this moment, for the whole request. */
+  /** The catalog at the start of the request, used for the whole request. */
   readonly catalog: Catalog
-  /** The rows used before the request; null where none are counted. */
+  /** The rows used before the request; null if none are counted. */
   readonly usage: Usage | null
   readonly limits: Limits
 }
 
-/** A caller with access to one dataset; the limits are those for it. */
+/** A caller with access to one dataset; the limits apply to that dataset. */
 export interface DatasetCaller extends Caller {
   readonly access: Access
 }
 
 /**
- * Lets a caller into a dataset.
- * @throws not_found for an unknown and a forbidden name alike; service_unavailable
+ * Gives a caller access to a dataset.
+ * @throws not_found for an unknown or a forbidden name; service_unavailable
  */
 export function enterDataset(caller: Caller, name: string, now: number): DatasetCaller {
   const { context, principal, catalog, usage, limits } = caller
@@ -75,7 +75,7 @@ export function enterDataset(caller: Caller, name: string, now: number): Dataset
   return entered
 }
 
-/** Options of the engine for a caller's work on a dataset: it has the dataset's time limit. */
+/** Engine options for a caller's work on a dataset, with the dataset's time limit. */
 export function readOptions({ context, principal }: Caller, { dataset }: Access): ReadOptions {
   const { signal } = context
   return { signal, client: principal.id, timeLimit: timeLimit(dataset.timeoutMs) }

@@ -4,9 +4,9 @@ import type { ColumnProfile, Engine, Profile, ReadOptions } from '../engine/engi
 import { keepingDigits, writtenJson } from '../query/exact-json.js'
 import { fastColumns } from './descriptions.js'
 
-/** The values of a column in the rows that an access sees. */
+/** The values of a column in the rows of an access. */
 export interface ColumnStatistics {
-  /** All values, where they are few. */
+  /** All values, if there are few. */
   readonly values?: readonly unknown[]
   readonly min?: unknown
   readonly max?: unknown
@@ -19,19 +19,19 @@ export interface DatasetStatistics {
   readonly rows: number
   /** In the order of the access's columns. */
   readonly columns: readonly ColumnStatistics[]
-  /** What comes from a sample only, in words; null where all rows were read. */
+  /** The parts that come from a sample, in words; null if all rows were read. */
   readonly caution: string | null
 }
 
 const valuesMax = 20
-/** A column with this many rows a value, on average, holds categories. */
+/** A column with at least this many rows per value, on average, holds categories. */
 const rowsPerValueMin = 4
-/** Of larger datasets a sample of this size is read. */
+/** Larger datasets are sampled at this size. */
 const sampleRowsMax = 100_000
 
 /**
- * The statistics of all columns. Of many rows a sample is read, and then all rows again for
- * columns with few values in the sample, and for those that most filters use.
+ * The statistics of all columns. A large dataset is sampled; then all rows are read again for
+ * columns with few values in the sample, and for columns that most filters use.
  */
 export async function columnStatistics(
   engine: Engine,
@@ -92,7 +92,7 @@ function isListed({ emptyRows, values }: ColumnProfile, rows: number): boolean {
   return values !== null && (rows - emptyRows) / values.length >= rowsPerValueMin
 }
 
-/** To three decimals; never 0 or 1 where it is not quite. */
+/** Rounds to three decimals; returns 0 or 1 only if exact. */
 function share(part: number, whole: number): number {
   if (part === 0 || part === whole) return part / whole
   return Math.min(Math.max(Math.round((part / whole) * 1000) / 1000, 0.001), 0.999)

@@ -21,13 +21,13 @@ export interface DatasetSummary {
   readonly as_of: string
 }
 
-/** Everything a caller needs to ask a dataset (`GET /v1/<dataset>/schema`). */
+/** A dataset's full description for a caller (`GET /v1/<dataset>/schema`). */
 export interface DatasetDescription extends Omit<DatasetSummary, 'columns'> {
   readonly source: string | null
   readonly require_filter: boolean
   readonly limit: { readonly default: number; readonly max: number }
   readonly columns: ColumnDescription[]
-  /** Paths with a query that work, relative to the service's root. */
+  /** Example paths with a query that work, relative to the service's root. */
   readonly examples: string[]
 }
 
@@ -40,12 +40,12 @@ export interface ColumnDescription {
   readonly operators: Operator[]
 }
 
-/** What is derived from the rows that an access can see. */
+/** The data that derives from the rows of an access. */
 interface SeenRows {
   readonly rows: number
   /**
-   * Key and history values of the first row, by column name: a registry that was edited has other
-   * column objects. Empty when there is no row.
+   * Key and history values of the first row, by column name: after an edit of the registry the
+   * column objects differ. Empty if there is no row.
    */
   readonly sample: ReadonlyMap<string, string>
 }
@@ -53,8 +53,8 @@ interface SeenRows {
 const exampleColumns = 4
 
 /**
- * Describes datasets as one access sees them: row counts and examples come from the caller's own
- * window and subset. They are kept as long as the version and the window are the same.
+ * Describes datasets for one access: row counts and examples come from the caller's own window and
+ * subset. They are cached until the version or the window changes.
  */
 export class Descriptions {
   readonly #engine: Engine
@@ -82,7 +82,7 @@ export class Descriptions {
     }
   }
 
-  /** Key and history values of the first row, by column name, as a URL has them. */
+  /** Key and history values of the first row, by column name, in URL form. */
   async sample(access: Access, options: ReadOptions): Promise<ReadonlyMap<string, string>> {
     return (await this.#factsOf(access, options)).sample
   }
@@ -104,7 +104,7 @@ export class Descriptions {
     return new Map(
       columns.flatMap(({ name }) => {
         const value = row[name]
-        // JSON.parse rounds a larger integer: it would be another value.
+        // `JSON.parse` would round a larger integer to another value.
         return typeof value === 'string' || Number.isSafeInteger(value)
           ? [[name, String(value)] as const]
           : []
@@ -136,7 +136,7 @@ export function describeColumn(column: Column): ColumnDescription {
   }
 }
 
-/** Columns for example filters: quick ones, or else the first, of types that a URL shows well. */
+/** Columns for example filters, of types that read well in URLs: fast ones, or else the first. */
 function exampleFilters(access: Access): readonly Column[] {
   const shown = ['integer', 'string', 'date', 'timestamp']
   const isShown = ({ rules }: Column) => shown.includes(rules.shown)
@@ -144,7 +144,7 @@ function exampleFilters(access: Access): readonly Column[] {
   return fast.length > 0 ? fast : access.columns.filter(isShown).slice(0, exampleColumns)
 }
 
-/** The columns whose bounds are known for every file: filters on them skip most files. */
+/** The columns with known bounds in every file: filters on them skip most files. */
 export function fastColumns({ version, columns }: Access): readonly Column[] {
   const known = new Set([...version.key, ...(version.history ? [version.history] : [])])
   return [...known].filter((column) => columns.includes(column))

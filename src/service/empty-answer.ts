@@ -10,43 +10,43 @@ import { nearestTexts, quoted } from '../text.js'
 /** The time for all work on one explanation. */
 const explainTimeoutMs = 2000
 const filtersMax = 8
-/** More values, or fewer rows a value, are not codes: they are the data that is sold. */
+/** A column with more values, or fewer rows per value, holds no codes but data for sale. */
 const codesMax = 1000
 const rowsPerCodeMin = 2
 const nearestMax = 5
 
-/** Why no row meets the filters of a question, as a sentence or two. */
+/** Why no row meets the filters of a question, in one or two sentences. */
 export interface EmptyReason {
   readonly text: string
-  /** It reveals which rows the other filters leave, and was paid for like a row. */
+  /** The text reveals which rows the other filters match, and cost one row. */
   readonly isPaid: boolean
 }
 
 export interface ExplainOptions extends ReadOptions {
   /**
-   * Pays for one row, durably; false when none is left. Null where the caller declined the part of
-   * the explanation that costs one.
+   * Pays for one row, durably; false if the quota has none left. Null if the caller declined the
+   * paid part of the explanation.
    */
   readonly payRow: ((signal: AbortSignal) => Promise<boolean>) | null
 }
 
-/** A question that no row meets, and what finds out why. */
+/** A question without matching rows, and the parts needed to explain it. */
 interface EmptyQuestion {
   readonly engine: Engine
   readonly access: Access
-  /** Those that any row can fail to meet. */
+  /** The filters that a row can fail. */
   readonly filters: readonly Filter[]
   readonly options: ExplainOptions
 }
 
 /**
- * Why no row meets the filters: which single filter left nothing, and the values nearest to it.
+ * Explains why no row meets the filters: which single filter is the cause, and its nearest values.
  *
- * What it reveals about rows under the other filters could be used to guess a row one bit at a
- * time, so it costs a row, which is paid for before it is returned; it is left out where that
- * can't be paid. What depends on no other filter is free: whether the window holds any row, the
- * cause where there is only one filter, and values of history and code columns in the whole
- * window. Null where there is nothing to say, or no time to find it out.
+ * The facts about rows under the other filters would let a caller guess a row bit by bit. So they
+ * cost one row, which is paid before they are returned; without payment they are omitted. Facts
+ * that depend on no other filter are free: whether the window has rows, the cause if there is only
+ * one filter, and values of history and code columns in the whole window. Null if there is nothing
+ * to say, or no time to find it.
  */
 export async function explainEmpty(
   engine: Engine,
@@ -82,7 +82,7 @@ async function explain(empty: EmptyQuestion): Promise<EmptyReason | null> {
   return text === '' ? null : { text, isPaid: false }
 }
 
-/** The filters without any one of which there are rows. */
+/** The filters without which, one at a time, the question has rows. */
 async function findCauses(empty: EmptyQuestion): Promise<readonly Filter[]> {
   const causes: Filter[] = []
   for (const filter of empty.filters) {
@@ -91,7 +91,7 @@ async function findCauses(empty: EmptyQuestion): Promise<readonly Filter[]> {
   return causes
 }
 
-/** The filters that are the cause, and values near theirs that the other filters leave. */
+/** The causing filters, and near values among the rows that meet the other filters. */
 async function causeText(empty: EmptyQuestion, causes: readonly Filter[]): Promise<string> {
   if (causes.length === 0) {
     return (
@@ -114,7 +114,7 @@ async function causeText(empty: EmptyQuestion, causes: readonly Filter[]): Promi
   return sentences.join(' ')
 }
 
-/** Values near those of each filter in the whole window, whatever the other filters leave. */
+/** Near values of each filter in the whole window; ignores the other filters. */
 async function nearTexts(empty: EmptyQuestion, filters: readonly Filter[]): Promise<string> {
   const sentences: string[] = []
   for (const filter of filters) {
@@ -142,8 +142,8 @@ async function hasRows(
 }
 
 /**
- * JSON texts of the history column's values among the rows that meet `others`, or of a code column
- * in the whole window; empty for other columns, whose values may not be shown.
+ * Returns JSON texts: the history column's values among the rows that meet `others`, or a code
+ * column's values in the whole window. Empty for other columns: their values are not shown.
  */
 async function nearValues(
   { engine, access, options }: EmptyQuestion,
@@ -164,7 +164,7 @@ async function nearValues(
   return areCodes ? nearest(column, wanted, values) : []
 }
 
-/** Numbers and dates by size, text by its beginning; empty where the value itself exists. */
+/** The nearest values: numbers and dates by size, text by its start; empty if the value exists. */
 function nearest(
   { rules }: Column,
   wanted: string,

@@ -5,8 +5,8 @@ import type { Principal } from '../access/principal.js'
 import type { Version } from '../versions/version.js'
 
 /**
- * Equal tags, equal bytes: version, question with its format, and what the caller may see. Without
- * the secret, nothing of that can be guessed from the tag.
+ * The tag of a page: equal tags mean equal bytes. It covers the version, the question with its
+ * format, and the caller's access. Without the secret, the tag reveals none of them.
  */
 export function entityTag(
   secret: Uint8Array,
@@ -16,11 +16,11 @@ export function entityTag(
   principal: Principal,
 ): string {
   const content = JSON.stringify(['entity tag', version.id, access.key, key, principal.id])
-  // Not an HMAC, which costs twice as much: a tag is a cut hash, which can't be extended.
+  // HMAC would cost twice as much. It is not needed: a truncated hash can't be extended.
   return tagOf(createHash('sha256').update(secret).update(content))
 }
 
-/** The entity tag of a whole body: equal tags, equal bytes. */
+/** The entity tag of a whole body: equal tags mean equal bytes. */
 export function contentTag(content: string | Buffer): string {
   return tagOf(createHash('sha256').update(content))
 }
@@ -29,7 +29,7 @@ function tagOf(hash: Hash): string {
   return `"${hash.digest('base64url').slice(0, 27)}"`
 }
 
-/** Whether `If-None-Match` names the tag; a weak form of it counts (RFC 9110, 13.1.2). */
+/** Reports whether `If-None-Match` names the tag; its weak form also matches (RFC 9110, 13.1.2). */
 export function matchesTag(known: string | undefined, tag: string): boolean {
   if (known === undefined) return false
   return known

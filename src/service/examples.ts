@@ -9,12 +9,12 @@ import { filterPredicates } from '../columns/predicate.js'
 import type { Engine, ReadOptions } from '../engine/engine.js'
 import { fastColumns } from './descriptions.js'
 
-/** A row by column, for people and agents to look at. */
+/** A row by column, for people and agents to read. */
 export type SampleRow = Readonly<Record<string, unknown>>
 
 type FilterValue = string | number | boolean
 
-/** A filter as JSON carries it. */
+/** A filter in JSON form. */
 interface ExampleFilter {
   readonly column: string
   readonly op: Operator
@@ -24,28 +24,28 @@ interface ExampleFilter {
 export interface OperatorExample {
   readonly op: Operator
   readonly meaning: string
-  /** Types of columns that have it. */
+  /** The types of columns that have this operator. */
   readonly types: readonly ShownType[]
   readonly example: ExampleFilter
 }
 
-/** A question that was asked and answered. */
+/** A question that has been asked and answered. */
 export interface ExampleCall {
   readonly purpose: string
   readonly filters: readonly ExampleFilter[]
   readonly select: readonly string[]
   readonly limit: number
-  /** Rows of its answer. */
+  /** The number of rows in the answer. */
   readonly row_count: number
 }
 
 const exampleLimit = 10
-/** Longer values are not used: a description repeats them many times. */
+/** Longer values are not used: a description repeats each value many times. */
 const valueLettersMax = 100
 const exampleColumns = 6
 const keyColumns = 3
 
-/** One filter for each operator that any column has, with values of the dataset. */
+/** One filter for each operator that a column has, with values of the dataset. */
 export function operatorExamples(
   access: Access,
   sample: readonly SampleRow[],
@@ -72,7 +72,7 @@ function firstOf<T, R>(list: readonly T[], find: (item: T) => R | undefined): R 
   return undefined
 }
 
-/** Undefined where the sample has no value for it. */
+/** Undefined if the sample has no value for the operator. */
 function exampleFilter(
   { name }: Column,
   op: Operator,
@@ -96,7 +96,7 @@ function prefixOf(text: string): string {
   return [...text].slice(0, 2).join('')
 }
 
-/** The distinct values that a filter can take as they are, and that are short enough to show. */
+/** The distinct values that a filter can use unchanged and that are short enough to show. */
 function valuesOf(name: string, sample: readonly SampleRow[]): readonly FilterValue[] {
   const isValue = (value: unknown): value is FilterValue =>
     typeof value === 'string'
@@ -106,8 +106,8 @@ function valuesOf(name: string, sample: readonly SampleRow[]): readonly FilterVa
 }
 
 /**
- * Two calls with the dataset's own values, each tried before it is shown: a look-up, and a list
- * with a bound. Empty where the caller sees no row.
+ * Two calls with the dataset's own values: a look-up, and a list with a bound. Each call is tested
+ * before it is shown. Empty if the caller sees no rows.
  */
 export async function exampleCalls(
   engine: Engine,

@@ -2,7 +2,7 @@ import { ServiceError, asServiceError } from '../errors.js'
 import type { RawQuestion } from '../query/raw-question.js'
 import type { Version } from '../versions/version.js'
 
-/** A page of an export, paid for. */
+/** A paid page of an export. */
 interface ExportPage {
   readonly version: Version
   readonly rows: readonly Buffer[]
@@ -10,24 +10,24 @@ interface ExportPage {
   readonly nextCursor: string | null
 }
 
-/** What is sent of an export, in this order: pages, then how it ended. */
+/** The parts of an export, in order: pages, then the end or a failure. */
 export type ExportPart<Page> =
   | { readonly kind: 'page'; readonly page: Page }
-  /** Every row was sent; so many of them in this answer. */
+  /** Every row was sent; `rows` counts those in this answer. */
   | { readonly kind: 'end'; readonly rows: number; readonly version: Version }
-  /** The next page failed. The cursor continues after the last one. */
+  /** The next page failed. The cursor continues after the last page sent. */
   | { readonly kind: 'failure'; readonly error: ServiceError; readonly cursor: string }
 
-/** An export whose first page is paid for. */
+/** An export with a paid first page. */
 export interface Export<Page> {
   readonly first: Page
-  /** The first page and all that follows; a page is read and paid for when it is asked for. */
+  /** The first page and the rest; each page is read and paid when it is requested. */
   readonly parts: AsyncIterable<ExportPart<Page>>
 }
 
 /**
- * Reads the first page (null), or the page that follows another one with the same columns, even
- * when the registry has changed since.
+ * Reads the first page (null), or the next page, with the same columns even if the registry has
+ * changed since.
  */
 type ReadPage<Page> = (from: Pick<RawQuestion, 'cursor' | 'select'> | null) => Promise<Page>
 
@@ -35,15 +35,15 @@ const exportsMax = 32
 const exportsOfClientMax = 4
 const retryAfterSeconds = 30
 
-/** Bounds how many exports are open: each may hold a page in memory for as long as it is read. */
+/** Limits the open exports: each may hold a page in memory while the client reads it. */
 export class OpenExports {
   /** Client → number of open exports, above zero. */
   readonly #open = new Map<string, number>()
 
   /**
-   * Opens an export; a failure up to its first page rejects, and a later one is its last part. It
-   * is over when its parts are, or when the signal aborts.
-   * @throws service_unavailable when too many are open
+   * Opens an export. A failure before the end of the first page rejects; a later failure is the
+   * last part. The export closes when its parts end, or when the signal aborts.
+   * @throws service_unavailable if too many are open
    */
   async open<Page extends ExportPage>(
     client: string,
@@ -61,7 +61,7 @@ export class OpenExports {
     }
   }
 
-  /** Returns a function that leaves; it may be called more than once. */
+  /** Returns a function that releases the place; it may be called more than once. */
   #enter(client: string): () => void {
     const own = this.#open.get(client) ?? 0
     if (own >= exportsOfClientMax) throw tooMany(`${own} of your exports are open already.`)

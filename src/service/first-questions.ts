@@ -8,7 +8,7 @@ import { shellQuoted } from './client-texts.js'
 const valuesShown = 3
 const rowsShown = 5
 
-/** The server's address for its users: the public one, else from host and port. */
+/** The server's address for its users: the public address, otherwise host and port. */
 export function baseUrl(settings: {
   readonly publicUrl: string | null
   readonly host: string
@@ -25,15 +25,15 @@ export function curlWithVariable(url: string): string {
   return `curl -H "Authorization: Bearer $TOKEN" ${shellQuoted(url)}`
 }
 
-/** Path and query of a request for the rows with this value. */
+/** The path and query of a request for the rows with this value. */
 export function lookUpPath(dataset: string, column: string, value: string): string {
   return `/v1/${dataset}?${encodeForUrl(column)}=${filterText([value])}&limit=${rowsShown}`
 }
 
 /**
- * Path and query of a first request to a dataset: some rows of its demo subset with the key
- * columns, and a text and an amount if the columns are known. Without a demo subset it requests
- * the schema, which needs no filter.
+ * The path and query of a first request to a dataset: rows of its demo subset with the key columns,
+ * and a text and an amount if the columns are known. Without a demo subset, the schema's path,
+ * which needs no filter.
  */
 export function examplePath(
   registry: Registry,
@@ -55,13 +55,13 @@ export function examplePath(
   return `/v1/${dataset}?${filter}&select=${encodeList(names)}&limit=${rowsShown}`
 }
 
-/** Names of hidden columns, which callers must not see. */
+/** The names of the hidden columns, which callers must not see. */
 function hiddenNames(entry: DatasetEntry | undefined): ReadonlySet<string> {
   const columns = Object.entries(entry?.columns ?? {}).filter(([, { hidden }]) => hidden)
   return new Set(columns.map(([source, { name }]) => name ?? source))
 }
 
-/** The first text and the first column in the most common unit that are not shown yet. */
+/** The first text and the first column in the most common unit, if not shown yet. */
 function exampleColumns(columns: readonly Column[], shown: ReadonlySet<string>): readonly Column[] {
   const others = columns.filter((column) => !column.hidden && !shown.has(column.name))
   const text = others.find(({ rules }) => rules.shown === 'string')

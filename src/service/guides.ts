@@ -15,21 +15,21 @@ import { exampleCalls, operatorExamples } from './examples.js'
 import type { ExampleCall, OperatorExample, SampleRow } from './examples.js'
 
 /**
- * What an agent needs to write a correct first query. All of it comes from the caller's
- * own rows, written by `exactJsonText`; a number that JSON readers round is a string of its digits.
+ * Tells an agent how to write a correct first query. All data comes from the caller's own rows,
+ * written by `exactJsonText`; a number that JSON readers round is a string of its digits.
  */
 export interface DatasetGuide extends Omit<DatasetDescription, 'columns' | 'examples'> {
-  /** Which part of the dataset the caller sees, in words. */
+  /** The part of the dataset that the caller sees, in words. */
   readonly visible_rows: string
-  /** Columns whose filters save reading most of the files. */
+  /** Columns whose filters skip most of the files. */
   readonly fast_filters: readonly string[]
-  /** Rows that the statistics come from; null when they were not ready in time. */
+  /** Rows behind the statistics; null if the statistics were late. */
   readonly profiled_rows: number | null
-  /** The limits of the statistics; null where they cover all rows. */
+  /** The limits of the statistics; null if they cover all rows. */
   readonly caution: string | null
   readonly columns: readonly ColumnGuide[]
   readonly operators: readonly OperatorExample[]
-  /** The first rows, not charged: the JSON texts of their cells, in the order of the columns. */
+  /** The first rows, not charged: the JSON texts of their cells, in column order. */
   readonly sample_rows: readonly (readonly string[])[]
   readonly examples: readonly ExampleCall[]
 }
@@ -42,22 +42,22 @@ export interface GuideFailure {
 }
 
 const sampleRows = 3
-/** For a caller who waits for the guide. */
+/** For a caller that waits for the guide. */
 const usualPatienceMs = 3000
-/** For guides that are made before they are asked for. */
+/** For guides that are prepared before any request. */
 const preparePatienceMs = 30_000
 
-/** The part of a guide that comes from rows. */
+/** The part of a guide that derives from rows. */
 interface RowFacts extends Pick<
   DatasetGuide,
   'profiled_rows' | 'caution' | 'operators' | 'sample_rows' | 'examples'
 > {
-  /** In the order of the access's columns; undefined where they were not ready in time. */
+  /** In the order of the access's columns; undefined if the statistics were late. */
   readonly columns: readonly ColumnStatistics[] | undefined
 }
 
 /**
- * Makes guides for what one access sees of a dataset. What comes from rows is cached by version
+ * Makes guides for the part of a dataset that one access sees. Data from rows is cached by version
  * and window; the registry's texts are always current.
  */
 export class Guides {
@@ -70,7 +70,7 @@ export class Guides {
     this.#descriptions = descriptions
   }
 
-  /** The statistics may take `patienceMs`; where they are late, nothing is cached. */
+  /** The statistics may take `patienceMs`; if they are late, nothing is cached. */
   async guide(
     access: Access,
     options: ReadOptions,
@@ -98,7 +98,7 @@ export class Guides {
     })
   }
 
-  /** Makes the guides for every plan; one that fails goes to `report` and is made on demand. */
+  /** Makes the guides for every plan; `report` gets failures, and those are made on demand. */
   async prepare(
     catalog: Catalog,
     signal: AbortSignal,
@@ -135,7 +135,7 @@ export class Guides {
     })
   }
 
-  /** Null where they are late: the rest of the guide is useful without them. */
+  /** Null if the statistics are late: the rest of the guide is still useful. */
   async #profile(
     access: Access,
     rows: number,

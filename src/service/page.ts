@@ -4,52 +4,52 @@ import type { RawQuestion } from '../query/raw-question.js'
 import type { Version } from '../versions/version.js'
 import type { EmptyReason } from './empty-answer.js'
 
-/** What a door asks of one dataset. */
+/** A door's request for a page of one dataset. */
 export interface PageRequest {
   readonly dataset: string
-  /** Reads the question; called only when the caller may ask one. */
+  /** Parses the question; called only after the caller is admitted to the dataset. */
   readonly question: () => RawQuestion
-  /** The entity tags that the caller has, as `If-None-Match` gives them. */
+  /** The entity tags of the caller's copies, from `If-None-Match`. */
   readonly knownTags?: string | undefined
-  /** Every check, but neither query nor charge (HEAD). */
+  /** Runs every check, but neither query nor charge (HEAD). */
   readonly checkOnly?: boolean
-  /** Rows of a page when the question does not say; left out = as the dataset does. */
+  /** The page's rows if the question sets no limit; the dataset's own default if omitted. */
   readonly usualLimit?: number
-  /** How much the door can send; left out = any page. */
+  /** How much the door can send; any page if omitted. */
   readonly room?: Room
-  /** An empty first page says what left it empty: only where that is free, or for a row, too. */
+  /** Explains an empty first page: only if that is free, or also for the price of a row. */
   readonly explainEmpty?: 'free' | 'paid'
 }
 
-/** What fits in one answer of a door. Rows beyond are neither charged nor passed by the cursor. */
+/** The size limit of a door's answer. Rows beyond it are not charged; the cursor keeps them. */
 export interface Room {
-  /** No more rows of so many columns can fit: more are not even read. */
+  /** An upper bound on the rows that fit with this many columns; no more rows are read. */
   readonly rowsMax: (columns: number) => number
-  /** How many of these rows fit, from the first on; it may refuse a page that not even one fits. */
+  /** How many of these rows fit, from the first; may refuse a page if not even one row fits. */
   readonly rowsThatFit: (rows: readonly Buffer[], columns: readonly string[]) => number
 }
 
-/** What every answer about a page has. */
+/** The common part of every answer about a page. */
 export interface PageHead {
   readonly version: Version
-  /** Null for a page that a quota cut: the same request may get more later. */
+  /** Null for a page that a quota cut: the same request may return more rows later. */
   readonly tag: string | null
   readonly format: PageFormat
 }
 
-/** A page of rows, paid for. */
+/** A page of paid rows. */
 export interface Page extends PageHead {
   readonly kind: 'page'
-  /** As UTF-8 in the format, in stored order, all paid for; those of Parquet are one file. */
+  /** UTF-8 in the page's format, in stored order, all paid; Parquet rows are one file. */
   readonly rows: readonly Buffer[]
-  /** Their columns, in order. */
+  /** The rows' columns, in order. */
   readonly columns: readonly string[]
   readonly nextCursor: string | null
-  /** What made the page shorter than asked for, where more rows follow. */
+  /** Why the page is shorter than requested although more rows follow. */
   readonly cut: 'size' | 'quota' | null
-  /** Why there is no row; null where that was not asked, or is not known. */
+  /** Why the page is empty; null if not requested or unknown. */
   readonly explanation: EmptyReason | null
-  /** After every charge for the page; undefined where no rows are counted. */
+  /** After every charge for the page; undefined if no rows are counted. */
   readonly quota: QuotaStatus | undefined
 }
 

@@ -10,34 +10,34 @@ import type { EmptyReason } from './empty-answer.js'
 import type { Page, PageHead, Room } from './page.js'
 import type { Payment } from './payment.js'
 
-/** How often a file is read again because other requests used the quota in the meantime. */
+/** How often a file is read again after other requests have used the quota. */
 const fileReadsMax = 3
 const retryAfterSeconds = 1
 
-/** Rows that are read and paid for. */
+/** Rows that are read and paid. */
 export interface PaidRows {
-  /** What is sent: the text of each row, or one file of all. */
+  /** The text of each row, or one file for all rows. */
   readonly sent: readonly Buffer[]
-  /** The place of the last row that is sent, where more follow; null on the last page. */
+  /** The place of the last row sent, if more follow; null on the last page. */
   readonly last: Position | null
-  /** What makes them fewer than asked for, where more follow. */
+  /** Why there are fewer rows than requested although more follow. */
   readonly cut: 'size' | 'quota' | null
   /** No row meets the question. */
   readonly isEmpty: boolean
 }
 
-/** One question's rows, and the payment for them. */
+/** The parameters for reading and paying the rows of one question. */
 interface Reading {
   readonly limit: number
   readonly columns: readonly string[]
   readonly room: Room | undefined
   readonly read: (limit: number) => Promise<Rows>
-  /** @throws row_quota_exceeded when nothing is left of the quota */
+  /** @throws row_quota_exceeded if the quota has no rows left */
   readonly pay: (rows: number, allOrNone: boolean) => Promise<number>
   readonly left: () => number
 }
 
-/** Reads rows, and pays for as many as the door has room for and the quota leaves. */
+/** Reads rows, and pays for as many as the door can send and the quota allows. */
 export function readPaidRows(
   engine: Engine,
   reader: DatasetCaller,
@@ -77,9 +77,9 @@ async function payRows({ limit, columns, room, read, pay }: Reading): Promise<Pa
 }
 
 /**
- * Reads rows as one file, of no more than the quota leaves, and pays for all of them: a file can't
- * be cut. Where other requests use the quota in the meantime, a file of fewer rows is read.
- * @throws service_unavailable when that happens again and again; nothing is charged then
+ * Reads rows as one file, within the quota, and pays for all of them: a file can't be cut. If other
+ * requests use the quota meanwhile, a shorter file is read.
+ * @throws service_unavailable if that happens repeatedly; nothing is charged then
  */
 async function payFile({ limit, read, pay, left }: Reading): Promise<PaidRows> {
   for (let attempt = 0; attempt < fileReadsMax; attempt++) {
@@ -107,7 +107,7 @@ function paidRows(
   return { sent, last: last?.position ?? null, cut, isEmpty: rows.length === 0 }
 }
 
-/** The page of a question, from the rows that are paid for. */
+/** Makes the page of a question from its paid rows. */
 export function pageOf(
   head: PageHead,
   { question, cursorAfter }: ResolvedQuestion,

@@ -6,15 +6,15 @@ import type { DatasetCaller } from './caller.js'
 /** Pays for the rows of one request. */
 export interface Payment {
   /**
-   * Charges rows durably and returns how many may be sent: fewer where the quota ends, or with
-   * `allOrNone` none of them.
+   * Charges rows durably and returns how many may be sent: fewer if the quota ends, or none with
+   * `allOrNone`.
    */
   readonly pay: (rows: number, allOrNone: boolean, signal: AbortSignal) => Promise<number>
-  /** The quota after the last charge; undefined where no rows are counted. */
+  /** The quota after the last charge; undefined if no rows are counted. */
   readonly quota: () => QuotaStatus | undefined
 }
 
-/** @throws row_quota_exceeded when nothing is left */
+/** @throws row_quota_exceeded if no rows are left */
 export function openPayment(
   { context, principal, access, limits }: DatasetCaller,
   charges: Charges,

@@ -20,13 +20,13 @@ export interface ReferenceDataset extends Pick<
   Dataset,
   'name' | 'title' | 'description' | 'source' | 'requireFilter' | 'limit'
 > {
-  /** Without the hidden ones. */
+  /** Without the hidden columns. */
   readonly columns: readonly Column[]
-  /** Values of the audience's first row by column name, in the form of a URL. */
+  /** Values of the audience's first row by column name, in URL form. */
   readonly sample: ReadonlyMap<string, string>
 }
 
-/** A dataset of the reference; without access no row of it is read. */
+/** A dataset of the reference; without an access, none of its rows is read. */
 interface View {
   readonly dataset: Dataset
   readonly version: Version
@@ -34,8 +34,8 @@ interface View {
 }
 
 /**
- * The datasets of a principal; without one (null), those with `listed: true`, with values of the
- * public demo subset alone.
+ * The datasets of a principal. For null: the datasets with `listed: true`, with values of the
+ * public demo subset only.
  */
 export async function referenceFor(
   principal: Principal | null,

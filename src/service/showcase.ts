@@ -6,26 +6,26 @@ import type { Version } from '../versions/version.js'
 import { describeColumn } from './descriptions.js'
 import type { ColumnDescription } from './descriptions.js'
 
-/** The public offer: the data of the portal and of the API reference. */
+/** The public offer: the data behind the portal and the API reference. */
 export interface Showcase {
-  /** The public token that tries them out; null where the registry has none. */
+  /** The public demo token; null if the registry has none. */
   readonly demoToken: string | null
-  /** Only datasets with `listed: true` that are served, in the registry's order. */
+  /** Only served datasets with `listed: true`, in registry order. */
   readonly datasets: readonly ShownDataset[]
 }
 
-/** A dataset on offer: its registry entry and columns, without any value of a row. */
+/** A dataset on offer: its registry entry and columns, without row values. */
 export interface ShownDataset {
   readonly name: string
   readonly title: string
   readonly description: string | null
   readonly source: string | null
-  /** Rows of the whole dataset, beyond the window of any plan too. */
+  /** Rows of the whole dataset, including those outside every plan's window. */
   readonly rows: number
   readonly version: string
   /** When the newest file was written, ISO 8601. */
   readonly asOf: string
-  /** The visible column that plans count years in, if any. */
+  /** The visible column in which plans count years, if any. */
   readonly history: string | null
   readonly requireFilter: boolean
   readonly limit: { readonly default: number; readonly max: number }

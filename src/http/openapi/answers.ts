@@ -46,7 +46,7 @@ export const headers: Readonly<Record<string, Json>> = {
 
 const always = ['X-Request-Id']
 
-/** What a known token has left: on each of its answers. */
+/** The limits of a known token, on each of its answers. */
 export const limits: readonly string[] = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -59,7 +59,7 @@ export const quotas: readonly string[] = [
   'X-Quota-Scope',
 ]
 
-/** The headers of an answer, as pointers to their components. */
+/** The headers of an answer, as references to components. */
 export function headerRefs(names: readonly string[]): Json {
   return Object.fromEntries([...always, ...names].map((name) => [name, refTo('headers', name)]))
 }
@@ -79,7 +79,7 @@ export const tokenErrors: readonly ErrorCode[] = ['unauthorized', 'rate_limit_ex
 /** Errors of paths that read data. */
 export const readErrors: readonly ErrorCode[] = ['service_unavailable', 'timeout']
 
-/** An operation's answers: its own, and its errors. */
+/** The answers of an operation, including its errors. */
 export function answers(own: Json, errors: readonly ErrorCode[]): Json {
   const statuses = new Set([...everywhere, ...errors].map((code) => errorStatus[code]))
   const refs = [...statuses].map((status) => [status, refTo('responses', String(status))])

@@ -138,7 +138,7 @@ function essence(mediaType: string): string {
   return mediaType.split(';', 1)[0] ?? ''
 }
 
-/** Only JSON can be described further; bytes have no schema at all (OpenAPI 3.1, 4.8.14.1). */
+/** Only JSON has a schema; binary data has none (OpenAPI 3.1, 4.8.14.1). */
 function bodyOf(format: PageFormat, name: string): Json {
   switch (format) {
     case 'json':

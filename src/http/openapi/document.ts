@@ -47,7 +47,7 @@ export function openApiDocument(datasets: readonly ReferenceDataset[], root: str
   }
 }
 
-/** Every GET answers HEAD as well: with the same checks and headers, and without a body. */
+/** Every GET path also answers HEAD, with the same checks and headers, and without a body. */
 function withHead(paths: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> {
   return Object.fromEntries(
     Object.entries(paths).map(([path, operations]) => {
@@ -69,7 +69,7 @@ function headOf({ operationId, summary, responses, ...rest }: Json): Json {
   }
 }
 
-/** The grammar in words and tables: what a schema can't say. */
+/** The query grammar in words and tables, for rules that a schema can't express. */
 function introduction(): string {
   const rows = operatorNames.map(
     (name) => `| \`${writtenFilter(name)}\` | ${operators[name].meaning} |`,
@@ -135,7 +135,7 @@ const unchanged: Json = {
   headers: headerRefs(['ETag']),
 }
 
-/** The components that something points to: a document without datasets needs few. */
+/** The components that the document references: without datasets it needs few. */
 function usedIn(paths: Json, components: Readonly<Record<string, Json>>): Json {
   const text = JSON.stringify([paths, components])
   const refs = new Set([...text.matchAll(/"#\/components\/([^"]+)"/g)].map(([, target]) => target))

@@ -14,8 +14,8 @@ const zone = '(?:[Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)'
 const anyText = String.raw`[\s\S]*`
 
 /**
- * The form of a value. A pattern can't express everything: the service answers 400 for a 31st of
- * a short month, or a malformed UUID. The pattern never refuses what the service accepts.
+ * The pattern of a value. It can't express every rule: the service answers 400 for the 31st of a
+ * short month, or a malformed UUID. It never refuses a value that the service accepts.
  */
 export const valuePatterns: Readonly<Record<ShownType, string>> = {
   integer: number,
@@ -29,12 +29,12 @@ export const valuePatterns: Readonly<Record<ShownType, string>> = {
   binary: anyText,
 }
 
-/** The name of the schema of filters on columns of this type. */
+/** The name of the filter schema for columns of this type. */
 export function filterSchemaName(type: ShownType): string {
   return `${type}.Filter`
 }
 
-/** `column=operator.value` as far as a schema can say it: a text with the type's own operators. */
+/** The schema of `column=operator.value`: a string with one of the type's operators. */
 export function filterSchema(type: ShownType): Json {
   const names = typeOperators[type]
   const lines = names.map((name) => `- \`${writtenFilter(name)}\`: ${operators[name].meaning}`)
@@ -76,13 +76,13 @@ function elementPattern(type: ShownType): string {
   return `(?:"${one}"|${one})`
 }
 
-/** How a filter with the operator is written: `eq.value`, `in.one,two`, `is_null`. */
+/** The form of a filter with this operator: `eq.value`, `in.one,two`, `is_null`. */
 export function writtenFilter(name: Operator): string {
   const forms = { one: '.value', pattern: '.prefix*', list: '.one,two', none: '' }
   return `${name}${forms[operators[name].form]}`
 }
 
-/** A filter for each operator of the column, made of a value that it has or could have. */
+/** One filter per operator of the column, with a value that the column has or could have. */
 export function filterExamples(column: Column, value: string): readonly string[] {
   return columnOperators(column).map((name) => `${name}${exampleValue(name, value)}`)
 }

@@ -1,7 +1,7 @@
-/** A part of the document: schemas, paths and all they are made of. */
+/** A part of the document, such as a schema or a path. */
 export type Json = Readonly<Record<string, unknown>>
 
-/** Points to a component of the document. */
+/** A reference to a component of the document. */
 export function refTo(
   kind: 'schemas' | 'parameters' | 'responses' | 'headers',
   name: string,

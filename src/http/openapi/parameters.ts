@@ -8,7 +8,7 @@ import { filterExamples, filterSchemaName } from './filters.js'
 import { refTo } from './json.js'
 import type { Json } from './json.js'
 
-/** Parameters that are the same wherever they are. */
+/** Parameters that are the same on every path. */
 export const sharedParameters: Readonly<Record<string, Json>> = {
   cursor: {
     name: 'cursor',
@@ -38,7 +38,7 @@ export const sharedParameters: Readonly<Record<string, Json>> = {
   },
 }
 
-/** The parameters of a dataset's page and export, by the names of their components. */
+/** The parameters of a dataset's page and export, by component name. */
 export function datasetParameters(dataset: ReferenceDataset): Readonly<Record<string, Json>> {
   const { name, limit, columns, sample } = dataset
   const [first] = sample.keys()
@@ -80,13 +80,13 @@ function selectParameter(columns: readonly Column[]): Json {
   }
 }
 
-/** A component's name has few letters: all others of a column's name are written as codes. */
+/** A component's name allows few characters: character codes replace the others. */
 function filterName(dataset: string, { name }: Column): string {
   const safe = name.replace(/[^A-Za-z0-9_]/gu, (letter) => `-${letter.codePointAt(0) ?? 0}-`)
   return `${dataset}.filter.${safe}`
 }
 
-/** Viewers fill in a parameter's own example, so one filter alone has that: it finds rows. */
+/** Viewers prefill a parameter's example, so only one filter has one: a filter that finds rows. */
 function filterParameter(column: Column, value: string, isFilledIn: boolean): Json {
   const { name, rules } = column
   const examples = filterExamples(column, value)

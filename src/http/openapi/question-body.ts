@@ -7,7 +7,7 @@ import { operatorsWith, valuePatterns } from './filters.js'
 import { refTo } from './json.js'
 import type { Json } from './json.js'
 
-/** The body of `POST /v1/<dataset>/query`: which columns have which operators and values. */
+/** The body of `POST /v1/<dataset>/query`: columns with their operators and values. */
 export function questionSchema({ name, columns, limit }: ReferenceDataset): Json {
   const types = new Set(columns.map(({ rules }) => rules.shown))
   const filters = [...types].flatMap((type) => {
@@ -33,7 +33,7 @@ export function questionSchema({ name, columns, limit }: ReferenceDataset): Json
 
 const valueForms: readonly ValueForm[] = ['one', 'pattern', 'list', 'none']
 
-/** None where the type has no operator of this form. */
+/** Empty if the type has no operator of this form. */
 function filterSchema(type: ShownType, form: ValueForm, columns: readonly string[]): Json[] {
   const names = operatorsWith(type, form)
   if (names.length === 0) return []
@@ -70,7 +70,7 @@ function scalarSchema(type: ShownType): Json {
 const exampleColumns = 4
 const exampleLimit = 10
 
-/** A question that has an answer: rows by a value that one of the columns has. */
+/** A question that returns rows: it filters by a value that occurs in one of the columns. */
 export function questionExample({ columns, sample }: ReferenceDataset): Json {
   const [found] = sample
   const column = columns.find(({ rules }) => rules.shown !== 'json')

@@ -1,7 +1,7 @@
 import type { Column } from '../../columns/column.js'
 import type { Json } from './json.js'
 
-/** A row as JSON has it; none of its keys is sure to be there, for `select` chooses. */
+/** The schema of a JSON row; no key is required, because `select` chooses the columns. */
 export function rowSchema(columns: readonly Column[]): Json {
   return {
     type: 'object',
@@ -12,7 +12,7 @@ export function rowSchema(columns: readonly Column[]): Json {
   }
 }
 
-/** Longer than JSON readers keep: served as strings. */
+/** Integers beyond the precision of JSON readers, served as strings. */
 const textIntegers: readonly string[] = ['HUGEINT', 'UBIGINT', 'UHUGEINT']
 
 function cellSchema(column: Column): Json {
@@ -44,7 +44,7 @@ function cellSchema(column: Column): Json {
   }
 }
 
-/** Values that JSON does not have, NaN and the infinities, are served as null. */
+/** JSON has no NaN and no infinities: they are served as null. */
 function isNullServed({ rules: { domain } }: Column): boolean {
   return domain.kind === 'float' || (domain.kind === 'grid' && domain.infinities)
 }

@@ -2,10 +2,10 @@ import { answers, jsonAnswer, limits, readErrors, tokenErrors } from './answers.
 import { refTo } from './json.js'
 import type { Json } from './json.js'
 
-/** No dataset's name has a capital. */
+/** No dataset's name has a capital letter. */
 export const serviceTag = 'Service'
 
-/** The paths that exist without any dataset. */
+/** The paths that exist without datasets. */
 export function servicePaths(): Readonly<Record<string, Json>> {
   return { ...tokenPaths(), ...healthPaths(), '/openapi.json': documentPath() }
 }

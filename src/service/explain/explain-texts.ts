@@ -31,7 +31,7 @@ function grantsText({ grants }: Subscriber): string {
   return [...grants].map(([dataset, plan]) => `${dataset}:${plan}`).join(' ')
 }
 
-/** Which part of a dataset is seen. */
+/** The visible part of a dataset. */
 export function accessText({ dataset, version, plan }: Access): string {
   const rows = `${dataset.name} as its files are now, version ${version.id}, ${version.rows} rows`
   if (!plan) return rows
@@ -51,7 +51,7 @@ function windowText(
   return `${years}, ${column.name} from ${first} to ${newestHistory}`
 }
 
-/** A question as it was understood. */
+/** The resolved question. */
 export function questionText({
   filters,
   question: { columns, limit, after },
@@ -70,7 +70,7 @@ function listText(texts: readonly string[]): string {
   return more > 0 ? `${shown.join(' ')} and ${more} more` : shown.join(' ')
 }
 
-/** What is left of the quota that ends first. */
+/** The rest of the quota that ends first. */
 export function quotaText(quota: QuotaStatus | undefined): string {
   if (!quota) return 'no rows are counted'
   const { remaining, limit, scope } = quota
@@ -78,13 +78,13 @@ export function quotaText(quota: QuotaStatus | undefined): string {
   return `${remaining} of ${limit} rows ${what} are left this month`
 }
 
-/** What the engine found. */
+/** The engine's result. */
 export function rowsText(rows: number, hasMore: boolean): string {
   const count = rows === 1 ? '1 row' : `${rows} rows`
   return `${count}, ${hasMore ? 'and more follow' : 'the last ones'}`
 }
 
-/** Why a page is empty: `beyond` rows lie outside the plan's window; null where that is unknown. */
+/** Why a page is empty: `beyond` rows lie outside the plan's window; null if unknown. */
 export function emptyText(beyond: number | null, reason: EmptyReason | null): string {
   const window =
     beyond === null
@@ -97,7 +97,7 @@ export function emptyText(beyond: number | null, reason: EmptyReason | null): st
   return `no row; ${window}. An agent reads${price}: ${reason.text}`
 }
 
-/** What would be paid for the page. */
+/** The charge for the page. */
 export function chargeText({ rows, paid, quota }: ObservedCharge): string {
   if (rows === 0) return 'an empty page costs nothing'
   const left = quota ? `; ${quota.remaining} would be left` : ''

@@ -36,21 +36,21 @@ const stageNames = ['token', 'rate', 'dataset', 'question', 'quota', 'read', 'ch
 
 type StageName = (typeof stageNames)[number]
 
-/** One stage of the decision, in words for the owner: they may hold what a caller never sees. */
+/** One stage of the decision, in words for the owner; may contain facts that callers never see. */
 interface ExplainedStage {
   readonly stage: StageName
   readonly verdict: 'passed' | 'refused'
   readonly detail: string
 }
 
-/** What the subscriber would be answered now, and why. */
+/** The answer that the subscriber would get now, and the reasons. */
 export interface Explanation {
   readonly stages: readonly ExplainedStage[]
   readonly answer: {
     readonly status: number
     /** Null for a page. */
     readonly error: ErrorCode | null
-    /** What the caller reads; null for a page. */
+    /** The text for the caller; null for a page. */
     readonly detail: string | null
     /** Rows that would be sent and charged. */
     readonly rows: number
@@ -78,8 +78,8 @@ export interface QuestionPath {
 }
 
 /**
- * Asks a question for a subscriber and reports what each stage of the serving pipeline decides.
- * The rows are read; nothing is charged, counted or changed.
+ * Asks a question for a subscriber and reports the decision of each stage of the serving pipeline.
+ * It reads the rows, but charges, counts and changes nothing.
  *
  * @throws not_found for an unknown subscription
  */
@@ -122,7 +122,7 @@ function answerOf({ code, detail }: ServiceError) {
   return { status: errorStatus[code], error: code, detail }
 }
 
-/** The cause of an error may say more than its caller may see. */
+/** The cause of an error may reveal more than the caller may see. */
 function detailForOwner({ cause, detail }: ServiceError): string {
   return cause instanceof Error ? cause.message : detail
 }
@@ -140,7 +140,7 @@ export function readQuestionPath(url: string): QuestionPath {
   throw badRequest('The URL must be a question for rows, in quotes: "/v1/DATASET?COLUMN=eq.VALUE".')
 }
 
-/** Empty where the percent-encoding is broken. */
+/** Empty if the percent-encoding is broken. */
 function decodedSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
@@ -150,8 +150,8 @@ function decodedSegment(segment: string): string {
 }
 
 /**
- * The subscriber by the token that works longest. The store has no tokens, only their hashes, and
- * only the server knows the requests made: so these two stages can't be the server's own.
+ * Finds the subscriber by the token that expires last. The store has only token hashes, and only
+ * the server knows the request counts, so these two stages can't use the server's own.
  * @throws unauthorized, with the reason for the owner as its cause
  */
 function callerOf(
@@ -184,7 +184,7 @@ function subscriberOf(control: ControlStore, subscription: Subscription, now: nu
   throw new ServiceError(code, detail, { cause: new Error(why) })
 }
 
-/** The stages that were passed, in words. */
+/** The passed stages, in words. */
 async function stagesOf(
   engine: Engine,
   caller: ExplainedCaller | null,
@@ -228,7 +228,7 @@ async function stagesOf(
   return stages
 }
 
-/** Rows that meet the filters outside the plan's window; null where there is no time to count. */
+/** Counts matching rows outside the plan's window; null if there is no time to count. */
 async function rowsBeyond(
   engine: Engine,
   caller: Caller,
