@@ -22,7 +22,7 @@ const reportEveryMs = 5000
 /**
  * Packs the versions of datasets with `pack: auto`, one at a time, in the background. The original
  * files are served until the packed ones are verified. A job ends early when another version
- * replaces its own, which is packed next.
+ * replaces its own; that version is packed next.
  */
 export class AutoPacker {
   readonly #parts: AutoPackerParts

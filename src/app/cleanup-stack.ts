@@ -2,7 +2,7 @@ interface Closable {
   readonly close: () => unknown
 }
 
-/** Closes what was opened in reverse order; a failure does not keep the others open. */
+/** Closes resources in reverse order of opening; a failure does not stop the remaining closes. */
 export class CleanupStack {
   readonly #closes: (() => unknown)[] = []
   #closed: Promise<void> | undefined

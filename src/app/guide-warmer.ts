@@ -35,7 +35,7 @@ export class GuideWarmer {
     const { signal } = this.#running
     const failed = new Set<string>()
     await this.#service.prepare(signal, ({ dataset, cause }) => {
-      // One line for a dataset, whichever of its plans fail.
+      // One line for each dataset, even if several of its plans fail.
       if (!failed.has(dataset)) this.#noteFailure(dataset, reasonOf(cause))
       failed.add(dataset)
     })

@@ -13,8 +13,9 @@ const program = new URL('./pack-worker.js', import.meta.url)
 type Settle = (message: Exclude<FromPacker, { kind: 'progress' }>) => void
 
 /**
- * Packs in a process of its own while the server answers requests: with its own memory, at low
- * priority. It ends with this process, and when the signal aborts; the next call goes on with it.
+ * Packs in a separate process while the server answers requests: with its own memory, at low
+ * priority. The process ends with this one, and when the signal aborts; the next call continues the
+ * work.
  */
 export const packAside: PackFiles = async (order, { signal, report }) => {
   signal.throwIfAborted()

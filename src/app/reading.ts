@@ -16,7 +16,7 @@ import type { FileChecks } from '../versions/store/file-checks.js'
 import { CleanupStack } from './cleanup-stack.js'
 
 const memoryShare = 0.6
-/** For work beside a server's engine. */
+/** A share for work beside a server's engine. */
 const smallMemoryShare = 0.25
 const queueMax = 256
 /** This and a query's own time are less than a minute, the limit of proxies and MCP clients. */

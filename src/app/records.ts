@@ -34,8 +34,8 @@ interface RecordsParts {
 }
 
 /**
- * Opens control.db for a server, checks it, and watches it. At a stop, `cleanup` writes what waits
- * and closes it.
+ * Opens control.db for a server, checks it, and watches it. At a stop, `cleanup` writes pending
+ * data and closes it.
  * @throws Error, for the operator, when it is damaged or can't be opened
  */
 export function openRecords(folder: string, parts: RecordsParts): Records {
@@ -92,7 +92,7 @@ function logEvent(logger: FastifyBaseLogger, path: string, event: StoreEvent): v
   }
 }
 
-/** Without the folder: the log does not name it. */
+/** The reason without the folder, which the log must not name. */
 function reasonOf(cause: unknown, path: string): string {
   const found = cause instanceof ServiceError ? cause.cause : cause
   const text = found instanceof Error ? found.message : String(found)

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.js'
 
-/** The time that the queries of one request may run together. Waiting for a turn does not count. */
+/** The total time for the queries of one request, without the time they wait for a turn. */
 export interface TimeLimit {
   readonly totalMs: number
   leftMs: number
@@ -8,12 +8,12 @@ export interface TimeLimit {
   waitedMs: number
 }
 
-/** A time limit of which nothing is used yet. */
+/** Creates a time limit with its whole time left. */
 export function timeLimit(totalMs: number): TimeLimit {
   return { totalMs, leftMs: totalMs, waitedMs: 0 }
 }
 
-/** The error of a request that took longer than it may. */
+/** The error of a request that exceeded its time limit. */
 export function timedOut(timeoutMs: number): ServiceError {
   return new ServiceError(
     'timeout',
@@ -23,7 +23,7 @@ export function timedOut(timeoutMs: number): ServiceError {
 
 /**
  * Runs `work` under a signal that aborts when the caller's does, or after `timeoutMs`.
- * @throws timeout, or what `reason` makes
+ * @throws timeout, or the error that `reason` makes
  */
 export async function withDeadline<T>(
   timeoutMs: number,
@@ -44,8 +44,8 @@ export async function withDeadline<T>(
 }
 
 /**
- * Runs `work` with a controller that aborts when the signal does, and with its reason. Several
- * times cheaper than `AbortSignal.any`, which leaves weak references behind.
+ * Runs `work` with a controller that aborts when the signal does, for the same reason. It costs
+ * several times less than `AbortSignal.any`, which leaves weak references behind.
  */
 export async function withController<T>(
   signal: AbortSignal,

@@ -6,8 +6,8 @@ import type { TimeLimit } from './deadline.js'
 
 export interface Row {
   /**
-   * As UTF-8: a JSON object or a line of CSV without its end, in the question's columns. Empty
-   * where the page is one file.
+   * UTF-8: a JSON object or a line of CSV without its line end, in the question's columns. Empty if
+   * the page is one file.
    */
   readonly encoded: Buffer
   readonly position: Position
@@ -16,63 +16,64 @@ export interface Row {
 export interface Rows {
   /** At most `question.limit`, in stored order. */
   readonly rows: readonly Row[]
-  /** At least one more row follows the last. */
+  /** True if at least one more row follows the last. */
   readonly hasMore: boolean
-  /** All of the rows, where the question's format is a file. */
+  /** All of the rows, if the question's format is a file. */
   readonly file?: Buffer
 }
 
 export interface ReadOptions {
-  /** Ends the wait and stops the query; its `reason` is what the call rejects with. */
+  /** Ends the wait and stops the query; the call rejects with its `reason`. */
   readonly signal: AbortSignal
-  /** Whose turn it is: queries of different clients take turns. */
+  /** The client that asks: queries of different clients take turns. */
   readonly client: string
   /** Shared by the queries of one request; without it, only the signal ends them. */
   readonly timeLimit?: TimeLimit
 }
 
-/** Which rows to look at, and how closely. */
+/** Which rows to profile, and in how much detail. */
 export interface ProfileQuestion {
   readonly version: Version
   readonly predicates: readonly Predicate[]
   readonly columns: readonly Column[]
-  /** Columns with more distinct values than this don't have them listed. */
+  /** A column with more distinct values than this has no list of values. */
   readonly valuesMax: number
-  /** Look at no more rows than this, spread over the version before the predicates; null = all. */
+  /** Read at most this many rows, spread over the version before the predicates; null = all. */
   readonly rowsMax: number | null
 }
 
-/** What a column holds in the rows looked at. Values are JSON texts, as rows hold them. */
+/** What a column holds in the rows that were read. Values are JSON texts, as in rows. */
 export interface ColumnProfile {
-  /** Rows in which it is served as null. */
+  /** Rows in which the column is served as null. */
   readonly emptyRows: number
-  /** Null where there is no value, or the column has no order worth telling, as text. */
+  /** Null if there is no value, or the column has no useful order as text. */
   readonly min: string | null
   readonly max: string | null
-  /** Every distinct value, ascending; null where they are too many, or of no kind to be listed. */
+  /** All distinct values, ascending; null if there are too many or their type is not listed. */
   readonly values: readonly string[] | null
 }
 
 export interface Profile {
-  /** Rows looked at that meet the predicates. */
+  /** Rows read that meet the predicates. */
   readonly rows: number
   /** In the order of the question's columns. */
   readonly columns: readonly ColumnProfile[]
 }
 
 /**
- * The port to a query engine. Each call costs one of a bounded number of places and waits its turn
- * for it.
+ * The port to a query engine. Each call waits for one of a limited number of slots.
  *
  * @throws service_unavailable when the queue is full, memory is short or a file can't be read;
  *   timeout at the end of the time limit
  */
 export interface Engine {
-  /** The rows that meet the question, in stored order, none repeated or missed between pages. */
+  /** The rows that meet the question, in stored order; pages never repeat or miss a row. */
   read(question: Question, options: ReadOptions): Promise<Rows>
-  /** How many rows of the version meet every predicate. */
+  /** The number of rows of the version that meet every predicate. */
   count(version: Version, predicates: readonly Predicate[], options: ReadOptions): Promise<number>
-  /** What columns hold: in every row that meets the predicates, or in a bounded sample of them. */
+  /**
+   * Profiles columns over every row that meets the predicates, or over a bounded sample of them.
+   */
   profile(question: ProfileQuestion, options: ReadOptions): Promise<Profile>
   /** Stops every query and frees the engine. */
   close(): Promise<void>

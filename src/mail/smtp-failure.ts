@@ -14,7 +14,10 @@ interface SmtpFailure {
 const messageLengthMax = 300
 /** A wrong state of the session, or a missing or wrong login: the operator corrects these. */
 const operatorStatus: readonly number[] = [503, 530, 534, 535, 538]
-/** A policy of the server (RFC 3463, x.7), such as "relay access denied": these, too. */
+/**
+ * A policy of the server (RFC 3463, x.7), such as "relay access denied"; the operator corrects
+ * these too.
+ */
 const policyAnswer = /\b5\.7\.\d+\b|\brelay/i
 
 /** Nodemailer's failure as one line for the operator, without the password or a token in it. */
@@ -26,7 +29,7 @@ export function asMailError(cause: unknown, server: SmtpServer): MailError {
   return new MailError(withoutSecrets(text, server), { isPermanent: isPermanent(failure) })
 }
 
-/** A refusal (5xx) of the recipient or of the letter; other failures may pass. */
+/** True for a refusal (5xx) of the recipient or of the letter; other failures may be temporary. */
 function isPermanent(failure: SmtpFailure): boolean {
   const { code, command, responseCode = 0, response = '' } = failure
   if (code === 'EENVELOPE' && command === 'API') return true

@@ -46,7 +46,7 @@ export class ServerLock {
       db.pragma('schema_version')
       return false
     } catch {
-      // Held, or left by a crash: only a write could tell them apart.
+      // Held, or left by a crash: only a write could distinguish them.
       return true
     } finally {
       db.close()

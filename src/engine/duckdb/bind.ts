@@ -41,7 +41,7 @@ import type { DuckDBType, DuckDBValue } from '@duckdb/node-api'
 import type { Column } from '../../columns/column.js'
 import type { Value } from '../../columns/filter-value.js'
 
-/** A value with the exact type that it is bound as, so that DuckDB converts nothing. */
+/** A value with the exact type of its parameter, so that DuckDB converts nothing. */
 export interface BoundValue {
   readonly value: DuckDBValue
   readonly type: DuckDBType
@@ -75,8 +75,8 @@ interface BoundList {
 }
 
 /**
- * Several values of one column as one parameter. Texts and integers are bound as one JSON text: a
- * list is made value by value on the event loop, which takes 12 ms for 37 lists of 700.
+ * Several values of one column as one parameter. Texts and integers are bound as one JSON text: the
+ * binding builds a list value by value on the event loop, which takes 12 ms for 37 lists of 700.
  */
 export function bindList(column: Column, values: readonly Value[]): BoundList {
   const type = jsonListType(column, values)
@@ -94,29 +94,29 @@ export function bindList(column: Column, values: readonly Value[]): BoundList {
   return { bound, listSql: (parameter) => parameter }
 }
 
-/** The SQL type of values whose text is exact; null if they must be bound as a list. */
+/** The SQL type of values that text represents exactly; null if they must be bound as a list. */
 function jsonListType({ type }: Column, [first]: readonly Value[]): string | null {
   if (typeof first === 'string') return 'VARCHAR'
   const isInteger = type.kind === 'scalar' && /INT(EGER)?$/.test(type.name)
   return isInteger && typeof first === 'bigint' ? type.name : null
 }
 
-/** Texts as one list: file paths, and values from them. */
+/** Binds texts as one list: file paths, and values from them. */
 export function bindTexts(texts: readonly (string | null)[]): BoundValue {
   return { value: listValue(texts), type: LIST(VARCHAR) }
 }
 
-/** One text. */
+/** Binds one text. */
 export function bindText(value: string): BoundValue {
   return { value, type: VARCHAR }
 }
 
-/** A row number or a count of rows. */
+/** Binds a row number or a count of rows. */
 export function bindBigint(value: number): BoundValue {
   return { value: BigInt(value), type: BIGINT }
 }
 
-/** The bound form of a grid value, by storage type. */
+/** Binds a grid value, by storage type. */
 const gridTypes: Readonly<
   Record<string, { type: DuckDBType; value: (steps: bigint) => DuckDBValue } | undefined>
 > = {

@@ -3,18 +3,20 @@ import { filesThatMayHold } from '../../versions/choose-files.js'
 import type { DataFile, Version } from '../../versions/version.js'
 
 export interface ChosenFile {
-  /** Into the version's files. */
+  /** An index into the version's files. */
   readonly index: number
   readonly file: DataFile
 }
 
-/** The files that a query may read. Its size and its plan need the same ones: choose them once. */
+/**
+ * The files that a query may read. Choose them once: the query's size and plan need the same files.
+ */
 export interface Choice {
   readonly version: Version
   readonly predicates: readonly Predicate[]
   /** In stored order. */
   readonly files: readonly ChosenFile[]
-  /** Whether values of the key choose the rows, which are then mostly few. */
+  /** True if values of the key choose the rows, which are usually few. */
   readonly isByKey: boolean
 }
 
@@ -28,7 +30,7 @@ export function chooseFiles(version: Version, predicates: readonly Predicate[]):
   return { version, predicates, files, isByKey: hasKey }
 }
 
-/** Each value of such a predicate mostly finds few rows. */
+/** True for a predicate on the key whose values usually match few rows each. */
 export function isByKey({ key }: Version, predicate: Predicate): boolean {
   const isOfValues = predicate.kind === 'eq' || predicate.kind === 'in'
   return isOfValues && predicate.column.name === key[0]?.name

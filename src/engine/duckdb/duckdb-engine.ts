@@ -36,33 +36,34 @@ import type { Held, TurnsOptions } from './turns/turns.js'
 export interface EngineOptions extends SandboxOptions, TurnsOptions {
   /** Called with a version that must not be read any more, and the reason for the owner. */
   readonly withdraw?: (version: Version, reason: string) => void
-  /** Files are read once they are verified; left out = they need only be unchanged. */
+  /** Queries read files only after this verifies them; without it, files need only be unchanged. */
   readonly checks?: FileChecks
 }
 
-/** How often a query runs if a fatal error of another query breaks its instance. */
+/** The number of times a query runs if a fatal error of another query breaks its instance. */
 const runsMax = 2
-/** Fatal errors after which a version is not read any more: a poisoned file harms the others. */
+/**
+ * After this many fatal errors a version is not read any more: a damaged file harms other queries.
+ */
 const breaksMax = 3
-/** Of the memory; the rest is for what threads share. */
+/** A share of the memory; the shared instance gets the rest. */
 const soloMemoryShare = 0.25
 
 type Work<T> = (session: Session) => Promise<T>
 
 /**
- * The engine over two DuckDBs in this process: one whose threads share the work of a query, and one
- * of a single thread, for what is too little to share. Where a query is run by one of several
- * threads, the thread that waits for it asks without a pause whether it is done, which costs the
- * core that another query could have.
+ * The engine over two DuckDB instances in this process: one whose threads share the work of a
+ * query, and one with a single thread, for small queries. With several threads, the thread that
+ * waits for a query polls without a pause, which costs a core.
  */
 export class DuckDbEngine implements Engine {
   readonly #options: EngineOptions
   readonly #turns: Turns
   readonly #solo: ServingInstance
   readonly #shared: ServingInstance
-  /** What runs or waits, each with its own way to be stopped; null once closed. */
+  /** Queries that run or wait, each with its own controller; null once closed. */
   #running: Map<AbortController, Promise<unknown>> | null = new Map()
-  /** How often reading each version has broken an instance. */
+  /** How many times reading each version has broken an instance. */
   readonly #breaks = new WeakMap<Version, number>()
   readonly #paths = new PlainPaths()
 
@@ -149,13 +150,13 @@ export class DuckDbEngine implements Engine {
     return readPieces(question, this.#reading(choice, grow), async (piece, limit) => {
       const statement = compileRead(piece, question, limit)
       const run = (session: Session) => session.run(statement, signal)
-      // Large work keeps the shared threads busy: a look-up would wait for them.
+      // Large work keeps the shared threads busy, and a look-up would wait for them.
       const plan = isBesideLarge() ? 'solo' : piece.plan
       return rowsOf(piece, await this.#runPlanned(question.version, plan, run))
     })
   }
 
-  /** On one instance, where all of its rows are gathered: that of the first piece. */
+  /** Runs on the instance of the first piece, because one instance must hold all rows. */
   #readFile(question: Question, choice: Choice, { signal, grow }: Held): Promise<Rows> {
     const { version, after, limit } = question
     const [first] = planPage(choice, { after, missing: () => limit + 1 })
@@ -165,7 +166,7 @@ export class DuckDbEngine implements Engine {
     })
   }
 
-  /** What the instance of one thread has too little memory for is run by the other. */
+  /** Runs work again on the shared instance if the solo instance runs out of memory. */
   async #runPlanned<T>(version: Version, plan: Piece['plan'], work: Work<T>): Promise<T> {
     if (plan !== 'solo') return this.#run(version, this.#shared, work)
     try {
@@ -176,7 +177,7 @@ export class DuckDbEngine implements Engine {
     }
   }
 
-  /** Runs work when its turn comes, until it ends or is stopped. */
+  /** Waits for a turn and runs the work until it ends or is stopped. */
   #query<T>(
     files: () => readonly DataFile[],
     size: QuerySize,
@@ -215,7 +216,7 @@ export class DuckDbEngine implements Engine {
     return new ServiceError('service_unavailable', detail, { cause, retryAfterSeconds: 1 })
   }
 
-  /** On an instance; on a new one where the first dies of another query's fatal error. */
+  /** Runs work on the instance; retries on a new one after a fatal error of another query. */
   async #run<T>(version: Version, serving: ServingInstance, work: Work<T>): Promise<T> {
     for (let runs = 1; ; runs++) {
       const breaks = this.#breaks.get(version) ?? 0
@@ -237,7 +238,7 @@ export class DuckDbEngine implements Engine {
   }
 }
 
-/** The files that a query may read, when that must be known. */
+/** Lists the files that a query may read, only when called. */
 function filesOf({ files }: Choice): () => readonly DataFile[] {
   return () => files.map(({ file }) => file)
 }
@@ -246,7 +247,7 @@ function planOf(size: QuerySize): Piece['plan'] {
   return size === 'small' ? 'solo' : 'together'
 }
 
-/** Below the temp folder, where DuckDB may write by its own rule: the sandbox allows no more. */
+/** A folder below the temp folder, the only place where the sandbox lets DuckDB write. */
 function pagesFolder({ tempFolder }: Session): string {
   if (tempFolder === null) throw new TypeError('an engine without a temp folder writes no files')
   return join(tempFolder, 'pages')

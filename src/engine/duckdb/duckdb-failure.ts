@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { ServiceError } from '../../errors.js'
 
-/** A DuckDB error, taken apart. */
+/** The parts of a DuckDB error. */
 export interface DuckDbFailure {
   /** DuckDB's own class of error (`IO`, `Out of Memory`, `INTERNAL`); null for any other error. */
   readonly type: string | null
@@ -9,7 +9,7 @@ export interface DuckDbFailure {
   readonly text: string
 }
 
-/** Reads an error of an instance with `errors_as_json`; some have a prefix before the JSON. */
+/** Parses an error of an instance with `errors_as_json`; some have a prefix before the JSON. */
 export function readFailure(cause: unknown): DuckDbFailure {
   const message = cause instanceof Error ? cause.message : String(cause)
   const start = message.indexOf('{"exception_type"')
@@ -38,7 +38,7 @@ export function isFileFailure({ type }: DuckDbFailure): boolean {
 
 /**
  * A DuckDB error as the caller sees it. Its cause, for the log, is DuckDB's text without the paths
- * of the folders. A bug of ours is not turned into a ServiceError: it is a 500.
+ * of the folders. A bug of ours does not become a ServiceError: it is a 500.
  */
 export function serviceErrorOf(cause: unknown, folders: readonly string[]): unknown {
   const failure = readFailure(cause)
@@ -63,7 +63,7 @@ export function serviceErrorOf(cause: unknown, folders: readonly string[]): unkn
 
 /**
  * Why a file could not be written below `folder`, as the caller sees it: the disk is full or not
- * writable. Any other error is returned as it is.
+ * writable. Any other error is returned unchanged.
  */
 export function unwritable(cause: unknown, folder: string): unknown {
   const failure = readFailure(cause)

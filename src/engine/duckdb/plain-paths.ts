@@ -7,10 +7,10 @@ import type { Version } from '../../versions/version.js'
 import { isPattern } from './paths.js'
 import type { Scan } from './read/pieces.js'
 
-/** A path up to its last part with a letter of a pattern, and the rest. */
+/** A path up to its last part with a pattern character, and the rest. */
 const namedPart = /^([^]*[*?[][^/]*)([^]*)$/
 
-/** Runs `work` with paths to read by, and removes their links when it ends, also by a failure. */
+/** Runs `work` with paths that DuckDB can read, and removes their links, also after a failure. */
 export async function withPlainPaths<T>(work: (paths: PlainPaths) => Promise<T>): Promise<T> {
   const paths = new PlainPaths()
   try {
@@ -23,14 +23,14 @@ export async function withPlainPaths<T>(work: (paths: PlainPaths) => Promise<T>)
 }
 
 /**
- * Paths by which DuckDB reads exactly the files that are meant. It takes `*`, `?` and `[` in a path
- * for a pattern, and lists the folder at every read if they are escaped. So it reads a file or
+ * Paths by which DuckDB reads exactly the intended files. DuckDB treats `*`, `?` and `[` in a path
+ * as a pattern, and lists the folder at every read if they are escaped. So it reads a file or
  * folder with such a name through a link with a plain name, in a private temp folder. Every other
- * path stays as it is. DuckDB follows the link before it checks whether it may read the file.
+ * path is unchanged. DuckDB follows the link before it checks whether it may read the file.
  */
 export class PlainPaths {
   #folder: string | null = null
-  /** Files and folders by their own names, each linked as its index. */
+  /** Original paths of files and folders; the name of each link is its index here. */
   readonly #linked: string[] = []
   readonly #links = new Map<string, string>()
 
@@ -40,25 +40,25 @@ export class PlainPaths {
     return named === undefined ? path : this.#linkOf(named) + rest
   }
 
-  /** The scan with paths to read its files by. */
+  /** The scan with paths that DuckDB can read. */
   scan<T extends Scan>(scan: T): T {
     if (!scan.files.some(({ file }) => isPattern(file.path))) return scan
     const files = scan.files.map(({ index, file }) => ({ index, file: this.#file(file) }))
     return { ...scan, files }
   }
 
-  /** The version with paths to read its files by. */
+  /** The version with paths that DuckDB can read. */
   version(version: Version): Version {
     const files = this.#files(version.files)
     return files === version.files ? version : Object.freeze({ ...version, files })
   }
 
-  /** The order with paths to read its files by; its target is not changed. */
+  /** The order with paths that DuckDB can read; its target is unchanged. */
   order(order: PackOrder): PackOrder {
     return { ...order, files: this.#files(order.files) }
   }
 
-  /** A failure with links replaced by the files' own paths. */
+  /** A failure with the original paths in place of links. */
   inOwnNames(cause: unknown): unknown {
     if (this.#folder === null) return cause
     if (cause instanceof FileError) {

@@ -3,20 +3,20 @@ import { DuckDBListValue } from '@duckdb/node-api'
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api'
 import type { BoundValue } from './bind.js'
 
-/** SQL made of our own literals and catalog names; every other value is bound. */
+/** SQL built from our own literals and catalog names; every other value is bound. */
 export interface Statement {
   readonly sql: string
   /** Bound to $1, $2, … in this order. */
   readonly values?: readonly BoundValue[]
 }
 
-/** Runs one statement to its whole result, as columns. */
+/** Runs one statement and returns its whole result, as columns. */
 export type RunStatement = (statement: Statement) => Promise<unknown[][]>
 
-/** An interrupt sent while the query still waits for a thread is lost, so it is sent again. */
+/** An interrupt is lost if the query still waits for a thread, so it is sent repeatedly. */
 const interruptEveryMs = 25
 
-/** Binding so many values takes milliseconds; other work of the event loop runs in between. */
+/** Binding this many values takes milliseconds; the event loop does other work in between. */
 const valuesAtOnce = 5000
 
 /** Runs the statements of one piece of work, until the signal aborts. */
@@ -25,9 +25,9 @@ export function runnerOn(connection: DuckDBConnection, signal: AbortSignal): Run
 }
 
 /**
- * Runs one statement to its whole result, as columns. When the signal aborts, the query is
- * interrupted until it has stopped; then the call rejects with the signal's reason.
- * Never the streaming interface: it reports a query that died midway as a shorter result.
+ * Runs one statement and returns its whole result, as columns. When the signal aborts, the query is
+ * interrupted until it stops; then the call rejects with the signal's reason. It avoids the
+ * streaming interface, which reports a query that failed midway as a shorter result.
  */
 export function runStatement(
   connection: DuckDBConnection,
@@ -60,7 +60,7 @@ export async function runPrepared(
   }
   signal.throwIfAborted()
   const result = await prepared.run()
-  // The result is complete: asynchronous calls would visit the thread pool for each chunk.
+  // The result is complete: asynchronous calls would use the thread pool for each chunk.
   const columns: DuckDBValue[][] = Array.from({ length: result.columnCount }, () => [])
   for (let index = 0; index < result.chunkCount; index++) {
     const chunk = result.getChunk(index)
@@ -69,7 +69,7 @@ export async function runPrepared(
   return columns
 }
 
-/** Work on a connection that ends soon after the signal aborts, with the signal's reason. */
+/** Runs work that ends soon after the signal aborts, with the signal's reason. */
 export async function interruptible<T>(
   connection: DuckDBConnection,
   signal: AbortSignal,
@@ -93,7 +93,7 @@ export async function interruptible<T>(
   }
 }
 
-/** A cell of a result that holds a text or nothing. */
+/** A cell of a result that holds a text or null. */
 export function textOrNull(value: unknown): string | null {
   return value === null || value === undefined ? null : String(value)
 }

@@ -14,16 +14,16 @@ export interface SandboxOptions {
   readonly tempFolder: string | null
   readonly memoryLimitBytes: number
   readonly threads: number
-  /** The most that sorts may spill. */
+  /** The most bytes that sorts may spill. */
   readonly tempSizeMaxBytes?: number
 }
 
 const tempSizeMaxBytes = 8 * 1024 ** 3
 
 /**
- * The one place that starts a DuckDB. It reads the given folders and nothing else, loads no
- * extension, and no later statement can change a setting. DuckDB itself adds the temp folder. The
- * caller closes it; `inSandbox` does that for one piece of work.
+ * The only code that starts a DuckDB. The instance reads only the given folders and the temp
+ * folder, which DuckDB adds. It loads no extension, and no later statement can change a setting.
+ * The caller closes it; `inSandbox` does that for one piece of work.
  */
 export async function startInstance(options: SandboxOptions): Promise<DuckDBInstance> {
   const tempSize = options.tempSizeMaxBytes ?? tempSizeMaxBytes
@@ -49,7 +49,7 @@ export async function startInstance(options: SandboxOptions): Promise<DuckDBInst
   }
 }
 
-/** Runs `work` on an instance of its own and closes everything when it ends, also by a failure. */
+/** Runs `work` on its own instance and closes everything when it ends, also after a failure. */
 export async function inSandbox<T>(
   options: SandboxOptions,
   work: (connection: DuckDBConnection) => Promise<T>,
@@ -63,8 +63,8 @@ export async function inSandbox<T>(
 }
 
 /**
- * Runs `work` with a new temp folder and with paths to read by, and removes both when it ends, also
- * by a failure. The failure names files by their own paths.
+ * Runs `work` with a new temp folder and with paths that DuckDB can read, and removes both when it
+ * ends, also after a failure. The failure names files by their original paths.
  */
 export async function withTempFolder<T>(
   prefix: string,
@@ -95,8 +95,8 @@ function kibibytes(bytes: number): string {
 }
 
 /**
- * In this order: the last two forbid every later change. GLOBAL matters: a plain SET holds for one
- * connection only.
+ * The order matters: the last two forbid every later change. GLOBAL matters: a plain SET holds for
+ * one connection only.
  */
 function settings(folders: readonly string[]): readonly string[] {
   return [

@@ -11,17 +11,17 @@ import { Session } from './session.js'
 interface PooledInstance {
   readonly instance: DuckDBInstance
   readonly tempFolder: string | null
-  /** Ready for the next work; the one used last is at the end. */
+  /** Sessions that are ready for work; the one used last is at the end. */
   readonly idle: Session[]
-  /** How many pieces of work run on it. */
+  /** The number of pieces of work that run on it. */
   users: number
-  /** It takes no more work, and is closed when the last one ends. */
+  /** A retired instance takes no more work and closes when its last work ends. */
   isRetired: boolean
 }
 
 /**
- * The instance that queries run on. A fatal error makes DuckDB refuse every connection of an
- * instance: then it is retired, and the next piece of work gets a new one.
+ * The instance that queries run on. After a fatal error DuckDB refuses every connection of an
+ * instance: the instance is retired, and the next piece of work gets a new one.
  */
 export class ServingInstance {
   readonly #options: SandboxOptions
@@ -85,7 +85,7 @@ export class ServingInstance {
   }
 }
 
-/** Each instance has its own temp folder: two in one would write to each other's files. */
+/** Each instance has its own temp folder: two in one folder would overwrite each other's files. */
 async function open(options: SandboxOptions): Promise<PooledInstance> {
   const tempFolder = options.tempFolder === null ? null : join(options.tempFolder, randomUUID())
   if (tempFolder !== null) await mkdir(tempFolder, { recursive: true, mode: 0o700 })

@@ -2,19 +2,19 @@ import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@du
 import { interruptible, runPrepared, runStatement } from './run-statement.js'
 import type { Statement } from './run-statement.js'
 
-/** More statements than this are not kept: the one unused for longest is closed. */
+/** With more statements than this, the least recently used one is closed. */
 const keptMax = 64
 
 /**
- * A connection that keeps its statements prepared: to prepare one takes a quarter of a look-up.
+ * A connection that keeps its statements prepared: preparing one takes a quarter of a look-up.
  * Files and values are bound, so one statement serves all questions of one form; between two runs
  * it holds no file open.
  */
 export class Session {
-  /** The folder for files of its own; null = it writes none. */
+  /** The folder for files of the session; null = it writes none. */
   readonly tempFolder: string | null
   readonly #connection: DuckDBConnection
-  /** By SQL text, the one unused for longest first. */
+  /** Statements by SQL text, the least recently used first. */
   readonly #kept = new Map<string, DuckDBPreparedStatement>()
 
   constructor(connection: DuckDBConnection, tempFolder: string | null) {
@@ -23,8 +23,8 @@ export class Session {
   }
 
   /**
-   * Runs one statement to its whole result, as columns; one at a time. Close the session after a
-   * failure: an interrupt may still arrive.
+   * Runs one statement and returns its whole result, as columns; one at a time. Close the session
+   * after a failure: an interrupt may still arrive.
    */
   run(statement: Statement, signal: AbortSignal): Promise<DuckDBValue[][]> {
     return interruptible(this.#connection, signal, async () =>
@@ -32,7 +32,7 @@ export class Session {
     )
   }
 
-  /** The same without keeping it prepared: DuckDB runs a prepared CREATE TABLE only once. */
+  /** Runs a statement without keeping it: DuckDB runs a prepared CREATE TABLE only once. */
   runOnce(statement: Statement, signal: AbortSignal): Promise<DuckDBValue[][]> {
     return runStatement(this.#connection, statement, signal)
   }

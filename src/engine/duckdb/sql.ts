@@ -3,7 +3,7 @@ export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** A text as an SQL literal, for names in our own statements; every value is bound instead. */
+/** A text as an SQL literal, for names in our own statements; bind every value instead. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }

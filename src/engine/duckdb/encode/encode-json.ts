@@ -1,15 +1,15 @@
 import { literal } from '../sql.js'
 
 /**
- * SQL for the text of a JSON column as JSON. Digits stay as they are stored. What only DuckDB's
- * lenient parser accepts is corrected; what it rejects becomes a JSON string.
+ * SQL for the text of a JSON column as JSON. Digits stay as they are stored. Text that only
+ * DuckDB's lenient parser accepts is corrected; text that it rejects becomes a JSON string.
  */
 export function storedJson(text: string): string {
   const asString = `CAST(to_json(${text}) AS VARCHAR)`
   return `CASE WHEN json_valid(${text}) THEN ${tidy(text)} ELSE ${asString} END`
 }
 
-/** SQL for the JSON text that DuckDB makes of a VARIANT, which holds bare NaN and `.5`. */
+/** SQL for the JSON text that DuckDB makes of a VARIANT, which may contain bare NaN and `.5`. */
 export function variantJson(text: string): string {
   return tidy(text)
 }

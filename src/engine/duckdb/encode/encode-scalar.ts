@@ -1,27 +1,27 @@
 import type { ScalarName } from '../../../columns/data-type.js'
 import { storedJson, variantJson } from './encode-json.js'
 
-/** SQL for a value's text, null if null is served, and how the text becomes JSON. */
+/** SQL for a value's text (null if null is served), and how the text becomes JSON. */
 export interface EncodedSql {
   readonly sql: string
   /** `json`: it is JSON; `plain`: it only needs quotes; `text`: it also needs escapes. */
   readonly form: 'json' | 'plain' | 'text'
 }
 
-/** SQL for DuckDB's own text of a value. */
+/** SQL for DuckDB's text of a value. */
 export function textOf(sql: string): string {
   return `CAST(${sql} AS VARCHAR)`
 }
 
-/** DuckDB's name for TIMETZ. In files it is always UTC, and Parquet has a type for that. */
+/** DuckDB's name for TIMETZ. Files store it in UTC, and Parquet has a type for that. */
 export const zonedTime = 'TIME WITH TIME ZONE'
 
-/** The text of a type without rules of its own; TIMETZ has `Z` for UTC. */
+/** The text of a type without its own rules; TIMETZ has `Z` for UTC. */
 export function otherText(name: string, x: string): string {
   return name === zonedTime ? `regexp_replace(${textOf(x)}, '[+]00$', 'Z')` : textOf(x)
 }
 
-/** SQL for a scalar in the form that rows have it. */
+/** SQL for a scalar in the form it has in rows. */
 export function encodeScalar(name: ScalarName, x: string): EncodedSql {
   switch (name) {
     case 'BOOLEAN':
@@ -36,7 +36,7 @@ export function encodeScalar(name: ScalarName, x: string): EncodedSql {
     case 'HUGEINT':
     case 'UBIGINT':
     case 'UHUGEINT':
-      // Strings, because most JSON readers would round them.
+      // Strings, because most JSON readers would round these numbers.
       return { sql: textOf(x), form: 'plain' }
     case 'FLOAT':
     case 'DOUBLE':

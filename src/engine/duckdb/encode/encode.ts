@@ -6,12 +6,11 @@ import { encodeScalar, otherText, textOf } from './encode-scalar.js'
 import type { EncodedSql } from './encode-scalar.js'
 
 /**
- * Encodes rows inside DuckDB, so that no cell passes through JavaScript.
- * SQL for one row as the text of a JSON object, with the keys in the given order, also names of
- * digits. It uses `to_json` for types that it writes right, because that is quickest to plan. For
- * others `to_json` prints bare NaN, times without `T`, bytes as escapes and `.5` without its zero:
- * those are written as text at every depth. A number is written once, by its own type, and never
- * read again.
+ * SQL for one row as the text of a JSON object. DuckDB encodes rows, so that no cell passes through
+ * JavaScript. Keys keep the given order, even names of digits. The SQL uses `to_json` for types
+ * that `to_json` writes correctly, because it is fastest to plan. For other types `to_json` prints
+ * bare NaN, times without `T`, bytes as escapes and `.5` without its zero: those are written as
+ * text at every depth. A number is written once, by its own type, and never parsed again.
  */
 export function encodeRow(
   columns: readonly { readonly column: Column; readonly sql: string }[],
@@ -25,7 +24,7 @@ export function encodeRow(
   return objectText(columns.map(({ column, sql }) => [column.name, encodeCell(column, sql)]))
 }
 
-/** SQL for one value as the JSON text that a row has; NULL if null is served. */
+/** SQL for one value as JSON text, as in a row; NULL if null is served. */
 export function encodeCell({ type, asText }: Column, sql: string): string {
   const encoded = encodeValue(type, sql, 0)
   return asText ? stringText(encoded) : jsonText(encoded)
@@ -37,8 +36,8 @@ export function servedText(type: DataType, sql: string): string {
 }
 
 /**
- * A value as text, and how that becomes JSON. `depth` counts the lists around a value, so that the
- * members of each level have their own name.
+ * A value as text, and how the text becomes JSON. `depth` counts the lists around a value, so that
+ * the members of each level have a unique name.
  */
 export function encodeValue(type: DataType, sql: string, depth: number): EncodedSql {
   switch (type.kind) {
@@ -58,7 +57,7 @@ export function encodeValue(type: DataType, sql: string, depth: number): Encoded
   }
 }
 
-/** DuckDB leaves out the zero before the point if the type has no digit for it. */
+/** DuckDB omits the zero before the point if the type has no digit for it. */
 function decimalText({ width, scale }: DataType & { kind: 'decimal' }, sql: string): string {
   return width === scale ? `replace(${textOf(sql)}, '.', '0.')` : textOf(sql)
 }
@@ -108,7 +107,7 @@ function structText(fields: readonly StructField[], sql: string, depth: number):
   return `CASE WHEN ${sql} IS NOT NULL THEN ${objectText(members)} END`
 }
 
-/** An object from pairs of a key and the SQL of its JSON. */
+/** Builds an object from pairs of a key and the SQL of its JSON. */
 function objectText(members: readonly (readonly [string, string])[]): string {
   const parts = members.map(([name, json], index) => {
     const key = `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`
@@ -117,7 +116,7 @@ function objectText(members: readonly (readonly [string, string])[]): string {
   return `concat(${parts.join(', ')}, '}')`
 }
 
-/** Keys are written like values, but as strings; one that would be null keeps DuckDB's text. */
+/** Keys are encoded like values, but as strings; a key encoded as null keeps DuckDB's text. */
 function mapText({ key, value }: DataType & { kind: 'map' }, sql: string, depth: number): string {
   const entry = `x${depth}`
   const keyText = stringText(encodeValue(key, `${entry}.key`, depth + 1))
@@ -144,19 +143,20 @@ const plainScalars: readonly string[] = [
 ]
 
 const decimalWidthMax = 38
-/** `to_json` writes decimals from this width on digit by digit, narrower ones through a double. */
+/** `to_json` writes decimals of at least this width digit by digit, narrower ones as doubles. */
 const digitsWidthMin = 16
 
 /**
- * SQL for a value of a plain type with its decimals in a type that `to_json` writes with all their
- * decimals, and with a zero before the point: 7.000 for 7.0, 0.00000099 for 9.9e-7, 0.5 for .5.
+ * SQL for a value of a plain type, with its decimals cast to a type that `to_json` writes with all
+ * their decimals and with a zero before the point: 7.000 for 7.0, 0.00000099 for 9.9e-7, 0.5 for
+ * .5.
  */
 function withScale(type: DataType, sql: string): string {
   const wide = widerDecimals(type)
   return wide === type ? sql : `CAST(${sql} AS ${typeText(wide)})`
 }
 
-/** The type itself if there is nothing to widen. */
+/** The type with wider decimals; the same type if it has none to widen. */
 function widerDecimals(type: DataType): DataType {
   switch (type.kind) {
     case 'decimal': {
@@ -178,7 +178,7 @@ function widerDecimals(type: DataType): DataType {
   }
 }
 
-/** Types that `to_json` writes right once their decimals are wide. */
+/** True for types that `to_json` writes correctly once their decimals are wide. */
 function isPlain(type: DataType): boolean {
   switch (type.kind) {
     case 'scalar':

@@ -7,11 +7,11 @@ const text: DataType = { kind: 'scalar', name: 'VARCHAR' }
 const json: DataType = { kind: 'scalar', name: 'JSON' }
 
 /**
- * Scalars that Parquet lacks, and a type that holds all their values. DuckDB's writer would
- * silently turn the wide integers into DOUBLE. Other scalars keep their type.
+ * Scalars that Parquet lacks, each with a type that holds all its values. DuckDB's writer would
+ * silently convert the wide integers to DOUBLE. Other scalars keep their type.
  */
 const scalarForms: Readonly<Partial<Record<ScalarName, DataType>>> = {
-  // Comes only from BIGINT and UBIGINT united: 38 digits are enough.
+  // Comes only from a union of BIGINT and UBIGINT: 38 digits are enough.
   HUGEINT: { kind: 'decimal', width: 38, scale: 0 },
   UHUGEINT: text,
   TIMESTAMP_S: { kind: 'scalar', name: 'TIMESTAMP' },
@@ -34,7 +34,7 @@ export function parquetType(type: DataType): DataType {
   return holdsVariant(type) ? json : nearestType(type)
 }
 
-/** SQL for a value in its `parquetType`, exact. */
+/** SQL for a value converted exactly to its `parquetType`. */
 export function parquetValue(type: DataType, sql: string): string {
   const form = typeText(parquetType(type))
   if (form === typeText(type)) return sql

@@ -8,9 +8,9 @@ import { compileScan } from './scan-job.js'
 import type { ScanJob } from './scan-job.js'
 
 /**
- * Finds the cause of a failed scan: each damaged file, its first column that can't be read, and the
- * first such row group of that column.
- * @throws what the scan threw, if each part can be read separately
+ * Finds the cause of a failed scan: each damaged file, its first unreadable column, and the first
+ * unreadable row group of that column.
+ * @throws the error of the scan, if each part can be read separately
  */
 export async function findDamages(
   { files, columns }: ScanJob,
@@ -43,7 +43,7 @@ async function findDamage(job: ScanJob, run: RunStatement, failure: unknown): Pr
   return { ...place, reason: unreadableReason(failure, path) }
 }
 
-/** Halves the row groups instead of trying each: a large file has thousands. */
+/** Uses a binary search, because a large file has thousands of row groups. */
 async function findRowGroup(job: ScanJob, path: string, run: RunStatement): Promise<number | null> {
   const [rows = []] = await run({
     sql: `SELECT any_value(row_group_num_rows) FROM parquet_metadata($1)
@@ -63,7 +63,7 @@ async function findRowGroup(job: ScanJob, path: string, run: RunStatement): Prom
   return (await failureOf(job, range(low, high), run)) === undefined ? null : low
 }
 
-/** Why a part can't be read; undefined if it can. */
+/** The reason why a part can't be read; undefined if it can. */
 async function failureOf(job: ScanJob, range: Piece['range'], run: RunStatement): Promise<unknown> {
   try {
     await run(compileScan(job, range))
@@ -74,7 +74,7 @@ async function failureOf(job: ScanJob, range: Piece['range'], run: RunStatement)
   }
 }
 
-/** Too little memory says nothing about a file. */
+/** False for an error that is not the file's fault, such as too little memory. */
 function isOfFile(cause: unknown): boolean {
   const { type } = readFailure(cause)
   return type !== null && type !== 'Out of Memory'

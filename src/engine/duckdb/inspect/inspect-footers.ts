@@ -11,22 +11,22 @@ import { isRoundedText } from './rounded.js'
 
 /** What the footers of all files say about one column. */
 export interface FooterColumn {
-  /** No row has a value; null if a footer does not say. */
+  /** True if no row has a value; null if a footer does not say. */
   readonly isEmpty: boolean | null
-  /** A value that a double can't hold; null if no footer shows one. */
+  /** A value that a double can't represent; null if no footer shows one. */
   readonly roundedExample: string | null
-  /** A file holds UTC times in nanoseconds; DuckDB reads them as microseconds. */
+  /** True if a file holds UTC times in nanoseconds, which DuckDB reads as microseconds. */
   readonly cutsNanoseconds: boolean
 }
 
 interface Footers {
   /** In the order of the version's files. */
   readonly files: readonly FileFooter[]
-  /** By the files' own names. */
+  /** Columns by their names in the files. */
   readonly columns: ReadonlyMap<string, FooterColumn>
 }
 
-/** Files whose footers one statement reads: the footer of a wide file has thousands of entries. */
+/** Files per statement that reads footers: the footer of a wide file has thousands of entries. */
 const batchFilesMax = 200
 
 /** How DuckDB writes a schema's logical types. */
@@ -35,7 +35,7 @@ const nanoseconds = 'NANOS=NanoSeconds()'
 
 const unknown: FooterColumn = { isEmpty: null, roundedExample: null, cutsNanoseconds: false }
 
-/** Reads the footers, and no value. */
+/** Reads only footers, not values. */
 export async function readFooters(version: Version, run: RunStatement): Promise<Footers> {
   const files: FileFooter[] = []
   const columns = new Map<string, FooterColumn>()
@@ -48,7 +48,7 @@ export async function readFooters(version: Version, run: RunStatement): Promise<
   return { files, columns }
 }
 
-/** Row groups of each file, and how they lie in the first key column. */
+/** Reads the row groups of each file, and their order in the first key column. */
 async function readLayouts(
   key: Column | undefined,
   paths: readonly string[],
@@ -80,7 +80,9 @@ async function readLayouts(
   return paths.map((path) => found.get(path) ?? none)
 }
 
-/** The smallest and largest value of the first key column in a row group; NULL for any other. */
+/**
+ * The smallest and largest value of the first key column in a row group; NULL for other columns.
+ */
 function ends(key: Column | undefined): string {
   if (!key || !hasBounds(key)) {
     return 'NULL::INTEGER AS least, NULL::INTEGER AS most, false AS is_silent'
@@ -109,7 +111,7 @@ async function addColumns(
   const places = new Map(names.map((name, index) => [String(name), index]))
   for (const { source, type } of version.columns) {
     const index = places.get(source)
-    // A nested column has no entry of its own name.
+    // A nested column has no entry with its own name.
     if (index === undefined) continue
     const before = known.get(source) ?? { ...unknown, isEmpty: true }
     const isEmpty = empty[index] === true ? true : isCounted[index] === true ? false : null
@@ -124,7 +126,7 @@ async function addColumns(
   }
 }
 
-/** Also for nested columns. Only the schema knows: DuckDB has one type for both units. */
+/** Includes nested columns. It reads the schema, because DuckDB has one type for both units. */
 async function addCuts(
   known: Map<string, FooterColumn>,
   paths: readonly string[],

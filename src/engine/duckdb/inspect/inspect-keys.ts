@@ -24,7 +24,7 @@ export async function countKeys(version: Version, run: RunStatement): Promise<In
   const names = columns.map(([name]) => name)
   const texts = columns.map(([name, { type }]) => servedText(type, name)).join(', ')
   const isTwin = `rows > 1 AND ${names.map((name) => `${name} IS NOT NULL`).join(' AND ')}`
-  // If several keys have as many rows, the last one in text order: the same at every call.
+  // If several keys have as many rows, the last one in text order, so that every call agrees.
   const sql = `SELECT coalesce(sum(CASE WHEN ${isTwin} THEN rows END), 0),
       max(CASE WHEN ${isTwin} THEN {rows: rows, texts: [${texts}]} END) AS example,
       ${names.map((name) => `coalesce(sum(CASE WHEN ${name} IS NULL THEN rows END), 0)`).join(', ')}

@@ -12,8 +12,8 @@ const jobColumnsMax = 48
 const jobFilesMax = 100
 
 /**
- * Reads every value of these columns in every file, a part at a time. If a part can't be read, it
- * finds the damaged files and goes on with the rest.
+ * Reads every value of these columns in every file, one part at a time. If a part can't be read, it
+ * finds the damaged files and continues with the rest.
  */
 export async function scanColumns(
   version: Version,
@@ -50,7 +50,7 @@ async function scanJob(
   }
 }
 
-/** Neighbours of one layout share a job while they are small; a large file is read in columns. */
+/** Groups small adjacent files of one layout into one job; reads a large file by columns. */
 function* planJobs(version: Version, columns: readonly Column[]): Generator<ScanJob> {
   let files: { index: number; file: Version['files'][number] }[] = []
   let rows = 0

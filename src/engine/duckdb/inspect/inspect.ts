@@ -23,12 +23,12 @@ import { countKeys } from './inspect-keys.js'
 import { scanColumns } from './inspect-scan.js'
 import type { ScannedColumn } from './scan-job.js'
 
-/** So few values are read also without `deep`: it takes no noticeable time. */
+/** Up to this many values are read even without `deep`: it takes no noticeable time. */
 const cheapCellsMax = 2_000_000
 
 /**
- * Finds what is wrong or unusual in the files of a version, for their owner. It uses a sandbox that
- * is replaced when a file breaks it, so that one damaged file hides nothing of the others.
+ * Finds damaged or unusual content in the files of a version, for their owner. If a file crashes
+ * its sandbox, it starts a new one, so that one damaged file does not hide the others' problems.
  */
 export function duckDbInspector(memoryLimitBytes: number): InspectFiles {
   return async (order, { signal, report }) => {
@@ -91,7 +91,7 @@ function columnsToScan({ version, deep }: InspectOrder): Version['columns'] {
   return version.rows * floating.length <= cheapCellsMax ? floating : []
 }
 
-/** If counting fails, the key columns are scanned to find the damaged files. */
+/** If counting fails, scans the key columns to find the damaged files. */
 async function inspectKeys(
   { version, countsKeys }: InspectOrder,
   known: readonly Damage[],
@@ -119,7 +119,7 @@ async function countSubset(
   return rows
 }
 
-/** What was scanned is exact; the footers speak for columns that were not scanned. */
+/** Results of the scan are exact; the footers describe columns that were not scanned. */
 function inspectedColumn(
   footer: FooterColumn | undefined,
   scanned: ScannedColumn | undefined,

@@ -1,12 +1,12 @@
 import { typeText } from '../../../columns/data-type.js'
 import type { DataType } from '../../../columns/data-type.js'
 
-/** Decimal digits that a double always keeps. */
+/** A double keeps every number of this many decimal digits. */
 const exactDigits = 15
 
 /**
- * True for types that are served as numbers and hold values which a double can't. Wider integers
- * are served as strings.
+ * True for types that are served as numbers and may hold values that a double can't represent.
+ * Wider integers are served as strings.
  */
 function mayBeRounded(type: DataType): boolean {
   return type.kind === 'decimal' ? type.width > exactDigits : isBigint(type)
@@ -16,7 +16,7 @@ function isBigint(type: DataType): boolean {
   return type.kind === 'scalar' && type.name === 'BIGINT'
 }
 
-/** SQL that is true for a value which a double can't hold. */
+/** SQL that is true for a value that a double can't represent. */
 export function isRounded(type: DataType, sql: string): string {
   const limit = Number.MAX_SAFE_INTEGER
   if (!mayBeRounded(type)) return 'false'
@@ -25,7 +25,9 @@ export function isRounded(type: DataType, sql: string): string {
   return `(${sql} IS NOT NULL AND ${back} IS DISTINCT FROM ${sql})`
 }
 
-/** The same for a value's text: beyond ±(2^53 − 1), or with more digits than a double keeps. */
+/**
+ * True for the text of such a value: beyond ±(2^53 − 1), or with more digits than a double keeps.
+ */
 export function isRoundedText(type: DataType, text: string): boolean {
   if (!mayBeRounded(type)) return false
   if (isBigint(type)) return Math.abs(Number(text)) > Number.MAX_SAFE_INTEGER

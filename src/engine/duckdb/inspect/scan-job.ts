@@ -7,13 +7,13 @@ import { textOrNull } from '../run-statement.js'
 import type { Statement } from '../run-statement.js'
 import { isRounded } from './rounded.js'
 
-/** Files of one layout, and the columns of them that one statement reads. */
+/** Files of one layout, and the columns that one statement reads from them. */
 export interface ScanJob {
   readonly files: Piece['files']
   readonly columns: readonly Column[]
 }
 
-/** What the scan of a column's values finds. */
+/** What a scan finds in a column. */
 export interface ScannedColumn {
   /** Rows with a value. */
   readonly values: number
@@ -51,17 +51,17 @@ export function compileScan({ files, columns }: ScanJob, range: Piece['range']):
   return { sql: `SELECT ${aggregates.join(', ')} FROM (${rows})`, values: parameters.values }
 }
 
-/** Without FILTER, because for that DuckDB copies every column of a chunk for every aggregate. */
+/** Avoids FILTER, with which DuckDB copies every column of a chunk for every aggregate. */
 function countWhere(condition: string): string {
   return `count(CASE WHEN ${condition} THEN 1 END)`
 }
 
-/** Types whose minimum and maximum show whether there is only one value. */
+/** True for types whose minimum and maximum show whether there is only one value. */
 function isOrdered({ rules: { domain } }: Column): boolean {
   return domain.kind === 'text' ? domain.form !== 'rendered' : domain.kind !== 'opaque'
 }
 
-/** Adds what one statement found to what earlier ones did, by the files' own column names. */
+/** Adds the results of one statement to earlier results, by the column names in the files. */
 export function addScanned(
   scanned: Map<string, ScannedColumn>,
   { columns }: ScanJob,
@@ -81,7 +81,7 @@ export function addScanned(
   }
 }
 
-/** A part without a value does not contradict the only value of the others. */
+/** The only value of all parts; parts without a value do not count. */
 function onlyOf(
   before: ScannedColumn | undefined,
   values: number,

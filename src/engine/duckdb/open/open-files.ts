@@ -15,7 +15,7 @@ import type { FileGroup } from './parquet-schemas.js'
 import { hasBounds, readBounds } from './read-bounds.js'
 import { isEncrypted, unreadableReason } from './unreadable.js'
 
-/** Files opened by the same statements: enough to share their cost, few enough to stay small. */
+/** Files that the same statements open: enough to share their cost, few enough to stay small. */
 const batchFilesMax = 128
 const probeRows = 3
 /** Longer files are probed one by one: a condition on row numbers decodes a whole row group. */
@@ -30,8 +30,8 @@ interface OpenOptions {
 }
 
 /**
- * Opens new files before they are served, in sandboxes of their own: a file that DuckDB can't read,
- * or that breaks it, never reaches the serving instance.
+ * Opens new files before they are served, in separate sandboxes: a file that DuckDB can't read, or
+ * that crashes it, never reaches the serving instance.
  */
 export function duckDbOpener(memoryLimitBytes: number): OpenFiles {
   return (paths, boundsOf) =>
@@ -49,7 +49,7 @@ export function duckDbOpener(memoryLimitBytes: number): OpenFiles {
 }
 
 /**
- * Opens files together, in one sandbox. When that fails, each half is opened separately, the first
+ * Opens files together, in one sandbox. After a failure it opens each half separately, the first
  * one first, until only the first bad file fails.
  */
 async function openBatch(
@@ -105,7 +105,7 @@ async function openTogether(
   return paths.map((path) => required(opened.get(path)))
 }
 
-/** Reads and encodes a few rows of every column of each file, like a page that is served. */
+/** Reads and encodes a few rows of every column of each file, like a served page. */
 async function probe(run: RunStatement, { files, columns }: FileGroup): Promise<void> {
   const row = encodeRow(
     columns.map(({ name, type }) => ({ column: plainColumn(name, type), sql: identifier(name) })),
@@ -123,7 +123,7 @@ async function probe(run: RunStatement, { files, columns }: FileGroup): Promise<
   }
 }
 
-/** Column → path → bounds. */
+/** The bounds by column, then by path. */
 async function groupBounds(
   run: RunStatement,
   { files, columns }: FileGroup,

@@ -14,7 +14,7 @@ const longNames: Readonly<Record<string, ScalarName>> = {
   'TIMESTAMP WITH TIME ZONE': 'TIMESTAMPTZ',
 }
 
-/** A DuckDB type as one of the product's own. */
+/** Converts a DuckDB type to a product type. */
 export function dataTypeOf(type: DuckDBType): DataType {
   if (type.alias === 'JSON') return { kind: 'scalar', name: 'JSON' }
   if (type instanceof DuckDBDecimalType) {

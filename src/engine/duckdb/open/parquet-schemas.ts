@@ -6,15 +6,15 @@ import type { RunStatement } from '../run-statement.js'
 import { dataTypeOf } from './parquet-columns.js'
 import { readSchemaTree } from './schema-tree.js'
 
-/** Files that hold the same columns in the same types. */
+/** Files that have the same columns with the same types. */
 export interface FileGroup {
   readonly files: readonly { readonly path: string; readonly rows: number }[]
   readonly columns: readonly FileColumn[]
 }
 
 /**
- * The files of each Parquet schema, with its columns; every file is in one group.
- * @throws FileError for columns whose names are equal but for case, and for a file without columns
+ * Groups files by Parquet schema, with the columns of each group; every file is in one group.
+ * @throws FileError for columns whose names differ only in case, and for a file without columns
  */
 export async function groupFiles(
   connection: DuckDBConnection,
@@ -39,12 +39,12 @@ export async function groupFiles(
   return grouped
 }
 
-/** Everything that decides as which types DuckDB reads a file's columns, as one short text. */
+/** A hash of everything that determines the types in which DuckDB reads a file's columns. */
 const schemaTexts = `SELECT file_name, md5(CAST(to_json(list([name, type, type_length,
     repetition_type, CAST(num_children AS VARCHAR), converted_type, CAST(scale AS VARCHAR),
     CAST(precision AS VARCHAR), logical_type])) AS VARCHAR))
   FROM parquet_schema($1) GROUP BY file_name`
-/** GeoParquet: by its notes beside the schema, DuckDB reads bytes as geometries. */
+/** GeoParquet metadata beside the schema makes DuckDB read bytes as geometries. */
 const geometryTexts = `SELECT file_name, md5(string_agg(CAST(value AS VARCHAR)))
   FROM parquet_kv_metadata($1) WHERE key = 'geo' GROUP BY file_name`
 
@@ -57,7 +57,7 @@ async function readTexts(
   return new Map(names.map((name, index) => [String(name), String(texts[index])]))
 }
 
-/** Counts rows as they are read: the footer's number for the whole file may be too small. */
+/** Counts rows by reading them: the total in the footer may be too small. */
 async function countRows(run: RunStatement, paths: readonly string[]): Promise<FileGroup['files']> {
   const [indexes = [], counts = []] = await run({
     sql: `SELECT file_index, count(*) FROM ${boundFilesSql('$1')} GROUP BY file_index`,

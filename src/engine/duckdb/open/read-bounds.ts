@@ -7,16 +7,16 @@ import { bindPaths, boundFilesSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 import { identifier } from '../sql.js'
 
-/** True for types whose bounds help to choose files: those compared exactly, and stored text. */
+/** True for types whose bounds help to choose files: exactly compared types, and stored text. */
 export function hasBounds({ type }: Pick<FileColumn, 'type'>): boolean {
   const { domain } = columnRules(type)
   return domain.kind === 'grid' || (domain.kind === 'text' && domain.form === 'text')
 }
 
 /**
- * Smallest and largest value of a column in each of some files that hold it in the same type, in
- * the form that a filter takes; a file without a value has none. They come from the footers if the
- * statistics there are complete, else from the column itself.
+ * Reads the smallest and largest value of a column in each of some files that hold it in the same
+ * type, in the form of a filter's values; a file without a value has none. They come from the
+ * footers if the statistics there are complete, otherwise from the column itself.
  */
 export async function readBounds(
   run: RunStatement,
@@ -33,7 +33,7 @@ export async function readBounds(
 }
 
 /**
- * Leaves out files in which a row group has no statistics, a writer shortened a text, or an end is
+ * Skips files in which a row group has no statistics, a writer shortened a text, or a bound is
  * infinite, which hides the finite values behind it. Null if every value is empty.
  */
 async function footerBounds(

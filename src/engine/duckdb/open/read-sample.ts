@@ -30,14 +30,14 @@ export function duckDbSampler(memoryLimitBytes: number): WithSample {
     })
 }
 
-/** All files if they are few; else some of them, evenly spread. */
+/** All files if they are few; otherwise some of them, evenly spread. */
 function chosenFiles({ files }: Version): readonly DataFile[] {
   const filled = files.filter(({ rows }) => rows > 0)
   const step = Math.max(1, filled.length / filesMax)
   return filled.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step))
 }
 
-/** The first rows of each file: `f` is the file, `c0`, `c1`, … are the columns. */
+/** Loads the first rows of each file: `f` is the file, `c0`, `c1`, … are the columns. */
 async function load(
   run: RunStatement,
   files: readonly DataFile[],

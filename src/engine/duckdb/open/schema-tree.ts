@@ -2,16 +2,18 @@ import { bindPaths } from '../paths.js'
 import { textOrNull } from '../run-statement.js'
 import type { RunStatement } from '../run-statement.js'
 
-/** A column of a file with everything that is nested in it. */
+/** A column of a file with all columns nested in it. */
 export interface SchemaColumn {
   readonly name: string
-  /** The file can't hold an empty value here. */
+  /** True if the file can't hold an empty value here. */
   readonly required: boolean
-  /** Of the column and of everything within it, in DuckDB's notation; null if it has none. */
+  /**
+   * Logical types of the column and all columns in it, in DuckDB's notation; null if it has none.
+   */
   readonly logicalTypes: readonly (string | null)[]
 }
 
-/** The columns of a file. Its schema is a tree in depth-first order, below one root. */
+/** Reads the columns of a file. Its schema is a tree in depth-first order, below one root. */
 export async function readSchemaTree(
   run: RunStatement,
   path: string,

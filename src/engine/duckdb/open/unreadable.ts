@@ -3,9 +3,9 @@ import { bindPaths } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 
 /**
- * Why DuckDB could not read a file, with its class of error: its own text without the path, because
- * the caller names the file. Too little memory is not the file's fault, so that text says what to
- * change.
+ * Why DuckDB could not read a file, with its class of error: DuckDB's text without the path,
+ * because the caller names the file. If memory is short, the file is not at fault, and the text
+ * says what to change.
  */
 export function unreadableReason(cause: unknown, path: string): string {
   const { type, text } = readFailure(cause)
@@ -22,7 +22,7 @@ export function unreadableReason(cause: unknown, path: string): string {
 }
 
 /**
- * True for a file whose columns are encrypted behind a readable footer. Ask it only about a file
+ * True for a file whose columns are encrypted behind a readable footer. Call it only for a file
  * that failed: DuckDB reports encrypted pages as damaged ones.
  */
 export async function isEncrypted(run: RunStatement, path: string): Promise<boolean> {

@@ -19,16 +19,15 @@ import { inner, keyColumns, layoutSql, readSql, scanSql } from './pack-sql.js'
 
 const columnsMax = 5
 const pageRows = 100
-/** Several values: one alone may be unusually quick. */
+/** Measures several values, because one alone may be unusually fast. */
 const valuesMax = 5
 const rounds = 5
-/** Enough to find a file's worth of neighbours among many millions. */
+/** Enough to find one file's number of adjacent rows among many millions. */
 const drawnValues = 20_000
 
 /**
- * Measures with the engine that serves: it looks a few values from the middle up, alternately in
- * the files as they are and in a file of their neighbours that is written like `das dataset pack`
- * does.
+ * Measures with the serving engine: looks up a few values from the middle, alternately in the
+ * original files and in one file of adjacent rows that is written like `das dataset pack` does.
  */
 export function duckDbGain(memoryLimitBytes: number): MeasurePackGain {
   return async (version, signal) => {
@@ -63,7 +62,7 @@ export function duckDbGain(memoryLimitBytes: number): MeasurePackGain {
 interface PackedSample {
   readonly path: string
   readonly rows: number
-  /** Values of the first key column, in the form that a filter takes. */
+  /** Values of the first key column, in the form of a filter's values. */
   readonly values: readonly string[]
 }
 
@@ -86,9 +85,7 @@ async function packSample(
   return { path, rows: Number(rows[0]), values: values.map(String) }
 }
 
-/**
- * Reads only the first key column: finds two values that are about a file's worth of rows apart.
- */
+/** Reads only the first key column: finds two values about one file's number of rows apart. */
 function neighboursSql(order: PackOrder): string {
   const [key] = keyColumns(order)
   const rows = order.files.reduce((sum, file) => sum + file.rows, 0)
@@ -117,7 +114,7 @@ function keySql(order: PackOrder): string {
   return key ? inner(order.columns.indexOf(key)) : 'NULL'
 }
 
-/** The version as if its only file were the packed one. */
+/** The version with the packed file as its only file. */
 function packedVersion(version: Version, { path, rows }: PackedSample): Version {
   const types = new Map(version.columns.map(({ source, type }) => [source, type]))
   const file: DataFile = {
@@ -148,7 +145,7 @@ async function compare(
       for (const value of values) {
         const before = await lookUp(engine, now, value, signal)
         const after = await lookUp(engine, packed, value, signal)
-        // The first round only fills the caches.
+        // The first round only warms the caches.
         if (round === 0) continue
         times.now.push(before)
         times.packed.push(after)

@@ -6,17 +6,17 @@ import { inner, keyColumns, readSql, scanSql } from './pack-sql.js'
 import type { PackScan } from './pack-sql.js'
 
 /**
- * Finds a scan's checksum: the number of rows, and the sum over rows of a 64-bit hash of all their
- * cells. Equal sets of rows have equal sums in any order; different ones only with a chance of
- * about 2⁻⁶⁴. The hash distinguishes empty from '' and 0, -0.0 from 0.0, and a value from the same
- * one in the next column. It does not distinguish NaNs, nor values inside lists, structs and
- * VARIANTs that have the same text.
+ * SQL for a scan's checksum: the number of rows, and the sum over rows of a 64-bit hash of all
+ * their cells. Equal sets of rows have equal sums in any order; different sets collide with a
+ * chance of about 2⁻⁶⁴. The hash distinguishes empty from '' and 0, -0.0 from 0.0, and a value from
+ * the same one in the next column. It does not distinguish NaNs, nor values inside lists, structs
+ * and VARIANTs that have the same text.
  */
 export function scanChecksumSql(order: PackOrder, scan: PackScan): string {
   return `${checksumSql(order)} FROM (${scanSql(order, scan, order.columns)})`
 }
 
-/** Finds a packed file's checksum. */
+/** SQL for a packed file's checksum. */
 export function packedChecksumSql(order: PackOrder, path: string): string {
   const list = order.columns.map(({ name }, index) => `${identifier(name)} AS ${inner(index)}`)
   return `${checksumSql(order)} FROM (SELECT ${list.join(', ')} FROM ${readSql([path])})`
@@ -27,7 +27,9 @@ function checksumSql({ columns }: PackOrder): string {
   return `SELECT count(*), coalesce(sum(CAST(hash(${parts.join(', ')}) AS HUGEINT)), 0)`
 }
 
-/** DuckDB gives one hash to 0.0 and -0.0, to [] and null, and to a list and the same one nested. */
+/**
+ * DuckDB gives one hash to 0.0 and -0.0, to [] and null, and to a list and the same list nested.
+ */
 function hashParts(sql: string, type: DataType): readonly string[] {
   if (type.kind === 'scalar') {
     if (type.name === 'FLOAT' || type.name === 'DOUBLE') return [sql, `signbit(${sql})`]
@@ -36,7 +38,7 @@ function hashParts(sql: string, type: DataType): readonly string[] {
   return type.kind === 'decimal' || type.kind === 'enum' ? [sql] : [textOf(sql)]
 }
 
-/** Counts rows of packed files whose key is less than that of the row before. */
+/** SQL that counts rows of packed files whose key is less than that of the row before. */
 export function disorderSql(order: PackOrder, paths: readonly string[], where = 'true'): string {
   const row = `row(${keyColumns(order)
     .map(({ name }) => identifier(name))

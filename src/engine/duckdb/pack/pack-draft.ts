@@ -10,11 +10,11 @@ import { PackError, draftOf } from '../../../versions/packing/packer.js'
 import type { PackOrder, PackedFile, StoredColumn } from '../../../versions/packing/packer.js'
 import type { PackLayout } from './pack-layout.js'
 
-/** Raise it when the layout of drafts changes, so that old ones are not used. */
+/** Increase it when the layout of drafts changes, so that old drafts are not used. */
 const format = 1
 
 /**
- * The folder beside the target in which packed files are made. Its `pack.json` names their sources
+ * The folder beside the target for packed files in progress. Its `pack.json` names their sources
  * and the finished files. It moves into the target with them, so that the next pack recognises the
  * folder as one of the dataset's.
  */
@@ -31,7 +31,9 @@ export class PackDraft {
     this.#files = new Map(files.map((file) => [file.name, file]))
   }
 
-  /** Keeps what an earlier try with the same sources finished, and removes everything else. */
+  /**
+   * Keeps the files that an earlier try with the same sources finished; removes everything else.
+   */
   static async open(order: PackOrder, layout: PackLayout): Promise<PackDraft> {
     const identity = await identityOfOrder(order, layout)
     const folder = draftOf(order.target)
@@ -90,7 +92,7 @@ export class PackDraft {
     return sum
   }
 
-  /** Writes a file's bytes through to the disk, before `save`. */
+  /** Syncs a file to the disk, before `save`. */
   sync(name: string): Promise<void> {
     return sync(this.path(name))
   }
@@ -99,7 +101,7 @@ export class PackDraft {
     await rm(this.folder, { recursive: true, force: true })
   }
 
-  /** Makes the draft the target and writes it through to the disk. */
+  /** Renames the draft to the target and syncs it to the disk. */
   async finish(names: readonly string[]): Promise<void> {
     for (const name of await readdir(this.folder)) {
       const isKept = name === packRecordName || names.includes(name)
@@ -116,7 +118,7 @@ export class PackDraft {
     await rm(old, { recursive: true, force: true })
   }
 
-  /** Removes what a try left when its process ended. */
+  /** Removes files that an interrupted try left. */
   async #removeUnfinished(): Promise<void> {
     for (const name of await readdir(this.folder)) {
       if (name === packRecordName || name === planName || this.#files.has(name)) continue
@@ -149,7 +151,7 @@ export async function packedBefore(
   return files
 }
 
-/** A hash of sources and layout: while it stays the same, so does the result. */
+/** A hash of sources and layout: equal hashes have equal results. */
 async function identityOfOrder(order: PackOrder, layout: PackLayout): Promise<string> {
   const hash = createHash('sha256')
   const add = (value: unknown) => hash.update(`${JSON.stringify(value)}\n`)

@@ -4,7 +4,7 @@ import { PackError } from '../../../versions/packing/packer.js'
 import type { PackOrder } from '../../../versions/packing/packer.js'
 import { readFailure } from '../duckdb-failure.js'
 
-/** Why packing failed, for the owner; a bug of ours is returned as it is. */
+/** Why packing failed, for the owner; a bug of ours is returned unchanged. */
 export function packFailure(cause: unknown, { dataset, files, target }: PackOrder): unknown {
   if (cause instanceof PackError || cause instanceof FileError) return cause
   const { type, text } = readFailure(cause)
@@ -19,7 +19,7 @@ export function packFailure(cause: unknown, { dataset, files, target }: PackOrde
   const source = files.find(({ path }) => text.includes(path))
   const [words = ''] = text.replaceAll(`${dirname(target)}/`, '').split('\n')
   if (!source) {
-    // For damaged pages DuckDB does not name the file.
+    // DuckDB does not name the file that has damaged pages.
     const advice = '`das dataset check --deep` finds the damaged file'
     return new PackError(`Packing failed: ${words} (${type}); ${advice}.`, cause)
   }

@@ -6,7 +6,7 @@ import type { PackOrder } from '../../../versions/packing/packer.js'
 import { pathsSql } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 
-/** What one packing may use. */
+/** Limits of one packing. */
 export interface PackLimits {
   readonly memoryLimitBytes: number
   readonly threads: number
@@ -14,20 +14,20 @@ export interface PackLimits {
   readonly tempSizeMaxBytes: number
 }
 
-/** More memory hardly makes it quicker. */
+/** More memory hardly speeds packing up. */
 const memoryBytesMax = 2 * 1024 ** 3
 const memoryShareMax = 0.4
-/** With less for each thread, they slow one another down. */
+/** With less memory per thread, threads slow each other down. */
 const threadBytesMin = 256 * 1024 ** 2
-/** Packed files are usually smaller than their sources, but not than those of a stronger codec. */
+/** Packed files are usually smaller than their sources, unless the sources use a stronger codec. */
 const growth = 1.25
-/** Of the plan while it is sorted: a key and a position. */
+/** Bytes per row while the plan is sorted: a key and a position. */
 const planRowBytes = 64
 const reserveBytes = 256 * 1024 ** 2
 
 /**
- * What packing may use on this machine.
- * @throws PackError if the disk has too little space for what is still to write
+ * The limits of packing on this machine.
+ * @throws PackError if the disk has too little space for the files not yet written
  */
 export async function requireSpace(
   order: PackOrder,
@@ -65,13 +65,13 @@ function gigabytes(bytes: number): string {
   return (bytes / 1e9).toFixed(1)
 }
 
-/** The share of memory for the rows of one batch; sorting them takes as much again. */
+/** The share of memory for the rows of one batch; sorting them takes the same amount again. */
 const batchShare = 0.3
 const widthFilesMax = 16
-/** What DuckDB keeps of a text in the row; a text of more than 12 bytes lies elsewhere. */
+/** What DuckDB keeps of a text in the row; it stores a text of more than 12 bytes elsewhere. */
 const textBytes = 16
 
-/** How many files are sorted and written at once; at least one. */
+/** The number of files to sort and write at once; at least one. */
 export async function filesPerBatch(
   run: RunStatement,
   order: PackOrder,

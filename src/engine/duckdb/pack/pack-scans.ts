@@ -14,11 +14,11 @@ interface CheckScan {
   readonly rows: number
 }
 
-/** Four row groups of the usual size, so that a scan mostly ends where a row group ends. */
+/** Four row groups of the default size, so that a scan usually ends where a row group ends. */
 const checkRowsMax = 4 * 122_880
-/** Smaller files are read whole: there is little to leave out. */
+/** Smaller files are read whole: a separate scan would skip few rows. */
 const ownScanRowsMin = 2 * 122_880
-/** Each scan of its own lengthens the statement by every column. */
+/** Each separate scan lengthens the statement by every column. */
 const ownScansMax = 64
 
 /** All rows, in as few scans as the layouts of the files allow. */
@@ -27,9 +27,8 @@ export function wholeScans(order: PackOrder): readonly PackScan[] {
 }
 
 /**
- * Scans that find the rows of these ranges, and others with them. A large file of which few rows
- * are needed has a scan of its own for only those: nearly every file, if files are sorted like the
- * target.
+ * Scans that find the rows of these ranges, and possibly others. A large file of which few rows are
+ * needed has its own scan for only those: nearly every file, if files are sorted like the target.
  */
 export function batchScans(order: PackOrder, ranges: readonly FileRange[]): readonly PackScan[] {
   const own = ranges
@@ -47,7 +46,7 @@ export function batchScans(order: PackOrder, ranges: readonly FileRange[]): read
   return scans.length > 0 ? scans : [{ files: [0], range: { from: 0, to: 0 } }]
 }
 
-/** All rows in parts of bounded size: many small files, or a part of a large one. */
+/** All rows in parts of limited size: many small files, or a part of a large one. */
 export function* checkScans(order: PackOrder): Generator<CheckScan> {
   for (const files of sameColumns(order, [...order.files.keys()])) {
     let part: number[] = []
@@ -72,7 +71,7 @@ export function* checkScans(order: PackOrder): Generator<CheckScan> {
 function* slices(file: number, rows: number): Generator<CheckScan> {
   for (let from = 0; from < rows; from += checkRowsMax) {
     const to = Math.min(from + checkRowsMax, rows)
-    // The last slice is open, so that rows beyond the expected number are found too.
+    // The last slice is open-ended, to find rows beyond the expected number.
     const range = { from, to: to === rows ? Number.MAX_SAFE_INTEGER : to }
     yield { scan: { files: [file], range }, rows: to - from }
   }

@@ -5,15 +5,15 @@ import { pathsSql, targetSql } from '../paths.js'
 import { identifier, literal } from '../sql.js'
 import type { PackLayout } from './pack-layout.js'
 
-/** What one scan of the sources reads: files with the same columns, or some rows of one file. */
+/** What one scan reads from the sources: files with the same columns, or some rows of one file. */
 export interface PackScan {
-  /** Into the order's files. */
+  /** Indexes into the order's files. */
   readonly files: readonly number[]
   /** Row numbers from `from` up to but not including `to`; null = all. */
   readonly range: { readonly from: number; readonly to: number } | null
 }
 
-/** The name of a column of the dataset in our statements: it can't clash with a name of ours. */
+/** The name of a dataset column in our statements: it can't clash with a name of ours. */
 export function inner(index: number): string {
   return `c${index}`
 }
@@ -58,7 +58,7 @@ function columnSql(
   return typeText(stored) === target ? identifier(name) : `CAST(${identifier(name)} AS ${target})`
 }
 
-/** The value of the file that a row comes from. */
+/** The value for the file that a row comes from. */
 function chosen(values: readonly string[]): string {
   const [only = 'NULL'] = values
   return values.length === 1
@@ -66,7 +66,7 @@ function chosen(values: readonly string[]): string {
     : `list_extract([${values.join(', ')}], CAST(file_index AS BIGINT) + 1)`
 }
 
-/** SQL that reads the rows of files, with the columns that each holds. */
+/** SQL that reads the rows of files, with the columns of each file. */
 export function readSql(paths: readonly string[]): string {
   return `read_parquet(${pathsSql(paths)}, hive_partitioning = false, union_by_name = false)`
 }
@@ -89,13 +89,13 @@ export function keyColumns({ key, columns }: PackOrder): readonly StoredColumn[]
   })
 }
 
-/** The ranges of rows, file by file, that the plan has from `from` up to `to`. */
+/** Selects the ranges of rows, file by file, of the plan's rows from `from` up to `to`. */
 export function rangesSql(plan: string, from: number, to: number): string {
   return `SELECT f, min(r), max(r) + 1, count(*) FROM ${readSql([plan])}
     WHERE file_row_number >= ${from} AND file_row_number < ${to} GROUP BY f ORDER BY f`
 }
 
-/** Makes a table of the plan's rows from `from` up to `to`, all columns, in their new order. */
+/** Creates a table of the plan's rows from `from` up to `to`, all columns, in their new order. */
 export function batchSql(
   order: PackOrder,
   scans: readonly PackScan[],

@@ -8,7 +8,7 @@ import { wholeScans } from './pack-scans.js'
 import { readSql, scanSql } from './pack-sql.js'
 
 /**
- * Writes a file without rows and reads it again: DuckDB silently replaces types that Parquet lacks
+ * Writes a file without rows and reads it back: DuckDB silently replaces types that Parquet lacks
  * (HUGEINT by DOUBLE).
  * @throws PackError naming the columns whose type would change
  */

@@ -23,12 +23,12 @@ import { batchScans, checkScans, wholeScans } from './pack-scans.js'
 import { batchSql, fileSql, planSql, rangesSql, readSql } from './pack-sql.js'
 import { requireSameTypes } from './pack-types.js'
 
-/** One packing while it runs. */
+/** The state of a running packing. */
 interface Packing {
   readonly order: PackOrder
   readonly layout: PackLayout
   readonly draft: PackDraft
-  /** The path by which statements read and write a file of the draft. */
+  /** The path of a draft file in statements. */
   readonly pathOf: (name: string) => string
   readonly limits: PackLimits
   readonly run: RunStatement
@@ -39,11 +39,10 @@ interface Packing {
 const reportEveryMs = 1000
 
 /**
- * Rewrites a dataset, sorted by its key, in the layout that is quickest to look rows up in. First
- * it sorts and keeps the order of all rows, as positions; then it reads, sorts and writes the rows
- * of a few target files at a time, so that memory is bounded for any size. It reads each file
- * again, and at the end the checksums over all cells of the sources and of the packed files must be
- * equal.
+ * Rewrites a dataset, sorted by its key, in the layout with the fastest look-ups. First it sorts
+ * and saves the order of all rows, as positions; then it reads, sorts and writes the rows of a few
+ * target files at a time, so that memory is bounded for any size. It reads each file back, and
+ * compares the checksums over all cells of the sources and of the packed files at the end.
  */
 export function duckDbPacker(layout: PackLayout = packLayout): PackFiles {
   return async (order, options) => {
@@ -102,7 +101,7 @@ async function pack(packing: Packing): Promise<readonly PackedFile[]> {
     await verify(packing, names)
     await draft.requireSameSources(layout)
   } catch (cause) {
-    // The next try must not go on with a draft that is wrong.
+    // The next try must not continue a wrong draft.
     if (cause instanceof PackError) await draft.remove()
     throw cause
   }
@@ -113,7 +112,7 @@ async function pack(packing: Packing): Promise<readonly PackedFile[]> {
   return files
 }
 
-/** DuckDB writes to another name and renames at the end: a plan that exists is complete. */
+/** DuckDB writes to another name and renames at the end: an existing plan is complete. */
 async function sortRows({ order, pathOf, run, rows, report }: Packing): Promise<void> {
   report('sorting', 0)
   const path = pathOf(planName)
@@ -127,7 +126,7 @@ async function sortRows({ order, pathOf, run, rows, report }: Packing): Promise<
   report('sorting', rows)
 }
 
-/** Files that an earlier try finished may be damaged by now: they are written again. */
+/** Files that an earlier try finished may be damaged by now; damaged ones are written again. */
 async function forgetDamaged(packing: Packing, names: readonly string[]): Promise<void> {
   const { draft } = packing
   for (const name of names) {
@@ -183,7 +182,7 @@ async function writeFile(packing: Packing, name: string, from: number): Promise<
   return readBack(packing, name)
 }
 
-/** Reads a whole packed file. @throws PackError if its rows are out of order */
+/** Reads a whole packed file back. @throws PackError if its rows are out of order */
 async function readBack({ order, pathOf, run }: Packing, name: string): Promise<FinishedFile> {
   const path = pathOf(name)
   await requireOrder(order, run, [path])

@@ -14,9 +14,9 @@ import { SqlParameters, condition } from './condition.js'
 import type { Piece, Scan } from './pieces.js'
 
 /**
- * Turns a question into SQL. Reads the rows of a piece, for `rowsOf`, as two values: a text of
- * numbers (for each row the index of its file in the piece, its row number, its length in bytes),
- * and the bytes of all rows. To fetch the rows one by one takes as long as to read them.
+ * Turns a question into SQL. The statement returns the rows of a piece as two values for `rowsOf`:
+ * a text of numbers (for each row the index of its file in the piece, its row number, its length in
+ * bytes), and the bytes of all rows. Fetching rows one by one takes as long as reading them.
  */
 export function compileRead(
   piece: Piece,
@@ -35,8 +35,8 @@ export function compileRead(
 }
 
 /**
- * The SQL of a piece's first rows that meet the predicates: for each its file in the piece, its row
- * number, and the expressions that `list` makes from the columns.
+ * The SQL that selects a piece's first rows that meet the predicates. Each row has its file in the
+ * piece, its row number, and the expressions that `list` makes from the columns.
  */
 export function pieceSql(
   piece: Piece,
@@ -71,19 +71,19 @@ export function rowsOf(piece: Piece, columns: readonly DuckDBValue[][]): readonl
   return rows.sort(byPosition)
 }
 
-/** The index in the version of a piece's file. */
+/** Converts the index of a file in the piece to its index in the version. */
 export function versionIndex({ files }: Piece, place: number): number {
   const file = files[place]
   if (!file) throw new RangeError('DuckDB returned a file that it was not given')
   return file.index
 }
 
-/** Orders rows as they are stored. */
+/** Compares rows by stored order. */
 export function byPosition({ position: a }: Row, { position: b }: Row): number {
   return a.file - b.file || a.row - b.row
 }
 
-/** How many rows of a scan meet the predicates. */
+/** Counts the rows of a scan that meet the predicates. */
 export function compileCount(scan: Scan, predicates: readonly Predicate[]): Statement {
   const parameters = new SqlParameters()
   const sqlOf = columnsOf(scan, parameters)
@@ -91,7 +91,7 @@ export function compileCount(scan: Scan, predicates: readonly Predicate[]): Stat
   return Object.freeze({ sql, values: parameters.values })
 }
 
-/** The SQL of a scan's rows that meet the predicates, with each column brought to its type. */
+/** The SQL of a scan's rows that meet the predicates, with each column cast to its type. */
 export function compileRows(
   scan: Scan,
   predicates: readonly Predicate[],
@@ -105,7 +105,7 @@ export function compileRows(
 
 /**
  * SQL of the columns in the dataset's types; null if the files lack them. All files of a scan have
- * one layout; values from their paths are found by the file.
+ * one layout; each file determines the values from its path.
  */
 function columnsOf({ files }: Scan, parameters: SqlParameters): (column: Column) => string {
   const first = files[0]?.file

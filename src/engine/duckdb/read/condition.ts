@@ -6,11 +6,11 @@ import type { BoundValue } from '../bind.js'
 import { servedText } from '../encode/encode.js'
 
 /**
- * In lists up to this long DuckDB compares value by value while it scans. Its own IN of five and
- * more is a join, which loses the stored order but is far quicker for long lists.
+ * DuckDB compares lists up to this long value by value while it scans. Its own IN of five or more
+ * values is a join, which loses the stored order but is far faster for long lists.
  */
 const shortListMax = 16
-/** Parameters prune row groups and a list does not; with more than this, planning costs more. */
+/** DuckDB prunes row groups by parameters but not by a list; more parameters cost more to plan. */
 const parametersMax = 1100
 
 /** Collects the values of one statement, each bound to the next `$n`. */
@@ -31,7 +31,7 @@ export function isJoin(predicate: Predicate): boolean {
   return 'values' in predicate && predicate.values.length > shortListMax
 }
 
-/** One predicate as SQL over the column as `sqlOf` gives it; every value is bound. */
+/** One predicate as SQL over the column's expression from `sqlOf`; every value is bound. */
 export function condition(
   predicate: Predicate,
   sqlOf: (column: Column) => string,
@@ -51,7 +51,7 @@ export function condition(
   }
 }
 
-/** Empty means served as null: also NaN, ±infinity and a null written in JSON. */
+/** A value is empty if it is served as null: also NaN, ±infinity and a null written in JSON. */
 function emptyCondition(kind: 'is_null' | 'not_null', column: Column, sql: string): string {
   if (mayBeInfinite(column)) {
     return kind === 'is_null' ? `(${sql} IS NULL OR NOT isfinite(${sql}))` : `isfinite(${sql})`
@@ -78,7 +78,7 @@ function compare(
 ): string {
   const left = comparable(column, value, sql)
   const right = parameters.add(bindValue(column, value))
-  // As a range: 0 and -0 are equal, but Bloom filters in files distinguish them.
+  // A range, because 0 and -0 are equal but Bloom filters in files distinguish them.
   if (kind === 'eq' && value === 0) return `(${left} >= ${right} AND ${left} <= -${right})`
   const comparison = `${left} ${signs[kind]} ${right}`
   return kind === 'eq' || kind === 'isdistinct' ? comparison : finite(column, sql, comparison)
@@ -105,14 +105,14 @@ function valueList(predicate: Membership, parameters: SqlParameters): string {
   return `(SELECT unnest(${listSql(parameters.add(bound))}))`
 }
 
-/** The column in the form that its values are bound as. */
+/** The column in the form in which its values are bound. */
 function comparable(column: Column, value: Value, sql: string): string {
   const { domain } = column.rules
   const isRendered = domain.kind === 'text' && domain.form !== 'text' && typeof value === 'string'
   return isRendered ? servedText(column.type, sql) : sql
 }
 
-/** Leaves out rows whose value is NaN or infinite: they count as empty. */
+/** Excludes rows whose value is NaN or infinite, because they count as empty. */
 function finite(column: Column, sql: string, comparison: string): string {
   return mayBeInfinite(column) ? `(${comparison} AND isfinite(${sql}))` : comparison
 }

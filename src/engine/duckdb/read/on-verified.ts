@@ -6,28 +6,28 @@ import { isFileFailure, readFailure } from '../duckdb-failure.js'
 import { ChangedFileError, UnverifiedError, requireUnchanged } from './unchanged.js'
 
 interface VerifiedWork {
-  /** Null = nothing is verified, and a file that was written to is a failure. */
+  /** Null = files are not verified, and a file that was written to is a failure. */
   readonly checks: FileChecks | null
   /** The files that the work may read. */
   readonly files: () => readonly DataFile[]
-  /** Ends the wait, not the verification, which the next query uses. */
+  /** Ends the wait but not the verification, whose result the next query uses. */
   readonly signal: AbortSignal
 }
 
-/** In each round at least one more file is verified, or a process changed one. */
+/** Each round verifies at least one more file, unless a process changes one. */
 const roundsMax = 100
-/** How long one query waits for files to be verified, which goes on without it. */
+/** How long one query waits for verification, which continues after that. */
 const waitMaxMs = 10_000
 const retryAfterSeconds = 5
-/** Files that are verified at the same time for one query. */
+/** The number of files that one query verifies at the same time. */
 const filesAtOnce = 4
 
 /**
- * Runs work on files of which this process has verified every byte. Work ends when it meets a file
- * that is not verified or was touched; it runs again from its start when the file is verified. In
- * between it holds no slot that another query could use.
- * @throws ChangedFileError when a file is not what its version was published with;
- *   service_unavailable when verifying takes long
+ * Runs work on files of which this process has verified every byte. Work fails when it reaches a
+ * file that is unverified or was modified; it restarts after the file is verified. Meanwhile it
+ * holds no slot.
+ * @throws ChangedFileError when a file differs from the published one; service_unavailable when
+ *   verification takes too long
  */
 export async function onVerified<T>(options: VerifiedWork, run: () => Promise<T>): Promise<T> {
   let waitedMs = 0
@@ -55,7 +55,7 @@ function beingVerified(): ServiceError {
   return new ServiceError('service_unavailable', detail, { retryAfterSeconds })
 }
 
-/** True if the failure came from files that are verified now. */
+/** True if the failure came from unverified files, which are verified now. */
 async function verifyAfter(cause: unknown, options: VerifiedWork): Promise<boolean> {
   const { checks, files } = options
   if (cause instanceof ChangedFileError) return false
@@ -73,7 +73,7 @@ async function verifyAfter(cause: unknown, options: VerifiedWork): Promise<boole
   return false
 }
 
-/** A file that was overwritten may be the cause of any failure. */
+/** Any failure may come from a file that was overwritten. */
 async function unverified(
   files: readonly DataFile[],
   checks: FileChecks | null,
@@ -102,7 +102,7 @@ async function requireIntact(
   }
 }
 
-/** The result of work that goes on when the signal aborts the wait for it. */
+/** Returns the result of work, which continues when the signal aborts the wait for it. */
 function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = () => {

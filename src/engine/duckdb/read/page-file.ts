@@ -17,18 +17,18 @@ import type { Piece } from './pieces.js'
 import { readPieces } from './read-pieces.js'
 import type { ReadContext } from './read-pieces.js'
 
-/** A table of the session that collects the pieces before they are written. */
+/** A temporary table that collects the pieces before they are written. */
 const table = 'temp.page'
-/** Every reader of Parquet knows it. */
+/** Every Parquet reader supports it. */
 const codec = 'snappy'
-/** More than any page has, so that a page is one row group. */
+/** More rows than any page has, so that a page is one row group. */
 const rowGroupRows = 122_880
 /** Rows in a file have no text of their own. */
 const noText = Buffer.alloc(0)
 
 /**
- * The page as one Parquet file, which is in `folder` only while it is written: the same rows as in
- * any other format, in stored order, with the column names that callers see.
+ * The page as one Parquet file: the same rows as in any other format, in stored order, with the
+ * public column names. The file is in `folder` only while it is written.
  * @throws service_unavailable when no file can be written there
  */
 export async function readPageFile(
@@ -55,7 +55,7 @@ function statement(sql: string, values: Statement['values'] = []): Statement {
   return Object.freeze({ sql, values })
 }
 
-/** Numbered names: they can't clash with names of ours. */
+/** Names columns by number, so that they can't clash with names of ours. */
 function tableColumns(columns: readonly Column[]): string {
   const cells = columns.map(({ type }, index) => `c${index} ${typeText(parquetType(type))}`)
   return ['piece BIGINT', 'file BIGINT', 'number BIGINT', ...cells].join(', ')
@@ -85,7 +85,7 @@ function placesOf(piece: Piece, [files = [], numbers = []]: unknown[][]): readon
   return rows.sort(byPosition)
 }
 
-/** Leaves out the extra row that was read only to know whether more follow. */
+/** Excludes the extra row that only shows whether more rows follow. */
 function compileWrite(columns: readonly Column[], rows: number, path: string): Statement {
   const list = columns.map(({ name }, index) => `c${index} AS ${identifier(name)}`)
   const sql = `COPY (SELECT ${list.join(', ')} FROM ${table} ORDER BY piece, file, number LIMIT $1)
@@ -93,7 +93,9 @@ function compileWrite(columns: readonly Column[], rows: number, path: string): S
   return statement(sql, [bindBigint(rows), bindTarget(path)])
 }
 
-/** The bytes of the file that `write` writes; the file is removed, also after a failure. */
+/**
+ * Returns the bytes of the file that `write` creates, and removes the file, also after a failure.
+ */
 async function writeFile(
   folder: string,
   write: (path: string) => Promise<unknown>,

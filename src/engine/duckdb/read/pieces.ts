@@ -4,46 +4,44 @@ import type { Choice, ChosenFile } from '../choice.js'
 import { isJoin } from './condition.js'
 
 /**
- * Rows of a version that one statement reads: of files laid out alike, in stored order. They come
- * before the rows of every later scan.
+ * Rows of a version that one statement reads from files of one layout, in stored order. They
+ * precede the rows of every later scan.
  */
 export interface Scan {
   readonly files: readonly ChosenFile[]
-  /** Row numbers from `from` up to but not including `to`, where it is part of one file. */
+  /** Row numbers from `from` up to but not including `to`, if the scan is a part of one file. */
   readonly range: { readonly from: number; readonly to: number } | null
 }
 
-/** A scan of which a page is read. */
+/** A scan for a page. */
 export interface Piece extends Scan {
   /**
-   * How its rows are read in stored order. `solo`: by a DuckDB of one thread, which stops when the
-   * page is full; `together`: by one whose threads share the work, each of which may find as many
-   * rows as the page lacks, in vain; `sorted`: by a plan that does not keep the order, so that it
-   * must be stated.
+   * How its rows are read in stored order. `solo`: one thread reads and stops when the page is
+   * full. `together`: threads share the work, but each may find a full page of rows, which are
+   * discarded. `sorted`: the plan loses the order, so the statement must specify it.
    */
   readonly plan: 'solo' | 'together' | 'sorted'
 }
 
-/** How far a walk is: the last row already seen, and how many rows the page still lacks. */
+/** The position of a walk: the last row returned, and how many rows the page still lacks. */
 export interface Progress {
   readonly after: Position | null
   readonly missing: () => number
 }
 
-/** What one thread reads: the rows of DuckDB's usual row group, by which threads share the work. */
+/** The rows of DuckDB's default row group, the unit in which threads share work. */
 export const soloRowsMax = 122_880
-/** DuckDB plans with the statistics of every file it is given, which costs as much as such rows. */
+/** Planning with a file's statistics costs DuckDB as much as reading this many rows. */
 const fileRowsMin = soloRowsMax / 16
-/** The next scan is at most so many times as large as what was read in vain. */
+/** The next scan is at most this many times as large as the rows already read. */
 const growthMax = 8
 
 /**
- * The pieces of a page in stored order, from the row after `after`; made one by one, as they are
- * needed. DuckDB keeps the stored order for a pure scan–filter–LIMIT, the quickest way of all. Most
- * pages fill in their first piece; what fills late is looked for in ever larger ones. A look-up by
- * key is known to need all of the few files chosen. A long list becomes a join, which does not keep
- * the order: then the rows are sorted, window by window, so that a page which fills early does not
- * sort the whole.
+ * Yields the pieces of a page in stored order, from the row after `after`, as they are needed.
+ * DuckDB keeps the stored order for a pure scan–filter–LIMIT, the fastest plan. Most pages fill in
+ * their first piece; the pieces grow for a page that does not. A look-up by key reads all of its
+ * few files at once. A long list becomes a join, which loses the order: its rows are sorted window
+ * by window, so that a page that fills early does not sort all rows.
  */
 export function* planPage(
   { files, predicates, isByKey }: Choice,
@@ -64,14 +62,14 @@ export function* planPage(
   }
 }
 
-/** The scans of a count, for which order means nothing. */
+/** The scans of a count, which needs no order. */
 export function planCount({ files }: Choice): readonly Scan[] {
   return [...scansOf(files, 0, () => Infinity)]
 }
 
 const sampleSlicesMax = 8
 
-/** The scans of a sample: everything if that is little, else slices spread evenly over it. */
+/** The scans of a sample: all rows if they are few, otherwise slices spread evenly over them. */
 export function planSample({ files: chosen }: Choice, rowsMax: number): readonly Scan[] {
   const rows = chosen.reduce((sum, { file }) => sum + file.rows, 0)
   if (rows <= rowsMax) return [...scansOf(chosen, 0, () => Infinity)]
@@ -82,7 +80,7 @@ export function planSample({ files: chosen }: Choice, rowsMax: number): readonly
   ).flat()
 }
 
-/** `size` rows from row `start` on, counted over all files; in parts where files end in between. */
+/** `size` rows from row `start`, counted over all files; one scan for each file they span. */
 function slicesFrom(chosen: readonly ChosenFile[], start: number, size: number): readonly Scan[] {
   let first = 0
   return chosen.flatMap((entry) => {
@@ -95,13 +93,13 @@ function slicesFrom(chosen: readonly ChosenFile[], start: number, size: number):
 
 const windowRowsMin = 8192
 const windowRowsMax = 4_194_304
-/** More than the rows found so far promise: the next ones may be thinner sown. */
+/** A margin over the expected rows: the next rows may match less often. */
 const spare = 1.5
 
 /**
- * Windows as large as the rows found so far let expect for the rest of the page. Each is at most
- * `growth` times all before it, so what it may waste is in proportion; after a first one that holds
- * next to none of the keys looked for, all the rest may follow.
+ * Sizes each window by the rows found so far, to fill the rest of the page. A window is at most
+ * `growth` times all rows before it, which bounds wasted reads. If the first window holds almost no
+ * matching keys, the next may read all the rest.
  */
 function* windows(
   chosen: readonly ChosenFile[],
@@ -121,12 +119,12 @@ function* windows(
   }
 }
 
-/** In rows. */
+/** The cost of a scan, in rows. */
 export function costOf({ files, range }: Scan): number {
   return range ? range.to - range.from : costOfFiles(files)
 }
 
-/** Of all their rows. */
+/** The cost of reading all rows of the files, in rows. */
 export function costOfFiles(files: readonly ChosenFile[]): number {
   return files.reduce((sum, { file }) => sum + fileCost(file), 0)
 }
@@ -135,7 +133,7 @@ function fileCost({ rows }: DataFile): number {
   return Math.max(rows, fileRowsMin)
 }
 
-/** Whole files together while they fit the size, larger ones in parts. */
+/** Groups whole files that fit the size, and splits larger ones. */
 function* scansOf(
   chosen: readonly ChosenFile[],
   start: number,
@@ -158,7 +156,7 @@ function* scansOf(
 }
 
 /**
- * The longest run of whole files from `index` on that fits the size; none when not even one does.
+ * The longest run of whole files from `index` that fits the size; empty if the first does not fit.
  */
 function wholeFiles(
   chosen: readonly ChosenFile[],

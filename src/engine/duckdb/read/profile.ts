@@ -9,22 +9,22 @@ import { compileRows } from './compile.js'
 import { SqlParameters, condition } from './condition.js'
 import { planCount, planSample } from './pieces.js'
 
-/** A column of the question with its name in our statements. */
+/** A column of the question and its name in our statements. */
 interface ProfiledCell {
   readonly column: Column
   readonly name: string
-  /** SQL for the value, NULL if null is served. */
+  /** SQL for the value; NULL if null is served. */
   readonly value: string
 }
 
-/** An estimate may be some percent too high for a column just within the limit. */
+/** An estimate may be a few percent too high for a column just within the limit. */
 const estimateSlack = 1.2
 const aggregatesPerColumn = 4
 
 /**
- * Profiles columns with two statements: first counts, minimum, maximum and an estimate of how many
- * distinct values there are; then the values of the columns that seem to have few. The second one
- * lists only those, which bounds memory.
+ * Profiles columns with two statements. The first returns counts, minimum, maximum and an estimate
+ * of the distinct values. The second lists the values of columns that seem to have few, which
+ * bounds memory.
  */
 export async function profileColumns(
   question: ProfileQuestion,
@@ -60,7 +60,7 @@ export async function profileColumns(
   }
 }
 
-/** Without FILTER, because for that DuckDB copies every column of a chunk for every aggregate. */
+/** Avoids FILTER, with which DuckDB copies every column of a chunk for every aggregate. */
 function compileAggregates(question: ProfileQuestion, cells: readonly ProfiledCell[]): Statement {
   const aggregates = cells.flatMap(({ column, value }) => [
     `count(*) - count(${value})`,
@@ -79,7 +79,7 @@ function compileValues(question: ProfileQuestion, cells: readonly ProfiledCell[]
   return compileOver(question, cells, lists)
 }
 
-/** One row of aggregates over every piece of the question. */
+/** One row of aggregates over all pieces of the question. */
 function compileOver(
   { version, predicates, rowsMax }: ProfileQuestion,
   cells: readonly ProfiledCell[],

@@ -9,19 +9,19 @@ import { costOf, planPage } from './pieces.js'
 import type { Piece, Scan } from './pieces.js'
 import { requireUnchanged, requireVerified } from './unchanged.js'
 
-/** What reading needs besides its question. */
+/** What a read needs besides its question. */
 export interface ReadContext {
-  /** Of the question. */
+  /** The choice of files for the question. */
   readonly choice: Choice
   readonly checks: FileChecks | null
   readonly paths: PlainPaths
-  /** Waits for the place that many rows need, unless they are chosen by key. */
+  /** Waits for a slot for large work, unless the key chooses the rows. */
   readonly grow: () => Promise<void>
 }
 
 /**
- * The rows of a page, piece by piece as `read` finds them, until it is full.
- * @throws UnverifiedError, ChangedFileError for files that are not known to be what was published
+ * Reads the rows of a page, piece by piece, until it is full.
+ * @throws UnverifiedError, ChangedFileError for files that may differ from the published ones
  */
 export async function readPieces(
   { after, limit }: Question,
@@ -29,7 +29,7 @@ export async function readPieces(
   read: (piece: Piece, limit: number) => Promise<readonly Row[]>,
 ): Promise<Rows> {
   const rows: Row[] = []
-  // One row more than asked for tells whether any follows.
+  // One extra row shows whether more rows follow.
   const missing = () => limit + 1 - rows.length
   let cost = 0
   for (const piece of planPage(choice, { after, missing })) {

@@ -5,7 +5,7 @@ import { identityOf } from '../../../versions/files/source-files.js'
 import type { FileChecks } from '../../../versions/store/file-checks.js'
 import type { DataFile } from '../../../versions/version.js'
 
-/** A file differs from the one that was published: rows read from it may be torn. */
+/** A file differs from the published one: rows read from it may be torn. */
 export class ChangedFileError extends Error {
   constructor({ name }: DataFile, what: string) {
     super(`${name} ${what}`)
@@ -24,7 +24,7 @@ export class UnverifiedError extends Error {
   }
 }
 
-/** So many checks take about a millisecond; other work of the event loop runs in between. */
+/** This many checks take about a millisecond; the event loop does other work in between. */
 const checksAtOnce = 200
 
 /**
@@ -37,11 +37,11 @@ export function requireVerified(files: readonly DataFile[], checks: FileChecks |
 }
 
 /**
- * Call it after each read: files that are unchanged now were unchanged during the read. Files that
- * only this server can write to are not checked. It runs on this thread, because the thread pool
- * takes fifty times as long as a check.
- * @throws UnverifiedError with the files that were touched; without checks, ChangedFileError for
- *   the first that was written to
+ * Call it after each read: files that are unchanged now were unchanged during the read. It skips
+ * files that only this server can write to. It runs on this thread, because the thread pool takes
+ * fifty times as long as a check.
+ * @throws UnverifiedError with the modified files; without checks, ChangedFileError for the first
+ *   file that was written to
  */
 export async function requireUnchanged(
   files: readonly DataFile[],

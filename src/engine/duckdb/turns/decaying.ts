@@ -3,14 +3,14 @@ interface Score {
   readonly atMs: number
 }
 
-/** With more clients, the one longest without a new amount is forgotten. */
+/** With more clients, the one with the oldest update is removed. */
 const clientsMax = 1000
 
-/** A number for each client that halves with time, so that old work counts less. */
+/** A score for each client that halves with time, so that old work counts less. */
 export class DecayingScores {
   readonly #halfLifeMs: number
   readonly #now: () => number
-  /** The client longest without a new amount comes first. */
+  /** The client with the oldest update comes first. */
   readonly #scores = new Map<string, Score>()
 
   constructor(halfLifeMs: number, now: () => number) {
@@ -26,7 +26,7 @@ export class DecayingScores {
     if (this.#scores.size > clientsMax && oldest !== undefined) this.#scores.delete(oldest)
   }
 
-  /** Zero for a client without an amount. */
+  /** The client's current score; zero for an unknown client. */
   of(client: string): number {
     const score = this.#scores.get(client)
     return score ? score.value * 0.5 ** ((this.#now() - score.atMs) / this.#halfLifeMs) : 0

@@ -5,24 +5,24 @@ import type { Choice } from '../choice.js'
 import { costOfFiles, soloRowsMax } from '../read/pieces.js'
 import type { QuerySize } from './turn.js'
 
-/** Values that one row is compared with; a long list is looked up, which costs about as many. */
+/** Comparisons for one row; DuckDB looks a long list up, which costs about as many. */
 const comparisonsMax = 64
 const listComparisonsMax = 16
 
-/** A page starts as this; what is not by key grows once it has read many rows (`isMuch`). */
+/** The initial size of a page; unless it is by key, it grows after many rows (`isMuch`). */
 export function sizeOfPage(choice: Choice): QuerySize {
   if (!areFew(choice)) return 'large'
   return choice.isByKey && isMuch(costOfFiles(choice.files)) ? 'byKey' : 'small'
 }
 
-/** A count reads every row of the files chosen; without conditions, only what the files say. */
+/** A count reads every row of the chosen files; without conditions it reads only file metadata. */
 export function sizeOfCount(choice: Choice): QuerySize {
   if (choice.predicates.length === 0) return 'small'
   const size = sizeOfPage(choice)
   return size === 'small' && isMuch(costOfFiles(choice.files)) ? 'large' : size
 }
 
-/** A profile reads as many cells as its rows and columns have. */
+/** A profile reads rows × columns cells. */
 export function sizeOfProfile(
   choice: Choice,
   { columns, rowsMax }: Pick<ProfileQuestion, 'columns' | 'rowsMax'>,
@@ -31,12 +31,14 @@ export function sizeOfProfile(
   return areFew(choice) && !isMuch(rows * columns.length) ? 'small' : 'large'
 }
 
-/** More rows than small work reads. */
+/** True for more rows than small work reads. */
 export function isMuch(rows: number): boolean {
   return rows > soloRowsMax
 }
 
-/** Whether comparisons cost little; those with the key choose files, or end soon. */
+/**
+ * True if comparisons cost little; those on the key do not count: they choose files or end early.
+ */
 function areFew({ version, predicates }: Choice): boolean {
   const others = predicates.filter((predicate) => !isByKey(version, predicate))
   return others.reduce((sum, each) => sum + comparisonsOf(each), 0) <= comparisonsMax

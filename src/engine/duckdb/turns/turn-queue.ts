@@ -1,6 +1,6 @@
 import type { Turn } from './turn.js'
 
-/** A turn that waits for a place. */
+/** A turn that waits for a slot. */
 export interface Waiter {
   readonly turn: Turn
   readonly start: () => void
@@ -8,12 +8,12 @@ export interface Waiter {
 }
 
 /**
- * The queries that wait, in fair order: clients take turns, so many requests of one client delay
+ * The waiting queries, in fair order: clients take turns, so many requests of one client delay
  * another client by one. Turns for which `goesLast` is true come after all others.
  */
 export class TurnQueue {
   readonly #goesLast: (turn: Turn) => boolean
-  /** In order of turn: the client served is put back at the end. */
+  /** In order of turn; a served client moves to the end. */
   readonly #queues = new Map<string, Waiter[]>()
   #length = 0
 
@@ -33,7 +33,7 @@ export class TurnQueue {
     this.#length += 1
   }
 
-  /** Does nothing if it no longer waits. */
+  /** Does nothing if the waiter is not in the queue. */
   remove(waiter: Waiter): void {
     const { client } = waiter.turn
     const queue = this.#queues.get(client)
@@ -44,7 +44,7 @@ export class TurnQueue {
     this.#length -= 1
   }
 
-  /** The first in order that may start. It waits no more, and its client goes to the end. */
+  /** Removes and returns the first turn that may start, and moves its client to the end. */
   take(mayStart: (turn: Turn) => boolean): Waiter | undefined {
     let late: Waiter | undefined
     const first = this.#find((waiter) => {
@@ -70,7 +70,7 @@ export class TurnQueue {
   }
 
   /**
-   * The last request of the client that has the most waiting; it must be more than `client` has.
+   * The last request of the client with the most waiting requests, if it has more than `client`.
    */
   lastOfLongest(client: string): Waiter | undefined {
     let longest = this.#queues.get(client) ?? []
@@ -79,7 +79,7 @@ export class TurnQueue {
     return longest.length >= least ? longest.at(-1) : undefined
   }
 
-  /** How many turns for which `competes` is true start before this one, if it comes last. */
+  /** How many turns for which `competes` is true would start before this one if it joined last. */
   ahead(turn: Turn, competes: (other: Turn) => boolean): number {
     const isLast = this.#goesLast(turn)
     const own = this.#count(turn.client, competes)

@@ -3,15 +3,15 @@ import type { TimeLimit } from '../../deadline.js'
 import type { ReadOptions } from '../../engine.js'
 
 /**
- * What is known about a query before it runs. `small`: few rows and comparisons, by the files' own
- * numbers; `byKey`: by values of the key, which mostly find few rows; `large`: anything else.
+ * The expected size of a query. `small`: few rows and comparisons, by the file metadata; `byKey`:
+ * selects by values of the key, which usually match few rows; `large`: any other query.
  */
 export type QuerySize = 'small' | 'byKey' | 'large'
 
-/** Stops work by key, which then runs again as large. */
+/** Stops work by key, which then restarts as large. */
 export class Overrun extends Error {}
 
-/** A query's turn: before, while and after it holds a place. */
+/** A query's turn: before, while and after it holds a slot. */
 export class Turn {
   readonly client: string
   readonly timeLimit: TimeLimit | undefined
@@ -51,7 +51,7 @@ export class Turn {
     }, timeLimit.leftMs)
   }
 
-  /** Gives the place back; returns how long it was held. */
+  /** Frees the slot; returns how long it was held, in ms. */
   stop(): number {
     clearTimeout(this.#timer)
     const { ranMs, timeLimit } = this

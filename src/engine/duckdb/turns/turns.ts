@@ -10,50 +10,48 @@ import { untilFree } from './until-free.js'
 
 export interface TurnsOptions {
   /**
-   * How many queries may run at once. Large ones leave one place free; where there is only one, a
+   * How many queries may run at once. Large queries leave one slot free; with a single slot, one
    * query that is not large may run beside a large one.
    */
   readonly slots: number
-  /** How many may wait, over all clients. */
+  /** How many requests may wait, over all clients. */
   readonly queueMax: number
   /** How long a request may wait, unless the longest running query ends later. */
   readonly waitMaxMs: number
 }
 
-/** What work can do with its turn. */
+/** What a turn offers to its work. */
 export interface Held {
-  /**
-   * Aborts with the caller's, at the end of the time limit, and when work by key takes too long.
-   */
+  /** Aborts with the caller's signal, at the time limit, and when work by key takes too long. */
   readonly signal: AbortSignal
-  /** Whether it is not large, but large work runs at the same time. */
+  /** True if this work is not large but large work runs at the same time. */
   readonly isBesideLarge: () => boolean
-  /** Before work that is large: waits for a place for it, unless this turn has one. */
+  /** Call it before large work: waits for a slot for large work, unless this turn has one. */
   readonly grow: () => Promise<void>
 }
 
-/** Work by key may take longer only while no small work of another client waits. */
+/** Work by key may exceed this time only while no small work of another client waits. */
 const sliceMs = 250
 const watchEveryMs = 25
-/** A client with more overruns recently has its work by key treated as large. */
+/** A client with more recent overruns has its work by key treated as large. */
 const overrunsMax = 2
-/** A client whose large queries recently ran so long without a result goes last. */
+/** A client goes last if its large queries recently ran longer than this without a result. */
 const wastedMaxMs = 15_000
 const forgottenByHalfMs = 60_000
-/** No request is refused sooner. */
+/** The shortest wait before a request is refused. */
 const patienceMinMs = 5000
-/** For a query to stop after its time limit. */
+/** The time in which a query stops after its time limit. */
 const stopMs = 1000
-/** Of the newest query in the usual time. */
+/** The weight of the newest query in the usual time. */
 const newestShare = 0.2
 const retryMaxSeconds = 60
 
 /**
- * Decides when each query runs, so that one client can't block the others: a fixed number of places
- * and a fair, bounded queue (`TurnQueue`). One place is always left
- * to work that is not large, and a client never holds the last place for large work where there are
- * two or more. A client whose large queries keep ending without a result goes last. When the queue
- * is full, the last request of the client with the most waiting gives way.
+ * Schedules queries so that one client can't block the others: a fixed number of slots and a fair,
+ * bounded queue (`TurnQueue`). One slot is always free for work that is not large. With two or more
+ * slots for large work, one client never holds all of them. A client whose large queries keep
+ * ending without a result goes last. When the queue is full, the last request of the client with
+ * the most waiting requests is refused.
  */
 export class Turns {
   readonly #options: TurnsOptions
@@ -77,7 +75,7 @@ export class Turns {
   }
 
   /**
-   * Runs `work` when a place is free; work by key that is cut runs again, as large.
+   * Runs `work` when a slot is free; work by key that is stopped early restarts as large.
    * @throws service_unavailable when the queue is full or the wait too long; timeout; the signal's
    *   reason when it aborts
    */
@@ -128,7 +126,7 @@ export class Turns {
     turn.start()
   }
 
-  /** Does nothing where it has no place. */
+  /** Does nothing if the turn holds no slot. */
   #leave(turn: Turn): void {
     if (!this.#running.delete(turn)) return
     const ranMs = turn.stop()
@@ -207,7 +205,7 @@ export class Turns {
     last.refuse(this.#busy(last.turn))
   }
 
-  /** While small work of other clients waits, work by key is cut at the end of its slice. */
+  /** Stops work by key at the end of its slice while small work of other clients waits. */
   #watchSlices(): void {
     this.#slice ??= setTimeout(() => {
       this.#slice = undefined
@@ -221,14 +219,14 @@ export class Turns {
     }, watchEveryMs).unref()
   }
 
-  /** It goes on where there is a place for large work. */
+  /** The work continues if a slot for large work is free. */
   #endSlice(turn: Turn): void {
     if (!this.#mayBeLarge(turn)) return turn.cut()
     turn.size = 'large'
     this.#startNext()
   }
 
-  /** Until its turn must have come; never less than until the longest running query must end. */
+  /** The time by which the turn must come; at least until the longest running query must end. */
   #patienceMs(turn: Turn): number {
     let longestMs = stopMs
     const ends: number[] = []
@@ -250,7 +248,9 @@ export class Turns {
     return untilFree(endsMs, places, ahead, eachMs)
   }
 
-  /** Says when a place is likely to be free, if queries take as long as usual. */
+  /**
+   * The error with the time until a slot is likely to be free, if queries take their usual time.
+   */
   #busy(turn: Turn): ServiceError {
     const usualMs = this.#usualMs[isLarge(turn) ? 'large' : 'small']
     const rivals = [...this.#running].filter((each) => isLarge(each) === isLarge(turn))

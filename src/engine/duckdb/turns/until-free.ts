@@ -1,6 +1,6 @@
 /**
- * Milliseconds until a place is free for a query with `ahead` others before it, each of which runs
- * for `eachMs`. `endsMs` says when the running ones end; other places are free now.
+ * Milliseconds until a slot is free for a query with `ahead` others before it, each of which runs
+ * for `eachMs`. `endsMs` holds the end times of the running queries; other slots are free now.
  */
 export function untilFree(
   endsMs: readonly number[],
