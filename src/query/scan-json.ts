@@ -60,7 +60,7 @@ export function requireBounded(text: string, what: string): void {
   }
 }
 
-/** The index of the quote that ends the string at `start`; the text's length if there is none. */
+/** The index of the quote that ends the string at `start`; the text's length without one. */
 export function endOfString(text: string, start: number): number {
   let index = start + 1
   for (; index < text.length; index++) {
