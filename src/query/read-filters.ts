@@ -69,7 +69,9 @@ function checkOperator(column: Column, { operator }: RawFilter): Operator {
   const allowed = columnOperators(column)
   const isWord = /^[a-z_]{1,20}$/.test(operator)
   const lower = operator.toLowerCase()
-  const known = isOperator(lower) ? lower : otherNames.get(lower)
+  // `kpp==is_null` has one "=" too many.
+  const bare = lower.replace(/^=/, '')
+  const known = isOperator(bare) ? bare : otherNames.get(lower)
   const guess = isWord ? didYouMean(operator, operatorNames) : ` Write ${usage(column)}.`
   const advice = known === undefined ? guess : ` Did you mean "${known}"?`
   throw badRequest(

@@ -141,6 +141,7 @@ await t.test('the error for an unknown operator names the nearest one and all ot
   )
   t.equal(urlRefusal('inn='), `Column "inn": there is no operator "". Write inn=eq.value. ${has}`)
   t.match(urlRefusal('tags=5'), /Write tags=is_null\. It has: is_null, not_null\.$/)
+  t.match(urlRefusal('inn==is_null'), /there is no operator "=is_null"\. Did you mean "is_null"\?/)
   t.match(urlRefusal('inn=toString.5'), /there is no operator "toString"/)
   t.equal(
     urlRefusal('inn=gt.5'),
