@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { listDatasetStates } from '../../../src/control/dataset-state.js'
 import { openControl } from '../../support/control.js'
+import { logged } from '../../support/logged.js'
 import { startWorld, writeParquet } from '../../support/world.js'
 import type { World } from '../../support/world.js'
 
@@ -26,15 +27,6 @@ datasets:
     pack: ${pack}
     plans: {pro: {rows_per_month: 100000, history: all, price_rub: 0, rate_per_minute: 100000}}
 `
-
-/** Waits until the log has so many lines with a text, a minute at most. */
-async function logged(world: World, text: string, times = 1): Promise<void> {
-  const endsAt = performance.now() + 60_000
-  while (world.log.filter((line) => line.includes(text)).length < times) {
-    if (performance.now() > endsAt) throw new Error(`the log has no "${text}"`)
-    await sleep(20)
-  }
-}
 
 const isPacked = (world: World) =>
   world.app.catalog().datasets.get('things')?.version?.files[0]?.name.startsWith('packed/')

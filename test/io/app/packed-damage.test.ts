@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
 import { listDatasetStates } from '../../../src/control/dataset-state.js'
 import { openControl } from '../../support/control.js'
 import { age, rot, rotGrossly } from '../../support/damage.js'
+import { logged } from '../../support/logged.js'
 import { startWorld, writeParquet } from '../../support/world.js'
 import type { World } from '../../support/world.js'
 
@@ -24,10 +24,6 @@ datasets:
 `
 const files = {
   'data/1.parquet': `SELECT i AS id, md5(i::VARCHAR) AS text FROM range(900) t(i) ORDER BY text`,
-}
-
-async function logged(world: World, text: string, times = 1): Promise<void> {
-  while (world.log.filter((line) => line.includes(text)).length < times) await sleep(20)
 }
 
 const versionOf = (world: World) => world.app.catalog().datasets.get('things')?.version
