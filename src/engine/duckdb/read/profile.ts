@@ -1,5 +1,6 @@
 import type { Column } from '../../../columns/column.js'
 import { typeText } from '../../../columns/data-type.js'
+import type { Predicate } from '../../../columns/predicate.js'
 import type { ColumnProfile, Profile, ProfileQuestion } from '../../engine.js'
 import { chooseFiles } from '../choice.js'
 import { encodeCell } from '../encode/encode.js'
@@ -8,6 +9,7 @@ import type { RunStatement, Statement } from '../run-statement.js'
 import { compileRows } from './compile.js'
 import { SqlParameters, condition } from './condition.js'
 import { planCount, planSample } from './pieces.js'
+import type { Scan } from './pieces.js'
 
 /** A column of the question and its name in our statements. */
 interface ProfiledCell {
@@ -15,6 +17,12 @@ interface ProfiledCell {
   readonly name: string
   /** SQL for the value; NULL if null is served. */
   readonly value: string
+}
+
+/** The rows of a question, which both of its statements read. */
+interface ProfiledPieces {
+  readonly predicates: readonly Predicate[]
+  readonly pieces: readonly Scan[]
 }
 
 /** An estimate may be a few percent too high for a column just within the limit. */
@@ -38,12 +46,13 @@ export async function profileColumns(
       isEmpty === `${name} IS NULL` ? name : `CASE WHEN NOT (${isEmpty}) THEN ${name} END`
     return { column, name, value }
   })
-  const [[rows] = [], ...found] = await run(compileAggregates(question, cells))
+  const from = piecesOf(question)
+  const [[rows] = [], ...found] = await run(compileAggregates(from, cells))
   const estimates = cells.map((_, index) =>
     Number(found[index * aggregatesPerColumn + 3]?.[0] ?? Infinity),
   )
   const few = cells.filter((_, index) => (estimates[index] ?? 0) <= valuesMax * estimateSlack)
-  const lists = few.length === 0 ? [] : await run(compileValues(question, few))
+  const lists = few.length === 0 ? [] : await run(compileValues(from, few))
   const valuesOf = new Map(few.map(({ name }, index) => [name, textsOf(lists[index]?.[0])]))
   return {
     rows: Number(rows),
@@ -61,32 +70,35 @@ export async function profileColumns(
 }
 
 /** Avoids FILTER, with which DuckDB copies every column of a chunk for every aggregate. */
-function compileAggregates(question: ProfileQuestion, cells: readonly ProfiledCell[]): Statement {
+function compileAggregates(from: ProfiledPieces, cells: readonly ProfiledCell[]): Statement {
   const aggregates = cells.flatMap(({ column, value }) => [
     `count(*) - count(${value})`,
     isOrdered(column) ? encodeCell(column, `min(${value})`) : 'NULL',
     isOrdered(column) ? encodeCell(column, `max(${value})`) : 'NULL',
     isListed(column) ? `approx_count_distinct(${value})` : 'NULL',
   ])
-  return compileOver(question, cells, ['count(*)', ...aggregates])
+  return compileOver(from, cells, ['count(*)', ...aggregates])
 }
 
-function compileValues(question: ProfileQuestion, cells: readonly ProfiledCell[]): Statement {
+function compileValues(from: ProfiledPieces, cells: readonly ProfiledCell[]): Statement {
   const lists = cells.map(({ column, value }) => {
     const values = `list_filter(list_sort(list(DISTINCT ${value})), lambda v: v IS NOT NULL)`
     return `to_json(list_transform(${values}, lambda v: ${encodeCell(column, 'v')}))`
   })
-  return compileOver(question, cells, lists)
+  return compileOver(from, cells, lists)
 }
 
-/** One row of aggregates over all pieces of the question. */
+function piecesOf({ version, predicates, rowsMax }: ProfileQuestion): ProfiledPieces {
+  const choice = chooseFiles(version, predicates)
+  return { predicates, pieces: rowsMax === null ? planCount(choice) : planSample(choice, rowsMax) }
+}
+
+/** One row of aggregates over all pieces. */
 function compileOver(
-  { version, predicates, rowsMax }: ProfileQuestion,
+  { predicates, pieces }: ProfiledPieces,
   cells: readonly ProfiledCell[],
   aggregates: readonly string[],
 ): Statement {
-  const choice = chooseFiles(version, predicates)
-  const pieces = rowsMax === null ? planCount(choice) : planSample(choice, rowsMax)
   const parameters = new SqlParameters()
   const columns = cells.map(({ column, name }) => [name, column] as const)
   const rows = pieces.map((piece) => compileRows(piece, predicates, columns, parameters))
