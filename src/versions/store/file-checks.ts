@@ -11,7 +11,7 @@ import type { BigIntStats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { identityOf, stampOf } from '../files/source-files.js'
+import { identityOf, inodeOf, stampOf } from '../files/source-files.js'
 import type { SourceFile } from '../files/source-files.js'
 import type { HashFile } from '../hash-file.js'
 import type { DataFile } from '../version.js'
@@ -138,7 +138,7 @@ export class FileChecks {
 
   /** Records a file that was hashed between two equal results of `stat`. */
   note(path: string, stats: BigIntStats, hash: string): void {
-    const key = inodeOf(stats)
+    const key = inodeOf(identityOf(stats))
     const known = this.#byInode.get(key)
     const inode = known?.hash === hash ? known : newInode(key, hash)
     inode.stamp = stampOf(stats)
@@ -156,7 +156,7 @@ export class FileChecks {
     const before = statSync(realPath, { bigint: true })
     linkSync(realPath, to)
     const after = statSync(to, { bigint: true })
-    const known = this.#byInode.get(inodeOf(before))
+    const known = this.#byInode.get(inodeOf(identityOf(before)))
     const isKnown = known?.hash === contentHash && known.stamp === stampOf(before)
     if (identityOf(before) !== identityOf(after)) return
     if (isKnown) {
@@ -259,10 +259,6 @@ export class FileChecks {
 
 function newInode(key: string, hash: string): Inode {
   return { key, hash, names: new Set(), stamp: '', verifiedAt: 0 }
-}
-
-function inodeOf({ dev, ino }: BigIntStats): string {
-  return `${dev}-${ino}`
 }
 
 function statOrNull(path: string): BigIntStats | null {
