@@ -71,9 +71,9 @@ export function openServer(parts: ServerParts): FastifyInstance {
 }
 
 function mcpDoor({ config, service, version }: ServerParts): Door {
-  return (app, manners) => {
+  return (app, httpParts) => {
     addMcp(app, {
-      ...manners,
+      ...httpParts,
       service,
       serverFor: (call, logFault) => protocolServer({ service, version, logFault }, call),
       hosts: hostNames(config),

@@ -242,10 +242,10 @@ export class Turns {
   }
 
   #untilFree(turn: Turn, endsMs: readonly number[], eachMs: number): number {
-    const places = isLarge(turn) ? this.#largeMax : this.#options.slots
+    const slots = isLarge(turn) ? this.#largeMax : this.#options.slots
     const isRival = (other: Turn) => other !== turn && isLarge(other) === isLarge(turn)
     const ahead = this.#queue.ahead(turn, isRival)
-    return untilFree(endsMs, places, ahead, eachMs)
+    return untilFree(endsMs, slots, ahead, eachMs)
   }
 
   /**

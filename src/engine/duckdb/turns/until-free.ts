@@ -4,14 +4,14 @@
  */
 export function untilFree(
   endsMs: readonly number[],
-  places: number,
+  slots: number,
   ahead: number,
   eachMs: number,
 ): number {
   const free: readonly number[] = Array.from(
-    { length: Math.max(places - endsMs.length, 0) },
+    { length: Math.max(slots - endsMs.length, 0) },
     () => 0,
   )
   const ends = [...free, ...endsMs].sort((left, right) => left - right)
-  return (ends[ahead % places] ?? 0) + Math.floor(ahead / places) * eachMs
+  return (ends[ahead % slots] ?? 0) + Math.floor(ahead / slots) * eachMs
 }
