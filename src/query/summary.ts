@@ -1,0 +1,75 @@
+import type { Column } from '../columns/column.js'
+import type { Predicate } from '../columns/predicate.js'
+import type { Version } from '../versions/version.js'
+import type { RowFormat } from './page-format.js'
+
+/** The parts of a date or timestamp that rows can be grouped by. */
+export type DatePart = 'year' | 'quarter' | 'month' | 'day'
+
+/** What rows are grouped by. Rows in which it is empty are a group of their own. */
+export interface GroupBy {
+  /** As written in the request: the key of the answer. */
+  readonly name: string
+  readonly column: Column
+  /** `prefix`: a text's first characters, or the whole text if it is shorter. */
+  readonly by:
+    | { readonly kind: 'value' }
+    | { readonly kind: 'prefix'; readonly length: number }
+    | { readonly kind: DatePart }
+}
+
+/** One column divided by another, in the rows where both have a value and the divisor is not 0. */
+export interface Quotient {
+  readonly dividend: Column
+  readonly divisor: Column
+}
+
+/** One value for each group, made of plain columns. Empty values do not count. */
+export type Aggregate =
+  /** Rows, or rows in which the column has a value. */
+  | { readonly kind: 'count'; readonly column: Column | null }
+  | { readonly kind: 'distinct' | 'sum' | 'min' | 'max'; readonly column: Column }
+  | { readonly kind: 'avg'; readonly of: Column | Quotient }
+  /** Interpolated like SQL's `percentile_cont`; the median is percent 50. */
+  | { readonly kind: 'percentile'; readonly percent: number; readonly of: Column | Quotient }
+  /** The sum of the dividends by the sum of the divisors. */
+  | { readonly kind: 'ratio'; readonly of: Quotient }
+
+export interface Measure {
+  /** As written in the request or as renamed there: the key of the answer. */
+  readonly name: string
+  readonly aggregate: Aggregate
+}
+
+/** A condition on a measure: groups that do not meet it are left out. */
+export interface HavingCondition {
+  /** Index into the measures. */
+  readonly measure: number
+  readonly operator: 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte'
+  /** A number in plain digits, or the text of a date, time or text for `min` and `max` of one. */
+  readonly value: string
+}
+
+/** Empty values come last in both directions. */
+export interface SummaryOrder {
+  readonly by: { readonly group: number } | { readonly measure: number }
+  readonly isDescending: boolean
+}
+
+/** A request for groups of rows, after every check: no later stage can refuse it. */
+export interface Summary {
+  readonly version: Version
+  /** The plan's window, the demo subset and the caller's filters, all ANDed. */
+  readonly predicates: readonly Predicate[]
+  /** None = one group of all rows, also of no row. */
+  readonly groups: readonly GroupBy[]
+  /** At least one. */
+  readonly measures: readonly Measure[]
+  readonly having: readonly HavingCondition[]
+  /** Ties, and everything without an order, follow the groups, ascending. */
+  readonly order: readonly SummaryOrder[]
+  /** The most groups to return. */
+  readonly limit: number
+  /** The format of a group; JSON if omitted. */
+  readonly format?: RowFormat
+}
