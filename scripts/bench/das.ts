@@ -78,13 +78,14 @@ function entriesOf({ yearly, packed }: Facts) {
   return Object.fromEntries(entries)
 }
 
-async function startOnce(fixture: Fixture, { memoryLimit }: Options, { cleanup }: Run) {
+async function startOnce(fixture: Fixture, options: Options, { cleanup }: Run) {
+  const { memoryLimit, serverCores: cores } = options
   const probe = fileURLToPath(new URL('event-loop.cjs', import.meta.url))
   const env = { ...bareEnvironment(), NODE_OPTIONS: `--require "${probe}"` }
   const argv = ['--memory-limit', `${memoryLimit / 1000}KB`]
   const startedMs = performance.now()
   // Little of the log is kept: keeping it costs what the measurements share.
-  const start = { argv, env, hasChannel: true, outputMax: 4000, startMsMax }
+  const start = { argv, env, cores, hasChannel: true, outputMax: 4000, startMsMax }
   const server = await serve(fixture, cleanup, start)
   const wait = { withinMs: startMsMax, everyMs: readyEveryMs }
   await eventually('das is ready', wait, () => isReady(server.base))

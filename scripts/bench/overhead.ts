@@ -34,10 +34,12 @@ export async function measureOverhead(
   das: Contestant,
   registry: string,
   cleanup: Cleanup,
+  cores: string | null = null,
 ): Promise<Overhead> {
   const reader = startWorker<ReaderOrder, ReaderReply>(
     new URL('reader-child.ts', import.meta.url),
     cleanup,
+    cores,
   )
   await reader.send({ kind: 'open', registry, dataset: das.dataset })
   const [http, engine]: [number[], number[]] = [[], []]
