@@ -82,9 +82,13 @@ export async function makeFixture(folder: string, uid: number | null = null): Pr
 }
 
 /** Replaces the registry by rename. JSON is YAML too. */
-export async function writeRegistry(folder: string, datasets: Datasets): Promise<void> {
+export async function writeRegistry(
+  folder: string,
+  datasets: Datasets,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
   const path = join(folder, 'registry.yaml')
-  await writeFile(`${path}.new`, JSON.stringify({ datasets }, null, 2))
+  await writeFile(`${path}.new`, JSON.stringify({ ...more, datasets }, null, 2))
   await rename(`${path}.new`, path)
 }
 

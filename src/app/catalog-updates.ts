@@ -20,6 +20,8 @@ interface FollowingParts {
   readonly cleanup: CleanupStack
   readonly logger: FastifyBaseLogger
   readonly now: () => number
+  /** Called while datasets are opened: how many are, of how many. */
+  readonly onOpened?: (opened: number, datasets: number) => void
   /** Called when something new is served. */
   readonly changed: () => void
 }
@@ -49,6 +51,7 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
       logger.error({ dataset, version, file, found: verdict }, 'version withdrawn')
       reloader.trigger()
     },
+    ...(parts.onOpened && { onOpened: parts.onOpened }),
     versionsFolder,
     now,
     sold: () => liveGrants(control, now()),

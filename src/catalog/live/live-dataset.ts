@@ -123,10 +123,12 @@ export class LiveDataset {
     })
     // Found damaged in the meantime: the next update publishes it again.
     if (opened.content && this.#damage.folders.has(opened.content.folder ?? '')) return 'unsettled'
+    const { reason } = opened.dataset
+    const failsAgain = this.#attempts.isRetry(key) && reason === this.#dataset.reason
     this.#attempts.record(key, now(), !opened.content && opened.mayPass)
     try {
       if (opened.content) await this.#offer(opened.dataset, opened.content, force)
-      else await this.#refuse(opened.dataset.reason ?? '')
+      else if (!failsAgain) await this.#refuse(reason ?? '')
       if (!opened.content && opened.isDamaged) this.#damage.addSource(opened.dataset.reason ?? '')
       await this.#sweep(isFirst)
     } catch (cause) {

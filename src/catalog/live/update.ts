@@ -16,3 +16,9 @@ export interface UpdateOptions {
   /** Accepts lost columns and rows, and the present content of damaged files. */
   readonly force: boolean
 }
+
+/** The result of several updates. */
+export function strongest(results: readonly UpdateResult[]): UpdateResult {
+  if (results.includes('unsettled')) return 'unsettled'
+  return results.includes('changed') ? 'changed' : 'unchanged'
+}
