@@ -1,4 +1,3 @@
-import { tmpdir } from 'node:os'
 import { writeFile } from 'node:fs/promises'
 import { bindTexts } from '../src/engine/duckdb/bind.js'
 import { openNative, openParquet, pathsOf } from './bench-forms/form.js'
@@ -35,7 +34,7 @@ Look-ups, lists and pages have one thread, summaries two. Whole answers are comp
   options: {
     source: text('yearly files that generate-financials.ts has made', null),
     packed: optionalText('a folder packed from them before, instead of packing them'),
-    folder: text('where forms are made, and found by later runs', tmpdir()),
+    folder: text('where forms are made, and found by later runs with the same source', null),
     years: whole('so many of them; more than there are become copies', 7, 1, 100),
     forms: listOf('forms', formNames),
     only: listOf(
