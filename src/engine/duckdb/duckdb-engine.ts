@@ -28,6 +28,7 @@ import type { Statement } from './run-statement.js'
 import type { SandboxOptions } from './sandbox.js'
 import { ServingInstance } from './serving.js'
 import type { Session } from './session.js'
+import { splitMemory } from './split-memory.js'
 import { sizeOfCount, sizeOfPage, sizeOfProfile } from './turns/size.js'
 import type { QuerySize } from './turns/turn.js'
 import { Turns } from './turns/turns.js'
@@ -46,9 +47,6 @@ const runsMax = 2
  * After this many fatal errors a version is not read any more: a damaged file harms other queries.
  */
 const breaksMax = 3
-/** A share of the memory; the shared instance gets the rest. */
-const soloMemoryShare = 0.25
-
 type Work<T> = (session: Session) => Promise<T>
 
 /**
@@ -70,8 +68,7 @@ export class DuckDbEngine implements Engine {
   private constructor(options: EngineOptions) {
     this.#options = options
     this.#turns = new Turns(options, () => performance.now())
-    const soloBytes = Math.floor(options.memoryLimitBytes * soloMemoryShare)
-    const sharedBytes = options.memoryLimitBytes - soloBytes
+    const { soloBytes, sharedBytes } = splitMemory(options.memoryLimitBytes)
     this.#solo = new ServingInstance({ ...options, memoryLimitBytes: soloBytes, threads: 1 })
     this.#shared = new ServingInstance({ ...options, memoryLimitBytes: sharedBytes })
   }
