@@ -22,6 +22,7 @@ connection and on 16, by wall time and by CPU time; beside it the engine alone.`
     before: optionalText('the folder of another build, which is measured in turns with this one'),
     rounds: whole('of each build and number of connections', 5, 1, 1000),
     seconds: whole('of each measurement; a round has four', 3, 1, 1000),
+    warmUp: whole('look-ups before: V8 compiles what runs often', 3000, 0, 1_000_000),
     markdown: optionalText('writes the tables to a file'),
   },
 }

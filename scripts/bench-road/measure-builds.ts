@@ -42,6 +42,8 @@ export interface EngineRoad {
 interface Amount {
   readonly rounds: number
   readonly seconds: number
+  /** Look-ups. */
+  readonly warmUp: number
 }
 
 const questionsMax = 5000
@@ -78,11 +80,11 @@ export async function measureEngines(
 export async function measureBuilds(
   builds: readonly ServerUnderTest[],
   facts: Facts,
-  { rounds, seconds }: Amount,
+  { rounds, seconds, warmUp }: Amount,
   run: Run,
 ): Promise<readonly BuildRoad[]> {
   const clients = startClients(run.cleanup)
-  const ask = ({ target }: ServerUnderTest, connections: number): Promise<LoadReply> => {
+  const ask: Ask = ({ target }, connections) => {
     const asks = Array.from({ length: questionsMax }, (_, at) => ({
       target,
       question: lookUpOf(facts, at),
@@ -90,7 +92,10 @@ export async function measureBuilds(
     return clients.send({ asks, connections, seconds })
   }
   const measured = builds.map((build) => ({ build, found: new Map<number, Found[]>() }))
-  for (const each of builds) await ask(each, many)
+  for (const each of builds) {
+    run.update(`warming up: ${each.name}`)
+    for (let asked = 0; asked < warmUp;) asked += (await ask(each, many)).requests
+  }
   for (let round = 0; round < rounds; round += 1) {
     run.update(`round ${round + 1} of ${rounds}`)
     // Forth and back, so that no build is always the first.
