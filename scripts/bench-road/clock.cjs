@@ -6,7 +6,7 @@ const { AsyncLocalStorage } = require('node:async_hooks')
 const fs = require('node:fs')
 const http = require('node:http')
 const { Session } = require('node:inspector/promises')
-const { syncBuiltinESMExports } = require('node:module')
+const { createRequire, syncBuiltinESMExports } = require('node:module')
 const Database = require('better-sqlite3')
 
 const requests = new AsyncLocalStorage()
@@ -86,9 +86,8 @@ Database.prototype.transaction = function (work) {
 }
 
 // The binding's own functions can't be replaced: the package gets a copy of it.
-const bindingPath = require.resolve('@duckdb/node-bindings', {
-  paths: [require.resolve('@duckdb/node-api')],
-})
+const ofPackage = createRequire(require.resolve('@duckdb/node-api'))
+const bindingPath = ofPackage.resolve('@duckdb/node-bindings')
 const binding = require(bindingPath)
 const names = Object.getOwnPropertyNames(binding)
 const duckdb = Object.fromEntries(names.map((name) => [name, binding[name]]))
