@@ -13,6 +13,8 @@ export type ReaderOrder =
 
 export interface ReaderReply {
   readonly ms: number
+  /** Of the whole process. */
+  readonly cpuMs: number
   readonly rows: number
 }
 

@@ -124,14 +124,20 @@ export async function subscribe(
   return Value.Parse(Created, JSON.parse(stdout))
 }
 
+interface ServeOptions extends Partial<ServerStart> {
+  readonly port?: string
+  /** Another built command line. */
+  readonly program?: string
+}
+
 /** Starts the built server over the fixture and waits until it listens. */
 export function serve(
   { folder, uid }: Fixture,
   cleanup: Cleanup,
-  { argv = [], ...start }: Partial<ServerStart> & { readonly port?: string } = {},
+  { argv = [], program = launcher, ...start }: ServeOptions = {},
 ): Promise<Server> {
   const address = ['--host', '127.0.0.1', '--port', start.port ?? '0']
-  const all = [launcher, 'serve', ...address, ...placeOptions(folder), ...argv]
+  const all = [program, 'serve', ...address, ...placeOptions(folder), ...argv]
   return startServer({ env: bareEnvironment(), uid, ...start, argv: all }, cleanup)
 }
 
