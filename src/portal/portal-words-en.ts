@@ -13,6 +13,7 @@ const operators: Readonly<Record<Operator, string>> = {
   lt: 'less than',
   lte: 'at most',
   like: 'begins with',
+  contains: 'contains the words',
   in: 'one of',
   not_in: 'none of',
   isdistinct: 'is not (empty kept)',

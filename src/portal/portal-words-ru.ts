@@ -24,6 +24,7 @@ export const russianWords: PortalWords = {
     lt: 'меньше',
     lte: 'не больше',
     like: 'начинается с',
+    contains: 'содержит слова',
     in: 'одно из',
     not_in: 'ни одно из',
     isdistinct: 'не равно (с пустыми)',

@@ -77,6 +77,10 @@ await t.test('the one filter that leaves nothing is named', async (t) => {
   )
   t.match(await hint(['inn', 'is_null']), /^The filter inn is_null leaves no row/)
   t.match(
+    await hint(['okved', 'like', '%62%*']),
+    /^In like, % is an ordinary .+ use contains: okved=contains\.62\. The filter okved like/,
+  )
+  t.match(
     await hint(['year', 'gte', 2030], ['region', 'eq', 1], ['okved', 'like', '62*']),
     /^The filter year gte "2030" leaves no row; without it there are rows\./,
   )
