@@ -58,7 +58,6 @@ const ListAnswer = Type.Object({ resources: Type.Array(DatasetSummarySchema) })
 
 const DescribeAnswer = Type.Object({
   ...datasetHead,
-  visible_rows: text,
   fast_filters: texts,
   profiled_rows: nullable(count),
   columns: Type.Array(
@@ -110,7 +109,8 @@ export const tools = [
     title: 'List datasets',
     description:
       'The datasets that this token can read: name, title, description, number of rows and ' +
-      'columns, version, and as_of, the date of the data. Call it first. Free of charge.',
+      'columns, version, as_of (the date of the data) and scope, the part of it that this token ' +
+      'sees (null = all). Call it first. Free of charge.',
     inputSchema: plain(ListArguments),
     outputSchema: plain(ListAnswer),
     annotations: { title: 'List datasets', ...annotations },

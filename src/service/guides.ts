@@ -19,8 +19,6 @@ import type { ExampleCall, OperatorExample, SampleRow } from './examples.js'
  * written by `exactJsonText`; a number that JSON readers round is a string of its digits.
  */
 export interface DatasetGuide extends Omit<DatasetDescription, 'columns' | 'examples'> {
-  /** The part of the dataset that the caller sees, in words. */
-  readonly visible_rows: string
   /** Columns whose filters skip most of the files. */
   readonly fast_filters: readonly string[]
   /** Rows behind the statistics; null if the statistics were late. */
@@ -89,7 +87,6 @@ export class Guides {
     )
     return Object.freeze({
       ...head,
-      visible_rows: visibleRows(access),
       fast_filters: fastColumns(access).map(({ name }) => name),
       profiled_rows: profiledRows,
       caution,
@@ -152,12 +149,4 @@ export class Guides {
       throw cause
     }
   }
-}
-
-function visibleRows({ plan, version }: Access): string {
-  if (!plan) return 'the demo subset of the dataset'
-  const { history } = version
-  if (plan.history === 'all' || !history) return 'all rows'
-  const years = plan.history === 1 ? 'the latest year' : `the latest ${plan.history} years`
-  return history.hidden ? years : `${years} by ${history.name}`
 }

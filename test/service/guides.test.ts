@@ -19,7 +19,7 @@ interface GuideColumn {
 
 interface Guide {
   readonly rows: number
-  readonly visible_rows: string
+  readonly scope: string | null
   readonly fast_filters: readonly string[]
   readonly profiled_rows: number | null
   readonly columns: readonly GuideColumn[]
@@ -77,7 +77,8 @@ await t.test('a guide tells what the caller can see, to the value', async (t) =>
   t.match(guide, {
     rows: 15,
     profiled_rows: 15,
-    visible_rows: 'all rows',
+    scope: null,
+    as_of: '2024',
     fast_filters: ['id', 'year'],
     limit: { default: 50, max: 1000 },
     sample_rows: {
@@ -108,16 +109,16 @@ await t.test('windows of one version have facts of their own, in any order', asy
     demo: demoToken,
   }
   const expected = {
-    last: [5, 'the latest year by year', [2024]],
-    pro: [15, 'all rows', [2022, 2023, 2024]],
-    two: [10, 'the latest 2 years by year', [2023, 2024]],
-    demo: [6, 'the demo subset of the dataset', undefined],
+    last: [5, 'plan last: year 2024', [2024]],
+    pro: [15, null, [2022, 2023, 2024]],
+    two: [10, 'plan two: year 2023-2024', [2023, 2024]],
+    demo: [6, 'demo: 2 values of id', undefined],
   } as const
   const order = ['pro', 'last', 'demo', 'two', 'last', 'demo', 'pro', 'two'] as const
   for (const who of order) {
     const guide = await guideOf(world, tokens[who], 'things')
     const [rows, seen, years] = expected[who]
-    t.match(guide, { rows, profiled_rows: rows, visible_rows: seen }, who)
+    t.match(guide, { rows, profiled_rows: rows, scope: seen }, who)
     const shown = factsOf(guide)['year'] as GuideColumn
     if (years && rows >= 4 * years.length) t.same(shown.values, years, who)
     t.same(shown.values ?? [shown.min, shown.max], years ?? [2022, 2024], who)
