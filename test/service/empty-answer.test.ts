@@ -158,7 +158,10 @@ await t.test('a value that is there has no values near it', async (t) => {
   t.notMatch(flag, /Values of/)
   const last = world.subscribe(['accounts:last']).token
   const only = await hintOf(world, last, [['audited', 'eq', false]])
-  t.match(only, /^The filter audited eq "false" leaves no row.+Values of audited near it: true\. This/)
+  t.match(
+    only,
+    /^The filter audited eq "false" leaves no row.+Values of audited near it: true\. This/,
+  )
 })
 
 // Guarantee: a hint costs one row at most, so it shows no cell. Only of the history column, which
