@@ -28,7 +28,7 @@ import { openPayment } from './service/payment.js'
 import type { Payment } from './service/payment.js'
 import { referenceFor } from './service/reference.js'
 import type { Reference } from './service/reference.js'
-import { scopeOf } from './service/scope.js'
+import { scopeOf } from './access/scope.js'
 import { showcaseOf } from './service/showcase.js'
 import type { Showcase } from './service/showcase.js'
 

@@ -6,7 +6,7 @@ import type { Operator } from '../columns/operators.js'
 import type { Engine, ReadOptions } from '../engine/engine.js'
 import { isoTime } from '../text.js'
 import { AccessCache } from './access-cache.js'
-import { historyText, scopeOf } from './scope.js'
+import { historyText, scopeOf } from '../access/scope.js'
 
 /** A dataset in the list of `GET /v1/`. */
 export interface DatasetSummary {

@@ -5,7 +5,7 @@ import { isoTime } from '../text.js'
 import type { Version } from '../versions/version.js'
 import { describeColumn } from './descriptions.js'
 import type { ColumnDescription } from './descriptions.js'
-import { historyText } from './scope.js'
+import { historyText } from '../access/scope.js'
 
 /** The public offer: the data behind the portal and the API reference. */
 export interface Showcase {

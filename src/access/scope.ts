@@ -1,4 +1,4 @@
-import type { Access } from '../access/access.js'
+import type { Access } from './access.js'
 import type { Column } from '../columns/column.js'
 import { floorDivide, yearOfDay } from '../columns/values.js'
 
