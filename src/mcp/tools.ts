@@ -149,8 +149,8 @@ export const tools = [
       'Rows of a dataset that meet all filters, column by column. filters: a list of ' +
       `{column, op, value}; op is one of ${operatorNames.join(', ')} (those of each type are in ` +
       'describe_resource); value is a list for in and not_in, a text ending in * for like, words ' +
-      'for contains (finds names), left out for is_null and not_null. select: the columns to return; left out, all of them, which ' +
-      `may be many. limit: ${usualLimit} when left out. Order is fixed; there is no sorting or ` +
+      'for contains (finds names), left out for is_null and not_null. select: the columns to ' +
+      `return; left out, all of them. limit: ${usualLimit} when left out. Order is fixed; there is no sorting or ` +
       'aggregation. While next_cursor is not null, repeat the same call with cursor for the next ' +
       'rows; truncated means that rows were left out to keep the answer short. Returned rows ' +
       'count against the monthly quota. When no row meets several filters, hint says which of ' +
