@@ -61,6 +61,13 @@ export type Correction =
       readonly written: string | number
       readonly meant: string | number
     }
+  /** In the place of the filters on this column with this operator. */
+  | {
+      readonly kind: 'filter'
+      readonly column: string
+      readonly operator: string
+      readonly meant: FilterText
+    }
   | { readonly kind: 'limit'; readonly meant: number }
   /** Also an example: any filter is accepted. */
   | { readonly kind: 'add-filter'; readonly filter: FilterText }

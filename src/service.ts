@@ -28,6 +28,7 @@ import { openPayment } from './service/payment.js'
 import type { Payment } from './service/payment.js'
 import { referenceFor } from './service/reference.js'
 import type { Reference } from './service/reference.js'
+import { scopeOf } from './access/scope.js'
 import { showcaseOf } from './service/showcase.js'
 import type { Showcase } from './service/showcase.js'
 
@@ -125,7 +126,7 @@ export async function readPage(
   const resolved = await resolve(reader, request, cursorKey)
   const { version } = resolved.access
   const tag = entityTag(cursorKey, version, resolved.access, resolved.key, caller.principal)
-  const head = { version, tag, format: resolved.format }
+  const head = { version, tag, format: resolved.format, scope: scopeOf(resolved.access) }
   if (matchesTag(request.knownTags, tag)) return { kind: 'unchanged', ...head }
   const payment = openPayment(reader, charges, now)
   if (request.checkOnly) return { kind: 'checked', ...head }

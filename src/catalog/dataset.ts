@@ -22,6 +22,8 @@ export interface Dataset {
   readonly title: string
   readonly description: string | null
   readonly source: string | null
+  /** The date of the data, as the registry says; null = the newest value of the history column. */
+  readonly asOf: string | null
   readonly listed: boolean
   readonly limit: { readonly default: number; readonly max: number }
   readonly requireFilter: boolean
@@ -59,6 +61,7 @@ export function registryDataset(name: string, entry: DatasetEntry): Dataset {
     title: plainText(entry.title),
     description: plainTextOrNull(entry.description),
     source: plainTextOrNull(entry.source),
+    asOf: entry.as_of === undefined ? null : String(entry.as_of),
     listed: entry.listed ?? false,
     limit: Object.freeze({ default: entry.limit?.default ?? Math.min(defaultLimit, max), max }),
     requireFilter: entry.require_filter === true,

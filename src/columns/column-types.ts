@@ -37,13 +37,13 @@ export interface ColumnRules {
   readonly example: string
 }
 
-const orderedOperators = operatorNames.filter((name) => name !== 'like')
+const orderedOperators = operatorNames.filter((name) => name !== 'like' && name !== 'contains')
 
 /** The operators of each shown type; the source of schemas, documentation and errors. */
 export const typeOperators: Readonly<Record<ShownType, readonly Operator[]>> = {
   integer: orderedOperators,
   number: orderedOperators,
-  string: ['eq', 'ne', 'like', 'in', 'not_in', 'isdistinct', 'is_null', 'not_null'],
+  string: ['eq', 'ne', 'like', 'contains', 'in', 'not_in', 'isdistinct', 'is_null', 'not_null'],
   boolean: ['eq', 'ne', 'isdistinct', 'is_null', 'not_null'],
   date: orderedOperators,
   timestamp: orderedOperators,

@@ -1,5 +1,5 @@
 /** The form of `<value>` in `<column>=<operator>.<value>`. */
-export type ValueForm = 'one' | 'pattern' | 'list' | 'none'
+export type ValueForm = 'one' | 'pattern' | 'words' | 'list' | 'none'
 
 /** Every filter operator, with the form of its value and its meaning. */
 export const operators = {
@@ -10,6 +10,10 @@ export const operators = {
   lt: { form: 'one', meaning: 'less' },
   lte: { form: 'one', meaning: 'less or equal' },
   like: { form: 'pattern', meaning: 'begins with the text before the closing *; no * means equal' },
+  contains: {
+    form: 'words',
+    meaning: 'has all these words, anywhere and in any order; case does not matter, ё equals е',
+  },
   in: { form: 'list', meaning: 'one of a list' },
   not_in: { form: 'list', meaning: 'none of a list; rows where the column is empty are left out' },
   isdistinct: { form: 'one', meaning: 'not equal; rows where the column is empty are kept' },

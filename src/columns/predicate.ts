@@ -5,6 +5,7 @@ import type { Column } from './column.js'
 import { parseFilterValue } from './filter-value.js'
 import type { Value } from './filter-value.js'
 import type { Operator } from './operators.js'
+import { insteadContains, searchWords } from './search-words.js'
 import { firstDayOfYear, floorDivide, yearOfDay } from './values.js'
 
 /**
@@ -15,6 +16,8 @@ import { firstDayOfYear, floorDivide, yearOfDay } from './values.js'
 export type Predicate =
   | { readonly kind: CompareKind; readonly column: Column; readonly value: Value }
   | { readonly kind: ListKind; readonly column: Column; readonly values: readonly Value[] }
+  /** The column's text has this folded word anywhere (`search-words.ts`). */
+  | { readonly kind: 'contains'; readonly column: Column; readonly value: string }
   | { readonly kind: 'is_null' | 'not_null'; readonly column: Column }
   /** Matches no row: the column can't hold the value. */
   | { readonly kind: 'nothing' }
@@ -51,6 +54,8 @@ export function filterPredicates(
       return listPredicates(column, operator, texts)
     case 'like':
       return likePredicates(column, texts[0] ?? '')
+    case 'contains':
+      return containsPredicates(column, texts[0] ?? '')
     default:
       return comparePredicates(column, operator, texts[0] ?? '')
   }
@@ -110,6 +115,14 @@ function likePredicates(column: Column, pattern: string): readonly Predicate[] {
   const star = pattern.indexOf('*')
   if (star === -1) return comparePredicates(column, 'eq', pattern)
   if (star < pattern.length - 1) {
+    const { advice, correction } = insteadContains(column.name, 'like', pattern)
+    if (star === 0 && correction) {
+      throw badRequest(
+        `like on ${quoted(column.name)} finds texts by their beginning, with one * at the end. ` +
+          advice,
+        correction,
+      )
+    }
     throw badRequest(
       `like on ${quoted(column.name)} takes one * at the end. ` +
         `Example: ${column.name}=like.${column.rules.example}*. ` +
@@ -123,6 +136,16 @@ function likePredicates(column: Column, pattern: string): readonly Predicate[] {
   const next = textAfterPrefix(prefix)
   const from: Predicate = { kind: 'gte', column, value: prefix }
   return next === undefined ? [from] : [from, { kind: 'lt', column, value: next }]
+}
+
+/** All words are needed, so each is a condition. */
+function containsPredicates(column: Column, text: string): readonly Predicate[] {
+  const words = searchWords(
+    text,
+    `contains on ${quoted(column.name)}`,
+    ` Example: ${column.name}=contains.word`,
+  )
+  return words.map((value) => ({ kind: 'contains', column, value }))
 }
 
 /** The first text, by code points, after all texts that begin with `prefix`, if there is one. */

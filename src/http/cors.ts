@@ -17,6 +17,7 @@ const exposedHeaders = [
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
   'X-Request-Id',
+  'X-Scope',
 ]
 
 const preflightSeconds = 3600

@@ -9,6 +9,7 @@ import type { Page } from '../service/page.js'
 import { pacedBody } from './paced-body.js'
 import { acceptedFormat, csvHeader, linesOf, mediaTypes } from './page-formats.js'
 import { contextOf } from './request-context.js'
+import { versionHeaders } from './version-headers.js'
 import type { DatasetRoute } from './request-context.js'
 
 type Part = ExportPart<Page>
@@ -76,12 +77,12 @@ function exportQuestion(query: string, { headers, raw }: FastifyRequest): RawQue
 function withHead(
   reply: FastifyReply,
   dataset: string,
-  { version, format }: Pick<Page, 'version' | 'format'>,
+  page: Pick<Page, 'version' | 'format' | 'scope'>,
 ): FastifyReply {
+  const { version, format } = page
   return reply
     .header('Vary', 'Authorization, Accept')
-    .header('X-Dataset-Version', version.id)
-    .header('Last-Modified', new Date(version.modifiedMs).toUTCString())
+    .headers(versionHeaders(page))
     .header('Content-Disposition', `attachment; filename="${dataset}-${version.id}.${format}"`)
     .type(mediaTypes[format])
 }

@@ -18,6 +18,7 @@ import { sendOwn } from './entity.js'
 import { answerExport, exportSilenceMs } from './export-route.js'
 import { acceptedFormat, mediaTypes, nextLink, pageBody } from './page-formats.js'
 import { contextOf } from './request-context.js'
+import { versionHeaders } from './version-headers.js'
 import type { DatasetRoute } from './request-context.js'
 
 export interface RouteParts {
@@ -148,8 +149,7 @@ async function answerPage(
   void reply
     .header('Cache-Control', 'private, no-cache')
     .header('Vary', 'Authorization, Accept')
-    .header('X-Dataset-Version', answer.version.id)
-    .header('Last-Modified', new Date(answer.version.modifiedMs).toUTCString())
+    .headers(versionHeaders(answer))
   if (answer.tag !== null) reply.header('ETag', answer.tag)
   return sendPage(request, reply, answer)
 }

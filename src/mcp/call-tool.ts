@@ -48,7 +48,7 @@ export async function callTool(
   let given = args
   try {
     if (firstInexact(bodyText) !== undefined) requireExactNumbers(writtenArguments(bodyText))
-    if (name === 'query') given = withoutNulls(withReadTexts(args))
+    given = withoutNulls(name === 'query' ? withReadTexts(args) : args)
     const text = exactJsonText(await run(service, caller, name, given))
     return {
       content: [{ type: 'text', text }],
@@ -76,8 +76,8 @@ async function run(
       readList(args)
       return { resources: await service.listDatasets(caller) }
     case 'describe_resource': {
-      const { resource } = readDescribe(args)
-      return describeAnswer(await service.guideDataset(caller, resource))
+      const { resource, ...asked } = readDescribe(args)
+      return describeAnswer(await service.guideDataset(caller, resource), asked)
     }
     case 'query': {
       const { resource, explain = true, ...question } = readQuery(args)

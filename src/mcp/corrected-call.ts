@@ -39,6 +39,12 @@ function correct(args: Arguments, correction: Correction): Arguments {
       if (!Array.isArray(select)) return renamed
       return { ...renamed, select: select.map((name: unknown) => corrected(name, correction)) }
     }
+    case 'filter': {
+      const { column, operator, meant } = correction
+      return withFilters(args, (filter) =>
+        filter['column'] === column && filter['op'] === operator ? { ...meant } : filter,
+      )
+    }
     case 'operator':
     case 'value':
     case 'example': {

@@ -1,38 +1,106 @@
+import { hasWords, searchWords } from '../columns/search-words.js'
+import { badRequest } from '../errors.js'
 import { exactJsonText } from '../query/exact-json.js'
 import type { ColumnGuide, DatasetGuide } from '../service/guides.js'
+import { didYouMean, quoted } from '../text.js'
 import { columnValues } from './query-answer.js'
 import { usualLimit } from './tools.js'
 
 /** Clients store longer answers aside, and their model has to search in them. */
 const lettersMax = 50_000
+/** A dataset with more columns is described by those that are quick to filter or most filled. */
+const allColumnsMax = 40
+const someColumns = 24
 
 /** Fields that a description of many columns or long values can leave out, in this order. */
-const droppable = ['operators', 'sample_rows', 'values', 'min', 'max', 'null_share', 'description']
+const droppable = ['sample_rows', 'values', 'min', 'max', 'null_share', 'description']
+
+/** The columns that the caller asks for; with none of both, the usual description. */
+export interface DescribedColumns {
+  readonly columns?: readonly string[] | undefined
+  /** Words in the name or the description of a column. */
+  readonly search?: string | undefined
+}
 
 /**
  * The answer of `describe_resource`, for `exactJsonText`: the guide, with example rows by column
- * and calls of `query`.
+ * and calls of `query`. A caller that asks for columns has these parts already: only its columns
+ * and their example values are in the answer.
+ * @throws bad_request for an unknown column
  */
-export function describeAnswer(guide: DatasetGuide) {
+export function describeAnswer(guide: DatasetGuide, asked: DescribedColumns = {}) {
   const { limit, columns, operators, sample_rows: rows, examples, caution, ...head } = guide
-  const names = columns.map(({ name }) => name)
+  const names = asked.columns ?? []
+  const search = asked.search ?? ''
+  const isWhole = names.length === 0 && search === ''
+  const shown = isWhole ? usualColumns(guide) : chosenColumns(columns, names, search)
+  const left = columns.length - shown.length
+  const hints = [
+    ...(caution === null ? [] : [caution]),
+    ...(isWhole && left > 0 ? [`${left} more columns: ask with columns or search.`] : []),
+    ...(shown.length === 0 ? [`No column has ${quoted(search)} in its name or description.`] : []),
+  ]
   const answer = {
     ...head,
     limit: { default: Math.min(usualLimit, limit.max), max: limit.max },
-    examples: examples.map(({ purpose, row_count: rowCount, ...question }) => ({
-      purpose,
-      arguments: { resource: guide.name, ...question },
-      row_count: rowCount,
-    })),
-    columns: columns.map(withoutNulls),
-    operators,
-    sample_rows: columnValues(names, rows),
+    ...(isWhole && {
+      examples: examples.map(({ purpose, row_count: rowCount, ...question }) => ({
+        purpose,
+        arguments: { resource: guide.name, ...question },
+        row_count: rowCount,
+      })),
+    }),
+    columns: shown.map(withoutNulls),
+    ...(isWhole && { operators }),
+    sample_rows: filledValues(columns, shown, rows),
   }
-  return shortened(caution === null ? answer : { ...answer, hint: caution })
+  return shortened(hints.length === 0 ? answer : { ...answer, hint: hints.join(' ') })
 }
 
-/** Leaves out a missing unit or description. */
-function withoutNulls({ unit, description, ...column }: ColumnGuide) {
+/** All columns, or the fast ones and the most filled of many, in schema order. */
+function usualColumns({ columns, fast_filters: fast }: DatasetGuide): readonly ColumnGuide[] {
+  if (columns.length <= allColumnsMax) return columns
+  const rank = ({ name, null_share: empty = 0 }: ColumnGuide) => (fast.includes(name) ? -1 : empty)
+  const first = columns.toSorted((left, right) => rank(left) - rank(right)).slice(0, someColumns)
+  return columns.filter((column) => first.includes(column))
+}
+
+function chosenColumns(
+  columns: readonly ColumnGuide[],
+  names: readonly string[],
+  search: string,
+): readonly ColumnGuide[] {
+  for (const name of names) {
+    const known = columns.map((column) => column.name)
+    if (known.includes(name)) continue
+    throw badRequest(`There is no column ${quoted(name)}.${didYouMean(name, known)}`)
+  }
+  const words = search === '' ? [] : searchWords(search, 'search')
+  return columns.filter(
+    ({ name, description }) =>
+      (names.length === 0 || names.includes(name)) &&
+      hasWords(`${name} ${description ?? ''}`, words),
+  )
+}
+
+/** Example values of the shown columns that have any. */
+function filledValues(
+  columns: readonly ColumnGuide[],
+  shown: readonly ColumnGuide[],
+  rows: DatasetGuide['sample_rows'],
+) {
+  const names = columns.map(({ name }) => name)
+  const isFilled = (name: string) => {
+    const place = names.indexOf(name)
+    return rows.length === 0 || rows.some((cells) => (cells[place] ?? 'null') !== 'null')
+  }
+  const filled = shown.map(({ name }) => name).filter(isFilled)
+  const cells = rows.map((row) => filled.map((name) => row[names.indexOf(name)] ?? 'null'))
+  return columnValues(filled, cells)
+}
+
+/** Leaves out what stands once for each type, and a missing unit or description. */
+function withoutNulls({ unit, description, operators: _, ...column }: ColumnGuide) {
   return {
     ...column,
     ...(unit !== null && { unit }),

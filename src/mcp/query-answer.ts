@@ -94,7 +94,8 @@ function cellTexts(row: Buffer): readonly string[] {
   return textsOf(keepingDigits(String(row))).cells
 }
 
-function hintOf({ cut, rows, explanation }: Page): string | null {
+function hintOf(page: Page): string | null {
+  const { cut, rows } = page
   switch (cut) {
     case 'size':
       return (
@@ -104,6 +105,15 @@ function hintOf({ cut, rows, explanation }: Page): string | null {
     case 'quota':
       return "The page was cut to the rows left of this month's quota."
     case null:
-      return explanation?.text ?? null
+      return emptyHint(page)
   }
+}
+
+/** Also what the caller can't see: an empty answer does not show that no such row exists. */
+function emptyHint({ rows, explanation, scope }: Page): string | null {
+  const texts = explanation ? [explanation.text] : []
+  if (rows.length === 0 && scope !== null) {
+    texts.push(`This token sees only a part of the dataset: ${scope}.`)
+  }
+  return texts.length === 0 ? null : texts.join(' ')
 }

@@ -20,8 +20,18 @@ export const ListArguments = Type.Object(
 )
 
 export const DescribeArguments = Type.Object(
-  { resource },
-  { additionalProperties: false, description: 'an object {resource}' },
+  {
+    resource,
+    columns: Type.Optional(
+      Type.Array(Type.String(), { description: 'names of columns to describe, and only these' }),
+    ),
+    search: Type.Optional(
+      Type.String({
+        description: 'describes the columns that have these words in name or description: "profit"',
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'an object {resource, columns, search}' },
 )
 
 export const QueryArguments = Type.Object(
@@ -58,7 +68,6 @@ const ListAnswer = Type.Object({ resources: Type.Array(DatasetSummarySchema) })
 
 const DescribeAnswer = Type.Object({
   ...datasetHead,
-  visible_rows: text,
   fast_filters: texts,
   profiled_rows: nullable(count),
   columns: Type.Array(
@@ -66,16 +75,19 @@ const DescribeAnswer = Type.Object({
       ...columnHead,
       unit: Type.Optional(text),
       description: Type.Optional(text),
-      operators: Type.Optional(texts),
       values: Type.Optional(list),
       min: Type.Optional(value),
       max: Type.Optional(value),
       null_share: Type.Optional(Type.Number()),
     }),
   ),
-  operators: Type.Array(Type.Object({ op: text, meaning: text, types: texts, example: question })),
+  operators: Type.Optional(
+    Type.Array(Type.Object({ op: text, meaning: text, types: texts, example: question })),
+  ),
   sample_rows: columnLists,
-  examples: Type.Array(Type.Object({ purpose: text, arguments: question, row_count: count })),
+  examples: Type.Optional(
+    Type.Array(Type.Object({ purpose: text, arguments: question, row_count: count })),
+  ),
   hint: Type.Optional(text),
 })
 
@@ -110,7 +122,8 @@ export const tools = [
     title: 'List datasets',
     description:
       'The datasets that this token can read: name, title, description, number of rows and ' +
-      'columns, version, and as_of, the date of the data. Call it first. Free of charge.',
+      'columns, version, as_of (the date of the data) and scope, the part of it that this token ' +
+      'sees (null = all). Call it first. Free of charge.',
     inputSchema: plain(ListArguments),
     outputSchema: plain(ListAnswer),
     annotations: { title: 'List datasets', ...annotations },
@@ -119,10 +132,12 @@ export const tools = [
     name: 'describe_resource',
     title: 'Describe a dataset',
     description:
-      'Everything needed to query one dataset: each column with type, unit, operators, ' +
-      'description, its values if they are few, smallest and largest value, share of nulls; ' +
-      'fast_filters, the columns that are quick to filter on; three example rows and two example ' +
-      'calls of query that work. Call it before the first query of a dataset. Free of charge.',
+      'Everything needed to query one dataset: each column with type, unit, description, its ' +
+      'values if they are few, smallest and largest value, share of nulls; the operators of each ' +
+      'type; fast_filters, the columns that are quick to filter on; three of the newest rows and ' +
+      'two example calls of query that work. Call it before the first query of a dataset. Of a ' +
+      'dataset with many columns it shows the most filled ones, and hint counts the others: call ' +
+      'it again with search ("profit") or columns (["2110"]). Free of charge.',
     inputSchema: plain(DescribeArguments),
     outputSchema: plain(DescribeAnswer),
     annotations: { title: 'Describe a dataset', ...annotations },
@@ -132,10 +147,10 @@ export const tools = [
     title: 'Read rows',
     description:
       'Rows of a dataset that meet all filters, column by column. filters: a list of ' +
-      `{column, op, value}; op is one of ${operatorNames.join(', ')} (each column's own are in ` +
-      'describe_resource); value is a list for in and not_in, a text ending in * for like, left ' +
-      'out for is_null and not_null. select: the columns to return; left out, all of them, which ' +
-      `may be many. limit: ${usualLimit} when left out. Order is fixed; there is no sorting or ` +
+      `{column, op, value}; op is one of ${operatorNames.join(', ')} (those of each type are in ` +
+      'describe_resource); value is a list for in and not_in, a text ending in * for like, words ' +
+      'for contains (finds names), left out for is_null and not_null. select: the columns to ' +
+      `return; left out, all of them. limit: ${usualLimit} when left out. Order is fixed; there is no sorting or ` +
       'aggregation. While next_cursor is not null, repeat the same call with cursor for the next ' +
       'rows; truncated means that rows were left out to keep the answer short. Returned rows ' +
       'count against the monthly quota. When no row meets several filters, hint says which of ' +

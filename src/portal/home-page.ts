@@ -80,9 +80,9 @@ function plansOf(words: PortalWords, { name, title, plans }: ShownDataset): Html
     ${plansTable(words, plans, `plans-${name}`)}`
 }
 
-/** Shows rows, columns, last update and source of a dataset. */
+/** Shows rows, columns, date of the data, last update and source of a dataset. */
 export function datasetFacts({ words }: PageContext, dataset: ShownDataset): Html {
-  const { rows, columns, asOf, source } = dataset
+  const { rows, columns, asOf, updatedAt, source } = dataset
   return html`<dl class="facts">
     <div>
       <dt>${words.rows}</dt>
@@ -92,9 +92,17 @@ export function datasetFacts({ words }: PageContext, dataset: ShownDataset): Htm
       <dt>${words.columns}</dt>
       <dd>${words.number(columns.length)}</dd>
     </div>
+    ${
+      asOf === null
+        ? null
+        : html`<div>
+            <dt>${words.asOf}</dt>
+            <dd><time datetime="${asOf}">${asOf.length < 10 ? asOf : words.day(asOf)}</time></dd>
+          </div>`
+    }
     <div>
-      <dt>${words.asOf}</dt>
-      <dd><time datetime="${asOf}">${words.day(asOf)}</time></dd>
+      <dt>${words.updatedAt}</dt>
+      <dd><time datetime="${updatedAt}">${words.day(updatedAt)}</time></dd>
     </div>
     ${
       source === null

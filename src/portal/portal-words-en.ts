@@ -13,6 +13,7 @@ const operators: Readonly<Record<Operator, string>> = {
   lt: 'less than',
   lte: 'at most',
   like: 'begins with',
+  contains: 'contains the words',
   in: 'one of',
   not_in: 'none of',
   isdistinct: 'is not (empty kept)',
@@ -51,7 +52,8 @@ export const englishWords = {
   open: 'Open and try',
   rows: 'Rows',
   columns: 'Columns',
-  asOf: 'Updated',
+  asOf: 'Data as of',
+  updatedAt: 'Updated',
   source: 'Source',
   fromPrice: (roubles: string) => `from ${roubles} a month`,
   free: 'Free',
@@ -106,6 +108,10 @@ export const englishWords = {
   running: 'Asking…',
   notAsked: 'Press Run to see rows.',
   noRows: 'No row matches these filters.',
+  noRowsSeen: (scope: string) =>
+    scope.startsWith('demo')
+      ? 'The demo token sees only a small subset of the rows.'
+      : `Your plan covers only a part of the rows (${scope}).`,
   failed: 'The answer did not arrive. Check the connection and run it again.',
   unreadable: 'The answer could not be read. Ask for fewer rows or columns.',
   retryAfter: (seconds: number) => `Wait ${number(seconds)} s and run it again.`,

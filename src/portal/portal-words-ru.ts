@@ -24,6 +24,7 @@ export const russianWords: PortalWords = {
     lt: 'меньше',
     lte: 'не больше',
     like: 'начинается с',
+    contains: 'содержит слова',
     in: 'одно из',
     not_in: 'ни одно из',
     isdistinct: 'не равно (с пустыми)',
@@ -54,7 +55,8 @@ export const russianWords: PortalWords = {
   open: 'Открыть и попробовать',
   rows: 'Строк',
   columns: 'Столбцы',
-  asOf: 'Обновлено',
+  asOf: 'Данные на',
+  updatedAt: 'Обновлено',
   source: 'Источник',
   fromPrice: (roubles) => `от ${roubles} в месяц`,
   free: 'Бесплатно',
@@ -110,6 +112,10 @@ export const russianWords: PortalWords = {
   running: 'Запрос…',
   notAsked: 'Нажмите «Выполнить», чтобы увидеть строки.',
   noRows: 'Под эти фильтры не подходит ни одна строка.',
+  noRowsSeen: (scope: string) =>
+    scope.startsWith('demo')
+      ? 'Демонстрационный токен видит лишь небольшую часть строк.'
+      : `Ваш тариф открывает только часть строк (${scope}).`,
   failed: 'Ответ не пришёл. Проверьте соединение и выполните запрос ещё раз.',
   unreadable: 'Ответ не удалось прочитать. Запросите меньше строк или столбцов.',
   retryAfter: (seconds) => `Подождите ${number(seconds)} с и выполните запрос ещё раз.`,

@@ -69,7 +69,10 @@ function parseFilter(column: string, text: string | undefined): RawFilter {
   }
   const dot = text.indexOf('.')
   const operator = dot === -1 ? text : text.slice(0, dot)
-  if (!isOperator(operator)) return { column, operator, values: [], isList: false }
+  if (!isOperator(operator)) {
+    // The value is for the corrected filter in the error.
+    return { column, operator, values: dot === -1 ? [] : [text.slice(dot + 1)], isList: false }
+  }
   const { form } = operators[operator]
   if (form === 'none') {
     if (dot !== -1) {

@@ -5,6 +5,7 @@ import { isOperator, operatorNames, operators } from '../columns/operators.js'
 import type { Operator } from '../columns/operators.js'
 import { filterPredicates, predicateKey } from '../columns/predicate.js'
 import type { Predicate } from '../columns/predicate.js'
+import { insteadContains } from '../columns/search-words.js'
 import { badRequest } from '../errors.js'
 import { article, didYouMean, quoted } from '../text.js'
 import { filtersMax, listValuesMax } from './raw-question.js'
@@ -64,9 +65,18 @@ function readFilter(filter: RawFilter, find: (name: string) => Column): ReadFilt
   return { column, operator, texts, predicates, keys: predicates.map(predicateKey) }
 }
 
-function checkOperator(column: Column, { operator }: RawFilter): Operator {
+function checkOperator(column: Column, { operator, values }: RawFilter): Operator {
   if (isOperator(operator)) return operator
   const allowed = columnOperators(column)
+  const [written] = values
+  if (searchNames.has(operator.toLowerCase()) && allowed.includes('contains')) {
+    const text = typeof written === 'string' ? written : ''
+    const { advice, correction } = insteadContains(column.name, operator, text)
+    throw badRequest(
+      `Column ${quoted(column.name)}: there is no operator ${quoted(operator)}. ${advice}`,
+      correction,
+    )
+  }
   const isWord = /^[a-z_]{1,20}$/.test(operator)
   const lower = operator.toLowerCase()
   // `kpp==is_null` has one "=" too many.
@@ -103,6 +113,13 @@ const otherNames: ReadonlyMap<string, Operator> = new Map([
   ['starts_with', 'like'],
   ['startswith', 'like'],
   ['is_not_null', 'not_null'],
+])
+
+/** Names that other languages use for a search in texts. */
+const searchNames: ReadonlySet<string> = new Set([
+  ...['contain', 'icontains', 'has', 'include', 'includes', 'search', 'substring', 'substr'],
+  ...['ilike', 'match', 'imatch', 'regex', 'regexp', 'rlike', 'glob'],
+  ...['fts', 'plfts', 'phfts', 'wfts', '~', '~*', '~~', '~~*'],
 ])
 
 /** `inn=eq.value`, `tags=is_null`. */

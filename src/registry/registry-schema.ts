@@ -72,6 +72,11 @@ export const DatasetEntrySchema = Type.Object(
     title: text,
     description: Type.Optional(text),
     source: Type.Optional(text),
+    as_of: Type.Optional(
+      Type.Union([Type.String({ pattern: '^\\d{4}(-\\d\\d){0,2}$' }), wholeNumber(0, 9999, '')], {
+        description: 'a year, a month or a day: 2024, 2024-12 or 2024-12-31',
+      }),
+    ),
     files: oneOrMany(text, 'a path, a glob or a list of them'),
     key: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
     history: Type.Optional(text),

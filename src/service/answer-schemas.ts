@@ -9,7 +9,7 @@ const count = Type.Integer({ minimum: 0 })
 const text = Type.String()
 
 const names = { name: text, title: text, description: nullable(text) }
-const vintage = { version: text, as_of: text }
+const vintage = { version: text, as_of: nullable(text), updated_at: text, scope: nullable(text) }
 
 /** A dataset in a list of datasets. */
 export const DatasetSummarySchema = Type.Object({

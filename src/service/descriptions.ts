@@ -6,6 +6,7 @@ import type { Operator } from '../columns/operators.js'
 import type { Engine, ReadOptions } from '../engine/engine.js'
 import { isoTime } from '../text.js'
 import { AccessCache } from './access-cache.js'
+import { historyText, scopeOf } from '../access/scope.js'
 
 /** A dataset in the list of `GET /v1/`. */
 export interface DatasetSummary {
@@ -17,8 +18,12 @@ export interface DatasetSummary {
   /** The number of columns. */
   readonly columns: number
   readonly version: string
+  /** The date of the data, `2025` or `2025-03-31`; null if neither history nor registry has it. */
+  readonly as_of: string | null
   /** When the newest file was written, ISO 8601. */
-  readonly as_of: string
+  readonly updated_at: string
+  /** The part of the dataset that this token can see (`scope.ts`); null = all of it. */
+  readonly scope: string | null
 }
 
 /** A dataset's full description for a caller (`GET /v1/<dataset>/schema`). */
@@ -43,6 +48,7 @@ export interface ColumnDescription {
 /** The data that derives from the rows of an access. */
 interface SeenRows {
   readonly rows: number
+  readonly asOf: string | null
   /**
    * Key and history values of the first row, by column name: after an edit of the registry the
    * column objects differ. Empty if there is no row.
@@ -70,15 +76,15 @@ export class Descriptions {
   }
 
   async summary(access: Access, options: ReadOptions): Promise<DatasetSummary> {
-    const { rows } = await this.#factsOf(access, options)
-    return { ...headOf(access, rows), columns: access.columns.length }
+    const facts = await this.#factsOf(access, options)
+    return { ...headOf(access, facts), columns: access.columns.length }
   }
 
   async description(access: Access, options: ReadOptions): Promise<DatasetDescription> {
     const facts = await this.#factsOf(access, options)
     const { dataset } = access
     return {
-      ...headOf(access, facts.rows),
+      ...headOf(access, facts),
       source: dataset.source,
       require_filter: dataset.requireFilter,
       limit: dataset.limit,
@@ -95,8 +101,22 @@ export class Descriptions {
   #factsOf(access: Access, options: ReadOptions): Promise<SeenRows> {
     return this.#facts.get(access, async () => ({
       rows: await this.#engine.count(access.version, access.predicates, options),
+      asOf: await this.#newest(access, options),
       sample: await this.#readSample(access, options),
     }))
+  }
+
+  /** The newest value of the visible history column among the rows that the caller sees. */
+  async #newest(access: Access, options: ReadOptions): Promise<string | null> {
+    const { dataset, plan, predicates, version } = access
+    const { history, newestHistory } = version
+    if (dataset.asOf !== null || !history || history.hidden) return null
+    // A plan's window ends with the newest value of the version.
+    if (plan) return newestHistory === undefined ? null : historyText(history, newestHistory)
+    const question = { version, predicates, columns: [history], valuesMax: 1, rowsMax: null }
+    const [column] = (await this.#engine.profile(question, options)).columns
+    const max = column?.max ?? null
+    return max?.replaceAll('"', '').split('T')[0] ?? null
   }
 
   async #readSample(access: Access, options: ReadOptions): Promise<ReadonlyMap<string, string>> {
@@ -118,14 +138,17 @@ export class Descriptions {
   }
 }
 
-function headOf({ dataset, version }: Access, rows: number) {
+function headOf(access: Access, { rows, asOf }: SeenRows) {
+  const { dataset, version } = access
   return {
     name: dataset.name,
     title: dataset.title,
     description: dataset.description,
     rows,
     version: version.id,
-    as_of: isoTime(version.modifiedMs),
+    as_of: dataset.asOf ?? asOf,
+    updated_at: isoTime(version.modifiedMs),
+    scope: scopeOf(access),
   }
 }
 

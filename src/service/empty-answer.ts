@@ -1,6 +1,7 @@
 import type { Access } from '../access/access.js'
 import type { Column } from '../columns/column.js'
 import type { Predicate } from '../columns/predicate.js'
+import { insteadContains } from '../columns/search-words.js'
 import { withDeadline } from '../engine/deadline.js'
 import type { Engine, ReadOptions } from '../engine/engine.js'
 import { ServiceError } from '../errors.js'
@@ -57,9 +58,13 @@ export async function explainEmpty(
   if (filters.length > filtersMax) return null
   const narrowing = filters.filter(({ predicates }) => predicates.length > 0)
   try {
-    return await withDeadline(explainTimeoutMs, options.signal, (signal) =>
+    const reason = await withDeadline(explainTimeoutMs, options.signal, (signal) =>
       explain({ engine, access, filters: narrowing, options: { ...options, signal } }),
     )
+    const hints = filters.flatMap(patternHint)
+    if (hints.length === 0) return reason
+    const text = [...hints, ...(reason ? [reason.text] : [])].join(' ')
+    return { text, isPaid: reason?.isPaid ?? false }
   } catch (cause) {
     const isBusyOrLate =
       cause instanceof ServiceError && ['timeout', 'service_unavailable'].includes(cause.code)
@@ -80,6 +85,14 @@ async function explain(empty: EmptyQuestion): Promise<EmptyReason | null> {
   }
   const text = await nearTexts(empty, filters)
   return text === '' ? null : { text, isPaid: false }
+}
+
+/** What a caller may have meant who writes `%` in `like`, where it is an ordinary character. */
+function patternHint({ column, operator, texts }: Filter): readonly string[] {
+  const [text = ''] = texts
+  if (operator !== 'like' || !text.includes('%')) return []
+  const { advice } = insteadContains(column.name, operator, text)
+  return [`In like, % is an ordinary character. ${advice}.`]
 }
 
 /** The filters without which, one at a time, the question has rows. */

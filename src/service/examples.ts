@@ -51,12 +51,18 @@ export function operatorExamples(
   sample: readonly SampleRow[],
 ): readonly OperatorExample[] {
   const columns = [...new Set([...fastColumns(access), ...access.columns])]
+  const prose = columns.filter(({ name }) => valuesOf(name, sample).some(isProse))
   return operatorNames.flatMap((op) => {
-    const example = firstOf(columns, (column) =>
+    const candidates = op === 'contains' ? [...prose, ...columns] : columns
+    const example = firstOf(candidates, (column) =>
       columnOperators(column).includes(op) ? exampleFilter(column, op, sample) : undefined,
     )
     return example ? [{ op, meaning: operators[op].meaning, types: typesWith(op), example }] : []
   })
+}
+
+function isProse(value: FilterValue): boolean {
+  return typeof value === 'string' && /\s/.test(value)
 }
 
 function typesWith(op: Operator): readonly ShownType[] {
@@ -84,12 +90,20 @@ function exampleFilter(
   if (form === 'none') return { column: name, op }
   if (value === undefined) return undefined
   if (form === 'list') return { column: name, op, value: values }
+  if (form === 'words') {
+    const word = typeof value === 'string' ? longestWord(value) : ''
+    return word === '' ? undefined : { column: name, op, value: word }
+  }
   if (form === 'pattern') {
     return typeof value === 'string'
       ? { column: name, op, value: `${prefixOf(value)}*` }
       : undefined
   }
   return { column: name, op, value }
+}
+
+function longestWord(text: string): string {
+  return text.split(/[\s"«»]+/).reduce((long, word) => (word.length > long.length ? word : long))
 }
 
 function prefixOf(text: string): string {

@@ -1,8 +1,9 @@
 import { possibleAccesses } from '../access/access.js'
 import type { Access } from '../access/access.js'
 import type { Catalog } from '../catalog.js'
+import { latestYears } from '../columns/predicate.js'
 import { withDeadline } from '../engine/deadline.js'
-import type { Engine, ReadOptions } from '../engine/engine.js'
+import type { Engine, ReadOptions, Row } from '../engine/engine.js'
 import { ServiceError } from '../errors.js'
 import { keepingDigits, parseKeepingDigits } from '../query/exact-json.js'
 import { textsOf } from '../query/row-texts.js'
@@ -19,8 +20,6 @@ import type { ExampleCall, OperatorExample, SampleRow } from './examples.js'
  * written by `exactJsonText`; a number that JSON readers round is a string of its digits.
  */
 export interface DatasetGuide extends Omit<DatasetDescription, 'columns' | 'examples'> {
-  /** The part of the dataset that the caller sees, in words. */
-  readonly visible_rows: string
   /** Columns whose filters skip most of the files. */
   readonly fast_filters: readonly string[]
   /** Rows behind the statistics; null if the statistics were late. */
@@ -29,7 +28,7 @@ export interface DatasetGuide extends Omit<DatasetDescription, 'columns' | 'exam
   readonly caution: string | null
   readonly columns: readonly ColumnGuide[]
   readonly operators: readonly OperatorExample[]
-  /** The first rows, not charged: the JSON texts of their cells, in column order. */
+  /** Rows of the newest year, not charged: the JSON texts of their cells, in column order. */
   readonly sample_rows: readonly (readonly string[])[]
   readonly examples: readonly ExampleCall[]
 }
@@ -94,7 +93,6 @@ export class Guides {
     )
     return Object.freeze({
       ...head,
-      visible_rows: visibleRows(access),
       fast_filters: fastColumns(access).map(({ name }) => name),
       profiled_rows: profiledRows,
       caution,
@@ -131,9 +129,7 @@ export class Guides {
     options: ReadOptions,
     patienceMs: number,
   ): Promise<RowFacts> {
-    const { version, predicates } = access
-    const first = { version, predicates, columns: access.columns, after: null, limit: sampleRows }
-    const { rows } = await this.#engine.read(first, options)
+    const rows = await this.#newestRows(access, options)
     const sample = rows.map(({ encoded }) => parseKeepingDigits(String(encoded)) as SampleRow)
     const facts = await this.#profile(access, visible, options, patienceMs)
     return Object.freeze({
@@ -144,6 +140,19 @@ export class Guides {
       sample_rows: rows.map(({ encoded }) => textsOf(keepingDigits(String(encoded))).cells),
       examples: await exampleCalls(this.#engine, access, sample, options),
     })
+  }
+
+  /** Rows of the newest year, or the first rows if the caller sees too few of that year. */
+  async #newestRows(access: Access, options: ReadOptions): Promise<readonly Row[]> {
+    const { version, predicates, columns } = access
+    const { history, newestHistory } = version
+    const all = { version, predicates, columns, after: null, limit: sampleRows }
+    if (history && !history.hidden) {
+      const newest = [...predicates, ...latestYears(history, newestHistory, 1)]
+      const { rows } = await this.#engine.read({ ...all, predicates: newest }, options)
+      if (rows.length === sampleRows) return rows
+    }
+    return (await this.#engine.read(all, options)).rows
   }
 
   /** Null if the statistics are late: the rest of the guide is still useful. */
@@ -163,12 +172,4 @@ export class Guides {
       throw cause
     }
   }
-}
-
-function visibleRows({ plan, version }: Access): string {
-  if (!plan) return 'the demo subset of the dataset'
-  const { history } = version
-  if (plan.history === 'all' || !history) return 'all rows'
-  const years = plan.history === 1 ? 'the latest year' : `the latest ${plan.history} years`
-  return history.hidden ? years : `${years} by ${history.name}`
 }

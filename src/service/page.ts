@@ -35,6 +35,8 @@ export interface PageHead {
   /** Null for a page that a quota cut: the same request may return more rows later. */
   readonly tag: string | null
   readonly format: PageFormat
+  /** The part of the dataset that the caller sees (`scope.ts`); null = all of it. */
+  readonly scope: string | null
 }
 
 /** A page of paid rows. */

@@ -5,6 +5,7 @@ import { isoTime } from '../text.js'
 import type { Version } from '../versions/version.js'
 import { describeColumn } from './descriptions.js'
 import type { ColumnDescription } from './descriptions.js'
+import { historyText } from '../access/scope.js'
 
 /** The public offer: the data behind the portal and the API reference. */
 export interface Showcase {
@@ -23,8 +24,10 @@ export interface ShownDataset {
   /** Rows of the whole dataset, including those outside every plan's window. */
   readonly rows: number
   readonly version: string
+  /** The date of the data, `2025` or `2025-03-31`; null if it is not known. */
+  readonly asOf: string | null
   /** When the newest file was written, ISO 8601. */
-  readonly asOf: string
+  readonly updatedAt: string
   /** The visible column in which plans count years, if any. */
   readonly history: string | null
   readonly requireFilter: boolean
@@ -65,7 +68,8 @@ function shown(dataset: Dataset, version: Version): ShownDataset {
     source,
     rows: version.rows,
     version: version.id,
-    asOf: isoTime(version.modifiedMs),
+    asOf: dataset.asOf ?? newestOf(version),
+    updatedAt: isoTime(version.modifiedMs),
     history: columns.find((column) => column === version.history)?.name ?? null,
     requireFilter,
     limit,
@@ -80,4 +84,9 @@ function shown(dataset: Dataset, version: Version): ShownDataset {
       ratePerMinute: plan.ratePerMinute,
     })),
   }
+}
+
+function newestOf({ history, newestHistory }: Version): string | null {
+  if (!history || history.hidden || newestHistory === undefined) return null
+  return historyText(history, newestHistory)
 }

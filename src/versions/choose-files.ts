@@ -108,6 +108,7 @@ function boundsTest(
     case 'ne':
     case 'not_in':
     case 'isdistinct':
+    case 'contains':
     case 'is_null':
     case 'not_null':
       return () => true

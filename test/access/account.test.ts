@@ -98,10 +98,10 @@ await t.test('the list holds the datasets of a token, with the rows that it sees
   const { body } = await world.get('/v1/', token)
   t.same(Object.keys(body), ['data'])
   t.same(
-    body.data.map(({ version, as_of: asOf, ...rest }) => ({
+    body.data.map(({ version, updated_at: updatedAt, ...rest }) => ({
       ...rest,
       version: /^[0-9a-f]{16}$/.test(String(version)),
-      as_of: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(String(asOf)),
+      updated_at: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(String(updatedAt)),
     })),
     [
       {
@@ -111,7 +111,9 @@ await t.test('the list holds the datasets of a token, with the rows that it sees
         rows: 5,
         columns: 4,
         version: true,
-        as_of: true,
+        as_of: '2024',
+        updated_at: true,
+        scope: 'plan last: year 2024',
       },
       {
         name: 'days',
@@ -120,7 +122,9 @@ await t.test('the list holds the datasets of a token, with the rows that it sees
         rows: 10,
         columns: 3,
         version: true,
-        as_of: true,
+        as_of: '2024-06-19',
+        updated_at: true,
+        scope: null,
       },
     ],
   )
@@ -133,7 +137,7 @@ await t.test('the schema says all that a caller needs to ask, and its examples w
   const { body, text } = await world.get('/v1/things/schema', token)
   t.match(
     text,
-    /^\{"name".+"title".+"description".+"source".+"version".+"as_of".+"rows".+"require_filter".+"limit".+"columns".+"examples"/,
+    /^\{"name".+"title".+"description".+"source".+"version".+"as_of".+"updated_at".+"scope".+"rows".+"require_filter".+"limit".+"columns".+"examples"/,
   )
   t.match(body, {
     name: 'things',

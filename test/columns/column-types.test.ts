@@ -7,7 +7,17 @@ import { filterPredicates } from '../../src/columns/predicate.js'
 
 const list: DataType = { kind: 'list', element: { kind: 'scalar', name: 'INTEGER' } }
 const ordered = 'eq ne gt gte lt lte in not_in isdistinct is_null not_null'.split(' ')
-const textual = ['eq', 'ne', 'like', 'in', 'not_in', 'isdistinct', 'is_null', 'not_null']
+const textual = [
+  'eq',
+  'ne',
+  'like',
+  'contains',
+  'in',
+  'not_in',
+  'isdistinct',
+  'is_null',
+  'not_null',
+]
 const emptiness = ['is_null', 'not_null']
 
 /** The published table: shown type, operators, a value, and the DuckDB types. */

@@ -166,6 +166,7 @@ await t.test('text is compared as it is, nothing trimmed, no letter special', (t
     ['2110', 'eq', 'Ж*', [5]],
     ['2110', 'like', 'Ж*', [5]],
     ['uuid', 'like', '123E*', [2]],
+    ['uuid', 'contains', '123E', [2]],
   ]),
 )
 

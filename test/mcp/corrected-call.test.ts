@@ -56,6 +56,12 @@ await t.test('an operator and a value are corrected in the filters on their colu
       { column: 'year', op: 'lte', value: 'like' },
     ],
   })
+  const meant = { column: 'name', op: 'contains', value: 'x' }
+  const filter = { kind: 'filter', column: 'name', operator: 'like', meant } as const
+  t.strictSame(corrected(like, filter), {
+    resource: 'like',
+    filters: [meant, { column: 'year', op: 'like', value: 'like' }],
+  })
   const value = { kind: 'value', column: 'inn', written: 7708004767, meant: '7708004767' } as const
   const numbers = {
     resource: 'x',

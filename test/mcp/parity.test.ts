@@ -33,7 +33,7 @@ const values: Readonly<Record<string, readonly (string | number | boolean)[]>> =
   nosuch: ['x'],
 }
 const names = Object.keys(values)
-const operators = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'like', 'isdistinct', 'near']
+const operators = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'like', 'contains', 'isdistinct', 'near']
 
 const filter: fc.Arbitrary<TestFilter> = fc
   .constantFrom(...names)

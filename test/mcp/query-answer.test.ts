@@ -205,6 +205,7 @@ await t.test('rows of any content fit in the answer, with the longest of the oth
     nextCursor: 'x'.repeat(60),
     cut: 'size',
     explanation: null,
+    scope: null,
   } as const
   const quota = {
     limit: 1e15,

@@ -53,6 +53,7 @@ await t.test('the server reads a question as the explorer means it', (t) => {
       { column: '2110', operator: 'gte', values: ['1.5'] },
       { column: 'note', operator: 'is_null', values: [] },
       { column: 'name', operator: 'like', values: ['100%*'] },
+      { column: 'name', operator: 'contains', values: ['a* b'] },
     ],
     select: ['2110', 'a,b', 'note'],
     limit: 25,

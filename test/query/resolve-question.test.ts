@@ -126,7 +126,7 @@ await t.test('a hidden column is an unknown one, to the last letter of the error
 })
 
 await t.test('the error for an unknown operator names the nearest one and all others', (t) => {
-  const has = 'It has: eq, ne, like, in, not_in, isdistinct, is_null, not_null.'
+  const has = 'It has: eq, ne, like, contains, in, not_in, isdistinct, is_null, not_null.'
   t.equal(
     urlRefusal('inn=equals.5'),
     `Column "inn": there is no operator "equals". Did you mean "eq"? ${has}`,
@@ -145,7 +145,7 @@ await t.test('the error for an unknown operator names the nearest one and all ot
   t.match(urlRefusal('inn=toString.5'), /there is no operator "toString"/)
   t.equal(
     urlRefusal('inn=gt.5'),
-    'Column "inn" (string) has no operator "gt". It has: eq, ne, like, in, not_in, isdistinct, is_null, not_null.',
+    'Column "inn" (string) has no operator "gt". It has: eq, ne, like, contains, in, not_in, isdistinct, is_null, not_null.',
   )
   t.end()
 })

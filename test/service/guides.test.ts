@@ -19,7 +19,7 @@ interface GuideColumn {
 
 interface Guide {
   readonly rows: number
-  readonly visible_rows: string
+  readonly scope: string | null
   readonly fast_filters: readonly string[]
   readonly profiled_rows: number | null
   readonly columns: readonly GuideColumn[]
@@ -62,6 +62,8 @@ async function examplesHold(t: Test, world: World, token: string, guide: Guide, 
     t.ok(count > 0, 'an example that finds nothing teaches nothing')
   }
   for (const { op, example } of guide.operators) {
+    // The demo has 30 requests a minute.
+    world.clock.ms += 60_000
     const args = { resource, filters: [example], limit: 1 }
     const { isError, text } = await callTool(world, token, 'query', args)
     t.notOk(isError, `${op}: ${text.slice(0, 300)}`)
@@ -77,11 +79,12 @@ await t.test('a guide tells what the caller can see, to the value', async (t) =>
   t.match(guide, {
     rows: 15,
     profiled_rows: 15,
-    visible_rows: 'all rows',
+    scope: null,
+    as_of: '2024',
     fast_filters: ['id', 'year'],
     limit: { default: 50, max: 1000 },
     sample_rows: {
-      year: [2022, 2022, 2022],
+      year: [2024, 2024, 2024],
       id: ['a0', 'a1', 'a2'],
       2110: [0, 1, 2],
       note: ['even', null, 'even'],
@@ -108,16 +111,16 @@ await t.test('windows of one version have facts of their own, in any order', asy
     demo: demoToken,
   }
   const expected = {
-    last: [5, 'the latest year by year', [2024]],
-    pro: [15, 'all rows', [2022, 2023, 2024]],
-    two: [10, 'the latest 2 years by year', [2023, 2024]],
-    demo: [6, 'the demo subset of the dataset', undefined],
+    last: [5, 'plan last: year 2024', [2024]],
+    pro: [15, null, [2022, 2023, 2024]],
+    two: [10, 'plan two: year 2023-2024', [2023, 2024]],
+    demo: [6, 'demo: 2 values of id', undefined],
   } as const
   const order = ['pro', 'last', 'demo', 'two', 'last', 'demo', 'pro', 'two'] as const
   for (const who of order) {
     const guide = await guideOf(world, tokens[who], 'things')
     const [rows, seen, years] = expected[who]
-    t.match(guide, { rows, profiled_rows: rows, visible_rows: seen }, who)
+    t.match(guide, { rows, profiled_rows: rows, scope: seen }, who)
     const shown = factsOf(guide)['year'] as GuideColumn
     if (years && rows >= 4 * years.length) t.same(shown.values, years, who)
     t.same(shown.values ?? [shown.min, shown.max], years ?? [2022, 2024], who)
@@ -168,9 +171,8 @@ await t.test('a column of every kind has the facts that its kind can have', asyn
   for (const name of ['list', 'bytes', 'uuid', 'text', 'flag']) {
     t.same(Object.keys(facts[name] ?? {}), ['empty'], name)
   }
-  t.same(Object.keys(guide.sample_rows).sort(), guide.columns.map(({ name }) => name).sort())
   const operators = guide.operators.map(({ op }) => op).sort()
-  const all = 'eq gt gte in is_null isdistinct like lt lte ne not_in not_null'.split(' ')
+  const all = 'contains eq gt gte in is_null isdistinct like lt lte ne not_in not_null'.split(' ')
   t.same(operators, all)
   await examplesHold(t, world, token, guide, 'typed')
 })
@@ -278,8 +280,9 @@ ${described.join('')}    ${plans}
     const { length } = JSON.stringify(answer.content)
     t.ok(length <= charactersMax, `${resource}: ${length} characters`)
     const guide = answer.content as unknown as Guide
-    t.match(guide.hint, /Left out.+operators/, resource)
-    t.equal(guide.columns.length, { wide: 400, told: 400, long: 3, keys: 2 }[resource], resource)
+    t.equal(guide.columns.length, { wide: 24, told: 24, long: 3, keys: 2 }[resource], resource)
+    const isMany = guide.columns.length === 24
+    t.match(guide.hint, isMany ? /376 more columns: ask with/ : /Left out/, resource)
   }
 })
 
@@ -320,13 +323,53 @@ await t.test('the shipped datasets are described whole, with calls that work', a
   for (const { name, plans } of datasets.values()) {
     const tokens = [...plans.keys()].map((plan) => world.subscribe([`${name}:${plan}`]).token)
     for (const token of [demo?.token ?? '', ...tokens]) {
+      world.clock.ms += 60_000
       const guide = await guideOf(world, token, name)
       const { length } = JSON.stringify(guide)
-      t.ok(length <= charactersMax, `${name}: ${length} characters`)
-      t.equal(guide.hint, undefined, `${name}: nothing left out of ${length} characters`)
+      t.ok(length <= 14_000, `${name}: ${length} characters`)
+      const isMany = name === 'financials'
+      t.equal(guide.hint, isMany ? '107 more columns: ask with columns or search.' : undefined)
       t.equal(guide.profiled_rows, guide.rows, name)
       t.equal(guide.examples.length, 2, name)
       await examplesHold(t, world, token, guide, name)
     }
   }
+})
+
+await t.test('columns and search describe the columns that an agent asks for', async (t) => {
+  const world = await startShipped(t)
+  const demo = world.app.catalog().demo?.token ?? ''
+  const describe = async (asked: Readonly<Record<string, unknown>>) => {
+    const answer = await callTool(world, demo, 'describe_resource', {
+      resource: 'financials',
+      ...asked,
+    })
+    const { columns = [] } = answer.content as { columns?: readonly GuideColumn[] }
+    return { ...answer, names: columns.map(({ name }) => name) }
+  }
+  const found = await describe({ search: 'PROFIT net' })
+  t.ok(found.names.includes('2400'), found.text.slice(0, 300))
+  t.ok(found.names.length < 24)
+  t.notOk(found.content['operators'], 'they are in the whole description')
+  t.same(
+    Object.keys(found.content['sample_rows'] as object).filter(
+      (each) => !found.names.includes(each),
+    ),
+    [],
+  )
+  t.same((await describe({ columns: ['year', '2110'] })).names, ['year', '2110'])
+  t.same((await describe({ columns: ['year', '2110'], search: 'revenue' })).names, ['2110'])
+  const usual = await describe({})
+  t.equal(usual.names.length, 24)
+  for (const absent of [
+    { columns: [], search: '' },
+    { columns: null, search: null },
+  ]) {
+    t.same((await describe(absent)).names, usual.names, 'empty counts as absent')
+  }
+  const none = await describe({ search: 'unicorn' })
+  t.match(none.content, { columns: [], hint: /No column has "unicorn"/ })
+  const unknown = await describe({ columns: ['yaer'] })
+  t.ok(unknown.isError)
+  t.match(unknown.text, /There is no column "yaer"\. Did you mean "year"/)
 })

@@ -53,6 +53,7 @@ await t.test(
       title: 'Shown',
       source: 'The office',
       rows: 3,
+      asOf: '2020',
       history: 'year',
       hasDemo: true,
       columns: [
@@ -65,6 +66,7 @@ await t.test(
       ],
     })
     t.equal(discreet?.history, null)
+    t.equal(discreet?.asOf, null, 'a hidden column says nothing')
     t.equal(discreet?.hasDemo, false)
     t.notMatch(JSON.stringify(datasets), 'secret')
   },

@@ -34,6 +34,12 @@ export const headers: Readonly<Record<string, Json>> = {
   },
   ETag: { description: 'For `If-None-Match`; a page that a quota cut has none.', schema: text },
   'Last-Modified': { description: 'When the newest file was written.', schema: text },
+  'X-Scope': {
+    description:
+      'The part of the dataset that this token sees, as `demo: 5 values of inn` or ' +
+      '`plan free: year 2025`; left out if it sees all rows.',
+    schema: text,
+  },
   'X-Dataset-Version': { description: 'The version that was read.', schema: text },
   'X-Next-Cursor': {
     description: 'The `cursor` of the next page, in formats with no room for it.',

@@ -16,7 +16,7 @@ import type { Json } from './json.js'
 import { filterRefs } from './parameters.js'
 import { questionExample } from './question-body.js'
 
-const versionHeaders = ['X-Dataset-Version', 'Last-Modified']
+const versionHeaders = ['X-Dataset-Version', 'Last-Modified', 'X-Scope']
 const pageHeaders = ['ETag', ...versionHeaders, 'X-Next-Cursor', 'Link', ...limits, ...quotas]
 
 const datasetErrors = [...tokenErrors, 'not_found', ...readErrors] as const

@@ -45,7 +45,7 @@ export function filterSchema(type: ShownType): Json {
   }
 }
 
-const valueForms: readonly ValueForm[] = ['one', 'pattern', 'list', 'none']
+const valueForms: readonly ValueForm[] = ['one', 'pattern', 'words', 'list', 'none']
 
 /** The operators of a type that take their value in this form. */
 export function operatorsWith(type: ShownType, form: ValueForm): readonly Operator[] {
@@ -63,6 +63,8 @@ function valuePattern(type: ShownType, form: ValueForm): string {
       return String.raw`\.${valuePatterns[type]}`
     case 'pattern':
       return String.raw`\.[^*]*\*?`
+    case 'words':
+      return String.raw`\.[\s\S]*\S[\s\S]*`
     case 'list':
       return String.raw`\.${elementPattern(type)}(?:,${elementPattern(type)})*`
     case 'none':
@@ -78,7 +80,13 @@ function elementPattern(type: ShownType): string {
 
 /** The form of a filter with this operator: `eq.value`, `in.one,two`, `is_null`. */
 export function writtenFilter(name: Operator): string {
-  const forms = { one: '.value', pattern: '.prefix*', list: '.one,two', none: '' }
+  const forms = {
+    one: '.value',
+    pattern: '.prefix*',
+    words: '.any words',
+    list: '.one,two',
+    none: '',
+  }
   return `${name}${forms[operators[name].form]}`
 }
 
@@ -93,6 +101,8 @@ function exampleValue(name: Operator, value: string): string {
       return `.${value}`
     case 'pattern':
       return `.${[...value].slice(0, 2).join('').replaceAll('*', '')}*`
+    case 'words':
+      return `.${value.trim() || 'word'}`
     case 'list':
       return `.${listElement(value)}`
     case 'none':

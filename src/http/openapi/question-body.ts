@@ -31,7 +31,7 @@ export function questionSchema({ name, columns, limit }: ReferenceDataset): Json
   }
 }
 
-const valueForms: readonly ValueForm[] = ['one', 'pattern', 'list', 'none']
+const valueForms: readonly ValueForm[] = ['one', 'pattern', 'words', 'list', 'none']
 
 /** Empty if the type has no operator of this form. */
 function filterSchema(type: ShownType, form: ValueForm, columns: readonly string[]): Json[] {
@@ -48,6 +48,7 @@ function filterSchema(type: ShownType, form: ValueForm, columns: readonly string
 
 function valueSchema(type: ShownType, form: ValueForm): Json {
   if (form === 'pattern') return { type: 'string', pattern: String.raw`^[^*]*\*?$` }
+  if (form === 'words') return { type: 'string', pattern: String.raw`\S` }
   if (form !== 'list') return scalarSchema(type)
   return { type: 'array', items: scalarSchema(type), minItems: 1, maxItems: listValuesMax }
 }

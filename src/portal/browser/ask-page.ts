@@ -10,6 +10,8 @@ export interface Left {
 export interface Arrival {
   readonly kind: 'text'
   readonly text: string
+  /** The part of the dataset that the token sees; null = all of it. */
+  readonly scope: string | null
   readonly left: Left
 }
 
@@ -36,7 +38,7 @@ export async function ask(path: string, token: string): Promise<Answer> {
     })
     const text = await response.text()
     const left = leftOf(response.headers)
-    if (response.ok) return { kind: 'text', text, left }
+    if (response.ok) return { kind: 'text', text, scope: response.headers.get('X-Scope'), left }
     const retryAfterSeconds = count(response.headers, 'Retry-After')
     return { kind: 'refused', detail: detailOf(text), retryAfterSeconds, left }
   } catch {

@@ -10,8 +10,8 @@ import { openEngine } from '../fixtures/open-engine.js'
 await t.test('the size of a query depends on rows, comparisons and key', async (t) => {
   const world = await openEngine(t, {
     files: {
-      'a.parquet': 'SELECT i AS id, i % 7 AS kind FROM range(10) t(i)',
-      'b.parquet': 'SELECT 10 + i AS id, i % 7 AS kind FROM range(10) t(i)',
+      'a.parquet': "SELECT i AS id, i % 7 AS kind, 'w' || i AS text FROM range(10) t(i)",
+      'b.parquet': "SELECT 10 + i AS id, i % 7 AS kind, 'w' || i AS text FROM range(10) t(i)",
     },
     entry: '    key: [id]\n',
   })
@@ -44,6 +44,10 @@ await t.test('the size of a query depends on rows, comparisons and key', async (
     const short = Array.from({ length: 5 }, () => filter('kind', 'not_in', ...numbers(16))).flat()
     t.equal(sizeOfPage(chooseFiles(much, short)), 'large')
     t.equal(sizeOfPage(chooseFiles(much, short.slice(1))), 'small')
+    const search = filter('text', 'contains', 'word')
+    t.equal(sizeOfPage(chooseFiles(much, search)), 'large', 'a search is large from the start')
+    t.equal(sizeOfPage(chooseFiles(withRows(100, 100), search)), 'small')
+    t.equal(sizeOfPage(chooseFiles(much, [...key, ...search])), 'byKey')
     t.end()
   })
 

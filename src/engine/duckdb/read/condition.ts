@@ -1,9 +1,10 @@
 import type { Column } from '../../../columns/column.js'
 import type { Value } from '../../../columns/filter-value.js'
 import type { CompareKind, ListKind, Predicate } from '../../../columns/predicate.js'
-import { bindList, bindValue } from '../bind.js'
+import { bindList, bindText, bindValue } from '../bind.js'
 import type { BoundValue } from '../bind.js'
 import { servedText } from '../encode/encode.js'
+import { wordPattern } from './word-pattern.js'
 
 /**
  * DuckDB compares lists up to this long value by value while it scans. Its own IN of five or more
@@ -24,6 +25,7 @@ export class SqlParameters {
 }
 
 type Comparison = Predicate & { readonly kind: CompareKind }
+type Search = Predicate & { readonly kind: 'contains' }
 type Membership = Predicate & { readonly kind: ListKind }
 
 /** True for a condition that becomes a join, which loses the order of rows. */
@@ -46,6 +48,8 @@ export function condition(
     case 'in':
     case 'not_in':
       return membership(predicate, sql, parameters)
+    case 'contains':
+      return contains(predicate, sql, parameters)
     default:
       return compare(predicate, sql, parameters)
   }
@@ -103,6 +107,13 @@ function valueList(predicate: Membership, parameters: SqlParameters): string {
   }
   const { bound, listSql } = bindList(column, values)
   return `(SELECT unnest(${listSql(parameters.add(bound))}))`
+}
+
+function contains({ column, value }: Search, sql: string, parameters: SqlParameters): string {
+  const text = comparable(column, value, sql)
+  const pattern = wordPattern(value)
+  const bound = parameters.add(bindText(pattern ?? value))
+  return pattern === null ? `contains(${text}, ${bound})` : `regexp_matches(${text}, ${bound})`
 }
 
 /** The column in the form in which its values are bound. */

@@ -8,10 +8,15 @@ import type { QuerySize } from './turn.js'
 /** Comparisons for one row; DuckDB looks a long list up, which costs about as many. */
 const comparisonsMax = 64
 const listComparisonsMax = 16
+/** A search for one word in a text of 100 bytes takes as long as this many comparisons. */
+const searchComparisons = 16
 
-/** The initial size of a page; unless it is by key, it grows after many rows (`isMuch`). */
+/**
+ * The initial size of a page; unless it is by key, it grows after many rows (`isMuch`). A search in
+ * many texts is large from the start: most searches read all rows.
+ */
 export function sizeOfPage(choice: Choice): QuerySize {
-  if (!areFew(choice)) return 'large'
+  if (!areFew(choice) || isSearch(choice)) return 'large'
   return choice.isByKey && isMuch(costOfFiles(choice.files)) ? 'byKey' : 'small'
 }
 
@@ -44,6 +49,13 @@ function areFew({ version, predicates }: Choice): boolean {
   return others.reduce((sum, each) => sum + comparisonsOf(each), 0) <= comparisonsMax
 }
 
+/** True if words are searched in the texts of many rows, without a key that chooses them. */
+function isSearch({ isByKey: hasKey, predicates, files }: Choice): boolean {
+  const hasWords = predicates.some(({ kind }) => kind === 'contains')
+  return hasWords && !hasKey && isMuch(costOfFiles(files))
+}
+
 function comparisonsOf(predicate: Predicate): number {
+  if (predicate.kind === 'contains') return searchComparisons
   return 'values' in predicate ? Math.min(predicate.values.length, listComparisonsMax) : 1
 }

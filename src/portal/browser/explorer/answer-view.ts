@@ -50,7 +50,7 @@ export function answerView(history: string, { previous, next }: Turns): AnswerVi
       end(answer)
       const read = readExactPage(answer.text)
       const isEmpty = read.rows.length === 0
-      status.textContent = isEmpty ? words.noRows : pageText(page, read)
+      status.textContent = isEmpty ? emptyText(answer.scope) : pageText(page, read)
       body.replaceChildren(...(isEmpty ? [] : shown(read, columns, history, node.clientWidth)))
       paging.hidden = page === 0 && read.nextCursor === null
       enable(back, page > 0)
@@ -65,6 +65,10 @@ export function answerView(history: string, { previous, next }: Turns): AnswerVi
       paging.hidden = true
     },
   }
+}
+
+function emptyText(scope: string | null): string {
+  return scope === null ? words.noRows : `${words.noRows} ${words.noRowsSeen(scope)}`
 }
 
 function isEnabled(turn: HTMLButtonElement): boolean {

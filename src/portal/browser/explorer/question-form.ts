@@ -50,6 +50,7 @@ function writeFilter({ operator, values }: Filter): string {
     case 'pattern':
       return `${operator}.${encodeForUrl(value.endsWith('*') ? value : `${value}*`)}`
     case 'one':
+    case 'words':
       return `${operator}.${encodeForUrl(value)}`
   }
 }

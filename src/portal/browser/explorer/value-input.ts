@@ -19,7 +19,7 @@ export function valueInput(
   if (form === 'none') return null
   if (form === 'list') return listInput(values)
   const [value = ''] = values
-  return column.type === 'boolean' ? truthInput(value) : oneInput(column, value)
+  return column.type === 'boolean' ? truthInput(value) : oneInput(column, value, form === 'words')
 }
 
 /** The entered values; empty if there is no input. */
@@ -50,8 +50,8 @@ function truthInput(value: string): HTMLElement {
   return truth
 }
 
-/** Text may be empty; other types require a value. */
-function oneInput({ type }: PageColumn, value: string): HTMLElement {
+/** Text may be empty, except words to search for; other types require a value. */
+function oneInput({ type }: PageColumn, value: string, areWords: boolean): HTMLElement {
   const isClock = type === 'time' || type === 'timestamp'
   const isNumber = type === 'integer' || type === 'number'
   const input = element('input', {
@@ -60,7 +60,7 @@ function oneInput({ type }: PageColumn, value: string): HTMLElement {
     autocomplete: 'off',
     placeholder: isClock ? clockExamples[type] : null,
     inputmode: isNumber ? 'decimal' : null,
-    required: type !== 'string',
+    required: type !== 'string' || areWords,
   })
   input.value = value
   return input
