@@ -7,10 +7,11 @@ import type { Registry } from '../../registry/registry.js'
 import { requireSoldPlans } from '../../registry/sold-plans.js'
 import type { SoldPlan } from '../../registry/sold-plans.js'
 import { identityOrNull } from '../../versions/files/disk-state.js'
-import type { PackOrder, PackedFile } from '../../versions/packing/packer.js'
+import type { PackOrder } from '../../versions/packing/packer.js'
 import type { LostVersion } from '../../versions/store/damage-state.js'
 import type { Storage } from '../../versions/store/disk-use.js'
 import type { CheckedFile, Verdict } from '../../versions/store/file-checks.js'
+import { allFiles } from '../../versions/version.js'
 import type { DataFile, Version } from '../../versions/version.js'
 import { reasonOf } from '../open-dataset.js'
 import { LiveDataset } from './live-dataset.js'
@@ -131,7 +132,9 @@ export class LiveCatalog {
   /** The served files, those of superseded versions last. */
   get storedFiles(): readonly DataFile[] {
     const datasets = [...this.#datasets.values()]
-    const newest = datasets.flatMap(({ dataset }) => dataset.version?.files ?? [])
+    const newest = datasets.flatMap(({ dataset }) =>
+      dataset.version ? allFiles(dataset.version) : [],
+    )
     return [...newest, ...datasets.flatMap(({ earlierFiles }) => earlierFiles)]
   }
 
@@ -148,18 +151,10 @@ export class LiveCatalog {
     return this.#datasets.get(order.dataset)?.pendingPack.order === order
   }
 
-  /** Serves a packed copy, if its order is still wanted. */
-  takePacked(order: PackOrder, packed: readonly PackedFile[]): Promise<void> {
-    return this.#inTurn(async () => {
-      const dataset = this.#datasets.get(order.dataset)
-      if (await dataset?.takePacked(order, packed)) this.#show()
-    })
-  }
-
   /** Records why an order failed; it is not retried for a while. */
-  notPacked(order: PackOrder, cause: unknown): void {
+  async notPacked(order: PackOrder, cause: unknown): Promise<void> {
     const reason = reasonOf(cause, this.#serving.registry.folder)
-    this.#datasets.get(order.dataset)?.pendingPack.fail(order, reason, this.#options.now())
+    await this.#datasets.get(order.dataset)?.notPacked(order, reason)
   }
 
   /** Why packing a dataset failed; null if it did not. */

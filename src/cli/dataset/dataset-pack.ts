@@ -102,7 +102,7 @@ async function packVersion(
   const report = ({ stage, ...rows }: PackProgress) => {
     progress.report({ what: stage, ...rows, share: shareOf(stage, rows.rowsDone / rows.rows) })
   }
-  const order = packOrder(version, folder, memoryLimit)
+  const order = packOrder(version, folder, false, memoryLimit)
   try {
     const files = await parts.untilInterrupted((signal) =>
       parts.packFiles(order, { signal, report }).catch((cause: unknown) => {

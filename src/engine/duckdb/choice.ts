@@ -1,9 +1,11 @@
 import type { Predicate } from '../../columns/predicate.js'
-import { filesThatMayHold } from '../../versions/choose-files.js'
+import type { Question } from '../../query/question.js'
+import { areDroppedInOrder, filesThatMayHold } from '../../versions/choose-files.js'
 import type { DataFile, Version } from '../../versions/version.js'
+import { costOfPage, costOfTotal } from './form-costs.js'
 
 export interface ChosenFile {
-  /** An index into the version's files. */
+  /** Counts through the version's files, then through its dropped files. */
   readonly index: number
   readonly file: DataFile
 }
@@ -20,11 +22,48 @@ export interface Choice {
   readonly isByKey: boolean
 }
 
-/** The files of a version that can hold a row which meets every predicate. */
+/** The files of the form that reads a page fastest among those that keep its order. */
+export function chooseForPage({ version, predicates, columns, after, limit }: Question): Choice {
+  const stored = chooseFiles(version, predicates)
+  if (version.dropped.length === 0) return stored
+  const dropped = chooseDropped(version, predicates)
+  // A walk goes on in the form in which it began.
+  if (after !== null) return after.file < version.files.length ? stored : dropped
+  if (!areDroppedInOrder(version, predicates)) return stored
+  const page = { rows: limit, columns: columns.length }
+  return costOfPage(dropped, stored, page) < costOfPage(stored, dropped, page) ? dropped : stored
+}
+
+/** The files of the form that is fastest to read whole, by a query whose result has no order. */
+export function chooseForTotal(
+  version: Version,
+  predicates: readonly Predicate[],
+  columns: number,
+): Choice {
+  const stored = chooseFiles(version, predicates)
+  if (version.dropped.length === 0) return stored
+  const dropped = chooseDropped(version, predicates)
+  return costOfTotal(dropped, columns) < costOfTotal(stored, columns) ? dropped : stored
+}
+
+/** The files that can hold a row which meets every predicate, of the form that has the order. */
 export function chooseFiles(version: Version, predicates: readonly Predicate[]): Choice {
-  const files = filesThatMayHold(version, predicates).flatMap((index) => {
-    const file = version.files[index]
-    return file ? [{ index, file }] : []
+  return choiceOf(version, predicates, version.files, 0)
+}
+
+function chooseDropped(version: Version, predicates: readonly Predicate[]): Choice {
+  return choiceOf(version, predicates, version.dropped, version.files.length)
+}
+
+function choiceOf(
+  version: Version,
+  predicates: readonly Predicate[],
+  all: readonly DataFile[],
+  first: number,
+): Choice {
+  const files = filesThatMayHold(all, predicates).flatMap((index) => {
+    const file = all[index]
+    return file ? [{ index: first + index, file }] : []
   })
   const hasKey = predicates.some((predicate) => isByKey(version, predicate))
   return { version, predicates, files, isByKey: hasKey }
