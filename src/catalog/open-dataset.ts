@@ -119,9 +119,8 @@ async function openCopy(
   { versionsFolder, openFiles, known, checks, damaged }: OpenOptions,
 ): Promise<Content | null> {
   if (versionsFolder === null || !version) return null
-  const sources = content.files.map(({ source }) => source)
-  const folder = packedFolder(join(versionsFolder, name), sources, keySourceNames(entry))
   try {
+    const folder = copyOf(join(versionsFolder, name), entry, content)
     return await openPacked(folder, content, version, {
       openFiles,
       known: known ?? new KnownFiles(),
@@ -150,8 +149,19 @@ async function readDictionary(
   }
 }
 
+/** The folder of the packed copy of this content, existing or not. */
+export function copyOf(
+  parent: string,
+  entry: DatasetEntry,
+  { folder, files, origins }: Content,
+): string {
+  if (origins !== null && folder !== null) return folder
+  const sources = files.map(({ source }) => source)
+  return packedFolder(parent, sources, keySourceNames(entry))
+}
+
 /** The key's columns by their names in the files. */
-export function keySourceNames(entry: DatasetEntry): readonly string[] {
+function keySourceNames(entry: DatasetEntry): readonly string[] {
   return sourceNames(entry, listOf(entry.key))
 }
 

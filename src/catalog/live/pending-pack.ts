@@ -1,14 +1,10 @@
 import { join } from 'node:path'
-import type { DatasetEntry } from '../../registry/registry-schema.js'
 import { identityOrNull } from '../../versions/files/disk-state.js'
 import { packOrder } from '../../versions/packing/pack-order.js'
 import { packRecordName } from '../../versions/packing/pack-record.js'
-import { packedFolder } from '../../versions/packing/packed-content.js'
 import { draftOf } from '../../versions/packing/packer.js'
 import type { PackOrder } from '../../versions/packing/packer.js'
-import type { Content } from '../../versions/store/manifest.js'
 import type { Version } from '../../versions/version.js'
-import { keySourceNames } from '../open-dataset.js'
 
 /** By then, disk or memory may have been freed. */
 const retryMs = 3_600_000
@@ -60,15 +56,4 @@ export class PendingPack {
   retry(now: number): void {
     if (this.#failed && now - this.#failed.at >= retryMs) this.#failed = null
   }
-}
-
-/** The folder of the packed copy of this content, existing or not. */
-export function copyOf(
-  parent: string,
-  entry: DatasetEntry,
-  { folder, files, origins }: Content,
-): string {
-  if (origins !== null && folder !== null) return folder
-  const sources = files.map(({ source }) => source)
-  return packedFolder(parent, sources, keySourceNames(entry))
 }

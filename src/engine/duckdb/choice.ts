@@ -26,10 +26,12 @@ export interface Choice {
 export function chooseForPage({ version, predicates, columns, after, limit }: Question): Choice {
   const stored = chooseFiles(version, predicates)
   if (version.dropped.length === 0) return stored
-  const dropped = chooseDropped(version, predicates)
   // A walk goes on in the form in which it began.
-  if (after !== null) return after.file < version.files.length ? stored : dropped
-  if (!areDroppedInOrder(version, predicates)) return stored
+  if (after !== null && after.file < version.files.length) return stored
+  const dropped = chooseDropped(version, predicates)
+  if (after !== null) return dropped
+  // Packed files are sorted by the key.
+  if (stored.isByKey || !areDroppedInOrder(version, predicates)) return stored
   const page = { rows: limit, columns: columns.length }
   return costOfPage(dropped, stored, page) < costOfPage(stored, dropped, page) ? dropped : stored
 }
@@ -41,7 +43,7 @@ export function chooseForTotal(
   columns: number,
 ): Choice {
   const stored = chooseFiles(version, predicates)
-  if (version.dropped.length === 0) return stored
+  if (version.dropped.length === 0 || stored.isByKey) return stored
   const dropped = chooseDropped(version, predicates)
   return costOfTotal(dropped, columns) < costOfTotal(stored, columns) ? dropped : stored
 }

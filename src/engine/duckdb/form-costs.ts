@@ -1,24 +1,49 @@
 import type { Choice } from './choice.js'
+import { soloRowsMax } from './read/pieces.js'
+
+/** What reading the files of one form costs, in nanoseconds of processor time. */
+interface FormCosts {
+  readonly groupRows: number
+  /** The rows of a file; null = all rows. */
+  readonly fileRows: number | null
+  /** A row group that is read, for each column. */
+  readonly openedColumn: number
+  /** A row that a page passes, for each column of the answer. */
+  readonly passedCell: number
+  /** A row that a query reads to its end, for each column. */
+  readonly readCell: number
+}
 
 /**
- * Estimates of the time that one thread reads, in nanoseconds, to compare the forms of a version.
- * DuckDB writes a column of a row group as one page, so the first row of a row group costs as much
- * as decompressing all of it, in every column read.
+ * Measured (docs/performance.md). Dropped files are taken to have row groups of the usual size: a
+ * page from the middle of one decompresses the rows before it, in every column.
  */
-const costs = {
-  /** Opening a file and planning it. */
-  file: 400_000,
-  /** Starting a column of a row group. */
-  columnOfGroup: 3000,
-  /** Decompressing a value. */
-  value: 6,
-} as const
+const forms: Readonly<Record<'packed' | 'dropped', FormCosts>> = {
+  packed: {
+    groupRows: 10_240,
+    fileRows: 20_480,
+    openedColumn: 23_000,
+    passedCell: 3.1,
+    readCell: 5,
+  },
+  dropped: {
+    groupRows: 122_880,
+    fileRows: null,
+    openedColumn: 0,
+    passedCell: 25,
+    readCell: 8,
+  },
+}
+/** A file that a statement names. */
+const namedFile = 52_000
+/** A row group of such a file, for each column, also if no row of it is read. */
+const namedGroup = 3400
+/** Another statement, for a page that does not fill in the first one. */
+const statement = 3_000_000
+/** A condition on one row. */
+const condition = 18
 
-/** The rows of a row group: DuckDB's default, or less in files that are packed. */
-const groupRowsMax = 122_880
-const packedGroupRows = 10_240
-
-/** Of the conditions that choose no file, each is taken to keep this share of the rows. */
+/** A condition that chooses no file is taken to keep this share of the rows. */
 const keptShare = 0.1
 const conditionsMax = 3
 
@@ -27,42 +52,52 @@ interface PageSize {
   readonly columns: number
 }
 
-/** The cost of a page in one form, whose rows are those of the other form. */
-export function costOfPage(form: Choice, other: Choice, page: PageSize): number {
-  const [own, least] = [rowsOf(form), Math.min(rowsOf(form), rowsOf(other))]
-  if (least === 0) return 0
-  const matching = page.rows / keptShare ** conditions(form)
-  return costOfRows(form, Math.min(own, (matching * own) / least), page.columns)
+/** Estimates a page of a walk in one form; the other form holds the same rows in other files. */
+export function costOfPage(form: Choice, other: Choice, { rows, columns }: PageSize): number {
+  const { groupRows, openedColumn, passedCell } = costsOf(form)
+  const conditions = conditionsOf(form)
+  // Of these rows, so many meet the conditions that chose the files of the other form.
+  const share = rowsOf(other) / Math.max(form.version.rows, 1)
+  const passed = Math.min(rowsOf(form), rows / (share * keptShare ** conditions))
+  const named = Math.min(rowsOf(form), Math.max(passed, soloRowsMax))
+  return (
+    (passed > soloRowsMax ? statement : 0) +
+    costOfNaming(form, named, columns) +
+    Math.ceil(passed / groupRows) * columns * openedColumn +
+    // It begins anywhere in a row group.
+    (passed + groupRows / 2) * columns * passedCell +
+    passed * (1 + conditions) * condition
+  )
 }
 
-/** The cost of reading all rows of a form. */
+/** Estimates a query that reads every row of a form. */
 export function costOfTotal(form: Choice, columns: number): number {
-  return costOfRows(form, rowsOf(form), columns + conditions(form))
+  const { groupRows, openedColumn, readCell } = costsOf(form)
+  const rows = rowsOf(form)
+  const read = columns + conditionsOf(form) + 1
+  const groups = Math.ceil(rows / groupRows)
+  return costOfNaming(form, rows, read) + read * (groups * openedColumn + rows * readCell)
+}
+
+function costOfNaming(form: Choice, rows: number, columns: number): number {
+  const { groupRows, fileRows } = costsOf(form)
+  const [files, inFiles] =
+    fileRows === null ? [form.files.length, rowsOf(form)] : [Math.ceil(rows / fileRows), rows]
+  return files * namedFile + Math.ceil(inFiles / groupRows) * columns * namedGroup
+}
+
+function costsOf({ files, version }: Choice): FormCosts {
+  return (files[0]?.index ?? 0) < version.files.length ? forms.packed : forms.dropped
 }
 
 function rowsOf({ files }: Choice): number {
   return files.reduce((sum, { file }) => sum + file.rows, 0)
 }
 
-/** The columns with a condition that chooses no file. */
-function conditions({ version, predicates }: Choice): number {
+/** The number of columns with a condition that chooses no file. */
+function conditionsOf({ version, predicates }: Choice): number {
   const choosing = new Set([...version.key, version.history].map((column) => column?.name))
-  const others = predicates.flatMap((each) => (each.kind === 'nothing' ? [] : each.column.name))
-  const names = new Set(others.filter((name) => !choosing.has(name)))
-  return Math.min(names.size, conditionsMax)
-}
-
-/** Reads files one after another until it has read so many rows, in whole row groups. */
-function costOfRows({ version, files }: Choice, rows: number, columns: number): number {
-  let [cost, left] = [0, rows]
-  for (const { index, file } of files) {
-    if (left <= 0) break
-    const isPacked = version.dropped.length > 0 && index < version.files.length
-    const groupRows = isPacked ? packedGroupRows : groupRowsMax
-    const read = Math.min(file.rows, Math.ceil(left / groupRows) * groupRows)
-    const groups = Math.ceil(read / groupRows)
-    cost += costs.file + columns * (groups * costs.columnOfGroup + read * costs.value)
-    left -= file.rows
-  }
-  return cost
+  const named = predicates.flatMap((each) => (each.kind === 'nothing' ? [] : each.column.name))
+  const others = new Set(named.filter((name) => !choosing.has(name)))
+  return Math.min(others.size, conditionsMax)
 }
