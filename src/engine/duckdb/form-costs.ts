@@ -6,10 +6,14 @@ interface FormCosts {
   readonly groupRows: number
   /** The rows of a file; null = all rows. */
   readonly fileRows: number | null
+  /** A page without rows. */
+  readonly start: number
   /** A row group that is read, for each column. */
   readonly openedColumn: number
   /** A row that a page passes, for each column of the answer. */
   readonly passedCell: number
+  /** A cell of the answer, beside that. */
+  readonly answerCell: number
   /** A row that a query reads to its end, for each column. */
   readonly readCell: number
 }
@@ -22,24 +26,28 @@ const forms: Readonly<Record<'packed' | 'dropped', FormCosts>> = {
   packed: {
     groupRows: 10_240,
     fileRows: 20_480,
+    start: 1_254_000,
     openedColumn: 23_000,
     passedCell: 3.1,
+    answerCell: 209,
     readCell: 5,
   },
   dropped: {
     groupRows: 122_880,
     fileRows: null,
+    start: 0,
     openedColumn: 0,
     passedCell: 25,
-    readCell: 8,
+    answerCell: 13,
+    readCell: 10,
   },
 }
 /** A file that a statement names. */
 const namedFile = 52_000
 /** A row group of such a file, for each column, also if no row of it is read. */
 const namedGroup = 3400
-/** Another statement, for a page that does not fill in the first one. */
-const statement = 3_000_000
+/** Another statement, for a page that the rows of the first one do not fill. */
+const statement = 2_953_000
 /** A condition on one row. */
 const condition = 18
 
@@ -54,20 +62,30 @@ interface PageSize {
 
 /** Estimates a page of a walk in one form; the other form holds the same rows in other files. */
 export function costOfPage(form: Choice, other: Choice, { rows, columns }: PageSize): number {
-  const { groupRows, openedColumn, passedCell } = costsOf(form)
+  const { start, groupRows, openedColumn, passedCell, answerCell } = costsOf(form)
   const conditions = conditionsOf(form)
   // Of these rows, so many meet the conditions that chose the files of the other form.
   const share = rowsOf(other) / Math.max(form.version.rows, 1)
   const passed = Math.min(rowsOf(form), rows / (share * keptShare ** conditions))
   const named = Math.min(rowsOf(form), Math.max(passed, soloRowsMax))
+  // It begins anywhere in a row group.
+  const before = Math.min(groupRows, rowsOf(form)) / 2
   return (
-    (passed > soloRowsMax ? statement : 0) +
+    start +
+    moreStatements(form, passed) * statement +
     costOfNaming(form, named, columns) +
     Math.ceil(passed / groupRows) * columns * openedColumn +
-    // It begins anywhere in a row group.
-    (passed + groupRows / 2) * columns * passedCell +
-    passed * (1 + conditions) * condition
+    (passed + before) * columns * passedCell +
+    passed * (1 + conditions) * condition +
+    rows * columns * answerCell
   )
+}
+
+/** The first statement of a page reads the rest of the file in which the page begins. */
+function moreStatements(form: Choice, passed: number): number {
+  const { fileRows } = costsOf(form)
+  const restOfFile = fileRows === null ? 0 : Math.min(1, passed / fileRows)
+  return restOfFile + (passed > soloRowsMax ? 1 : 0)
 }
 
 /** Estimates a query that reads every row of a form. */
