@@ -23,9 +23,9 @@ export function addDatasetPack(group: Command, parts: CliParts): void {
   addCommand(group, {
     usage: 'pack <name>',
     description:
-      'Make the packed copy of the dataset in the state folder: the same rows, sorted by its key, ' +
-      'for fast look-ups; compare every cell. A running server serves it within seconds, another ' +
-      'at its next start. Neither the registry nor the files change.',
+      'Copy the dataset into the state folder, sorted by its key, for fast look-ups; compare ' +
+      'every cell. A running server serves the copy within seconds, another at its next start. ' +
+      'Neither the registry nor the source files are changed.',
     options: (command) =>
       command.option(
         '--to <folder>',

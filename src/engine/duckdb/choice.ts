@@ -1,8 +1,6 @@
 import type { Predicate } from '../../columns/predicate.js'
-import type { Question } from '../../query/question.js'
-import { areDroppedInOrder, filesThatMayHold } from '../../versions/choose-files.js'
+import { filesThatMayHold } from '../../versions/choose-files.js'
 import type { DataFile, Version } from '../../versions/version.js'
-import { costOfPage, costOfTotal } from './form-costs.js'
 
 export interface ChosenFile {
   /** Counts through the version's files, then through its dropped files. */
@@ -22,38 +20,13 @@ export interface Choice {
   readonly isByKey: boolean
 }
 
-/** The files of the form that reads a page fastest among those that keep its order. */
-export function chooseForPage({ version, predicates, columns, after, limit }: Question): Choice {
-  const stored = chooseFiles(version, predicates)
-  if (version.dropped.length === 0) return stored
-  // A walk goes on in the form in which it began.
-  if (after !== null && after.file < version.files.length) return stored
-  const dropped = chooseDropped(version, predicates)
-  if (after !== null) return dropped
-  // Packed files are sorted by the key.
-  if (stored.isByKey || !areDroppedInOrder(version, predicates)) return stored
-  const page = { rows: limit, columns: columns.length }
-  return costOfPage(dropped, stored, page) < costOfPage(stored, dropped, page) ? dropped : stored
-}
-
-/** The files of the form that is fastest to read whole, by a query whose result has no order. */
-export function chooseForTotal(
-  version: Version,
-  predicates: readonly Predicate[],
-  columns: number,
-): Choice {
-  const stored = chooseFiles(version, predicates)
-  if (version.dropped.length === 0 || stored.isByKey) return stored
-  const dropped = chooseDropped(version, predicates)
-  return costOfTotal(dropped, columns) < costOfTotal(stored, columns) ? dropped : stored
-}
-
 /** The files that can hold a row which meets every predicate, of the form that has the order. */
 export function chooseFiles(version: Version, predicates: readonly Predicate[]): Choice {
   return choiceOf(version, predicates, version.files, 0)
 }
 
-function chooseDropped(version: Version, predicates: readonly Predicate[]): Choice {
+/** The same of the dropped files beside them. */
+export function chooseDropped(version: Version, predicates: readonly Predicate[]): Choice {
   return choiceOf(version, predicates, version.dropped, version.files.length)
 }
 

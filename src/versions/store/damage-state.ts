@@ -4,7 +4,7 @@ import type { CheckedFile, Verdict } from './file-checks.js'
 import { foldersOf } from './manifest.js'
 import type { Content } from './manifest.js'
 
-/** A version, or its dropped files, withdrawn because a stored file has other content than when published. */
+/** A version, or its dropped files: withdrawn because a stored file has other content. */
 export interface LostVersion {
   readonly dataset: string
   readonly version: string

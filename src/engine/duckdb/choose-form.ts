@@ -1,5 +1,36 @@
+import type { Predicate } from '../../columns/predicate.js'
+import type { Question } from '../../query/question.js'
+import { areDroppedInOrder } from '../../versions/choose-files.js'
+import type { Version } from '../../versions/version.js'
+import { chooseDropped, chooseFiles } from './choice.js'
 import type { Choice } from './choice.js'
 import { soloRowsMax } from './read/pieces.js'
+
+/** The files of the form that reads a page fastest among those that keep its order. */
+export function chooseForPage({ version, predicates, columns, after, limit }: Question): Choice {
+  const stored = chooseFiles(version, predicates)
+  if (version.dropped.length === 0) return stored
+  // A walk goes on in the form in which it began.
+  if (after !== null && after.file < version.files.length) return stored
+  const dropped = chooseDropped(version, predicates)
+  if (after !== null) return dropped
+  // Packed files are sorted by the key.
+  if (stored.isByKey || !areDroppedInOrder(version, predicates)) return stored
+  const page = { rows: limit, columns: columns.length }
+  return costOfPage(dropped, stored, page) < costOfPage(stored, dropped, page) ? dropped : stored
+}
+
+/** The files of the form that is fastest to read whole, by a query whose result has no order. */
+export function chooseForTotal(
+  version: Version,
+  predicates: readonly Predicate[],
+  columns: number,
+): Choice {
+  const stored = chooseFiles(version, predicates)
+  if (version.dropped.length === 0 || stored.isByKey) return stored
+  const dropped = chooseDropped(version, predicates)
+  return costOfTotal(dropped, columns) < costOfTotal(stored, columns) ? dropped : stored
+}
 
 /** What reading the files of one form costs, in nanoseconds of processor time. */
 interface FormCosts {
@@ -61,7 +92,7 @@ interface PageSize {
 }
 
 /** Estimates a page of a walk in one form; the other form holds the same rows in other files. */
-export function costOfPage(form: Choice, other: Choice, { rows, columns }: PageSize): number {
+function costOfPage(form: Choice, other: Choice, { rows, columns }: PageSize): number {
   const { start, groupRows, openedColumn, passedCell, answerCell } = costsOf(form)
   const conditions = conditionsOf(form)
   // Of these rows, so many meet the conditions that chose the files of the other form.
@@ -89,7 +120,7 @@ function moreStatements(form: Choice, passed: number): number {
 }
 
 /** Estimates a query that reads every row of a form. */
-export function costOfTotal(form: Choice, columns: number): number {
+function costOfTotal(form: Choice, columns: number): number {
   const { groupRows, openedColumn, readCell } = costsOf(form)
   const rows = rowsOf(form)
   const read = columns + conditionsOf(form) + 1

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { chooseForPage, chooseForTotal } from '../../src/engine/duckdb/choice.js'
+import { chooseForPage, chooseForTotal } from '../../src/engine/duckdb/choose-form.js'
 import type { DataFile, Version } from '../../src/versions/version.js'
 import { openEngine } from './fixtures/open-engine.js'
 
