@@ -59,6 +59,6 @@ export function pack(
   watch?: (child: ChildProcess) => void,
 ): Promise<void> {
   const registry = ['--registry', join(folder, 'registry.yaml')]
-  const argv = [launcher, 'dataset', 'pack', dataset, '--to', out, '--no-switch', ...registry]
+  const argv = [launcher, 'dataset', 'pack', dataset, '--to', out, ...registry]
   return runVisibly({ argv, env: bareEnvironment() }, cleanup, watch)
 }

@@ -47,8 +47,8 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
     registryPath: config.registry,
     openFiles: openerFor(memoryLimitBytes),
     checks,
-    onLostVersion: ({ dataset, version, file, verdict }) => {
-      logger.error({ dataset, version, file, found: verdict }, 'version withdrawn')
+    onLostVersion: ({ dataset, version, file, verdict, form }) => {
+      logger.error({ dataset, version, file, found: verdict }, `${form} withdrawn`)
       reloader.trigger()
     },
     ...(parts.onOpened && { onOpened: parts.onOpened }),
@@ -56,7 +56,7 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
     now,
     sold: () => liveGrants(control, now()),
   })
-  const reloader = new Reloader({
+  const reloader: Reloader = new Reloader({
     live,
     control,
     logger,
@@ -69,13 +69,14 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
     later: () => packer.start(),
     packingOf: (dataset) => packer.textOf(dataset),
   })
-  const packer = new AutoPacker({
+  const packer: AutoPacker = new AutoPacker({
     live,
     packFiles: packAside,
     logger,
     changed: () => {
       void reloader.report(true)
     },
+    reload: () => reloader.reload(),
   })
   const scrub = new Scrub({ checks, files: () => live.storedFiles, days: config.scrubDays })
   for (const each of [scrub, reloader, packer]) cleanup.use(each)

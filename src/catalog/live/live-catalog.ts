@@ -9,17 +9,23 @@ import { requireSoldPlans } from '../../registry/sold-plans.js'
 import type { SoldPlan } from '../../registry/sold-plans.js'
 import { identityOrNull } from '../../versions/files/disk-state.js'
 import { inBatches } from '../../versions/in-batches.js'
-import type { PackOrder, PackedFile } from '../../versions/packing/packer.js'
+import type { PackOrder } from '../../versions/packing/packer.js'
 import type { LostVersion } from '../../versions/store/damage-state.js'
 import type { Storage } from '../../versions/store/disk-use.js'
 import type { CheckedFile, Verdict } from '../../versions/store/file-checks.js'
+import { allFiles } from '../../versions/version.js'
 import type { DataFile, Version } from '../../versions/version.js'
 import type { Dataset } from '../dataset.js'
 import { reasonOf } from '../open-dataset.js'
 import { LiveDataset } from './live-dataset.js'
-import type { LiveDatasetOptions } from './live-dataset.js'
+
 import { strongest } from './update.js'
-import type { DatasetDefinition, UpdateOptions, UpdateResult } from './update.js'
+import type {
+  DatasetDefinition,
+  LiveDatasetOptions,
+  UpdateOptions,
+  UpdateResult,
+} from './update.js'
 
 export interface LiveCatalogOptions extends LiveDatasetOptions {
   readonly registryPath: string
@@ -140,7 +146,9 @@ export class LiveCatalog {
   /** The served files, those of superseded versions last. */
   get storedFiles(): readonly DataFile[] {
     const datasets = [...this.#datasets.values()]
-    const newest = datasets.flatMap(({ dataset }) => dataset.version?.files ?? [])
+    const newest = datasets.flatMap(({ dataset }) =>
+      dataset.version ? allFiles(dataset.version) : [],
+    )
     return [...newest, ...datasets.flatMap(({ earlierFiles }) => earlierFiles)]
   }
 
@@ -157,18 +165,10 @@ export class LiveCatalog {
     return this.#datasets.get(order.dataset)?.pendingPack.order === order
   }
 
-  /** Serves a packed copy, if its order is still wanted. */
-  takePacked(order: PackOrder, packed: readonly PackedFile[]): Promise<void> {
-    return this.#inTurn(async () => {
-      const dataset = this.#datasets.get(order.dataset)
-      if (await dataset?.takePacked(order, packed)) this.#show()
-    })
-  }
-
   /** Records why an order failed; it is not retried for a while. */
-  notPacked(order: PackOrder, cause: unknown): void {
+  async notPacked(order: PackOrder, cause: unknown): Promise<void> {
     const reason = reasonOf(cause, this.#serving.registry.folder)
-    this.#datasets.get(order.dataset)?.pendingPack.fail(order, reason, this.#options.now())
+    await this.#datasets.get(order.dataset)?.notPacked(order, reason)
   }
 
   /** Why packing a dataset failed; null if it did not. */
