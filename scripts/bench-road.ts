@@ -17,7 +17,7 @@ connection and on 16, by wall time and by CPU time; beside it the engine alone.`
   options: {
     companies: whole('about 6.65 rows each', 30_000, 1, 100_000_000),
     source: optionalText('files that generate-financials.ts has made, instead of new ones'),
-    packed: optionalText('a folder packed from them before'),
+    keep: optionalText('the folder of registry, state and packed copy; kept, and used again'),
     folder: text('where files are made', tmpdir()),
     before: optionalText('the folder of another build, which is measured in turns with this one'),
     rounds: whole('of each build and number of connections', 5, 1, 1000),

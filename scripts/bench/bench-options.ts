@@ -36,7 +36,7 @@ const memoryLimitBytes: Option<number> = {
 const options = {
   source: optionalText('files that generate-financials.ts has made, instead of new ones'),
   companies: whole('new files of so many, about 6.65 rows each', 100_000, 1, numberMax),
-  packed: optionalText('a folder packed from them before, instead of packing them now'),
+  keep: optionalText('the folder of registry, state and packed copy; kept, and used again'),
   folder: text('where files are made', tmpdir()),
   peers: text('a Python environment with the peers', '.venv-bench'),
   installPeers: toggle('makes that environment first; needs Python 3.10 or newer'),

@@ -90,7 +90,7 @@ function placeOf({ options, facts, das, contestants }: Bench, peers: Peers) {
 }
 
 async function measureAll(bench: Bench) {
-  const { options, run, facts, das, contestants } = bench
+  const { options, run, facts, contestants } = bench
   const { rounds } = options
   const isAsked = (name: string) => options.only.includes(name)
   const prepare = options.cold ? dropPageCache : undefined
@@ -102,7 +102,7 @@ async function measureAll(bench: Bench) {
   if (isAsked('overhead')) run.update('overhead')
   const overhead =
     packed && isAsked('overhead')
-      ? await measureOverhead(facts, packed, das.registry, run.cleanup, options.serverCores)
+      ? await measureOverhead(facts, packed, run.cleanup, options.serverCores)
       : null
   const walks = isAsked('W6') ? await runWalks(contestants, facts, options, run.update) : []
   const loads = isAsked('W7') ? await measureLoads(bench) : []

@@ -72,11 +72,11 @@ export async function makeFolder(
   return folder
 }
 
-/** Makes `data` and `state` in a folder; a server of another user can write to `state` alone. */
+/** Makes `data` and `state` in a folder, unless they are there; a server of another user can write to `state` alone. */
 export async function makeFixture(folder: string, uid: number | null = null): Promise<Fixture> {
   await chmod(folder, 0o755)
-  await mkdir(join(folder, 'data'))
-  await mkdir(join(folder, 'state'), { mode: 0o700 })
+  await mkdir(join(folder, 'data'), { recursive: true })
+  await mkdir(join(folder, 'state'), { mode: 0o700, recursive: true })
   if (uid !== null) await chown(join(folder, 'state'), uid, uid)
   return { folder, uid }
 }
@@ -106,7 +106,7 @@ export async function writeShippedRegistry(
 
 /** Runs a command of the product over the fixture to its end. */
 export function das({ folder, uid }: Fixture, argv: readonly string[]) {
-  const place = argv[1] === 'reload' ? placeOptions(folder).slice(2) : placeOptions(folder)
+  const place = argv[1] === 'reload' ? placeOptions({ folder }).slice(2) : placeOptions({ folder })
   const start = { argv: [launcher, ...argv, ...place], env: bareEnvironment(), uid }
   return runProgram(start, commandMsMax)
 }
@@ -137,7 +137,7 @@ export function serve(
   { argv = [], program = launcher, ...start }: ServeOptions = {},
 ): Promise<Server> {
   const address = ['--host', '127.0.0.1', '--port', start.port ?? '0']
-  const all = [program, 'serve', ...address, ...placeOptions(folder), ...argv]
+  const all = [program, 'serve', ...address, ...placeOptions({ folder }), ...argv]
   return startServer({ env: bareEnvironment(), uid, ...start, argv: all }, cleanup)
 }
 
@@ -152,6 +152,7 @@ export function bareEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(entries)
 }
 
-function placeOptions(folder: string): readonly string[] {
+/** Where a command finds the fixture's registry and state. */
+export function placeOptions({ folder }: Pick<Fixture, 'folder'>): readonly string[] {
   return ['--registry', join(folder, 'registry.yaml'), '--state', join(folder, 'state')]
 }

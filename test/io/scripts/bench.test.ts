@@ -17,7 +17,7 @@ import { readOptions } from '../../../scripts/harness/options.js'
 const cleanup = new Cleanup()
 t.teardown(() => cleanup.closeAll())
 const layout = await layoutOf('yearly', 'data/financials')
-const facts = await readFacts(layout, { ...layout, name: 'packed' })
+const facts = await readFacts({ folder: '', uid: null }, layout, { ...layout, name: 'packed' })
 const engine = engineContestant(await startEngine(layout, facts.columns, cleanup), 'yearly')
 const quiet = () => undefined
 
