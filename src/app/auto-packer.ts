@@ -46,6 +46,7 @@ export class AutoPacker {
     const stop = new AbortController()
     const done = this.#pack(order, stop.signal).finally(() => {
       this.#job = null
+      this.#parts.changed()
       this.start()
     })
     this.#job = { order, stop, done, progress: null }
@@ -93,6 +94,5 @@ export class AutoPacker {
         logger.error({ dataset, err: cause }, 'packing failed, the original files are served')
       }
     }
-    changed()
   }
 }
