@@ -113,7 +113,10 @@ await t.test('the largest allowed number of files is joined in one pass', (t) =>
       },
     }
   })
-  const { dataset, problems } = buildDataset('things', registry, entry, files, new Map())
+  const { dataset, problems } = buildDataset('things', registry, entry, files, {
+    dictionary: new Map(),
+    labels: new Map(),
+  })
   const { version } = dataset
   t.same(problems, [])
   t.match(version, {
