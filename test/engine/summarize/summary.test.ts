@@ -23,6 +23,45 @@ await t.test('groups, measures and totals', async (t) => {
       rowsMet: 4,
     },
   )
-  console.log(await ask({ group: ['quarter(day)','month(day)', 'day(day)','year(day)'], measures: ['count','sum(ratio)','avg(ratio)','median(ratio)','p25(amount)','avg(amount/price)','ratio(amount/price)','ratio(ratio/price)','min(code)','max(day)','distinct(code)', 'avg(ratio/amount)'], order:['-count'], having: ['count.gte.1'] }))
-  console.log(await ask({ measures: ['count','sum(ratio)','avg(ratio)','median(ratio)','p25(amount)','avg(amount/price)','ratio(amount/price)','ratio(ratio/price)','min(code)','max(day)','distinct(code)', 'sum(price)', 'min(ratio)'], format:'csv' }))
+  console.log(
+    await ask({
+      group: ['quarter(day)', 'month(day)', 'day(day)', 'year(day)'],
+      measures: [
+        'count',
+        'sum(ratio)',
+        'avg(ratio)',
+        'median(ratio)',
+        'p25(amount)',
+        'avg(amount/price)',
+        'ratio(amount/price)',
+        'ratio(ratio/price)',
+        'min(code)',
+        'max(day)',
+        'distinct(code)',
+        'avg(ratio/amount)',
+      ],
+      order: ['-count'],
+      having: ['count.gte.1'],
+    }),
+  )
+  console.log(
+    await ask({
+      measures: [
+        'count',
+        'sum(ratio)',
+        'avg(ratio)',
+        'median(ratio)',
+        'p25(amount)',
+        'avg(amount/price)',
+        'ratio(amount/price)',
+        'ratio(ratio/price)',
+        'min(code)',
+        'max(day)',
+        'distinct(code)',
+        'sum(price)',
+        'min(ratio)',
+      ],
+      format: 'csv',
+    }),
+  )
 })

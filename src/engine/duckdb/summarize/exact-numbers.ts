@@ -87,7 +87,11 @@ export function exactQuotient(dividend: string, divisor: string, exponent: numbe
   const places = `greatest(0, ${digitsComputed} - ${width('q.p')} + ${width('q.d')})`
   const digits = `((x.t + 5 * ${power('x.n - 16')}) // ${power(`x.n - ${digitsShown}`)})`
   const text = `(x.s || ${digits} || 'e' || (x.n - ${digitsShown} - x.k + (${exponent})))`
-  const shown = letIn('x', `{s: q.s, k: y.k, t: y.t, n: ${width('y.t')}}`, `CAST(${text} AS DOUBLE)`)
+  const shown = letIn(
+    'x',
+    `{s: q.s, k: y.k, t: y.t, n: ${width('y.t')}}`,
+    `CAST(${text} AS DOUBLE)`,
+  )
   const scaled = letIn('y', `{k: k, t: q.p * ${power('k')} // q.d}`, shown)
   const long = rounded(`CAST(${dividend} AS DOUBLE) / CAST(${divisor} AS DOUBLE) * 1e${exponent}`)
   const sign = `CASE WHEN (${dividend} < 0) <> (${divisor} < 0) THEN '-' ELSE '' END`
@@ -99,7 +103,9 @@ export function exactQuotient(dividend: string, divisor: string, exponent: numbe
 
 /** SQL of a DECIMAL of this scale, or an integer, as a HUGEINT of its smallest steps. */
 export function stepsOf(sum: string, scale: number): string {
-  return scale === 0 ? `CAST(${sum} AS HUGEINT)` : `CAST(replace(CAST(${sum} AS VARCHAR), '.', '') AS HUGEINT)`
+  return scale === 0
+    ? `CAST(${sum} AS HUGEINT)`
+    : `CAST(replace(CAST(${sum} AS VARCHAR), '.', '') AS HUGEINT)`
 }
 
 /** Names a value within an expression, so that it is written once. */

@@ -48,11 +48,7 @@ export class MeasureSql {
   readonly #sorts: boolean
   readonly #percents: ReadonlyMap<string, readonly number[]>
 
-  constructor(
-    aggregates: readonly Aggregate[],
-    sqlOf: (column: Column) => string,
-    sorts: boolean,
-  ) {
+  constructor(aggregates: readonly Aggregate[], sqlOf: (column: Column) => string, sorts: boolean) {
     this.#sqlOf = sqlOf
     this.#sorts = sorts
     const percents = new Map<string, number[]>()
@@ -149,22 +145,26 @@ export class MeasureSql {
   }
 
   #ratio({ dividend, divisor }: Quotient): string {
-    const [top, bottom] = [this.#sqlOf(dividend), this.#sqlOf(divisor)]
-    const within = (sql: string, other: Column, otherSql: string) =>
-      `CASE WHEN ${presentValue(other, otherSql)} IS NOT NULL THEN ${sql} END`
+    const above = this.#sumBeside(dividend, divisor)
+    const below = this.#sumBeside(divisor, dividend)
     if (isFloating(dividend) || isFloating(divisor)) {
-      const above = this.#doubleSum(within(this.#double(dividend), divisor, bottom))
-      const below = this.#doubleSum(within(this.#double(divisor), dividend, top))
-      return rounded(`${above} / nullif(${below}, 0)`)
+      return rounded(`CAST(${above} AS DOUBLE) / nullif(CAST(${below} AS DOUBLE), 0)`)
     }
-    const above = this.#exactSum(dividend, within(top, divisor, bottom))
-    const below = this.#exactSum(divisor, within(bottom, dividend, top))
     const [scaleAbove, scaleBelow] = [scaleOf(dividend), scaleOf(divisor)]
     return exactQuotient(
       stepsOf(above, scaleAbove),
       stepsOf(below, scaleBelow),
       scaleBelow - scaleAbove,
     )
+  }
+
+  /** SQL of the sum of a column in the rows in which another has a value too. */
+  #sumBeside(column: Column, other: Column): string {
+    const isBeside = `${presentValue(other, this.#sqlOf(other))} IS NOT NULL`
+    const within = (sql: string) => `CASE WHEN ${isBeside} THEN ${sql} END`
+    return isFloating(column)
+      ? this.#doubleSum(within(this.#double(column)))
+      : this.#exactSum(column, within(this.#sqlOf(column)))
   }
 }
 
