@@ -1,3 +1,6 @@
+/** The most characters of a prefix by which rows can be grouped. */
+export const prefixLengthMax = 100
+
 /** A level of a column of codes: the first characters of a code name its group. */
 export interface CodeLevel {
   readonly name: string

@@ -1,8 +1,9 @@
+import { plainColumn } from '../../../columns/column.js'
 import type { Column } from '../../../columns/column.js'
 import { typeText } from '../../../columns/data-type.js'
-import { resultColumn } from '../../../query/summary/result-column.js'
-import type { Summary } from '../../../query/summary.js'
-import { bindBigint } from '../bind.js'
+import { labelName, resultColumn } from '../../../query/summary/result-column.js'
+import type { GroupBy, Summary } from '../../../query/summary.js'
+import { bindBigint, bindText } from '../bind.js'
 import type { Choice } from '../choice.js'
 import { encodeCsvRow } from '../encode/encode-csv.js'
 import { encodeRow } from '../encode/encode.js'
@@ -66,16 +67,27 @@ export function compileGroups(
     order: orderSql(summary, keyNames, measures),
     outOfRange: [...sql.outOfRange].join(' OR ') || 'false',
     cells: [
-      ...summary.groups.map((group, index) => ({
-        column: resultColumn(group),
-        sql: keys[index]?.served(`k${index}`) ?? '',
-      })),
+      ...summary.groups.flatMap((group, index) => {
+        const sql = keys[index]?.served(`k${index}`) ?? ''
+        return [{ column: resultColumn(group), sql }, ...labelCells(group, sql, parameters)]
+      }),
       ...summary.measures.map((measure, index) => ({
         column: resultColumn(measure),
         sql: measures[index] ?? '',
       })),
     ],
   }
+}
+
+/** The label of a group, if it has labels: the name of its value, or NULL. */
+function labelCells(group: GroupBy, sql: string, parameters: SqlParameters): SummarySql['cells'] {
+  if (!group.labels) return []
+  const { names } = group.labels
+  const list = (texts: Iterable<string>) =>
+    `from_json(${parameters.add(bindText(JSON.stringify([...texts])))}, '["VARCHAR"]')`
+  const place = `list_position(${list(names.keys())}, CAST(${sql} AS VARCHAR))`
+  const column = plainColumn(labelName(group), { kind: 'scalar', name: 'VARCHAR' })
+  return [{ column, sql: `list_extract(${list(names.values())}, ${place})` }]
 }
 
 /**
