@@ -109,6 +109,28 @@ await t.test('a label names the value of its group', async (t) => {
   ])
 })
 
+await t.test('every type has its functions, over the values that are served', async (t) => {
+  const select = 'SELECT * EXCLUDE (bignum) FROM test_all_types()'
+  const world = await openSummaries(t, { files: { '1.parquet': select } })
+  for (const { name, rules } of world.version.columns) {
+    const { rows } = await world.read([], { columns: [name] })
+    const served = rows.map(({ json }) => textsOf(json).cells[0] ?? 'null')
+    const present = served.filter((cell) => cell !== 'null')
+    const isOpaque = rules.shown === 'json' || rules.shown === 'binary'
+    const functions = isOpaque ? ['count'] : ['count', 'distinct']
+    const counts = await world.ask({ measures: functions.map((each) => `${each}(${name})`) })
+    const expected = isOpaque ? [present.length] : [present.length, new Set(present).size]
+    t.strictSame(textsOf(counts.rows[0] ?? '').cells.map(Number), expected, name)
+    if (isOpaque) continue
+    const grouped = await world.ask({ group: [name], measures: ['count'] })
+    const keys = grouped.rows.map((row) => textsOf(row).cells[0])
+    t.strictSame(new Set(keys), new Set(served), `group ${name}`)
+    const ends = await world.ask({ measures: [`min(${name})`, `max(${name})`] })
+    const values = keys.filter((key) => key !== 'null')
+    t.strictSame(textsOf(ends.rows[0] ?? '').cells, [values[0], values.at(-1)], `ends of ${name}`)
+  }
+})
+
 await t.test('names may hold quotes, points and nothing but digits', async (t) => {
   const world = await openSummaries(t, {
     files: { '1.parquet': `SELECT 1 AS "2110", 'a' AS "a'b""c;--", 2 AS k0, 3 AS n` },

@@ -14,7 +14,7 @@ import type { PartSums } from './exact-numbers.js'
 import { comparableValue, doubleValue, isFloating } from './values.js'
 
 /** Gives each distinct expression of a level of the statement a name, once. */
-export class Names {
+class Names {
   readonly #prefix: string
   readonly #names = new Map<string, string>()
 
