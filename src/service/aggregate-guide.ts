@@ -32,7 +32,11 @@ interface TypeFunctions {
 interface AggregateExample {
   readonly group?: readonly string[]
   readonly measures: readonly string[]
-  readonly filters?: readonly { readonly column: string; readonly op: 'eq'; readonly value: unknown }[]
+  readonly filters?: readonly {
+    readonly column: string
+    readonly op: 'eq'
+    readonly value: unknown
+  }[]
   readonly order: readonly string[]
   readonly limit: number
 }
@@ -131,8 +135,6 @@ function historyFilter({ columns, version }: Access, { sample_rows: [row] }: Exa
 /** The sum of a number that identifies no row; undefined if there is none. */
 function exampleSum({ columns, version }: Access): string | undefined {
   const known = new Set([...version.key, ...(version.history ? [version.history] : [])])
-  const column = columns.find(
-    (each) => !known.has(each) && columnAggregates(each).includes('sum'),
-  )
+  const column = columns.find((each) => !known.has(each) && columnAggregates(each).includes('sum'))
   return column && `sum(${callName(column.name)})`
 }
