@@ -202,7 +202,9 @@ await t.test('rows of any content fit in the answer, with the longest of the oth
     kind: 'page',
     format: 'json',
     tag: null,
+    hasMore: true,
     nextCursor: 'x'.repeat(60),
+    charged: 0,
     cut: 'size',
     explanation: null,
   } as const
