@@ -3,13 +3,7 @@ import { textsOf } from '../../query/row-texts.js'
 import type { RowTexts } from '../../query/row-texts.js'
 import type { CliParts } from '../parts.js'
 import { fittedTable } from '../table.js'
-import {
-  cellText,
-  fileSink,
-  outputSink,
-  requireSameColumns,
-  titlesOf,
-} from './query-output.js'
+import { cellText, fileSink, outputSink, requireSameColumns, titlesOf } from './query-output.js'
 import type { RowFormat, ServedColumns } from './query-output.js'
 import type { Batch } from './query-rows.js'
 
