@@ -132,7 +132,7 @@ export function columnAggregates({ rules }: Column): readonly AggregateFunction[
 }
 
 /** The functions that group rows by a part of this column's values, in documented order. */
-function columnGroups({ rules }: Column): readonly GroupFunction[] {
+export function columnGroups({ rules }: Column): readonly GroupFunction[] {
   return groupNames.filter((name) => groupFunctions[name].of.types.includes(rules.shown))
 }
 

@@ -1,4 +1,5 @@
 import { exactJsonText } from '../query/exact-json.js'
+import type { AggregateGuide } from '../service/aggregate-guide.js'
 import type { ColumnGuide, DatasetGuide } from '../service/guides.js'
 import { columnValues } from './query-answer.js'
 import { usualLimit } from './tools.js'
@@ -14,7 +15,8 @@ const droppable = ['operators', 'sample_rows', 'values', 'min', 'max', 'null_sha
  * and calls of `query`.
  */
 export function describeAnswer(guide: DatasetGuide) {
-  const { limit, columns, operators, sample_rows: rows, examples, caution, ...head } = guide
+  const { limit, columns, operators, sample_rows: rows, examples, aggregates, ...rest } = guide
+  const { caution, ...head } = rest
   const names = columns.map(({ name }) => name)
   const answer = {
     ...head,
@@ -24,6 +26,7 @@ export function describeAnswer(guide: DatasetGuide) {
       arguments: { resource: guide.name, ...question },
       row_count: rowCount,
     })),
+    ...(aggregates && { aggregates: aggregateAnswer(guide.name, aggregates) }),
     columns: columns.map(withoutNulls),
     operators,
     sample_rows: columnValues(names, rows),
@@ -31,8 +34,21 @@ export function describeAnswer(guide: DatasetGuide) {
   return shortened(caution === null ? answer : { ...answer, hint: caution })
 }
 
+/** How to ask for aggregates, with an example as arguments of the tool. */
+function aggregateAnswer(resource: string, { example, measures, ...guide }: AggregateGuide) {
+  return {
+    ...guide,
+    measures: measures.map(withoutNulls),
+    example: { purpose: 'one row for each group', arguments: { resource, ...example } },
+  }
+}
+
 /** Leaves out a missing unit or description. */
-function withoutNulls({ unit, description, ...column }: ColumnGuide) {
+function withoutNulls<T extends Pick<ColumnGuide, 'unit' | 'description'>>({
+  unit,
+  description,
+  ...column
+}: T) {
   return {
     ...column,
     ...(unit !== null && { unit }),

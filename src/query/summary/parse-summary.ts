@@ -49,7 +49,7 @@ function part(description: string) {
 }
 
 /** The summary as one flat JSON object, for `POST /v1/<dataset>/aggregate` and MCP. */
-const summaryFields = {
+export const summaryFields = {
   group: part('a list such as ["year", "prefix(okved,2)"], or one text with commas'),
   measures: part('a list such as ["revenue:sum(2110)", "count"], or one text with commas'),
   filters: questionFields.filters,

@@ -73,7 +73,7 @@ function levelPrefix(column: Column, levelName: string): string | undefined {
 }
 
 /** The group of a level of codes, for requests and descriptions. */
-function prefixText(column: string, length: number): string {
+export function prefixText(column: string, length: number): string {
   return callText({ name: 'prefix', operands: [[column], [String(length)]] })
 }
 

@@ -75,8 +75,8 @@ function definedMeasure(access: Access, name: string): Omit<Measure, 'name'> | u
   return { aggregate: aggregateOf(aggregate, columns), defined: { unit, description } }
 }
 
-/** The names of the registry's measures that this access can use. */
-function usableMeasures(access: Access): readonly Measure[] {
+/** The registry's measures that this access can use. */
+export function usableMeasures(access: Access): readonly Measure[] {
   return access.dataset.measures.flatMap(({ name }) => {
     const defined = definedMeasure(access, name)
     return defined ? [{ name, ...defined }] : []

@@ -98,8 +98,15 @@ function findFilterColumn(access: Access, name: string): Column {
   throw badRequest(`Aggregates have no parameter ${quoted(name)}. Use ${other}.`)
 }
 
-function tariffOf({ dataset, plan }: Access): { readonly rowsPerGroup: number } {
-  if (dataset.aggregates && plan?.aggregates !== false) return dataset.aggregates
+/** What a group costs; null if aggregates are switched off for the dataset or the plan. */
+export function groupTariff({ dataset, plan }: Access): Access['dataset']['aggregates'] {
+  return plan?.aggregates === false ? null : dataset.aggregates
+}
+
+function tariffOf(access: Access): { readonly rowsPerGroup: number } {
+  const tariff = groupTariff(access)
+  if (tariff) return tariff
+  const { dataset } = access
   const what = dataset.aggregates ? 'this plan' : 'this dataset'
   throw new ServiceError('not_found', `Aggregates are switched off for ${what}. Ask for rows.`)
 }

@@ -35,7 +35,7 @@ export function parseTopUrl(query: string): RawTop {
 }
 
 /** The top as one flat JSON object, for MCP. */
-const topFields = {
+export const topFields = {
   by: Type.Optional(
     Type.String({ description: 'a column name; with - in front the largest values come first' }),
   ),
