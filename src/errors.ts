@@ -72,6 +72,15 @@ export type Correction =
   /** Also an example: any filter is accepted. */
   | { readonly kind: 'add-filter'; readonly filter: FilterText }
   | { readonly kind: 'drop-cursor' }
+  /** A part of a text, or of a list of texts, such as an element of `group` or `measures`. */
+  | {
+      readonly kind: 'part'
+      readonly key: string
+      readonly written: string
+      readonly meant: string
+    }
+  /** One more element at the end of such a text or list. */
+  | { readonly kind: 'add-part'; readonly key: string; readonly meant: string }
 
 interface ServiceErrorOptions {
   readonly correction?: Correction | undefined

@@ -3,10 +3,12 @@ import type { Charges } from './access/charge-queue.js'
 import type { Catalog } from './catalog.js'
 import type { ControlStore } from './control/store/store.js'
 import type { LastUsed } from './control/tokens/last-used.js'
-import type { Engine } from './engine/engine.js'
+import type { Engine, Rows, Summarized } from './engine/engine.js'
 import { isLong } from './query/raw-question.js'
 import { resolveInTurns, resolveQuestion } from './query/resolve-question.js'
 import type { ResolvedQuestion } from './query/resolve-question.js'
+import { resolveSummary } from './query/summary/resolve-summary.js'
+import { resolveTop } from './query/top/resolve-top.js'
 import { describeAccount } from './service/account.js'
 import type { AccountDescription } from './service/account.js'
 import { createAdmission } from './service/admission.js'
@@ -22,10 +24,22 @@ import { OpenExports } from './service/export.js'
 import type { Export } from './service/export.js'
 import { Guides } from './service/guides.js'
 import type { DatasetGuide, GuideFailure } from './service/guides.js'
-import type { Page, PageAnswer, PageRequest } from './service/page.js'
-import { pageOf, readPaidRows } from './service/paid-rows.js'
-import { openPayment } from './service/payment.js'
-import type { Payment } from './service/payment.js'
+import { KeptAnswers } from './service/paid/kept-answers.js'
+import type {
+  DataRequest,
+  Page,
+  PageAnswer,
+  PageRequest,
+  SummaryAnswer,
+  SummaryRequest,
+  TopRequest,
+  WithoutData,
+} from './service/page.js'
+import { payGroups } from './service/paid/paid-groups.js'
+import { pageOf, readPaidRows } from './service/paid/paid-rows.js'
+import type { WantedRows } from './service/paid/paid-rows.js'
+import { openPayment } from './service/paid/payment.js'
+import type { Payment, Ready, Resolved } from './service/paid/payment.js'
 import { referenceFor } from './service/reference.js'
 import type { Reference } from './service/reference.js'
 import { scopeOf } from './access/scope.js'
@@ -36,6 +50,10 @@ export type { Caller, RequestContext } from './service/caller.js'
 
 export interface Service extends Admission {
   readonly readPage: (caller: Caller, request: PageRequest) => Promise<PageAnswer>
+  /** The first rows by one column, charged like a page. */
+  readonly top: (caller: Caller, request: TopRequest) => Promise<PageAnswer>
+  /** Groups of rows, each for the price of at least the rows that carry as many cells. */
+  readonly summarize: (caller: Caller, request: SummaryRequest) => Promise<SummaryAnswer>
   /** Every row of the question. Each page is admitted again, without a cost in requests. */
   readonly exportPages: (caller: Caller, request: PageRequest) => Promise<Export<Page>>
   readonly listDatasets: (caller: Caller) => Promise<readonly DatasetSummary[]>
@@ -51,7 +69,7 @@ export interface Service extends Admission {
   readonly prepare: (signal: AbortSignal, report: (failure: GuideFailure) => void) => Promise<void>
 }
 
-/** What the stages of `readPage` work with. */
+/** What the stages of a request for data work with. */
 export interface PageParts {
   readonly charges: Charges
   readonly engine: Engine
@@ -74,9 +92,13 @@ export function createService(parts: ServiceParts): Service {
   const descriptions = new Descriptions(engine)
   const guides = new Guides(engine, descriptions)
   const openExports = new OpenExports()
+  const keptTops = new KeptAnswers<Rows>()
+  const keptSummaries = new KeptAnswers<Summarized>()
   return Object.freeze<Service>({
     ...admission,
     readPage: (caller, request) => readPage(parts, caller, request),
+    top: (caller, request) => readTop(parts, keptTops, caller, request),
+    summarize: (caller, request) => summarize(parts, keptSummaries, caller, request),
     exportPages: (caller, request) =>
       openExports.open(caller.principal.id, caller.context.signal, async (from) => {
         const reader = from === null ? caller : admission.admit(caller.context, 0)
@@ -114,31 +136,100 @@ export function createService(parts: ServiceParts): Service {
 }
 
 /**
- * The whole story of a request for rows, a line a stage, once `admit` has checked token and rate.
+ * The whole story of a request for data, a line a stage, once `admit` has checked token and rate.
  * `README.md` lists the errors of each stage; the caller's `observe` receives what each finds out.
  */
-export async function readPage(
-  { charges, engine, cursorKey, now }: PageParts,
+async function answerData<Question extends Resolved, Answer>(
+  { charges, cursorKey, now }: PageParts,
   caller: Caller,
-  request: PageRequest,
-): Promise<PageAnswer> {
+  request: DataRequest<unknown>,
+  resolve: (reader: DatasetCaller) => Promise<Question>,
+  send: (ready: Ready<Question>) => Promise<Answer>,
+): Promise<WithoutData | Answer> {
   const reader = enterDataset(caller, request.dataset, now())
-  const resolved = await resolve(reader, request, cursorKey)
+  const resolved = await resolve(reader)
   const { version } = resolved.access
   const tag = entityTag(cursorKey, version, resolved.access, resolved.key, caller.principal)
   const head = { version, tag, format: resolved.format, scope: scopeOf(resolved.access) }
   if (matchesTag(request.knownTags, tag)) return { kind: 'unchanged', ...head }
   const payment = openPayment(reader, charges, now)
   if (request.checkOnly) return { kind: 'checked', ...head }
-  const paid = await readPaidRows(engine, reader, resolved, payment, request.room)
-  const explanation = paid.isEmpty
-    ? await explain(engine, reader, resolved, payment, request)
+  return send({ reader, resolved, head, payment })
+}
+
+/** Rows in stored order. */
+export function readPage(
+  parts: PageParts,
+  caller: Caller,
+  request: PageRequest,
+): Promise<PageAnswer> {
+  const { engine, cursorKey } = parts
+  const resolve = (reader: DatasetCaller) => resolvePage(reader, request, cursorKey)
+  return answerData(parts, caller, request, resolve, (ready) => {
+    const { access, filters, format, question, cursorAfter } = ready.resolved
+    const { columns, limit, after } = question
+    const read: WantedRows['read'] = (rows, options) =>
+      engine.read({ ...question, limit: rows }, options)
+    const wanted = { access, filters, format, columns, limit, read, cursorAfter }
+    return sendRows(engine, ready, { ...wanted, isStart: after === null }, request)
+  })
+}
+
+/** The first rows by one column. */
+function readTop(
+  parts: PageParts,
+  kept: KeptAnswers<Rows>,
+  caller: Caller,
+  request: TopRequest,
+): Promise<PageAnswer> {
+  const { engine } = parts
+  const resolve = ({ access }: DatasetCaller) =>
+    resolveTop(access, request.question(), request.usualLimit)
+  return answerData(parts, caller, request, resolve, (ready) => {
+    const { access, filters, format, top } = ready.resolved
+    const { columns, limit } = top
+    const read: WantedRows['read'] = (rows, options) =>
+      kept.get(`${ready.head.tag} ${rows}`, () => engine.top({ ...top, limit: rows }, options))
+    const wanted = { access, filters, format, columns, limit, read, cursorAfter: null }
+    return sendRows(engine, ready, { ...wanted, isStart: true }, request)
+  })
+}
+
+/** Groups of rows. */
+function summarize(
+  parts: PageParts,
+  kept: KeptAnswers<Summarized>,
+  caller: Caller,
+  request: SummaryRequest,
+): Promise<SummaryAnswer> {
+  const resolve = ({ access }: DatasetCaller) => resolveSummary(access, request.question())
+  return answerData(parts, caller, request, resolve, async (ready) => {
+    const { reader, resolved, head } = ready
+    const { access, summary } = resolved
+    const found = await kept.get(head.tag, () =>
+      parts.engine.summarize(summary, readOptions(reader, access)),
+    )
+    return payGroups(ready, found, request.room)
+  })
+}
+
+/** Reads, pays and sends rows; explains an empty first page where the door asks for that. */
+async function sendRows(
+  engine: Engine,
+  { reader, head, payment }: Ready<Resolved>,
+  wanted: WantedRows,
+  request: Pick<PageRequest, 'room' | 'explainEmpty'>,
+): Promise<Page> {
+  const paid = await readPaidRows(reader, wanted, payment, request.room)
+  const isExplained = paid.isEmpty && wanted.isStart
+  const explanation = isExplained
+    ? await explain(engine, reader, wanted, payment, request.explainEmpty)
     : null
-  return pageOf(head, resolved, paid, explanation, payment.quota())
+  return pageOf(head, wanted, paid, explanation, payment.cost())
 }
 
 /** The question within the caller's access; a long one gives other requests their turn. */
-async function resolve(
+async function resolvePage(
   { principal, access, context }: DatasetCaller,
   { question, usualLimit }: PageRequest,
   cursorKey: Uint8Array,
@@ -155,11 +246,11 @@ async function resolve(
 async function explain(
   engine: Engine,
   { context, principal }: Caller,
-  { access, filters, question }: ResolvedQuestion,
+  { access, filters }: WantedRows,
   payment: Payment,
-  { explainEmpty: extent }: PageRequest,
+  extent: PageRequest['explainEmpty'],
 ): Promise<EmptyReason | null> {
-  if (!extent || question.after !== null) return null
+  if (!extent) return null
   const payRow = async (signal: AbortSignal) => (await payment.pay(1, true, signal)) === 1
   const options = { signal: context.signal, client: principal.id }
   return explainEmpty(engine, access, filters, {

@@ -32,6 +32,8 @@ function countingEngine() {
     },
     count: () => Promise.resolve(1),
     profile: () => Promise.reject(new Error('not asked for')),
+    summarize: () => Promise.reject(new Error('not asked for')),
+    top: () => Promise.reject(new Error('not asked for')),
     close: () => Promise.resolve(),
   }
   return { engine, asked }

@@ -4,7 +4,8 @@ import { plainText, plainTextOrNull } from '../plain-text.js'
 import { columnFinder } from '../registry/column-names.js'
 import type { FindColumn } from '../registry/column-names.js'
 import { demoSubset } from '../registry/demo-subset.js'
-import type { Dictionary } from '../registry/dictionary.js'
+import { definedMeasures, requireMeasureColumns } from '../registry/measures.js'
+import type { DefinedMeasure } from '../registry/measures.js'
 import type { DatasetEntry } from '../registry/registry-schema.js'
 import { listOf, plansOf } from '../registry/registry.js'
 import type { Plan, Problem, Registry } from '../registry/registry.js'
@@ -13,6 +14,7 @@ import { buildVersion } from '../versions/files/build-version.js'
 import type { ContentForms } from '../versions/files/build-version.js'
 import { readPartitions } from '../versions/files/partition.js'
 import { uniteColumns } from '../versions/files/unite.js'
+import type { ColumnTexts } from '../versions/files/unite.js'
 import { derivedVersion } from '../versions/version.js'
 import type { Version } from '../versions/version.js'
 
@@ -28,6 +30,10 @@ export interface Dataset {
   readonly limit: { readonly default: number; readonly max: number }
   readonly requireFilter: boolean
   readonly timeoutMs: number
+  /** What a group of rows costs; null if groups are switched off. */
+  readonly aggregates: { readonly rowsPerGroup: number } | null
+  /** Those that the owner defines. Their columns may be hidden by now. */
+  readonly measures: readonly DefinedMeasure[]
   readonly plans: ReadonlyMap<string, Plan>
   /** Whether the registry has a demo subset, also if the dataset can't be served. */
   readonly hasDemo: boolean
@@ -66,6 +72,11 @@ export function registryDataset(name: string, entry: DatasetEntry): Dataset {
     limit: Object.freeze({ default: entry.limit?.default ?? Math.min(defaultLimit, max), max }),
     requireFilter: entry.require_filter === true,
     timeoutMs: (entry.timeout_seconds ?? defaultTimeoutSeconds) * 1000,
+    aggregates:
+      entry.aggregates === false
+        ? null
+        : Object.freeze({ rowsPerGroup: entry.aggregates?.rows_per_group ?? 1 }),
+    measures: definedMeasures(entry),
     plans: plansOf(entry),
     hasDemo: entry.demo !== undefined,
     demo: null,
@@ -84,14 +95,15 @@ export function buildDataset(
   registry: Registry,
   entry: DatasetEntry,
   content: ContentForms,
-  dictionary: Dictionary,
+  texts: ColumnTexts,
 ): { readonly dataset: Dataset; readonly problems: readonly string[] } {
   const partitions = readPartitions(content.files)
-  const united = uniteColumns(content.files, partitions, entry, dictionary)
+  const united = uniteColumns(content.files, partitions, entry, texts)
   const problems: Problem[] = [...united.problems]
   const find = columnFinder(united.columns, problems)
   const key = listOf(entry.key).flatMap((column, index) => find(column, ['key', index]) ?? [])
   const history = historyColumn(entry, find, problems)
+  requireMeasureColumns(entry, find, problems)
   const { columns } = united
   const built = buildVersion(name, content, { columns, key, history, partitions })
   problems.push(...built.problems)

@@ -1,10 +1,13 @@
 import { join, relative, resolve } from 'node:path'
+import type { CodeNames } from '../columns/codes.js'
+import { parseCodeNames } from '../registry/code-names.js'
 import { parseDictionary } from '../registry/dictionary.js'
-import type { Dictionary } from '../registry/dictionary.js'
+import type { YamlPath } from '../registry/located-yaml.js'
 import type { DatasetEntry } from '../registry/registry-schema.js'
 import { RegistryError, listOf } from '../registry/registry.js'
 import type { Registry } from '../registry/registry.js'
 import type { ContentForms } from '../versions/files/build-version.js'
+import type { ColumnTexts } from '../versions/files/unite.js'
 import { DamageError, findSourceFiles } from '../versions/files/source-files.js'
 import { FileError } from '../versions/opener.js'
 import type { OpenFiles } from '../versions/opener.js'
@@ -70,7 +73,7 @@ export async function openDataset(
 }
 
 /**
- * Joins opened files with the registry and the dictionary.
+ * Joins opened files with the registry, the dictionary and the names of codes.
  * @throws RegistryError with every mistake
  */
 export async function joinDataset(
@@ -79,8 +82,8 @@ export async function joinDataset(
   registry: Registry,
   content: ContentForms,
 ): Promise<Dataset> {
-  const dictionary = await readDictionary(name, entry, registry)
-  const { dataset, problems } = buildDataset(name, registry, entry, content, dictionary)
+  const texts = await readColumnTexts(name, entry, registry)
+  const { dataset, problems } = buildDataset(name, registry, entry, content, texts)
   if (problems.length > 0) throw new RegistryError(problems)
   return dataset
 }
@@ -134,19 +137,31 @@ async function openCopy(
   }
 }
 
-async function readDictionary(
+async function readColumnTexts(
   name: string,
   entry: DatasetEntry,
   registry: Registry,
-): Promise<Dictionary> {
-  if (entry.dictionary === undefined) return new Map()
-  try {
-    return parseDictionary(await readText(resolve(registry.folder, entry.dictionary)))
-  } catch (cause) {
-    const why = cause instanceof FileError ? cause.reason : (cause as Error).message
-    const place = registry.locate(['datasets', name, 'dictionary'])
-    throw new RegistryError([`${place}: dictionary ${entry.dictionary}: ${why}`])
+): Promise<ColumnTexts> {
+  const read = async <T>(key: YamlPath, file: string, parse: (text: string) => T): Promise<T> => {
+    try {
+      return parse(await readText(resolve(registry.folder, file)))
+    } catch (cause) {
+      const why = cause instanceof FileError ? cause.reason : (cause as Error).message
+      const place = registry.locate(['datasets', name, ...key])
+      throw new RegistryError([`${place}: ${key.at(-1)} ${file}: ${why}`])
+    }
   }
+  const { dictionary: file } = entry
+  const dictionary =
+    file === undefined
+      ? new Map<string, never>()
+      : await read(['dictionary'], file, parseDictionary)
+  const labels = new Map<string, CodeNames>()
+  for (const [column, { labels: names }] of Object.entries(entry.columns ?? {})) {
+    if (names === undefined) continue
+    labels.set(column, await read(['columns', column, 'labels'], names, parseCodeNames))
+  }
+  return { dictionary, labels }
 }
 
 /** The folder of the packed copy of this content, existing or not. */

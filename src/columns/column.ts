@@ -1,5 +1,6 @@
 import { columnRules, typeOperators } from './column-types.js'
 import type { ColumnRules } from './column-types.js'
+import type { CodeLevel, CodeNames } from './codes.js'
 import type { DataType } from './data-type.js'
 import type { Operator } from './operators.js'
 
@@ -17,6 +18,9 @@ export interface Column {
   readonly description: string | null
   /** Served as a JSON string (`json: string` in the registry). */
   readonly asText: boolean
+  /** Groups of its codes, the shortest first; none if its values are not codes. */
+  readonly levels: readonly CodeLevel[]
+  readonly labels: CodeNames | null
   /** Callers can't tell that the column exists. */
   readonly hidden: boolean
 }
@@ -32,6 +36,8 @@ export function plainColumn(name: string, type: DataType): Column {
     unit: null,
     description: null,
     asText: false,
+    levels: [],
+    labels: null,
     hidden: false,
   }
 }

@@ -1,6 +1,8 @@
 import type { Column } from '../columns/column.js'
 import type { Predicate } from '../columns/predicate.js'
 import type { Position, Question } from '../query/question.js'
+import type { Summary } from '../query/summary.js'
+import type { Top } from '../query/top.js'
 import type { Version } from '../versions/version.js'
 import type { TimeLimit } from './deadline.js'
 
@@ -60,6 +62,21 @@ export interface Profile {
   readonly columns: readonly ColumnProfile[]
 }
 
+/** The groups of a summary. */
+export interface Summarized {
+  /**
+   * The first groups in order, at most `summary.limit`. UTF-8: a JSON object or a line of CSV
+   * without its line end, of the groups and then the measures; empty if the groups are one file.
+   */
+  readonly rows: readonly Buffer[]
+  /** All groups that meet `having`. */
+  readonly groups: number
+  /** The rows that meet the predicates. */
+  readonly rowsMet: number
+  /** All of the groups, if the summary's format is a file. */
+  readonly file?: Buffer
+}
+
 /**
  * The port to a query engine. Each call waits for one of a limited number of slots.
  *
@@ -75,6 +92,15 @@ export interface Engine {
    * Profiles columns over every row that meets the predicates, or over a bounded sample of them.
    */
   profile(question: ProfileQuestion, options: ReadOptions): Promise<Profile>
+  /**
+   * The groups of the rows that meet the predicates. The same question over the same version has
+   * the same answer to the last digit. Runs beside other queries, one at a time for a client.
+   * @throws bad_request for a number that no type holds; timeout when the groups need more memory
+   *   than there is
+   */
+  summarize(summary: Summary, options: ReadOptions): Promise<Summarized>
+  /** The first rows by one column, in that order; like `summarize` in all else. */
+  top(top: Top, options: ReadOptions): Promise<Rows>
   /** Stops every query and frees the engine. */
   close(): Promise<void>
 }

@@ -9,6 +9,7 @@ const exposedHeaders = [
   'Link',
   'Retry-After',
   'X-Dataset-Version',
+  'X-Groups',
   'X-Next-Cursor',
   'X-Quota-Rows-Limit',
   'X-Quota-Rows-Remaining',
@@ -17,7 +18,10 @@ const exposedHeaders = [
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
   'X-Request-Id',
+  'X-Rows-Charged',
+  'X-Rows-Met',
   'X-Scope',
+  'X-Truncated',
 ]
 
 const preflightSeconds = 3600

@@ -1,7 +1,7 @@
-import type { PageHead } from '../service/page.js'
+import type { AnswerHead } from '../service/page.js'
 
 /** What was read, and under which scope; names of columns are percent-encoded beyond ASCII. */
-export function versionHeaders({ version, scope }: Pick<PageHead, 'version' | 'scope'>) {
+export function versionHeaders({ version, scope }: Pick<AnswerHead, 'version' | 'scope'>) {
   return {
     'X-Dataset-Version': version.id,
     'Last-Modified': new Date(version.modifiedMs).toUTCString(),

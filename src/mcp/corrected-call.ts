@@ -33,6 +33,16 @@ function correct(args: Arguments, correction: Correction): Arguments {
     }
     case 'limit':
       return { ...args, limit: correction.meant }
+    case 'part': {
+      const { key, written, meant } = correction
+      return { ...args, [key]: withPart(args[key], written, meant) }
+    }
+    case 'add-part': {
+      const { key, meant } = correction
+      const { [key]: part } = args
+      const list: readonly unknown[] = Array.isArray(part) ? part : isEmpty(part) ? [] : [part]
+      return { ...args, [key]: [...list, meant] }
+    }
     case 'column': {
       const { select } = args
       const renamed = withFilters(args, (filter) => replaced(filter, 'column', correction))
@@ -60,6 +70,19 @@ function withFilters(args: Arguments, change: (filter: Arguments) => Arguments):
   const { filters } = args
   if (!Array.isArray(filters)) return args
   return { ...args, filters: filters.map((filter: unknown) => change(recordOf(filter))) }
+}
+
+function isEmpty(part: unknown): boolean {
+  return part === undefined || part === null || part === ''
+}
+
+/** Replaces an element of a list, or the first place of a text that is not within a word. */
+function withPart(part: unknown, written: string, meant: string): unknown {
+  if (Array.isArray(part)) return part.map((each) => withPart(each, written, meant))
+  if (typeof part !== 'string') return part
+  const literal = written.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+  const place = new RegExp(`(?<![\\p{L}\\p{N}_])${literal}(?![\\p{L}\\p{N}_])`, 'u')
+  return part.replace(place, () => meant)
 }
 
 interface Replacement {

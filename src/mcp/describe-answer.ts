@@ -1,6 +1,7 @@
 import { hasWords, searchWords } from '../columns/search-words.js'
 import { badRequest } from '../errors.js'
 import { exactJsonText } from '../query/exact-json.js'
+import type { AggregateGuide } from '../service/aggregate-guide.js'
 import type { ColumnGuide, DatasetGuide } from '../service/guides.js'
 import { didYouMean, quoted } from '../text.js'
 import { columnValues } from './query-answer.js'
@@ -29,7 +30,8 @@ export interface DescribedColumns {
  * @throws bad_request for an unknown column
  */
 export function describeAnswer(guide: DatasetGuide, asked: DescribedColumns = {}) {
-  const { limit, columns, operators, sample_rows: rows, examples, caution, ...head } = guide
+  const { limit, columns, operators, sample_rows: rows, examples, aggregates, ...rest } = guide
+  const { caution, ...head } = rest
   const names = asked.columns ?? []
   const search = asked.search ?? ''
   const isWhole = names.length === 0 && search === ''
@@ -50,7 +52,8 @@ export function describeAnswer(guide: DatasetGuide, asked: DescribedColumns = {}
         row_count: rowCount,
       })),
     }),
-    columns: shown.map(withoutNulls),
+    ...(isWhole && aggregates && { aggregates: aggregateAnswer(guide.name, aggregates) }),
+    columns: shown.map(columnAnswer),
     ...(isWhole && { operators }),
     sample_rows: filledValues(columns, shown, rows),
   }
@@ -99,8 +102,26 @@ function filledValues(
   return columnValues(filled, cells)
 }
 
-/** Leaves out what stands once for each type, and a missing unit or description. */
-function withoutNulls({ unit, description, operators: _, ...column }: ColumnGuide) {
+/** Leaves out what stands once for each type. */
+function columnAnswer({ operators: _, ...column }: ColumnGuide) {
+  return withoutNulls(column)
+}
+
+/** How to ask for aggregates, with an example as arguments of the tool. */
+function aggregateAnswer(resource: string, { example, measures, ...guide }: AggregateGuide) {
+  return {
+    ...guide,
+    measures: measures.map(withoutNulls),
+    example: { purpose: 'one row for each group', arguments: { resource, ...example } },
+  }
+}
+
+/** Leaves out a missing unit or description. */
+function withoutNulls<T extends Pick<ColumnGuide, 'unit' | 'description'>>({
+  unit,
+  description,
+  ...column
+}: T) {
   return {
     ...column,
     ...(unit !== null && { unit }),

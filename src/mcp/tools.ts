@@ -70,6 +70,20 @@ const DescribeAnswer = Type.Object({
   ...datasetHead,
   fast_filters: texts,
   profiled_rows: nullable(count),
+  aggregates: Type.Optional(
+    Type.Object({
+      rows_per_group: count,
+      functions: Type.Array(Type.Object({ type: text, measures: texts, group: texts })),
+      measures: Type.Array(
+        Type.Object({
+          name: text,
+          unit: Type.Optional(text),
+          description: Type.Optional(text),
+        }),
+      ),
+      example: Type.Object({ purpose: text, arguments: question }),
+    }),
+  ),
   columns: Type.Array(
     Type.Object({
       ...columnHead,
@@ -79,6 +93,8 @@ const DescribeAnswer = Type.Object({
       min: Type.Optional(value),
       max: Type.Optional(value),
       null_share: Type.Optional(Type.Number()),
+      levels: Type.Optional(question),
+      labels: Type.Optional(Type.Boolean()),
     }),
   ),
   operators: Type.Optional(

@@ -53,6 +53,8 @@ const readQuestionShape = shapeReader(QuestionSchema, 'the body')
 
 /** Keys whose lists may also be JSON in a string: language models send them this way. */
 const textualKeys: readonly string[] = ['filters', 'select']
+/** Those whose string may also be a list of its own, with commas. */
+const listKeys: readonly string[] = ['group', 'measures', 'having', 'order']
 
 /**
  * Parses the question of a JSON text.
@@ -71,7 +73,8 @@ export function parseJsonText(text: string): RawQuestion {
 export function withReadTexts(content: unknown): unknown {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) return content
   const entries = Object.entries(content).map(([key, value]) => {
-    const isJson = typeof value === 'string' && textualKeys.includes(key)
+    if (typeof value !== 'string') return [key, value]
+    const isJson = textualKeys.includes(key) || (listKeys.includes(key) && value.startsWith('['))
     return [key, isJson ? parseExactJson(value, `${key}, sent as a string,`) : value]
   })
   const read: unknown = Object.fromEntries(entries)
@@ -99,7 +102,8 @@ export function rawQuestion(content: Type.Static<typeof QuestionSchema>): RawQue
   return { filters: filters.map(rawFilter), select, limit, cursor, format: null }
 }
 
-function rawFilter({ column, op, value }: Type.Static<typeof FilterSchema>): RawFilter {
+/** Converts a valid filter. */
+export function rawFilter({ column, op, value }: Type.Static<typeof FilterSchema>): RawFilter {
   const values: readonly RawValue[] =
     value === undefined ? [] : Array.isArray(value) ? value : [value]
   return { column, operator: op, values, isList: Array.isArray(value) }

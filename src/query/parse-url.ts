@@ -16,17 +16,7 @@ const parameterNames = ['select', 'limit', 'cursor', 'format']
  *   format that is not served
  */
 export function parseUrl(query: string): RawQuestion {
-  const filters: RawFilter[] = []
-  const parameters = new Map<string, string>()
-  for (const part of query.split('&')) {
-    if (part === '') continue
-    const end = part.indexOf('=')
-    const name = decode(end === -1 ? part : part.slice(0, end))
-    const value = end === -1 ? undefined : decode(part.slice(end + 1))
-    if (!parameterNames.includes(name)) filters.push(parseFilter(name, value))
-    else if (parameters.has(name)) throw badRequest(`"${name}" is given twice. Send it once.`)
-    else parameters.set(name, value ?? '')
-  }
+  const { filters, parameters } = readParameters(query, parameterNames)
   const select = parameters.get('select')
   return {
     filters,
@@ -37,6 +27,39 @@ export function parseUrl(query: string): RawQuestion {
   }
 }
 
+/** The parts of a query string: filters, and parameters by name. */
+export interface Parameters {
+  readonly filters: readonly RawFilter[]
+  readonly parameters: ReadonlyMap<string, string>
+  /** The values of `repeatable`, in order. */
+  readonly repeated: readonly string[]
+}
+
+/**
+ * Splits a raw query string. Every name that is not in `names` and not `repeatable` is a column's.
+ * @throws bad_request for encoding, repeated parameters and malformed filters
+ */
+export function readParameters(
+  query: string,
+  names: readonly string[],
+  repeatable?: string,
+): Parameters {
+  const filters: RawFilter[] = []
+  const parameters = new Map<string, string>()
+  const repeated: string[] = []
+  for (const part of query.split('&')) {
+    if (part === '') continue
+    const end = part.indexOf('=')
+    const name = decode(end === -1 ? part : part.slice(0, end))
+    const value = end === -1 ? undefined : decode(part.slice(end + 1))
+    if (name === repeatable) repeated.push(value ?? '')
+    else if (!names.includes(name)) filters.push(parseFilter(name, value))
+    else if (parameters.has(name)) throw badRequest(`"${name}" is given twice. Send it once.`)
+    else parameters.set(name, value ?? '')
+  }
+  return { filters, parameters, repeated }
+}
+
 function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
@@ -45,14 +68,22 @@ function decode(text: string): string {
   }
 }
 
-function parseFormat(format: string | undefined): PageFormat | null {
+/**
+ * Returns the format of a name; null without one.
+ * @throws not_acceptable for a format that is not served
+ */
+export function parseFormat(format: string | undefined): PageFormat | null {
   if (format === undefined) return null
   if (isPageFormat(format)) return format
   const known = pageFormats.join(', ')
   throw new ServiceError('not_acceptable', `format must be one of ${known}, got ${quoted(format)}.`)
 }
 
-function parseLimit(text: string | undefined): number | null {
+/**
+ * Returns a limit as a number; null without one.
+ * @throws bad_request if it is not a whole number
+ */
+export function parseLimit(text: string | undefined): number | null {
   if (text === undefined) return null
   if (!/^\d{1,15}$/.test(text)) {
     throw badRequest(`limit must be a whole number, got ${quoted(text)}. Example: limit=100`)

@@ -52,6 +52,14 @@ export async function readFiltersInTurns(
   return read
 }
 
+/** A text that is equal for filters that keep the same rows, whatever their order. */
+export function filtersKey(filters: readonly ReadFilter[]): string {
+  return filters
+    .flatMap(({ keys }) => keys)
+    .sort()
+    .join()
+}
+
 function requireFewFilters({ length }: readonly RawFilter[]): void {
   if (length <= filtersMax) return
   throw badRequest(`A request has at most ${filtersMax} filters; this one has ${length}.`)
@@ -78,10 +86,7 @@ function checkOperator(column: Column, { operator, values }: RawFilter): Operato
     )
   }
   const isWord = /^[a-z_]{1,20}$/.test(operator)
-  const lower = operator.toLowerCase()
-  // `kpp==is_null` has one "=" too many.
-  const bare = lower.replace(/^=/, '')
-  const known = isOperator(bare) ? bare : otherNames.get(lower)
+  const known = meantOperator(operator)
   const guess = isWord ? didYouMean(operator, operatorNames) : ` Write ${usage(column)}.`
   const advice = known === undefined ? guess : ` Did you mean "${known}"?`
   throw badRequest(
@@ -91,6 +96,14 @@ function checkOperator(column: Column, { operator, values }: RawFilter): Operato
       ? { kind: 'operator', column: column.name, written: operator, meant: known }
       : undefined,
   )
+}
+
+/** The operator that is known by another name or case; undefined if there is none. */
+export function meantOperator(written: string): Operator | undefined {
+  const lower = written.toLowerCase()
+  // `kpp==is_null` has one "=" too many.
+  const bare = lower.replace(/^=/, '')
+  return isOperator(bare) ? bare : otherNames.get(lower)
 }
 
 /** Names that other languages use for these operators. */

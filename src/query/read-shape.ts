@@ -21,3 +21,11 @@ export function shapeReader<T extends Type.TSchema>(
     throw badRequest(`${problem?.name ?? name}: ${problem?.message ?? 'is malformed.'}`)
   }
 }
+
+/** The object without members that are null, an empty text or an empty list; else the value. */
+export function withoutEmpty(content: unknown): unknown {
+  if (typeof content !== 'object' || content === null || Array.isArray(content)) return content
+  const isEmpty = (value: unknown) =>
+    value === null || value === '' || (Array.isArray(value) && value.length === 0)
+  return Object.fromEntries(Object.entries(content).filter(([, value]) => !isEmpty(value)))
+}

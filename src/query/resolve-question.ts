@@ -2,18 +2,17 @@ import { setImmediate } from 'node:timers/promises'
 import { accessAt } from '../access/access.js'
 import type { Access } from '../access/access.js'
 import { columnOperators } from '../columns/column.js'
-import type { Column } from '../columns/column.js'
 import { badRequest } from '../errors.js'
 import type { FilterText } from '../errors.js'
-import { didYouMean, nearestNames, quoted } from '../text.js'
 import { canContinue } from '../versions/choose-files.js'
+import { checkLimit, findColumn, selectColumns } from './check-parts.js'
 import { badCursor, cursorVersion, readCursor, writeCursor } from './cursor.js'
 import type { CursorScope } from './cursor.js'
 import { rowFormatOf } from './page-format.js'
 import type { PageFormat } from './page-format.js'
 import type { Position, Question } from './question.js'
 import type { RawQuestion } from './raw-question.js'
-import { readFilters, readFiltersInTurns } from './read-filters.js'
+import { filtersKey, readFilters, readFiltersInTurns } from './read-filters.js'
 import type { Filter, ReadFilter } from './read-filters.js'
 
 /** A question that is ready to run, and its cursors. */
@@ -83,11 +82,9 @@ function askedOf(
   usualLimit: number,
 ): ResolvedQuestion {
   const columns = raw.select === null ? access.columns : selectColumns(access, raw.select)
-  const limit = checkLimit(access, raw.limit, usualLimit)
-  const filterKey = filters
-    .flatMap(({ keys }) => keys)
-    .sort()
-    .join()
+  const { max } = access.dataset.limit
+  const limit = checkLimit(raw.limit, { usual: Math.min(usualLimit, max), max })
+  const filterKey = filtersKey(filters)
   const scope: CursorScope = {
     dataset: access.dataset.name,
     version: access.version.id,
@@ -121,48 +118,6 @@ function askedOf(
 function accessOf(newest: Access, cursor: string | null): Access {
   const version = cursor === null ? null : cursorVersion(cursor)
   return (version === null ? undefined : accessAt(newest, version)) ?? newest
-}
-
-/** Names that other services use for a sort parameter. */
-const sortingNames = /^(?:order|sort)(?:_?by)?$/i
-
-/** A hidden column is refused exactly like a column that does not exist. */
-function findColumn(access: Access, name: string): Column {
-  const column = access.columns.find((candidate) => candidate.name === name)
-  if (column) return column
-  const names = access.columns.map((candidate) => candidate.name)
-  const [meant] = nearestNames(name, names)
-  const wrong = sortingNames.test(name)
-    ? `There is no sorting; rows come in stored order. Leave ${quoted(name)} out.`
-    : `There is no column or parameter ${quoted(name)}.`
-  throw badRequest(
-    `${wrong}${didYouMean(name, names)} ` +
-      `GET /v1/${access.dataset.name}/schema lists the columns.`,
-    meant === undefined ? undefined : { kind: 'column', written: name, meant },
-  )
-}
-
-function selectColumns(access: Access, names: readonly string[]): readonly Column[] {
-  if (names.length === 0) {
-    throw badRequest('select names no column. Name at least one, or leave select out.')
-  }
-  const chosen = new Set<Column>()
-  for (const name of names) {
-    const column = findColumn(access, name)
-    if (chosen.has(column)) throw badRequest(`select names ${quoted(name)} twice. Name it once.`)
-    chosen.add(column)
-  }
-  return [...chosen]
-}
-
-function checkLimit(access: Access, limit: number | null, usualLimit: number): number {
-  const { max } = access.dataset.limit
-  if (limit === null) return Math.min(usualLimit, max)
-  if (limit >= 1 && limit <= max) return limit
-  throw badRequest(`limit must be from 1 to ${max} for this dataset, got ${limit}.`, {
-    kind: 'limit',
-    meant: limit < 1 ? 1 : max,
-  })
 }
 
 /** Prevents an accidental scan of a large dataset (specification 4.3). */

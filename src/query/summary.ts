@@ -1,3 +1,4 @@
+import type { CodeNames } from '../columns/codes.js'
 import type { Column } from '../columns/column.js'
 import type { Predicate } from '../columns/predicate.js'
 import type { Version } from '../versions/version.js'
@@ -11,6 +12,8 @@ export interface GroupBy {
   /** As written in the request: the key of the answer. */
   readonly name: string
   readonly column: Column
+  /** Names for its values, to be answered beside them as `<name>:label`; null if not asked. */
+  readonly labels: CodeNames | null
   /** `prefix`: a text's first characters, or the whole text if it is shorter. */
   readonly by:
     | { readonly kind: 'value' }
@@ -39,15 +42,16 @@ export interface Measure {
   /** As written in the request or as renamed there: the key of the answer. */
   readonly name: string
   readonly aggregate: Aggregate
+  /** The unit and the meaning that the registry gives it; null for a caller's own measure. */
+  readonly defined: { readonly unit: string | null; readonly description: string | null } | null
 }
 
 /** A condition on a measure: groups that do not meet it are left out. */
 export interface HavingCondition {
   /** Index into the measures. */
   readonly measure: number
-  readonly operator: 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte'
-  /** A number in plain digits, or the text of a date, time or text for `min` and `max` of one. */
-  readonly value: string
+  /** On the measure's `resultColumn`, compared exactly like a column of that type. */
+  readonly predicate: Predicate
 }
 
 /** Empty values come last in both directions. */

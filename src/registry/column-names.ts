@@ -6,6 +6,15 @@ import type { Problem } from './registry.js'
 
 /** Names of request parameters. */
 export const reservedNames: readonly string[] = ['select', 'limit', 'cursor', 'format']
+/** Other parameters of aggregates and `top`: a filter on such a column needs POST or MCP. */
+export const summaryNames: readonly string[] = [
+  'group',
+  'measures',
+  'having',
+  'order',
+  'labels',
+  'by',
+]
 /** The engine's names for a row's position; a column of this name would hide it. */
 const positionNames: readonly string[] = ['file_row_number', 'file_index']
 

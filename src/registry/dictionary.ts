@@ -1,5 +1,5 @@
-import { parse } from 'csv-parse/sync'
-import { didYouMean, quoted } from '../text.js'
+import { quoted } from '../text.js'
+import { readCsv } from './csv-rows.js'
 
 /** A dictionary's line about one column. */
 interface DictionaryEntry {
@@ -14,28 +14,15 @@ interface DictionaryEntry {
 /** A dictionary's lines by the column's name in the files. */
 export type Dictionary = ReadonlyMap<string, DictionaryEntry>
 
-interface CsvRow {
-  readonly record: Readonly<Record<string, string | undefined>>
-  readonly info: { readonly lines: number }
-}
-
 /**
  * Reads a dictionary: CSV with a header row and a `column` column; `unit`, `description` and
  * `nullable` (`true`, the default, or `false`) are optional, other columns are ignored.
  * @throws Error with the mistake and its line
  */
 export function parseDictionary(text: string): Dictionary {
-  const rows = parse(text, {
-    columns: checkHeader,
-    bom: true,
-    info: true,
-    skip_empty_lines: true,
-    trim: true,
-  }) as unknown as readonly CsvRow[]
   const entries = new Map<string, DictionaryEntry>()
-  for (const { record, info } of rows) {
+  for (const { record, line } of readCsv(text, 'column')) {
     const { column = '', unit, description, nullable = '' } = record
-    const line = info.lines
     if (column === '') throw new Error(`line ${line} has no column name`)
     if (entries.has(column)) throw new Error(`line ${line}: ${quoted(column)} is listed twice`)
     if (!['', 'true', 'false'].includes(nullable)) {
@@ -49,13 +36,4 @@ export function parseDictionary(text: string): Dictionary {
     })
   }
   return entries
-}
-
-function checkHeader(names: readonly string[]): string[] {
-  if (!names.includes('column')) {
-    throw new Error(`the header row has no "column".${didYouMean('column', names)}`)
-  }
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) throw new Error(`the header row has ${quoted(twice)} twice`)
-  return [...names]
 }

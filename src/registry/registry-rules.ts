@@ -1,7 +1,9 @@
+import { measureProblems } from './measure-rules.js'
 import { recordOf } from './shape.js'
 import type { ShapeProblem } from './shape.js'
 
 const datasetName = /^[a-z0-9_]{1,64}$/
+const levelName = /^[a-z][a-z0-9_]{0,31}$/
 const planName = /^[a-z0-9_-]{1,32}$/
 /** `/v1/account` is the account's address. */
 const reservedDatasetName = 'account'
@@ -18,6 +20,10 @@ export function ruleProblems(content: unknown): readonly ShapeProblem[] {
     return [
       ...datasetNameProblems(name, path),
       ...limitProblems(recordOf(entry['limit']), path),
+      ...measureProblems(entry['measures'], [...path, 'measures']),
+      ...Object.entries(recordOf(entry['columns'])).flatMap(([column, value]) =>
+        levelProblems(recordOf(recordOf(value)['levels']), [...path, 'columns', column, 'levels']),
+      ),
       ...plans.flatMap(([plan, value]) =>
         planProblems(plan, recordOf(value), entry['history'] === undefined, [
           ...path,
@@ -44,6 +50,23 @@ function limitProblems(
   return [
     problem([...path, 'limit', 'default'], `must be at most limit.max (${max}), got ${usual}.`),
   ]
+}
+
+function levelProblems(
+  levels: Readonly<Record<string, unknown>>,
+  path: readonly string[],
+): readonly ShapeProblem[] {
+  const entries = Object.entries(levels)
+  const lengths = entries.map(([, length]) => length)
+  return entries.flatMap(([name, length], index) => {
+    if (!levelName.test(name)) {
+      const message = 'a level name must be 1 to 32 of a-z, 0-9 and "_", a letter first.'
+      return [problem([...path, name], message)]
+    }
+    const first = lengths.indexOf(length)
+    if (first === index) return []
+    return [problem([...path, name], `${entries[first]?.[0]} has the same length; keep one.`)]
+  })
 }
 
 function planProblems(

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { Static } from 'typebox'
+import { prefixLengthMax } from '../columns/codes.js'
 import { PromptsSchema } from './prompt-schema.js'
 
 /** The shape of registry.yaml. A `description` completes "must be …" in error messages. */
@@ -17,6 +18,7 @@ const pageRowsMax = 100_000
 const historyYearsMax = 1000
 const demoValuesMax = 1000
 const keepHoursMax = 8760
+const rowsPerGroupMax = 1000
 
 function wholeNumber(minimum: number, maximum: number, description: string) {
   return Type.Integer({ minimum, maximum, description })
@@ -33,6 +35,12 @@ const LimitSchema = Type.Object(
   { ...strict, description: 'an object {default, max}' },
 )
 
+const LevelsSchema = Type.Record(
+  anyName,
+  wholeNumber(1, prefixLengthMax, `a whole number of characters, 1 to ${prefixLengthMax}`),
+  { minProperties: 1, description: 'a map of at least one level to its number of characters' },
+)
+
 const ColumnSchema = Type.Object(
   {
     name: Type.Optional(text),
@@ -40,8 +48,10 @@ const ColumnSchema = Type.Object(
     unit: Type.Optional(text),
     hidden: Type.Optional(flag),
     json: Type.Optional(Type.Literal('string', { description: '"string"' })),
+    levels: Type.Optional(LevelsSchema),
+    labels: Type.Optional(text),
   },
-  { ...strict, description: 'an object {name, description, unit, hidden, json}' },
+  { ...strict, description: 'an object {name, description, unit, hidden, json, levels, labels}' },
 )
 
 const DemoSchema = Type.Record(
@@ -63,8 +73,33 @@ const PlanSchema = Type.Object(
     }),
     price_rub: wholeNumber(0, Number.MAX_SAFE_INTEGER, 'whole roubles a month, 0 or more'),
     rate_per_minute: Type.Optional(count),
+    aggregates: Type.Optional(flag),
   },
-  { ...strict, description: 'an object {rows_per_month, history, price_rub, rate_per_minute}' },
+  {
+    ...strict,
+    description: 'an object {rows_per_month, history, price_rub, rate_per_minute, aggregates}',
+  },
+)
+
+const AggregatesSchema = Type.Union(
+  [
+    Type.Literal(false),
+    Type.Object(
+      {
+        rows_per_group: Type.Optional(
+          wholeNumber(1, rowsPerGroupMax, `a whole number of rows, 1 to ${rowsPerGroupMax}`),
+        ),
+      },
+      strict,
+    ),
+  ],
+  { description: 'false or an object {rows_per_group}' },
+)
+
+/** The rest of a measure, one function with its columns, is checked in `measure-rules.ts`. */
+const MeasureSchema = Type.Object(
+  { unit: Type.Optional(text), description: Type.Optional(text) },
+  { description: 'an object with a function, {ratio: 2400/2110, unit, description}' },
 )
 
 export const DatasetEntrySchema = Type.Object(
@@ -105,6 +140,10 @@ export const DatasetEntrySchema = Type.Object(
     dictionary: Type.Optional(text),
     columns: Type.Optional(
       Type.Record(anyName, ColumnSchema, { description: 'a map of columns by name' }),
+    ),
+    aggregates: Type.Optional(AggregatesSchema),
+    measures: Type.Optional(
+      Type.Record(anyName, MeasureSchema, { description: 'a map of measures by name' }),
     ),
     demo: Type.Optional(DemoSchema),
     plans: Type.Optional(

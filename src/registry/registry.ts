@@ -17,6 +17,8 @@ export interface Plan {
   /** Whole roubles a month. */
   readonly priceRub: number
   readonly ratePerMinute: number
+  /** Whether it may ask for groups of rows. */
+  readonly aggregates: boolean
 }
 
 /** A well-formed registry.yaml. Its columns are checked later, against the files. */
@@ -107,6 +109,7 @@ export function plansOf(entry: DatasetEntry): ReadonlyMap<string, Plan> {
         history: plan.history,
         priceRub: plan.price_rub,
         ratePerMinute: plan.rate_per_minute ?? defaultRatePerMinute,
+        aggregates: plan.aggregates ?? true,
       }),
     ]),
   )

@@ -17,6 +17,7 @@ interface SchemaNode {
   readonly properties?: Readonly<Record<string, SchemaNode>>
   readonly patternProperties?: Readonly<Record<string, SchemaNode>>
   readonly items?: SchemaNode
+  readonly anyOf?: readonly SchemaNode[]
 }
 
 const rawErrorsMax = 1000
@@ -55,7 +56,21 @@ export function shapeProblems(
         add(path, path, `must be ${schemaAt(schema as SchemaNode, path)?.description ?? 'valid'}.`)
     }
   }
-  return withoutEchoes([...found.values()]).map((problem) => withValue(problem, value))
+  const problems = withoutEchoes(withoutOtherChoices([...found.values()], schema as SchemaNode))
+  return problems.map((problem) => withValue(problem, value))
+}
+
+/** Drops that an object is none of the other choices if a problem inside it says more. */
+function withoutOtherChoices(
+  problems: readonly ShapeProblem[],
+  schema: SchemaNode,
+): readonly ShapeProblem[] {
+  return problems.filter(({ path }) => {
+    const isObject = schemaAt(schema, path)?.anyOf?.some(({ properties }) => properties)
+    const isAround = (other: ShapeProblem) =>
+      other.path.length > path.length && path.every((key, index) => other.path[index] === key)
+    return !isObject || !problems.some(isAround)
+  })
 }
 
 /** A key as it is written; shortened and quoted if it is long or odd. */
@@ -97,7 +112,9 @@ function rawErrors(schema: TSchema, value: unknown, errorsMax: number) {
 
 function unknownKey(schema: SchemaNode, path: readonly string[]): string {
   const parent = schemaAt(schema, path.slice(0, -1))
-  return `unknown key.${didYouMean(path.at(-1) ?? '', Object.keys(parent?.properties ?? {}))}`
+  const choices = [parent, ...(parent?.anyOf ?? [])]
+  const known = choices.flatMap((choice) => Object.keys(choice?.properties ?? {}))
+  return `unknown key.${didYouMean(path.at(-1) ?? '', known)}`
 }
 
 function unescapePointer(part: string): string {
@@ -108,6 +125,7 @@ function unescapePointer(part: string): string {
 function schemaAt(schema: SchemaNode, path: readonly string[]): SchemaNode | undefined {
   let node: SchemaNode | undefined = schema
   for (const part of path) {
+    node = node?.anyOf?.find(({ properties }) => properties) ?? node
     const known: SchemaNode | undefined = Object.hasOwn(node?.properties ?? {}, part)
       ? node?.properties?.[part]
       : undefined

@@ -8,6 +8,8 @@ import { ServiceError } from '../errors.js'
 import { keepingDigits, parseKeepingDigits } from '../query/exact-json.js'
 import { textsOf } from '../query/row-texts.js'
 import { AccessCache } from './access-cache.js'
+import { aggregateGuide, codeGuide } from './aggregate-guide.js'
+import type { AggregateGuide, CodeGuide } from './aggregate-guide.js'
 import { columnStatistics } from './column-statistics.js'
 import type { ColumnStatistics, DatasetStatistics } from './column-statistics.js'
 import { fastColumns } from './descriptions.js'
@@ -31,9 +33,11 @@ export interface DatasetGuide extends Omit<DatasetDescription, 'columns' | 'exam
   /** Rows of the newest year, not charged: the JSON texts of their cells, in column order. */
   readonly sample_rows: readonly (readonly string[])[]
   readonly examples: readonly ExampleCall[]
+  /** Null if aggregates are switched off. */
+  readonly aggregates: AggregateGuide | null
 }
 
-export interface ColumnGuide extends ColumnDescription, ColumnStatistics {}
+export interface ColumnGuide extends ColumnDescription, ColumnStatistics, CodeGuide {}
 
 export interface GuideFailure {
   readonly dataset: string
@@ -81,23 +85,22 @@ export class Guides {
     patienceMs = usualPatienceMs,
   ): Promise<DatasetGuide> {
     const { columns, examples: _, ...head } = await this.#descriptions.description(access, options)
-    const {
-      profiled_rows: profiledRows,
-      caution,
-      columns: facts,
-      ...rest
-    } = await this.#facts.get(
+    const found = await this.#facts.get(
       access,
       () => this.#read(access, head.rows, options, patienceMs),
-      (found) => found.profiled_rows !== null,
+      ({ profiled_rows: rows }) => rows !== null,
     )
+    const { profiled_rows: profiledRows, caution, columns: facts, ...rest } = found
+    const aggregates = aggregateGuide(access, found)
+    const codes = aggregates ? access.columns.map(codeGuide) : []
     return Object.freeze({
       ...head,
       fast_filters: fastColumns(access).map(({ name }) => name),
       profiled_rows: profiledRows,
       caution,
-      columns: columns.map((column, index) => ({ ...column, ...facts?.[index] })),
+      columns: columns.map((column, at) => ({ ...column, ...codes[at], ...facts?.[at] })),
       ...rest,
+      aggregates,
     })
   }
 

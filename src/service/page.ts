@@ -1,25 +1,41 @@
 import type { QuotaStatus } from '../access/allowance.js'
+import type { Column } from '../columns/column.js'
 import type { PageFormat } from '../query/page-format.js'
 import type { RawQuestion } from '../query/raw-question.js'
+import type { RawSummary } from '../query/summary/raw-summary.js'
+import type { RawTop } from '../query/top/parse-top.js'
 import type { Version } from '../versions/version.js'
 import type { EmptyReason } from './empty-answer.js'
 
-/** A door's request for a page of one dataset. */
-export interface PageRequest {
+/** A door's request for data of one dataset. */
+export interface DataRequest<Raw> {
   readonly dataset: string
   /** Parses the question; called only after the caller is admitted to the dataset. */
-  readonly question: () => RawQuestion
+  readonly question: () => Raw
   /** The entity tags of the caller's copies, from `If-None-Match`. */
   readonly knownTags?: string | undefined
   /** Runs every check, but neither query nor charge (HEAD). */
   readonly checkOnly?: boolean
-  /** The page's rows if the question sets no limit; the dataset's own default if omitted. */
-  readonly usualLimit?: number
-  /** How much the door can send; any page if omitted. */
+  /** How much the door can send; any answer if omitted. */
   readonly room?: Room
+}
+
+/** A request for rows. */
+interface RowsRequest<Raw> extends DataRequest<Raw> {
+  /** The rows of the answer if the question sets no limit; the dataset's own default if omitted. */
+  readonly usualLimit?: number
   /** Explains an empty first page: only if that is free, or also for the price of a row. */
   readonly explainEmpty?: 'free' | 'paid'
 }
+
+/** A request for a page of one dataset. */
+export type PageRequest = RowsRequest<RawQuestion>
+
+/** A request for the first rows by one column: one page, without a cursor. */
+export type TopRequest = RowsRequest<RawTop>
+
+/** A request for groups of rows of one dataset. */
+export type SummaryRequest = DataRequest<RawSummary>
 
 /** The size limit of a door's answer. Rows beyond it are not charged; the cursor keeps them. */
 export interface Room {
@@ -29,8 +45,8 @@ export interface Room {
   readonly rowsThatFit: (rows: readonly Buffer[], columns: readonly string[]) => number
 }
 
-/** The common part of every answer about a page. */
-export interface PageHead {
+/** The common part of every answer with data. */
+export interface AnswerHead {
   readonly version: Version
   /** Null for a page that a quota cut: the same request may return more rows later. */
   readonly tag: string | null
@@ -39,20 +55,56 @@ export interface PageHead {
   readonly scope: string | null
 }
 
+/** The answer to a caller who has the data already, or only wants every check. */
+export interface WithoutData extends AnswerHead {
+  readonly kind: 'unchanged' | 'checked'
+}
+
+/** What an answer cost. */
+export interface Cost {
+  /** The rows charged for the answer; 0 if no rows are counted. */
+  readonly charged: number
+  /** After every charge for the answer; undefined if no rows are counted. */
+  readonly quota: QuotaStatus | undefined
+}
+
 /** A page of paid rows. */
-export interface Page extends PageHead {
+export interface Page extends AnswerHead, Cost {
   readonly kind: 'page'
-  /** UTF-8 in the page's format, in stored order, all paid; Parquet rows are one file. */
+  /** UTF-8 in the page's format, in the order of the question; Parquet rows are one file. */
   readonly rows: readonly Buffer[]
   /** The rows' columns, in order. */
   readonly columns: readonly string[]
+  /** More rows meet the question. */
+  readonly hasMore: boolean
+  /** For the rows that follow; null if there are none, and for the first rows by one column. */
   readonly nextCursor: string | null
   /** Why the page is shorter than requested although more rows follow. */
   readonly cut: 'size' | 'quota' | null
   /** Why the page is empty; null if not requested or unknown. */
   readonly explanation: EmptyReason | null
-  /** After every charge for the page; undefined if no rows are counted. */
-  readonly quota: QuotaStatus | undefined
 }
 
-export type PageAnswer = (PageHead & { readonly kind: 'unchanged' | 'checked' }) | Page
+export type PageAnswer = WithoutData | Page
+
+/** Groups of rows, paid. */
+export interface GroupsAnswer extends AnswerHead, Cost {
+  readonly kind: 'groups'
+  /** UTF-8 in the answer's format, in the order of the question; Parquet groups are one file. */
+  readonly rows: readonly Buffer[]
+  /** The columns of a group in order, with types, units and meanings. */
+  readonly columns: readonly Column[]
+  /** How many groups are sent. */
+  readonly sent: number
+  /** All groups that meet `having`. */
+  readonly groups: number
+  /**
+   * The rows that meet the filters; null if the request has groups and none is sent: a free answer
+   * would count rows.
+   */
+  readonly rowsMet: number | null
+  /** Groups beyond the limit, or beyond the door's room, are left out. */
+  readonly truncated: boolean
+}
+
+export type SummaryAnswer = WithoutData | GroupsAnswer

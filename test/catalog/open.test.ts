@@ -113,13 +113,9 @@ await t.test('the largest allowed number of files is joined in one pass', (t) =>
       },
     }
   })
-  const { dataset, problems } = buildDataset(
-    'things',
-    registry,
-    entry,
-    { files, dropped: null },
-    new Map(),
-  )
+  const texts = { dictionary: new Map(), labels: new Map() }
+  const content = { files, dropped: null }
+  const { dataset, problems } = buildDataset('things', registry, entry, content, texts)
   const { version } = dataset
   t.same(problems, [])
   t.match(version, {

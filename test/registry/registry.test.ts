@@ -58,11 +58,18 @@ datasets:
     listed: true
     pack: off
     dictionary: things.csv
-    columns: {line_2110: {name: "2110", description: Revenue, unit: RUB, json: string}, x: {hidden: true}}
+    columns:
+      line_2110: {name: "2110", description: Revenue, unit: RUB, json: string}
+      x: {hidden: true}
+      okved: {levels: {class: 2, group: 5}, labels: okved.csv}
+    aggregates: {rows_per_group: 2}
+    measures:
+      margin: {ratio: 2400/2110, unit: fraction, description: Profit by revenue}
+      high: {p90: "2110"}
     demo: {id: ["1", 2, true]}
     plans:
       free: {rows_per_month: 1000, history: 1, price_rub: 0, rate_per_minute: 60}
-      pro: {rows_per_month: 5000, history: all, price_rub: 990}
+      pro: {rows_per_month: 5000, history: all, price_rub: 990, aggregates: false}
 `)
   t.same(registry.demo, { token: 'das_demo_public', ratePerMinute: 5 })
   const entry = registry.datasets.get('things')
@@ -70,8 +77,22 @@ datasets:
   t.same(
     [...plansOf(entry).values()],
     [
-      { name: 'free', rowsPerMonth: 1000, history: 1, priceRub: 0, ratePerMinute: 60 },
-      { name: 'pro', rowsPerMonth: 5000, history: 'all', priceRub: 990, ratePerMinute: 120 },
+      {
+        name: 'free',
+        rowsPerMonth: 1000,
+        history: 1,
+        priceRub: 0,
+        ratePerMinute: 60,
+        aggregates: true,
+      },
+      {
+        name: 'pro',
+        rowsPerMonth: 5000,
+        history: 'all',
+        priceRub: 990,
+        ratePerMinute: 120,
+        aggregates: false,
+      },
     ],
   )
   t.end()
@@ -156,12 +177,12 @@ await t.test('a wrong type or value is reported with what is allowed and what wa
     ['columns: [inn]', 'columns: must be a map of columns by name.'],
     [
       'columns: {inn: Number}',
-      'columns.inn: must be an object {name, description, unit, hidden, json}, got "Number".',
+      'columns.inn: must be an object {name, description, unit, hidden, json, levels, labels}, got "Number".',
     ],
     ['columns: {inn: {json: text}}', 'columns.inn.json: must be "string", got "text".'],
     [
       'columns: {"a\\nb": 5}',
-      'columns."a\\nb": must be an object {name, description, unit, hidden, json}, got 5.',
+      'columns."a\\nb": must be an object {name, description, unit, hidden, json, levels, labels}, got 5.',
     ],
     ['demo: [inn]', 'demo: must be a map of at least one column name to a list of values.'],
     ['demo: {}', 'demo: must be a map of at least one column name to a list of values.'],
@@ -174,7 +195,7 @@ await t.test('a wrong type or value is reported with what is allowed and what wa
     ['plans: [free]', 'plans: must be a map of plans by name.'],
     [
       'plans: {free: 1000}',
-      'plans.free: must be an object {rows_per_month, history, price_rub, rate_per_minute}, got 1000.',
+      'plans.free: must be an object {rows_per_month, history, price_rub, rate_per_minute, aggregates}, got 1000.',
     ],
     [
       'plans: {free: {rows_per_month: 0, history: all, price_rub: 0}}',

@@ -43,6 +43,8 @@ await t.test('a round makes each guide once, however many there are', async (t) 
       profiles += 1
       return world.engine.profile(...question)
     },
+    summarize: (...question) => world.engine.summarize(...question),
+    top: (...question) => world.engine.top(...question),
     close: () => world.engine.close(),
   }
   const guides = new Guides(engine, new Descriptions(engine))

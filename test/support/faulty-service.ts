@@ -28,6 +28,8 @@ export const faultyService: Service = {
   spend: (caller) => caller,
   admitAnonymous: () => undefined,
   readPage: fail,
+  top: fail,
+  summarize: fail,
   exportPages: fail,
   listDatasets: fail,
   describeDataset: fail,

@@ -1,5 +1,6 @@
 import type { Dataset } from '../../catalog/dataset.js'
 import type { Grant } from '../../control/grants.js'
+import { summaryNames } from '../../registry/column-names.js'
 import { plansOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
 import { quoted } from '../../text.js'
@@ -89,8 +90,22 @@ function versionFindings(
   if (demo && version.rows > 0 && filesThatMayHold(version.files, demo).length === 0) {
     findings.push(finding('demo_empty', 'no file can have a row of the demo subset'))
   }
-  findings.push(...schemaFindings(version), ...undescribed(version, registry))
+  findings.push(
+    ...schemaFindings(version),
+    ...parameterNames(version),
+    ...undescribed(version, registry),
+  )
   return findings
+}
+
+/** In rows, such a column is filtered like any other. */
+function parameterNames({ columns }: Version): readonly Finding[] {
+  const found = columns.filter(({ name, hidden }) => !hidden && summaryNames.includes(name))
+  if (found.length === 0) return []
+  const message =
+    `${listed(found.map(({ name }) => quoted(name)))}: also parameters of aggregates and top; ` +
+    'as filters there they are reached by POST and MCP'
+  return [finding('name_parameter', message)]
 }
 
 function undescribed(version: Version, { datasets }: Registry): readonly Finding[] {

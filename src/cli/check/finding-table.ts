@@ -134,6 +134,10 @@ export const findingTable = {
     level: 'info',
     meaning: 'Several rows have the same key: a look-up returns all of them.',
   },
+  name_parameter: {
+    level: 'info',
+    meaning: 'A parameter of aggregates or `top` has the name of a column: POST and MCP reach it.',
+  },
   column_empty: { level: 'info', meaning: 'A column has no values.' },
   column_constant: {
     level: 'info',

@@ -3,40 +3,26 @@ import { Option } from 'commander'
 import type { Command } from 'commander'
 import { readRegistry } from '../../catalog.js'
 import { badRequest } from '../../errors.js'
-import { plainText } from '../../plain-text.js'
-import { parseList } from '../../query/parse-list.js'
-import { textsOf } from '../../query/row-texts.js'
-import type { RowTexts } from '../../query/row-texts.js'
-import { reservedNames } from '../../registry/column-names.js'
 import { baseUrl } from '../../service/first-questions.js'
 import { quoted } from '../../text.js'
-import { addCommand, readSettings } from '../command.js'
-import type { Flags } from '../command.js'
+import { addCommand, collect, readSettings } from '../command.js'
 import type { CliParts } from '../parts.js'
 import { progressReport } from '../progress-bar.js'
-import { fittedTable } from '../table.js'
 import { readServedDataset } from './query-client.js'
-import type { ServedDataset, QueryTarget } from './query-client.js'
-import {
-  cellText,
-  fileSink,
-  outputSink,
-  requireSameColumns,
-  rowFormat,
-  titlesOf,
-} from './query-output.js'
-import { readExport, readPages } from './query-rows.js'
+import type { QueryTarget } from './query-client.js'
+import { rowFormat } from './query-output.js'
+import type { ServedColumns } from './query-output.js'
+import { printTable, writeRows } from './query-print.js'
+import { readRequest } from './query-request.js'
+import type { QueryRequest, RequestFlags } from './query-request.js'
+import { readAnswer, readExport, readPages } from './query-rows.js'
 import type { Batch } from './query-rows.js'
 
 const formats = ['table', 'csv', 'ndjson', 'json'] as const
 
 type Format = (typeof formats)[number]
 
-type QueryFlags = Flags & {
-  readonly select?: string
-  readonly limit?: string
-  readonly cursor?: string
-  readonly export?: boolean
+type QueryFlags = RequestFlags & {
   readonly format?: Format
   readonly output?: string
   readonly server?: string
@@ -46,20 +32,26 @@ type QueryFlags = Flags & {
 /** A table keeps its rows in memory. */
 const tableRowsMax = 10_000
 
-/** `das query`: asks a running server for rows. */
+/** `das query`: asks a running server for rows or for groups of rows. */
 export function addQuery(program: Command, parts: CliParts): void {
   addCommand(program, {
     usage: 'query <dataset> [filters...]',
     description:
-      'Ask a running server for rows. A filter is written as in its URLs, COLUMN=OPERATOR.VALUE, ' +
+      'Ask a running server for rows, or with --measures for groups of rows. A filter is written as in its URLs, COLUMN=OPERATOR.VALUE, ' +
       'but without percent-encoding. The token comes from --token-file or DAS_TOKEN, else it is ' +
       'the demo token of the registry.',
     options: (command) =>
       command
         .option('--select <columns>', 'return these columns, in this order: inn,year,2110')
-        .option('--limit <rows>', 'return at most this many rows (default: one page)')
+        .option('--limit <rows>', 'return at most this many rows or groups (default: one page)')
         .option('--cursor <cursor>', 'continue after the page that returned this cursor')
         .option('--export', 'return all rows; reconnect when the connection breaks')
+        .option('--top <column>', 'return the first rows by this column; -2400: the largest first')
+        .option('--measures <list>', 'return groups with these values: count,revenue:sum(2110)')
+        .option('--group <list>', 'group the rows by these: year,prefix(okved,2) (default: all)')
+        .option('--having <condition>', 'only these groups: count.gte.10 (repeatable)', collect)
+        .option('--order <list>', 'order of the groups: -revenue,year (default: as --group)')
+        .option('--labels', 'add the names of the codes in --group')
         .addOption(
           new Option(
             '--format <format>',
@@ -77,6 +69,8 @@ export function addQuery(program: Command, parts: CliParts): void {
     examples: [
       "das query financials 'inn=eq.7708004767' 'year=gte.2020' --select inn,year,2110",
       'DAS_TOKEN=$(cat token) das query financials year=eq.2023 --export -o 2023.csv',
+      "das query financials --group year --measures 'count,revenue:sum(2110)' --order -revenue",
+      'das query financials year=eq.2024 --top -2400 --limit 10 --select inn,name,2400',
       'das query procurement --limit 5000 --format ndjson | jq .price',
       'das query financials inn=eq.7708004767 --server https://data.example.org',
     ],
@@ -91,35 +85,47 @@ async function query(
   filters: readonly string[],
   flags: QueryFlags,
 ): Promise<void> {
-  const rowsMax = readLimit(flags)
-  const format = formatOf(parts, flags, rowsMax)
-  const select = flags.select === undefined ? null : parseList(flags.select, '--select')
-  const parameters = [
-    ...filters.map(readFilter),
-    ...(flags.select === undefined ? [] : [['select', flags.select] as const]),
-  ]
+  const request = readRequest(filters, flags)
+  const format = formatOf(parts, flags, request.rowsMax)
   const place = await placeOf(parts, flags)
   await parts.untilInterrupted(async (signal) => {
-    const target: QueryTarget = { ...place, dataset, signal }
-    const served = await readServedDataset(target)
-    const cursor = flags.cursor ?? null
-    const batches = flags.export
-      ? readExport(target, parameters, cursor)
-      : readPages(target, parameters, { cursor, rowsMax, pageMax: served.limit.max })
-    const columns = select ?? served.columns.map(({ name }) => name)
-    const isWhole = filters.length === 0 && cursor === null
-    const rowsExpected = flags.export && isWhole ? served.rows : null
-    const reported = withProgress(parts, flags, batches, rowsExpected)
-    if (format === 'table') await printTable(parts, columns, served, reported)
-    else await writeRows(parts, flags, rowFormat(format, columns, served), reported)
+    const answer = await openAnswer({ ...place, dataset, signal }, request, flags)
+    const { columns } = answer
+    const names = request.names ?? columns?.map(({ name }) => name) ?? []
+    const reported = withProgress(parts, flags, answer)
+    if (format === 'table') await printTable(parts, names, columns, reported)
+    else await writeRows(parts, flags.output, rowFormat(format, names, columns), reported)
   })
 }
 
-function readLimit({ limit, export: isExport }: QueryFlags): number | null {
-  if (limit === undefined) return null
-  if (isExport) throw badRequest('--export returns all rows. Leave out --export or --limit.')
-  if (/^[1-9]\d{0,14}$/.test(limit)) return Number(limit)
-  throw badRequest(`--limit must be a whole number of rows, such as 500, got ${quoted(limit)}.`)
+interface Answer {
+  readonly columns: ServedColumns
+  readonly batches: AsyncIterable<Batch>
+  /** All rows of the answer; null if unknown. */
+  readonly rowsExpected: number | null
+}
+
+async function openAnswer(
+  target: QueryTarget,
+  { kind, parameters, rowsMax }: QueryRequest,
+  flags: QueryFlags,
+): Promise<Answer> {
+  if (kind === 'groups') {
+    const batches = readAnswer(target, '/aggregate', parameters, rowsMax)
+    return { columns: null, batches, rowsExpected: null }
+  }
+  const { columns, rows, limit } = await readServedDataset(target)
+  if (kind === 'top') {
+    return { columns, batches: readAnswer(target, '/top', parameters, rowsMax), rowsExpected: null }
+  }
+  const cursor = flags.cursor ?? null
+  if (!flags.export) {
+    const batches = readPages(target, parameters, { cursor, rowsMax, pageMax: limit.max })
+    return { columns, batches, rowsExpected: null }
+  }
+  const isWhole = cursor === null && parameters.every(([name]) => name === 'select')
+  const batches = readExport(target, parameters, cursor)
+  return { columns, batches, rowsExpected: isWhole ? rows : null }
 }
 
 /** @throws bad_request for two formats, or for a table of more rows than fit in memory */
@@ -136,19 +142,6 @@ function formatOf({ stdout }: CliParts, flags: QueryFlags, rowsMax: number | nul
     )
   }
   return format
-}
-
-/** @throws bad_request for a text that is not a filter */
-function readFilter(text: string): readonly [string, string] {
-  const end = text.indexOf('=')
-  const name = text.slice(0, end)
-  if (end < 1) {
-    throw badRequest(
-      `${quoted(text)} is not a filter. Write COLUMN=OPERATOR.VALUE, such as year=eq.2024.`,
-    )
-  }
-  if (!reservedNames.includes(name)) return [name, text.slice(end + 1)]
-  throw badRequest(`${quoted(name)} is not a filter here. Use the option --${name}.`)
 }
 
 /** The server and the token. A token is never an argument: other users can read those. */
@@ -187,8 +180,7 @@ function fileText(path: string): string {
 async function* withProgress(
   parts: CliParts,
   flags: QueryFlags,
-  batches: AsyncIterable<Batch>,
-  rows: number | null,
+  { batches, rowsExpected: rows }: Answer,
 ): AsyncGenerator<Batch> {
   const isPrinted = parts.stdout.isTTY && flags.output === undefined
   const progress = progressReport(parts, isPrinted || !parts.stderr.isTTY)
@@ -203,72 +195,4 @@ async function* withProgress(
   } finally {
     progress.end()
   }
-}
-
-/** Also prints the rows before a failure, because they are paid for. */
-async function printTable(
-  { stdout, stderr }: CliParts,
-  names: readonly string[],
-  { columns }: ServedDataset,
-  batches: AsyncIterable<Batch>,
-): Promise<void> {
-  const types = new Map(columns.map(({ name, type }) => [name, type]))
-  const rows: RowTexts[] = []
-  let cursor: string | null = null
-  const show = () => {
-    const titles = rows[0] ? titlesOf(rows[0]) : names
-    const shown = titles.map((name) => ({ name, isNumber: isNumber(types.get(name)) }))
-    const cells = rows.map((row) => row.cells.map(cellText))
-    const { lines, leftOut } = fittedTable(shown, cells, stdout.columns ?? null)
-    stdout.write(`${lines.join('\n')}\n`)
-    if (leftOut.length > 0) {
-      const list = leftOut.map(plainText).join(', ')
-      stderr.write(`note: ${leftOut.length} columns do not fit on the screen: ${list}\n`)
-    }
-    if (cursor !== null) stderr.write(nextText(cursor))
-  }
-  try {
-    for await (const batch of batches) {
-      const texts = batch.rows.map(textsOf)
-      for (const row of texts) requireSameColumns((rows[0] ?? row).names, row.names)
-      rows.push(...texts)
-      cursor = batch.cursor
-    }
-  } catch (cause) {
-    if (rows.length > 0) show()
-    throw cause
-  }
-  show()
-}
-
-function isNumber(type: string | undefined): boolean {
-  return type === 'integer' || type === 'number'
-}
-
-async function writeRows(
-  parts: CliParts,
-  { output }: QueryFlags,
-  format: ReturnType<typeof rowFormat>,
-  batches: AsyncIterable<Batch>,
-): Promise<void> {
-  const sink = output === undefined ? outputSink(parts) : await fileSink(output)
-  let cursor: string | null = null
-  try {
-    for await (const batch of batches) {
-      await sink.write(format.rows(batch.rows))
-      cursor = batch.cursor
-    }
-    await sink.write(format.end())
-    await sink.finish()
-  } catch (cause) {
-    const part = await sink.abandon()
-    if (part) parts.stderr.write(`note: ${part} holds the rows that arrived.\n`)
-    if (cursor !== null) parts.stderr.write(nextText(cursor))
-    throw cause
-  }
-  if (cursor !== null) parts.stderr.write(nextText(cursor))
-}
-
-function nextText(cursor: string): string {
-  return `note: there are more rows; continue with --cursor ${plainText(cursor)}\n`
 }

@@ -8,6 +8,9 @@ import { datasetCsv } from '../csv.js'
 import type { CliParts } from '../parts.js'
 import type { ServedDataset } from './query-client.js'
 
+/** The columns of a dataset; null for the columns of groups, which the rows alone show. */
+export type ServedColumns = ServedDataset['columns'] | null
+
 /** Where rows are written, in any format. */
 export interface Sink {
   /** Resolves when the sink accepts more. */
@@ -19,7 +22,7 @@ export interface Sink {
 }
 
 /** Writes the rows of an answer one after another. */
-interface RowFormat {
+export interface RowFormat {
   readonly rows: (rows: readonly string[]) => string
   readonly end: () => string
 }
@@ -31,11 +34,11 @@ interface RowFormat {
 export function rowFormat(
   format: 'csv' | 'ndjson' | 'json',
   names: readonly string[],
-  { columns }: ServedDataset,
+  columns: ServedColumns,
 ): RowFormat {
   switch (format) {
     case 'csv':
-      return csvFormat(names, new Map(columns.map(({ name, type }) => [name, type === 'json'])))
+      return csvFormat(names, new Map(columns?.map(({ name, type }) => [name, type === 'json'])))
     case 'ndjson':
       return { rows: (rows) => rows.map((row) => `${row}\n`).join(''), end: () => '' }
     case 'json': {

@@ -7,10 +7,11 @@ import type { QueryTarget } from './query-client.js'
 
 type Parameters = readonly (readonly [string, string])[]
 
-/** Rows as JSON texts, and the cursor that continues after them; null after the last row. */
+/** Rows as JSON texts. */
 export interface Batch {
   readonly rows: readonly string[]
-  readonly cursor: string | null
+  /** What follows if the answer ends here, for the user; null after the last row. */
+  readonly note: string | null
 }
 
 /** Pages with at most `rowsMax` rows together; null = one page of the server's usual size. */
@@ -28,11 +29,33 @@ export async function* readPages(
   do {
     const limit = left === null ? [] : [['limit', String(Math.min(left, from.pageMax))] as const]
     const answer = await getRows(target, '', [...parameters, ...limit, ...ndjsonFrom(cursor)])
-    const rows = (await bodyText(answer)).split('\n').slice(0, -1)
+    const rows = await linesIn(answer)
     cursor = answer.headers.get('x-next-cursor')
     if (left !== null) left -= rows.length
-    yield { rows, cursor }
+    yield { rows, note: nextNote(cursor) }
   } while (cursor !== null && left !== null && left > 0)
+}
+
+/** The one answer of `/top` or `/aggregate`, with a note if groups were left out. */
+export async function* readAnswer(
+  target: QueryTarget,
+  path: '/top' | '/aggregate',
+  parameters: Parameters,
+  rowsMax: number | null,
+): AsyncGenerator<Batch> {
+  const limit = rowsMax === null ? [] : [['limit', String(rowsMax)] as const]
+  const answer = await getRows(target, path, [...parameters, ...limit, ...ndjsonFrom(null)])
+  const rows = await linesIn(answer)
+  const groups = answer.headers.get('x-groups')
+  const isCut = groups !== null && Number(groups) > rows.length
+  yield {
+    rows,
+    note: isCut ? `these are ${rows.length} of ${groups} groups; --limit returns more` : null,
+  }
+}
+
+async function linesIn(answer: Response): Promise<readonly string[]> {
+  return (await bodyText(answer)).split('\n').slice(0, -1)
 }
 
 /** Attempts in a row that return no page. */
@@ -57,9 +80,9 @@ export async function* readExport(
       const answer = await getRows(target, '/export', [...parameters, ...ndjsonFrom(cursor)])
       hasBegun = true
       for await (const batch of batchesOf(answer)) {
-        yield batch
-        if (batch.cursor === null) return
         cursor = batch.cursor
+        yield { rows: batch.rows, note: nextNote(cursor) }
+        if (cursor === null) return
         tries = 0
       }
       throw new ConnectionError('The connection broke.')
@@ -87,6 +110,10 @@ function waitMsOf(cause: unknown): number {
   return cause instanceof ServiceError ? (cause.retryAfterSeconds ?? 0) * 1000 : 0
 }
 
+function nextNote(cursor: string | null): string | null {
+  return cursor && `there are more rows; continue with --cursor ${cursor}`
+}
+
 function ndjsonFrom(cursor: string | null): Parameters {
   const format = [['format', 'ndjson']] as const
   return cursor === null ? format : [...format, ['cursor', cursor]]
@@ -98,8 +125,14 @@ const Control = Type.Object({
   error: Type.Optional(Type.String()),
 })
 
+interface ExportBatch {
+  readonly rows: readonly string[]
+  /** Continues after these rows; null after the last row. */
+  readonly cursor: string | null
+}
+
 /** The rows before each control line; rows after the last control line are dropped. */
-async function* batchesOf(answer: Response): AsyncGenerator<Batch> {
+async function* batchesOf(answer: Response): AsyncGenerator<ExportBatch> {
   let rows: string[] = []
   for await (const line of linesOf(answer)) {
     if (!line.startsWith('{"cursor":')) {

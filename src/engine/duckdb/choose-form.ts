@@ -1,5 +1,6 @@
 import type { Predicate } from '../../columns/predicate.js'
 import type { Question } from '../../query/question.js'
+import type { Top } from '../../query/top.js'
 import { areDroppedInOrder } from '../../versions/choose-files.js'
 import type { Version } from '../../versions/version.js'
 import { chooseDropped, chooseFiles } from './choice.js'
@@ -26,8 +27,24 @@ export function chooseForTotal(
   predicates: readonly Predicate[],
   columns: number,
 ): Choice {
+  return chooseWhole(version, predicates, columns, () => true)
+}
+
+/** The same for rows that come in stored order where another order leaves it open. */
+export function chooseForTop({ version, predicates, columns }: Top): Choice {
+  return chooseWhole(version, predicates, columns.length + 1, () =>
+    areDroppedInOrder(version, predicates),
+  )
+}
+
+function chooseWhole(
+  version: Version,
+  predicates: readonly Predicate[],
+  columns: number,
+  mayReadDropped: () => boolean,
+): Choice {
   const stored = chooseFiles(version, predicates)
-  if (version.dropped.length === 0 || stored.isByKey) return stored
+  if (version.dropped.length === 0 || stored.isByKey || !mayReadDropped()) return stored
   const dropped = chooseDropped(version, predicates)
   return costOfTotal(dropped, columns) < costOfTotal(stored, columns) ? dropped : stored
 }

@@ -1,13 +1,14 @@
-import { join } from 'node:path'
 import type { Predicate } from '../../columns/predicate.js'
 import { ServiceError } from '../../errors.js'
 import type { Question } from '../../query/question.js'
+import type { Summary } from '../../query/summary.js'
+import type { Top } from '../../query/top.js'
 import type { FileChecks } from '../../versions/store/file-checks.js'
 import type { DataFile, Version } from '../../versions/version.js'
 import { withController } from '../deadline.js'
-import type { Engine, Profile, ProfileQuestion, ReadOptions, Rows } from '../engine.js'
+import type { Engine, Profile, ProfileQuestion, ReadOptions, Rows, Summarized } from '../engine.js'
 import type { Choice } from './choice.js'
-import { chooseForPage, chooseForTotal } from './choose-form.js'
+import { chooseForPage, chooseForTop, chooseForTotal } from './choose-form.js'
 import { readFailure, serviceErrorOf } from './duckdb-failure.js'
 import { PlainPaths } from './plain-paths.js'
 import { compileCount, compileRead, rowsOf } from './read/compile.js'
@@ -29,6 +30,10 @@ import type { SandboxOptions } from './sandbox.js'
 import { ServingInstance } from './serving.js'
 import type { Session } from './session.js'
 import { splitMemory } from './split-memory.js'
+import { SummaryLane } from './summarize/lane.js'
+import { runSummary } from './summarize/run-summary.js'
+import type { SummaryContext } from './summarize/run-summary.js'
+import { runTop } from './summarize/run-top.js'
 import { sizeOfCount, sizeOfPage, sizeOfProfile } from './turns/size.js'
 import type { QuerySize } from './turns/turn.js'
 import { Turns } from './turns/turns.js'
@@ -50,15 +55,16 @@ const breaksMax = 3
 type Work<T> = (session: Session) => Promise<T>
 
 /**
- * The engine over two DuckDB instances in this process: one whose threads share the work of a
- * query, and one with a single thread, for small queries. With several threads, the thread that
- * waits for a query polls without a pause, which costs a core.
+ * The engine over three DuckDB instances in this process: one whose threads share the work of a
+ * query, one with a single thread, for small queries, and one for summaries, which scan. With
+ * several threads, the thread that waits for a query polls without a pause, which costs a core.
  */
 export class DuckDbEngine implements Engine {
   readonly #options: EngineOptions
   readonly #turns: Turns
   readonly #solo: ServingInstance
   readonly #shared: ServingInstance
+  readonly #lane: SummaryLane
   /** Queries that run or wait, each with its own controller; null once closed. */
   #running: Map<AbortController, Promise<unknown>> | null = new Map()
   /** How many times reading each version has broken an instance. */
@@ -68,16 +74,18 @@ export class DuckDbEngine implements Engine {
   private constructor(options: EngineOptions) {
     this.#options = options
     this.#turns = new Turns(options, () => performance.now())
-    const { soloBytes, sharedBytes } = splitMemory(options.memoryLimitBytes)
+    const { soloBytes, sharedBytes, laneBytes } = splitMemory(options.memoryLimitBytes)
     this.#solo = new ServingInstance({ ...options, memoryLimitBytes: soloBytes, threads: 1 })
     this.#shared = new ServingInstance({ ...options, memoryLimitBytes: sharedBytes })
+    this.#lane = new SummaryLane({ ...options, memoryLimitBytes: laneBytes })
   }
 
   /** @throws service_unavailable when DuckDB can't be started with these options */
   static async open(options: EngineOptions): Promise<DuckDbEngine> {
     const engine = new DuckDbEngine(options)
     try {
-      for (const serving of [engine.#solo, engine.#shared]) await serving.run(async () => {})
+      const instances = [engine.#solo, engine.#shared, engine.#lane.serving]
+      for (const serving of instances) await serving.run(async () => {})
       return engine
     } catch (cause) {
       await engine.close()
@@ -127,13 +135,43 @@ export class DuckDbEngine implements Engine {
     )
   }
 
+  summarize(summary: Summary, options: ReadOptions): Promise<Summarized> {
+    const { version, predicates, groups, measures } = summary
+    const choice = chooseForTotal(version, predicates, groups.length + measures.length)
+    return this.#scan(choice, options, (context) => runSummary(summary, context))
+  }
+
+  top(top: Top, options: ReadOptions): Promise<Rows> {
+    return this.#scan(chooseForTop(top), options, (context) => runTop(top, context))
+  }
+
   async close(): Promise<void> {
     const running = this.#running ?? new Map<AbortController, Promise<unknown>>()
     this.#running = null
     for (const stop of running.keys()) stop.abort(stopping())
     await Promise.allSettled(running.values())
-    await Promise.all([this.#solo.close(), this.#shared.close()])
+    await Promise.all([this.#solo.close(), this.#shared.close(), this.#lane.serving.close()])
     this.#paths.close()
+  }
+
+  /** Reads all rows that meet the predicates, in the lane of work that scans. */
+  #scan<T>(
+    choice: Choice,
+    options: ReadOptions,
+    work: (context: SummaryContext) => Promise<T>,
+  ): Promise<T> {
+    const files = filesOf(choice)
+    const lane = this.#lane
+    const read = ({ signal }: Held) =>
+      this.#run(choice.version, lane.serving, async (session) => {
+        requireVerified(files(), this.#checks)
+        const run = (statement: Statement) => session.runOnce(statement, signal)
+        const folder = () => session.filesFolder
+        const found = await lane.withinMemory(work({ choice, paths: this.#paths, folder, run }))
+        await requireUnchanged(files(), this.#checks)
+        return found
+      })
+    return this.#query(files, 'large', options, read, lane.turns)
   }
 
   #readRows(
@@ -156,7 +194,7 @@ export class DuckDbEngine implements Engine {
     const [first] = planPage(choice, { after, missing: () => limit + 1 })
     return this.#runPlanned(version, first?.plan ?? 'solo', (session) => {
       const run = (statement: Statement) => session.runOnce(statement, signal)
-      return readPageFile(question, pagesFolder(session), this.#reading(choice, grow), run)
+      return readPageFile(question, session.filesFolder, this.#reading(choice, grow), run)
     })
   }
 
@@ -177,13 +215,14 @@ export class DuckDbEngine implements Engine {
     size: QuerySize,
     options: ReadOptions,
     work: (held: Held) => Promise<T>,
+    turns = this.#turns,
   ): Promise<T> {
     return withController(options.signal, async (stop) => {
       const running = this.#running
       if (!running) throw stopping()
       const { signal } = stop
       const verified = { checks: this.#checks, files, signal }
-      const result = onVerified(verified, () => this.#turns.run({ ...options, signal }, size, work))
+      const result = onVerified(verified, () => turns.run({ ...options, signal }, size, work))
       running.set(stop, result)
       try {
         return await result
@@ -239,12 +278,6 @@ function filesOf({ files }: Choice): () => readonly DataFile[] {
 
 function planOf(size: QuerySize): Piece['plan'] {
   return size === 'small' ? 'solo' : 'together'
-}
-
-/** A folder below the temp folder, the only place where the sandbox lets DuckDB write. */
-function pagesFolder({ tempFolder }: Session): string {
-  if (tempFolder === null) throw new TypeError('an engine without a temp folder writes no files')
-  return join(tempFolder, 'pages')
 }
 
 function quarantined(): ServiceError {

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api'
 import { interruptible, runPrepared, runStatement } from './run-statement.js'
 import type { Statement } from './run-statement.js'
@@ -11,15 +12,15 @@ const keptMax = 64
  * it holds no file open.
  */
 export class Session {
-  /** The folder for files of the session; null = it writes none. */
-  readonly tempFolder: string | null
+  readonly #tempFolder: string | null
   readonly #connection: DuckDBConnection
   /** Statements by SQL text, the least recently used first. */
   readonly #kept = new Map<string, DuckDBPreparedStatement>()
 
+  /** The session writes files below the temp folder, the only place where it may; null = none. */
   constructor(connection: DuckDBConnection, tempFolder: string | null) {
     this.#connection = connection
-    this.tempFolder = tempFolder
+    this.#tempFolder = tempFolder
   }
 
   /**
@@ -35,6 +36,12 @@ export class Session {
   /** Runs a statement without keeping it: DuckDB runs a prepared CREATE TABLE only once. */
   runOnce(statement: Statement, signal: AbortSignal): Promise<DuckDBValue[][]> {
     return runStatement(this.#connection, statement, signal)
+  }
+
+  /** The folder for files while they are written; it may not exist yet. */
+  get filesFolder(): string {
+    if (this.#tempFolder !== null) return join(this.#tempFolder, 'pages')
+    throw new TypeError('an engine without a temp folder writes no files')
   }
 
   close(): void {

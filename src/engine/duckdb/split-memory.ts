@@ -6,13 +6,22 @@
 const uncountedBytesMax = 400e6
 /** Smaller limits make fewer and smaller reads. */
 const uncountedShareMax = 0.25
-/** A share of the rest; the shared instance gets the other three quarters. */
-const soloShare = 0.25
+/** Shares of the rest; the shared instance gets what is left. */
+const soloShare = 0.125
+const laneShare = 0.25
 
-/** Divides the memory that the engine may use between its two instances, in bytes. */
-export function splitMemory(limitBytes: number): { soloBytes: number; sharedBytes: number } {
+/** The memory of each instance, in bytes. */
+interface MemoryShares {
+  readonly soloBytes: number
+  readonly laneBytes: number
+  readonly sharedBytes: number
+}
+
+/** Divides the memory that the engine may use between its instances. */
+export function splitMemory(limitBytes: number): MemoryShares {
   const uncounted = Math.min(uncountedBytesMax, limitBytes * uncountedShareMax)
   const countedBytes = Math.floor(limitBytes - uncounted)
   const soloBytes = Math.floor(countedBytes * soloShare)
-  return { soloBytes, sharedBytes: countedBytes - soloBytes }
+  const laneBytes = Math.floor(countedBytes * laneShare)
+  return { soloBytes, laneBytes, sharedBytes: countedBytes - soloBytes - laneBytes }
 }

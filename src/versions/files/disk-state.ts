@@ -23,10 +23,11 @@ export async function readDiskState(
   entry: DatasetEntry,
   doubted: ReadonlyMap<string, string> = new Map(),
 ): Promise<DiskState> {
-  const dictionary =
-    entry.dictionary === undefined
-      ? null
-      : await identityOrNull(resolve(registry.folder, entry.dictionary))
+  const texts = [entry.dictionary, ...Object.values(entry.columns ?? {}).map((each) => each.labels)]
+  const textStates: (string | null)[] = []
+  for (const path of texts) {
+    if (path !== undefined) textStates.push(await identityOrNull(resolve(registry.folder, path)))
+  }
   const patterns = listOf(entry.files)
   let files: readonly FoundFile[] = []
   let failure: string | null = null
@@ -36,7 +37,7 @@ export async function readDiskState(
     failure = (cause as Error).message
   }
   const hash = createHash('sha256')
-  hash.update(JSON.stringify([entry, dictionary, failure]))
+  hash.update(JSON.stringify([entry, textStates, failure]))
   for (const { name, identity, stamp } of files) {
     // A damaged file may be repaired in place, with its old modification time.
     hash.update(`${name}\n${doubted.has(identity) ? stamp : identity}\n`)

@@ -1,8 +1,10 @@
+import type { CodeNames } from '../../columns/codes.js'
 import { plainColumn } from '../../columns/column.js'
 import type { Column } from '../../columns/column.js'
 import { typeText, widen } from '../../columns/data-type.js'
 import type { DataType } from '../../columns/data-type.js'
 import { plainTextOrNull } from '../../plain-text.js'
+import { codeLevels, codeProblems } from '../../registry/code-names.js'
 import { nameProblems, unknownNameProblems } from '../../registry/column-names.js'
 import type { Dictionary } from '../../registry/dictionary.js'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
@@ -22,6 +24,12 @@ interface UnitedColumn {
   readonly files: number
 }
 
+/** What the files beside the registry say about columns, by their names in the data. */
+export interface ColumnTexts {
+  readonly dictionary: Dictionary
+  readonly labels: ReadonlyMap<string, CodeNames>
+}
+
 /**
  * The dataset's columns in stored order: those of the first file, those that later files add, those
  * of the paths. Types widen to one per column; the registry and the dictionary rename, hide and
@@ -31,7 +39,7 @@ export function uniteColumns(
   files: readonly ContentFile[],
   partitions: Partitions,
   entry: DatasetEntry,
-  dictionary: Dictionary,
+  { dictionary, labels }: ColumnTexts,
 ): { readonly columns: readonly Column[]; readonly problems: readonly Problem[] } {
   const united = new Map<string, UnitedColumn>()
   const refused = new Map<string, Problem>()
@@ -42,13 +50,14 @@ export function uniteColumns(
     united.set(name, { type, required, file: '', files: files.length })
   }
   const columns = [...united].map(([source, column]) =>
-    describeColumn(source, column, files.length, entry, dictionary),
+    describeColumn(source, column, files.length, entry, { dictionary, labels }),
   )
   const problems = [
     ...refused.values(),
     ...partitions.problems,
     ...unknownNameProblems(new Set(united.keys()), entry, dictionary),
     ...nameProblems(columns),
+    ...codeProblems(entry, columns),
   ]
   return { columns, problems }
 }
@@ -99,7 +108,7 @@ function describeColumn(
   united: UnitedColumn,
   files: number,
   entry: DatasetEntry,
-  dictionary: Dictionary,
+  { dictionary, labels }: ColumnTexts,
 ): Column {
   const stated = Object.hasOwn(entry.columns ?? {}, source) ? entry.columns?.[source] : undefined
   const known = dictionary.get(source)
@@ -111,6 +120,8 @@ function describeColumn(
     unit: plainTextOrNull(stated?.unit ?? known?.unit),
     description: plainTextOrNull(stated?.description ?? known?.description),
     asText: stated?.json === 'string',
+    levels: codeLevels(stated?.levels),
+    labels: labels.get(source) ?? null,
     hidden: stated?.hidden ?? false,
   })
 }

@@ -170,6 +170,16 @@ await t.test('--deep counts the demo subset', async (t) => {
   t.match(none, { demo_empty: /^the demo subset has no rows/ })
 })
 
+await t.test('a column with the name of a parameter of aggregates is named', async (t) => {
+  const files = { 'a.parquet': 'SELECT 1 AS id, 2 AS "group", 3 AS measures, 4 AS secret' }
+  const entry = `${key}    columns: {secret: {name: order, hidden: true}}\n`
+  t.same(await findingsOf(t, files, { entry }), {
+    name_parameter:
+      '"group" and "measures": also parameters of aggregates and top; ' +
+      'as filters there they are reached by POST and MCP',
+  })
+})
+
 await t.test('refusals that a new name fixes have their own codes', async (t) => {
   const codesOf = async (files: Readonly<Record<string, string>>, entry = '') => {
     const found = await findingsOf(t, files, { entry })

@@ -1,17 +1,13 @@
 import t from 'tap'
-import type { ServedDataset } from '../../../src/cli/query/query-client.js'
 import { rowFormat } from '../../../src/cli/query/query-output.js'
+import type { ServedColumns } from '../../../src/cli/query/query-output.js'
 import { textsOf } from '../../../src/query/row-texts.js'
 
-const served: ServedDataset = {
-  rows: 2,
-  limit: { max: 10 },
-  columns: [
-    { name: 'a', type: 'integer' },
-    { name: 'new', type: 'string' },
-    { name: 'b', type: 'json' },
-  ],
-}
+const served: ServedColumns = [
+  { name: 'a', type: 'integer' },
+  { name: 'new', type: 'string' },
+  { name: 'b', type: 'json' },
+]
 
 await t.test('the names and cells of a row are its JSON texts, digit for digit', (t) => {
   const row = '{"2110":12345678901234567.10,"a":"x,\\"y\\\\","b":{"c":["}",1]},"n":null}'

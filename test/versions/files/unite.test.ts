@@ -106,7 +106,8 @@ await t.test('a column that is required in every file is never empty', (t) => {
   const nullable = (...required: readonly boolean[]) => {
     const files = required.map((each, index) => file(String(index), each))
     const none = { columns: [], ofFiles: [], problems: [] }
-    return uniteColumns(files, none, { title: 'x', files: 'x' }, new Map()).columns[0]?.nullable
+    const texts = { dictionary: new Map(), labels: new Map() }
+    return uniteColumns(files, none, { title: 'x', files: 'x' }, texts).columns[0]?.nullable
   }
   t.equal(nullable(true), false)
   t.equal(nullable(true, true), false)

@@ -96,9 +96,14 @@ function timestampText(x: string): string {
 /** Years beyond 0001–9999 have a sign (ISO 8601): -0043-03-15, +12024-01-02. */
 function yearText(x: string, usual: string, rest: string): string {
   const year = `year(${x})`
-  const sign = `CASE WHEN ${year} < 0 THEN '-' WHEN ${year} > 9999 THEN '+' ELSE '' END`
   return (
     `CASE WHEN ${year} BETWEEN 1 AND 9999 THEN ${usual} ` +
-    `ELSE ${sign} || format('{:04d}', abs(${year})) || ${rest} END`
+    `ELSE ${signedYear(year)} || ${rest} END`
   )
+}
+
+/** SQL for the text of a year in at least four digits, with a sign if it is beyond 0–9999. */
+export function signedYear(year: string): string {
+  const sign = `CASE WHEN ${year} < 0 THEN '-' WHEN ${year} > 9999 THEN '+' ELSE '' END`
+  return `${sign} || format('{:04d}', abs(${year}))`
 }

@@ -16,11 +16,10 @@ export async function countKeys(version: Version, run: RunStatement): Promise<In
   if (key.length === 0 || key.some(({ rules }) => rules.domain.kind === 'opaque')) return null
   const parameters = new SqlParameters()
   const columns = key.map((column, index) => [`c${index}`, column] as const)
-  const rows = planCount(chooseFiles(version, [])).map((piece) =>
-    compileRows(piece, [], columns, parameters),
-  )
+  const scans = planCount(chooseFiles(version, []))
+  const rows = compileRows(scans, [], columns, parameters)
   const none = { sharingRows: 0, example: null, emptyRows: key.map(() => 0) }
-  if (rows.length === 0) return none
+  if (scans.length === 0) return none
   const names = columns.map(([name]) => name)
   const texts = columns.map(([name, { type }]) => servedText(type, name)).join(', ')
   const isTwin = `rows > 1 AND ${names.map((name) => `${name} IS NOT NULL`).join(' AND ')}`
@@ -28,7 +27,7 @@ export async function countKeys(version: Version, run: RunStatement): Promise<In
   const sql = `SELECT coalesce(sum(CASE WHEN ${isTwin} THEN rows END), 0),
       max(CASE WHEN ${isTwin} THEN {rows: rows, texts: [${texts}]} END) AS example,
       ${names.map((name) => `coalesce(sum(CASE WHEN ${name} IS NULL THEN rows END), 0)`).join(', ')}
-    FROM (SELECT ${names.join(', ')}, count(*) AS rows FROM (${rows.join(' UNION ALL ')})
+    FROM (SELECT ${names.join(', ')}, count(*) AS rows FROM (${rows})
       GROUP BY ${names.join(', ')})`
   const [sharing, examples, ...empty] = await run({
     sql: `SELECT * REPLACE (to_json(example) AS example) FROM (${sql})`,

@@ -47,7 +47,7 @@ export function compileScan({ files, columns }: ScanJob, range: Piece['range']):
       rounded === 'false' ? 'NULL' : servedText(type, `max(CASE WHEN ${rounded} THEN ${name} END)`),
     ]
   })
-  const rows = compileRows({ files, range }, [], named, parameters)
+  const rows = compileRows([{ files, range }], [], named, parameters)
   return { sql: `SELECT ${aggregates.join(', ')} FROM (${rows})`, values: parameters.values }
 }
 

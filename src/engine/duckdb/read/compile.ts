@@ -45,12 +45,11 @@ export function pieceSql(
   parameters: SqlParameters,
   list: (sqlOf: (column: Column) => string) => string,
 ): string {
-  const sqlOf = columnsOf(piece, parameters)
-  const cells = list(sqlOf)
-  const from = fromWhere(piece, predicates, sqlOf, parameters)
+  const placed = (sqlOf: (column: Column) => string) =>
+    `file_index, file_row_number, ${list(sqlOf)}`
+  const rows = selectRows(piece, predicates, parameters, placed)
   const order = piece.plan === 'sorted' ? ' ORDER BY file_index, file_row_number' : ''
-  const end = `LIMIT ${parameters.add(bindBigint(limit))}`
-  return `SELECT file_index, file_row_number, ${cells} ${from}${order} ${end}`
+  return `${rows}${order} LIMIT ${parameters.add(bindBigint(limit))}`
 }
 
 /** The rows that `compileRead` selects, in stored order. */
@@ -71,9 +70,9 @@ export function rowsOf(piece: Piece, columns: readonly DuckDBValue[][]): readonl
   return rows.sort(byPosition)
 }
 
-/** Converts the index of a file in the piece to its index in the version. */
-export function versionIndex({ files }: Piece, place: number): number {
-  const file = files[place]
+/** Converts the index of a file in the scan to its index in the version. */
+export function versionIndex(scan: Scan | undefined, place: number): number {
+  const file = scan?.files[place]
   if (!file) throw new RangeError('DuckDB returned a file that it was not given')
   return file.index
 }
@@ -86,21 +85,34 @@ export function byPosition({ position: a }: Row, { position: b }: Row): number {
 /** Counts the rows of a scan that meet the predicates. */
 export function compileCount(scan: Scan, predicates: readonly Predicate[]): Statement {
   const parameters = new SqlParameters()
-  const sqlOf = columnsOf(scan, parameters)
-  const sql = `SELECT count(*) ${fromWhere(scan, predicates, sqlOf, parameters)}`
+  const sql = selectRows(scan, predicates, parameters, () => 'count(*)')
   return Object.freeze({ sql, values: parameters.values })
 }
 
-/** The SQL of a scan's rows that meet the predicates, with each column cast to its type. */
+/** The SQL of all rows of the scans that meet the predicates, each column cast to its type. */
 export function compileRows(
-  scan: Scan,
+  scans: readonly Scan[],
   predicates: readonly Predicate[],
   columns: readonly (readonly [name: string, column: Column])[],
   parameters: SqlParameters,
 ): string {
+  const list = (sqlOf: (column: Column) => string) =>
+    columns.map(([name, column]) => `${sqlOf(column)} AS ${name}`).join(', ') || '1'
+  const selects = scans.map((scan) => selectRows(scan, predicates, parameters, list))
+  const nothing = `SELECT ${list(({ type }) => `CAST(NULL AS ${typeText(type)})`)} WHERE false`
+  return selects.join(' UNION ALL ') || nothing
+}
+
+/** The SQL of what `list` makes from the columns in a scan's rows that meet the predicates. */
+export function selectRows(
+  scan: Scan,
+  predicates: readonly Predicate[],
+  parameters: SqlParameters,
+  list: (sqlOf: (column: Column) => string) => string,
+): string {
   const sqlOf = columnsOf(scan, parameters)
-  const list = columns.map(([name, column]) => `${sqlOf(column)} AS ${name}`)
-  return `SELECT ${list.join(', ')} ${fromWhere(scan, predicates, sqlOf, parameters)}`
+  const cells = list(sqlOf)
+  return `SELECT ${cells} ${fromWhere(scan, predicates, sqlOf, parameters)}`
 }
 
 /**

@@ -65,6 +65,12 @@ function emptyCondition(kind: 'is_null' | 'not_null', column: Column, sql: strin
   return `${isJson ? servedText(type, sql) : sql} ${kind === 'is_null' ? 'IS NULL' : 'IS NOT NULL'}`
 }
 
+/** SQL for a value; NULL if null is served. */
+export function presentValue(column: Column, sql: string): string {
+  const isEmpty = emptyCondition('is_null', column, sql)
+  return isEmpty === `${sql} IS NULL` ? sql : `CASE WHEN NOT (${isEmpty}) THEN ${sql} END`
+}
+
 const signs: Readonly<Record<CompareKind, string>> = {
   eq: '=',
   ne: '<>',

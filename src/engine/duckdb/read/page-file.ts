@@ -23,6 +23,8 @@ const table = 'temp.page'
 const codec = 'snappy'
 /** More rows than any page has, so that a page is one row group. */
 const rowGroupRows = 122_880
+/** How every file of an answer is written. */
+export const fileOptions = `(FORMAT parquet, COMPRESSION ${codec}, ROW_GROUP_SIZE ${rowGroupRows})`
 /** Rows in a file have no text of their own. */
 const noText = Buffer.alloc(0)
 
@@ -89,14 +91,15 @@ function placesOf(piece: Piece, [files = [], numbers = []]: unknown[][]): readon
 function compileWrite(columns: readonly Column[], rows: number, path: string): Statement {
   const list = columns.map(({ name }, index) => `c${index} AS ${identifier(name)}`)
   const sql = `COPY (SELECT ${list.join(', ')} FROM ${table} ORDER BY piece, file, number LIMIT $1)
-    TO $2 (FORMAT parquet, COMPRESSION ${codec}, ROW_GROUP_SIZE ${rowGroupRows})`
+    TO $2 ${fileOptions}`
   return statement(sql, [bindBigint(rows), bindTarget(path)])
 }
 
 /**
  * Returns the bytes of the file that `write` creates, and removes the file, also after a failure.
+ * @throws service_unavailable when no file can be written there
  */
-async function writeFile(
+export async function writeFile(
   folder: string,
   write: (path: string) => Promise<unknown>,
 ): Promise<Buffer> {

@@ -1,5 +1,4 @@
 import type { Column } from '../../../columns/column.js'
-import { typeText } from '../../../columns/data-type.js'
 import type { Predicate } from '../../../columns/predicate.js'
 import type { ColumnProfile, Profile, ProfileQuestion } from '../../engine.js'
 import type { Choice } from '../choice.js'
@@ -7,7 +6,7 @@ import { encodeCell } from '../encode/encode.js'
 import { textOrNull } from '../run-statement.js'
 import type { RunStatement, Statement } from '../run-statement.js'
 import { compileRows } from './compile.js'
-import { SqlParameters, condition } from './condition.js'
+import { SqlParameters, presentValue } from './condition.js'
 import { planCount, planSample } from './pieces.js'
 import type { Scan } from './pieces.js'
 
@@ -42,10 +41,7 @@ export async function profileColumns(
   const { columns, valuesMax, rowsMax } = question
   const cells = columns.map((column, index): ProfiledCell => {
     const name = `c${index}`
-    const isEmpty = condition({ kind: 'is_null', column }, () => name, new SqlParameters())
-    const value =
-      isEmpty === `${name} IS NULL` ? name : `CASE WHEN NOT (${isEmpty}) THEN ${name} END`
-    return { column, name, value }
+    return { column, name, value: presentValue(column, name) }
   })
   const pieces = rowsMax === null ? planCount(choice) : planSample(choice, rowsMax)
   const from = { predicates: choice.predicates, pieces }
@@ -98,11 +94,8 @@ function compileOver(
 ): Statement {
   const parameters = new SqlParameters()
   const columns = cells.map(({ column, name }) => [name, column] as const)
-  const rows = pieces.map((piece) => compileRows(piece, predicates, columns, parameters))
-  const nulls = columns.map(([name, { type }]) => `CAST(NULL AS ${typeText(type)}) AS ${name}`)
-  const nothing = `SELECT ${nulls.join(', ')} WHERE false`
-  const from = rows.length === 0 ? nothing : rows.join(' UNION ALL ')
-  const sql = `SELECT ${aggregates.join(', ')} FROM (${from})`
+  const rows = compileRows(pieces, predicates, columns, parameters)
+  const sql = `SELECT ${aggregates.join(', ')} FROM (${rows})`
   return Object.freeze({ sql, values: parameters.values })
 }
 

@@ -18,6 +18,8 @@ export interface TurnsOptions {
   readonly queueMax: number
   /** How long a request may wait, unless the longest running query ends later. */
   readonly waitMaxMs: number
+  /** Every slot is for large queries, and a client holds one at a time. */
+  readonly isForLarge?: boolean
 }
 
 /** What a turn offers to its work. */
@@ -57,6 +59,7 @@ export class Turns {
   readonly #options: TurnsOptions
   readonly #now: () => number
   readonly #largeMax: number
+  readonly #largeOwnMax: number
   readonly #running = new Set<Turn>()
   readonly #queue: TurnQueue
   /** Milliseconds that large queries ran before they were aborted. */
@@ -68,7 +71,9 @@ export class Turns {
   constructor(options: TurnsOptions, now: () => number) {
     this.#options = options
     this.#now = now
-    this.#largeMax = Math.max(options.slots - 1, 1)
+    const { slots, isForLarge = false } = options
+    this.#largeMax = isForLarge ? slots : Math.max(slots - 1, 1)
+    this.#largeOwnMax = isForLarge ? 1 : Math.max(this.#largeMax - 1, 1)
     this.#wasted = new DecayingScores(forgottenByHalfMs, now)
     this.#overruns = new DecayingScores(forgottenByHalfMs, now)
     this.#queue = new TurnQueue((turn) => isLarge(turn) && this.#isLate(turn.client))
@@ -157,7 +162,7 @@ export class Turns {
 
   #mayBeLarge({ client }: Turn): boolean {
     const own = this.#count((each) => isLarge(each) && each.client === client)
-    return this.#count(isLarge) < this.#largeMax && own < Math.max(this.#largeMax - 1, 1)
+    return this.#count(isLarge) < this.#largeMax && own < this.#largeOwnMax
   }
 
   #count(test: (turn: Turn) => boolean): number {

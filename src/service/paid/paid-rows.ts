@@ -1,18 +1,35 @@
-import { requireQuota } from '../access/allowance.js'
-import type { QuotaStatus } from '../access/allowance.js'
-import type { Engine, Row, Rows } from '../engine/engine.js'
-import { ServiceError } from '../errors.js'
-import type { Position } from '../query/question.js'
-import type { ResolvedQuestion } from '../query/resolve-question.js'
-import { readOptions } from './caller.js'
-import type { DatasetCaller } from './caller.js'
-import type { EmptyReason } from './empty-answer.js'
-import type { Page, PageHead, Room } from './page.js'
+import { requireQuota } from '../../access/allowance.js'
+import type { Access } from '../../access/access.js'
+import type { Column } from '../../columns/column.js'
+import type { ReadOptions, Row, Rows } from '../../engine/engine.js'
+import { ServiceError } from '../../errors.js'
+import type { PageFormat } from '../../query/page-format.js'
+import type { Position } from '../../query/question.js'
+import type { Filter } from '../../query/read-filters.js'
+import { readOptions } from '../caller.js'
+import type { DatasetCaller } from '../caller.js'
+import type { EmptyReason } from '../empty-answer.js'
+import type { AnswerHead, Cost, Page, Room } from '../page.js'
 import type { Payment } from './payment.js'
 
 /** How often a file is read again after other requests have used the quota. */
 const fileReadsMax = 3
 const retryAfterSeconds = 1
+
+/** The rows that a question asks for. */
+export interface WantedRows {
+  readonly access: Access
+  /** The caller's filters, without those that the access adds. */
+  readonly filters: readonly Filter[]
+  readonly format: PageFormat
+  readonly columns: readonly Column[]
+  readonly limit: number
+  /** False for the later pages of a walk. */
+  readonly isStart: boolean
+  readonly read: (limit: number, options: ReadOptions) => Promise<Rows>
+  /** The cursor for the rows after a position; null if there are no such cursors. */
+  readonly cursorAfter: ((position: Position) => string) | null
+}
 
 /** Rows that are read and paid. */
 export interface PaidRows {
@@ -39,32 +56,31 @@ interface Reading {
 
 /** Reads rows, and pays for as many as the door can send and the quota allows. */
 export function readPaidRows(
-  engine: Engine,
   reader: DatasetCaller,
-  { access, question, format }: ResolvedQuestion,
+  wanted: WantedRows,
   payment: Payment,
   room: Room | undefined,
 ): Promise<PaidRows> {
   const { context } = reader
   const reading: Reading = {
-    limit: question.limit,
-    columns: question.columns.map(({ name }) => name),
+    limit: wanted.limit,
+    columns: wanted.columns.map(({ name }) => name),
     room,
     read: async (limit) => {
-      const found = await engine.read({ ...question, limit }, readOptions(reader, access))
+      const found = await wanted.read(limit, readOptions(reader, wanted.access))
       context.observe?.({ kind: 'read', rows: found.rows.length, hasMore: found.hasMore })
       return found
     },
     pay: async (rows, allOrNone) => {
       const paid = rows === 0 ? 0 : await payment.pay(rows, allOrNone, context.signal)
-      const quota = payment.quota()
+      const { quota } = payment.cost()
       if (rows > 0 && paid === 0) requireQuota(quota)
       context.observe?.({ kind: 'charge', charge: { rows, paid, quota } })
       return paid
     },
-    left: () => payment.quota()?.remaining ?? Infinity,
+    left: () => payment.cost().quota?.remaining ?? Infinity,
   }
-  return format === 'parquet' ? payFile(reading) : payRows(reading)
+  return wanted.format === 'parquet' ? payFile(reading) : payRows(reading)
 }
 
 async function payRows({ limit, columns, room, read, pay }: Reading): Promise<PaidRows> {
@@ -109,21 +125,22 @@ function paidRows(
 
 /** Makes the page of a question from its paid rows. */
 export function pageOf(
-  head: PageHead,
-  { question, cursorAfter }: ResolvedQuestion,
+  head: AnswerHead,
+  { columns, cursorAfter }: WantedRows,
   { sent, last, cut }: PaidRows,
   explanation: EmptyReason | null,
-  quota: QuotaStatus | undefined,
+  cost: Cost,
 ): Page {
   return {
     kind: 'page',
     ...head,
+    ...cost,
     tag: cut === null ? head.tag : null,
     rows: sent,
-    columns: question.columns.map(({ name }) => name),
-    nextCursor: last && cursorAfter(last),
+    columns: columns.map(({ name }) => name),
+    hasMore: last !== null,
+    nextCursor: last && (cursorAfter?.(last) ?? null),
     cut,
     explanation,
-    quota,
   }
 }

@@ -1,0 +1,147 @@
+import { badRequest } from '../errors.js'
+import { quoted } from '../text.js'
+
+/** One element of `group`, `measures` or `order`: a name, or a function with its arguments. */
+export interface Call {
+  /** As written, without the name in front. */
+  readonly text: string
+  /** `revenue` of `revenue:sum(2110)`. */
+  readonly alias: string | null
+  /** The name of the function; without brackets, any name. */
+  readonly name: string
+  /** The arguments between commas, each as the names between slashes; null without brackets. */
+  readonly operands: readonly (readonly string[])[] | null
+}
+
+/** A call with a direction: `-revenue`. */
+export interface DirectedCall {
+  readonly call: Call
+  readonly isDescending: boolean
+}
+
+const lettersMax = 10_000
+/** The `-` of an element, with a space before it. */
+const signLettersMax = 10
+const bare = String.raw`[^\s",:/()\\][^",:/()\\]*`
+const word = String.raw`\s*(?:"(?:[^"\\]|\\["\\])*"\s*|${bare})`
+const operands = String.raw`${word}(?:[,/]${word})*`
+const callPattern = new RegExp(String.raw`(?:(${word}):)?(${word})(?:\((${operands})\)\s*)?`, 'y')
+const operandPattern = new RegExp(`(${word})([,/]|$)`, 'y')
+
+/**
+ * Parses a comma-separated list of names and function calls, such as
+ * `year,prefix(okved,2),revenue:sum(2110)`. A name with one of `,:/()`, a quote or a backslash, or
+ * with spaces around it, needs double quotes, with `\"` and `\\`. `where` is for messages.
+ * @throws bad_request for what can't be read
+ */
+export function parseCalls(text: string, where: string): readonly Call[] {
+  const calls: Call[] = []
+  for (let start = 0; start <= text.length;) {
+    const { call, end } = readElement(text, start, where)
+    calls.push(call)
+    start = end + 1
+  }
+  return calls
+}
+
+/**
+ * Does the same for a list whose elements may begin with `-`, for descending.
+ * @throws bad_request for what can't be read
+ */
+export function parseDirectedCalls(text: string, where: string): readonly DirectedCall[] {
+  const calls: DirectedCall[] = []
+  for (let start = 0; start <= text.length;) {
+    const [sign = ''] = /^\s*-/.exec(text.slice(start, start + signLettersMax)) ?? []
+    const { call, end } = readElement(text, start + sign.length, where)
+    calls.push({ call, isDescending: sign !== '' })
+    start = end + 1
+  }
+  return calls
+}
+
+/**
+ * Parses the call at the beginning of a text that goes on with a dot, such as `sum(2110).gt.5`. A
+ * name without quotes and brackets ends at its first dot. Undefined if there is none.
+ */
+export function parseCallBeforeDot(
+  text: string,
+): { readonly call: Call; readonly rest: string } | undefined {
+  const name = /^\s*[^".(]+(?=\.)/.exec(text)?.[0]
+  const head = name ?? text.slice(0, lettersMax)
+  const read = readCall(head, 0)
+  if (!read || text[read.end] !== '.') return undefined
+  return { call: read.call, rest: text.slice(read.end + 1) }
+}
+
+/** The names between slashes of an argument, `2400/2110`; undefined if it can't be read. */
+export function parseOperand(text: string): readonly string[] | undefined {
+  if (text.length > lettersMax || !new RegExp(`^${operands}$`).test(text)) return undefined
+  const [names, ...others] = operandsOf(text)
+  return others.length === 0 ? names : undefined
+}
+
+/** An element that ends at a comma or at the end of the text. */
+function readElement(text: string, start: number, where: string): { call: Call; end: number } {
+  if (text.length > lettersMax) throw badRequest(`${where} has over ${lettersMax} characters.`)
+  const read = readCall(text, start)
+  const isWhole = read !== undefined && (read.end === text.length || text[read.end] === ',')
+  if (!isWhole) throw malformed(text.slice(start), where)
+  return read
+}
+
+function readCall(text: string, start: number): { call: Call; end: number } | undefined {
+  callPattern.lastIndex = start
+  const match = callPattern.exec(text)
+  if (!match) return undefined
+  const [whole, alias, name = '', inner] = match
+  const call = {
+    text: (alias === undefined ? whole : whole.slice(alias.length + 1)).trim(),
+    alias: alias === undefined ? null : plainName(alias),
+    name: plainName(name),
+    operands: inner === undefined ? null : operandsOf(inner),
+  }
+  const isNamed = call.name !== '' && call.alias !== ''
+  return isNamed ? { call, end: start + whole.length } : undefined
+}
+
+function operandsOf(inner: string): readonly (readonly string[])[] {
+  const all: string[][] = [[]]
+  operandPattern.lastIndex = 0
+  while (operandPattern.lastIndex < inner.length) {
+    const [, name = '', separator] = operandPattern.exec(inner) ?? []
+    all.at(-1)?.push(plainName(name))
+    if (separator === ',') all.push([])
+  }
+  return all
+}
+
+/** A name without its quotes, or without the spaces around it. */
+function plainName(written: string): string {
+  const name = written.trim()
+  return name.startsWith('"') ? name.slice(1, -1).replace(/\\(["\\])/g, '$1') : name
+}
+
+/** Writes a name for a list of calls, in quotes if it needs them. */
+export function callName(name: string): string {
+  const isPlain = name !== '' && name === name.trim() && !/[",:/()\\]/.test(name)
+  return isPlain ? name : `"${name.replace(/[\\"]/g, '\\$&')}"`
+}
+
+/** `sum(a)/sum(b)`, which is written `ratio(a/b)`. */
+const quotientOfSums = /^\s*\w+\(([^()]+)\)\s*\/\s*\w+\(([^()]+)\)/
+
+function malformed(rest: string, where: string): Error {
+  if (rest.trim() === '' || rest.startsWith(',')) {
+    return badRequest(`${where} has an empty element. Leave the extra comma out.`)
+  }
+  const [written, dividend = '', divisor = ''] = quotientOfSums.exec(rest) ?? []
+  if (written !== undefined) {
+    const meant = `ratio(${dividend}/${divisor})`
+    const detail = `${where}: write a quotient of sums as ${meant}.`
+    return badRequest(detail, { kind: 'part', key: where, written, meant })
+  }
+  return badRequest(
+    `${where}: ${quoted(rest)} can't be read. Write a name or a function, such as sum(amount); ` +
+      'a name with , : / ( ) or a quote is written "…" with \\" and \\\\.',
+  )
+}

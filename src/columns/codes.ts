@@ -1,0 +1,17 @@
+/** The most characters of a prefix by which rows can be grouped. */
+export const prefixLengthMax = 100
+
+/** A level of a column of codes: the first characters of a code name its group. */
+export interface CodeLevel {
+  readonly name: string
+  /** Characters, the point included: 2 for `62` of `62.01`, 5 for `62.01`. */
+  readonly length: number
+}
+
+/** What the codes of a column mean. */
+export interface CodeNames {
+  /** The name of each code, also of the codes of upper levels. */
+  readonly names: ReadonlyMap<string, string>
+  /** Equal for equal names: part of entity tags. */
+  readonly digest: string
+}

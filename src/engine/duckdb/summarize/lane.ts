@@ -1,0 +1,41 @@
+import { ServiceError } from '../../../errors.js'
+import { readFailure } from '../duckdb-failure.js'
+import type { SandboxOptions } from '../sandbox.js'
+import { ServingInstance } from '../serving.js'
+import { Turns } from '../turns/turns.js'
+import type { TurnsOptions } from '../turns/turns.js'
+
+/** The most bytes that groups may spill. */
+const spillMaxBytes = 4 * 1024 ** 3
+
+/**
+ * Where work runs that scans: an instance with half of the cores, a memory limit of its own, and
+ * turns of its own, so that look-ups and pages keep theirs.
+ */
+export class SummaryLane {
+  readonly serving: ServingInstance
+  readonly turns: Turns
+
+  constructor(options: SandboxOptions & TurnsOptions) {
+    const half = (count: number) => Math.max(Math.floor(count / 2), 1)
+    this.serving = new ServingInstance({
+      ...options,
+      threads: half(options.threads),
+      tempSizeMaxBytes: spillMaxBytes,
+    })
+    this.turns = new Turns({ ...options, slots: half(options.slots), isForLarge: true }, () =>
+      performance.now(),
+    )
+  }
+
+  /** @throws timeout if the work needs more memory than the lane has */
+  async withinMemory<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } catch (cause) {
+      if (readFailure(cause).type !== 'Out of Memory') throw cause
+      const detail = 'There are too many groups: add filters or group by fewer columns.'
+      throw new ServiceError('timeout', detail, { cause })
+    }
+  }
+}

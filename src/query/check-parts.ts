@@ -1,0 +1,60 @@
+import type { Access } from '../access/access.js'
+import type { Column } from '../columns/column.js'
+import { badRequest } from '../errors.js'
+import { didYouMean, nearestNames, quoted } from '../text.js'
+
+/** Names that other services use for a sort parameter. */
+const sortingNames = /^(?:order|sort)(?:_?by)?$/i
+
+/**
+ * Returns the visible column of a name. A hidden column is refused exactly like a column that does
+ * not exist.
+ * @throws bad_request with the nearest name
+ */
+export function findColumn(access: Access, name: string): Column {
+  const column = access.columns.find((candidate) => candidate.name === name)
+  if (column) return column
+  const names = access.columns.map((candidate) => candidate.name)
+  const [meant] = nearestNames(name, names)
+  const wrong = sortingNames.test(name)
+    ? `There is no sorting; rows come in stored order. Leave ${quoted(name)} out.`
+    : `There is no column or parameter ${quoted(name)}.`
+  throw badRequest(
+    `${wrong}${didYouMean(name, names)} ` +
+      `GET /v1/${access.dataset.name}/schema lists the columns.`,
+    meant === undefined ? undefined : { kind: 'column', written: name, meant },
+  )
+}
+
+/**
+ * Returns the columns of these names, in this order.
+ * @throws bad_request for an unknown or repeated name, and for no name
+ */
+export function selectColumns(access: Access, names: readonly string[]): readonly Column[] {
+  if (names.length === 0) {
+    throw badRequest('select names no column. Name at least one, or leave select out.')
+  }
+  const chosen = new Set<Column>()
+  for (const name of names) {
+    const column = findColumn(access, name)
+    if (chosen.has(column)) throw badRequest(`select names ${quoted(name)} twice. Name it once.`)
+    chosen.add(column)
+  }
+  return [...chosen]
+}
+
+/**
+ * Returns the limit, or the usual one if the caller named none.
+ * @throws bad_request for a limit beyond the maximum: it is never cut silently
+ */
+export function checkLimit(
+  limit: number | null,
+  { usual, max }: { readonly usual: number; readonly max: number },
+): number {
+  if (limit === null) return usual
+  if (limit >= 1 && limit <= max) return limit
+  throw badRequest(`limit must be from 1 to ${max} for this dataset, got ${limit}.`, {
+    kind: 'limit',
+    meant: limit < 1 ? 1 : max,
+  })
+}

@@ -1,0 +1,140 @@
+import Type from 'typebox'
+import { parseCallBeforeDot, parseCalls, parseDirectedCalls } from '../../columns/call-text.js'
+import { badRequest } from '../../errors.js'
+import { quoted } from '../../text.js'
+import { parseExactJson } from '../exact-json.js'
+import { questionFields, rawFilter, withReadTexts } from '../parse-json.js'
+import { parseFormat, parseLimit, readParameters } from '../parse-url.js'
+
+import { shapeReader, withoutEmpty } from '../read-shape.js'
+import { havingMax } from './raw-summary.js'
+import type { RawHaving, RawSummary } from './raw-summary.js'
+
+const parameterNames = ['group', 'measures', 'order', 'limit', 'labels', 'format']
+
+/**
+ * Parses the summary of a raw query string,
+ * `year=gte.2021&group=year,prefix(okved,2)&measures=sum(2110)&order=-sum(2110)`. An empty
+ * parameter counts as absent.
+ * @throws bad_request for encoding, repeated parameters and what can't be read; not_acceptable for
+ *   a format that is not served
+ */
+export function parseSummaryUrl(query: string): RawSummary {
+  const { filters, parameters, repeated } = readParameters(query, parameterNames, 'having')
+  const given = (name: string) => parameters.get(name) || undefined
+  const labels = given('labels')
+  if (labels !== undefined && labels !== 'true' && labels !== 'false') {
+    throw badRequest(`labels must be true or false, got ${quoted(labels)}.`)
+  }
+  return {
+    filters,
+    ...parseParts({
+      group: given('group'),
+      measures: given('measures'),
+      order: given('order'),
+      having: repeated,
+    }),
+    limit: parseLimit(given('limit')),
+    labels: labels === 'true',
+    format: parseFormat(given('format')),
+  }
+}
+
+function part(description: string) {
+  return Type.Optional(
+    Type.Union([Type.String(), Type.Array(Type.String({ description: 'a text' }))], {
+      description,
+    }),
+  )
+}
+
+/** The summary as one flat JSON object, for `POST /v1/<dataset>/aggregate` and MCP. */
+export const summaryFields = {
+  group: part('a list such as ["year", "prefix(okved,2)"], or one text with commas'),
+  measures: part('a list such as ["revenue:sum(2110)", "count"], or one text with commas'),
+  filters: questionFields.filters,
+  having: part('a list of conditions such as ["count.gte.10"]'),
+  order: part('a list such as ["-revenue", "year"], or one text with commas'),
+  limit: Type.Optional(Type.Integer({ minimum: 0, description: 'a whole number of groups' })),
+  labels: Type.Optional(Type.Boolean({ description: 'true or false' })),
+}
+
+const SummarySchema = Type.Object(
+  { ...summaryFields, format: Type.Optional(Type.String({ description: 'a format' })) },
+  {
+    additionalProperties: false,
+    description: 'an object {group, measures, filters, having, order, limit, labels, format}',
+  },
+)
+
+const readSummaryShape = shapeReader(SummarySchema, 'the body')
+
+/**
+ * Parses the summary of a JSON text.
+ * @throws bad_request like `parseSummaryUrl`, and for a number that JSON readers round
+ */
+export function parseSummaryJson(text: string): RawSummary {
+  return rawSummary(parseExactJson(text, 'The body'))
+}
+
+/**
+ * Parses a summary that is JSON. An empty text, an empty list and null count as absent.
+ * @throws bad_request like `parseSummaryUrl`; not_acceptable for a format that is not served
+ */
+export function rawSummary(content: unknown): RawSummary {
+  const {
+    filters = [],
+    limit,
+    labels,
+    format,
+    ...parts
+  } = readSummaryShape(withReadTexts(withoutEmpty(content)))
+  return {
+    filters: filters.map(rawFilter),
+    ...parseParts({ ...parts, having: [parts.having ?? []].flat() }),
+    limit: limit ?? null,
+    labels: labels ?? false,
+    format: parseFormat(format),
+  }
+}
+
+interface Parts {
+  readonly group?: string | readonly string[] | undefined
+  readonly measures?: string | readonly string[] | undefined
+  readonly order?: string | readonly string[] | undefined
+  readonly having: readonly string[]
+}
+
+function parseParts({ group, measures, order, having }: Parts) {
+  const conditions = having.filter((text) => text !== '')
+  if (conditions.length > havingMax) {
+    throw badRequest(`having takes at most ${havingMax} conditions, got ${conditions.length}.`)
+  }
+  return {
+    group: listText(group, (text) => parseCalls(text, 'group')),
+    measures: listText(measures, (text) => parseCalls(text, 'measures')),
+    order: listText(order, (text) => parseDirectedCalls(text, 'order')),
+    having: conditions.map(parseHaving),
+  }
+}
+
+/** The elements of a list may also be one text with commas. */
+function listText<T>(
+  list: string | readonly string[] | undefined,
+  parse: (text: string) => readonly T[],
+): readonly T[] {
+  const text = [list ?? []].flat().join()
+  return text === '' ? [] : parse(text)
+}
+
+function parseHaving(text: string): RawHaving {
+  const read = parseCallBeforeDot(text)
+  const [, operator, value] = /^([^.]*)\.([^]*)$/.exec(read?.rest ?? '') ?? []
+  if (!read || read.call.alias !== null || operator === undefined || value === undefined) {
+    throw badRequest(
+      `having: ${quoted(text)} can't be read. Write <measure>.<operator>.<value>, for example ` +
+        'count.gte.10',
+    )
+  }
+  return { measure: read.call, operator, value }
+}

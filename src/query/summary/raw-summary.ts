@@ -1,0 +1,35 @@
+import type { Call, DirectedCall } from '../../columns/call-text.js'
+import type { PageFormat } from '../page-format.js'
+import type { RawFilter } from '../raw-question.js'
+
+/** `<measure>.<operator>.<value>`. */
+export interface RawHaving {
+  readonly measure: Call
+  readonly operator: string
+  /** Everything after the operator's dot, unchanged. */
+  readonly value: string
+}
+
+/**
+ * A parsed summary that is not yet resolved: names, functions and values are unchecked. URL, POST
+ * and MCP all produce this type.
+ */
+export interface RawSummary {
+  readonly filters: readonly RawFilter[]
+  readonly group: readonly Call[]
+  readonly measures: readonly Call[]
+  readonly having: readonly RawHaving[]
+  readonly order: readonly DirectedCall[]
+  readonly limit: number | null
+  /** Whether codes come with their names. */
+  readonly labels: boolean
+  /** Null if the summary names no format: `Accept` then decides. */
+  readonly format: PageFormat | null
+}
+
+export const groupsMax = 4
+export const measuresMax = 16
+/** Each needs memory for every different value. */
+export const distinctMax = 2
+export const havingMax = 50
+export const groupsLimit = { usual: 100, max: 10_000 } as const

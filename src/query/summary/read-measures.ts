@@ -1,0 +1,175 @@
+import type { Access } from '../../access/access.js'
+import type { Call } from '../../columns/call-text.js'
+import type { Column } from '../../columns/column.js'
+import {
+  aggregateFunctions,
+  aggregateNames,
+  columnAggregates,
+  findAggregate,
+  isGroupFunction,
+  meantFunction,
+  operandMistake,
+} from '../../columns/functions.js'
+import { badRequest } from '../../errors.js'
+import { didYouMean, nearestNames, quoted } from '../../text.js'
+import type { Aggregate, Measure } from '../summary.js'
+import { callText, findPartColumn, partError, visibleColumn } from './part-column.js'
+import { distinctMax, measuresMax } from './raw-summary.js'
+
+const key = 'measures'
+const aliasLettersMax = 100
+const functionTexts = aggregateNames.map((name) => (name === 'pN' ? 'p1 to p99' : name))
+const functionNames = aggregateNames.map((name) => (name === 'pN' ? 'p90' : name))
+
+/**
+ * Resolves the measures: functions of columns, and those that the registry defines.
+ * @throws bad_request with the functions that the column has, or the nearest right text
+ */
+export function readMeasures(access: Access, calls: readonly Call[]): readonly Measure[] {
+  if (calls.length === 0) {
+    throw badRequest('measures is missing. Name at least one. Example: measures=count', {
+      kind: 'add-part',
+      key,
+      meant: 'count',
+    })
+  }
+  if (calls.length > measuresMax) {
+    throw badRequest(`measures takes at most ${measuresMax} elements, got ${calls.length}.`)
+  }
+  const measures = calls.map((call) => readMeasure(access, call))
+  const distinct = measures.filter(({ aggregate }) => aggregate.kind === 'distinct')
+  if (distinct.length > distinctMax) {
+    throw badRequest(
+      `measures takes distinct at most ${distinctMax} times, got ${distinct.length}.`,
+    )
+  }
+  return measures
+}
+
+function readMeasure(access: Access, call: Call): Measure {
+  const name = call.alias ?? (call.operands === null ? call.name : call.text)
+  if ([...name].length > aliasLettersMax && call.alias !== null) {
+    throw badRequest(`measures: ${quoted(name)} has over ${aliasLettersMax} characters.`)
+  }
+  if (/\p{Surrogate}/u.test(name)) throw badRequest(`measures: a name is not valid Unicode.`)
+  if (call.operands !== null) {
+    return { name, aggregate: readFunction(access, call, call.operands), defined: null }
+  }
+  if (call.name === 'count') {
+    return { name, aggregate: { kind: 'count', column: null }, defined: null }
+  }
+  const defined = definedMeasure(access, call.name)
+  if (defined) return { name, ...defined }
+  throw notAMeasure(access, call)
+}
+
+/** A measure of the registry; undefined if it is not there, or a column of it is hidden now. */
+function definedMeasure(access: Access, name: string): Omit<Measure, 'name'> | undefined {
+  const measure = access.dataset.measures.find((each) => each.name === name)
+  if (!measure) return undefined
+  const columns = measure.columns.flatMap((column) => visibleColumn(access, column) ?? [])
+  const aggregate = findAggregate(measure.function)
+  const isWhole = aggregate && columns.length === measure.columns.length
+  if (!isWhole || operandMistake(aggregate.name, measure.function, columns)) return undefined
+  const { unit, description } = measure
+  return { aggregate: aggregateOf(aggregate, columns), defined: { unit, description } }
+}
+
+/** The registry's measures that this access can use. */
+export function usableMeasures(access: Access): readonly Measure[] {
+  return access.dataset.measures.flatMap(({ name }) => {
+    const defined = definedMeasure(access, name)
+    return defined ? [{ name, ...defined }] : []
+  })
+}
+
+function readFunction(
+  access: Access,
+  call: Call,
+  operands: readonly (readonly string[])[],
+): Aggregate {
+  const { name } = call
+  const found = findAggregate(name)
+  if (!found) throw unknownFunction(call)
+  const [names = [], ...others] = operands
+  if (found.name === 'count' && names[0] === '*') {
+    throw partError('measures: write the number of rows as count.', key, call, 'count')
+  }
+  const column = /^distinct (.+)$/i.exec(names[0] ?? '')?.[1]
+  if (column !== undefined && !visibleColumn(access, names[0] ?? '')) {
+    const meant = callText({ name: 'distinct', operands: [[column]] })
+    throw partError(`measures: write different values as ${meant}`, key, call, meant)
+  }
+  if (others.length > 0) {
+    const isQuotient = aggregateFunctions[found.name].takes !== 'column'
+    const each = isQuotient ? [[operands.flat().slice(0, 2)]] : operands.map((one) => [one])
+    const meant = each.map((one) => callText({ name, operands: one })).join()
+    throw partError(`measures: ${name} takes no list. Write ${meant}`, key, call, meant)
+  }
+  const columns = names.map((each) => findPartColumn(access, each, key, call))
+  const mistake = operandMistake(found.name, name, columns)
+  if (mistake === undefined) return aggregateOf(found, columns)
+  const isQuotient = columns.length === 2 && name !== 'ratio'
+  const meant = isQuotient ? callText({ name: 'ratio', operands }) : undefined
+  const detail = `measures: ${mistake}.`
+  throw meant === undefined ? badRequest(detail) : partError(detail, key, call, meant)
+}
+
+function aggregateOf(
+  { name, percent }: NonNullable<ReturnType<typeof findAggregate>>,
+  [column, divisor]: readonly Column[],
+): Aggregate {
+  // `operandMistake` has checked the number of columns.
+  if (!column) throw new TypeError(`${name} has no column`)
+  const of = divisor ? { dividend: column, divisor } : column
+  switch (name) {
+    case 'count':
+    case 'distinct':
+    case 'sum':
+    case 'min':
+    case 'max':
+      return { kind: name, column }
+    case 'avg':
+      return { kind: 'avg', of }
+    case 'median':
+      return { kind: 'percentile', percent: 50, of }
+    case 'pN':
+      return { kind: 'percentile', percent: percent ?? 50, of }
+    case 'ratio':
+      return { kind: 'ratio', of: { dividend: column, divisor: divisor ?? column } }
+  }
+}
+
+function notAMeasure(access: Access, call: Call): Error {
+  const column = visibleColumn(access, call.name)
+  if (column) {
+    const has = columnAggregates(column)
+    const meant = callText({ name: has.includes('sum') ? 'sum' : 'count', operands: [[call.name]] })
+    const detail = `measures: ${quoted(call.name)} is a column. Choose a function: ${meant}`
+    return partError(detail, key, call, meant)
+  }
+  if (findAggregate(call.name)) {
+    return badRequest(`measures: ${call.name} needs a column: ${call.name}(column).`)
+  }
+  const names = ['count', ...usableMeasures(access).map(({ name }) => name)]
+  const [near] = nearestNames(call.name, names)
+  const detail =
+    `measures: there is no measure ${quoted(call.name)}.${didYouMean(call.name, names)} ` +
+    `It takes ${names.join(', ')}, or a function of a column: ${functionTexts.join(', ')}.`
+  return near === undefined ? badRequest(detail) : partError(detail, key, call, near)
+}
+
+function unknownFunction(call: Call): Error {
+  const { name, operands } = call
+  if (isGroupFunction(name)) {
+    return badRequest(`measures: ${quoted(call.text)} groups rows. Move it to group.`)
+  }
+  const meant = meantFunction(name, functionNames)
+  const detail =
+    `measures: there is no function ${quoted(name)}.` +
+    `${meant === undefined ? '' : didYouMean(meant, [meant])} ` +
+    `It has: ${functionTexts.join(', ')}.`
+  return meant === undefined
+    ? badRequest(detail)
+    : partError(detail, key, call, callText({ name: meant, operands }))
+}

@@ -1,0 +1,159 @@
+import type { Access } from '../../access/access.js'
+import type { Column } from '../../columns/column.js'
+import { plainColumn } from '../../columns/column.js'
+import { predicateKey } from '../../columns/predicate.js'
+import { ServiceError, badRequest } from '../../errors.js'
+import { quoted } from '../../text.js'
+import { checkLimit, findColumn } from '../check-parts.js'
+import { rowFormatOf } from '../page-format.js'
+import type { PageFormat } from '../page-format.js'
+import { isLong } from '../raw-question.js'
+import { filtersKey, readFilters, readFiltersInTurns } from '../read-filters.js'
+import type { Filter } from '../read-filters.js'
+import type { GroupBy, Measure, Summary } from '../summary.js'
+import { groupCells, groupCharge } from './charge.js'
+import { groupsLimit } from './raw-summary.js'
+import { visibleColumn } from './part-column.js'
+import type { RawSummary } from './raw-summary.js'
+import { readGroups } from './read-groups.js'
+import { readMeasures } from './read-measures.js'
+import { readHaving, readOrder } from './read-order.js'
+import { labelName, resultColumn } from './result-column.js'
+
+/** A summary that is ready to run. */
+export interface ResolvedSummary {
+  readonly access: Access
+  readonly summary: Summary
+  readonly format: PageFormat
+  /** The caller's filters, without those that the access adds. */
+  readonly filters: readonly Filter[]
+  /** The columns of the answer in order, labels included, with types, units and meanings. */
+  readonly columns: readonly Column[]
+  /** The cells that one group of the answer carries; a quotient counts two. */
+  readonly cells: number
+  /** The rows that one group of the answer is charged. */
+  readonly chargePerGroup: number
+  /** Equal for requests with equal answers on the same version and access. */
+  readonly key: string
+}
+
+/**
+ * Turns the caller's input into a summary within the caller's access. No later stage refuses it.
+ * While it reads many filters, other requests run.
+ * @throws not_found if aggregates are switched off; bad_request with the nearest right text
+ */
+export async function resolveSummary(access: Access, raw: RawSummary): Promise<ResolvedSummary> {
+  const tariff = tariffOf(access)
+  const find = (name: string) => findFilterColumn(access, name)
+  const filters = isLong(raw)
+    ? await readFiltersInTurns(raw.filters, find)
+    : readFilters(raw.filters, find)
+  const groups = readGroups(access, raw.group, raw.labels)
+  const measures = readMeasures(access, raw.measures)
+  const asked = { groups, groupCalls: raw.group, measures, measureCalls: raw.measures }
+  const columns = resultColumns(groups, measures)
+  const format = raw.format ?? 'json'
+  const summary: Summary = Object.freeze({
+    version: access.version,
+    predicates: [...access.predicates, ...filters.flatMap(({ predicates }) => predicates)],
+    groups,
+    measures,
+    having: readHaving(raw.having, asked),
+    order: readOrder(raw.order, asked),
+    limit: checkLimit(raw.limit, groupsLimit),
+    format: rowFormatOf(format),
+  })
+  const cells = groupCells(summary)
+  return {
+    access,
+    summary,
+    format,
+    filters,
+    columns,
+    cells,
+    chargePerGroup: groupCharge(cells, access.columns.length, tariff),
+    key: summaryKey(summary, filtersKey(filters), format),
+  }
+}
+
+/** Parameters that other services and pages of rows have, and what takes their place here. */
+const otherParameters: ReadonlyMap<string, string> = new Map([
+  ['group_by', 'group'],
+  ['groupby', 'group'],
+  ['measure', 'measures'],
+  ['metrics', 'measures'],
+  ['aggregate', 'measures'],
+  ['sort', 'order'],
+  ['sort_by', 'order'],
+  ['order_by', 'order'],
+  ['orderby', 'order'],
+  ['select', 'group and measures'],
+  ['cursor', 'a larger limit'],
+  ['offset', 'a larger limit'],
+])
+
+function findFilterColumn(access: Access, name: string): Column {
+  const other = otherParameters.get(name.toLowerCase())
+  if (other === undefined || visibleColumn(access, name)) return findColumn(access, name)
+  throw badRequest(`Aggregates have no parameter ${quoted(name)}. Use ${other}.`)
+}
+
+/** What a group costs; null if aggregates are switched off for the dataset or the plan. */
+export function groupTariff({ dataset, plan }: Access): Access['dataset']['aggregates'] {
+  return plan?.aggregates === false ? null : dataset.aggregates
+}
+
+function tariffOf(access: Access): { readonly rowsPerGroup: number } {
+  const tariff = groupTariff(access)
+  if (tariff) return tariff
+  const { dataset } = access
+  const what = dataset.aggregates ? 'this plan' : 'this dataset'
+  throw new ServiceError('not_found', `Aggregates are switched off for ${what}. Ask for rows.`)
+}
+
+/** Parquet and DuckDB don't distinguish names by case, so names that differ in it are refused. */
+function resultColumns(
+  groups: readonly GroupBy[],
+  measures: readonly Measure[],
+): readonly Column[] {
+  const labels = (group: GroupBy) =>
+    group.labels ? [plainColumn(labelName(group), { kind: 'scalar', name: 'VARCHAR' })] : []
+  const columns = [
+    ...groups.flatMap((group) => [resultColumn(group), ...labels(group)]),
+    ...measures.map(resultColumn),
+  ]
+  const seen = new Set<string>()
+  for (const { name } of columns) {
+    if (seen.has(name.toLowerCase())) {
+      throw badRequest(
+        `The answer would have two columns ${quoted(name)}. Rename a measure, for example ` +
+          'total:sum(amount).',
+      )
+    }
+    seen.add(name.toLowerCase())
+  }
+  return columns
+}
+
+function summaryKey(summary: Summary, filterKey: string, format: PageFormat): string {
+  const { groups, measures, having, order, limit } = summary
+  return JSON.stringify([
+    'aggregate',
+    filterKey,
+    groups.map(({ name, column, by, labels }) => [name, column.name, by, labels?.digest]),
+    measures.map(({ name, aggregate }) => [name, aggregateKey(aggregate)]),
+    having.map(({ measure, predicate }) => [measure, predicateKey(predicate)].join()).sort(),
+    order,
+    limit,
+    format,
+  ])
+}
+
+function aggregateKey(aggregate: Measure['aggregate']): unknown {
+  const operand = 'of' in aggregate ? aggregate.of : aggregate.column
+  const names =
+    operand && 'dividend' in operand
+      ? [operand.dividend.name, operand.divisor.name]
+      : (operand?.name ?? null)
+  return [aggregate.kind, 'percent' in aggregate ? aggregate.percent : null, names]
+}

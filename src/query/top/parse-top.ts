@@ -1,0 +1,77 @@
+import Type from 'typebox'
+import { badRequest } from '../../errors.js'
+import { questionFields, rawFilter, withReadTexts } from '../parse-json.js'
+import { parseList } from '../parse-list.js'
+import { parseFormat, parseLimit, readParameters } from '../parse-url.js'
+import { shapeReader, withoutEmpty } from '../read-shape.js'
+import type { RawQuestion } from '../raw-question.js'
+import { parseDirectedCalls } from '../../columns/call-text.js'
+import type { DirectedCall } from '../../columns/call-text.js'
+
+/** A parsed top that is not yet resolved; it has no cursor. */
+export interface RawTop extends Omit<RawQuestion, 'cursor'> {
+  readonly by: DirectedCall
+}
+
+const parameterNames = ['by', 'select', 'limit', 'format']
+
+/**
+ * Parses the top of a raw query string, `by=-2400&year=eq.2024&select=inn,2400&limit=20`. An empty
+ * parameter counts as absent.
+ * @throws bad_request for encoding, repeated parameters and what can't be read; not_acceptable for
+ *   a format that is not served
+ */
+export function parseTopUrl(query: string): RawTop {
+  const { filters, parameters } = readParameters(query, parameterNames)
+  const given = (name: string) => parameters.get(name) || undefined
+  const select = given('select')
+  return {
+    by: parseBy(given('by')),
+    filters,
+    select: select === undefined ? null : parseList(select, 'select'),
+    limit: parseLimit(given('limit')),
+    format: parseFormat(given('format')),
+  }
+}
+
+/** The top as one flat JSON object, for MCP. */
+export const topFields = {
+  by: Type.Optional(
+    Type.String({ description: 'a column name; with - in front the largest values come first' }),
+  ),
+  filters: questionFields.filters,
+  select: questionFields.select,
+  limit: questionFields.limit,
+}
+
+const readTopShape = shapeReader(
+  Type.Object(topFields, {
+    additionalProperties: false,
+    description: 'an object {by, filters, select, limit}',
+  }),
+  'the body',
+)
+
+/**
+ * Parses a top that is JSON. An empty text, an empty list and null count as absent.
+ * @throws bad_request for an unknown key, a wrong type and what can't be read
+ */
+export function rawTop(content: unknown): RawTop {
+  const { by, filters = [], select, limit } = readTopShape(withReadTexts(withoutEmpty(content)))
+  return {
+    by: parseBy(by),
+    filters: filters.map(rawFilter),
+    select: select ?? null,
+    limit: limit ?? null,
+    format: null,
+  }
+}
+
+function parseBy(text: string | undefined): DirectedCall {
+  if (text === undefined) {
+    throw badRequest('by is missing. Name the column to sort by, with - for the largest first.')
+  }
+  const [by, ...others] = parseDirectedCalls(text, 'by')
+  if (by && others.length === 0) return by
+  throw badRequest('by takes one column. Ties come in stored order.')
+}

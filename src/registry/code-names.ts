@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import type { CodeLevel, CodeNames } from '../columns/codes.js'
+import { isGroupable } from '../columns/functions.js'
+import type { Column } from '../columns/column.js'
+import { plainText } from '../plain-text.js'
+import { quoted } from '../text.js'
+import { readCsv } from './csv-rows.js'
+import type { DatasetEntry } from './registry-schema.js'
+import type { Problem } from './registry.js'
+
+/**
+ * Reads the names of codes: CSV with a header row, the column `code`, and `name` or `name_ru`, of
+ * which `name` comes first. Other columns are ignored.
+ * @throws Error with the mistake and its line
+ */
+export function parseCodeNames(text: string): CodeNames {
+  const names = new Map<string, string>()
+  for (const { record, line } of readCsv(text, 'code')) {
+    const { code = '', name, name_ru: russianName } = record
+    if (name === undefined && russianName === undefined) {
+      throw new Error('the header row has no "name" and no "name_ru"')
+    }
+    if (code === '') throw new Error(`line ${line} has no code`)
+    if (names.has(code)) throw new Error(`line ${line}: ${quoted(code)} is listed twice`)
+    const meaning = plainText(name || russianName || '')
+    if (meaning === '') throw new Error(`line ${line}: ${quoted(code)} has no name`)
+    names.set(code, meaning)
+  }
+  const digest = createHash('sha256')
+    .update(JSON.stringify([...names]))
+    .digest('hex')
+  return Object.freeze({ names, digest })
+}
+
+/** The levels of a column in the registry, the shortest first. */
+export function codeLevels(levels: Readonly<Record<string, number>> = {}): readonly CodeLevel[] {
+  return Object.entries(levels)
+    .map(([name, length]) => ({ name, length }))
+    .sort((left, right) => left.length - right.length)
+}
+
+/** Levels and labels of columns that can't have them. */
+export function codeProblems(
+  { columns: stated = {} }: DatasetEntry,
+  columns: readonly Column[],
+): readonly Problem[] {
+  return columns.flatMap((column) => {
+    const { levels, labels } = Object.hasOwn(stated, column.source)
+      ? (stated[column.source] ?? {})
+      : {}
+    const { name, source, rules } = column
+    const problems: Problem[] = []
+    if (levels !== undefined && rules.shown !== 'string') {
+      const message = `levels are for codes in a text column; ${quoted(name)} is ${rules.shown}`
+      problems.push({ path: ['columns', source, 'levels'], message })
+    }
+    if (labels !== undefined && !isGroupable(column)) {
+      const message = `rows can't be grouped by ${quoted(name)} (${rules.shown}): it has no codes`
+      problems.push({ path: ['columns', source, 'labels'], message })
+    }
+    return problems
+  })
+}

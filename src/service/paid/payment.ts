@@ -1,0 +1,57 @@
+import type { Access } from '../../access/access.js'
+import { chargeRows, requireQuota } from '../../access/allowance.js'
+import type { Charges } from '../../access/charge-queue.js'
+import type { PageFormat } from '../../query/page-format.js'
+import type { DatasetCaller } from '../caller.js'
+import type { AnswerHead, Cost } from '../page.js'
+
+/** Pays for the rows of one request. */
+export interface Payment {
+  /**
+   * Charges rows durably and returns how many may be sent: fewer if the quota ends, or none with
+   * `allOrNone`.
+   */
+  readonly pay: (rows: number, allOrNone: boolean, signal: AbortSignal) => Promise<number>
+  /** All charges so far, and the quota after them. */
+  readonly cost: () => Cost
+}
+
+/** A question within the caller's access. */
+export interface Resolved {
+  readonly access: Access
+  readonly format: PageFormat
+  /** Equal for requests with equal answers on the same version and access. */
+  readonly key: string
+}
+
+/** A request that passed every check and may be answered with data. */
+export interface Ready<Question extends Resolved> {
+  readonly reader: DatasetCaller
+  readonly resolved: Question
+  readonly head: AnswerHead & { readonly tag: string }
+  readonly payment: Payment
+}
+
+/** @throws row_quota_exceeded if no rows are left */
+export function openPayment(
+  { context, principal, access, limits }: DatasetCaller,
+  charges: Charges,
+  now: () => number,
+): Payment {
+  let { quota } = limits
+  let charged = 0
+  requireQuota(quota)
+  context.observe?.({ kind: 'quota', quota })
+  return {
+    cost: () => ({ charged, quota }),
+    pay: async (rows, allOrNone, signal) => {
+      signal.throwIfAborted()
+      const options = { now: now(), signal, allOrNone }
+      const paid = await chargeRows(charges, principal, access, rows, options)
+      quota = paid.quota
+      if (quota) charged += paid.rows
+      context.observe?.({ kind: 'limits', limits: { ...limits, quota } })
+      return paid.rows
+    },
+  }
+}

@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import t from 'tap'
+import {
+  callName,
+  parseCallBeforeDot,
+  parseCalls,
+  parseDirectedCalls,
+  parseOperand,
+} from '../../src/columns/call-text.js'
+
+function refusal(text: string): string {
+  try {
+    parseCalls(text, 'measures')
+  } catch (cause) {
+    const { code, detail } = cause as { code?: string; detail?: string }
+    if (code === 'bad_request') return detail ?? ''
+    throw cause
+  }
+  return ''
+}
+
+await t.test('a list has names and functions, with or without a new name', (t) => {
+  t.same(parseCalls('year, prefix(okved, 2),revenue:sum(2110),m:avg(2400/2110)', 'x'), [
+    { text: 'year', alias: null, name: 'year', operands: null },
+    { text: 'prefix(okved, 2)', alias: null, name: 'prefix', operands: [['okved'], ['2']] },
+    { text: 'sum(2110)', alias: 'revenue', name: 'sum', operands: [['2110']] },
+    { text: 'avg(2400/2110)', alias: 'm', name: 'avg', operands: [['2400', '2110']] },
+  ])
+  t.same(parseDirectedCalls('-revenue, - "a,b",year', 'order'), [
+    { call: { text: 'revenue', alias: null, name: 'revenue', operands: null }, isDescending: true },
+    { call: { text: '"a,b"', alias: null, name: 'a,b', operands: null }, isDescending: true },
+    { call: { text: 'year', alias: null, name: 'year', operands: null }, isDescending: false },
+  ])
+  t.end()
+})
+
+await t.test('a name with special characters stands in quotes', (t) => {
+  t.match(parseCalls(String.raw`"a,b":ratio("x/y"/"q\"(\\)")`, 'x'), [
+    { alias: 'a,b', name: 'ratio', operands: [['x/y', String.raw`q"(\)`]] },
+  ])
+  const names = fc.string({ minLength: 1, unit: 'grapheme' })
+  fc.assert(
+    fc.property(fc.array(names, { minLength: 1, maxLength: 4 }), (list) => {
+      const calls = list.map((name) => `sum(${callName(name)})`).join(',')
+      t.same(
+        parseCalls(calls, 'x').map(({ operands }) => operands?.[0]?.[0]),
+        list,
+      )
+      t.same(
+        parseCalls(list.map(callName).join(), 'x').map(({ name }) => name),
+        list,
+      )
+      t.same(parseOperand(list.map(callName).join('/')), list)
+    }),
+  )
+  t.end()
+})
+
+await t.test('a condition begins with a name up to a dot, or with a function', (t) => {
+  const rest = (text: string) => {
+    const read = parseCallBeforeDot(text)
+    return read && [read.call.name, read.rest]
+  }
+  t.same(rest('revenue.gt.5.5'), ['revenue', 'gt.5.5'])
+  t.same(rest('sum(a.b).gt.5'), ['sum', 'gt.5'])
+  t.same(rest('"a.b".lt.x'), ['a.b', 'lt.x'])
+  t.same(rest('p90("a).b").lt.'), ['p90', 'lt.'])
+  t.equal(rest('count'), undefined)
+  t.equal(rest('.gt.5'), undefined)
+  t.end()
+})
+
+await t.test('what can not be read is refused with the right form', (t) => {
+  t.equal(refusal('a,,b'), 'measures has an empty element. Leave the extra comma out.')
+  t.equal(refusal('a,'), 'measures has an empty element. Leave the extra comma out.')
+  t.match(refusal('sum(2110'), /^measures: "sum\(2110" can't be read\. Write a name or a function/)
+  for (const text of ['f()', 'a:b:c', '"a', 'sum(a)b', 'a b)', 'sum((a))', '""']) {
+    t.match(refusal(text), /can't be read/, text)
+  }
+  t.equal(
+    refusal('sum(2400)/sum(2110),count'),
+    'measures: write a quotient of sums as ratio(2400/2110).',
+  )
+  t.match(refusal('a'.repeat(10_001)), /over 10000 characters/)
+  t.end()
+})
