@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path'
 import { generate, pack, statements } from './bench/bench-data.js'
 import { lookUp, openDataset } from './bench/read-dataset.js'
 import type { OpenDataset } from './bench/read-dataset.js'
-import { makeFolder, requireBuild, writeRegistry } from './harness/fixture.js'
+import { makeFixture, makeFolder, requireBuild, writeRegistry } from './harness/fixture.js'
+import type { Fixture } from './harness/fixture.js'
 import { optionalText, text, whole } from './harness/options.js'
 import { memoryOf } from './harness/process.js'
 import { textTable } from './harness/report.js'
@@ -32,10 +33,10 @@ const memoryEveryMs = 100
 const warmUps = 3
 
 /** Packs the dataset `before`, and prints the high-water mark of the process's memory. */
-async function packAndWatch(folder: string, packed: string, run: Run): Promise<void> {
+async function packAndWatch(fixture: Fixture, packed: string, run: Run): Promise<void> {
   let peakBytes = 0
   let watch: NodeJS.Timeout | undefined
-  await pack(folder, 'before', packed, run.cleanup, (child) => {
+  await pack(fixture, 'before', ['--to', packed], run.cleanup, (child) => {
     watch = setInterval(() => {
       peakBytes = Math.max(peakBytes, memoryOf(child, 'VmHWM'))
     }, memoryEveryMs)
@@ -112,6 +113,6 @@ await runScript(command, async (options, run) => {
   if (options.source === null) await generate(options.companies, source, run.cleanup)
   const isPacked = (await stat(packed).catch(() => undefined)) !== undefined
   await writeRegistry(folder, { before: statements(source), after: statements(packed) })
-  if (!isPacked) await packAndWatch(folder, packed, run)
+  if (!isPacked) await packAndWatch(await makeFixture(folder), packed, run)
   await measure(join(folder, 'registry.yaml'), options.lookups, run)
 })

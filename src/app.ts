@@ -48,6 +48,8 @@ export interface AppParts {
   readonly version: string
   /** The folder of the portal's built script and style; without it, pages have none. */
   readonly portalFolder?: string
+  /** Called while datasets are opened: how many are, of how many. */
+  readonly onOpened?: (opened: number, datasets: number) => void
   /** How long a client may read nothing of an export; five minutes when left out. */
   readonly exportSilenceMs?: number
 }
@@ -82,7 +84,7 @@ async function openApp(parts: OpenParts): Promise<App> {
   const records = openRecords(state.folder, {
     ...parts,
     reopened: () => {
-      void reloader.report(true)
+      void reloader.reportAll()
     },
   })
   const { live, reloader, packer, scrub, checks } = await openCatalogUpdates({

@@ -1,8 +1,19 @@
+import { existsSync, statSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Cleanup } from '../harness/cleanup.js'
-import { bareEnvironment, launcher, makeFolder, writeRegistry } from '../harness/fixture.js'
+import {
+  bareEnvironment,
+  launcher,
+  makeFixture,
+  makeFolder,
+  placeOptions,
+  unlimited,
+  writeRegistry,
+} from '../harness/fixture.js'
+import type { Fixture } from '../harness/fixture.js'
 import { runVisibly } from '../harness/process.js'
 import type { Run } from '../harness/script.js'
 import { layoutOf, readFacts } from './facts.js'
@@ -13,34 +24,56 @@ interface DataOrder {
   readonly companies: number
   /** Null = generated. */
   readonly source: string | null
-  /** Null = packed by the built product. */
-  readonly packed: string | null
-  /** Where files are made. */
+  /** The folder of registry, state and packed copy, used again; null = a new one. */
+  readonly keep: string | null
+  /** Where a new folder is made. */
   readonly folder: string
 }
 
-/** The files of both layouts, made where they are not given, and what they hold. */
+const keyColumns = ['inn', 'year']
+/** What `das` names the dataset with the packed copy. */
+const packedName = 'packed'
+
+/**
+ * The files of both layouts, made where they are not there, and what they hold. Two datasets serve
+ * the same files: `yearly` as they are, `packed` with a packed copy beside them.
+ */
 export async function prepareData(order: DataOrder, run: Run): Promise<Facts> {
-  const folder = await makeFolder(run, 'bench-data', { parent: order.folder })
+  const { companies, keep } = order
+  const folder = resolve(keep ?? (await makeFolder(run, 'bench', { parent: order.folder })))
+  const fixture = await makeFixture(folder)
   const source = resolve(order.source ?? join(folder, 'source'))
-  if (order.source === null) {
-    run.update(`making statements of ${order.companies} companies`)
-    await generate(order.companies, source, run.cleanup)
+  if (!existsSync(source)) {
+    run.update(`making statements of ${companies} companies`)
+    await generate(companies, source, run.cleanup)
   }
-  const packed = resolve(order.packed ?? join(folder, 'packed'))
-  if (order.packed === null) {
-    run.update('packing them')
-    const yearly = { ...statements(source), history: 'year' }
-    await writeRegistry(folder, { yearly })
-    await pack(folder, 'yearly', packed, run.cleanup)
-  }
+  const sold = { history: 'year', require_filter: false, plans: { bench: unlimited } }
+  const entry = { ...statements(source), ...sold }
+  await writeRegistry(folder, { yearly: entry, [packedName]: entry })
+  run.update('packing them')
+  await pack(fixture, packedName, [], run.cleanup)
   run.update('reading what they hold')
-  return readFacts(await layoutOf('yearly', source), await layoutOf('packed', packed))
+  const yearly = await layoutOf('yearly', source)
+  return readFacts(fixture, yearly, await layoutOf('packed', await copyIn(fixture)))
+}
+
+/** The folder of the newest packed copy. */
+async function copyIn({ folder }: Fixture): Promise<string> {
+  const versions = join(folder, 'state', 'versions', packedName)
+  const names = await readdir(versions)
+  const copies = names.map((name) => join(versions, name)).filter(isCopy)
+  const [copy] = copies.sort((left, right) => statSync(right).mtimeMs - statSync(left).mtimeMs)
+  if (copy === undefined) throw new Error(`no packed copy in ${versions}`)
+  return copy
+}
+
+function isCopy(folder: string): boolean {
+  return !folder.endsWith('.draft') && existsSync(join(folder, 'pack.json'))
 }
 
 /** The registry's entry of a folder of statements. */
 export function statements(folder: string) {
-  return { title: 'Statements', files: `${folder}/*.parquet`, key: ['inn', 'year'] }
+  return { title: 'Statements', files: `${folder}/*.parquet`, key: keyColumns }
 }
 
 /** Makes statements of so many companies, a file a year. */
@@ -50,15 +83,14 @@ export function generate(companies: number, out: string, cleanup: Cleanup): Prom
   return runVisibly({ argv, env: bareEnvironment() }, cleanup)
 }
 
-/** Packs a dataset of a folder's registry with the built product. */
+/** Packs a dataset of a fixture with the built product. */
 export function pack(
-  folder: string,
+  fixture: Fixture,
   dataset: string,
-  out: string,
+  more: readonly string[],
   cleanup: Cleanup,
   watch?: (child: ChildProcess) => void,
 ): Promise<void> {
-  const registry = ['--registry', join(folder, 'registry.yaml')]
-  const argv = [launcher, 'dataset', 'pack', dataset, '--to', out, '--no-switch', ...registry]
+  const argv = [launcher, 'dataset', 'pack', dataset, ...more, ...placeOptions(fixture)]
   return runVisibly({ argv, env: bareEnvironment() }, cleanup, watch)
 }

@@ -36,7 +36,7 @@ const memoryLimitBytes: Option<number> = {
 const options = {
   source: optionalText('files that generate-financials.ts has made, instead of new ones'),
   companies: whole('new files of so many, about 6.65 rows each', 100_000, 1, numberMax),
-  packed: optionalText('a folder packed from them before, instead of packing them now'),
+  keep: optionalText('the folder of registry, state and packed copy; kept, and used again'),
   folder: text('where files are made', tmpdir()),
   peers: text('a Python environment with the peers', '.venv-bench'),
   installPeers: toggle('makes that environment first; needs Python 3.10 or newer'),
@@ -48,6 +48,10 @@ const options = {
   seconds: whole('of W7, for each server', 20, 1, numberMax),
   minutes: whole('of a mixed load, during which memory is watched', 0, 0, numberMax),
   memoryLimit: memoryLimitBytes,
+  serverCores: optionalText(
+    'the cores of servers and engines; the clients keep those of this process (taskset)',
+  ),
+  cold: toggle("empties the system's page cache before each question (Linux, as root)"),
   json: optionalText('writes everything to a file'),
   markdown: optionalText('writes the tables to a file'),
 }
@@ -68,5 +72,6 @@ ${workloads.map(({ name, title }) => `  ${name}  ${title}`).join('\n')}
   overhead  W1 beside the product's own engine without a server
 The exit code is 1 when an answer of das is wrong.`,
   options,
-  footer: `The clients share the machine's cores (${availableParallelism()} here) with the servers.`,
+  footer: `The clients share the machine's cores (${availableParallelism()} here) with the servers, unless they are
+separated: taskset -c 1 npm run bench -- --server-cores 0`,
 }

@@ -1,20 +1,11 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { get } from 'node:http'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import {
-  bareEnvironment,
-  makeFixture,
-  makeFolder,
-  serve,
-  subscribe,
-  unlimited,
-  writeRegistry,
-} from '../harness/fixture.js'
+import { bareEnvironment, serve, subscribe } from '../harness/fixture.js'
 import type { Fixture } from '../harness/fixture.js'
 import type { Run } from '../harness/script.js'
 import type { Server } from '../harness/server.js'
@@ -26,7 +17,6 @@ import type { Facts } from './facts.js'
 export interface Das {
   readonly server: Server
   readonly token: string
-  readonly registry: string
   /** From its start to ready, over a state where everything is linked already. */
   readonly startMs: number
 }
@@ -46,11 +36,8 @@ const settleEveryMs = 3000
 /** Of each `settleEveryMs`: timers and the watcher's checks. */
 const settledMs = 150
 
-/** Makes registry and state, sells a subscription, and starts the server twice. */
-export async function startDas(facts: Facts, options: Options, run: Run): Promise<Das> {
-  const folder = await makeFolder(run, 'bench-das', { parent: options.folder })
-  const fixture = await makeFixture(folder)
-  await writeRegistry(folder, entriesOf(facts))
+/** Sells a subscription, and starts the server twice. */
+export async function startDas({ fixture }: Facts, options: Options, run: Run): Promise<Das> {
   const { token } = await subscribe(fixture, ['yearly:bench', 'packed:bench'])
   // The first server links the files and reads them; the second start is a restart.
   const first = await startOnce(fixture, options, run)
@@ -60,31 +47,17 @@ export async function startDas(facts: Facts, options: Options, run: Run): Promis
   if (!(await hasSettled(server))) {
     run.log(`the server is still busy after ${settleMsMax / 1000} s; measuring all the same`)
   }
-  return { server, token, registry: join(folder, 'registry.yaml'), startMs }
+  return { server, token, startMs }
 }
 
-function entriesOf({ yearly, packed }: Facts) {
-  const entries = [yearly, packed].map(({ name, folder }) => {
-    const entry = {
-      title: `Statements, ${name}`,
-      files: `${folder}/*.parquet`,
-      key: ['inn', 'year'],
-      history: 'year',
-      require_filter: false,
-      plans: { bench: unlimited },
-    }
-    return [name, entry] as const
-  })
-  return Object.fromEntries(entries)
-}
-
-async function startOnce(fixture: Fixture, { memoryLimit }: Options, { cleanup }: Run) {
+async function startOnce(fixture: Fixture, options: Options, { cleanup }: Run) {
+  const { memoryLimit, serverCores: cores } = options
   const probe = fileURLToPath(new URL('event-loop.cjs', import.meta.url))
   const env = { ...bareEnvironment(), NODE_OPTIONS: `--require "${probe}"` }
   const argv = ['--memory-limit', `${memoryLimit / 1000}KB`]
   const startedMs = performance.now()
   // Little of the log is kept: keeping it costs what the measurements share.
-  const start = { argv, env, hasChannel: true, outputMax: 4000, startMsMax }
+  const start = { argv, env, cores, hasChannel: true, outputMax: 4000, startMsMax }
   const server = await serve(fixture, cleanup, start)
   const wait = { withinMs: startMsMax, everyMs: readyEveryMs }
   await eventually('das is ready', wait, () => isReady(server.base))

@@ -33,10 +33,12 @@ export async function startEngine(
   layout: Layout,
   columns: readonly string[],
   cleanup: Cleanup,
+  cores: string | null = null,
 ): Promise<Engine> {
   const worker = startWorker<EngineOrder, EngineReply>(
     new URL('engine-child.ts', import.meta.url),
     cleanup,
+    cores,
   )
   await worker.send({ kind: 'open', files: layout.files, columns })
   return worker

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { bindTexts } from '../../src/engine/duckdb/bind.js'
 import type { BoundValue } from '../../src/engine/duckdb/bind.js'
 import { openDuckDb, Statements } from '../harness/duckdb.js'
+import type { Fixture } from '../harness/fixture.js'
 import { sum } from '../harness/statistics.js'
 
 /** One folder of Parquet files. */
@@ -16,6 +17,8 @@ export interface Layout {
 
 /** What the data hold. */
 export interface Facts {
+  /** The registry and state that serve both layouts. */
+  readonly fixture: Fixture
   readonly rows: number
   readonly columns: readonly string[]
   readonly years: readonly number[]
@@ -38,7 +41,7 @@ export async function layoutOf(name: Layout['name'], folder: string): Promise<La
 }
 
 /** Reads what both layouts hold; they must hold the same number of rows. */
-export async function readFacts(yearly: Layout, packed: Layout): Promise<Facts> {
+export async function readFacts(fixture: Fixture, yearly: Layout, packed: Layout): Promise<Facts> {
   // A sample's seed repeats it only with one thread, which is what this opens.
   using duckdb = await openDuckDb()
   const statements = new Statements(duckdb.connection)
@@ -52,6 +55,7 @@ export async function readFacts(yearly: Layout, packed: Layout): Promise<Facts> 
   const found = `SELECT inn FROM (SELECT inn ${table} USING SAMPLE ${sample}) ORDER BY hash(inn)`
   const inns = await column(statements, found, files)
   return {
+    fixture,
     rows,
     columns: columns.map(String),
     years: years.map(Number),

@@ -40,8 +40,8 @@ export interface LoadResult extends LoadReply {
 export interface MemoryResult {
   readonly minutes: number
   readonly load: LoadReply
-  readonly minuteBytes: number | null
-  readonly endBytes: number
+  /** After one minute, two minutes, …; the last one is at the end. */
+  readonly minuteBytes: readonly number[]
   readonly maxBytes: number
 }
 
@@ -126,14 +126,32 @@ export async function watchMemory(
     return {
       minutes,
       load,
-      minuteBytes: minutes < 2 ? null : (samples[samplesOfMinute - 1] ?? null),
-      endBytes: samples.at(-1) ?? 0,
+      minuteBytes: eachMinute(samples, minutes),
       maxBytes: Math.max(0, ...samples),
     }
   } finally {
     done.abort()
     await sampling
   }
+}
+
+/** The load ends a moment after its last minute, or a sample comes late: the last one counts. */
+function eachMinute(samples: readonly number[], minutes: number): readonly number[] {
+  const last = samples.at(-1) ?? 0
+  return Array.from({ length: minutes }, (_, minute) =>
+    minute === minutes - 1 ? last : (samples[(minute + 1) * samplesOfMinute - 1] ?? last),
+  )
+}
+
+/**
+ * By what factor it grew from the first minute after which it held the limit, or from the first
+ * one where it never did, to the end; null = not watched for long enough.
+ */
+export function growthOf({ minuteBytes }: MemoryResult, limitBytes: number): number | null {
+  const full = minuteBytes.findIndex((bytes) => bytes >= limitBytes)
+  const [first, ...later] = minuteBytes.slice(Math.max(0, full))
+  const end = later.at(-1)
+  return first === undefined || end === undefined ? null : end / first
 }
 
 async function sample({ server }: Das, samples: number[], signal: AbortSignal): Promise<void> {

@@ -15,6 +15,7 @@ import { loadEngine, loadServer, startClients, watchMemory } from './load.js'
 import type { LoadResult } from './load.js'
 import type { Options } from './bench-options.js'
 import { measureOverhead } from './overhead.js'
+import { dropPageCache } from './page-cache.js'
 import { noPeers, startPeers } from './peers.js'
 import type { Peers } from './peers.js'
 import { workloads } from './questions.js'
@@ -39,8 +40,8 @@ export async function measure(options: Options, run: Run): Promise<Findings> {
   const das = await startDas(facts, options, run)
   const peers = options.dasOnly ? noPeers : await startPeers(facts, options, run)
   const engines = {
-    yearly: await startEngine(facts.yearly, facts.columns, run.cleanup),
-    packed: await startEngine(facts.packed, facts.columns, run.cleanup),
+    yearly: await startEngine(facts.yearly, facts.columns, run.cleanup, options.serverCores),
+    packed: await startEngine(facts.packed, facts.columns, run.cleanup, options.serverCores),
   }
   const contestants = contestantsOf(das, engines, peers)
   const bench = { options, run, facts, das, engines, contestants }
@@ -89,17 +90,19 @@ function placeOf({ options, facts, das, contestants }: Bench, peers: Peers) {
 }
 
 async function measureAll(bench: Bench) {
-  const { options, run, facts, das, contestants } = bench
+  const { options, run, facts, contestants } = bench
+  const { rounds } = options
   const isAsked = (name: string) => options.only.includes(name)
+  const prepare = options.cold ? dropPageCache : undefined
   const found: WorkloadResult[] = []
   for (const workload of workloads.filter(({ name }) => isAsked(name))) {
-    found.push(await runWorkload(workload, contestants, facts, options.rounds, run.update))
+    found.push(await runWorkload(workload, contestants, facts, rounds, run.update, prepare))
   }
   const packed = contestants.find(({ name }) => name === 'das packed')
   if (isAsked('overhead')) run.update('overhead')
   const overhead =
     packed && isAsked('overhead')
-      ? await measureOverhead(facts, packed, das.registry, run.cleanup)
+      ? await measureOverhead(facts, packed, run.cleanup, options.serverCores)
       : null
   const walks = isAsked('W6') ? await runWalks(contestants, facts, options, run.update) : []
   const loads = isAsked('W7') ? await measureLoads(bench) : []

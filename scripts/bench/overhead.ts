@@ -1,5 +1,9 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { median } from '../harness/statistics.js'
 import type { Cleanup } from '../harness/cleanup.js'
+import { writeRegistry } from '../harness/fixture.js'
+import { statements } from './bench-data.js'
 import type { Contestant } from './contestant.js'
 import type { Facts } from './facts.js'
 import { lookUpOf } from './questions.js'
@@ -13,6 +17,8 @@ export type ReaderOrder =
 
 export interface ReaderReply {
   readonly ms: number
+  /** Of the whole process. */
+  readonly cpuMs: number
   readonly rows: number
 }
 
@@ -32,14 +38,20 @@ const asks = 300
 export async function measureOverhead(
   facts: Facts,
   das: Contestant,
-  registry: string,
   cleanup: Cleanup,
+  cores: string | null = null,
 ): Promise<Overhead> {
   const reader = startWorker<ReaderOrder, ReaderReply>(
     new URL('reader-child.ts', import.meta.url),
     cleanup,
+    cores,
   )
-  await reader.send({ kind: 'open', registry, dataset: das.dataset })
+  // A registry of its own: this process opens the copy's files alone.
+  const folder = join(facts.fixture.folder, 'engine')
+  await mkdir(folder, { recursive: true })
+  await writeRegistry(folder, { packed: statements(facts.packed.folder) })
+  const registry = join(folder, 'registry.yaml')
+  await reader.send({ kind: 'open', registry, dataset: 'packed' })
   const [http, engine]: [number[], number[]] = [[], []]
   // The first half is not counted: it opens the files that the second half finds open.
   for (let round = 0; round < 2 * asks; round += 1) {

@@ -7,7 +7,7 @@ import { makeFolder } from '../harness/fixture.js'
 import { runProgram, runVisibly } from '../harness/process.js'
 import type { Run } from '../harness/script.js'
 import { startServer } from '../harness/server.js'
-import type { Server } from '../harness/server.js'
+import type { Server, ServerStart } from '../harness/server.js'
 import type { Options } from './bench-options.js'
 import type { Facts } from './facts.js'
 
@@ -66,7 +66,8 @@ for name in sys.argv[1:]:
 }
 
 /** `use_memory_table: false` keeps it from reading everything into memory at its start. */
-async function startRoapi(facts: Facts, { peers, folder: parent }: Options, run: Run) {
+async function startRoapi(facts: Facts, options: Options, run: Run) {
+  const { peers, folder: parent, serverCores: cores } = options
   const option = { format: 'parquet', use_memory_table: false }
   const layouts = [facts.yearly, facts.packed]
   const tables = layouts.map(({ name, folder: uri }) => ({ name, uri, option }))
@@ -77,26 +78,22 @@ async function startRoapi(facts: Facts, { peers, folder: parent }: Options, run:
   const argv = ['-c', path, ...anyPort]
   const env = { ...process.env, RUST_LOG: 'info' }
   const pattern = /Serving web UI through ([\d.]+:\d+)/
-  const server = await startPeer(join(peers, 'bin', 'roapi'), argv, env, pattern, run)
+  const command = join(peers, 'bin', 'roapi')
+  const server = await startPeer({ command, argv, env, pattern, cores }, run)
   return { ...server, base: `http://${server.base}` }
 }
 
-function startFastApi({ yearly, packed }: Facts, { peers }: Options, run: Run): Promise<Server> {
+function startFastApi({ yearly, packed }: Facts, options: Options, run: Run): Promise<Server> {
+  const { peers, serverCores: cores } = options
   const datasets = { yearly: yearly.folder, packed: packed.folder }
   const listen = ['--host', '127.0.0.1', '--port', '0', '--no-access-log']
   const argv = ['fastapi_server:app', '--app-dir', pythonFolder, ...listen]
   const env = { ...process.env, DATASETS: JSON.stringify(datasets), PYTHONDONTWRITEBYTECODE: '1' }
   const pattern = /Uvicorn running on (http:\/\/[\d.]+:\d+)/
-  return startPeer(join(peers, 'bin', 'uvicorn'), argv, env, pattern, run)
+  return startPeer({ command: join(peers, 'bin', 'uvicorn'), argv, env, pattern, cores }, run)
 }
 
 /** A peer may read all its files before it listens. */
-function startPeer(
-  command: string,
-  argv: readonly string[],
-  env: NodeJS.ProcessEnv,
-  pattern: RegExp,
-  { cleanup }: Run,
-): Promise<Server> {
-  return startServer({ command, argv, env, pattern, startMsMax: 600_000 }, cleanup)
+function startPeer(start: ServerStart, { cleanup }: Run): Promise<Server> {
+  return startServer({ ...start, startMsMax: 600_000 }, cleanup)
 }

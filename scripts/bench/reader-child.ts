@@ -9,14 +9,16 @@ let dataset: OpenDataset | null = null
 async function answer(order: ReaderOrder): Promise<ReaderReply> {
   if (order.kind === 'open') {
     dataset = await openDataset(order.registry, order.dataset)
-    return { ms: 0, rows: 0 }
+    return { ms: 0, cpuMs: 0, rows: 0 }
   }
   if (dataset === null) throw new Error('nothing is open')
   const { inns, select, limit } = order.question
   const { columns: all } = dataset.version
   const columns = (select ?? []).flatMap((name) => all.filter((column) => column.name === name))
+  const begun = process.cpuUsage()
   const { ms, rows } = await lookUp(dataset, inns, columns, limit)
-  return { ms, rows: rows.length }
+  const { user, system } = process.cpuUsage(begun)
+  return { ms, cpuMs: (user + system) / 1000, rows: rows.length }
 }
 
 serveOrders(answer, async () => dataset?.reader.close())

@@ -131,12 +131,11 @@ function notesOf(findings: Findings): readonly string[] {
     notes.push(`Overhead: ${http} ms over HTTP, ${engine} ms in the product's engine, ${medians}.`)
   }
   if (memory) {
-    const { minutes, load, minuteBytes, endBytes, maxBytes } = memory
-    const first = minuteBytes === null ? '' : `${sizeText(minuteBytes)} after one minute, `
+    const { minutes, load, minuteBytes, maxBytes } = memory
     notes.push(
       `Memory over ${minutes} minutes of ${load.requests} requests (${load.failed} failed): ` +
-        `${first}${sizeText(endBytes)} at the end, ${sizeText(maxBytes)} at most; ` +
-        `limit ${sizeText(memoryLimitBytes)}.`,
+        `${minuteBytes.map(sizeText).join(', ')} after each minute, ` +
+        `${sizeText(maxBytes)} at most; limit ${sizeText(memoryLimitBytes)}.`,
     )
   }
   return [...notes, ...faultsOf(findings)]

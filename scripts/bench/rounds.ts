@@ -29,7 +29,7 @@ const warmUps = 3
 
 /**
  * Asks all contestants the same in each round, in an order that rotates, and compares their
- * answers. A contestant that fails is not asked again.
+ * answers. A contestant that fails is not asked again. `prepare` runs before each question.
  */
 export async function runWorkload(
   workload: Workload,
@@ -37,6 +37,7 @@ export async function runWorkload(
   facts: Facts,
   rounds: number,
   update: (words: string) => void,
+  prepare: () => Promise<void> = async () => undefined,
 ): Promise<WorkloadResult> {
   const times = new Map<string, number[]>(contestants.map(({ name }) => [name, []]))
   const faults = new Map<string, string>()
@@ -49,6 +50,7 @@ export async function runWorkload(
     for (const contestant of rotated(contestants, round)) {
       if (failed.has(contestant.name)) continue
       try {
+        await prepare()
         const { ms, rows } = await contestant.ask(question, null)
         given.push({ contestant, rows })
         if (round >= warmUps) times.get(contestant.name)?.push(ms)

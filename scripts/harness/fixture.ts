@@ -72,19 +72,23 @@ export async function makeFolder(
   return folder
 }
 
-/** Makes `data` and `state` in a folder; a server of another user can write to `state` alone. */
+/** Makes `data` and `state` in a folder, unless they are there; a server of another user can write to `state` alone. */
 export async function makeFixture(folder: string, uid: number | null = null): Promise<Fixture> {
   await chmod(folder, 0o755)
-  await mkdir(join(folder, 'data'))
-  await mkdir(join(folder, 'state'), { mode: 0o700 })
+  await mkdir(join(folder, 'data'), { recursive: true })
+  await mkdir(join(folder, 'state'), { mode: 0o700, recursive: true })
   if (uid !== null) await chown(join(folder, 'state'), uid, uid)
   return { folder, uid }
 }
 
 /** Replaces the registry by rename. JSON is YAML too. */
-export async function writeRegistry(folder: string, datasets: Datasets): Promise<void> {
+export async function writeRegistry(
+  folder: string,
+  datasets: Datasets,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
   const path = join(folder, 'registry.yaml')
-  await writeFile(`${path}.new`, JSON.stringify({ datasets }, null, 2))
+  await writeFile(`${path}.new`, JSON.stringify({ ...more, datasets }, null, 2))
   await rename(`${path}.new`, path)
 }
 
@@ -102,7 +106,7 @@ export async function writeShippedRegistry(
 
 /** Runs a command of the product over the fixture to its end. */
 export function das({ folder, uid }: Fixture, argv: readonly string[]) {
-  const place = argv[1] === 'reload' ? placeOptions(folder).slice(2) : placeOptions(folder)
+  const place = argv[1] === 'reload' ? placeOptions({ folder }).slice(2) : placeOptions({ folder })
   const start = { argv: [launcher, ...argv, ...place], env: bareEnvironment(), uid }
   return runProgram(start, commandMsMax)
 }
@@ -120,14 +124,20 @@ export async function subscribe(
   return Value.Parse(Created, JSON.parse(stdout))
 }
 
+interface ServeOptions extends Partial<ServerStart> {
+  readonly port?: string
+  /** Another built command line. */
+  readonly program?: string
+}
+
 /** Starts the built server over the fixture and waits until it listens. */
 export function serve(
   { folder, uid }: Fixture,
   cleanup: Cleanup,
-  { argv = [], ...start }: Partial<ServerStart> & { readonly port?: string } = {},
+  { argv = [], program = launcher, ...start }: ServeOptions = {},
 ): Promise<Server> {
   const address = ['--host', '127.0.0.1', '--port', start.port ?? '0']
-  const all = [launcher, 'serve', ...address, ...placeOptions(folder), ...argv]
+  const all = [program, 'serve', ...address, ...placeOptions({ folder }), ...argv]
   return startServer({ env: bareEnvironment(), uid, ...start, argv: all }, cleanup)
 }
 
@@ -142,6 +152,7 @@ export function bareEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(entries)
 }
 
-function placeOptions(folder: string): readonly string[] {
+/** Where a command finds the fixture's registry and state. */
+export function placeOptions({ folder }: Pick<Fixture, 'folder'>): readonly string[] {
   return ['--registry', join(folder, 'registry.yaml'), '--state', join(folder, 'state')]
 }

@@ -17,6 +17,8 @@ export interface Start {
   readonly env?: NodeJS.ProcessEnv
   /** The user and group that it runs as. */
   readonly uid?: number | null
+  /** The cores that it may run on, as `taskset -c` takes them; all of them by default. */
+  readonly cores?: string | null
   /** In a process group of its own, so that `stop` ends what it starts in turn. */
   readonly isGroup?: boolean
   /** With a channel for messages. */
@@ -130,7 +132,8 @@ export function memoryOf({ pid }: ChildProcess, kind: 'VmRSS' | 'VmHWM' = 'VmRSS
 type Stdio = ('ignore' | 'pipe' | 'ipc' | number)[]
 
 function spawnProgram(start: Start, stdio: Stdio, timeout?: number): ChildProcess {
-  const { command = process.execPath, argv, folder, env, uid = null, isGroup = false } = start
+  const { folder, env, uid = null, isGroup = false } = start
+  const [command, ...argv] = commandLineOf(start)
   return spawn(command, argv, {
     stdio,
     detached: isGroup,
@@ -139,6 +142,12 @@ function spawnProgram(start: Start, stdio: Stdio, timeout?: number): ChildProces
     ...(uid !== null && { uid, gid: uid }),
     ...(timeout !== undefined && { timeout }),
   })
+}
+
+function commandLineOf({ command = process.execPath, argv, cores = null }: Start) {
+  return cores === null
+    ? ([command, ...argv] as const)
+    : (['taskset', '-c', cores, command, ...argv] as const)
 }
 
 function endOf(child: ChildProcess): Promise<Exit> {

@@ -10,16 +10,26 @@ export interface Worker<Order, Reply> {
 
 type Message<Reply> = { readonly reply: Reply } | { readonly error: string }
 
-/** Starts a program that calls `serveOrders`; it ends when its channel to this process closes. */
+/**
+ * Starts a program that calls `serveOrders`, on these cores (`taskset -c`) or on all of them; it
+ * ends when its channel to this process closes.
+ */
 export function startWorker<Order extends object, Reply>(
   program: URL,
   cleanup: Cleanup,
+  cores: string | null = null,
 ): Worker<Order, Reply> {
   cleanup.signal.throwIfAborted()
   // As sources or compiled, like this file.
   const isCompiled = import.meta.url.endsWith('.js')
   const path = fileURLToPath(program).replace(/\.ts$/, isCompiled ? '.js' : '.ts')
-  const child = fork(path, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const child = fork(path, {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    ...(cores !== null && {
+      execPath: 'taskset',
+      execArgv: ['-c', cores, process.execPath, ...process.execArgv],
+    }),
+  })
   const ended = once(child, 'exit')
   cleanup.add(async () => {
     if (child.connected) child.disconnect()

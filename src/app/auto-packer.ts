@@ -8,6 +8,8 @@ interface AutoPackerParts {
   readonly logger: FastifyBaseLogger
   /** Called when a dataset's packing makes progress, succeeds or fails. */
   readonly changed: () => void
+  /** Takes changes on the disk, such as a packed copy. */
+  readonly reload: () => Promise<void>
 }
 
 interface Job {
@@ -68,7 +70,7 @@ export class AutoPacker {
   }
 
   async #pack(order: PackOrder, signal: AbortSignal): Promise<void> {
-    const { live, packFiles, logger, changed } = this.#parts
+    const { live, packFiles, logger, changed, reload } = this.#parts
     const { dataset } = order
     const start = performance.now()
     let reportedAt = start
@@ -81,12 +83,13 @@ export class AutoPacker {
     try {
       logger.info({ dataset }, 'packing')
       const packed = await packFiles(order, { signal, report })
-      await live.takePacked(order, packed)
+      await reload()
+      if (live.isWanted(order)) throw new Error('the packed copy is not served')
       const seconds = Math.round((performance.now() - start) / 1000)
       logger.info({ dataset, files: packed.length, seconds }, 'packed')
     } catch (cause) {
       if (!signal.aborted) {
-        live.notPacked(order, cause)
+        await live.notPacked(order, cause)
         logger.error({ dataset, err: cause }, 'packing failed, the original files are served')
       }
     }

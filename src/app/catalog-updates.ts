@@ -20,6 +20,8 @@ interface FollowingParts {
   readonly cleanup: CleanupStack
   readonly logger: FastifyBaseLogger
   readonly now: () => number
+  /** Called while datasets are opened: how many are, of how many. */
+  readonly onOpened?: (opened: number, datasets: number) => void
   /** Called when something new is served. */
   readonly changed: () => void
 }
@@ -45,15 +47,16 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
     registryPath: config.registry,
     openFiles: openerFor(memoryLimitBytes),
     checks,
-    onLostVersion: ({ dataset, version, file, verdict }) => {
-      logger.error({ dataset, version, file, found: verdict }, 'version withdrawn')
+    onLostVersion: ({ dataset, version, file, verdict, form }) => {
+      logger.error({ dataset, version, file, found: verdict }, `${form} withdrawn`)
       reloader.trigger()
     },
+    ...(parts.onOpened && { onOpened: parts.onOpened }),
     versionsFolder,
     now,
     sold: () => liveGrants(control, now()),
   })
-  const reloader = new Reloader({
+  const reloader: Reloader = new Reloader({
     live,
     control,
     logger,
@@ -66,13 +69,14 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
     later: () => packer.start(),
     packingOf: (dataset) => packer.textOf(dataset),
   })
-  const packer = new AutoPacker({
+  const packer: AutoPacker = new AutoPacker({
     live,
     packFiles: packAside,
     logger,
     changed: () => {
       void reloader.report(true)
     },
+    reload: () => reloader.reload(),
   })
   const scrub = new Scrub({ checks, files: () => live.storedFiles, days: config.scrubDays })
   for (const each of [scrub, reloader, packer]) cleanup.use(each)

@@ -22,6 +22,13 @@ interface ReloaderParts {
   readonly packingOf: (dataset: string) => string | null
 }
 
+/** A dataset's state in control.db, by what it was made from. */
+interface SavedState {
+  readonly dataset: Dataset
+  readonly damage: string | null
+  readonly packing: string | null
+}
+
 const requestsEveryMs = 500
 const expireEveryMs = 60_000
 /** The pause between two checks of a file that is being written. */
@@ -35,6 +42,7 @@ const settleChecksMax = 200
 export class Reloader {
   readonly #parts: ReloaderParts
   #reported: Serving | null = null
+  #saved: ReadonlyMap<string, SavedState> = new Map()
   /** The state was not written to control.db yet. */
   #isUnsaved = false
   #watcher: Watcher | null = null
@@ -105,6 +113,12 @@ export class Reloader {
     }
   }
 
+  /** Reports everything to another control.db. */
+  async reportAll(): Promise<void> {
+    this.#saved = new Map()
+    await this.report(true)
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#requestTimer)
@@ -154,25 +168,34 @@ export class Reloader {
     }
   }
 
+  /** Saves the states that are not what was saved last. */
   async #save(serving: Serving): Promise<void> {
     const { catalog, registryReason } = serving
     const { live, control, now, packingOf } = this.#parts
     const updatedAt = now()
-    const states: DatasetState[] = []
-    for (const dataset of catalog.datasets.values()) {
-      const storage = await live.storage(dataset.name)
-      states.push({
+    const saved = new Map<string, SavedState>()
+    const changed: DatasetState[] = []
+    for (const [name, dataset] of catalog.datasets) {
+      const known = this.#saved.get(name)
+      const [damage, packing] = [live.damageOf(name), packingOf(name)]
+      saved.set(name, { dataset, damage, packing })
+      const isSame = known?.dataset === dataset && known.damage === damage
+      if (isSame && known.packing === packing) continue
+      const storage = await live.storage(name)
+      changed.push({
         ...stateOf(dataset),
-        reason: dataset.reason ?? live.damageOf(dataset.name),
+        reason: dataset.reason ?? damage,
         stored: storage?.stored ?? null,
-        packing: packingOf(dataset.name),
+        packing,
         diskBytes: storage?.diskBytes ?? 0,
         updatedAt,
       })
     }
     // A newer state has a report of its own, which this one must not overwrite.
     if (serving !== live.serving) return
-    saveDatasetStates(control, states, { reason: registryReason, updatedAt })
+    const names = [...catalog.datasets.keys()]
+    saveDatasetStates(control, names, changed, { reason: registryReason, updatedAt })
+    this.#saved = saved
   }
 }
 

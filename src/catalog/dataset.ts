@@ -10,7 +10,7 @@ import { listOf, plansOf } from '../registry/registry.js'
 import type { Plan, Problem, Registry } from '../registry/registry.js'
 import { quoted } from '../text.js'
 import { buildVersion } from '../versions/files/build-version.js'
-import type { ContentFile } from '../versions/files/build-version.js'
+import type { ContentForms } from '../versions/files/build-version.js'
 import { readPartitions } from '../versions/files/partition.js'
 import { uniteColumns } from '../versions/files/unite.js'
 import { derivedVersion } from '../versions/version.js'
@@ -83,17 +83,17 @@ export function buildDataset(
   name: string,
   registry: Registry,
   entry: DatasetEntry,
-  files: readonly ContentFile[],
+  content: ContentForms,
   dictionary: Dictionary,
 ): { readonly dataset: Dataset; readonly problems: readonly string[] } {
-  const partitions = readPartitions(files)
-  const united = uniteColumns(files, partitions, entry, dictionary)
+  const partitions = readPartitions(content.files)
+  const united = uniteColumns(content.files, partitions, entry, dictionary)
   const problems: Problem[] = [...united.problems]
   const find = columnFinder(united.columns, problems)
   const key = listOf(entry.key).flatMap((column, index) => find(column, ['key', index]) ?? [])
   const history = historyColumn(entry, find, problems)
   const { columns } = united
-  const built = buildVersion(name, files, { columns, key, history, partitions })
+  const built = buildVersion(name, content, { columns, key, history, partitions })
   problems.push(...built.problems)
   const scalarAt = (path: Problem['path']) => registry.scalarAt(['datasets', name, ...path])
   const demo = demoSubset(entry, find, scalarAt, problems)

@@ -4,15 +4,16 @@ import type { Dictionary } from '../registry/dictionary.js'
 import type { DatasetEntry } from '../registry/registry-schema.js'
 import { RegistryError, listOf } from '../registry/registry.js'
 import type { Registry } from '../registry/registry.js'
-import type { ContentFile } from '../versions/files/build-version.js'
+import type { ContentForms } from '../versions/files/build-version.js'
 import { DamageError, findSourceFiles } from '../versions/files/source-files.js'
 import { FileError } from '../versions/opener.js'
-import type { OpenFiles, OpenedFile } from '../versions/opener.js'
-import { packedFolder } from '../versions/packing/packed-content.js'
-import type { FileChecks } from '../versions/store/file-checks.js'
+import type { OpenFiles } from '../versions/opener.js'
+import { hashFile } from '../versions/hash-file.js'
+import { openPacked, packedFolder } from '../versions/packing/packed-content.js'
+import { FileChecks } from '../versions/store/file-checks.js'
 import { KnownFiles } from '../versions/store/known-files.js'
-import { isIntact, readManifest } from '../versions/store/manifest.js'
 import type { Content } from '../versions/store/manifest.js'
+import { openPublished } from '../versions/store/open-published.js'
 import { publishFiles } from '../versions/store/publish.js'
 import type { PublishedFile } from '../versions/store/publish.js'
 import { buildDataset, registryDataset, sourceNames } from './dataset.js'
@@ -55,7 +56,10 @@ export async function openDataset(
 ): Promise<OpenedDataset> {
   try {
     const content = await openContent(name, entry, registry, options)
-    return { dataset: await joinDataset(name, entry, registry, content.files), content }
+    const dataset = await joinDataset(name, entry, registry, content)
+    const packed = await openCopy(entry, content, dataset, options)
+    if (!packed) return { dataset, content }
+    return { dataset: await joinDataset(name, entry, registry, packed), content: packed }
   } catch (cause) {
     const reason = reasonOf(cause, registry.folder)
     const dataset = Object.freeze({ ...registryDataset(name, entry), reason })
@@ -73,10 +77,10 @@ export async function joinDataset(
   name: string,
   entry: DatasetEntry,
   registry: Registry,
-  files: readonly ContentFile[],
+  content: ContentForms,
 ): Promise<Dataset> {
   const dictionary = await readDictionary(name, entry, registry)
-  const { dataset, problems } = buildDataset(name, registry, entry, files, dictionary)
+  const { dataset, problems } = buildDataset(name, registry, entry, content, dictionary)
   if (problems.length > 0) throw new RegistryError(problems)
   return dataset
 }
@@ -95,61 +99,38 @@ async function openContent(
     ...(checks && { hash: checks.hashFile }),
   })
   known.addHashes(sources)
-  const open = async (published: readonly PublishedFile[]) => {
-    const files = await openAll(published, boundsOf, known, openFiles)
-    known.addFiles(files, boundsOf)
-    return files
-  }
+  const open = (published: readonly PublishedFile[]) =>
+    openPublished(published, boundsOf, known, openFiles)
   if (versionsFolder === null) {
     const inPlace = sources.map((source) => {
       return { source, path: source.realPath, guard: source.identity, hash: null }
     })
-    return { folder: null, files: await open(inPlace), boundsOf, origins: null }
-  }
-  if (entry.pack === 'auto') {
-    const folder = packedFolder(join(versionsFolder, name), sources, keySourceNames(entry))
-    const packed = await readManifest(folder)
-    if (packed && !options.damaged?.has(folder) && (await isIntact(packed))) {
-      known.addManifest(packed)
-      // The current sources: a touched file has another identity than when it was packed.
-      return { folder, files: await open(packed.files), boundsOf, origins: sources }
-    }
+    return { folder: null, files: await open(inPlace), boundsOf, origins: null, dropped: null }
   }
   const { folder, files } = await publishFiles(versionsFolder, name, sources, options)
-  return { folder, files: await open(files), boundsOf, origins: null }
+  return { folder, files: await open(files), boundsOf, origins: null, dropped: null }
 }
 
-/** Has the engine open the files whose content it has not opened before. */
-async function openAll(
-  files: readonly PublishedFile[],
-  boundsOf: readonly string[],
-  known: KnownFiles,
-  openFiles: OpenFiles,
-): Promise<readonly ContentFile[]> {
-  const knownFile = ({ source }: PublishedFile) => known.opened(source.contentHash, boundsOf)
-  const unknown = files.filter((file) => !knownFile(file))
-  const opened = await openUnknown(unknown, boundsOf, openFiles)
-  return files.map((file) => {
-    const found = opened.get(file.path) ?? knownFile(file)
-    if (!found) throw new Error('the engine left out a file')
-    return { ...file, opened: found }
-  })
-}
-
-async function openUnknown(
-  files: readonly PublishedFile[],
-  boundsOf: readonly string[],
-  openFiles: OpenFiles,
-): Promise<ReadonlyMap<string, OpenedFile>> {
-  if (files.length === 0) return new Map()
-  const paths = files.map(({ path }) => path)
+/** The content with its packed copy; null without a copy that can be read. */
+async function openCopy(
+  entry: DatasetEntry,
+  content: Content,
+  { name, version }: Dataset,
+  { versionsFolder, openFiles, known, checks, damaged }: OpenOptions,
+): Promise<Content | null> {
+  if (versionsFolder === null || !version) return null
   try {
-    const opened = await openFiles(paths, boundsOf)
-    return new Map(opened.map((file, index) => [paths[index] ?? '', file]))
+    const folder = copyOf(join(versionsFolder, name), entry, content)
+    return await openPacked(folder, content, version, {
+      openFiles,
+      known: known ?? new KnownFiles(),
+      checks: checks ?? new FileChecks(hashFile),
+      damaged: damaged ?? new Set(),
+    })
   } catch (cause) {
-    if (!(cause instanceof FileError)) throw cause
-    const file = files.find(({ path }) => path === cause.path)
-    throw new FileError(file?.source.path ?? cause.path, cause.reason, cause)
+    // The dropped files have the same rows.
+    if (cause instanceof FileError) return null
+    throw cause
   }
 }
 
@@ -168,8 +149,19 @@ async function readDictionary(
   }
 }
 
+/** The folder of the packed copy of this content, existing or not. */
+export function copyOf(
+  parent: string,
+  entry: DatasetEntry,
+  { folder, files, origins }: Content,
+): string {
+  if (origins !== null && folder !== null) return folder
+  const sources = files.map(({ source }) => source)
+  return packedFolder(parent, sources, keySourceNames(entry))
+}
+
 /** The key's columns by their names in the files. */
-export function keySourceNames(entry: DatasetEntry): readonly string[] {
+function keySourceNames(entry: DatasetEntry): readonly string[] {
   return sourceNames(entry, listOf(entry.key))
 }
 

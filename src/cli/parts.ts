@@ -62,7 +62,12 @@ export interface CliParts {
   readonly now: () => number
   readonly buildApp: (
     config: Config,
-    parts: { logger: Logger; now: () => number; version: string },
+    parts: {
+      readonly logger: Logger
+      readonly now: () => number
+      readonly version: string
+      readonly onOpened: (opened: number, datasets: number) => void
+    },
   ) => Promise<ServingApp>
   /** Opens Parquet files, with at most this much memory; null = the default. */
   readonly openFiles: (memoryLimitBytes: number | null) => OpenFiles

@@ -7,8 +7,9 @@ import { baseUrl } from '../service/first-questions.js'
 import { bannerText } from './banner.js'
 import { addCommand, readSettings } from './command.js'
 import type { Flags, SettingName } from './command.js'
-import type { CliParts, ServingApp } from './parts.js'
+import type { CliParts, Output, ServingApp } from './parts.js'
 import { forgetAddress, noteAddress } from './server-address.js'
+import { startProgress } from './start-progress.js'
 import { stateFailure } from './state-failure.js'
 
 const everySetting = Object.keys(settings) as SettingName[]
@@ -32,13 +33,14 @@ export function addServe(program: Command, parts: CliParts): void {
 async function serve(parts: CliParts, flags: Flags): Promise<void> {
   const config = readSettings(everySetting, flags, parts.environment)
   const logger = pino({ level: config.logLevel }, { write: (line) => parts.stdout.write(line) })
-  const app = await startApp(config, parts, logger)
+  const reader = !flags.json && hasReader(parts) ? parts.stderr : null
+  const app = await startApp(config, parts, logger, reader)
   await parts.untilStopped({
     start: async () => {
       try {
         await listen(app, config)
         note(addressOf(app, config), config, logger)
-        if (!flags.json && hasReader(parts)) printBanner(app, config, parts)
+        if (reader) printBanner(app, config, parts)
         void app.prepare()
       } catch (cause) {
         await app.close()
@@ -67,11 +69,15 @@ async function startApp(
   config: Config,
   { buildApp, now, version }: CliParts,
   logger: Logger,
+  reader: Output | null,
 ): Promise<ServingApp> {
+  const progress = startProgress({ logger, output: reader })
   try {
-    return await buildApp(config, { logger, now, version })
+    return await buildApp(config, { logger, now, version, onOpened: progress.report })
   } catch (cause) {
     throw stateFailure(config.state, cause)
+  } finally {
+    progress.end()
   }
 }
 

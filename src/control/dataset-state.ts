@@ -37,20 +37,26 @@ export interface RegistryState {
 }
 
 /**
- * Replaces the states of all datasets, all or nothing: a dataset that left the registry leaves the
- * list, too.
+ * Saves the states that changed, all or nothing, and removes those of datasets that are not in
+ * `names`, because they left the registry.
  */
 export function saveDatasetStates(
   store: ControlStore,
-  states: readonly DatasetState[],
+  names: readonly string[],
+  changed: readonly DatasetState[],
   registry: RegistryState,
 ): void {
   store.write(() => {
-    store.run('DELETE FROM dataset_state')
-    for (const state of states) {
+    store.run(
+      'DELETE FROM dataset_state WHERE dataset NOT IN (SELECT value FROM json_each(@names))',
+      {
+        names: JSON.stringify(names),
+      },
+    )
+    for (const state of changed) {
       store.run(
-        `INSERT INTO dataset_state (dataset, version, status, reason, rows, files, stored, packing,
-           disk_bytes, earlier, updated_at)
+        `INSERT OR REPLACE INTO dataset_state (dataset, version, status, reason, rows, files,
+           stored, packing, disk_bytes, earlier, updated_at)
          VALUES (@dataset, @version, @status, @reason, @rows, @files, @stored, @packing,
            @diskBytes, @earlier, @updatedAt)`,
         { ...state },

@@ -53,17 +53,22 @@ const textTypes = /^(?:text\/(?!event-stream)|image\/svg\+xml|application\/\S*(?
  * and sends it unchanged, labelled as compressed.
  */
 export function addCompression(app: FastifyInstance): void {
-  app.addHook('onSend', async (request, reply, payload) => {
-    if (request.routeOptions.config.isCompressed === false) return payload
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (request.routeOptions.config.isCompressed === false) return done(null, payload)
     varyBy(reply, 'Accept-Encoding')
     weakenTag(reply)
+    if (!isWorthwhile(payload)) return done(null, payload)
     const name = codingOf(request, reply)
-    if (name === null || !isWorthwhile(payload)) return payload
+    if (name === null) return done(null, payload)
     void reply.header('Content-Encoding', name).removeHeader('Content-Length')
-    if (!(payload instanceof Readable)) return compressed(payload, name)
-    return pipeline(payload, codings[name].pieces(), () => {
-      // An error in one stream destroys the other, where Fastify handles it.
-    })
+    if (payload instanceof Readable) return done(null, inPieces(payload, name))
+    compressed(payload, name).then((body) => done(null, body), done)
+  })
+}
+
+function inPieces(payload: Readable, name: CodingName): Readable {
+  return pipeline(payload, codings[name].pieces(), () => {
+    // An error in one stream destroys the other, where Fastify handles it.
   })
 }
 

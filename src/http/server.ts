@@ -133,52 +133,56 @@ function acceptJsonOnly(app: FastifyInstance): void {
   })
 }
 
+/** The hooks of every request are not async functions: each of those costs several promises. */
 function addHooks(app: FastifyInstance): void {
-  app.addHook('onRequest', async (request, reply) => {
-    await turnOf(reply)
-    setCommonHeaders(request, reply)
-    reply.raw.once('close', () => {
-      const isGone = request.socket.destroyed && !reply.raw.writableFinished
-      if (isGone) logAnswer(request, reply, clientGoneStatus)
+  app.addHook('onRequest', (request, reply, done) => {
+    whenAnswerable(reply, () => {
+      setCommonHeaders(request, reply)
+      reply.raw.once('close', () => {
+        const isGone = request.socket.destroyed && !reply.raw.writableFinished
+        if (isGone) logAnswer(request, reply, clientGoneStatus)
+      })
+      done(refusalOf(request))
     })
-    if (request.headers.host === undefined && request.raw.httpVersion !== '1.0') {
-      throw badRequest('The header Host is missing. Send it.')
-    }
-    if (request.headers['content-encoding'] !== undefined) {
-      throw new ServiceError(
-        'unsupported_media_type',
-        'The body is compressed. Send it uncompressed.',
-      )
-    }
-    if (holdsToken(request.raw.url ?? '')) {
-      throw badRequest(tokenInUrlText)
-    }
   })
   let isClosing = false
   app.addHook('preClose', async () => {
     isClosing = true
   })
-  app.addHook('onSend', async (request, reply, payload) => {
+  app.addHook('onSend', (request, reply, payload, done) => {
     if (request.limits) reply.headers(limitHeaders(request.limits))
     // An open connection would delay the shutdown.
     if (isClosing) reply.header('Connection', 'close')
     closeIfUnread(request, reply)
-    return payload
+    done(null, payload)
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     logAnswer(request, reply)
+    done()
   })
+}
+
+/** Why a request is refused before its route is asked. */
+function refusalOf({ headers, raw }: FastifyRequest): ServiceError | undefined {
+  if (headers.host === undefined && raw.httpVersion !== '1.0') {
+    return badRequest('The header Host is missing. Send it.')
+  }
+  if (headers['content-encoding'] !== undefined) {
+    return new ServiceError(
+      'unsupported_media_type',
+      'The body is compressed. Send it uncompressed.',
+    )
+  }
+  return holdsToken(raw.url ?? '') ? badRequest(tokenInUrlText) : undefined
 }
 
 /**
  * Pipelined requests are answered one after another. A response without a socket can't detect that
  * the client disconnects, so its work begins when it gets one.
  */
-function turnOf({ raw }: FastifyReply): Promise<void> | undefined {
-  if (raw.socket !== null) return undefined
-  return new Promise((resolve) => {
-    raw.once('socket', () => resolve())
-  })
+function whenAnswerable({ raw }: FastifyReply, begin: () => void): void {
+  if (raw.socket === null) raw.once('socket', begin)
+  else begin()
 }
 
 function logAnswer(

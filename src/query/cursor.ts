@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { badRequest } from '../errors.js'
+import type { ServiceError } from '../errors.js'
 import type { Position } from './question.js'
 
 /** The scope of a cursor: another dataset, version, filter or subscription refuses the cursor. */
@@ -54,13 +55,18 @@ export function readCursor(key: Uint8Array, scope: CursorScope, text: string): P
   const isWhole = bytes.length === cursorBytes && bytes.toString('base64url') === text
   const plain = isWhole ? positionOf(key, scope, bytes) : null
   if (!plain || bytes[0] !== format || bytes.toString('hex', 1, headBytes) !== scope.version) {
-    throw badRequest(
-      'The cursor is not valid for this request. Repeat the request that gave it with the same ' +
-        'filters, or start again without a cursor.',
-      { kind: 'drop-cursor' },
-    )
+    throw badCursor()
   }
   return { file: plain.readUInt32BE(0), row: plain.readUIntBE(4, 6) }
+}
+
+/** The refusal of a cursor, with the same text for every reason. */
+export function badCursor(): ServiceError {
+  return badRequest(
+    'The cursor is not valid for this request. Repeat the request that gave it with the same ' +
+      'filters, or start again without a cursor.',
+    { kind: 'drop-cursor' },
+  )
 }
 
 /** Decrypts the position of a complete cursor; null if the signature is wrong. */

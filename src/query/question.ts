@@ -5,7 +5,7 @@ import type { RowFormat } from './page-format.js'
 
 /** A row's place in a version: file by file, row by row. Every answer has this order. */
 export interface Position {
-  /** Index into `version.files`. */
+  /** Counts through the version's files, then through its dropped files. */
   readonly file: number
   /** Row number in the file, from 0. */
   readonly row: number

@@ -6,7 +6,8 @@ import type { Column } from '../columns/column.js'
 import { badRequest } from '../errors.js'
 import type { FilterText } from '../errors.js'
 import { didYouMean, nearestNames, quoted } from '../text.js'
-import { cursorVersion, readCursor, writeCursor } from './cursor.js'
+import { canContinue } from '../versions/choose-files.js'
+import { badCursor, cursorVersion, readCursor, writeCursor } from './cursor.js'
 import type { CursorScope } from './cursor.js'
 import { rowFormatOf } from './page-format.js'
 import type { PageFormat } from './page-format.js'
@@ -93,10 +94,11 @@ function askedOf(
     principal,
     filters: filterKey,
   }
-  const after = raw.cursor === null ? null : readCursor(cursorKey, scope, raw.cursor)
-  if (after === null && filters.length === 0) requireSomeFilter(access)
   const asked = filters.flatMap(({ predicates }) => predicates)
   const predicates = [...access.predicates, ...asked]
+  const after = raw.cursor === null ? null : readCursor(cursorKey, scope, raw.cursor)
+  if (after && !canContinue(access.version, predicates, after.file)) throw badCursor()
+  if (after === null && filters.length === 0) requireSomeFilter(access)
   const format = raw.format ?? 'json'
   return {
     access,

@@ -1,35 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isMap, isSeq, parse } from 'yaml'
-import type { Node, Pair, YAMLMap, YAMLSeq } from 'yaml'
+import { isMap, parse } from 'yaml'
+import type { Node, Pair, YAMLMap } from 'yaml'
 import { readLocatedYaml } from './located-yaml.js'
 import { RegistryError } from './registry.js'
 import { recordOf } from './shape.js'
-import { endOf, hasComments, pairOf, replace, rootOf, startOf, valueAt } from './yaml-nodes.js'
-import { flowText, lineBreakOf, lineEnd, lineStart, scalarText, splice } from './yaml-text.js'
+import { endOf, hasComments, pairOf, replace, rootOf, startOf } from './yaml-nodes.js'
+import { flowText, lineBreakOf, lineEnd, scalarText, splice } from './yaml-text.js'
 import type { Splice } from './yaml-text.js'
-
-/**
- * The registry's text with other `files` in one dataset. Comments, order, quoting and every other
- * byte stay; a list stays a list.
- * @throws RegistryError for invalid YAML; Error if other parts would have to change
- */
-export function withDatasetFiles(
-  text: string,
-  dataset: string,
-  files: string | readonly string[],
-): string {
-  const before = contentOf(text)
-  const wanted = typeof files === 'string' ? [files] : files
-  const node = valueAt(rootOf(text), ['datasets', dataset, 'files'])
-  if (!node || wanted.length === 0) throw notEditable(`datasets.${dataset}.files`)
-  const result = splice(text, filesChanges(text, node, wanted))
-  const datasets = recordOf(before['datasets'])
-  const written = recordOf(recordOf(recordOf(contentOf(result)['datasets'])[dataset]))['files']
-  if (!isDeepStrictEqual([written].flat(), wanted)) throw notEditable(`datasets.${dataset}.files`)
-  const entry = { ...recordOf(datasets[dataset]), files: written }
-  requireSame(result, { ...before, datasets: { ...datasets, [dataset]: entry } })
-  return result
-}
 
 /**
  * The registry's text with one more dataset after the others, indented like them. `block` holds the
@@ -64,46 +41,6 @@ function plain(value: unknown): unknown {
 
 function notEditable(key: string): Error {
   return new Error(`${key} in the registry can't be edited automatically; edit it by hand`)
-}
-
-function filesChanges(text: string, node: Node, files: readonly string[]): readonly Splice[] {
-  const [first = ''] = files
-  const list = `[${files.map(scalarText).join(', ')}]`
-  if (isSeq(node) && !node.flow) return listChanges(text, node, files)
-  if (isSeq(node)) {
-    if (hasComments(node)) throw notEditable('files')
-    return [replace(text, node, list)]
-  }
-  return [replace(text, node, files.length === 1 ? scalarText(first) : list)]
-}
-
-/** Replaces item by item, to keep the comments between them. */
-function listChanges(
-  text: string,
-  { items, srcToken }: YAMLSeq,
-  files: readonly string[],
-): readonly Splice[] {
-  const nodes = items as readonly Node[]
-  const kept = nodes.slice(0, files.length)
-  const last = kept.at(-1)
-  if (!last || srcToken?.type !== 'block-seq') throw notEditable('files')
-  const changes = kept.map((node, index) => replace(text, node, scalarText(files[index] ?? '')))
-  for (const node of nodes.slice(files.length)) changes.push(removal(text, node))
-  const end = lineEnd(text, endOf(text, last))
-  const begin = lineBreakOf(text) + ' '.repeat(srcToken.indent)
-  const added = files.slice(nodes.length).map((file) => `${begin}- ${scalarText(file)}`)
-  return [...changes, { start: end, end, text: added.join('') }]
-}
-
-/** Removes an item; a comment after it stays on its line. */
-function removal(text: string, node: Node): Splice {
-  const dash = text.lastIndexOf('-', startOf(node))
-  const end = endOf(text, node)
-  const lineStop = lineEnd(text, end)
-  const comment = text.slice(end, lineStop).trimStart()
-  if (comment !== '') return { start: dash, end: lineStop - comment.length, text: '' }
-  const nextLine = lineStop + (text.startsWith('\r\n', lineStop) ? 2 : 1)
-  return { start: lineStart(text, dash), end: Math.min(nextLine, text.length), text: '' }
 }
 
 const rootLevel = 2

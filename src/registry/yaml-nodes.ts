@@ -1,5 +1,5 @@
 import { isCollection, isMap, isScalar, parseDocument } from 'yaml'
-import type { Node, Pair, YAMLMap, YAMLSeq } from 'yaml'
+import type { Node, Pair, YAMLMap } from 'yaml'
 import type { Splice } from './yaml-text.js'
 
 /** The root of a YAML text; its nodes have their ranges in the text. */
@@ -11,13 +11,6 @@ export function rootOf(text: string): unknown {
 export function pairOf(node: unknown, name: string): Pair | undefined {
   if (!isMap(node)) return undefined
   return node.items.find(({ key }) => isScalar(key) && String(key.value) === name)
-}
-
-/** The node at a path of keys, if there is one. */
-export function valueAt(root: unknown, path: readonly string[]): Node | undefined {
-  const found = path.reduce((node: unknown, step) => pairOf(node, step)?.value, root)
-  // A value in a parsed document is a node, or null if nothing is written.
-  return (found ?? undefined) as Node | undefined
 }
 
 /** A change that replaces a node. */
@@ -37,13 +30,13 @@ export function endOf(text: string, node: Node): number {
   const last = isCollection(node) && !node.flow ? node.items.at(-1) : undefined
   if (last === undefined) return start + text.slice(start, end).trimEnd().length
   const pair = isMap(node) ? (last as Pair) : null
-  // As above: keys and values of a parsed document are nodes or null.
+  // Keys and values of a parsed document are nodes, or null if nothing is written.
   const inner = (pair ? (pair.value ?? pair.key) : last) as Node | null
   return inner ? endOf(text, inner) : end
 }
 
 /** Whether a `[ … ]` or `{ … }` has comments inside. */
-export function hasComments({ srcToken }: YAMLMap | YAMLSeq): boolean {
+export function hasComments({ srcToken }: YAMLMap): boolean {
   if (srcToken?.type !== 'flow-collection') return true
   const tokens = srcToken.items.flatMap(({ start, sep }) => [...start, ...(sep ?? [])])
   return tokens.some(({ type }) => type === 'comment')

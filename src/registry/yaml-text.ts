@@ -41,11 +41,6 @@ export function lineEnd(text: string, offset: number): number {
   return found ? offset + found.index : text.length
 }
 
-/** The start of the line of `offset`. */
-export function lineStart(text: string, offset: number): number {
-  return text.lastIndexOf('\n', offset - 1) + 1
-}
-
 /** The text with these changes, which must not overlap. */
 export function splice(text: string, changes: readonly Splice[]): string {
   const inOrder = [...changes].sort((left, right) => right.start - left.start)

@@ -57,6 +57,8 @@ interface SeenRows {
 }
 
 const exampleColumns = 4
+/** For all datasets: about a hundred bytes for each plan. */
+const cachedLettersMax = 8 * 1024 ** 2
 
 /**
  * Describes datasets for one access: row counts and examples come from the caller's own window and
@@ -64,7 +66,10 @@ const exampleColumns = 4
  */
 export class Descriptions {
   readonly #engine: Engine
-  readonly #facts = new AccessCache<SeenRows>()
+  readonly #facts = new AccessCache<SeenRows>(
+    cachedLettersMax,
+    ({ sample }) => JSON.stringify([...sample]).length,
+  )
 
   constructor(engine: Engine) {
     this.#engine = engine

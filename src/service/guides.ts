@@ -41,6 +41,8 @@ export interface GuideFailure {
 }
 
 const sampleRows = 3
+/** For all guides: some hundred bytes for each column of each plan. */
+const cachedLettersMax = 32 * 1024 ** 2
 /** For a caller that waits for the guide. */
 const usualPatienceMs = 3000
 /** For guides that are prepared before any request. */
@@ -62,7 +64,10 @@ interface RowFacts extends Pick<
 export class Guides {
   readonly #engine: Engine
   readonly #descriptions: Descriptions
-  readonly #facts = new AccessCache<RowFacts>()
+  readonly #facts = new AccessCache<RowFacts>(
+    cachedLettersMax,
+    (facts) => JSON.stringify(facts).length,
+  )
 
   constructor(engine: Engine, descriptions: Descriptions) {
     this.#engine = engine
@@ -96,13 +101,19 @@ export class Guides {
     })
   }
 
-  /** Makes the guides for every plan; `report` gets failures, and those are made on demand. */
+  /**
+   * Makes the guides for every plan, unless they are cached, until the cache is full. The others,
+   * and those whose failure `report` gets, are made on demand.
+   */
   async prepare(
     catalog: Catalog,
     signal: AbortSignal,
     report: (failure: GuideFailure) => void,
   ): Promise<void> {
-    for (const access of possibleAccesses(catalog)) {
+    const accesses = possibleAccesses(catalog)
+    this.#facts.retain(accesses)
+    for (const access of accesses) {
+      if (this.#facts.isFull) return
       try {
         await this.guide(access, { signal, client: 'preparation' }, preparePatienceMs)
       } catch (cause) {

@@ -2,19 +2,44 @@ import type { Value } from '../columns/filter-value.js'
 import type { Predicate } from '../columns/predicate.js'
 import type { Bounds, DataFile, Version } from './version.js'
 
-/** The files that may hold a row for every predicate, as indexes into `version.files`. */
+/** The files that may hold a row for every predicate, as indexes. */
 export function filesThatMayHold(
-  version: Version,
+  files: readonly DataFile[],
   predicates: readonly Predicate[],
 ): readonly number[] {
   const tests = predicates.map(fileTest)
-  const { first, end } = rangeThatMayHold(version, predicates)
+  const { first, end } = rangeThatMayHold(files, predicates)
   const chosen: number[] = []
   for (let index = first; index < end; index += 1) {
-    const file = version.files[index]
+    const file = files[index]
     if (file && file.rows > 0 && tests.every((mayHold) => mayHold(file))) chosen.push(index)
   }
   return chosen
+}
+
+/**
+ * Whether the dropped files give the rows that meet the predicates in the version's order: the rows
+ * are in at most one file, which keeps it.
+ */
+export function areDroppedInOrder(
+  { dropped }: Pick<Version, 'dropped'>,
+  predicates: readonly Predicate[],
+): boolean {
+  const chosen = filesThatMayHold(dropped, predicates)
+  return chosen.length <= 1 && chosen.every((index) => dropped[index]?.keepsOrder)
+}
+
+/** Whether a walk can go on after a row of this file, by its index in the version. */
+export function canContinue(
+  version: Pick<Version, 'files' | 'dropped'>,
+  predicates: readonly Predicate[],
+  file: number,
+): boolean {
+  const { files, dropped } = version
+  if (file < files.length) return true
+  const others = dropped.filter((_, index) => files.length + index !== file)
+  const isOnly = filesThatMayHold(others, predicates).length === 0
+  return isOnly && dropped[file - files.length]?.keepsOrder === true
 }
 
 /** From `first` up to but not including `end`. */
@@ -24,12 +49,12 @@ interface FileRange {
 }
 
 /** Binary search, if the files are sorted by a column: there may be thousands. */
-function rangeThatMayHold(version: Version, predicates: readonly Predicate[]): FileRange {
-  let [first, end] = [0, version.files.length]
+function rangeThatMayHold(files: readonly DataFile[], predicates: readonly Predicate[]): FileRange {
+  let [first, end] = [0, files.length]
   for (const predicate of predicates) {
-    if (predicate.kind !== 'eq' || !isSorted(version, predicate.column.name)) continue
+    if (predicate.kind !== 'eq' || !isSorted(files, predicate.column.name)) continue
     const { column, value } = predicate
-    const boundsAt = (index: number) => version.files[index]?.bounds.get(column.name)
+    const boundsAt = (index: number) => files[index]?.bounds.get(column.name)
     first = firstIndex(first, end, (index) => {
       const bounds = boundsAt(index)
       return bounds ? compareValues(bounds.max, value) >= 0 : true
@@ -53,18 +78,18 @@ function firstIndex(first: number, end: number, isMet: (index: number) => boolea
   return low
 }
 
-const sortedColumns = new WeakMap<Version, Map<string, boolean>>()
+const sortedColumns = new WeakMap<readonly DataFile[], Map<string, boolean>>()
 
 /** Whether every file's bounds of a column are at least those of the file before. */
-function isSorted(version: Version, name: string): boolean {
-  const known = sortedColumns.get(version) ?? new Map<string, boolean>()
-  sortedColumns.set(version, known)
-  const sorted = known.get(name) ?? findWhetherSorted(version, name)
+function isSorted(files: readonly DataFile[], name: string): boolean {
+  const known = sortedColumns.get(files) ?? new Map<string, boolean>()
+  sortedColumns.set(files, known)
+  const sorted = known.get(name) ?? findWhetherSorted(files, name)
   known.set(name, sorted)
   return sorted
 }
 
-function findWhetherSorted({ files }: Version, name: string): boolean {
+function findWhetherSorted(files: readonly DataFile[], name: string): boolean {
   return files.every(({ bounds }, index) => {
     const [before, now] = [files[index - 1]?.bounds.get(name), bounds.get(name)]
     if (!now) return false

@@ -1,14 +1,29 @@
 /** Bounds the share of the thread pool. */
-const atOnce = 64
+const atOnceUsual = 64
 
-/** The results of work on each item, in order, with a bounded number at the same time. */
+/**
+ * The results of work on each item, in order, with a bounded number at the same time. After a
+ * failure no more work begins.
+ */
 export async function inBatches<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,
+  atOnce = atOnceUsual,
 ): Promise<readonly R[]> {
   const results: R[] = []
-  for (let first = 0; first < items.length; first += atOnce) {
-    results.push(...(await Promise.all(items.slice(first, first + atOnce).map(work))))
+  const waiting = items.entries()
+  let hasFailed = false
+  const workOn = async () => {
+    for (const [index, item] of waiting) {
+      if (hasFailed) return
+      results[index] = await work(item)
+    }
+  }
+  const workers = Array.from({ length: Math.min(atOnce, items.length) }, () => workOn())
+  try {
+    await Promise.all(workers)
+  } finally {
+    hasFailed = true
   }
   return results
 }

@@ -31,12 +31,21 @@ export interface DataFile {
   readonly bounds: ReadonlyMap<string, Bounds | null>
 }
 
+/** A file as it was dropped, of a version that is served from a packed copy. */
+export interface DroppedFile extends DataFile {
+  /** Whether its rows follow one another in the version's order as they do in the file. */
+  readonly keepsOrder: boolean
+}
+
 /** The files of a dataset at one moment. They never change: every read returns the same rows. */
 export interface Version {
   /** Derived from the files' content and the columns' definitions. */
   readonly id: string
   readonly dataset: string
+  /** They define the stored order. */
   readonly files: readonly DataFile[]
+  /** Of a packed version: the files that it was made from, with the same rows; else empty. */
+  readonly dropped: readonly DroppedFile[]
   readonly columns: readonly Column[]
   readonly key: readonly Column[]
   readonly history: Column | null
@@ -46,6 +55,11 @@ export interface Version {
   readonly bytes: number
   /** When the newest file was written, in milliseconds since 1970. */
   readonly modifiedMs: number
+}
+
+/** The files of every form of the rows; a position counts through them. */
+export function allFiles({ files, dropped }: Version): readonly DataFile[] {
+  return dropped.length === 0 ? files : [...files, ...dropped]
 }
 
 /** Whether two versions have the same files, and none was written to in between. */

@@ -34,31 +34,34 @@ const procurement = {
 } as const
 
 const registry = { reason: null, updatedAt: noon }
+const names = ['procurement', 'financials']
 
 await t.test('the states that the server saved are read by another process, by name', async (t) => {
   const path = storePath(t)
   const server = openStore(t, path)
   const commandLine = openStore(t, path)
   t.same(listDatasetStates(commandLine), [])
-  saveDatasetStates(server, [procurement, financials], registry)
+  saveDatasetStates(server, names, [procurement, financials], registry)
   t.same(listDatasetStates(commandLine), [financials, procurement])
   t.same(readRegistryState(commandLine), registry)
 })
 
-await t.test(
-  'a later save replaces the list: a dataset that left the registry is gone',
-  async (t) => {
-    const store = openStore(t)
-    saveDatasetStates(store, [financials, procurement], registry)
-    const refreshed = { ...financials, version: 'v8', updatedAt: noon + 1 }
-    saveDatasetStates(store, [refreshed], registry)
-    t.same(listDatasetStates(store), [refreshed])
-  },
-)
-
-await t.test('a failed save keeps the last list', async (t) => {
+await t.test('a later save changes what it holds, and removes what left the registry', (t) => {
   const store = openStore(t)
-  saveDatasetStates(store, [financials], registry)
-  t.throws(() => saveDatasetStates(store, [procurement, procurement], registry))
+  saveDatasetStates(store, names, [financials, procurement], registry)
+  const refreshed = { ...financials, version: 'v8', updatedAt: noon + 1 }
+  saveDatasetStates(store, names, [refreshed], registry)
+  t.same(listDatasetStates(store), [refreshed, procurement])
+  saveDatasetStates(store, ['procurement'], [], registry)
+  t.same(listDatasetStates(store), [procurement])
+  t.end()
+})
+
+await t.test('a failed save keeps the last list', (t) => {
+  const store = openStore(t)
+  saveDatasetStates(store, names, [financials], registry)
+  const unreadable = { ...procurement, status: 'gone' } as unknown as typeof procurement
+  t.throws(() => saveDatasetStates(store, ['procurement'], [unreadable], registry))
   t.same(listDatasetStates(store), [financials])
+  t.end()
 })

@@ -72,7 +72,7 @@ const works: Readonly<Record<string, (version: Version, signal: AbortSignal) => 
     },
     packing: (version, signal) => {
       const [file] = version.files
-      const order = packOrder(version, `${file?.path ?? ''}-packed`, memoryBytes)
+      const order = packOrder(version, `${file?.path ?? ''}-packed`, false, memoryBytes)
       return duckDbPacker()(order, { signal, report: () => {} })
     },
     'measuring what packing gains': (version, signal) => duckDbGain(memoryBytes)(version, signal),

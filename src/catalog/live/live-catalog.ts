@@ -2,28 +2,43 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readRegistry } from '../../catalog.js'
 import type { Catalog } from '../../catalog.js'
+import type { DatasetEntry } from '../../registry/registry-schema.js'
 import { RegistryError } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
 import { requireSoldPlans } from '../../registry/sold-plans.js'
 import type { SoldPlan } from '../../registry/sold-plans.js'
 import { identityOrNull } from '../../versions/files/disk-state.js'
-import type { PackOrder, PackedFile } from '../../versions/packing/packer.js'
+import { inBatches } from '../../versions/in-batches.js'
+import type { PackOrder } from '../../versions/packing/packer.js'
 import type { LostVersion } from '../../versions/store/damage-state.js'
 import type { Storage } from '../../versions/store/disk-use.js'
 import type { CheckedFile, Verdict } from '../../versions/store/file-checks.js'
+import { allFiles } from '../../versions/version.js'
 import type { DataFile, Version } from '../../versions/version.js'
+import type { Dataset } from '../dataset.js'
 import { reasonOf } from '../open-dataset.js'
 import { LiveDataset } from './live-dataset.js'
-import type { LiveDatasetOptions } from './live-dataset.js'
-import type { DatasetDefinition, UpdateOptions, UpdateResult } from './update.js'
+
+import { strongest } from './update.js'
+import type {
+  DatasetDefinition,
+  LiveDatasetOptions,
+  UpdateOptions,
+  UpdateResult,
+} from './update.js'
 
 export interface LiveCatalogOptions extends LiveDatasetOptions {
   readonly registryPath: string
   /** Plans in use by live subscriptions: a registry that removes one is refused. */
   readonly sold: () => readonly SoldPlan[]
-  /** Called when a version is withdrawn because the content of a file changed. */
+  /** Called when a version is withdrawn because a file's content changed. */
   readonly onLostVersion?: (loss: LostVersion) => void
+  /** Called while `open` opens datasets: how many are, of how many. */
+  readonly onOpened?: (opened: number, datasets: number) => void
 }
+
+/** Datasets that a start opens at the same time; a running server leaves the cores to queries. */
+const atOnceAtStart = 4
 
 /** What is served at one moment. */
 export interface Serving {
@@ -131,7 +146,9 @@ export class LiveCatalog {
   /** The served files, those of superseded versions last. */
   get storedFiles(): readonly DataFile[] {
     const datasets = [...this.#datasets.values()]
-    const newest = datasets.flatMap(({ dataset }) => dataset.version?.files ?? [])
+    const newest = datasets.flatMap(({ dataset }) =>
+      dataset.version ? allFiles(dataset.version) : [],
+    )
     return [...newest, ...datasets.flatMap(({ earlierFiles }) => earlierFiles)]
   }
 
@@ -148,18 +165,10 @@ export class LiveCatalog {
     return this.#datasets.get(order.dataset)?.pendingPack.order === order
   }
 
-  /** Serves a packed copy, if its order is still wanted. */
-  takePacked(order: PackOrder, packed: readonly PackedFile[]): Promise<void> {
-    return this.#inTurn(async () => {
-      const dataset = this.#datasets.get(order.dataset)
-      if (await dataset?.takePacked(order, packed)) this.#show()
-    })
-  }
-
   /** Records why an order failed; it is not retried for a while. */
-  notPacked(order: PackOrder, cause: unknown): void {
+  async notPacked(order: PackOrder, cause: unknown): Promise<void> {
     const reason = reasonOf(cause, this.#serving.registry.folder)
-    this.#datasets.get(order.dataset)?.pendingPack.fail(order, reason, this.#options.now())
+    await this.#datasets.get(order.dataset)?.notPacked(order, reason)
   }
 
   /** Why packing a dataset failed; null if it did not. */
@@ -220,13 +229,20 @@ export class LiveCatalog {
   }
 
   async #updateAll(registry: Registry, options: UpdateOptions): Promise<UpdateResult> {
-    const results: UpdateResult[] = []
-    for (const [name, entry] of registry.datasets) {
-      const definition = { registry, entry }
-      const dataset = this.#datasets.get(name) ?? (await this.#addDataset(name, definition))
-      results.push(await dataset.update(definition, options))
-      if (results.at(-1) === 'changed' && !options.isFirst) this.#show()
+    const { isFirst } = options
+    const { onOpened = () => undefined } = isFirst ? this.#options : {}
+    let opened = 0
+    onOpened(0, registry.datasets.size)
+    const update = async ([name, entry]: readonly [string, DatasetEntry]) => {
+      const known = this.#datasets.get(name)
+      const dataset = known ?? (await this.#addDataset(name, { registry, entry }))
+      const result = await dataset.update({ registry, entry }, options)
+      onOpened(++opened, registry.datasets.size)
+      const shown = this.#serving.catalog.datasets.get(name)
+      if (!isFirst && listed(dataset) !== shown) this.#show()
+      return result
     }
+    const results = await inBatches([...registry.datasets], update, isFirst ? atOnceAtStart : 1)
     for (const [name, dataset] of this.#datasets) {
       if (registry.datasets.has(name)) continue
       this.#datasets.delete(name)
@@ -237,8 +253,8 @@ export class LiveCatalog {
 
   async #addDataset(name: string, definition: DatasetDefinition): Promise<LiveDataset> {
     const dataset = this.#dropped.get(name) ?? new LiveDataset(name, definition, this.#options)
-    if (!this.#dropped.delete(name)) await dataset.restore()
     this.#datasets.set(name, dataset)
+    if (!this.#dropped.delete(name)) await dataset.restore()
     return dataset
   }
 
@@ -257,9 +273,8 @@ export class LiveCatalog {
 
   #snapshot(registry: Registry, registryReason: string | null): Serving {
     const datasets = [...registry.datasets.keys()].flatMap((name) => {
-      const dataset = this.#datasets.get(name)?.dataset
-      // A new dataset is not listed before it was opened once.
-      return dataset?.version || dataset?.reason ? [[name, dataset] as const] : []
+      const dataset = listed(this.#datasets.get(name))
+      return dataset ? [[name, dataset] as const] : []
     })
     const { demo, prompts } = registry
     const catalog = Object.freeze({ datasets: new Map(datasets), demo, prompts })
@@ -276,7 +291,8 @@ export class LiveCatalog {
   }
 }
 
-function strongest(results: readonly UpdateResult[]): UpdateResult {
-  if (results.includes('unsettled')) return 'unsettled'
-  return results.includes('changed') ? 'changed' : 'unchanged'
+/** A new dataset is not listed before it was opened once. */
+function listed(live: LiveDataset | undefined): Dataset | undefined {
+  const dataset = live?.dataset
+  return dataset?.version || dataset?.reason ? dataset : undefined
 }

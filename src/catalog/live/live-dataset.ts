@@ -1,36 +1,32 @@
 import { join } from 'node:path'
+import type { ContentFile } from '../../versions/files/build-version.js'
 import { readDiskState } from '../../versions/files/disk-state.js'
-import type { OpenFiles } from '../../versions/opener.js'
-import { openPacked } from '../../versions/packing/packed-content.js'
-import type { PackOrder, PackedFile } from '../../versions/packing/packer.js'
-import { DamageState, damageText, isServedFrom } from '../../versions/store/damage-state.js'
-import { isSameFile, lostVersions } from '../../versions/store/damage-state.js'
+import type { PackOrder } from '../../versions/packing/packer.js'
+import { DamageState, damageText, isSameFile } from '../../versions/store/damage-state.js'
+import { lostVersions, withoutFile } from '../../versions/store/damage-state.js'
 import type { LostVersion } from '../../versions/store/damage-state.js'
 import { storageOf } from '../../versions/store/disk-use.js'
 import type { Storage } from '../../versions/store/disk-use.js'
-import type { CheckedFile, FileChecks, Verdict } from '../../versions/store/file-checks.js'
+import type { CheckedFile, Verdict } from '../../versions/store/file-checks.js'
 import { KnownFiles } from '../../versions/store/known-files.js'
+import { foldersOf } from '../../versions/store/manifest.js'
 import type { Content } from '../../versions/store/manifest.js'
 import { SupersededVersions } from '../../versions/store/superseded-versions.js'
 import { VersionFolders } from '../../versions/store/version-folders.js'
-import { isSameOnDisk } from '../../versions/version.js'
+import { allFiles, isSameOnDisk } from '../../versions/version.js'
 import type { DataFile, Version } from '../../versions/version.js'
 import { earlierVersion, narrowedDataset, registryDataset } from '../dataset.js'
 import type { Dataset } from '../dataset.js'
-import { joinDataset, openDataset, reasonOf } from '../open-dataset.js'
+import { copyOf, joinDataset, openDataset, reasonOf } from '../open-dataset.js'
 import { dataLossReason } from './data-loss.js'
 import { PendingPack } from './pending-pack.js'
 import { UpdateAttempts } from './update-attempts.js'
-import type { DatasetDefinition, UpdateOptions, UpdateResult } from './update.js'
-
-export interface LiveDatasetOptions {
-  readonly openFiles: OpenFiles
-  /** Which stored files were verified; shared by everything that reads or writes them. */
-  readonly checks: FileChecks
-  readonly versionsFolder: string
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-}
+import type {
+  DatasetDefinition,
+  LiveDatasetOptions,
+  UpdateOptions,
+  UpdateResult,
+} from './update.js'
 
 /**
  * One dataset of a running server: the served version, the earlier ones that walks may still use,
@@ -46,7 +42,7 @@ export class LiveDataset {
   readonly #damage = new DamageState()
   /** Folders whose files crashed the engine. */
   readonly #broken = new Set<string>()
-  /** What `pack: auto` has still to do. */
+  /** The packed copy of the served files. */
   readonly pendingPack = new PendingPack()
   #definition: DatasetDefinition
   #dataset: Dataset
@@ -79,21 +75,26 @@ export class LiveDataset {
   /** Serves the versions of an earlier process: walks go on, and a bad file changes nothing. */
   async restore(): Promise<void> {
     const found = await this.#folders.readAll()
-    for (const { manifest } of found) this.#known.addManifest(manifest)
+    for (const { content } of found) this.#known.addManifest(content)
     const current = found.findLast(({ supersededAt }) => supersededAt === null)
     // Kept even if the registry does not fit it now, because a later one may.
-    if (current) this.#content = { folder: current.folder, ...current.manifest }
+    if (current) this.#content = current.content
     for (const each of found) {
-      const dataset = await this.#join(each.manifest.files)
+      const dataset = await this.#join(each.content)
       if (!dataset?.version) continue
       if (each === current) {
         this.#dataset = dataset
       } else {
         const supersededAt = each.supersededAt ?? this.#options.now()
-        this.#earlier.add({ ...each, version: dataset.version, supersededAt })
+        const folders = foldersOf(each.content)
+        this.#earlier.add({ version: dataset.version, folders, supersededAt })
       }
     }
+    const { entry } = this.#definition
+    this.#earlier.expire(this.#options.now(), entry)
     this.#dataset = this.#withEarlier(this.#dataset)
+    const copy = current && copyOf(this.#folders.parent, entry, current.content)
+    if (copy) this.pendingPack.update(copy, null, false)
   }
 
   /** Follows the registry and the files. */
@@ -104,8 +105,8 @@ export class LiveDataset {
     const { now } = this.#options
     const { doubted } = this.#known
     const state = await readDiskState(definition.registry, definition.entry, doubted)
-    const { key, folders } = state
-    this.#sourceFolders = folders
+    const key = `${state.key} ${await this.pendingPack.copyIdentity()}`
+    this.#sourceFolders = state.folders
     const isForced = force && (this.#dataset.reason !== null || doubted.size > 0)
     if (!isForced && !this.#attempts.isDue(key, now())) return 'unchanged'
     const unsettled = isFirst ? null : this.#attempts.unsettled(state, now())
@@ -122,11 +123,12 @@ export class LiveDataset {
       damaged: this.#damage.folders,
     })
     // Found damaged in the meantime: the next update publishes it again.
-    if (opened.content && this.#damage.folders.has(opened.content.folder ?? '')) return 'unsettled'
+    if (opened.content && this.#damage.isIn(opened.content)) return 'unsettled'
+    const isRetry = this.#attempts.isRetry(key)
     this.#attempts.record(key, now(), !opened.content && opened.mayPass)
     try {
       if (opened.content) await this.#offer(opened.dataset, opened.content, force)
-      else await this.#refuse(opened.dataset.reason ?? '')
+      else await this.#refuse(opened.dataset.reason ?? '', isRetry)
       if (!opened.content && opened.isDamaged) this.#damage.addSource(opened.dataset.reason ?? '')
       await this.#sweep(isFirst)
     } catch (cause) {
@@ -138,23 +140,10 @@ export class LiveDataset {
     return 'changed'
   }
 
-  /** Serves a packed copy, if the order is still wanted; false if it is not. */
-  async takePacked(order: PackOrder, packed: readonly PackedFile[]): Promise<boolean> {
-    const { version, reason } = this.#dataset
-    const content = this.#content
-    if (this.pendingPack.order !== order || !version || !content) return false
-    // Reads every byte: damaged files would have been packed under the name of intact ones.
-    if (!(await this.#options.checks.verifyAll(content.files))) {
-      this.pendingPack.drop()
-      return false
-    }
-    const { openFiles, checks } = this.#options
-    const opened = await openPacked(order.target, packed, content, version, openFiles, checks)
-    const dataset = await this.#join(opened.files)
-    if (!dataset) throw new Error('the registry does not fit the packed files')
-    this.#damage.renew(order.target)
-    await this.#serve({ ...dataset, reason }, opened)
-    return true
+  /** Records why an order failed, and verifies the files that it was for. */
+  async notPacked(order: PackOrder, reason: string): Promise<void> {
+    this.pendingPack.fail(order, reason, this.#options.now())
+    await this.#options.checks.verifyAll(this.#content?.files ?? [])
   }
 
   /** Why the stored files are damaged; null if they are not. */
@@ -164,23 +153,43 @@ export class LiveDataset {
 
   /** The files of earlier versions, the newest version first. */
   get earlierFiles(): readonly DataFile[] {
-    return [...this.#earlier.versions].reverse().flatMap(({ files }) => files)
+    return [...this.#earlier.versions].reverse().flatMap(allFiles)
   }
 
-  /** Withdraws the versions that are served from a file with changed content. */
+  /** Withdraws what is served from a file with changed content: versions, or dropped files. */
   lose(file: CheckedFile, verdict: Verdict): readonly LostVersion[] {
-    const content = this.#content
     const lost = lostVersions([this.#dataset.version, ...this.#earlier.versions], file, verdict)
-    const stored = content?.files.find((each) => isSameFile(each, file))
+    const content = this.#content
+    const isThis = (each: CheckedFile) => isSameFile(each, file)
+    const stored = content?.files.find(isThis)
+    const dropped = content?.dropped?.files.find(isThis)
     if (content && stored) {
       const reason = damageText(stored.source.name, verdict, content.origins !== null)
-      if (verdict === 'damaged') this.#damage.add(content, reason)
-      if (verdict === 'damaged' && !content.origins) this.#known.doubt([stored.source])
+      this.#noteDamage(content, stored, verdict, reason)
       this.#withdrawCurrent(reason)
+    } else if (content?.dropped && dropped) {
+      const reason = damageText(dropped.source.name, verdict, false)
+      this.#noteDamage({ ...content.dropped, origins: null }, dropped, verdict, reason)
+      this.#content = { ...content, dropped: null }
+      this.#attempts.reset()
     }
-    this.#earlier.remove((version) => isServedFrom(version, file))
-    this.#dataset = this.#withEarlier(this.#dataset)
+    const { version } = this.#dataset
+    this.#earlier.remove((each) => withoutFile(each, file) === null)
+    this.#earlier.map((each) => withoutFile(each, file) ?? each)
+    const next = version && withoutFile(version, file)
+    this.#dataset = this.#withEarlier({ ...this.#dataset, version: next })
     return lost
+  }
+
+  #noteDamage(
+    content: Pick<Content, 'folder' | 'origins'>,
+    { source }: ContentFile,
+    verdict: Verdict,
+    reason: string,
+  ): void {
+    if (verdict !== 'damaged') return
+    this.#damage.add(content, reason)
+    if (content.origins === null) this.#known.doubt([source])
   }
 
   /** Withdraws a version that can't be read completely; false if it is not served. */
@@ -233,11 +242,13 @@ export class LiveDataset {
   }
 
   /** Keeps the served files, under the new registry if it fits them. */
-  async #refuse(reason: string): Promise<void> {
-    const dataset = this.#content && (await this.#join(this.#content.files))
-    // Read again: it may have been withdrawn in the meantime.
+  async #refuse(reason: string, isRetry = false): Promise<void> {
+    if (isRetry && reason === this.#dataset.reason) return
+    const before = this.#content
+    const dataset = before && (await this.#join(before))
+    // Read again: it, or a form of it, may have been withdrawn in the meantime.
     const content = this.#content
-    if (content && dataset) await this.#serve({ ...dataset, reason }, content)
+    if (content && dataset && content === before) await this.#serve({ ...dataset, reason }, content)
     else if (content) this.#dataset = narrowedDataset(this.#dataset, this.#definition, reason)
     else {
       const bare = registryDataset(this.#name, this.#definition.entry)
@@ -246,24 +257,27 @@ export class LiveDataset {
   }
 
   async #serve(dataset: Dataset, content: Content): Promise<void> {
-    const folder = this.#content?.folder ?? null
+    const folders = foldersOf(this.#content)
     const supersededAt = this.#options.now()
     await this.#folders.recordServed(content, this.#content, supersededAt)
     // Found damaged in the meantime: the next update publishes it again.
-    if (this.#damage.folders.has(content.folder ?? '')) return
+    if (this.#damage.isIn(content)) return
     const { version } = this.#dataset
-    this.#earlier.replace(version && { version, folder, supersededAt }, dataset.version?.id)
+    this.#earlier.replace(version && { version, folders, supersededAt }, dataset.version?.id)
     this.#content = content
     this.#dataset = this.#withEarlier(dataset)
+    const { entry } = this.#definition
+    const copy = copyOf(this.#folders.parent, entry, content)
+    const isWanted = entry.pack === 'auto' || this.#damage.isCopy(copy)
+    const isToBePacked = isWanted && content.origins === null
     // Before the next packing, which would take a damaged packed copy for a finished one.
-    const isPackedAgain = content.origins === null && this.#definition.entry.pack === 'auto'
-    for (const each of this.#damage.heal(isPackedAgain)) await this.#folders.remove(each)
-    this.pendingPack.update(this.#folders.parent, this.#definition.entry, content, dataset.version)
+    for (const each of this.#damage.heal(isToBePacked)) await this.#folders.remove(each)
+    this.pendingPack.update(copy, dataset.version, isToBePacked)
   }
 
-  async #join(files: Content['files']): Promise<Dataset | null> {
+  async #join(content: Content): Promise<Dataset | null> {
     const { entry, registry } = this.#definition
-    return joinDataset(this.#name, entry, registry, files).catch(() => null)
+    return joinDataset(this.#name, entry, registry, content).catch(() => null)
   }
 
   #withEarlier(dataset: Dataset): Dataset {
@@ -275,7 +289,7 @@ export class LiveDataset {
   }
 
   async #sweep(atOnce: boolean): Promise<void> {
-    const served = [this.#content?.folder ?? [], this.#earlier.folders].flat()
+    const served = [...foldersOf(this.#content), ...this.#earlier.folders]
     const keep = new Set([...served, ...this.pendingPack.folders, ...this.#damage.onDisk])
     await this.#folders.sweep(keep, this.#options.now(), atOnce)
   }

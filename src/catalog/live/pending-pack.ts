@@ -1,17 +1,17 @@
-import type { DatasetEntry } from '../../registry/registry-schema.js'
+import { join } from 'node:path'
+import { identityOrNull } from '../../versions/files/disk-state.js'
 import { packOrder } from '../../versions/packing/pack-order.js'
-import { packedFolder } from '../../versions/packing/packed-content.js'
+import { packRecordName } from '../../versions/packing/pack-record.js'
 import { draftOf } from '../../versions/packing/packer.js'
 import type { PackOrder } from '../../versions/packing/packer.js'
-import type { Content } from '../../versions/store/manifest.js'
 import type { Version } from '../../versions/version.js'
-import { keySourceNames } from '../open-dataset.js'
 
 /** By then, disk or memory may have been freed. */
 const retryMs = 3_600_000
 
-/** Whether the served version is still to be packed, and why packing failed. */
+/** The packed copy of the served content: where it is or would be, and whether it is to be made. */
 export class PendingPack {
+  #target: string | null = null
   #order: PackOrder | null = null
   /** A failed order is not retried for the same files for `retryMs`. */
   #failed: { readonly target: string; readonly reason: string; readonly at: number } | null = null
@@ -26,18 +26,21 @@ export class PendingPack {
     return this.#failed && this.#failed.target === this.#order?.target ? this.#failed.reason : null
   }
 
-  /** The folders that packing writes to. */
-  get folders(): readonly string[] {
-    return this.#order ? [this.#order.target, draftOf(this.#order.target)] : []
+  /** Changes when another process makes the copy. */
+  async copyIdentity(): Promise<string | null> {
+    return this.#target === null ? null : identityOrNull(join(this.#target, packRecordName))
   }
 
-  /** Takes the served content. The order for the same files stays, because it may be running. */
-  update(parent: string, entry: DatasetEntry, content: Content, version: Version | null): void {
-    const isWanted = entry.pack === 'auto' && content.origins === null
+  /** The folders that packing writes to, also by another process. */
+  get folders(): readonly string[] {
+    return this.#target === null ? [] : [this.#target, draftOf(this.#target)]
+  }
+
+  /** Takes the served version. The order for the same files stays, because it may be running. */
+  update(target: string, version: Version | null, isWanted: boolean): void {
+    this.#target = target
     if (!isWanted || !version || version.rows === 0) return this.drop()
-    const sources = content.files.map(({ source }) => source)
-    const target = packedFolder(parent, sources, keySourceNames(entry))
-    if (this.#order?.target !== target) this.#order = packOrder(version, target, null)
+    if (this.#order?.target !== target) this.#order = packOrder(version, target, true, null)
   }
 
   /** Packs nothing until the next update. */

@@ -7,15 +7,23 @@ export interface Unsettled {
   readonly reason: string | null
 }
 
+interface Attempt {
+  readonly key: string
+  readonly retryAt: number
+  /** Failures in a row with the same files. */
+  readonly failures: number
+}
+
 /** Folders whose files come and go all the time are opened anyway after this time. */
 const settleMsMax = 10_000
-/** A failure that may be temporary is retried after this time. */
+/** A failure that may be temporary is retried after this time, then after twice as long. */
 const retryMs = 60_000
+const retryMsMax = 600_000
 
 /** Decides when a dataset's files are opened: once a change has settled, and after a failure. */
 export class UpdateAttempts {
   #seen: { readonly state: DiskState; readonly since: number } | null = null
-  #last: { readonly key: string; readonly retryAt: number } | null = null
+  #last: Attempt | null = null
 
   /** Whether this state of the disk was not opened yet, or is to be opened again. */
   isDue(key: string, now: number): boolean {
@@ -40,8 +48,18 @@ export class UpdateAttempts {
     return null
   }
 
+  /** Records an attempt; `mayPass` if it failed, and may succeed with the same files. */
   record(key: string, now: number, mayPass: boolean): void {
-    this.#last = { key, retryAt: mayPass ? now + retryMs : Infinity }
+    const failures = this.isRetry(key) ? (this.#last?.failures ?? 0) : 0
+    const pauseMs = Math.min(retryMs * 2 ** failures, retryMsMax)
+    this.#last = mayPass
+      ? { key, retryAt: now + pauseMs, failures: failures + 1 }
+      : { key, retryAt: Infinity, failures }
+  }
+
+  /** Whether the last attempt was for this state of the disk. */
+  isRetry(key: string): boolean {
+    return this.#last?.key === key
   }
 
   /** Makes the next check open the files, whatever their state. */

@@ -1,5 +1,17 @@
 import type { DatasetEntry } from '../../registry/registry-schema.js'
 import type { Registry } from '../../registry/registry.js'
+import type { OpenFiles } from '../../versions/opener.js'
+import type { FileChecks } from '../../versions/store/file-checks.js'
+
+/** What every dataset of a running server needs. */
+export interface LiveDatasetOptions {
+  readonly openFiles: OpenFiles
+  /** Which stored files were verified; shared by everything that reads or writes them. */
+  readonly checks: FileChecks
+  readonly versionsFolder: string
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
 
 /** `unsettled`: files are being written; check again soon. */
 export type UpdateResult = 'unchanged' | 'unsettled' | 'changed'
@@ -15,4 +27,10 @@ export interface UpdateOptions {
   readonly isFirst: boolean
   /** Accepts lost columns and rows, and the present content of damaged files. */
   readonly force: boolean
+}
+
+/** The result of several updates. */
+export function strongest(results: readonly UpdateResult[]): UpdateResult {
+  if (results.includes('unsettled')) return 'unsettled'
+  return results.includes('changed') ? 'changed' : 'unchanged'
 }

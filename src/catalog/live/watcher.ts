@@ -21,7 +21,7 @@ const settleMs = 250
 const pollMs = 5000
 /** Checks of thousands of files are slow: the pause is this many times as long. */
 const busyFactor = 4
-const idleFactor = 50
+const idleFactor = 200
 const foldersMax = 4096
 
 /** Checks the disk after events of the file system and every few seconds, one check at a time. */

@@ -86,7 +86,7 @@ function versionFindings(
     const message = 'there is a demo subset, but the registry has no demo token to read it'
     findings.push(finding('demo_without_token', message))
   }
-  if (demo && version.rows > 0 && filesThatMayHold(version, demo).length === 0) {
+  if (demo && version.rows > 0 && filesThatMayHold(version.files, demo).length === 0) {
     findings.push(finding('demo_empty', 'no file can have a row of the demo subset'))
   }
   findings.push(...schemaFindings(version), ...undescribed(version, registry))
@@ -151,7 +151,7 @@ function demoFindings(
     return [finding('demo_rows', `the demo subset has ${many(subsetRows, 'row')}`)]
   }
   // `versionFindings` has reported this case.
-  if (filesThatMayHold(version, demo).length === 0) return []
+  if (filesThatMayHold(version.files, demo).length === 0) return []
   return [finding('demo_empty', 'the demo subset has no rows; choose values that the files have')]
 }
 

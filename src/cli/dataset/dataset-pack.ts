@@ -1,16 +1,14 @@
-import { stat } from 'node:fs/promises'
-import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { mkdir, stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Command } from 'commander'
-import { openCatalog, readRegistry } from '../../catalog.js'
-import { withDatasetFiles } from '../../registry/registry-edit.js'
+import { readRegistry, versionsFolderOf } from '../../catalog.js'
+import { copyOf, openDataset } from '../../catalog/open-dataset.js'
 import type { Registry } from '../../registry/registry.js'
-import { listOf } from '../../registry/registry.js'
-import { readRegistryText, writeRegistry } from '../../registry/write-registry.js'
-import { escapePattern } from '../../versions/files/expand-pattern.js'
 import { FileError } from '../../versions/opener.js'
 import { packOrder } from '../../versions/packing/pack-order.js'
 import { PackError } from '../../versions/packing/packer.js'
 import type { PackOrder, PackProgress, PackedFile } from '../../versions/packing/packer.js'
+import type { Content } from '../../versions/store/manifest.js'
 import type { Version } from '../../versions/version.js'
 import { addCommand, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
@@ -25,18 +23,20 @@ export function addDatasetPack(group: Command, parts: CliParts): void {
   addCommand(group, {
     usage: 'pack <name>',
     description:
-      'Write the dataset to new files that are sorted by its key, for fast look-ups; compare ' +
-      'every cell; then change the registry to the new files. The source files are not changed.',
+      'Copy the dataset into the state folder, sorted by its key, for fast look-ups; compare ' +
+      'every cell. A running server serves the copy within seconds, another at its next start. ' +
+      'Neither the registry nor the source files are changed.',
     options: (command) =>
-      command
-        .option('--to <folder>', 'folder for the new files (default: <source folder>-packed)')
-        .option('--no-switch', 'do not change the registry'),
-    settings: ['registry', 'memoryLimit'],
-    json: 'print {name, folder, files, rows, bytes_before, bytes_after, seconds, switched}',
+      command.option(
+        '--to <folder>',
+        'write the copy to this folder instead, for other tools; the server does not use it',
+      ),
+    settings: ['registry', 'state', 'memoryLimit'],
+    json: 'print {name, folder, files, rows, bytes_before, bytes_after, seconds}',
     examples: [
       'das dataset pack financials',
-      'das dataset pack financials --to /fast/financials --no-switch',
       'das dataset pack financials --memory-limit 1GB --json',
+      'das dataset pack financials --to /exports/financials',
     ],
   }).action((name: string, flags: Flags) => pack(parts, name, flags))
 }
@@ -52,49 +52,44 @@ interface Packed {
 }
 
 async function pack(parts: CliParts, name: string, flags: Flags): Promise<void> {
-  const config = readSettings(['registry', 'memoryLimit'], flags, parts.environment)
-  // Read first: if the registry changes while files are packed, it is not overwritten.
-  const before = await readRegistryText(config.registry)
+  const config = readSettings(['registry', 'state', 'memoryLimit'], flags, parts.environment)
   const registry = await readRegistry(config.registry)
   const entry = findDataset(registry, name)
-  const wanted = typeof flags['to'] === 'string' ? flags['to'] : undefined
-  const folder = await packTarget(name, entry, registry, wanted)
-  const version = await openVersion(parts, registry, name, config.memoryLimit)
+  const to = typeof flags['to'] === 'string' ? flags['to'] : null
+  const exported = to === null ? null : await packTarget(name, entry, registry, to)
+  const { version, content } = await openSources(parts, registry, name, config.memoryLimit)
   if (version.key.length === 0) {
     parts.stderr.write(
       `warning: "${name}" has no key in the registry, so its rows are not sorted; list the ` +
         'columns of its look-ups in key\n',
     )
   }
-  const packed = await packVersion(parts, registry, version, folder, config.memoryLimit, flags)
-  const isSwitched = flags['switch'] !== false
-  if (isSwitched) {
-    const files = `${escapePattern(pathIn(registry, folder))}/*.parquet`
-    await writeRegistry(before, withDatasetFiles(before.text ?? '', name, files))
-  }
-  if (flags.json) printJson(parts, packedJson(packed, isSwitched))
-  else printLines(parts, ...packedLines(parts, registry, packed, isSwitched))
+  const parent = join(versionsFolderOf(config.state), name)
+  const target = exported ?? copyOf(parent, entry, content)
+  const order = packOrder(version, target, exported === null, config.memoryLimit)
+  const packed = await packVersion(parts, registry, version, order, flags)
+  if (flags.json) printJson(parts, packedJson(packed))
+  else printLines(parts, ...packedLines(parts, registry, packed, exported !== null))
 }
 
-async function openVersion(
+async function openSources(
   parts: CliParts,
   registry: Registry,
   name: string,
   memoryLimit: number | null,
-): Promise<Version> {
-  const openFiles = parts.openFiles(memoryLimit)
-  const { datasets } = await openCatalog(registry, { openFiles, versionsFolder: null }, name)
-  const dataset = datasets.get(name)
-  if (dataset?.version) return dataset.version
-  throw new Error(`"${name}" can't be packed: ${dataset?.reason?.split('\n').join('; ')}`)
+): Promise<{ readonly version: Version; readonly content: Content }> {
+  const options = { openFiles: parts.openFiles(memoryLimit), versionsFolder: null }
+  const entry = findDataset(registry, name)
+  const { dataset, content } = await openDataset(name, entry, registry, options)
+  if (content && dataset.version) return { version: dataset.version, content }
+  throw new Error(`"${name}" can't be packed: ${dataset.reason?.split('\n').join('; ')}`)
 }
 
 async function packVersion(
   parts: CliParts,
   registry: Registry,
   version: Version,
-  folder: string,
-  memoryLimit: number | null,
+  order: PackOrder,
   flags: Flags,
 ): Promise<Packed> {
   const startedMs = performance.now()
@@ -102,17 +97,17 @@ async function packVersion(
   const report = ({ stage, ...rows }: PackProgress) => {
     progress.report({ what: stage, ...rows, share: shareOf(stage, rows.rowsDone / rows.rows) })
   }
-  const order = packOrder(version, folder, memoryLimit)
   try {
-    const files = await parts.untilInterrupted((signal) =>
-      parts.packFiles(order, { signal, report }).catch((cause: unknown) => {
+    const files = await parts.untilInterrupted(async (signal) => {
+      await makeParent(order)
+      return parts.packFiles(order, { signal, report }).catch((cause: unknown) => {
         throw signal.aborted ? stopped(cause) : cause
-      }),
-    )
+      })
+    })
     let bytesAfter = 0
     for (const { path } of files) bytesAfter += (await stat(path)).size
     const seconds = Math.round((performance.now() - startedMs) / 100) / 10
-    return { name: version.dataset, folder, version, files, bytesAfter, seconds }
+    return { name: version.dataset, folder: order.target, version, files, bytesAfter, seconds }
   } catch (cause) {
     throw failureWords(cause, registry, order)
   } finally {
@@ -120,16 +115,26 @@ async function packVersion(
   }
 }
 
-function failureWords(cause: unknown, registry: Registry, { dataset, target }: PackOrder): unknown {
+/** @throws PackError if the state folder can't be written */
+async function makeParent({ target, isNamedByContent }: PackOrder): Promise<void> {
+  if (!isNamedByContent) return
+  try {
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    throw new PackError("the folder can't be written", cause)
+  }
+}
+
+function failureWords(cause: unknown, registry: Registry, order: PackOrder): unknown {
   if (cause instanceof FileError) {
     return new Error(`${relative(registry.folder, cause.path)} ${cause.reason}`, { cause })
   }
   const code = cause instanceof PackError ? codeOf(cause.cause) : undefined
   if (code === undefined || !unwritable.includes(code)) return cause
-  const place = `${pathIn(registry, target)}/`
-  const advice =
-    `Name another folder with --to, or write \`pack: auto\` in the entry of "${dataset}": then ` +
-    'the server packs it into its state folder.'
+  const place = `${pathIn(registry, order.target)}/`
+  const advice = order.isNamedByContent
+    ? 'Run the command as the user of the server.'
+    : 'Name another folder with --to.'
   return new Error(`${place} can't be written (${code}). ${advice}`, { cause })
 }
 
@@ -164,8 +169,7 @@ function pathIn({ folder }: Registry, path: string): string {
   return (isFar ? resolve(path) : near).split(sep).join('/')
 }
 
-function packedJson(packed: Packed, isSwitched: boolean) {
-  const { name, folder, version, files, bytesAfter, seconds } = packed
+function packedJson({ name, folder, version, files, bytesAfter, seconds }: Packed) {
   return {
     name,
     folder,
@@ -174,7 +178,6 @@ function packedJson(packed: Packed, isSwitched: boolean) {
     bytes_before: version.bytes,
     bytes_after: bytesAfter,
     seconds,
-    switched: isSwitched,
   }
 }
 
@@ -182,20 +185,15 @@ function packedLines(
   { stdout }: CliParts,
   registry: Registry,
   { name, folder, version, files, bytesAfter, seconds }: Packed,
-  isSwitched: boolean,
+  isExported: boolean,
 ): readonly string[] {
-  const place = escapePattern(pathIn(registry, folder))
   const sizes = `${sizeText(version.bytes)} → ${sizeText(bytesAfter)}`
-  const list = listOf(registry.datasets.get(name)?.files).join(', ')
   const rows = amountOf(stdout, version.rows, 'row')
   const amounts = `${rows} in ${amountOf(stdout, files.length, 'file')}`
   return [
     `${name}: ${amounts}, ${sizes}, in ${seconds} s; every cell was compared.`,
-    ...(isSwitched
-      ? [
-          `The registry now has files: ${place}/*.parquet; the source files are unchanged.`,
-          `A running server serves it within seconds. To undo this, write: files: ${list}`,
-        ]
-      : [`To serve it, write in the registry: files: ${place}/*.parquet`]),
+    isExported
+      ? `The files are in ${pathIn(registry, folder)}/; the server does not use them.`
+      : 'A running server serves the copy within seconds, another at its next start.',
   ]
 }

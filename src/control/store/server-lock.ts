@@ -3,13 +3,15 @@ import Database from 'better-sqlite3'
 import { isBusy } from './pragmas.js'
 import { ensurePrivateFile } from './private-file.js'
 
+const heldByServer =
+  'another server uses this state folder: stop it, or give this one its own (--state)'
 /** Longer than `isHeld` shares the lock. */
 const takeMsMax = 200
 
 /**
- * Reserves a state folder for one server: two servers would remove each other's versions and double
- * the rate limits. It is a lock of the operating system on a file beside the store, which a crash
- * releases. The command line needs no lock and works while the server runs.
+ * Reserves a folder for one process by a lock of the operating system on a file in it, which a
+ * crash releases. A state folder has one server: two would remove each other's versions and double
+ * the rate limits. The command line needs no lock on it and works while the server runs.
  */
 export class ServerLock {
   readonly #db: Database.Database
@@ -19,10 +21,10 @@ export class ServerLock {
   }
 
   /**
-   * @throws Error, for the operator, when another server holds the folder; otherwise the error of
+   * @throws Error, for the operator, when another process holds the folder; otherwise the error of
    *   the system or of SQLite, for example for a full disk
    */
-  static take(path: string): ServerLock {
+  static take(path: string, held = heldByServer): ServerLock {
     ensurePrivateFile(path)
     const db = new Database(path, { timeout: takeMsMax })
     try {
@@ -30,7 +32,7 @@ export class ServerLock {
       db.exec('BEGIN EXCLUSIVE')
     } catch (cause) {
       db.close()
-      throw isBusy(cause) ? held(cause) : cause
+      throw isBusy(cause) ? new Error(held, { cause }) : cause
     }
     return new ServerLock(db)
   }
@@ -57,11 +59,4 @@ export class ServerLock {
   release(): void {
     this.#db.close()
   }
-}
-
-function held(cause: unknown): Error {
-  return new Error(
-    'another server uses this state folder: stop it, or give this one its own (--state)',
-    { cause },
-  )
 }

@@ -33,6 +33,9 @@ interface Checkpoint {
 /** Called after each transaction: with undefined when it is durable, or with the failure. */
 export type WriteWatch = (failure: ServiceError | undefined) => void
 
+/** Runs work in a transaction. */
+type Transaction = Database.Transaction<(work: () => unknown) => unknown>
+
 /** Opens the file at the store's path. */
 type Open = () => Database.Database
 
@@ -48,6 +51,7 @@ export class ControlStore {
   readonly #open: Open
   readonly #statements = new Map<string, Database.Statement<[Values]>>()
   #db: Database.Database
+  #transaction: Transaction
   #identity: string | null
   #watch: WriteWatch | undefined
   #damaged: ((cause: unknown) => void) | undefined
@@ -58,6 +62,7 @@ export class ControlStore {
     this.#path = path
     this.#open = open
     this.#db = open()
+    this.#transaction = transactionOf(this.#db)
     this.#identity = fileIdentity(path)
   }
 
@@ -125,6 +130,7 @@ export class ControlStore {
   reopen(): void {
     const former = this.#db
     this.#db = this.#open()
+    this.#transaction = transactionOf(this.#db)
     this.#identity = fileIdentity(this.#path)
     this.#statements.clear()
     if (this.#busyTimeoutMs !== undefined) this.setBusyTimeout(this.#busyTimeoutMs)
@@ -203,7 +209,8 @@ export class ControlStore {
   }
 
   #transact<T>(work: () => T): T {
-    return this.#guarded(() => this.#db.transaction(work).immediate())
+    // The transaction returns what its work returns.
+    return this.#guarded(() => this.#transaction.immediate(work)) as T
   }
 
   #guarded<T>(work: () => T): T {
@@ -226,6 +233,11 @@ export class ControlStore {
     this.#statements.set(sql, statement)
     return statement
   }
+}
+
+/** Made once for a connection: making one takes as long as a statement. */
+function transactionOf(db: Database.Database): Transaction {
+  return db.transaction((work: () => unknown) => work())
 }
 
 function openToWrite(path: string, options: StoreOptions): Database.Database {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { base62 } from './base62.js'
 
@@ -81,7 +81,7 @@ export const tokenInUrlText =
  * guessed (crates.io does the same), and a backup is complete without a key.
  */
 export function hashToken(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
+  return hash('sha256', text, 'buffer')
 }
 
 /** CRC-32 as base62, fixed width. Against typing errors, not forgery: the hash decides. */

@@ -101,9 +101,11 @@ function jsonListType({ type }: Column, [first]: readonly Value[]): string | nul
   return isInteger && typeof first === 'bigint' ? type.name : null
 }
 
+const textList = LIST(VARCHAR)
+
 /** Binds texts as one list: file paths, and values from them. */
 export function bindTexts(texts: readonly (string | null)[]): BoundValue {
-  return { value: listValue(texts), type: LIST(VARCHAR) }
+  return { value: listValue(texts), type: textList }
 }
 
 /** Binds one text. */

@@ -3,7 +3,7 @@ import { filesThatMayHold } from '../../versions/choose-files.js'
 import type { DataFile, Version } from '../../versions/version.js'
 
 export interface ChosenFile {
-  /** An index into the version's files. */
+  /** Counts through the version's files, then through its dropped files. */
   readonly index: number
   readonly file: DataFile
 }
@@ -20,11 +20,25 @@ export interface Choice {
   readonly isByKey: boolean
 }
 
-/** The files of a version that can hold a row which meets every predicate. */
+/** The files that can hold a row which meets every predicate, of the form that has the order. */
 export function chooseFiles(version: Version, predicates: readonly Predicate[]): Choice {
-  const files = filesThatMayHold(version, predicates).flatMap((index) => {
-    const file = version.files[index]
-    return file ? [{ index, file }] : []
+  return choiceOf(version, predicates, version.files, 0)
+}
+
+/** The same of the dropped files beside them. */
+export function chooseDropped(version: Version, predicates: readonly Predicate[]): Choice {
+  return choiceOf(version, predicates, version.dropped, version.files.length)
+}
+
+function choiceOf(
+  version: Version,
+  predicates: readonly Predicate[],
+  all: readonly DataFile[],
+  first: number,
+): Choice {
+  const files = filesThatMayHold(all, predicates).flatMap((index) => {
+    const file = all[index]
+    return file ? [{ index: first + index, file }] : []
   })
   const hasKey = predicates.some((predicate) => isByKey(version, predicate))
   return { version, predicates, files, isByKey: hasKey }

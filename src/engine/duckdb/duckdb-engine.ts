@@ -6,8 +6,8 @@ import type { FileChecks } from '../../versions/store/file-checks.js'
 import type { DataFile, Version } from '../../versions/version.js'
 import { withController } from '../deadline.js'
 import type { Engine, Profile, ProfileQuestion, ReadOptions, Rows } from '../engine.js'
-import { chooseFiles } from './choice.js'
 import type { Choice } from './choice.js'
+import { chooseForPage, chooseForTotal } from './choose-form.js'
 import { readFailure, serviceErrorOf } from './duckdb-failure.js'
 import { PlainPaths } from './plain-paths.js'
 import { compileCount, compileRead, rowsOf } from './read/compile.js'
@@ -28,6 +28,7 @@ import type { Statement } from './run-statement.js'
 import type { SandboxOptions } from './sandbox.js'
 import { ServingInstance } from './serving.js'
 import type { Session } from './session.js'
+import { splitMemory } from './split-memory.js'
 import { sizeOfCount, sizeOfPage, sizeOfProfile } from './turns/size.js'
 import type { QuerySize } from './turns/turn.js'
 import { Turns } from './turns/turns.js'
@@ -46,9 +47,6 @@ const runsMax = 2
  * After this many fatal errors a version is not read any more: a damaged file harms other queries.
  */
 const breaksMax = 3
-/** A share of the memory; the shared instance gets the rest. */
-const soloMemoryShare = 0.25
-
 type Work<T> = (session: Session) => Promise<T>
 
 /**
@@ -70,8 +68,7 @@ export class DuckDbEngine implements Engine {
   private constructor(options: EngineOptions) {
     this.#options = options
     this.#turns = new Turns(options, () => performance.now())
-    const soloBytes = Math.floor(options.memoryLimitBytes * soloMemoryShare)
-    const sharedBytes = options.memoryLimitBytes - soloBytes
+    const { soloBytes, sharedBytes } = splitMemory(options.memoryLimitBytes)
     this.#solo = new ServingInstance({ ...options, memoryLimitBytes: soloBytes, threads: 1 })
     this.#shared = new ServingInstance({ ...options, memoryLimitBytes: sharedBytes })
   }
@@ -89,7 +86,7 @@ export class DuckDbEngine implements Engine {
   }
 
   read(question: Question, options: ReadOptions): Promise<Rows> {
-    const choice = chooseFiles(question.version, question.predicates)
+    const choice = chooseForPage(question)
     return this.#query(filesOf(choice), sizeOfPage(choice), options, (held) =>
       question.format === 'parquet'
         ? this.#readFile(question, choice, held)
@@ -98,7 +95,7 @@ export class DuckDbEngine implements Engine {
   }
 
   count(version: Version, predicates: readonly Predicate[], options: ReadOptions): Promise<number> {
-    const choice = chooseFiles(version, predicates)
+    const choice = chooseForTotal(version, predicates, 0)
     const size = sizeOfCount(choice)
     return this.#query(filesOf(choice), size, options, ({ signal }) =>
       this.#runPlanned(version, planOf(size), async (session) => {
@@ -115,21 +112,18 @@ export class DuckDbEngine implements Engine {
   }
 
   profile(question: ProfileQuestion, options: ReadOptions): Promise<Profile> {
-    const { version, predicates } = question
-    const size = sizeOfProfile(chooseFiles(version, predicates), question)
-    return this.#query(
-      () => version.files,
-      size,
-      options,
-      ({ signal }) =>
-        this.#runPlanned(version, planOf(size), async (session) => {
-          requireVerified(version.files, this.#checks)
-          const run = (statement: Statement) => session.run(statement, signal)
-          const readable = { ...question, version: this.#paths.version(version) }
-          const profile = await profileColumns(readable, run)
-          await requireUnchanged(version.files, this.#checks)
-          return profile
-        }),
+    const { version, predicates, columns } = question
+    const choice = chooseForTotal(version, predicates, columns.length)
+    const size = sizeOfProfile(choice, question)
+    const files = filesOf(choice)
+    return this.#query(files, size, options, ({ signal }) =>
+      this.#runPlanned(version, planOf(size), async (session) => {
+        requireVerified(files(), this.#checks)
+        const run = (statement: Statement) => session.run(statement, signal)
+        const profile = await profileColumns(question, this.#paths.scan(choice), run)
+        await requireUnchanged(files(), this.#checks)
+        return profile
+      }),
     )
   }
 

@@ -40,8 +40,8 @@ export class PlainPaths {
     return named === undefined ? path : this.#linkOf(named) + rest
   }
 
-  /** The scan with paths that DuckDB can read. */
-  scan<T extends Scan>(scan: T): T {
+  /** The scan or choice of files with paths that DuckDB can read. */
+  scan<T extends Pick<Scan, 'files'>>(scan: T): T {
     if (!scan.files.some(({ file }) => isPattern(file.path))) return scan
     const files = scan.files.map(({ index, file }) => ({ index, file: this.#file(file) }))
     return { ...scan, files }
@@ -50,7 +50,9 @@ export class PlainPaths {
   /** The version with paths that DuckDB can read. */
   version(version: Version): Version {
     const files = this.#files(version.files)
-    return files === version.files ? version : Object.freeze({ ...version, files })
+    const dropped = this.#files(version.dropped)
+    const isSame = files === version.files && dropped === version.dropped
+    return isSame ? version : Object.freeze({ ...version, files, dropped })
   }
 
   /** The order with paths that DuckDB can read; its target is unchanged. */

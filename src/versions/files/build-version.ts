@@ -6,7 +6,8 @@ import { onGrid } from '../../columns/values.js'
 import type { Problem } from '../../registry/registry.js'
 import { quoted } from '../../text.js'
 import type { FileColumn, OpenedFile, TextBounds } from '../opener.js'
-import type { Bounds, DataFile, Version } from '../version.js'
+import type { Bounds, DataFile, DroppedFile, Version } from '../version.js'
+import { readPartitions } from './partition.js'
 import type { Partition, Partitions } from './partition.js'
 import type { SourceFile } from './source-files.js'
 
@@ -21,6 +22,21 @@ export interface ContentFile {
   readonly opened: OpenedFile
 }
 
+/** Of a packed dataset: the files as they were dropped. */
+export interface DroppedContent {
+  /** Where they are published. */
+  readonly folder: string
+  readonly files: readonly ContentFile[]
+  /** The indexes of files whose rows keep their order in the packed files. */
+  readonly inOrder: readonly number[]
+}
+
+/** Opened files, and those that they were packed from. */
+export interface ContentForms {
+  readonly files: readonly ContentFile[]
+  readonly dropped: DroppedContent | null
+}
+
 /** The columns of a version, with their roles. */
 export interface VersionColumns {
   readonly columns: readonly Column[]
@@ -32,20 +48,19 @@ export interface VersionColumns {
 /** Builds the version of these files and columns, and reports problems. */
 export function buildVersion(
   dataset: string,
-  files: readonly ContentFile[],
+  { files, dropped }: ContentForms,
   { columns, key, history, partitions }: VersionColumns,
 ): { readonly version: Version; readonly problems: readonly Problem[] } {
-  const inPath = new Set(partitions.columns.map(({ name }) => name))
-  const own = columns.filter(({ source }) => inPath.has(source))
-  const bounded = [...new Set([...key, ...(history ? [history] : []), ...own])]
-  const layouts: Layouts = new Map()
-  const dataFiles = files.map((file, index) =>
-    dataFile(file, partitions.ofFiles[index] ?? noPartition, bounded, layouts),
-  )
+  const dataFiles = dataFilesOf(files, partitions, { columns, key, history })
+  const originals = dropped?.files ?? []
+  const droppedFiles = dataFilesOf(originals, readPartitions(originals), { columns, key, history })
   const version = Object.freeze({
     id: versionId(files, columns, partitions),
     dataset,
     files: dataFiles,
+    dropped: droppedFiles.map((file, index): DroppedFile =>
+      Object.freeze({ ...file, keepsOrder: dropped?.inOrder.includes(index) ?? false }),
+    ),
     columns,
     key,
     history,
@@ -75,6 +90,20 @@ function versionId(
 }
 
 const noPartition: Partition = new Map()
+
+function dataFilesOf(
+  files: readonly ContentFile[],
+  partitions: Partitions,
+  { columns, key, history }: Omit<VersionColumns, 'partitions'>,
+): readonly DataFile[] {
+  const inPath = new Set(partitions.columns.map(({ name }) => name))
+  const own = columns.filter(({ source }) => inPath.has(source))
+  const bounded = [...new Set([...key, ...(history ? [history] : []), ...own])]
+  const layouts: Layouts = new Map()
+  return files.map((file, index) =>
+    dataFile(file, partitions.ofFiles[index] ?? noPartition, bounded, layouts),
+  )
+}
 
 function dataFile(
   file: ContentFile,

@@ -5,13 +5,15 @@ import type { PackOrder, StoredColumn } from './packer.js'
 export function packOrder(
   version: Version,
   target: string,
+  isNamedByContent: boolean,
   memoryLimitBytes: number | null,
 ): PackOrder {
   const lists = columnLists(version)
   return {
     dataset: version.dataset,
-    files: version.files.map(({ path, rows, types, partition }) => ({
+    files: version.files.map(({ path, guard, rows, types, partition }) => ({
       path,
+      identity: guard,
       rows,
       columns: lists.get(types) ?? [],
       partition: Object.fromEntries(partition),
@@ -19,6 +21,7 @@ export function packOrder(
     columns: version.columns.map(({ source, type }) => ({ name: source, type })),
     key: version.key.map(({ source }) => source),
     target,
+    isNamedByContent,
     memoryLimitBytes,
   }
 }

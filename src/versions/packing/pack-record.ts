@@ -19,6 +19,11 @@ const PackRecordSchema = Type.Object({
   /** Equal for equal sources, columns, key and layout. */
   identity: Type.String(),
   files: Type.Array(FinishedFileSchema),
+  /**
+   * The indexes of source files whose rows keep their order in the packed files; left out before
+   * the end, and by earlier builds.
+   */
+  inOrder: Type.Optional(Type.Array(Type.Integer())),
 })
 
 /** A packed file as read back after writing. */

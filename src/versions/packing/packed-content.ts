@@ -1,15 +1,19 @@
 import { createHash } from 'node:crypto'
-import { stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { ContentFile } from '../files/build-version.js'
 import { identityOf } from '../files/source-files.js'
 import type { SourceFile } from '../files/source-files.js'
 import type { OpenFiles } from '../opener.js'
 import type { FileChecks } from '../store/file-checks.js'
+import type { KnownFiles } from '../store/known-files.js'
+import { isIntact, readManifest } from '../store/manifest.js'
 import type { Content } from '../store/manifest.js'
+import { openPublished } from '../store/open-published.js'
 import { contentIdOf } from '../store/publish.js'
 import type { Version } from '../version.js'
-import type { PackedFile } from './packer.js'
+import { readPackRecord } from './pack-record.js'
+import type { PackRecord } from './pack-record.js'
 
 /** Changes with the packed layout; then every version is packed again. */
 const layoutName = 'packed-1'
@@ -27,22 +31,57 @@ export function packedFolder(
   return join(parent, idOf(layoutName, contentIdOf(sources), ...key))
 }
 
+export interface OpenPackedOptions {
+  readonly openFiles: OpenFiles
+  readonly checks: FileChecks
+  readonly known: KnownFiles
+  /** Folders with damaged files. */
+  readonly damaged: ReadonlySet<string>
+}
+
 /**
- * Opens the packed copy of a version, as content to serve instead.
+ * Opens the packed copy of a version, as content to serve instead: both forms, side by side. Null
+ * without a sound copy.
  * @throws FileError for a file that can't be read
  */
 export async function openPacked(
   folder: string,
-  packed: readonly PackedFile[],
   from: Content,
   version: Version,
-  openFiles: OpenFiles,
-  checks: FileChecks,
-): Promise<Content> {
-  const paths = packed.map(({ path }) => path)
+  options: OpenPackedOptions,
+): Promise<Content | null> {
+  const record = options.damaged.has(folder) ? null : await readPackRecord(folder)
+  if (record === null || from.folder === null) return null
+  const files = await packedFiles(folder, record, from, version, options)
+  if (files === null) {
+    await rm(folder, { recursive: true, force: true })
+    return null
+  }
+  const dropped = { folder: from.folder, files: from.files, inOrder: record.inOrder ?? [] }
+  const origins = from.files.map(({ source }) => source)
+  return { folder, files, boundsOf: from.boundsOf, origins, dropped }
+}
+
+/** Null if the copy is not sound. */
+async function packedFiles(
+  folder: string,
+  record: PackRecord,
+  from: Content,
+  version: Version,
+  { openFiles, checks, known }: OpenPackedOptions,
+): Promise<readonly ContentFile[] | null> {
+  const manifest = await readManifest(folder)
+  if (manifest) {
+    if (!(await isIntact(manifest))) return null
+    known.addManifest(manifest)
+    return openPublished(manifest.files, from.boundsOf, known, openFiles)
+  }
+  // Reads every byte: damaged files would have been packed under the name of intact ones.
+  if (!(await checks.verifyAll(from.files))) return null
+  const paths = record.files.map(({ name }) => join(folder, name))
   const opened = await openFiles(paths, from.boundsOf)
   const required = new Set(version.columns.filter((c) => !c.nullable).map((c) => c.source))
-  const files = await Promise.all(
+  return Promise.all(
     opened.map(async ({ columns, ...facts }, index): Promise<ContentFile> => {
       const path = paths[index] ?? ''
       // Packed files declare every column as nullable.
@@ -52,7 +91,6 @@ export async function openPacked(
       return { source, path, guard: null, hash, opened: { ...facts, columns: kept } }
     }),
   )
-  return { folder, files, boundsOf: from.boundsOf, origins: from.files.map(({ source }) => source) }
 }
 
 /** Identified by content and index; as new as the newest of its sources. */

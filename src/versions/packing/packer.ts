@@ -10,6 +10,8 @@ export interface StoredColumn {
 /** A file to pack. */
 export interface SourceToPack {
   readonly path: string
+  /** The identity that the file must have; null for a copy, which only the server writes to. */
+  readonly identity: string | null
   readonly rows: number
   readonly columns: readonly StoredColumn[]
   /** The columns that the file's path holds (hive), as text. */
@@ -28,6 +30,8 @@ export interface PackOrder {
   readonly key: readonly string[]
   /** The folder to create atomically, in place of an earlier one; continues an unfinished run. */
   readonly target: string
+  /** True if the target's name depends on the content of the files: it has no other copy. */
+  readonly isNamedByContent: boolean
   /** Null = as much as packing profits from, within a share of the machine's memory. */
   readonly memoryLimitBytes: number | null
 }

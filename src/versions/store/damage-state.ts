@@ -1,20 +1,26 @@
+import { allFiles } from '../version.js'
 import type { Version } from '../version.js'
 import type { CheckedFile, Verdict } from './file-checks.js'
+import { foldersOf } from './manifest.js'
 import type { Content } from './manifest.js'
 
-/** A version that was withdrawn because a stored file has other content than when published. */
+/** A version, or its dropped files: withdrawn because a stored file has other content. */
 export interface LostVersion {
   readonly dataset: string
   readonly version: string
   /** Relative to the registry, or within the packed copy. */
   readonly file: string
   readonly verdict: Verdict
+  /** Without its dropped files, a packed version is still served. */
+  readonly form: 'version' | 'dropped files'
 }
 
 /** The damage that this process found in one dataset's stored files. */
 export class DamageState {
   readonly #folders = new Set<string>()
   readonly #onDisk = new Set<string>()
+  /** Damaged packed copies, which are made again at the same place. */
+  readonly #copies = new Set<string>()
   #current: { readonly reason: string; readonly isPacked: boolean } | null = null
 
   /** Folders that are not used again, because the engine may have cached their content. */
@@ -22,9 +28,19 @@ export class DamageState {
     return this.#folders
   }
 
+  /** Whether content is in one of them. */
+  isIn(content: Content): boolean {
+    return foldersOf(content).some((folder) => this.#folders.has(folder))
+  }
+
   /** Those not removed yet: their manifests have the hashes of the source files. */
   get onDisk(): ReadonlySet<string> {
     return this.#onDisk
+  }
+
+  /** Whether a folder held a damaged packed copy, which is to be made again. */
+  isCopy(folder: string): boolean {
+    return this.#copies.has(folder)
   }
 
   /** The damage that is not repaired yet, for the owner; null without one. */
@@ -32,10 +48,11 @@ export class DamageState {
     return this.#current?.reason ?? null
   }
 
-  add({ folder, origins }: Content, reason: string): void {
+  add({ folder, origins }: Pick<Content, 'folder' | 'origins'>, reason: string): void {
     if (folder !== null) {
       this.#folders.add(folder)
       this.#onDisk.add(folder)
+      if (origins !== null) this.#copies.add(folder)
     }
     this.#current = { reason, isPacked: origins !== null }
   }
@@ -45,18 +62,14 @@ export class DamageState {
     this.#current = { reason, isPacked: false }
   }
 
-  /** Records that intact content is served. Returns the damaged folders, which can be removed. */
+  /** Records that intact content is served. Returns the damaged folders, which must be removed. */
   heal(isToBePacked: boolean): readonly string[] {
     if (!this.#current?.isPacked || !isToBePacked) this.#current = null
+    if (!isToBePacked) this.#copies.clear()
     const folders = [...this.#onDisk]
     this.#onDisk.clear()
+    for (const each of this.#copies) this.#folders.delete(each)
     return folders
-  }
-
-  /** Records that a folder was packed again from its sources. */
-  renew(folder: string): void {
-    this.#folders.delete(folder)
-    this.#onDisk.delete(folder)
   }
 }
 
@@ -76,9 +89,11 @@ export function isSameFile(left: CheckedFile, right: CheckedFile): boolean {
   return left.path === right.path && left.hash === right.hash
 }
 
-/** Whether a version is served from this file. */
-export function isServedFrom({ files }: Version, file: CheckedFile): boolean {
-  return files.some((each) => isSameFile(each, file))
+/** The version without its dropped files if this is one of them; null if its own files lose it. */
+export function withoutFile(version: Version, file: CheckedFile): Version | null {
+  const isThis = (each: CheckedFile) => isSameFile(each, file)
+  if (version.files.some(isThis)) return null
+  return version.dropped.some(isThis) ? Object.freeze({ ...version, dropped: [] }) : version
 }
 
 /** The versions that lose a file, for the log. */
@@ -88,8 +103,9 @@ export function lostVersions(
   verdict: Verdict,
 ): readonly LostVersion[] {
   return versions.flatMap((version) => {
-    const lost = version?.files.find((each) => isSameFile(each, file))
+    const lost = version && allFiles(version).find((each) => isSameFile(each, file))
     if (!version || !lost) return []
-    return [{ dataset: version.dataset, version: version.id, file: lost.name, verdict }]
+    const form = version.files.includes(lost) ? 'version' : 'dropped files'
+    return [{ dataset: version.dataset, version: version.id, file: lost.name, verdict, form }]
   })
 }

@@ -1,6 +1,6 @@
 import type { ContentFile } from '../files/build-version.js'
 import type { OpenedFile } from '../opener.js'
-import type { Manifest, Origin } from './manifest.js'
+import type { Content, Origin } from './manifest.js'
 
 const entriesMax = 400_000
 
@@ -26,7 +26,7 @@ export class KnownFiles {
   }
 
   /** Adds the files of a published folder. */
-  addManifest({ files, origins, boundsOf }: Manifest): void {
+  addManifest({ files, origins, boundsOf }: Omit<Content, 'folder' | 'dropped'>): void {
     this.addFiles(files, boundsOf)
     if (origins) this.addHashes(origins)
   }

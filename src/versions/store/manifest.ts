@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { open, readFile, rename, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { typeText } from '../../columns/data-type.js'
-import type { ContentFile } from '../files/build-version.js'
+import type { ContentFile, ContentForms, DroppedContent } from '../files/build-version.js'
 import { identityOf } from '../files/source-files.js'
 import type { SourceFile } from '../files/source-files.js'
 import { inBatches } from '../in-batches.js'
@@ -18,12 +18,19 @@ export interface Manifest {
   readonly boundsOf: readonly string[]
   /** For a packed folder: the source files that it was made from. */
   readonly origins: readonly Origin[] | null
+  /** For a packed folder: where these source files are published, and which keep their order. */
+  readonly dropped: Omit<DroppedContent, 'files'> | null
 }
 
 /** A dataset's files, published and opened. */
-export interface Content extends Omit<Manifest, 'publishedAt'> {
+export interface Content extends Omit<Manifest, 'publishedAt' | 'dropped'>, ContentForms {
   /** Where they are published; null if they are read in place. */
   readonly folder: string | null
+}
+
+/** The folders of published content. */
+export function foldersOf(content: Content | null): readonly string[] {
+  return [content?.folder ?? [], content?.dropped?.folder ?? []].flat()
 }
 
 /** What identifies a source file and its content. */
@@ -47,6 +54,8 @@ interface StoredManifest {
   readonly files: readonly StoredFile[]
   readonly boundsOf: readonly string[]
   readonly origins: readonly Origin[] | null
+  /** The folder's name beside this one. Earlier builds left it out. */
+  readonly dropped?: { readonly folder: string; readonly inOrder: readonly number[] } | null
 }
 
 const fileName = 'manifest.json'
@@ -108,9 +117,12 @@ function storedManifest(manifest: Manifest): StoredManifest {
   })
   const origins =
     manifest.origins?.map(({ identity, contentHash }) => ({ identity, contentHash })) ?? null
+  const { publishedAt, boundsOf, dropped } = manifest
   return {
-    ...manifest,
+    publishedAt,
+    boundsOf,
     origins,
+    dropped: dropped && { folder: basename(dropped.folder), inOrder: dropped.inOrder },
     layouts: [...layouts.values()].map(({ columns }) => columns),
     files,
   }
@@ -121,7 +133,7 @@ function layoutKey({ columns }: OpenedFile): string {
 }
 
 function manifestOf(folder: string, stored: StoredManifest): Manifest {
-  const { layouts, ...rest } = stored
+  const { layouts, dropped = null, ...rest } = stored
   const files = stored.files.map(
     ({ source, file, guard, rows, layout, bounds, ...rest }): ContentFile => {
       const path = join(folder, file)
@@ -134,5 +146,7 @@ function manifestOf(folder: string, stored: StoredManifest): Manifest {
       }
     },
   )
-  return { ...rest, files }
+  const folderOf = (name: string) => join(dirname(folder), name)
+  const named = dropped && { ...dropped, folder: folderOf(dropped.folder) }
+  return { ...rest, files, dropped: named }
 }

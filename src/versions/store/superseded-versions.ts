@@ -4,7 +4,7 @@ import type { Version } from '../version.js'
 /** An earlier version that walks may still use. */
 export interface Superseded {
   readonly version: Version
-  readonly folder: string | null
+  readonly folders: readonly string[]
   readonly supersededAt: number
 }
 
@@ -34,7 +34,7 @@ export class SupersededVersions {
 
   /** The folders of their files. */
   get folders(): readonly string[] {
-    return this.#list.flatMap(({ folder }) => folder ?? [])
+    return this.#list.flatMap(({ folders }) => folders)
   }
 
   add(superseded: Superseded): void {
@@ -46,6 +46,11 @@ export class SupersededVersions {
     const others = this.#list.filter(({ version }) => version.id !== nextId)
     const isReplaced = served && served.version.id !== nextId
     this.#list = isReplaced ? bounded([...others, served]) : others
+  }
+
+  /** Replaces versions, for example by ones with fewer files. */
+  map(change: (version: Version) => Version): void {
+    this.#list = this.#list.map((each) => ({ ...each, version: change(each.version) }))
   }
 
   /** Removes versions; false if none matches. */

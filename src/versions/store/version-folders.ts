@@ -1,14 +1,14 @@
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ContentFile } from '../files/build-version.js'
+import type { ContentFile, DroppedContent } from '../files/build-version.js'
 import type { FileChecks } from './file-checks.js'
 import { isIntact, readManifest, writeManifest } from './manifest.js'
 import type { Content, Manifest } from './manifest.js'
 
 /** A published folder that can be served. */
 export interface VersionFolder {
-  readonly folder: string
-  readonly manifest: Manifest
+  readonly content: Content & { readonly folder: string }
+  readonly publishedAt: number
   /** Milliseconds since 1970; null if it was served last. */
   readonly supersededAt: number | null
 }
@@ -35,26 +35,44 @@ export class VersionFolders {
 
   /** The intact folders of earlier processes, the oldest first. */
   async readAll(): Promise<readonly VersionFolder[]> {
-    const found: VersionFolder[] = []
+    const manifests = new Map<string, Manifest>()
     for (const folder of await this.#list()) {
       const manifest = await readManifest(folder)
       if (!manifest || !(await isIntact(manifest))) continue
-      const hashed = await this.#withHashes(folder, manifest)
-      found.push({ folder, manifest: hashed, supersededAt: await readMark(folder) })
+      manifests.set(folder, await this.#withHashes(folder, manifest))
     }
-    return found.sort((left, right) => left.manifest.publishedAt - right.manifest.publishedAt)
+    const found: VersionFolder[] = []
+    for (const [folder, { publishedAt, dropped, ...manifest }] of manifests) {
+      const files = dropped ? manifests.get(dropped.folder)?.files : undefined
+      const content = {
+        ...manifest,
+        folder,
+        dropped: dropped && files ? { ...dropped, files } : null,
+      }
+      found.push({ content, publishedAt, supersededAt: await readMark(folder) })
+    }
+    return found.sort((left, right) => left.publishedAt - right.publishedAt)
   }
 
   /** Records for the next process which content is served, and since when the one before is not. */
   async recordServed(content: Content, before: Content | null, now: number): Promise<void> {
     const old = before?.folder ?? null
-    if (content.folder !== null && content !== before) {
-      await writeManifest(content.folder, { publishedAt: now, ...content })
-      await rm(join(content.folder, markName), { force: true })
+    const { dropped, folder } = content
+    if (folder !== null && content !== before) {
+      if (dropped) await this.#recordDropped(dropped, content, now)
+      await writeManifest(folder, { publishedAt: now, ...content })
+      await rm(join(folder, markName), { force: true })
     }
-    if (old !== null && old !== content.folder) {
-      await writeFile(join(old, markName), String(now), { mode: 0o600 })
-    }
+    if (old !== null && old !== folder) await writeMark(old, now)
+  }
+
+  /** A restart reads the dropped files' own manifest. By themselves they are not served. */
+  async #recordDropped(dropped: DroppedContent, content: Content, now: number): Promise<void> {
+    const { folder, files } = dropped
+    const { boundsOf } = content
+    const own = { publishedAt: now, files, boundsOf, origins: null, dropped: null }
+    await writeManifest(folder, own)
+    if ((await readMark(folder)) === null) await writeMark(folder, now)
   }
 
   /**
@@ -102,4 +120,12 @@ export class VersionFolders {
 async function readMark(folder: string): Promise<number | null> {
   const text = await readFile(join(folder, markName), 'utf8').catch(() => '')
   return /^\d+$/.test(text) ? Number(text) : null
+}
+
+/** The owner may have removed the folder of a packed copy. */
+async function writeMark(folder: string, now: number): Promise<void> {
+  const path = join(folder, markName)
+  await writeFile(path, String(now), { mode: 0o600 }).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'ENOENT') throw cause
+  })
 }

@@ -1,10 +1,11 @@
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, rmdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import type { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
 import { duckDbPacker } from '../../../src/engine/duckdb/pack/pack.js'
 import { hashFile } from '../../../src/versions/hash-file.js'
 import type { PackOrder } from '../../../src/versions/packing/packer.js'
+import type { LostVersion } from '../../../src/versions/store/damage-state.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import { datasetOf, makeCatalogFolder, versionOf } from './fixtures/catalog-folder.js'
 
@@ -88,16 +89,54 @@ await t.test('a file overwritten before packing is not served as a packed copy',
   const { id } = versionOf(live.serving.catalog)
   const other = readFileSync(join(fixture.folder, 'other.parquet'))
   writeFileSync(join(fixture.folder, 'data/1.parquet'), other)
-  await live.takePacked(order, await pack(order))
-  t.equal(now(live).version, null, 'what is packed are the rows of another version')
+  await t.rejects(pack(order), /was replaced/)
+  await live.notPacked(order, new Error('was replaced'))
+  t.equal(now(live).version, null, 'its files hold the rows of another version')
   t.equal(live.toPack, null, 'nor tried again before the files are looked at')
   await settle(live)
   t.not(now(live).version?.id, id)
   const next = orderOf(live)
-  await live.takePacked(next, await pack(next))
+  await pack(next)
+  await settle(live)
+  t.match(now(live).version?.files[0]?.name, /^packed\//)
   await fixture.writeFiles(files)
   await settle(live)
   t.equal(now(live).version?.id, id, 'the first content again is the first version again')
+})
+
+await t.test('dropped files beside a packed copy are withdrawn alone', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files, registry: '    key: x\n    pack: auto' })
+  const first = await fixture.live()
+  await pack(orderOf(first))
+  await settle(first)
+  const { id } = versionOf(first.serving.catalog)
+  const checks = new FileChecks(hashFile)
+  const losses: LostVersion[] = []
+  const live = await fixture.live({ checks, onLostVersion: (loss) => losses.push(loss) })
+  const forms = () => {
+    const { id: now, files: stored, dropped } = versionOf(live.serving.catalog)
+    return [now, stored.length, dropped.length]
+  }
+  t.same(forms(), [id, 1, 1], 'a restart serves both forms')
+  const droppedFile = () => versionOf(live.serving.catalog).dropped[0]
+  const [before] = [droppedFile()]
+  if (!before) throw new Error('no dropped file')
+  rmSync(before.path)
+  t.equal(await checks.verify(before), 'gone')
+  t.same(forms(), [id, 1, 0])
+  t.match(losses, [{ version: id, verdict: 'gone', form: 'dropped files' }])
+  await settle(live)
+  t.same(forms(), [id, 1, 1], 'published again')
+
+  const path = join(fixture.folder, 'data/1.parquet')
+  writeFileSync(
+    path,
+    readFileSync(path).map((byte, at) => (at === 9 ? byte ^ 1 : byte)),
+  )
+  const [file] = [droppedFile()]
+  if (!file) throw new Error('no dropped file')
+  t.equal(await checks.verify(file), 'replaced')
+  t.same(forms(), [id, 1, 0], 'the packed form is served on')
 })
 
 await t.test('a late reader of replaced files withdraws only their version', async (t) => {

@@ -1,53 +1,49 @@
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { ServerLock } from '../../../src/control/store/server-lock.js'
 import { buildCliFixture, registryText } from '../fixtures/cli-fixture.js'
 
 const pack = ['dataset', 'pack', 'financials']
+const versionsOf = (folder: string) => join(folder, 'var', 'versions', 'financials')
 
-await t.test(
-  'pack writes beside the source and changes the registry to the new files',
-  async (t) => {
-    const { das, folder } = await buildCliFixture(t, `# our data\n${registryText}`)
-    const { code, stdout, stderr } = await das(pack)
-    t.same({ code, stderr }, { code: 0, stderr: '' })
-    t.match(
-      stdout,
-      /^financials: 40 rows in 1 file, [\d.]+ kB → [\d.]+ k?B, in [\d.]+ s; every cell was compared\.\n/,
-    )
-    t.match(
-      stdout,
-      'now has files: data/financials-packed/*.parquet; the source files are unchanged.\n',
-    )
-    t.match(stdout, 'To undo this, write: files: data/financials/*.parquet\n')
-    const target = join(folder, 'data', 'financials-packed')
-    t.same(readdirSync(target), ['000000.parquet', 'pack.json'])
-    const registry = readFileSync(join(folder, 'registry.yaml'), 'utf8')
-    const wanted = registryText.replace('data/financials/*', 'data/financials-packed/*')
-    t.equal(registry, `# our data\n${wanted}`, 'every other byte is unchanged')
-    t.match(await das(['dataset', 'check', 'financials']), {
-      code: 0,
-      stdout: 'financials: ok (40 rows, 4 columns, 1 file)\n',
-    })
-    const again = await das(pack)
-    t.equal(again.code, 2)
-    t.match(again.stderr, /^error: "financials" is already served from a packed folder \(data\/f/)
-  },
-)
+await t.test('pack makes a copy in the state folder and changes nothing else', async (t) => {
+  const { das, folder } = await buildCliFixture(t)
+  const { code, stdout, stderr } = await das(pack)
+  t.same({ code, stderr }, { code: 0, stderr: '' })
+  t.match(
+    stdout,
+    /^financials: 40 rows in 1 file, [\d.]+ kB → [\d.]+ k?B, in [\d.]+ s; every cell was compared\.\n/,
+  )
+  t.match(stdout, 'serves the copy within seconds, another at its next start.\n')
+  const [copy = '', ...others] = readdirSync(versionsOf(folder))
+  t.same(others, [])
+  t.same(readdirSync(join(versionsOf(folder), copy)), ['000000.parquet', 'pack.json'])
+  t.equal(readFileSync(join(folder, 'registry.yaml'), 'utf8'), registryText)
+  const again = await das([...pack, '--json'])
+  t.same(JSON.parse(again.stdout), {
+    ...(JSON.parse(again.stdout) as object),
+    name: 'financials',
+    folder: join(versionsOf(folder), copy),
+    files: 1,
+  })
+})
 
-await t.test('--no-switch does not change the registry; --json prints one object', async (t) => {
+await t.test('--to writes the copy for other tools; --json prints one object', async (t) => {
   const { das, folder } = await buildCliFixture(t)
   const to = join(folder, 'elsewhere', '..', 'fast')
-  const argv = [...pack, '--to', to, '--no-switch', '--json']
+  const argv = [...pack, '--to', to, '--json']
   const { code, stdout, stderr } = await das(argv, { isTerminal: true })
   t.same({ code, stderr }, { code: 0, stderr: '' })
   const said = JSON.parse(stdout) as Record<string, unknown>
   t.same(Object.keys(said), [
-    ...['name', 'folder', 'files', 'rows', 'bytes_before', 'bytes_after', 'seconds', 'switched'],
+    ...['name', 'folder', 'files', 'rows', 'bytes_before', 'bytes_after', 'seconds'],
   ])
   t.match(said, { name: 'financials', folder: join(folder, 'fast'), files: 1, rows: 40 })
-  t.equal(said['switched'], false)
-  t.equal(readFileSync(join(folder, 'registry.yaml'), 'utf8'), registryText)
+  t.notOk(existsSync(versionsOf(folder)))
+  t.match(await das(argv.slice(0, -1)), {
+    stdout: 'The files are in fast/; the server does not use them.\n',
+  })
 })
 
 await t.test('on a terminal a bar is shown and removed at the end', async (t) => {
@@ -59,19 +55,15 @@ await t.test('on a terminal a bar is shown and removed at the end', async (t) =>
   t.match(stdout, /^financials: 40 rows/)
 })
 
-await t.test(
-  'a dataset without a key is packed with a warning that rows are not sorted',
-  async (t) => {
-    const { das, folder } = await buildCliFixture(t)
-    const { code, stderr } = await das(['dataset', 'pack', 'procurement'])
-    t.equal(code, 0)
-    t.match(
-      stderr,
-      /^warning: "procurement" has no key in the registry, so its rows are not sorted; /,
-    )
-    t.ok(existsSync(join(folder, 'data-packed', '000000.parquet')), 'beside the file’s folder')
-  },
-)
+await t.test('a dataset without a key is packed with a warning: not sorted', async (t) => {
+  const { das } = await buildCliFixture(t)
+  const { code, stderr } = await das(['dataset', 'pack', 'procurement'])
+  t.equal(code, 0)
+  t.match(
+    stderr,
+    /^warning: "procurement" has no key in the registry, so its rows are not sorted; /,
+  )
+})
 
 await t.test('a folder of sources or of other files is refused as wrong usage', async (t) => {
   const { das, folder } = await buildCliFixture(t)
@@ -87,37 +79,67 @@ await t.test('a folder of sources or of other files is refused as wrong usage', 
   const unknown = await das(['dataset', 'pack', 'financial'])
   t.equal(unknown.code, 2)
   t.match(unknown.stderr, /Did you mean "financials"\?/)
-  t.equal(readFileSync(join(folder, 'registry.yaml'), 'utf8'), registryText)
 })
 
 await t.test('a folder that cannot be written is reported with what to do', async (t) => {
   const { das, folder } = await buildCliFixture(t)
-  const { code, stdout, stderr } = await das([...pack, '--to', join(folder, 'registry.yaml', 'x')])
-  t.same({ code, stdout }, { code: 1, stdout: '' })
-  t.equal(
-    stderr,
-    "error: registry.yaml/x/ can't be written (ENOTDIR). Name another folder with --to, or write " +
-      '`pack: auto` in the entry of "financials": then the server packs it into its state folder.\n',
-  )
-  t.equal(readFileSync(join(folder, 'registry.yaml'), 'utf8'), registryText)
+  t.same(await das([...pack, '--to', join(folder, 'registry.yaml', 'x')]), {
+    code: 1,
+    stdout: '',
+    stderr: "error: registry.yaml/x/ can't be written (ENOTDIR). Name another folder with --to.\n",
+  })
+  writeFileSync(join(folder, 'var'), '')
+  const { code, stderr } = await das(pack)
+  t.equal(code, 1)
+  t.match(stderr, /can't be written \(ENOTDIR\)\. Run the command as the user of the server\.\n$/)
 })
 
-await t.test(
-  'Ctrl-C leaves a draft and does not change the registry; the next run continues',
-  async (t) => {
-    const { das, folder } = await buildCliFixture(t)
-    const stopped = await das(pack, { signal: AbortSignal.abort() })
-    t.equal(stopped.code, 1)
-    t.equal(
-      stopped.stderr,
-      'error: Stopped. The finished files are kept; run the same command to continue.\n',
-    )
-    t.ok(existsSync(join(folder, 'data', 'financials-packed.draft', 'pack.json')))
-    t.equal(readFileSync(join(folder, 'registry.yaml'), 'utf8'), registryText)
-    t.equal((await das(pack)).code, 0)
-    t.notOk(existsSync(join(folder, 'data', 'financials-packed.draft')))
-  },
-)
+await t.test('Ctrl-C leaves a draft, and the next run continues', async (t) => {
+  const { das, folder } = await buildCliFixture(t)
+  const stopped = await das(pack, { signal: AbortSignal.abort() })
+  t.equal(stopped.code, 1)
+  t.equal(
+    stopped.stderr,
+    'error: Stopped. The finished files are kept; run the same command to continue.\n',
+  )
+  const [draft = ''] = readdirSync(versionsOf(folder))
+  t.match(draft, /\.draft$/)
+  t.ok(existsSync(join(versionsOf(folder), draft, 'pack.json')))
+
+  const lock = ServerLock.take(join(versionsOf(folder), draft, 'lock'))
+  t.match(await das(pack), {
+    code: 1,
+    stderr: 'error: Another process is packing "financials" already. It goes on; wait for it.\n',
+  })
+  lock.release()
+  t.equal((await das(pack)).code, 0)
+  t.same(readdirSync(versionsOf(folder)), [draft.replace('.draft', '')])
+})
+
+await t.test('a running server serves the copy, and the next one does', async (t) => {
+  const { das, folder } = await buildCliFixture(t)
+  const stored = async () => {
+    const { stdout } = await das(['dataset', 'list', '--json'])
+    const list = JSON.parse(stdout) as { name: string; stored: string; status: string }[]
+    return list.find(({ name }) => name === 'financials')
+  }
+  await das(['serve'], {
+    whileServing: async () => {
+      t.equal((await das(pack)).code, 0)
+      t.equal((await das(['dataset', 'reload'])).code, 0)
+      t.match(await stored(), { status: 'serving', stored: 'packed' })
+    },
+  })
+  const [copy] = readdirSync(versionsOf(folder)).filter((name) =>
+    existsSync(join(versionsOf(folder), name, 'pack.json')),
+  )
+  t.ok(copy, 'kept by a server that serves it')
+  await das(['serve'], {
+    whileServing: async () => {
+      t.match(await stored(), { status: 'serving', stored: 'packed' })
+    },
+  })
+})
 
 await t.test('a dataset that cannot be served is not packed, with the reason', async (t) => {
   const { das, folder } = await buildCliFixture(t)

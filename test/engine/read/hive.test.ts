@@ -136,7 +136,7 @@ function lineOf({ place, id, num, year, region, day }: Stored): string {
 await t.test('files are chosen by the values in their paths', async (t) => {
   const world = await openTree(t)
   for (const { filters, keeps } of questions) {
-    const chosen = filesThatMayHold(world.version, predicatesOf(world, filters))
+    const chosen = filesThatMayHold(world.version.files, predicatesOf(world, filters))
     const needed = folders.flatMap(({ year, region, day, rows }, index) => {
       const own = year.startsWith('_') ? null : year
       const nums = [0, 95].map((num) => ({ num, id: 0n, place: '', year: own, region, day }))

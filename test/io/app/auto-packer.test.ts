@@ -70,7 +70,7 @@ await t.test('packed files are served at once by the next server', async (t) => 
   t.equal(next.app.catalog().datasets.get('things')?.version?.id, id)
   writeFileSync(join(next.folder, 'registry.yaml'), registryOf('off'))
   await next.app.reload()
-  t.equal(isPacked(next), false, 'and as they were dropped when the registry says so')
+  t.equal(isPacked(next), true, 'also when the registry asks for no more of them')
 })
 
 await t.test('data that can not be packed without loss is served unpacked', async (t) => {

@@ -175,15 +175,11 @@ async function useAll(t: Test, called: string, names: readonly string[]): Promis
     t.match(JSON.parse(stdout), { answer: { status: 200, rows: 2 } }, `explain: ${name}`)
   }
   for (const { dataset, name } of listed) {
-    const { stdout } = await run(
-      'dataset',
-      'pack',
-      dataset,
-      '--to',
-      join(odd, `p[${dataset}]*`),
-      '--json',
-    )
-    t.match(JSON.parse(stdout), { rows: 2, switched: true }, `pack: ${name}`)
+    const to = join(odd, `p[${dataset}]*`)
+    for (const place of [['--to', to], []]) {
+      const { stdout } = await run('dataset', 'pack', dataset, ...place, '--json')
+      t.match(JSON.parse(stdout), { rows: 2, files: 1 }, `pack: ${name}`)
+    }
   }
   await t.test('packed', async (t) => {
     await isListed(t, 'packed')

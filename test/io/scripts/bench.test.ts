@@ -4,6 +4,7 @@ import { faultsIn } from '../../../scripts/bench/compare.js'
 import type { Contestant, Row } from '../../../scripts/bench/contestant.js'
 import { engineContestant, startEngine } from '../../../scripts/bench/engine.js'
 import { layoutOf, readFacts } from '../../../scripts/bench/facts.js'
+import { growthOf } from '../../../scripts/bench/load.js'
 import { walkQuestion, workloads } from '../../../scripts/bench/questions.js'
 import type { Question } from '../../../scripts/bench/questions.js'
 import { runWorkload } from '../../../scripts/bench/rounds.js'
@@ -16,7 +17,7 @@ import { readOptions } from '../../../scripts/harness/options.js'
 const cleanup = new Cleanup()
 t.teardown(() => cleanup.closeAll())
 const layout = await layoutOf('yearly', 'data/financials')
-const facts = await readFacts(layout, { ...layout, name: 'packed' })
+const facts = await readFacts({ folder: '', uid: null }, layout, { ...layout, name: 'packed' })
 const engine = engineContestant(await startEngine(layout, facts.columns, cleanup), 'yearly')
 const quiet = () => undefined
 
@@ -118,6 +119,17 @@ await t.test('what was not measured is neither met nor missed', (t) => {
     goals.filter(({ measured }) => measured !== null).map(({ name, isMet }) => [name, isMet]),
     [['start', true]],
   )
+  t.end()
+})
+
+await t.test('memory may not grow after the first minute at the limit', (t) => {
+  const load = { requests: 1, requestsPerSecond: 1, p50Ms: 1, p99Ms: 1, failed: 0, failure: null }
+  const grown = (...minuteBytes: number[]) =>
+    growthOf({ minutes: minuteBytes.length, load, minuteBytes, maxBytes: 0 }, 100)
+  t.equal(grown(50, 100, 120, 110), 1.1)
+  t.equal(grown(40, 50, 60), 1.5, 'where it never holds the limit, after the first minute')
+  t.equal(grown(50, 100), null, 'not watched for long enough')
+  t.equal(grown(), null)
   t.end()
 })
 

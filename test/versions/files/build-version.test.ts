@@ -97,19 +97,22 @@ await t.test('a history column without a known newest value is refused', (t) => 
   const build = (rows: number) =>
     buildVersion(
       'things',
-      [
-        {
-          source: { ...source, identity: '', contentHash: '' },
-          path: '/a',
-          guard: null,
-          hash: null,
-          opened: {
-            rows,
-            columns: [{ name: 'year', type: history.type, required: false }],
-            bounds: new Map(),
+      {
+        files: [
+          {
+            source: { ...source, identity: '', contentHash: '' },
+            path: '/a',
+            guard: null,
+            hash: null,
+            opened: {
+              rows,
+              columns: [{ name: 'year', type: history.type, required: false }],
+              bounds: new Map(),
+            },
           },
-        },
-      ],
+        ],
+        dropped: null,
+      },
       {
         columns: [history],
         key: [],

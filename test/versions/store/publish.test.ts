@@ -250,6 +250,7 @@ await t.test('a file is copied completely if the file system refuses a link', as
     files: read,
     boundsOf: [],
     origins: null,
+    dropped: null,
   })
   const written = statSync(copy).mtimeMs
   await publishFiles(versionsFolder, 'things', sources)

@@ -37,7 +37,7 @@ export function duckDbGain(memoryLimitBytes: number): MeasurePackGain {
       const sources = foldersOf(version.files.map(({ path }) => path))
       const tempFolder = join(folder, 'tmp')
       const options = { folders: [...sources, folder], tempFolder, memoryLimitBytes, threads: 2 }
-      const order = packOrder(version, folder, memoryLimitBytes)
+      const order = packOrder(version, folder, false, memoryLimitBytes)
       try {
         const path = plain.of(join(folder, packedName(0)))
         const sample = await inSandbox(options, (connection) =>

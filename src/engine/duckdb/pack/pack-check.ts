@@ -38,6 +38,14 @@ function hashParts(sql: string, type: DataType): readonly string[] {
   return type.kind === 'decimal' || type.kind === 'enum' ? [sql] : [textOf(sql)]
 }
 
+/** SQL for the files, as indexes, whose rows the plan puts in another order than in the file. */
+export function mixedSql(plan: string): string {
+  return `SELECT DISTINCT f FROM (
+      SELECT f, r, lag(r) OVER (PARTITION BY f ORDER BY file_row_number) AS before
+      FROM ${readSql([plan])})
+    WHERE r < before`
+}
+
 /** SQL that counts rows of packed files whose key is less than that of the row before. */
 export function disorderSql(order: PackOrder, paths: readonly string[], where = 'true'): string {
   const row = `row(${keyColumns(order)

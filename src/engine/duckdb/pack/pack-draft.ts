@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { typeText } from '../../../columns/data-type.js'
+import { ServerLock } from '../../../control/store/server-lock.js'
 import { identityOf } from '../../../versions/files/source-files.js'
 import { FileError } from '../../../versions/opener.js'
 import { packRecordName, readPackRecord } from '../../../versions/packing/pack-record.js'
@@ -11,7 +12,7 @@ import type { PackOrder, PackedFile, StoredColumn } from '../../../versions/pack
 import type { PackLayout } from './pack-layout.js'
 
 /** Increase it when the layout of drafts changes, so that old drafts are not used. */
-const format = 1
+const format = 2
 
 /**
  * The folder beside the target for packed files in progress. Its `pack.json` names their sources
@@ -22,29 +23,38 @@ export class PackDraft {
   readonly folder: string
   readonly #order: PackOrder
   readonly #identity: string
-  readonly #files: Map<string, FinishedFile>
+  readonly #sources: readonly string[]
+  readonly #files = new Map<string, FinishedFile>()
+  readonly #lock: ServerLock
 
-  private constructor(order: PackOrder, identity: string, files: readonly FinishedFile[]) {
+  private constructor(order: PackOrder, sources: readonly string[], identity: string) {
     this.folder = draftOf(order.target)
+    this.#lock = lockOf(this.folder, order.dataset)
     this.#order = order
+    this.#sources = sources
     this.#identity = identity
-    this.#files = new Map(files.map((file) => [file.name, file]))
   }
 
   /**
    * Keeps the files that an earlier try with the same sources finished; removes everything else.
+   * @throws PackError while another process packs into the folder
    */
   static async open(order: PackOrder, layout: PackLayout): Promise<PackDraft> {
-    const identity = await identityOfOrder(order, layout)
-    const folder = draftOf(order.target)
-    const page = await readPackRecord(folder)
-    const isSame = page?.identity === identity
-    if (!isSame) await rm(folder, { recursive: true, force: true })
-    await mkdir(join(folder, 'tmp'), { recursive: true })
-    const draft = new PackDraft(order, identity, isSame ? page.files : [])
-    await draft.#removeUnfinished()
-    await draft.save()
-    return draft
+    const sources = await identitiesOf(order)
+    await mkdir(draftOf(order.target), { recursive: true })
+    const draft = new PackDraft(order, sources, identityOfOrder(order, sources, layout))
+    try {
+      await draft.#continue()
+      return draft
+    } catch (cause) {
+      draft.close()
+      throw cause
+    }
+  }
+
+  /** Lets another process continue. */
+  close(): void {
+    this.#lock.release()
   }
 
   path(name: string): string {
@@ -64,8 +74,9 @@ export class PackDraft {
   }
 
   /** Call it when files are on the disk: the next try will not write them again. */
-  async save(): Promise<void> {
+  async save(more: Pick<PackRecord, 'inOrder'> = {}): Promise<void> {
     const page: PackRecord = {
+      ...more,
       dataset: this.#order.dataset,
       identity: this.#identity,
       files: [...this.#files.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
@@ -78,9 +89,9 @@ export class PackDraft {
   }
 
   /** @throws PackError if a source has changed since the start */
-  async requireSameSources(layout: PackLayout): Promise<void> {
-    if ((await identityOfOrder(this.#order, layout)) === this.#identity) return
-    throw new PackError('A file was replaced while it was packed. Pack again.')
+  async requireSameSources(): Promise<void> {
+    const now = await identitiesOf(this.#order)
+    if (now.some((identity, index) => identity !== this.#sources[index])) throw replaced()
   }
 
   /** The size of the finished files. */
@@ -102,11 +113,9 @@ export class PackDraft {
   }
 
   /** Renames the draft to the target and syncs it to the disk. */
-  async finish(names: readonly string[]): Promise<void> {
-    for (const name of await readdir(this.folder)) {
-      const isKept = name === packRecordName || names.includes(name)
-      if (!isKept) await rm(this.path(name), { recursive: true, force: true })
-    }
+  async finish(names: readonly string[], inOrder: readonly number[]): Promise<void> {
+    await this.save({ inOrder: [...inOrder] })
+    await this.#removeOthers([packRecordName])
     for (const name of [...names, packRecordName]) await sync(this.path(name))
     await sync(this.folder)
     const { target } = this.#order
@@ -116,20 +125,39 @@ export class PackDraft {
     await rename(this.folder, target)
     await sync(dirname(target))
     await rm(old, { recursive: true, force: true })
+    await rm(join(target, lockName))
   }
 
-  /** Removes files that an interrupted try left. */
-  async #removeUnfinished(): Promise<void> {
+  async #continue(): Promise<void> {
+    const record = await readPackRecord(this.folder)
+    const isSame = record?.identity === this.#identity
+    if (isSame) for (const file of record.files) this.add(file)
+    await this.#removeOthers(isSame ? [packRecordName, planName] : [])
+    await mkdir(this.path('tmp'))
+    await this.save()
+  }
+
+  /** Removes all but the finished files and these. */
+  async #removeOthers(names: readonly string[]): Promise<void> {
     for (const name of await readdir(this.folder)) {
-      if (name === packRecordName || name === planName || this.#files.has(name)) continue
+      if (name === lockName || names.includes(name) || this.#files.has(name)) continue
       await rm(this.path(name), { recursive: true, force: true })
     }
-    await mkdir(this.path('tmp'))
   }
 }
 
 /** The file that holds the order of all rows; it is complete whenever it exists. */
 export const planName = 'plan.parquet'
+const lockName = 'lock'
+
+function lockOf(folder: string, dataset: string): ServerLock {
+  const text = `Another process is packing "${dataset}" already. It goes on; wait for it.`
+  try {
+    return ServerLock.take(join(folder, lockName), text)
+  } catch (cause) {
+    throw cause instanceof Error && cause.message === text ? new PackError(text, cause) : cause
+  }
+}
 
 /**
  * The target's files if it already is a pack of the same sources, else null.
@@ -145,25 +173,40 @@ export async function packedBefore(
   if (page?.dataset !== dataset) {
     throw new PackError(`The target folder already exists and is not a pack of "${dataset}".`)
   }
-  if (page.identity !== (await identityOfOrder(order, layout))) return null
+  const identity = identityOfOrder(order, await identitiesOf(order), layout)
+  if (!order.isNamedByContent && page.identity !== identity) return null
   const files = page.files.map(({ name, rows }) => ({ path: join(target, name), rows }))
   for (const { path } of files) if (!(await stat(path).catch(() => undefined))) return null
   return files
 }
 
-/** A hash of sources and layout: equal hashes have equal results. */
-async function identityOfOrder(order: PackOrder, layout: PackLayout): Promise<string> {
-  const hash = createHash('sha256')
-  const add = (value: unknown) => hash.update(`${JSON.stringify(value)}\n`)
+/** Equal identities have equal results. */
+function identityOfOrder(order: PackOrder, sources: readonly string[], layout: PackLayout): string {
   const columns = (list: readonly StoredColumn[]) => list.map((c) => [c.name, typeText(c.type)])
-  add([format, layout, order.dataset, order.key, columns(order.columns)])
-  for (const { path, rows, columns: stored, partition } of order.files) {
+  const files = order.files.map(({ rows, columns: stored, partition }, index) => {
+    const file = order.isNamedByContent ? order.target : sources[index]
+    return [file, rows, columns(stored), Object.entries(partition)]
+  })
+  const facts = [format, layout, order.dataset, order.key, columns(order.columns), files]
+  return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
+}
+
+/** @throws PackError if a file is not the one of the order */
+async function identitiesOf({ files }: PackOrder): Promise<readonly string[]> {
+  const identities: string[] = []
+  for (const { path, identity } of files) {
     const found = await stat(path, { bigint: true }).catch((cause: unknown) => {
       throw new FileError(path, "can't be read", cause)
     })
-    add([path, identityOf(found), rows, columns(stored), Object.entries(partition)])
+    const now = identityOf(found)
+    if (identity !== null && identity !== now) throw replaced()
+    identities.push(now)
   }
-  return hash.digest('hex')
+  return identities
+}
+
+function replaced(): PackError {
+  return new PackError('A file was replaced while it was packed. Pack again.')
 }
 
 async function sync(path: string): Promise<void> {

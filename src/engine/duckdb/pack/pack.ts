@@ -12,7 +12,7 @@ import { withPlainPaths } from '../plain-paths.js'
 import { runnerOn } from '../run-statement.js'
 import type { RunStatement } from '../run-statement.js'
 import { inSandbox } from '../sandbox.js'
-import { disorderSql, packedChecksumSql, scanChecksumSql } from './pack-check.js'
+import { disorderSql, mixedSql, packedChecksumSql, scanChecksumSql } from './pack-check.js'
 import { PackDraft, packedBefore, planName } from './pack-draft.js'
 import { packFailure } from './pack-failure.js'
 import { packLayout, packedName } from './pack-layout.js'
@@ -60,13 +60,13 @@ async function packInDraft(
   layout: PackLayout,
   { signal, report }: Parameters<PackFiles>[1],
 ): Promise<readonly PackedFile[]> {
-  const draft = await PackDraft.open(order, layout)
-  const limits = await requireSpace(order, draft.folder, await draft.sizeBytes())
-  const folders = [...foldersOf(order.files.map(({ path }) => path)), draft.folder]
   const rows = order.files.reduce((sum, file) => sum + file.rows, 0)
   let progress: PackProgress = { stage: 'sorting', rowsDone: 0, rows }
+  const draft = await PackDraft.open(order, layout)
   const timer = setInterval(() => report(progress), reportEveryMs)
   try {
+    const limits = await requireSpace(order, draft.folder, await draft.sizeBytes())
+    const folders = [...foldersOf(order.files.map(({ path }) => path)), draft.folder]
     return await withPlainPaths((plain) =>
       inSandbox({ folders, tempFolder: draft.path('tmp'), ...limits }, (connection) =>
         pack({
@@ -86,6 +86,7 @@ async function packInDraft(
     )
   } finally {
     clearInterval(timer)
+    draft.close()
   }
 }
 
@@ -99,7 +100,7 @@ async function pack(packing: Packing): Promise<readonly PackedFile[]> {
     await forgetDamaged(packing, names)
     await writeFiles(packing, names)
     await verify(packing, names)
-    await draft.requireSameSources(layout)
+    await draft.requireSameSources()
   } catch (cause) {
     // The next try must not continue a wrong draft.
     if (cause instanceof PackError) await draft.remove()
@@ -108,7 +109,10 @@ async function pack(packing: Packing): Promise<readonly PackedFile[]> {
   const files = names.map((name) => {
     return { path: `${order.target}/${name}`, rows: draft.finished(name)?.rows ?? 0 }
   })
-  await draft.finish(names)
+  const [mixed = []] = await packing.run({ sql: mixedSql(pathOf(planName)) })
+  const isMixed = new Set(mixed.map(Number))
+  const inOrder = [...order.files.keys()].filter((index) => !isMixed.has(index))
+  await draft.finish(names, inOrder)
   return files
 }
 

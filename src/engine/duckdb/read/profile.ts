@@ -2,7 +2,7 @@ import type { Column } from '../../../columns/column.js'
 import { typeText } from '../../../columns/data-type.js'
 import type { Predicate } from '../../../columns/predicate.js'
 import type { ColumnProfile, Profile, ProfileQuestion } from '../../engine.js'
-import { chooseFiles } from '../choice.js'
+import type { Choice } from '../choice.js'
 import { encodeCell } from '../encode/encode.js'
 import { textOrNull } from '../run-statement.js'
 import type { RunStatement, Statement } from '../run-statement.js'
@@ -35,10 +35,11 @@ const aggregatesPerColumn = 4
  * bounds memory.
  */
 export async function profileColumns(
-  question: ProfileQuestion,
+  question: Pick<ProfileQuestion, 'columns' | 'valuesMax' | 'rowsMax'>,
+  choice: Choice,
   run: RunStatement,
 ): Promise<Profile> {
-  const { columns, valuesMax } = question
+  const { columns, valuesMax, rowsMax } = question
   const cells = columns.map((column, index): ProfiledCell => {
     const name = `c${index}`
     const isEmpty = condition({ kind: 'is_null', column }, () => name, new SqlParameters())
@@ -46,7 +47,8 @@ export async function profileColumns(
       isEmpty === `${name} IS NULL` ? name : `CASE WHEN NOT (${isEmpty}) THEN ${name} END`
     return { column, name, value }
   })
-  const from = piecesOf(question)
+  const pieces = rowsMax === null ? planCount(choice) : planSample(choice, rowsMax)
+  const from = { predicates: choice.predicates, pieces }
   const [[rows] = [], ...found] = await run(compileAggregates(from, cells))
   const estimates = cells.map((_, index) =>
     Number(found[index * aggregatesPerColumn + 3]?.[0] ?? Infinity),
@@ -86,11 +88,6 @@ function compileValues(from: ProfiledPieces, cells: readonly ProfiledCell[]): St
     return `to_json(list_transform(${values}, lambda v: ${encodeCell(column, 'v')}))`
   })
   return compileOver(from, cells, lists)
-}
-
-function piecesOf({ version, predicates, rowsMax }: ProfileQuestion): ProfiledPieces {
-  const choice = chooseFiles(version, predicates)
-  return { predicates, pieces: rowsMax === null ? planCount(choice) : planSample(choice, rowsMax) }
 }
 
 /** One row of aggregates over all pieces. */
