@@ -363,6 +363,7 @@ await t.test('columns and search describe the columns that an agent asks for', a
     [],
   )
   t.same((await describe({ columns: ['year', '2110'] })).names, ['year', '2110'])
+  t.same((await describe({ columns: '["year", "2110"]' })).names, ['year', '2110'])
   t.same((await describe({ columns: ['year', '2110'], search: 'revenue' })).names, ['2110'])
   const usual = await describe({})
   t.equal(usual.names.length, 24)
@@ -374,6 +375,16 @@ await t.test('columns and search describe the columns that an agent asks for', a
   }
   const none = await describe({ search: 'unicorn' })
   t.match(none.content, { columns: [], hint: /No column has "unicorn"/ })
+  for (const [asked, problem] of [
+    [{ columns: 'year' }, /columns, sent as a string, is not valid JSON/],
+    [{ columns: '2110' }, /columns: must be a list of column names/],
+    [{ columns: Array<string>(1001).fill('year') }, /columns has 1001 elements, but at most 1000/],
+    [{ search: 5 }, /search: must be words, /],
+  ] as const) {
+    const { isError, text } = await describe(asked)
+    t.ok(isError)
+    t.match(text, problem)
+  }
   const unknown = await describe({ columns: ['yaer'] })
   t.ok(unknown.isError)
   t.match(unknown.text, /There is no column "yaer"\. Did you mean "year"/)
