@@ -1,7 +1,7 @@
 import type { ServiceError } from '../errors.js'
 import { asServiceError, isFault } from '../errors.js'
 import { exactJsonText, firstInexact, requireExactNumbers } from '../query/exact-json.js'
-import { rawQuestion, withReadTexts } from '../query/parse-json.js'
+import { questionLists, rawQuestion, withReadLists } from '../query/parse-json.js'
 import { shapeReader } from '../query/read-shape.js'
 import { memberText } from '../query/scan-json.js'
 import { recordOf } from '../registry/shape.js'
@@ -30,6 +30,13 @@ type Arguments = Readonly<Record<string, unknown>>
 /** Agents read the whole error. */
 const errorLettersMax = 1000
 
+/** The arguments of each tool that are lists. */
+const argumentLists: Readonly<Record<ToolName, readonly string[]>> = {
+  list_resources: [],
+  describe_resource: ['columns'],
+  query: questionLists,
+}
+
 const readList = shapeReader(ListArguments, 'the arguments')
 const readDescribe = shapeReader(DescribeArguments, 'the arguments')
 const readQuery = shapeReader(QueryArguments, 'the arguments')
@@ -48,7 +55,7 @@ export async function callTool(
   let given = args
   try {
     if (firstInexact(bodyText) !== undefined) requireExactNumbers(writtenArguments(bodyText))
-    given = withoutNulls(name === 'query' ? withReadTexts(args) : args)
+    given = withoutNulls(withReadLists(args, argumentLists[name]))
     const text = exactJsonText(await run(service, caller, name, given))
     return {
       content: [{ type: 'text', text }],

@@ -73,8 +73,8 @@ function chosenColumns(
   names: readonly string[],
   search: string,
 ): readonly ColumnGuide[] {
+  const known = columns.map(({ name }) => name)
   for (const name of names) {
-    const known = columns.map((column) => column.name)
     if (known.includes(name)) continue
     throw badRequest(`There is no column ${quoted(name)}.${didYouMean(name, known)}`)
   }

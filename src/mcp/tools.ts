@@ -23,11 +23,13 @@ export const DescribeArguments = Type.Object(
   {
     resource,
     columns: Type.Optional(
-      Type.Array(Type.String(), { description: 'names of columns to describe, and only these' }),
+      Type.Array(Type.String({ description: 'a column name' }), {
+        description: 'a list of column names, to describe only these',
+      }),
     ),
     search: Type.Optional(
       Type.String({
-        description: 'describes the columns that have these words in name or description: "profit"',
+        description: 'words, to describe only the columns with all of them in name or description',
       }),
     ),
   },
@@ -166,8 +168,8 @@ export const tools = [
       `{column, op, value}; op is one of ${operatorNames.join(', ')} (those of each type are in ` +
       'describe_resource); value is a list for in and not_in, a text ending in * for like, words ' +
       'for contains (finds names), left out for is_null and not_null. select: the columns to ' +
-      `return; left out, all of them. limit: ${usualLimit} when left out. Order is fixed; there is no sorting or ` +
-      'aggregation. While next_cursor is not null, repeat the same call with cursor for the next ' +
+      `return; left out, all. limit: ${usualLimit} when left out. Rows come in ` +
+      'stored order, which is fixed; there is no sorting or aggregation. While next_cursor is not null, repeat the same call with cursor for the next ' +
       'rows; truncated means that rows were left out to keep the answer short. Returned rows ' +
       'count against the monthly quota. When no row meets several filters, hint says which of ' +
       'them is the cause; that costs one row (explained: true), and explain: false declines it.',

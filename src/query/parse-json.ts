@@ -51,10 +51,10 @@ const QuestionSchema = Type.Object(questionFields, {
 
 const readQuestionShape = shapeReader(QuestionSchema, 'the body')
 
-/** Keys whose lists may also be JSON in a string: language models send them this way. */
-const textualKeys: readonly string[] = ['filters', 'select']
-/** Those whose string may also be a list of its own, with commas. */
-const listKeys: readonly string[] = ['group', 'measures', 'having', 'order']
+/** The fields of a question that are lists. */
+export const questionLists: readonly string[] = ['filters', 'select']
+/** Lists that may also be a text with commas; as JSON they begin with a bracket. */
+const commaLists: readonly string[] = ['group', 'measures', 'having', 'order']
 
 /**
  * Parses the question of a JSON text.
@@ -62,34 +62,39 @@ const listKeys: readonly string[] = ['group', 'measures', 'having', 'order']
  *   round
  */
 export function parseJsonText(text: string): RawQuestion {
-  return rawQuestion(readQuestionShape(withReadTexts(parseExactJson(text, 'The body'))))
+  return rawQuestion(
+    readQuestionShape(withReadLists(parseExactJson(text, 'The body'), questionLists)),
+  )
 }
 
 /**
- * Returns an object with the fields of a question. Parses lists that are JSON in a string, and
- * refuses lists over the limit: a body could hold half a million elements.
+ * Returns an object with its lists, the fields of these names. Parses lists that are JSON in a
+ * string, as language models send them, and refuses lists over the limit: a body could hold half a
+ * million elements.
  * @throws bad_request
  */
-export function withReadTexts(content: unknown): unknown {
+export function withReadLists(content: unknown, lists: readonly string[]): unknown {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) return content
   const entries = Object.entries(content).map(([key, value]) => {
-    if (typeof value !== 'string') return [key, value]
-    const isJson = textualKeys.includes(key) || (listKeys.includes(key) && value.startsWith('['))
+    if (typeof value !== 'string' || !lists.includes(key)) return [key, value]
+    const isJson = !commaLists.includes(key) || value.startsWith('[')
     return [key, isJson ? parseExactJson(value, `${key}, sent as a string,`) : value]
   })
   const read: unknown = Object.fromEntries(entries)
-  requireShortLists(read)
+  requireShortLists(read, lists)
   return read
 }
 
-function requireShortLists(content: unknown): void {
-  const { filters, select } = recordOf(content)
+function requireShortLists(content: unknown, lists: readonly string[]): void {
+  const fields = recordOf(content)
   const requireShort = (list: unknown, max: number, name: string) => {
     if (!Array.isArray(list) || list.length <= max) return
     throw badRequest(`${name} has ${list.length} elements, but at most ${max} are allowed.`)
   }
-  requireShort(filters, filtersMax, 'filters')
-  requireShort(select, listValuesMax, 'select')
+  for (const name of lists) {
+    requireShort(fields[name], name === 'filters' ? filtersMax : listValuesMax, name)
+  }
+  const { filters } = fields
   if (!Array.isArray(filters)) return
   for (const [index, filter] of filters.entries()) {
     requireShort(recordOf(filter)['value'], listValuesMax, `filters.${index}.value`)

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import type { Static } from 'typebox'
 import { prefixLengthMax } from '../columns/codes.js'
+import { parseDate } from '../columns/values.js'
 import { PromptsSchema } from './prompt-schema.js'
 
 /** The shape of registry.yaml. A `description` completes "must be …" in error messages. */
@@ -29,6 +30,15 @@ function oneOrMany<T extends Type.TSchema>(item: T, description: string) {
 }
 
 const pageRows = wholeNumber(1, pageRowsMax, `a whole number of rows, 1 to ${pageRowsMax}`)
+
+const dateOfData = Type.Refine(
+  Type.Union([Type.String(), Type.Integer()], {
+    description: 'a year, a month or a day: 2024, 2024-12 or 2024-12-31',
+  }),
+  (value) =>
+    /^\d{4}(-\d\d){0,2}$/.test(String(value)) &&
+    parseDate(`${value}-01-01`.slice(0, 10)) !== undefined,
+)
 
 const LimitSchema = Type.Object(
   { default: Type.Optional(pageRows), max: Type.Optional(pageRows) },
@@ -107,11 +117,7 @@ export const DatasetEntrySchema = Type.Object(
     title: text,
     description: Type.Optional(text),
     source: Type.Optional(text),
-    as_of: Type.Optional(
-      Type.Union([Type.String({ pattern: '^\\d{4}(-\\d\\d){0,2}$' }), wholeNumber(0, 9999, '')], {
-        description: 'a year, a month or a day: 2024, 2024-12 or 2024-12-31',
-      }),
-    ),
+    as_of: Type.Optional(dateOfData),
     files: oneOrMany(text, 'a path, a glob or a list of them'),
     key: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
     history: Type.Optional(text),

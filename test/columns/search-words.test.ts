@@ -30,14 +30,12 @@ await t.test('no equal pair of Unicode is missed, except three of unusual letter
   const cased = everyCharacter.filter((each) => /\p{Changes_When_Casemapped}/u.test(each))
   const all = cased.join('')
   const missed = [...new Set(cased.map(foldCharacter))].flatMap((each) =>
-    Array.from(all.matchAll(new RegExp(each, 'giu')), ([other]) => [each, other]).filter(
-      ([left = '', right = '']) => foldCharacter(left) !== foldCharacter(right),
-    ),
+    Array.from(all.matchAll(new RegExp(each, 'giu')), ([other]) => [each, other])
+      .filter(([left = '', right = '']) => foldCharacter(left) !== foldCharacter(right))
+      .map((pair) => pair.sort().join('')),
   )
-  t.same(
-    missed,
-    ['\u0390\u1fd3', '\u03b0\u1fe3', '\ufb05\ufb06'].map((pair) => [...pair]),
-  )
+  // Both letters of a pair find the other.
+  t.same([...new Set(missed)], ['\u0390\u1fd3', '\u03b0\u1fe3', '\ufb05\ufb06'])
   t.end()
 })
 

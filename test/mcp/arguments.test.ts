@@ -70,9 +70,14 @@ await t.test('a mistake says what is wrong, what there is, and what to call next
       /\nCorrected call: query .+"op":"gte","value":2024\}/,
     ],
     [
-      { resource: 'things', filters: [{ column: 'id', op: 'contains', value: 'a' }] },
-      /no operator "contains".+It has: eq, ne/s,
+      { resource: 'things', filters: [{ column: 'id', op: 'between', value: 'a' }] },
+      /no operator "between".+It has: eq, ne/s,
       describe,
+    ],
+    [
+      { resource: 'things', filters: [{ column: 'id', op: 'ilike', value: '%a%' }] },
+      /no operator "ilike"\..+ use contains/,
+      /\nCorrected call: query .+"op":"contains","value":"a"\}/,
     ],
     [
       { resource: 'things', filters: [{ column: 'year', op: 'eq', value: 'last' }] },

@@ -84,11 +84,11 @@ await t.test('every operator has its form: one value, a list, or none', (t) => {
 })
 
 await t.test('what is no operator is kept as it came, for a message that knows the column', (t) => {
-  t.same(parseUrl('x=equals.5').filters, [filter('x', 'equals')])
+  t.same(parseUrl('x=equals.5').filters, [filter('x', 'equals', '5')])
   t.same(parseUrl('x=5').filters, [filter('x', '5')])
   t.same(parseUrl('x=').filters, [filter('x', '')])
-  t.same(parseUrl('x=EQ.5').filters, [filter('x', 'EQ')])
-  t.same(parseUrl('x=toString.5').filters, [filter('x', 'toString')])
+  t.same(parseUrl('x=EQ.5').filters, [filter('x', 'EQ', '5')])
+  t.same(parseUrl('x=toString.5').filters, [filter('x', 'toString', '5')])
   t.same(parseUrl('=eq.5').filters, [filter('', 'eq', '5')])
   t.end()
 })

@@ -156,6 +156,14 @@ await t.test('a wrong type or value is reported with what is allowed and what wa
     ['title: 5', 'title: must be a text, got 5.'],
     ['description: ""', 'description: must be a text, got "".'],
     ['source: [a]', 'source: must be a text.'],
+    ...['2024-13', '2024-00', '2023-02-29', '2024-1', '2024-12-31T00:00', '24', 'now'].map(
+      (date): [string, string] => [
+        `as_of: '${date}'`,
+        `as_of: must be a year, a month or a day: 2024, 2024-12 or 2024-12-31, got "${date}".`,
+      ],
+    ),
+    ['as_of: 24', 'as_of: must be a year, a month or a day: 2024, 2024-12 or 2024-12-31, got 24.'],
+    ['as_of: [2024]', 'as_of: must be a year, a month or a day: 2024, 2024-12 or 2024-12-31.'],
     ['files: 5', 'files: must be a path, a glob or a list of them, got 5.'],
     ['files: []', 'files: must be a path, a glob or a list of them.'],
     ['files: [a, 5]', 'files.1: must be a path, a glob or a list of them, got 5.'],
@@ -256,6 +264,14 @@ await t.test('a registry that is not an object, or lacks a key, is rejected', (t
   t.same(problemsOf('demo: {token: secret}\ndatasets: {}'), [
     'registry.yaml:1:8: demo.token: must be das_demo_ followed by 4 to 64 letters and digits.',
   ])
+  t.end()
+})
+
+await t.test('the date of the data is a year, a month or a day of the calendar', (t) => {
+  for (const date of ['2024', '2024-12', '2024-02-29', '"2024"', '0001-01-01']) {
+    t.same(datasetProblems(`as_of: ${date}`), [], date)
+  }
+  t.match(datasetProblems('as_of: 2024-99'), [/^registry\.yaml:5:5: datasets\.things\.as_of: must/])
   t.end()
 })
 

@@ -3,12 +3,15 @@ import { parseCallBeforeDot, parseCalls, parseDirectedCalls } from '../../column
 import { badRequest } from '../../errors.js'
 import { quoted } from '../../text.js'
 import { parseExactJson } from '../exact-json.js'
-import { questionFields, rawFilter, withReadTexts } from '../parse-json.js'
+import { questionFields, rawFilter, withReadLists } from '../parse-json.js'
 import { parseFormat, parseLimit, readParameters } from '../parse-url.js'
 
 import { shapeReader, withoutEmpty } from '../read-shape.js'
 import { havingMax } from './raw-summary.js'
 import type { RawHaving, RawSummary } from './raw-summary.js'
+
+/** The fields of a summary that are lists. */
+export const summaryLists: readonly string[] = ['filters', 'group', 'measures', 'having', 'order']
 
 const parameterNames = ['group', 'measures', 'order', 'limit', 'labels', 'format']
 
@@ -88,7 +91,7 @@ export function rawSummary(content: unknown): RawSummary {
     labels,
     format,
     ...parts
-  } = readSummaryShape(withReadTexts(withoutEmpty(content)))
+  } = readSummaryShape(withReadLists(withoutEmpty(content), summaryLists))
   return {
     filters: filters.map(rawFilter),
     ...parseParts({ ...parts, having: [parts.having ?? []].flat() }),

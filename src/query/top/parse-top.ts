@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { badRequest } from '../../errors.js'
-import { questionFields, rawFilter, withReadTexts } from '../parse-json.js'
+import { questionFields, questionLists, rawFilter, withReadLists } from '../parse-json.js'
 import { parseList } from '../parse-list.js'
 import { parseFormat, parseLimit, readParameters } from '../parse-url.js'
 import { shapeReader, withoutEmpty } from '../read-shape.js'
@@ -57,7 +57,12 @@ const readTopShape = shapeReader(
  * @throws bad_request for an unknown key, a wrong type and what can't be read
  */
 export function rawTop(content: unknown): RawTop {
-  const { by, filters = [], select, limit } = readTopShape(withReadTexts(withoutEmpty(content)))
+  const {
+    by,
+    filters = [],
+    select,
+    limit,
+  } = readTopShape(withReadLists(withoutEmpty(content), questionLists))
   return {
     by: parseBy(by),
     filters: filters.map(rawFilter),
