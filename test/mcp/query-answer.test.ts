@@ -247,7 +247,9 @@ await t.test('an empty page always fits', (t) => {
   t.end()
 })
 
-const headOf = (name: string) => ({ name, unit: null })
+function headOf(name: string) {
+  return { name, unit: null }
+}
 
 function jsonOf(row: unknown): Buffer {
   return Buffer.from(JSON.stringify(row))
