@@ -9,6 +9,7 @@ const exposedHeaders = [
   'Link',
   'Retry-After',
   'X-Dataset-Version',
+  'X-Groups',
   'X-Next-Cursor',
   'X-Quota-Rows-Limit',
   'X-Quota-Rows-Remaining',
@@ -17,6 +18,9 @@ const exposedHeaders = [
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
   'X-Request-Id',
+  'X-Rows-Charged',
+  'X-Rows-Met',
+  'X-Truncated',
 ]
 
 const preflightSeconds = 3600

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.js'
 import type { PageFormat } from '../query/page-format.js'
-import type { Page } from '../service/page.js'
+import type { GroupsAnswer, Page } from '../service/page.js'
 import { csvCell } from '../text.js'
 import { readPreferences } from './accept.js'
 import type { Preference } from './accept.js'
@@ -41,18 +41,29 @@ function qualityOf(format: PageFormat, ranges: readonly Preference[]): number {
   return 0
 }
 
-/** The page in its format; only JSON includes the cursor. */
-export function pageBody({ format, rows, columns, nextCursor }: Page): Buffer {
+/** The rows or groups in their format; only JSON includes facts about them. */
+export function bodyOf(answer: Page | GroupsAnswer): Buffer {
+  const { format, rows } = answer
   switch (format) {
     case 'json':
-      return joined('{"data":[', rows, ',', `],"next_cursor":${JSON.stringify(nextCursor)}}`)
+      return joined('{"data":[', rows, ',', `],${JSON.stringify(factsOf(answer)).slice(1)}`)
     case 'ndjson':
       return linesOf(rows, '\n')
     case 'csv':
-      return linesOf([csvHeader(columns), ...rows], '\r\n')
+      return linesOf([csvHeader(namesOf(answer)), ...rows], '\r\n')
     case 'parquet':
       return Buffer.concat(rows)
   }
+}
+
+function factsOf(answer: Page | GroupsAnswer): object {
+  if (answer.kind === 'page') return { next_cursor: answer.nextCursor }
+  const { groups, rowsMet, truncated } = answer
+  return { groups, rows: rowsMet, truncated }
+}
+
+function namesOf(answer: Page | GroupsAnswer): readonly string[] {
+  return answer.kind === 'page' ? answer.columns : answer.columns.map(({ name }) => name)
 }
 
 /** The first line of CSV, without its line end. */

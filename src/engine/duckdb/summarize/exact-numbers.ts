@@ -44,7 +44,8 @@ export function doubleParts(value: string): Omit<PartSums, 'largest'> {
 /** SQL that is true for a group of which the parts don't hold every digit. */
 export function isOutOfRange({ largest }: Pick<PartSums, 'largest'>): string {
   const least = `(1 / ${2n ** leastBits}::DOUBLE)`
-  return `coalesce(${largest} >= ${part}::DOUBLE OR (${largest} > 0 AND ${largest} < ${least}), false)`
+  const isTooSmall = `(${largest} > 0 AND ${largest} < ${least})`
+  return `coalesce(${largest} >= ${part}::DOUBLE OR ${isTooSmall}, false)`
 }
 
 /** SQL of the sum as a DOUBLE. All parts get one sign first, so that nothing cancels out. */

@@ -74,7 +74,8 @@ function compileFirst(scans: readonly Scan[], top: Top, parameters: SqlParameter
   )
   const order = `ORDER BY rank ${isDescending ? 'DESC' : 'ASC'}, scan, file, number`
   const from = rows.join(' UNION ALL ') || nothing(columns)
-  return `limited AS (SELECT * FROM (${from}) ${order} LIMIT ${parameters.add(bindBigint(limit + 1))}),
+  const most = parameters.add(bindBigint(limit + 1))
+  return `limited AS (SELECT * FROM (${from}) ${order} LIMIT ${most}),
     first AS (SELECT *, row_number() OVER (${order}) AS place FROM limited)`
 }
 

@@ -1,0 +1,173 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { badRequest } from '../errors.js'
+import { pageFormats } from '../query/page-format.js'
+import type { PageFormat } from '../query/page-format.js'
+import { parseJsonText } from '../query/parse-json.js'
+import { parseUrl } from '../query/parse-url.js'
+import { parseSummaryJson, parseSummaryUrl } from '../query/summary/parse-summary.js'
+import { parseTopUrl } from '../query/top/parse-top.js'
+import type { Caller, Service } from '../service.js'
+import type { DataRequest, GroupsAnswer, Page, WithoutData } from '../service/page.js'
+import { readBody } from './body.js'
+import { answerExport, exportSilenceMs } from './export-route.js'
+import { acceptedFormat, bodyOf, mediaTypes, nextLink } from './page-formats.js'
+import type { DatasetRoute } from './request-context.js'
+
+/** Admits the caller of a request, for the price of one request. */
+export type Admit = (request: FastifyRequest, reply: FastifyReply) => Caller
+
+interface DataParts {
+  readonly service: Service
+  /** How long a client may read nothing of an export; five minutes if omitted. */
+  readonly exportSilenceMs?: number
+}
+
+const reading = ['GET', 'HEAD']
+
+/** The paths that answer with rows or groups of a dataset. */
+export function addData(app: FastifyInstance, parts: DataParts, admit: Admit): void {
+  const { service, exportSilenceMs: silenceMs = exportSilenceMs } = parts
+  app.route<DatasetRoute>({
+    method: reading,
+    url: '/v1/:dataset/export',
+    handler: (request, reply) => answerExport(service, request, reply, queryOf(request), silenceMs),
+  })
+  app.route<DatasetRoute>({
+    method: reading,
+    url: '/v1/:dataset',
+    handler: fromUrl(admit, service.readPage, parseUrl),
+  })
+  app.route<DatasetRoute>({
+    method: 'POST',
+    url: '/v1/:dataset/query',
+    handler: fromBody(admit, service.readPage, parseJsonText),
+  })
+  app.route<DatasetRoute>({
+    method: reading,
+    url: '/v1/:dataset/top',
+    handler: fromUrl(admit, service.top, parseTopUrl),
+  })
+  app.route<DatasetRoute>({
+    method: reading,
+    url: '/v1/:dataset/aggregate',
+    handler: fromUrl(admit, service.summarize, parseSummaryUrl),
+  })
+  app.route<DatasetRoute>({
+    method: 'POST',
+    url: '/v1/:dataset/aggregate',
+    handler: fromBody(admit, service.summarize, parseSummaryJson),
+  })
+}
+
+type DataAnswer = WithoutData | Page | GroupsAnswer
+type Ask<Raw> = (caller: Caller, request: DataRequest<Raw>) => Promise<DataAnswer>
+type Handler = (request: FastifyRequest<DatasetRoute>, reply: FastifyReply) => Promise<FastifyReply>
+
+/** A parsed question; `Accept` decides where it names no format. */
+interface Formatted {
+  readonly format: PageFormat | null
+}
+
+function fromUrl<Raw extends Formatted>(
+  admit: Admit,
+  ask: Ask<Raw>,
+  parse: (query: string) => Raw,
+): Handler {
+  return async (request, reply) => {
+    const caller = admit(request, reply)
+    const answer = await ask(caller, {
+      dataset: request.params.dataset,
+      question: () => withFormat(request, parse(queryOf(request))),
+      knownTags: request.headers['if-none-match'],
+      checkOnly: request.method === 'HEAD',
+    })
+    return sendData(request, reply, answer)
+  }
+}
+
+/** The target of a POST has no representation to compare, so tags are ignored (RFC 9110). */
+function fromBody<Raw extends Formatted>(
+  admit: Admit,
+  ask: Ask<Raw>,
+  parse: (text: string) => Raw,
+): Handler {
+  return async (request, reply) => {
+    const caller = admit(request, reply)
+    const body = await readBody(request, reply)
+    const question = () => {
+      if (queryOf(request) !== '') {
+        throw badRequest('POST reads its question from the body. Leave the query string out.')
+      }
+      return withFormat(request, parse(decodeBody(body)))
+    }
+    return sendData(
+      request,
+      reply,
+      await ask(caller, { dataset: request.params.dataset, question }),
+    )
+  }
+}
+
+function withFormat<Raw extends Formatted>({ headers }: FastifyRequest, raw: Raw): Raw {
+  return { ...raw, format: raw.format ?? acceptedFormat(headers.accept, pageFormats) }
+}
+
+function sendData(
+  request: FastifyRequest<DatasetRoute>,
+  reply: FastifyReply,
+  answer: DataAnswer,
+): FastifyReply {
+  const { version, tag, format } = answer
+  void reply
+    .header('Cache-Control', 'private, no-cache')
+    .header('Vary', 'Authorization, Accept')
+    .header('X-Dataset-Version', version.id)
+    .header('Last-Modified', new Date(version.modifiedMs).toUTCString())
+  if (tag !== null) reply.header('ETag', tag)
+  if (answer.kind === 'unchanged') return reply.code(304).send()
+  void reply.type(mediaTypes[format])
+  if (answer.kind !== 'page' && answer.kind !== 'groups') return reply.send()
+  if (answer.quota) void reply.header('X-Rows-Charged', String(answer.charged))
+  if (answer.kind === 'page') addPageHeaders(request, reply, answer)
+  else addGroupHeaders(reply, answer)
+  return reply.send(bodyOf(answer))
+}
+
+function addPageHeaders(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { format, hasMore, nextCursor }: Page,
+): void {
+  if (nextCursor === null) {
+    if (hasMore) void reply.header('X-Truncated', 'true')
+    return
+  }
+  if (format !== 'json') void reply.header('X-Next-Cursor', nextCursor)
+  const link = request.method === 'GET' ? nextLink(queryOf(request), nextCursor) : null
+  if (link !== null) void reply.header('Link', link)
+}
+
+/** JSON has the same facts in its body. */
+function addGroupHeaders(
+  reply: FastifyReply,
+  { format, groups, rowsMet, truncated }: GroupsAnswer,
+): void {
+  if (format === 'json') return
+  void reply.header('X-Groups', String(groups)).header('X-Truncated', String(truncated))
+  if (rowsMet !== null) void reply.header('X-Rows-Met', String(rowsMet))
+}
+
+function queryOf({ raw: { url = '' } }: FastifyRequest): string {
+  const start = url.indexOf('?')
+  return start === -1 ? '' : url.slice(start + 1)
+}
+
+/** @throws bad_request for a body that is missing or not UTF-8 */
+function decodeBody(body: Buffer): string {
+  if (body.length === 0) throw badRequest('The request needs a JSON body. Example: {"limit": 10}')
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch {
+    throw badRequest('The body is not UTF-8.')
+  }
+}
