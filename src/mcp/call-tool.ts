@@ -2,14 +2,23 @@ import type { ServiceError } from '../errors.js'
 import { asServiceError, isFault } from '../errors.js'
 import { exactJsonText, firstInexact, requireExactNumbers } from '../query/exact-json.js'
 import { questionLists, rawQuestion, withReadLists } from '../query/parse-json.js'
-import { shapeReader } from '../query/read-shape.js'
+import { shapeReader, withoutEmpty } from '../query/read-shape.js'
 import { memberText } from '../query/scan-json.js'
+import { rawSummary, summaryLists } from '../query/summary/parse-summary.js'
+import { rawTop } from '../query/top/parse-top.js'
 import { recordOf } from '../registry/shape.js'
 import type { Caller, Service } from '../service.js'
 import { correctedCall } from './corrected-call.js'
 import { describeAnswer } from './describe-answer.js'
-import { answerRoom, queryAnswer } from './query-answer.js'
-import { DescribeArguments, ListArguments, QueryArguments, usualLimit } from './tools.js'
+import { answerRoom, groupsAnswer, groupsRoom, queryAnswer, topAnswer } from './query-answer.js'
+import {
+  AggregateArguments,
+  DescribeArguments,
+  ListArguments,
+  QueryArguments,
+  TopArguments,
+  usualLimit,
+} from './tools.js'
 import type { ToolName } from './tools.js'
 
 /** The caller, and the request's body as received: its numbers are checked as written. */
@@ -35,11 +44,15 @@ const argumentLists: Readonly<Record<ToolName, readonly string[]>> = {
   list_resources: [],
   describe_resource: ['columns'],
   query: questionLists,
+  aggregate: summaryLists,
+  top: questionLists,
 }
 
 const readList = shapeReader(ListArguments, 'the arguments')
 const readDescribe = shapeReader(DescribeArguments, 'the arguments')
 const readQuery = shapeReader(QueryArguments, 'the arguments')
+const readAggregate = shapeReader(AggregateArguments, 'the arguments')
+const readTop = shapeReader(TopArguments, 'the arguments')
 
 /**
  * Runs one tool. A caller's mistake, a used-up quota and a slow query are results that an agent can
@@ -55,7 +68,7 @@ export async function callTool(
   let given = args
   try {
     if (firstInexact(bodyText) !== undefined) requireExactNumbers(writtenArguments(bodyText))
-    given = withoutNulls(withReadLists(args, argumentLists[name]))
+    given = plainArguments(name, args)
     const text = exactJsonText(await run(service, caller, name, given))
     return {
       content: [{ type: 'text', text }],
@@ -98,12 +111,40 @@ async function run(
       if (page.kind !== 'page') throw new TypeError('a query without tags has a page')
       return queryAnswer(page)
     }
+    case 'aggregate': {
+      const { resource, ...summary } = readAggregate(args)
+      const answer = await service.summarize(caller, {
+        dataset: resource,
+        question: () => rawSummary(summary),
+        room: groupsRoom,
+      })
+      if (answer.kind !== 'groups') throw new TypeError('a summary without tags has groups')
+      return groupsAnswer(answer)
+    }
+    case 'top': {
+      const { resource, ...top } = readTop(args)
+      const page = await service.top(caller, {
+        dataset: resource,
+        question: () => rawTop(top),
+        usualLimit,
+        room: answerRoom,
+        explainEmpty: 'free',
+      })
+      if (page.kind !== 'page') throw new TypeError('a top without tags has a page')
+      return topAnswer(page)
+    }
   }
 }
 
 /** The arguments as received: other numbers of the message, such as its id, are not checked. */
 function writtenArguments(bodyText: string): string {
   return memberText(memberText(bodyText, 'params'), 'arguments')
+}
+
+/** The arguments, in the forms of the schema. */
+function plainArguments(name: ToolName, args: unknown): unknown {
+  const isOfParts = name === 'aggregate' || name === 'top'
+  return withoutNulls(withReadLists(isOfParts ? withoutEmpty(args) : args, argumentLists[name]))
 }
 
 /** Models write null for fields without a value: `cursor: null`. */
@@ -129,11 +170,14 @@ function errorText(error: ServiceError, tool: ToolName, args: Arguments): string
 
 /** The next call: the corrected one, or one that lists the names. */
 function adviceFor(error: ServiceError, tool: ToolName, args: Arguments): string | null {
-  if (error.code === 'not_found') return 'Call list_resources {} for the names.'
-  if (error.retryAfterSeconds !== undefined) return `Try again in ${error.retryAfterSeconds} s.`
-  if (error.code !== 'bad_request') return null
+  if (error.code === 'not_found') {
+    const other = tool === 'aggregate' ? ', or query for rows' : ''
+    return `Call list_resources {} for the names${other}.`
+  }
   const call = error.correction && correctedCall(tool, args, error.correction)
   if (call) return call
+  if (error.retryAfterSeconds !== undefined) return `Try again in ${error.retryAfterSeconds} s.`
+  if (error.code !== 'bad_request') return null
   const { resource } = args
   if (tool === 'list_resources') return null
   if (typeof resource !== 'string') return 'Call list_resources {} for the names.'

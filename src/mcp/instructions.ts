@@ -4,10 +4,11 @@ export const instructions = [
   '1. list_resources: the datasets that this token can read.',
   '2. describe_resource: columns, types, units, operators, values of codes, example rows and ' +
     'calls. Never guess a column name: many are codes, such as "2110".',
-  '3. query: the rows that meet all filters.',
+  '3. aggregate: counts, totals, averages and ratios by group. top: the rows with the largest or ' +
+    'smallest values. query: the rows that meet all filters.',
   '',
-  '- Returned rows count against a monthly quota: filter first, select only the columns you ' +
-    'need. Descriptions, lists, errors and empty answers are free.',
+  '- Returned rows and groups count against a monthly quota: aggregate instead of adding up ' +
+    'rows, filter first, select only the columns you need. Descriptions, lists, errors and empty answers are free.',
   '- Answers hold columns, not rows: data.<column>[i] belongs to row i, and "columns" gives the ' +
     'order.',
   '- While next_cursor is not null there are more rows: repeat the same call with cursor set to ' +

@@ -2,7 +2,7 @@ import { badRequest } from '../errors.js'
 import { keepingDigits, writtenJson } from '../query/exact-json.js'
 import type { WrittenJson } from '../query/exact-json.js'
 import { textsOf } from '../query/row-texts.js'
-import type { Page, Room } from '../service/page.js'
+import type { ColumnHead, GroupsAnswer, Page, Room } from '../service/page.js'
 
 /** The serialised answer (contract 2). */
 const lettersMax = 30_000
@@ -26,31 +26,34 @@ export interface QueryAnswer {
   readonly explained?: true
 }
 
-/** How many rows an answer can hold. */
-export const answerRoom: Room = { rowsMax, rowsThatFit }
+/** How many rows an answer of `query` or `top` can hold. */
+export const answerRoom = roomFor('row', 'Select fewer columns.', () => 0)
 
-/** A value takes at least a letter and a comma; one more row shows that the page was cut. */
-function rowsMax(columns: number): number {
-  return Math.floor(lettersMax / (2 * columns)) + 1
-}
+/** How many groups an answer of `aggregate` can hold, its units included. */
+export const groupsRoom = roomFor('group', 'Ask for fewer measures.', ({ name, unit }) =>
+  unit === null ? 0 : JSON.stringify({ [name]: unit }).length,
+)
 
-/**
- * How many of the rows, from the first on, an answer can hold.
- * @throws bad_request when the first row does not fit
- */
-function rowsThatFit(rows: readonly Buffer[], columns: readonly string[]): number {
-  let letters = JSON.stringify(columns).length * 2 + columns.length * 4 + restLetters
-  const fitting = rows.findIndex((text) => {
-    for (const cell of cellTexts(text)) letters += lettersOf(cell) + 1
-    return letters > lettersMax
-  })
-  if (fitting === 0) {
-    throw badRequest(
-      `One row of these ${columns.length} columns does not fit in an answer of ${lettersMax} ` +
-        'characters. Select fewer columns.',
-    )
+/** `headLetters` is what the answer says of a column beside its name. */
+function roomFor(what: string, advice: string, headLetters: (column: ColumnHead) => number): Room {
+  return {
+    rowsMax: (columns) => Math.floor(lettersMax / (2 * columns)) + 1,
+    rowsThatFit: (rows, columns) => {
+      let letters = restLetters
+      for (const column of columns) {
+        letters += (JSON.stringify(column.name).length + 1) * 2 + 4 + headLetters(column)
+      }
+      const fitting = rows.findIndex((text) => {
+        for (const cell of cellTexts(text)) letters += lettersOf(cell) + 1
+        return letters > lettersMax
+      })
+      if (fitting !== 0) return fitting === -1 ? rows.length : fitting
+      throw badRequest(
+        `One ${what} of these ${columns.length} columns does not fit in an answer of ` +
+          `${lettersMax} characters. ${advice}`,
+      )
+    },
   }
-  return fitting === -1 ? rows.length : fitting
 }
 
 /** A value's length in the text of an answer, or in its structured content if that is longer. */
@@ -64,18 +67,50 @@ function lettersOf(cell: string): number {
  * digits.
  */
 export function queryAnswer(page: Page): QueryAnswer {
-  const { quota } = page
   const hint = hintOf(page)
   return {
-    columns: page.columns,
-    data: columnValues(page.columns, page.rows.map(cellTexts)),
+    ...cellsOf(page.columns, page.rows),
     row_count: page.rows.length,
     next_cursor: page.nextCursor,
     truncated: page.cut === 'size',
-    version: page.version.id,
-    quota: quota ? { rows_remaining: quota.remaining, scope: quota.scope } : null,
+    ...chargeOf(page),
     ...(hint !== null && { hint }),
     ...(page.explanation?.isPaid && { explained: true }),
+  }
+}
+
+/** The first rows by one column, which have no cursor. */
+export function topAnswer(page: Page): Omit<QueryAnswer, 'next_cursor'> {
+  const { next_cursor: _, ...answer } = queryAnswer(page)
+  return answer
+}
+
+/** Groups of rows for an agent, for `exactJsonText`. */
+export function groupsAnswer(answer: GroupsAnswer): object {
+  const { columns, rows, groups, truncated, rowsMet } = answer
+  const hint = groupsHint(answer)
+  const names = columns.map(({ name }) => name)
+  return {
+    ...cellsOf(names, rows),
+    units: Object.fromEntries(
+      columns.flatMap(({ name, unit }) => (unit === null ? [] : [[name, unit]])),
+    ),
+    groups,
+    rows: rowsMet,
+    truncated,
+    ...chargeOf(answer),
+    ...(hint !== null && { hint }),
+  }
+}
+
+function cellsOf(columns: readonly string[], rows: readonly Buffer[]) {
+  return { columns, data: columnValues(columns, rows.map(cellTexts)) }
+}
+
+function chargeOf({ version, quota }: Page | GroupsAnswer) {
+  return {
+    version: version.id,
+    quota: quota ? { rows_remaining: quota.remaining, scope: quota.scope } : null,
   }
 }
 
@@ -94,13 +129,22 @@ function cellTexts(row: Buffer): readonly string[] {
   return textsOf(keepingDigits(String(row))).cells
 }
 
+function groupsHint({ sent, groups, truncated }: GroupsAnswer): string | null {
+  if (groups === 0) return 'No row meets the filters, or no group meets having.'
+  if (!truncated) return null
+  return (
+    `These are the first ${sent} of ${groups} groups. For others use filters, having, another ` +
+    `order or a higher limit; an answer has at most ${lettersMax} characters.`
+  )
+}
+
 function hintOf(page: Page): string | null {
-  const { cut, rows } = page
+  const { cut, rows, nextCursor } = page
   switch (cut) {
     case 'size':
       return (
-        `Only ${rows.length} rows fit in ${lettersMax} characters: continue with next_cursor, or ` +
-        'select fewer columns.'
+        `Only ${rows.length} rows fit in ${lettersMax} characters: ` +
+        `${nextCursor === null ? '' : 'continue with next_cursor, or '}select fewer columns.`
       )
     case 'quota':
       return "The page was cut to the rows left of this month's quota."

@@ -2,6 +2,9 @@ import type { Tool } from '@modelcontextprotocol/server'
 import Type from 'typebox'
 import { operatorNames } from '../columns/operators.js'
 import { questionFields } from '../query/parse-json.js'
+import { groupsLimit, groupsMax, measuresMax } from '../query/summary/raw-summary.js'
+import { summaryFields } from '../query/summary/parse-summary.js'
+import { topFields } from '../query/top/parse-top.js'
 import {
   DatasetSummarySchema,
   columnHead,
@@ -50,6 +53,22 @@ export const QueryArguments = Type.Object(
   {
     additionalProperties: false,
     description: 'an object {resource, filters, select, limit, cursor, explain}',
+  },
+)
+
+export const AggregateArguments = Type.Object(
+  { resource, ...summaryFields },
+  {
+    additionalProperties: false,
+    description: 'an object {resource, group, measures, filters, having, order, limit, labels}',
+  },
+)
+
+export const TopArguments = Type.Object(
+  { resource, ...topFields },
+  {
+    additionalProperties: false,
+    description: 'an object {resource, by, filters, select, limit}',
   },
 )
 
@@ -109,16 +128,32 @@ const DescribeAnswer = Type.Object({
   hint: Type.Optional(text),
 })
 
-const QueryAnswer = Type.Object({
+/** What every answer with data has. */
+const dataHead = {
   columns: texts,
   data: columnLists,
-  row_count: count,
-  next_cursor: nullable(text),
   truncated: Type.Boolean(),
   version: text,
   quota: Type.Union([Type.Object({ rows_remaining: count, scope: text }), Type.Null()]),
   hint: Type.Optional(text),
+}
+
+const TopAnswer = Type.Object({
+  ...dataHead,
+  row_count: count,
   explained: Type.Optional(Type.Boolean()),
+})
+
+const QueryAnswer = Type.Object({ ...TopAnswer.properties, next_cursor: nullable(text) })
+
+const AggregateAnswer = Type.Object({
+  ...dataHead,
+  units: Type.Unsafe<Readonly<Record<string, string>>>({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+  }),
+  groups: count,
+  rows: nullable(count),
 })
 
 const annotations = {
@@ -128,12 +163,18 @@ const annotations = {
   destructiveHint: false,
 }
 
-/** A schema as JSON, without the keys that only TypeBox reads. */
-function plain(schema: Type.TObject): Tool['inputSchema'] {
-  return JSON.parse(JSON.stringify(schema)) as Tool['inputSchema']
+/**
+ * A schema as JSON, without the keys that only TypeBox reads. `required` also has the keys for which
+ * a later stage has the better error.
+ */
+function plain(
+  schema: Type.TObject,
+  required: readonly string[] | undefined = schema.required,
+): Tool['inputSchema'] {
+  return JSON.parse(JSON.stringify({ ...schema, required })) as Tool['inputSchema']
 }
 
-/** The three tools, always in this order. */
+/** The five tools, always in this order. */
 export const tools = [
   {
     name: 'list_resources',
@@ -153,9 +194,9 @@ export const tools = [
       'Everything needed to query one dataset: each column with type, unit, description, its ' +
       'values if they are few, smallest and largest value, share of nulls; the operators of each ' +
       'type; fast_filters, the columns that are quick to filter on; three of the newest rows and ' +
-      'two example calls of query that work. Call it before the first query of a dataset. Of a ' +
-      'dataset with many columns it shows the most filled ones, and hint counts the others: call ' +
-      'it again with search ("profit") or columns (["2110"]). Free of charge.',
+      'example calls that work; the functions, measures and levels of codes for aggregate. Call it ' +
+      'before the first query of a dataset. Of a dataset with many columns it shows the most filled ' +
+      'ones, and hint counts the others: call it again with search ("profit") or columns (["2110"]). Free of charge.',
     inputSchema: plain(DescribeArguments),
     outputSchema: plain(DescribeAnswer),
     annotations: { title: 'Describe a dataset', ...annotations },
@@ -168,14 +209,51 @@ export const tools = [
       `{column, op, value}; op is one of ${operatorNames.join(', ')} (those of each type are in ` +
       'describe_resource); value is a list for in and not_in, a text ending in * for like, words ' +
       'for contains (finds names), left out for is_null and not_null. select: the columns to ' +
-      `return; left out, all. limit: ${usualLimit} when left out. Rows come in ` +
-      'stored order, which is fixed; there is no sorting or aggregation. While next_cursor is not null, repeat the same call with cursor for the next ' +
-      'rows; truncated means that rows were left out to keep the answer short. Returned rows ' +
+      `return; left out, all. limit: ${usualLimit} when left out. Rows come in stored order, which ` +
+      'is fixed: for totals and counts use aggregate, for the largest or smallest values top. While ' +
+      'next_cursor is not null, repeat the same call with cursor for the next rows; truncated means that rows were left out to keep the answer short. Returned rows ' +
       'count against the monthly quota. When no row meets several filters, hint says which of ' +
       'them is the cause; that costs one row (explained: true), and explain: false declines it.',
     inputSchema: plain(QueryArguments),
     outputSchema: plain(QueryAnswer),
     annotations: { title: 'Read rows', ...annotations },
+  },
+  {
+    name: 'aggregate',
+    title: 'Count and total',
+    description:
+      'Counts, totals, averages, medians and ratios over all rows that meet the filters: one row ' +
+      'for each group. Use it for "how many", "revenue by industry and year", "the median margin"; ' +
+      `never add up rows of query yourself. measures: 1 to ${measuresMax} of count, ` +
+      'count(c), distinct(c), sum(c), avg(c), min(c), max(c), median(c), p1(c) to p99(c); ' +
+      'median(a/b), avg(a/b), p90(a/b) of the quotient of each row; ratio(a/b) = sum(a) by sum(b); ' +
+      'or a measure of describe_resource by its name. A name in front renames: ' +
+      `"revenue:sum(2110)". group: up to ${groupsMax} of column, prefix(column,n) (the first n ` +
+      'characters of a code), year(date), quarter(date), month(date), day(date); left out, one row ' +
+      'over everything. filters: as in query. having: conditions on measures: "count.gte.10". ' +
+      'order: "-revenue"; left out, by group. ' +
+      `limit: ${groupsLimit.usual} groups when left out, at most ${groupsLimit.max}. labels: true ` +
+      'adds the names of codes. In the answer, groups is the number of all groups, rows that of ' +
+      'the rows behind them, units the units; truncated means that groups were left out. Each ' +
+      'group returned counts as one row of the quota (rows_per_group in describe_resource; more ' +
+      'if it has more values than the dataset has columns).',
+    inputSchema: plain(AggregateArguments, ['resource', 'measures']),
+    outputSchema: plain(AggregateAnswer),
+    annotations: { title: 'Count and total', ...annotations },
+  },
+  {
+    name: 'top',
+    title: 'First rows by a column',
+    description:
+      'The rows with the largest or smallest values of one column, such as the 20 companies with ' +
+      'the highest profit. by: "-2400" for the largest first, "2400" for the smallest first; rows ' +
+      `without a value are left out. filters and select: as in query. limit: ${usualLimit} when ` +
+      'left out. There is no cursor; for groups such as industries use aggregate with order and ' +
+      'limit. truncated means that rows were left out to keep the answer short. Each row returned ' +
+      'counts as one row of the monthly quota.',
+    inputSchema: plain(TopArguments, ['resource', 'by']),
+    outputSchema: plain(TopAnswer),
+    annotations: { title: 'First rows by a column', ...annotations },
   },
 ] as const
 

@@ -42,8 +42,11 @@ export interface Room {
   /** An upper bound on the rows that fit with this many columns; no more rows are read. */
   readonly rowsMax: (columns: number) => number
   /** How many of these rows fit, from the first; may refuse a page if not even one row fits. */
-  readonly rowsThatFit: (rows: readonly Buffer[], columns: readonly string[]) => number
+  readonly rowsThatFit: (rows: readonly Buffer[], columns: readonly ColumnHead[]) => number
 }
+
+/** What an answer says of a column at most once. */
+export type ColumnHead = Pick<Column, 'name' | 'unit'>
 
 /** The common part of every answer with data. */
 export interface AnswerHead {

@@ -223,7 +223,7 @@ await t.test('rows of any content fit in the answer, with the longest of the oth
       const rows = many.map((cells) =>
         jsonOf(Object.fromEntries(columns.map((name, index) => [name, cells[index]]))),
       )
-      const fitting = answerRoom.rowsThatFit(rows, columns)
+      const fitting = answerRoom.rowsThatFit(rows, columns.map(headOf))
       // Only the id of a version is read here.
       const version = { id: 'x'.repeat(16) } as Parameters<typeof queryAnswer>[0]['version']
       const lettersOf = (count: number) =>
@@ -240,13 +240,17 @@ await t.test('rows of any content fit in the answer, with the longest of the oth
 })
 
 await t.test('an empty page always fits', (t) => {
-  t.equal(answerRoom.rowsThatFit([], ['x'.repeat(40_000)]), 0)
-  t.equal(answerRoom.rowsThatFit([jsonOf({ a: 1 })], ['a']), 1)
-  t.throws(() => answerRoom.rowsThatFit([jsonOf({ a: 'x'.repeat(30_000) })], ['a']), {
+  t.equal(answerRoom.rowsThatFit([], [headOf('x'.repeat(40_000))]), 0)
+  t.equal(answerRoom.rowsThatFit([jsonOf({ a: 1 })], [headOf('a')]), 1)
+  t.throws(() => answerRoom.rowsThatFit([jsonOf({ a: 'x'.repeat(30_000) })], [headOf('a')]), {
     code: 'bad_request',
   })
   t.end()
 })
+
+function headOf(name: string) {
+  return { name, unit: null }
+}
 
 function jsonOf(row: unknown): Buffer {
   return Buffer.from(JSON.stringify(row))

@@ -57,7 +57,7 @@ await t.test('schemas are flat objects of what every client understands', (t) =>
 await t.test('the descriptions of tools are short enough for clients', (t) => {
   t.same(
     tools.map(({ name }) => name),
-    ['list_resources', 'describe_resource', 'query'],
+    ['list_resources', 'describe_resource', 'query', 'aggregate', 'top'],
   )
   for (const { title, description, annotations } of tools) {
     t.match(title, /\w/)
@@ -125,6 +125,10 @@ await t.test('answers match their output schemas, and the text is the same', asy
       ['describe_resource', { resource: 'big' }],
       ['query', { resource: 'things', limit: 2 }],
       ['query', { resource: 'things', filters: none }],
+      ['aggregate', { resource: 'things', group: ['year'], measures: ['count', 'sum(2110)'] }],
+      ['aggregate', { resource: 'things', group: ['year'], measures: 'count', filters: none }],
+      ['top', { resource: 'things', by: '-2110', limit: 2 }],
+      ['top', { resource: 'things', by: 'year', filters: none }],
     ])
     await haveTheirShape(t, world, demoToken, [
       ['list_resources', {}],
@@ -138,6 +142,8 @@ await t.test('answers match their output schemas, and the text is the same', asy
       ['list_resources', {}],
       ['describe_resource', { resource: 'typed' }],
       ['query', { resource: 'typed' }],
+      ['aggregate', { resource: 'typed', group: 'flag', measures: 'max(big),sum(dec),avg(dbl)' }],
+      ['top', { resource: 'typed', by: '-big' }],
     ])
   })
 })

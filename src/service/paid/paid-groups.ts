@@ -17,8 +17,7 @@ export async function payGroups(
 ): Promise<GroupsAnswer> {
   const { context } = reader
   const { summary, columns, chargePerGroup } = resolved
-  const names = columns.map(({ name }) => name)
-  const sent = file ? rows.length : (room?.rowsThatFit(rows, names) ?? rows.length)
+  const sent = file ? rows.length : (room?.rowsThatFit(rows, columns) ?? rows.length)
   const charge = summaryCharge(sent, summary, chargePerGroup)
   const paid = charge === 0 ? 0 : await payment.pay(charge, true, context.signal)
   const cost = payment.cost()

@@ -46,7 +46,7 @@ export interface PaidRows {
 /** The parameters for reading and paying the rows of one question. */
 interface Reading {
   readonly limit: number
-  readonly columns: readonly string[]
+  readonly columns: readonly Column[]
   readonly room: Room | undefined
   readonly read: (limit: number) => Promise<Rows>
   /** @throws row_quota_exceeded if the quota has no rows left */
@@ -64,7 +64,7 @@ export function readPaidRows(
   const { context } = reader
   const reading: Reading = {
     limit: wanted.limit,
-    columns: wanted.columns.map(({ name }) => name),
+    columns: wanted.columns,
     room,
     read: async (limit) => {
       const found = await wanted.read(limit, readOptions(reader, wanted.access))
