@@ -267,7 +267,7 @@ await t.test('the configuration for AI agents is the same on each page', (t) => 
 
 await t.test('the pages show calls of every tool', (t) => {
   const calls = pages.flatMap(({ text }) => [...text.matchAll(/^→ (\w+)/gm)])
-  t.equal(calls.length, 5)
+  t.equal(calls.length, 6)
   t.same(
     new Set(calls.map(([, tool]) => tool)),
     new Set(['list_resources', 'describe_resource', 'query']),

@@ -170,8 +170,11 @@ await t.test('every das command that the pages name exists, with its options', (
   t.end()
 })
 
-/** Options of curl, npm scripts and the MCP bridge that the pages mention. */
-const othersOptions = ['--compressed', '--data-urlencode', '--allow-http', '--cycles', '--check']
+/** Options of curl, V8, npm scripts and the MCP bridge that the pages mention. */
+const othersOptions = [
+  ...['--compressed', '--data-urlencode', '--always-sparkplug', '--allow-http'],
+  ...['--before', '--cycles', '--check'],
+]
 
 await t.test('every option and variable that the pages name exists', (t) => {
   const variables = [...Object.values(settings).map(({ variable }) => variable)]

@@ -209,11 +209,12 @@ export const tools = [
       `{column, op, value}; op is one of ${operatorNames.join(', ')} (those of each type are in ` +
       'describe_resource); value is a list for in and not_in, a text ending in * for like, words ' +
       'for contains (finds names), left out for is_null and not_null. select: the columns to ' +
-      `return; left out, all. limit: ${usualLimit} when left out. Rows come in stored order, which ` +
-      'is fixed: for totals and counts use aggregate, for the largest or smallest values top. While ' +
-      'next_cursor is not null, repeat the same call with cursor for the next rows; truncated means that rows were left out to keep the answer short. Returned rows ' +
-      'count against the monthly quota. When no row meets several filters, hint says which of ' +
-      'them is the cause; that costs one row (explained: true), and explain: false declines it.',
+      `return; left out, all. limit: ${usualLimit} when left out. Rows come in stored order, ` +
+      'which is fixed: for totals and counts use aggregate, for the largest or smallest values ' +
+      'top. While next_cursor is not null, repeat the same call with cursor for the next rows; ' +
+      'truncated means that rows were left out to keep the answer short. Returned rows count ' +
+      'against the monthly quota. When no row meets several filters, hint says which of them is ' +
+      'the cause; that costs one row (explained: true), and explain: false declines it.',
     inputSchema: plain(QueryArguments),
     outputSchema: plain(QueryAnswer),
     annotations: { title: 'Read rows', ...annotations },

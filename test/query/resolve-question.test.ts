@@ -287,6 +287,8 @@ await t.test('a cursor goes on with the same filters, however they are written',
     refusal(() => askUrl(question, accessTo(), 'sub_2')),
     invalid,
   )
+  const beyond = askUrl('').cursorAfter({ file: 4, row: 0 })
+  t.equal(urlRefusal(`cursor=${beyond}`), invalid, 'no such file')
   t.equal(urlRefusal('cursor='), invalid)
   t.end()
 })
