@@ -88,7 +88,7 @@ export type AggregateFunction = keyof typeof aggregateFunctions
 export const aggregateNames = Object.keys(aggregateFunctions) as readonly AggregateFunction[]
 
 /** Every function that groups rows by a part of a value. */
-const groupFunctions = {
+export const groupFunctions = {
   prefix: { of: texts, meaning: 'the first n characters: prefix(column,n)' },
   year: { of: moments, meaning: 'the calendar year in UTC, 2024' },
   quarter: { of: moments, meaning: 'the quarter, "2024-Q1"' },

@@ -1,32 +1,14 @@
 import type { Access } from '../access/access.js'
 import { callName } from '../columns/call-text.js'
-import type { ShownType } from '../columns/column-types.js'
 import type { Column } from '../columns/column.js'
 import { columnAggregates, columnGroups, isGroupable } from '../columns/functions.js'
 import { prefixText } from '../query/summary/read-groups.js'
-import { usableMeasures } from '../query/summary/read-measures.js'
-import { groupTariff } from '../query/summary/resolve-summary.js'
+import type { AggregateFacts } from './aggregate-facts.js'
 import type { ColumnStatistics } from './column-statistics.js'
 
-/** How to ask for aggregates of one dataset. Every text is written as in a request. */
-export interface AggregateGuide {
-  readonly rows_per_group: number
-  /** For each type of the dataset's columns, in the order of the columns. */
-  readonly functions: readonly TypeFunctions[]
-  /** The registry's measures. */
-  readonly measures: readonly {
-    readonly name: string
-    readonly unit: string | null
-    readonly description: string | null
-  }[]
+export interface AggregateGuide extends AggregateFacts {
   /** A request that is right for this access; it is not run for the guide. */
   readonly example: AggregateExample
-}
-
-interface TypeFunctions {
-  readonly type: ShownType
-  readonly measures: readonly string[]
-  readonly group: readonly string[]
 }
 
 interface AggregateExample {
@@ -41,14 +23,6 @@ interface AggregateExample {
   readonly limit: number
 }
 
-/** What the registry says of a column of codes. */
-export interface CodeGuide {
-  /** The group of each level by its name: `{class: "prefix(okved,2)"}`. */
-  readonly levels?: Readonly<Record<string, string>>
-  /** The codes have names, which `labels` adds. */
-  readonly labels?: true
-}
-
 /** Rows behind the example: the JSON texts of their cells, in column order. */
 interface ExampleFacts {
   readonly columns: readonly ColumnStatistics[] | undefined
@@ -57,22 +31,17 @@ interface ExampleFacts {
 
 const exampleLimit = 10
 
-/** Null if aggregates are switched off for this access. */
-export function aggregateGuide(access: Access, facts: ExampleFacts): AggregateGuide | null {
-  const tariff = groupTariff(access)
-  if (!tariff) return null
-  const measures = usableMeasures(access).map(({ name, defined }) => ({
-    name,
-    unit: defined?.unit ?? null,
-    description: defined?.description ?? null,
-  }))
+/** Adds an example to the facts. */
+export function aggregateGuide(
+  access: Access,
+  aggregates: AggregateFacts,
+  facts: ExampleFacts,
+): AggregateGuide {
   const group = exampleGroup(access, facts)
-  const [measure] = measures.map(({ name }) => callName(name))
+  const [measure] = aggregates.measures.map(({ name }) => callName(name))
   const filters = group?.column === access.version.history ? [] : historyFilter(access, facts)
   return {
-    rows_per_group: tariff.rowsPerGroup,
-    functions: typeFunctions(access.columns),
-    measures,
+    ...aggregates,
     example: {
       ...(group && { group: [group.text] }),
       measures: ['count', measure ?? exampleSum(access) ?? []].flat(),
@@ -81,27 +50,6 @@ export function aggregateGuide(access: Access, facts: ExampleFacts): AggregateGu
       limit: exampleLimit,
     },
   }
-}
-
-/** Empty for a column that has no codes. */
-export function codeGuide({ name, levels, labels }: Column): CodeGuide {
-  const groups = levels.map((level) => [level.name, prefixText(name, level.length)] as const)
-  return {
-    ...(groups.length > 0 && { levels: Object.fromEntries(groups) }),
-    ...(labels && { labels: true }),
-  }
-}
-
-function typeFunctions(columns: readonly Column[]): readonly TypeFunctions[] {
-  const byType = new Map(columns.map((column) => [column.rules.shown, column]))
-  return [...byType].map(([type, column]) => ({
-    type,
-    measures: columnAggregates(column).map((name) => (name === 'pN' ? 'p1 to p99' : name)),
-    group: [
-      ...(isGroupable(column) ? ['column'] : []),
-      ...columnGroups(column).map((name) => `${name}(column${name === 'prefix' ? ',n' : ''})`),
-    ],
-  }))
 }
 
 interface ExampleGroup {

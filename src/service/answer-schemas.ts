@@ -42,9 +42,22 @@ export const DatasetSchema = Type.Object({
       unit: nullable(text),
       description: nullable(text),
       operators: Type.Array(text),
+      levels: Type.Optional(Type.Record(Type.String(), text)),
+      labels: Type.Optional(Type.Literal(true)),
     }),
   ),
   examples: Type.Array(text),
+  aggregates: nullable(
+    Type.Object({
+      rows_per_group: count,
+      functions: Type.Array(
+        Type.Object({ type: text, measures: Type.Array(text), group: Type.Array(text) }),
+      ),
+      measures: Type.Array(
+        Type.Object({ name: text, unit: nullable(text), description: nullable(text) }),
+      ),
+    }),
+  ),
 })
 
 const budget = { limit: count, used: count, remaining: count }

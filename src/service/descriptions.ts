@@ -7,6 +7,8 @@ import type { Engine, ReadOptions } from '../engine/engine.js'
 import { isoTime } from '../text.js'
 import { AccessCache } from './access-cache.js'
 import { historyText, scopeOf } from '../access/scope.js'
+import { aggregateFacts, codeGuide } from './aggregate-facts.js'
+import type { AggregateFacts, CodeGuide } from './aggregate-facts.js'
 
 /** A dataset in the list of `GET /v1/`. */
 export interface DatasetSummary {
@@ -34,9 +36,11 @@ export interface DatasetDescription extends Omit<DatasetSummary, 'columns'> {
   readonly columns: ColumnDescription[]
   /** Example paths with a query that work, relative to the service's root. */
   readonly examples: string[]
+  /** Null if aggregates are switched off. */
+  readonly aggregates: AggregateFacts | null
 }
 
-export interface ColumnDescription {
+export interface ColumnDescription extends CodeGuide {
   readonly name: string
   readonly type: ShownType
   readonly nullable: boolean
@@ -82,14 +86,19 @@ export class Descriptions {
 
   async description(access: Access, options: ReadOptions): Promise<DatasetDescription> {
     const facts = await this.#factsOf(access, options)
-    const { dataset } = access
+    const { dataset, columns } = access
+    const aggregates = aggregateFacts(access)
     return {
       ...headOf(access, facts),
       source: dataset.source,
       require_filter: dataset.requireFilter,
       limit: dataset.limit,
-      columns: access.columns.map(describeColumn),
+      columns: columns.map((column) => ({
+        ...describeColumn(column),
+        ...(aggregates && codeGuide(column)),
+      })),
       examples: exampleRequests(access, facts),
+      aggregates,
     }
   }
 

@@ -8,8 +8,8 @@ import { ServiceError } from '../errors.js'
 import { keepingDigits, parseKeepingDigits } from '../query/exact-json.js'
 import { textsOf } from '../query/row-texts.js'
 import { AccessCache } from './access-cache.js'
-import { aggregateGuide, codeGuide } from './aggregate-guide.js'
-import type { AggregateGuide, CodeGuide } from './aggregate-guide.js'
+import { aggregateGuide } from './aggregate-guide.js'
+import type { AggregateGuide } from './aggregate-guide.js'
 import { columnStatistics } from './column-statistics.js'
 import type { ColumnStatistics, DatasetStatistics } from './column-statistics.js'
 import { fastColumns } from './descriptions.js'
@@ -21,7 +21,10 @@ import type { ExampleCall, OperatorExample, SampleRow } from './examples.js'
  * Tells an agent how to write a correct first query. All data comes from the caller's own rows,
  * written by `exactJsonText`; a number that JSON readers round is a string of its digits.
  */
-export interface DatasetGuide extends Omit<DatasetDescription, 'columns' | 'examples'> {
+export interface DatasetGuide extends Omit<
+  DatasetDescription,
+  'columns' | 'examples' | 'aggregates'
+> {
   /** Columns whose filters skip most of the files. */
   readonly fast_filters: readonly string[]
   /** Rows behind the statistics; null if the statistics were late. */
@@ -37,7 +40,7 @@ export interface DatasetGuide extends Omit<DatasetDescription, 'columns' | 'exam
   readonly aggregates: AggregateGuide | null
 }
 
-export interface ColumnGuide extends ColumnDescription, ColumnStatistics, CodeGuide {}
+export interface ColumnGuide extends ColumnDescription, ColumnStatistics {}
 
 export interface GuideFailure {
   readonly dataset: string
@@ -84,23 +87,22 @@ export class Guides {
     options: ReadOptions,
     patienceMs = usualPatienceMs,
   ): Promise<DatasetGuide> {
-    const { columns, examples: _, ...head } = await this.#descriptions.description(access, options)
+    const description = await this.#descriptions.description(access, options)
+    const { columns, examples: _, aggregates, ...head } = description
     const found = await this.#facts.get(
       access,
       () => this.#read(access, head.rows, options, patienceMs),
       ({ profiled_rows: rows }) => rows !== null,
     )
     const { profiled_rows: profiledRows, caution, columns: facts, ...rest } = found
-    const aggregates = aggregateGuide(access, found)
-    const codes = aggregates ? access.columns.map(codeGuide) : []
     return Object.freeze({
       ...head,
       fast_filters: fastColumns(access).map(({ name }) => name),
       profiled_rows: profiledRows,
       caution,
-      columns: columns.map((column, at) => ({ ...column, ...codes[at], ...facts?.[at] })),
+      columns: columns.map((column, at) => ({ ...column, ...facts?.[at] })),
       ...rest,
-      aggregates,
+      aggregates: aggregates && aggregateGuide(access, aggregates, found),
     })
   }
 

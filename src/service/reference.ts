@@ -5,6 +5,7 @@ import type { Catalog } from '../catalog.js'
 import type { Dataset } from '../catalog/dataset.js'
 import type { Column } from '../columns/column.js'
 import { timeLimit } from '../engine/deadline.js'
+import { groupTariff } from '../query/summary/resolve-summary.js'
 import type { Version } from '../versions/version.js'
 import type { Descriptions } from './descriptions.js'
 
@@ -20,6 +21,8 @@ export interface ReferenceDataset extends Pick<
   Dataset,
   'name' | 'title' | 'description' | 'source' | 'requireFilter' | 'limit'
 > {
+  /** False if aggregates are switched off. */
+  readonly hasAggregates: boolean
   /** Without the hidden columns. */
   readonly columns: readonly Column[]
   /** Values of the audience's first row by column name, in URL form. */
@@ -60,9 +63,13 @@ export async function referenceFor(
           timeLimit: timeLimit(dataset.timeoutMs),
         })
       : new Map<string, string>()
-    datasets.push(shown(dataset, version, sample))
+    datasets.push(shown({ dataset, version, access }, sample))
   }
-  const keys = views.map(({ dataset, access }) => [dataset.name, access?.key ?? null])
+  const keys = views.map((view) => [
+    view.dataset.name,
+    view.access?.key ?? null,
+    hasAggregates(view),
+  ])
   return { catalog, key: JSON.stringify(keys), datasets }
 }
 
@@ -75,11 +82,13 @@ function listedViews(catalog: Catalog): readonly View[] {
   })
 }
 
-function shown(
-  { name, title, description, source, requireFilter, limit }: Dataset,
-  version: Version,
-  sample: ReferenceDataset['sample'],
-): ReferenceDataset {
+function hasAggregates({ dataset, access }: View): boolean {
+  return groupTariff({ dataset, plan: access?.plan ?? null }) !== null
+}
+
+function shown(view: View, sample: ReferenceDataset['sample']): ReferenceDataset {
+  const { dataset, version } = view
+  const { name, title, description, source, requireFilter, limit } = dataset
   return {
     name,
     title,
@@ -87,6 +96,7 @@ function shown(
     source,
     requireFilter,
     limit,
+    hasAggregates: hasAggregates(view),
     columns: version.columns.filter((column) => !column.hidden),
     sample,
   }

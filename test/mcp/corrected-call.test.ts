@@ -108,6 +108,49 @@ await t.test('a limit, a filter and a cursor are changed without touching the re
   t.end()
 })
 
+await t.test('a part of a list or of a text is replaced where it is a word of its own', (t) => {
+  const part = (key: string, written: string, meant: string) =>
+    ({ kind: 'part', key, written, meant }) as const
+  const args = {
+    resource: 'sum(a)',
+    measures: ['rev:sum(a)', 'xsum(a)', 'count'],
+    order: ['-sum(a)'],
+    group: 'sum(a)',
+  }
+  t.strictSame(corrected(args, part('measures', 'sum(a)', 'sum(b)')), {
+    ...args,
+    measures: ['rev:sum(b)', 'xsum(a)', 'count'],
+  })
+  const text = { resource: 'x', group: 'yearly, year ,"год", year' }
+  t.strictSame(corrected(text, part('group', 'year', 'day')), {
+    ...text,
+    group: 'yearly, day ,"год", year',
+  })
+  t.strictSame(corrected(text, part('group', 'год', '$&')), {
+    ...text,
+    group: 'yearly, year ,"$&", year',
+  })
+  t.strictSame(corrected(text, part('measures', 'year', 'day')), text, 'an absent one stays so')
+  const odd = { resource: 'x', order: ['-a.b*', 5], having: 'avg(a/b).gt.1' }
+  t.strictSame(corrected(odd, part('order', 'a.b*', 'c')), { ...odd, order: ['-c', 5] })
+  t.strictSame(corrected(odd, part('having', 'avg(a/b).gt', 'avg(a/b).gte')), {
+    ...odd,
+    having: 'avg(a/b).gte.1',
+  })
+  t.end()
+})
+
+await t.test('a part is added to a list, to a text or to nothing', (t) => {
+  const count = { kind: 'add-part', key: 'measures', meant: 'count' } as const
+  const added = (measures: unknown) => corrected({ resource: 'x', measures, limit: 3 }, count)
+  const result = (measures: unknown) => ({ resource: 'x', measures, limit: 3 })
+  t.strictSame(added(['sum(a)']), result(['sum(a)', 'count']))
+  t.strictSame(added('sum(a),avg(a)'), result(['sum(a),avg(a)', 'count']))
+  for (const none of [[], '', null]) t.strictSame(added(none), result(['count']))
+  t.strictSame(corrected({ resource: 'x' }, count), { resource: 'x', measures: ['count'] })
+  t.end()
+})
+
 await t.test('the own call is left as it was, and a long one is not repeated', (t) => {
   const args = Object.freeze({
     resource: 'x',

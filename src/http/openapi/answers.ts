@@ -1,5 +1,7 @@
 import { errorCodes, errorMeaning, errorStatus } from '../../errors.js'
 import type { ErrorCode } from '../../errors.js'
+import type { PageFormat } from '../../query/page-format.js'
+import { mediaTypes } from '../page-formats.js'
 import { refTo } from './json.js'
 import type { Json } from './json.js'
 
@@ -44,6 +46,16 @@ export const headers: Readonly<Record<string, Json>> = {
   'X-Next-Cursor': {
     description: 'The `cursor` of the next page, in formats with no room for it.',
     schema: text,
+  },
+  'X-Rows-Charged': {
+    description: 'What this answer cost; left out where rows are not counted.',
+    schema: count,
+  },
+  'X-Groups': { description: '`groups`, in formats with no room for it.', schema: count },
+  'X-Rows-Met': { description: '`rows`, in formats with no room for it.', schema: count },
+  'X-Truncated': {
+    description: 'Whether more follows that is not sent, where the body does not say it.',
+    schema: { type: 'boolean' },
   },
   Link: { description: 'The next page as a relative URL, `rel="next"`.', schema: text },
   'Retry-After': { description: 'Seconds after which to try again.', schema: count },
@@ -99,6 +111,24 @@ export function jsonAnswer(description: string, schema: string, names: readonly 
     headers: headerRefs(names),
     content: { 'application/json': { schema: refTo('schemas', schema) } },
   }
+}
+
+/** Data in these formats. `schema` is that of JSON; binary data has none (OpenAPI 3.1, 4.8.14.1). */
+export function dataAnswer(
+  description: string,
+  formats: readonly PageFormat[],
+  schema: string,
+  names: readonly string[],
+): Json {
+  const text = { schema: { type: 'string' } }
+  const bodies: Readonly<Record<PageFormat, Json>> = {
+    json: { schema: refTo('schemas', schema) },
+    ndjson: text,
+    csv: text,
+    parquet: {},
+  }
+  const content = formats.map((format) => [mediaTypes[format].split(';', 1)[0], bodies[format]])
+  return { description, headers: headerRefs(names), content: Object.fromEntries(content) as Json }
 }
 
 /** The error answers by status. */

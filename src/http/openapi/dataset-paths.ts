@@ -1,10 +1,9 @@
 import { exportFormats, pageFormats } from '../../query/page-format.js'
-import type { PageFormat } from '../../query/page-format.js'
 import type { ReferenceDataset } from '../../service/reference.js'
-import { mediaTypes } from '../page-formats.js'
+import { aggregateNames, aggregateRefs, summaryExample } from './aggregates.js'
 import {
   answers,
-  headerRefs,
+  dataAnswer,
   jsonAnswer,
   limits,
   quotas,
@@ -17,12 +16,16 @@ import { filterRefs } from './parameters.js'
 import { questionExample } from './question-body.js'
 
 const versionHeaders = ['X-Dataset-Version', 'Last-Modified', 'X-Scope']
-const pageHeaders = ['ETag', ...versionHeaders, 'X-Next-Cursor', 'Link', ...limits, ...quotas]
+const dataHeaders = ['ETag', ...versionHeaders, 'X-Rows-Charged', ...limits, ...quotas]
+const pageHeaders = [...dataHeaders, 'X-Next-Cursor', 'Link']
+const topHeaders = [...dataHeaders, 'X-Truncated']
+const groupHeaders = [...topHeaders, 'X-Groups', 'X-Rows-Met']
 
 const datasetErrors = [...tokenErrors, 'not_found', ...readErrors] as const
 const pageErrors = [...datasetErrors, 'not_acceptable', 'row_quota_exceeded'] as const
+const bodyErrors = [...pageErrors, 'payload_too_large', 'unsupported_media_type'] as const
 
-/** The four paths of a dataset. */
+/** The paths of a dataset. */
 export function datasetPaths(dataset: ReferenceDataset): Readonly<Record<string, Json>> {
   const { name } = dataset
   const path = `/v1/${name}`
@@ -41,6 +44,13 @@ export function datasetPaths(dataset: ReferenceDataset): Readonly<Record<string,
     [`${path}/export`]: {
       get: operation('export', 'all rows in a stream', exportOperation(dataset)),
     },
+    [`${path}/top`]: { get: operation('top', 'the first rows by a column', topOperation(dataset)) },
+    ...(dataset.hasAggregates && {
+      [`${path}/aggregate`]: {
+        get: operation('aggregate', 'totals of groups of rows', aggregateOperation(dataset)),
+        post: operation('aggregate_json', 'the same, asked in JSON', summaryOperation(dataset)),
+      },
+    }),
   }
 }
 
@@ -76,13 +86,62 @@ function queryOperation(dataset: ReferenceDataset): Json {
         },
       },
     },
-    responses: answers({ 200: pageAnswer(name) }, [
-      ...pageErrors,
-      'payload_too_large',
-      'unsupported_media_type',
-    ]),
+    responses: answers({ 200: pageAnswer(name) }, bodyErrors),
   }
 }
+
+function topOperation(dataset: ReferenceDataset): Json {
+  const { name } = dataset
+  const rows = dataAnswer('The rows.', pageFormats, `${name}.Page`, topHeaders)
+  return {
+    description:
+      'The rows with the smallest values of a column, or with `-` the largest. Rows without a ' +
+      'value are left out; ties come in stored order. There is no cursor.',
+    parameters: [
+      refTo('parameters', `${name}.top.by`),
+      refTo('parameters', `${name}.select`),
+      refTo('parameters', `${name}.limit`),
+      refTo('parameters', 'format'),
+      refTo('parameters', 'If-None-Match'),
+      ...filterRefs(dataset, ['by']),
+    ],
+    responses: answers({ 200: rows, 304: refTo('responses', '304') }, pageErrors),
+  }
+}
+
+function aggregateOperation(dataset: ReferenceDataset): Json {
+  return {
+    description:
+      'One small row for each group of the rows that the filters find. A group with no more ' +
+      'cells than the dataset has columns costs one row of the quota. An answer that costs more ' +
+      'than is left is refused whole.',
+    parameters: [
+      ...aggregateRefs(dataset),
+      refTo('parameters', 'format'),
+      refTo('parameters', 'If-None-Match'),
+      ...filterRefs(dataset, aggregateNames),
+    ],
+    responses: answers({ 200: groupsAnswer, 304: refTo('responses', '304') }, pageErrors),
+  }
+}
+
+function summaryOperation(dataset: ReferenceDataset): Json {
+  return {
+    description: 'The same question for filters that are too long for a URL. It only reads.',
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: refTo('schemas', `${dataset.name}.Summary`),
+          examples: { totals: { summary: 'The largest groups', value: summaryExample(dataset) } },
+        },
+      },
+    },
+    responses: answers({ 200: groupsAnswer }, bodyErrors),
+  }
+}
+
+const groupsAnswer = dataAnswer('The groups.', pageFormats, 'Groups', groupHeaders)
 
 function schemaOperation(): Json {
   return {
@@ -100,7 +159,7 @@ function schemaOperation(): Json {
 
 function exportOperation(dataset: ReferenceDataset): Json {
   const { name } = dataset
-  const content = exportFormats.map((format) => [essence(mediaTypes[format]), bodyOf(format, name)])
+  const headers = [...versionHeaders, ...limits, ...quotas]
   return {
     description:
       'Every row that the filters find, page by page from one version, charged as it goes. In ' +
@@ -114,11 +173,7 @@ function exportOperation(dataset: ReferenceDataset): Json {
     ],
     responses: answers(
       {
-        200: {
-          description: 'The rows as a stream.',
-          headers: headerRefs([...versionHeaders, ...limits, ...quotas]),
-          content: Object.fromEntries(content),
-        },
+        200: dataAnswer('The rows as a stream.', exportFormats, `${name}.Page`, headers),
       },
       pageErrors,
     ),
@@ -126,27 +181,5 @@ function exportOperation(dataset: ReferenceDataset): Json {
 }
 
 function pageAnswer(name: string): Json {
-  const content = pageFormats.map((format) => [essence(mediaTypes[format]), bodyOf(format, name)])
-  return {
-    description: 'The page.',
-    headers: headerRefs(pageHeaders),
-    content: Object.fromEntries(content),
-  }
-}
-
-function essence(mediaType: string): string {
-  return mediaType.split(';', 1)[0] ?? ''
-}
-
-/** Only JSON has a schema; binary data has none (OpenAPI 3.1, 4.8.14.1). */
-function bodyOf(format: PageFormat, name: string): Json {
-  switch (format) {
-    case 'json':
-      return { schema: refTo('schemas', `${name}.Page`) }
-    case 'ndjson':
-    case 'csv':
-      return { schema: { type: 'string' } }
-    default:
-      return {}
-  }
+  return dataAnswer('The page.', pageFormats, `${name}.Page`, pageHeaders)
 }

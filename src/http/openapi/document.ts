@@ -1,4 +1,5 @@
 import { operatorNames, operators } from '../../columns/operators.js'
+import { pageFormats } from '../../query/page-format.js'
 import { recordOf } from '../../registry/shape.js'
 import {
   AccountSchema,
@@ -9,12 +10,19 @@ import {
 } from '../../service/answer-schemas.js'
 import type { ReferenceDataset } from '../../service/reference.js'
 import { errorAnswers, errorSchema, headerRefs, headers } from './answers.js'
+import {
+  aggregateParameters,
+  functionTable,
+  groupsSchema,
+  sharedAggregateParameters,
+  summarySchema,
+} from './aggregates.js'
 import { datasetPaths } from './dataset-paths.js'
 import { filterSchema, filterSchemaName, writtenFilter } from './filters.js'
 import { refTo } from './json.js'
 import type { Json } from './json.js'
 import { datasetParameters, sharedParameters } from './parameters.js'
-import { questionSchema } from './question-body.js'
+import { filtersSchema, questionSchema } from './question-body.js'
 import { rowSchema } from './rows.js'
 import { servicePaths, serviceTag } from './service-paths.js'
 
@@ -39,7 +47,11 @@ export function openApiDocument(datasets: readonly ReferenceDataset[], root: str
       },
       ...usedIn(paths, {
         schemas: schemas(datasets),
-        parameters: Object.assign({}, sharedParameters, ...datasets.map(datasetParameters)),
+        parameters: Object.assign(
+          { ...sharedParameters, ...sharedAggregateParameters },
+          ...datasets.map(datasetParameters),
+          ...datasets.map(aggregateParameters),
+        ),
         responses: { 304: unchanged, ...errorAnswers },
         headers,
       }),
@@ -88,6 +100,11 @@ function introduction(): string {
     '',
     'A page has a `next_cursor`: send the same request with it as `cursor` for the next page. It',
     'is null on the last page.',
+    '',
+    'Aggregates answer with totals of groups, made of these functions. `p1` to `p99` are `pN`;',
+    '`count` alone counts rows.',
+    '',
+    ...functionTable(),
   ].join('\n')
 }
 
@@ -107,6 +124,8 @@ function schemas(datasets: readonly ReferenceDataset[]): Json {
     Account: AccountSchema,
     Status: StatusSchema,
     Ready: ReadySchema,
+    Groups: groupsSchema,
+    Format: { type: 'string', enum: pageFormats, default: 'json' },
     Document: { type: 'object', required: ['openapi', 'info', 'paths'] },
     Error: errorSchema,
   }
@@ -116,7 +135,9 @@ function datasetSchemas(dataset: ReferenceDataset): Json {
   const { name, columns } = dataset
   return {
     [`${name}.Column`]: { type: 'string', enum: columns.map((column) => column.name) },
+    [`${name}.Filters`]: filtersSchema(dataset),
     [`${name}.Question`]: questionSchema(dataset),
+    [`${name}.Summary`]: summarySchema(dataset),
     [`${name}.Row`]: rowSchema(columns),
     [`${name}.Page`]: {
       type: 'object',

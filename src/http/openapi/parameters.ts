@@ -59,9 +59,14 @@ export function datasetParameters(dataset: ReferenceDataset): Readonly<Record<st
   }
 }
 
-/** Filters on these columns, as components. */
-export function filterRefs({ name, columns }: ReferenceDataset): readonly Json[] {
-  return columns.map((column) => refTo('parameters', filterName(name, column)))
+/** Filters on the columns, as components; `taken` are names of other parameters. */
+export function filterRefs(
+  { name, columns }: ReferenceDataset,
+  taken: readonly string[] = [],
+): readonly Json[] {
+  return columns
+    .filter((column) => !taken.includes(column.name))
+    .map((column) => refTo('parameters', filterName(name, column)))
 }
 
 function selectParameter(columns: readonly Column[]): Json {

@@ -7,17 +7,22 @@ import { operatorsWith, valuePatterns } from './filters.js'
 import { refTo } from './json.js'
 import type { Json } from './json.js'
 
-/** The body of `POST /v1/<dataset>/query`: columns with their operators and values. */
-export function questionSchema({ name, columns, limit }: ReferenceDataset): Json {
+/** The filters of a question as JSON: columns with their operators and values. */
+export function filtersSchema({ columns }: ReferenceDataset): Json {
   const types = new Set(columns.map(({ rules }) => rules.shown))
   const filters = [...types].flatMap((type) => {
     const names = columns.filter(({ rules }) => rules.shown === type).map((each) => each.name)
     return valueForms.flatMap((form) => filterSchema(type, form, names))
   })
+  return { type: 'array', maxItems: filtersMax, items: { anyOf: filters } }
+}
+
+/** The body of `POST /v1/<dataset>/query`. */
+export function questionSchema({ name, limit }: ReferenceDataset): Json {
   return {
     type: 'object',
     properties: {
-      filters: { type: 'array', maxItems: filtersMax, items: { anyOf: filters } },
+      filters: refTo('schemas', `${name}.Filters`),
       select: {
         type: 'array',
         items: refTo('schemas', `${name}.Column`),

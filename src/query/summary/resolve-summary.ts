@@ -99,7 +99,10 @@ function findFilterColumn(access: Access, name: string): Column {
 }
 
 /** What a group costs; null if aggregates are switched off for the dataset or the plan. */
-export function groupTariff({ dataset, plan }: Access): Access['dataset']['aggregates'] {
+export function groupTariff({
+  dataset,
+  plan,
+}: Pick<Access, 'dataset' | 'plan'>): Access['dataset']['aggregates'] {
   return plan?.aggregates === false ? null : dataset.aggregates
 }
 

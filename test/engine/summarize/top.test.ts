@@ -83,9 +83,9 @@ await t.test('limit is kept in every format, and more is reported', async (t) =>
   ])
 })
 
-await t.test('no row is an answer too', async (t) => {
+await t.test('no row is an answer too, of columns of any type', async (t) => {
   const world = await openEngine(t, {
-    files: { '1.parquet': 'SELECT 1 AS id, NULL::INT AS rank, 1 AS name' },
+    files: { '1.parquet': "SELECT DATE '2024-01-31' AS id, NULL::INT AS rank, 1 AS name" },
   })
   t.strictSame(await topOf(world, 'rank'), { rows: [], hasMore: false })
 })

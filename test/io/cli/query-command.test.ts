@@ -153,6 +153,48 @@ await t.test('das query asks a running server for rows', async (t) => {
     })
 
     await t.test(
+      'groups come as a table, as CSV like that of the server, or as JSON',
+      async (t) => {
+        const argv = ['financials', '--group', 'year,prefix(name,7)']
+        argv.push('--measures', 'revenue:sum(2110),count', '--order', '-year')
+        const table = await query(argv, token, true)
+        t.same(table, {
+          code: 0,
+          stderr: '',
+          stdout:
+            'year  prefix(name,7)  revenue  count\n' +
+            '2024  Company            2100     20\n' +
+            '2023  Company            2100     20\n',
+        })
+        const csv = await query([...argv, '2110=lte.100'], token)
+        const parameters = 'group=year,prefix(name,7)&measures=revenue:sum(2110),count&order=-year'
+        const rest = `financials/aggregate?2110=lte.100&${parameters}&format=csv`
+        t.equal(csv.stdout, await body(rest))
+        const first = await query([...argv, '--limit', '1', '--json'], token)
+        t.match(JSON.parse(first.stdout), [{ year: 2024, revenue: 2100, count: 20 }])
+        t.equal(first.stderr, 'note: these are 1 of 2 groups; --limit returns more\n')
+        const none = await query([...argv, 'year=eq.1', '--having', 'count.gt.1'], token)
+        t.equal(none.stdout, await body(`financials/aggregate?year=eq.1&${parameters}&format=csv`))
+        const wrong = await query(['financials', '--measures', 'average(2110)'], token)
+        t.match(wrong, { code: 2, stderr: /^error: measures: there is no function "average"/ })
+      },
+    )
+
+    await t.test('--top prints the first rows by a column', async (t) => {
+      const argv = ['financials', 'year=eq.2024', '--top', '-2110', '--limit', '2']
+      const top = await query([...argv, '--select', 'name,2110'], token, true)
+      t.same(top, {
+        code: 0,
+        stderr: '',
+        stdout: 'name        2110\nCompany 20   200\nCompany 19   190\n',
+      })
+      const csv = await query(argv, token)
+      t.equal(csv.stdout, await body('financials/top?year=eq.2024&by=-2110&limit=2&format=csv'))
+      const much = await query(['financials', '--top', '2110', '--limit', '100'], token)
+      t.match(much, { code: 2, stderr: /limit must be from 1 to 6/ })
+    })
+
+    await t.test(
       '--export writes all rows to a file that appears when it is complete',
       async (t) => {
         const out = join(cli.folder, 'all.ndjson')

@@ -47,6 +47,7 @@ export async function converse(t: Test, party: Party, stage: Stage): Promise<voi
     await seeTools(t, client)
     await seeDatasets(t, client)
     await walk(t, client, stage, token)
+    await summarize(t, client)
     await useUpQuota(t, client)
     await askForForeign(t, client)
     await readResources(t, client, stage, token)
@@ -79,7 +80,7 @@ async function seeTools(t: Test, client: McpClient): Promise<void> {
   const listed = recordOf(await client.listTools())['tools'] as readonly Json[]
   t.same(
     listed.map(({ name }) => name),
-    ['list_resources', 'describe_resource', 'query'],
+    ['list_resources', 'describe_resource', 'query', 'aggregate', 'top'],
   )
   t.same(listed, tools, 'titles, descriptions and schemas arrive whole')
   for (const tool of listed) {
@@ -139,6 +140,26 @@ async function walk(t: Test, client: McpClient, stage: Stage, token: string): Pr
   t.same(rows, rest.body.data)
 }
 
+/** Groups and the first rows by a column, at their price. */
+async function summarize(t: Test, client: McpClient): Promise<void> {
+  const question = { resource: 'days', group: ['half'], measures: ['last:max(day)', 'count'] }
+  const groups = await call(t, client, 'aggregate', { ...question, order: '-half' })
+  t.match(groups, {
+    columns: ['half', 'last', 'count'],
+    data: { half: [1, 0], last: ['2024-06-19', '2024-03-11'], count: [5, 5] },
+    groups: 2,
+    rows: 10,
+    truncated: false,
+  })
+  const top = await call(t, client, 'top', { resource: 'days', by: '-day', limit: 3 })
+  t.match(top, { data: { id: [9, 8, 7] }, row_count: 3 })
+  const left = (answer: Json) => Number(recordOf(answer['quota'])['rows_remaining'])
+  t.equal(left(top), left(groups) - 3)
+  const wrong = { ...question, measures: 'average(id)' }
+  const refused = await client.callTool({ name: 'aggregate', arguments: wrong })
+  t.match(errorText(t, refused), /\nCorrected call: aggregate \{.+"measures":"avg\(id\)"\}$/s)
+}
+
 /** An answer's columns turned into rows. */
 function rowsOf({ columns, data, row_count: count }: Json): readonly Json[] {
   const values = recordOf(data)
@@ -179,7 +200,7 @@ async function useUpQuota(t: Test, client: McpClient): Promise<void> {
 
 /** What there is not, and what this token may not see, are told apart by no word. */
 async function askForForeign(t: Test, client: McpClient): Promise<void> {
-  for (const name of ['describe_resource', 'query']) {
+  for (const name of ['describe_resource', 'query', 'aggregate', 'top']) {
     const texts: string[] = []
     for (const resource of ['big', 'nil']) {
       const refused = await client.callTool({ name, arguments: { resource } })

@@ -1,5 +1,6 @@
 import type { DuckDBBlobValue } from '@duckdb/node-api'
 import type { Column } from '../../../columns/column.js'
+import { typeText } from '../../../columns/data-type.js'
 import type { Top } from '../../../query/top.js'
 import type { Row, Rows } from '../../engine.js'
 import { bindBigint } from '../bind.js'
@@ -80,7 +81,7 @@ function compileFirst(scans: readonly Scan[], top: Top, parameters: SqlParameter
 }
 
 function nothing(columns: readonly Column[]): string {
-  const cells = columns.map((_, index) => `NULL AS c${index}`)
+  const cells = columns.map(({ type }, index) => `CAST(NULL AS ${typeText(type)}) AS c${index}`)
   return `SELECT 0 AS scan, 0 AS file, 0 AS number, 0 AS rank, ${cells.join(', ')} WHERE false`
 }
 

@@ -1,0 +1,181 @@
+import { callName } from '../../columns/call-text.js'
+import {
+  aggregateFunctions,
+  columnAggregates,
+  groupFunctions,
+  isGroupable,
+  isOrdered,
+} from '../../columns/functions.js'
+import {
+  distinctMax,
+  groupsLimit,
+  groupsMax,
+  havingMax,
+  measuresMax,
+} from '../../query/summary/raw-summary.js'
+import type { ReferenceDataset } from '../../service/reference.js'
+import { refTo } from './json.js'
+import type { Json } from './json.js'
+
+const text = { type: 'string' }
+
+/** The lists of an aggregate, as parameters and as keys of JSON. */
+const lists = {
+  group: {
+    description:
+      `Up to ${groupsMax} columns or functions of a column; one row over everything when left ` +
+      'out. Empty values are a group.',
+    schema: { type: 'array', items: text, maxItems: groupsMax },
+  },
+  measures: {
+    description:
+      `1 to ${measuresMax} functions, or measures that the dataset's schema names; at most ` +
+      `${distinctMax} \`distinct\`. \`name:\` in front renames: \`total:sum(amount)\`.`,
+    schema: { type: 'array', items: text, minItems: 1, maxItems: measuresMax },
+  },
+  having: {
+    description:
+      '`<measure>.<operator>.<value>`: only groups that meet it, with the operators of the ' +
+      "measure's type.",
+    schema: { type: 'array', items: text, maxItems: havingMax },
+  },
+  order: {
+    description:
+      'Groups and measures of the request, with `-` the largest first. Ties and the default: by ' +
+      'the groups; empty values come last.',
+    schema: { type: 'array', items: text },
+  },
+} as const
+
+const limit = {
+  type: 'integer',
+  minimum: 1,
+  maximum: groupsLimit.max,
+  default: groupsLimit.usual,
+}
+
+type ListName = keyof typeof lists
+
+const listNames = Object.keys(lists) as readonly ListName[]
+
+/** Parameters of aggregates; columns of these names can be filtered in JSON only. */
+export const aggregateNames: readonly string[] = [...listNames, 'labels']
+
+/** The parameters of aggregates and of top that depend on the dataset, by component name. */
+export function aggregateParameters(dataset: ReferenceDataset): Readonly<Record<string, Json>> {
+  const examples: Json = summaryExample(dataset)
+  const by = dataset.columns.find(isOrdered)
+  return {
+    [`${dataset.name}.top.by`]: {
+      name: 'by',
+      in: 'query',
+      required: true,
+      description: 'One column; with `-` in front the largest values come first.',
+      schema: text,
+      ...(by && { example: `-${callName(by.name)}` }),
+    },
+    ...Object.fromEntries(
+      listNames.map((name) => [
+        `${dataset.name}.aggregate.${name}`,
+        {
+          name,
+          in: 'query',
+          ...(name === 'measures' && { required: true }),
+          ...lists[name],
+          style: 'form',
+          explode: name === 'having',
+          ...(examples[name] !== undefined && { example: examples[name] }),
+        },
+      ]),
+    ),
+  }
+}
+
+/** The parameters of aggregates that are the same for every dataset. */
+export const sharedAggregateParameters: Readonly<Record<string, Json>> = {
+  'aggregate.limit': {
+    name: 'limit',
+    in: 'query',
+    description: `Groups: 1 to ${groupsLimit.max}, ${groupsLimit.usual} when left out.`,
+    schema: limit,
+  },
+  'aggregate.labels': {
+    name: 'labels',
+    in: 'query',
+    description: 'With true, codes come with their names, as `<group>:label`.',
+    schema: { type: 'boolean', default: false },
+  },
+}
+
+/** The parameters of a dataset's aggregates but for filters and format. */
+export function aggregateRefs({ name }: ReferenceDataset): readonly Json[] {
+  return [
+    ...listNames.map((list) => refTo('parameters', `${name}.aggregate.${list}`)),
+    ...Object.keys(sharedAggregateParameters).map((each) => refTo('parameters', each)),
+  ]
+}
+
+/** The body of `POST /v1/<dataset>/aggregate`. */
+export function summarySchema({ name }: ReferenceDataset): Json {
+  const properties = listNames.map((list) => {
+    const { description, schema } = lists[list]
+    return [list, { description, ...schema }] as const
+  })
+  return {
+    type: 'object',
+    required: ['measures'],
+    properties: {
+      ...Object.fromEntries(properties),
+      filters: refTo('schemas', `${name}.Filters`),
+      limit,
+      labels: { type: 'boolean', default: false },
+      format: refTo('schemas', 'Format'),
+    },
+    additionalProperties: false,
+  }
+}
+
+/** A question that every dataset answers. */
+export function summaryExample({ columns }: ReferenceDataset): Json {
+  const group = columns.find(isGroupable)
+  const sum = columns.findLast((column) => columnAggregates(column).includes('sum'))
+  return {
+    ...(group && { group: [callName(group.name)] }),
+    measures: ['count', ...(sum ? [`sum(${callName(sum.name)})`] : [])],
+    having: ['count.gte.1'],
+    order: ['-count'],
+  }
+}
+
+/** The groups of an answer. */
+export const groupsSchema: Json = {
+  type: 'object',
+  required: ['data', 'groups', 'rows', 'truncated'],
+  properties: {
+    data: {
+      type: 'array',
+      items: { type: 'object', description: 'Keys as written in the request, or as renamed.' },
+    },
+    groups: { type: 'integer', minimum: 0, description: 'All groups that meet `having`.' },
+    rows: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      description: 'Rows that meet the filters; null if there is no group.',
+    },
+    truncated: { type: 'boolean', description: 'The limit left groups out.' },
+  },
+  additionalProperties: false,
+}
+
+/** The functions as a table in Markdown. */
+export function functionTable(): readonly string[] {
+  const measures = Object.entries(aggregateFunctions).map(([name, { takes, meaning }]) => {
+    const operand = takes === 'quotient' ? 'a/b' : 'column'
+    return `| \`${name}(${operand})\` | ${meaning} |`
+  })
+  const groups = Object.entries(groupFunctions).map(([name, { meaning }]) => {
+    const operand = name === 'prefix' ? 'column,n' : 'column'
+    return `| \`${name}(${operand})\` | ${meaning} |`
+  })
+  return ['| measure or group | meaning |', '| --- | --- |', ...measures, ...groups]
+}

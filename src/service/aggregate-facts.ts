@@ -1,0 +1,71 @@
+import type { Access } from '../access/access.js'
+import type { ShownType } from '../columns/column-types.js'
+import type { Column } from '../columns/column.js'
+import { columnAggregates, columnGroups, isGroupable } from '../columns/functions.js'
+import { prefixText } from '../query/summary/read-groups.js'
+import { usableMeasures } from '../query/summary/read-measures.js'
+import { groupTariff } from '../query/summary/resolve-summary.js'
+
+/** Which aggregates a dataset has. Every text is written as in a request. */
+export interface AggregateFacts {
+  /** A group costs this many rows, times the rows that carry as many cells. */
+  readonly rows_per_group: number
+  /** For each type of the dataset's columns, in the order of the columns. */
+  readonly functions: readonly TypeFunctions[]
+  /** The registry's measures. */
+  readonly measures: readonly {
+    readonly name: string
+    readonly unit: string | null
+    readonly description: string | null
+  }[]
+}
+
+interface TypeFunctions {
+  readonly type: ShownType
+  readonly measures: readonly string[]
+  readonly group: readonly string[]
+}
+
+/** What the registry says of a column of codes. */
+export interface CodeGuide {
+  /** The group of each level by its name: `{class: "prefix(okved,2)"}`. */
+  readonly levels?: Readonly<Record<string, string>>
+  /** The codes have names, which `labels` adds. */
+  readonly labels?: true
+}
+
+/** Null if aggregates are switched off for this access. */
+export function aggregateFacts(access: Access): AggregateFacts | null {
+  const tariff = groupTariff(access)
+  if (!tariff) return null
+  return {
+    rows_per_group: tariff.rowsPerGroup,
+    functions: typeFunctions(access.columns),
+    measures: usableMeasures(access).map(({ name, defined }) => ({
+      name,
+      unit: defined?.unit ?? null,
+      description: defined?.description ?? null,
+    })),
+  }
+}
+
+/** Empty for a column that has no codes. */
+export function codeGuide({ name, levels, labels }: Column): CodeGuide {
+  const groups = levels.map((level) => [level.name, prefixText(name, level.length)] as const)
+  return {
+    ...(groups.length > 0 && { levels: Object.fromEntries(groups) }),
+    ...(labels && { labels: true }),
+  }
+}
+
+function typeFunctions(columns: readonly Column[]): readonly TypeFunctions[] {
+  const byType = new Map(columns.map((column) => [column.rules.shown, column]))
+  return [...byType].map(([type, column]) => ({
+    type,
+    measures: columnAggregates(column).map((name) => (name === 'pN' ? 'p1 to p99' : name)),
+    group: [
+      ...(isGroupable(column) ? ['column'] : []),
+      ...columnGroups(column).map((name) => `${name}(column${name === 'prefix' ? ',n' : ''})`),
+    ],
+  }))
+}
