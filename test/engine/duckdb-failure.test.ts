@@ -82,7 +82,7 @@ await t.test('a page too large for the share of the one thread has the rest', as
   const world = await openEngine(t, {
     files: { 'a.parquet': `SELECT i AS id, ${wide.join(', ')} FROM range(900) r(i)` },
     writing: ', ROW_GROUP_SIZE 2048',
-    engine: { memoryLimitBytes: 800 * 1024 ** 2, threads: 2 },
+    engine: { memoryLimitBytes: 1024 ** 3, threads: 2 },
   })
   const { rows: found } = await world.read([], { limit: 900 })
   t.strictSame(
