@@ -5,7 +5,7 @@ import type { Version } from '../versions/version.js'
 import type { RowFormat } from './page-format.js'
 
 /** The parts of a date or timestamp that rows can be grouped by. */
-export type DatePart = 'year' | 'quarter' | 'month' | 'day'
+type DatePart = 'year' | 'quarter' | 'month' | 'day'
 
 /** What rows are grouped by. Rows in which it is empty are a group of their own. */
 export interface GroupBy {
