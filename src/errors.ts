@@ -10,13 +10,19 @@ const errors = {
   },
   unauthorized: { status: 401, meaning: 'the token is missing, unknown, revoked or expired' },
   forbidden: { status: 403, meaning: 'a host name or an origin that is not allowed' },
-  not_found: { status: 404, meaning: 'an unknown path; a dataset that this token cannot read' },
+  not_found: {
+    status: 404,
+    meaning: 'an unknown path; a dataset that this token cannot read; aggregates switched off',
+  },
   method_not_allowed: { status: 405, meaning: 'the path allows other methods, named in `Allow`' },
   not_acceptable: { status: 406, meaning: 'a format that is not served' },
   payload_too_large: { status: 413, meaning: 'the body is over 1 MiB' },
   unsupported_media_type: { status: 415, meaning: 'the body is not plain `application/json`' },
   rate_limit_exceeded: { status: 429, meaning: 'too many requests a minute' },
-  row_quota_exceeded: { status: 429, meaning: 'the rows of this month are used' },
+  row_quota_exceeded: {
+    status: 429,
+    meaning: 'the rows of this month are used, or too few are left',
+  },
   headers_too_large: {
     status: 431,
     meaning: 'URL and headers are over 32 KiB: send the question with POST',

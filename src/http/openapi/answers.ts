@@ -107,7 +107,7 @@ export function jsonAnswer(description: string, schema: string, names: readonly 
   }
 }
 
-/** Data in these formats. `schema` is that of JSON; binary data has none (OpenAPI 3.1, 4.8.14.1). */
+/** Data in these formats. `schema` is that of JSON; binary data has none (OpenAPI 3.1). */
 export function dataAnswer(
   description: string,
   formats: readonly PageFormat[],

@@ -1,0 +1,47 @@
+import t from 'tap'
+import { KeptAnswers } from '../../src/service/paid/kept-answers.js'
+
+function answerOf(bytes: number) {
+  return { rows: [Buffer.alloc(bytes)] }
+}
+
+await t.test('a small answer is made once', async (t) => {
+  const kept = new KeptAnswers()
+  const first = await kept.get('a', async () => answerOf(10))
+  t.equal(await kept.get('a', () => Promise.reject(new Error('made again'))), first)
+  t.not(await kept.get('b', async () => answerOf(10)), first)
+})
+
+await t.test('a large answer and a failure are not kept', async (t) => {
+  const kept = new KeptAnswers()
+  let made = 0
+  for (let asked = 0; asked < 2; asked++) {
+    await kept.get('rows', async () => {
+      made++
+      return answerOf(1_000_001)
+    })
+    await kept.get('file', async () => {
+      made++
+      return { rows: [], file: Buffer.alloc(1_000_001) }
+    })
+  }
+  t.equal(made, 4)
+  await t.rejects(kept.get('c', () => Promise.reject(new Error('failed'))))
+  t.same(await kept.get('c', async () => answerOf(0)), answerOf(0))
+})
+
+await t.test('the answer that was not asked for the longest time leaves first', async (t) => {
+  const kept = new KeptAnswers()
+  const made: string[] = []
+  const ask = (key: string) =>
+    kept.get(key, async () => {
+      made.push(key)
+      return answerOf(900_000)
+    })
+  for (let at = 0; at < 35; at++) await ask(String(at))
+  await ask('0')
+  for (let at = 35; at < 60; at++) await ask(String(at))
+  made.length = 0
+  for (const key of ['59', '40', '0', '1']) await ask(key)
+  t.same(made, ['1'])
+})
