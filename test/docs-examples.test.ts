@@ -267,10 +267,10 @@ await t.test('the configuration for AI agents is the same on each page', (t) => 
 
 await t.test('the pages show calls of every tool', (t) => {
   const calls = pages.flatMap(({ text }) => [...text.matchAll(/^→ (\w+)/gm)])
-  t.equal(calls.length, 6)
+  t.equal(calls.length, 9)
   t.same(
     new Set(calls.map(([, tool]) => tool)),
-    new Set(['list_resources', 'describe_resource', 'query']),
+    new Set(['list_resources', 'describe_resource', 'query', 'aggregate', 'top']),
   )
   t.end()
 })

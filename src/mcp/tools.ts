@@ -164,8 +164,8 @@ const annotations = {
 }
 
 /**
- * A schema as JSON, without the keys that only TypeBox reads. `required` also has the keys for which
- * a later stage has the better error.
+ * A schema as JSON, without the keys that only TypeBox reads. `required` also has the keys for
+ * which a later stage has the better error.
  */
 function plain(
   schema: Type.TObject,
@@ -194,9 +194,10 @@ export const tools = [
       'Everything needed to query one dataset: each column with type, unit, description, its ' +
       'values if they are few, smallest and largest value, share of nulls; the operators of each ' +
       'type; fast_filters, the columns that are quick to filter on; three of the newest rows and ' +
-      'example calls that work; the functions, measures and levels of codes for aggregate. Call it ' +
-      'before the first query of a dataset. Of a dataset with many columns it shows the most filled ' +
-      'ones, and hint counts the others: call it again with search ("profit") or columns (["2110"]). Free of charge.',
+      'example calls that work; the functions, measures and levels of codes for aggregate. Call ' +
+      'it before the first query of a dataset. Of a dataset with many columns it shows the most ' +
+      'filled ones, and hint counts the others: call it again with search ("profit") or columns ' +
+      '(["2110"]). Free of charge.',
     inputSchema: plain(DescribeArguments),
     outputSchema: plain(DescribeAnswer),
     annotations: { title: 'Describe a dataset', ...annotations },
@@ -224,16 +225,20 @@ export const tools = [
     title: 'Count and total',
     description:
       'Counts, totals, averages, medians and ratios over all rows that meet the filters: one row ' +
-      'for each group. Use it for "how many", "revenue by industry and year", "the median margin"; ' +
+      'for each group. Use it for "how many", "revenue by industry and year", "the median ' +
+      'margin"; ' +
       `never add up rows of query yourself. measures: 1 to ${measuresMax} of count, ` +
       'count(c), distinct(c), sum(c), avg(c), min(c), max(c), median(c), p1(c) to p99(c); ' +
-      'median(a/b), avg(a/b), p90(a/b) of the quotient of each row; ratio(a/b) = sum(a) by sum(b); ' +
+      'median(a/b), avg(a/b), p90(a/b) of the quotient of each row; ratio(a/b) = sum(a) by ' +
+      'sum(b); ' +
       'or a measure of describe_resource by its name. A name in front renames: ' +
       `"revenue:sum(2110)". group: up to ${groupsMax} of column, prefix(column,n) (the first n ` +
-      'characters of a code), year(date), quarter(date), month(date), day(date); left out, one row ' +
+      'characters of a code), year(date), quarter(date), month(date), day(date); left out, one ' +
+      'row ' +
       'over everything. filters: as in query. having: conditions on measures: "count.gte.10". ' +
       'order: "-revenue"; left out, by group. ' +
-      `limit: ${groupsLimit.usual} groups when left out, at most ${groupsLimit.max}. labels: true ` +
+      `limit: ${groupsLimit.usual} groups when left out, at most ${groupsLimit.max}. labels: ` +
+      'true ' +
       'adds the names of codes. In the answer, groups is the number of all groups, rows that of ' +
       'the rows behind them, units the units; truncated means that groups were left out. Each ' +
       'group returned counts as one row of the quota (rows_per_group in describe_resource; more ' +
@@ -247,10 +252,12 @@ export const tools = [
     title: 'First rows by a column',
     description:
       'The rows with the largest or smallest values of one column, such as the 20 companies with ' +
-      'the highest profit. by: "-2400" for the largest first, "2400" for the smallest first; rows ' +
+      'the highest profit. by: "-2400" for the largest first, "2400" for the smallest first; ' +
+      'rows ' +
       `without a value are left out. filters and select: as in query. limit: ${usualLimit} when ` +
       'left out. There is no cursor; for groups such as industries use aggregate with order and ' +
-      'limit. truncated means that rows were left out to keep the answer short. Each row returned ' +
+      'limit. truncated means that rows were left out to keep the answer short. Each row ' +
+      'returned ' +
       'counts as one row of the monthly quota.',
     inputSchema: plain(TopArguments, ['resource', 'by']),
     outputSchema: plain(TopAnswer),

@@ -71,12 +71,12 @@ function exampleGroup(access: Access, { columns: facts }: ExampleFacts): Example
   return { column, text: hasYear ? `year(${name})` : name }
 }
 
-/** The rows of one value of the history column. */
+/** The rows of one year; a single day would be too few. */
 function historyFilter({ columns, version }: Access, { sample_rows: [row] }: ExampleFacts) {
   const place = columns.findIndex((column) => column === version.history)
   const cell = row?.[place] ?? 'null'
   const column = columns[place]
-  if (!column || cell === 'null') return []
+  if (!column || cell === 'null' || columnGroups(column).length > 0) return []
   return [{ column: column.name, op: 'eq' as const, value: JSON.parse(cell) as unknown }]
 }
 

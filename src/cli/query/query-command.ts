@@ -37,7 +37,8 @@ export function addQuery(program: Command, parts: CliParts): void {
   addCommand(program, {
     usage: 'query <dataset> [filters...]',
     description:
-      'Ask a running server for rows, or with --measures for groups of rows. A filter is written as in its URLs, COLUMN=OPERATOR.VALUE, ' +
+      'Ask a running server for rows, or with --measures for groups of rows. A filter is ' +
+      'written as in its URLs, COLUMN=OPERATOR.VALUE, ' +
       'but without percent-encoding. The token comes from --token-file or DAS_TOKEN, else it is ' +
       'the demo token of the registry.',
     options: (command) =>

@@ -57,6 +57,7 @@ function isDigits(cell = 'null'): boolean {
   return cell === 'null' || /^-?\d/.test(cell)
 }
 
+/** Writes the rows in a format; what arrived before a failure stays in the file. */
 export async function writeRows(
   parts: CliParts,
   output: string | undefined,
