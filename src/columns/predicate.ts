@@ -115,12 +115,12 @@ function likePredicates(column: Column, pattern: string): readonly Predicate[] {
   const star = pattern.indexOf('*')
   if (star === -1) return comparePredicates(column, 'eq', pattern)
   if (star < pattern.length - 1) {
-    const { advice, correction } = insteadContains(column.name, 'like', pattern)
-    if (star === 0 && correction) {
+    const search = star === 0 ? insteadContains(column.name, 'like', pattern) : null
+    if (search?.correction) {
       throw badRequest(
         `like on ${quoted(column.name)} finds texts by their beginning, with one * at the end. ` +
-          advice,
-        correction,
+          search.advice,
+        search.correction,
       )
     }
     throw badRequest(

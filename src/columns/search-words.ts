@@ -29,14 +29,15 @@ export function hasWords(text: string, words: readonly string[]): boolean {
 
 interface Advice {
   readonly advice: string
-  /** Undefined if the pattern has no text to search for. */
+  /** Undefined if the pattern has no text to search for, or is too long for a search. */
   readonly correction: Correction | undefined
 }
 
 /** The search that a caller means who writes a pattern such as `*word*` or `%word%`. */
 export function insteadContains(column: string, operator: string, pattern: string): Advice {
-  const value = pattern.replace(/\.?[*%]+|^\^|\$$/g, ' ').trim()
-  const isUsable = value !== '' && value.length <= charactersMax
+  const isShort = pattern.length <= charactersMax
+  const value = isShort ? pattern.replace(/\.?[*%]+|^\^|\$$/g, ' ').trim() : ''
+  const isUsable = value !== ''
   const shown = isUsable && value.length <= shownMax ? value : 'word'
   return {
     advice: `For words anywhere in a text, use contains: ${column}=contains.${shown}`,
