@@ -119,20 +119,25 @@ export function aggregateRefs({ name }: ReferenceDataset): readonly Json[] {
 export function summarySchema({ name }: ReferenceDataset): Json {
   const properties = listNames.map((list) => {
     const { description, schema } = lists[list]
-    return [list, { description, ...schema }] as const
+    return [list, list === 'measures' ? { description, ...schema } : orNull(schema, description)]
   })
   return {
     type: 'object',
     required: ['measures'],
     properties: {
       ...Object.fromEntries(properties),
-      filters: refTo('schemas', `${name}.Filters`),
-      limit,
-      labels: { type: 'boolean', default: false },
-      format: refTo('schemas', 'Format'),
+      filters: orNull(refTo('schemas', `${name}.Filters`)),
+      limit: orNull(limit),
+      labels: orNull({ type: 'boolean', default: false }),
+      format: orNull(refTo('schemas', 'Format')),
     },
     additionalProperties: false,
   }
+}
+
+/** Null counts as absent. */
+function orNull(schema: Json, description?: string): Json {
+  return { ...(description !== undefined && { description }), anyOf: [schema, { type: 'null' }] }
 }
 
 /** A question that every dataset answers. */
