@@ -172,8 +172,8 @@ await t.test('every das command that the pages name exists, with its options', (
 
 /** Options of curl, V8, npm scripts and the MCP bridge that the pages mention. */
 const othersOptions = [
-  ...['--compressed', '--data-urlencode', '--always-sparkplug', '--allow-http'],
-  ...['--before', '--cycles', '--check'],
+  ...['--compressed', '--data-urlencode', '--allow-http'],
+  ...['--cold', '--server-cores', '--cycles', '--check'],
 ]
 
 await t.test('every option and variable that the pages name exists', (t) => {
