@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { soldStatements } from '../bench/bench-data.js'
 import type { BenchTarget } from '../bench/messages.js'
 import {
   bareEnvironment,
@@ -8,7 +9,6 @@ import {
   makeFolder,
   serve,
   subscribe,
-  unlimited,
   writeRegistry,
 } from '../harness/fixture.js'
 import type { Run } from '../harness/script.js'
@@ -45,16 +45,7 @@ export async function startUnderTest(
 ): Promise<ServerUnderTest> {
   const folder = await makeFolder(run, 'bench-road')
   const fixture = await makeFixture(folder)
-  await writeRegistry(folder, {
-    packed: {
-      title: 'Statements, packed',
-      files: `${packed}/*.parquet`,
-      key: ['inn', 'year'],
-      history: 'year',
-      require_filter: false,
-      plans: { bench: unlimited },
-    },
-  })
+  await writeRegistry(folder, { packed: soldStatements(packed) })
   const { token } = await subscribe(fixture, ['packed:bench'])
   const clock = fileURLToPath(new URL('clock.cjs', import.meta.url))
   const env = { ...bareEnvironment(), NODE_OPTIONS: `--require "${clock}"` }

@@ -47,8 +47,7 @@ export async function prepareData(order: DataOrder, run: Run): Promise<Facts> {
     run.update(`making statements of ${companies} companies`)
     await generate(companies, source, run.cleanup)
   }
-  const sold = { history: 'year', require_filter: false, plans: { bench: unlimited } }
-  const entry = { ...statements(source), ...sold }
+  const entry = soldStatements(source)
   await writeRegistry(folder, { yearly: entry, [packedName]: entry })
   run.update('packing them')
   await pack(fixture, packedName, [], run.cleanup)
@@ -74,6 +73,12 @@ function isCopy(folder: string): boolean {
 /** The registry's entry of a folder of statements. */
 export function statements(folder: string) {
   return { title: 'Statements', files: `${folder}/*.parquet`, key: keyColumns }
+}
+
+/** The same with a plan. */
+export function soldStatements(folder: string) {
+  const sold = { history: 'year', require_filter: false, plans: { bench: unlimited } }
+  return { ...statements(folder), ...sold }
 }
 
 /** Makes statements of so many companies, a file a year. */
