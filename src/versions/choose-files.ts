@@ -17,18 +17,6 @@ export function filesThatMayHold(
   return chosen
 }
 
-/**
- * Whether the dropped files give the rows that meet the predicates in the version's order: the rows
- * are in at most one file, which keeps it.
- */
-export function areDroppedInOrder(
-  { dropped }: Pick<Version, 'dropped'>,
-  predicates: readonly Predicate[],
-): boolean {
-  const chosen = filesThatMayHold(dropped, predicates)
-  return chosen.length <= 1 && chosen.every((index) => dropped[index]?.keepsOrder)
-}
-
 /** Whether a walk can go on after a row of this file, by its index in the version. */
 export function canContinue(
   version: Pick<Version, 'files' | 'dropped'>,

@@ -30,6 +30,16 @@ export function chooseDropped(version: Version, predicates: readonly Predicate[]
   return choiceOf(version, predicates, version.dropped, version.files.length)
 }
 
+/**
+ * Whether chosen dropped files give their rows in the version's order: the rows are in at most one
+ * file, which keeps it.
+ */
+export function areInOrder({ version: { files, dropped }, files: chosen }: Choice): boolean {
+  return (
+    chosen.length <= 1 && chosen.every(({ index }) => dropped[index - files.length]?.keepsOrder)
+  )
+}
+
 function choiceOf(
   version: Version,
   predicates: readonly Predicate[],

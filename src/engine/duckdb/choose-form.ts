@@ -1,9 +1,8 @@
 import type { Predicate } from '../../columns/predicate.js'
 import type { Question } from '../../query/question.js'
 import type { Top } from '../../query/top.js'
-import { areDroppedInOrder } from '../../versions/choose-files.js'
 import type { Version } from '../../versions/version.js'
-import { chooseDropped, chooseFiles } from './choice.js'
+import { areInOrder, chooseDropped, chooseFiles } from './choice.js'
 import type { Choice } from './choice.js'
 import { soloRowsMax } from './read/pieces.js'
 
@@ -11,12 +10,12 @@ import { soloRowsMax } from './read/pieces.js'
 export function chooseForPage({ version, predicates, columns, after, limit }: Question): Choice {
   const stored = chooseFiles(version, predicates)
   if (version.dropped.length === 0) return stored
-  // A walk goes on in the form in which it began.
-  if (after !== null && after.file < version.files.length) return stored
+  // A walk goes on in the form in which it began; a new one by key reads files sorted by it.
+  const isOfStored = after === null ? stored.isByKey : after.file < version.files.length
+  if (isOfStored) return stored
   const dropped = chooseDropped(version, predicates)
   if (after !== null) return dropped
-  // Packed files are sorted by the key.
-  if (stored.isByKey || !areDroppedInOrder(version, predicates)) return stored
+  if (!areInOrder(dropped)) return stored
   const page = { rows: limit, columns: columns.length }
   return costOfPage(dropped, stored, page) < costOfPage(stored, dropped, page) ? dropped : stored
 }
@@ -32,20 +31,19 @@ export function chooseForTotal(
 
 /** The same for rows that come in stored order where another order leaves it open. */
 export function chooseForTop({ version, predicates, columns }: Top): Choice {
-  return chooseWhole(version, predicates, columns.length + 1, () =>
-    areDroppedInOrder(version, predicates),
-  )
+  return chooseWhole(version, predicates, columns.length + 1, areInOrder)
 }
 
 function chooseWhole(
   version: Version,
   predicates: readonly Predicate[],
   columns: number,
-  mayReadDropped: () => boolean,
+  mayRead: (dropped: Choice) => boolean,
 ): Choice {
   const stored = chooseFiles(version, predicates)
-  if (version.dropped.length === 0 || stored.isByKey || !mayReadDropped()) return stored
+  if (version.dropped.length === 0 || stored.isByKey) return stored
   const dropped = chooseDropped(version, predicates)
+  if (!mayRead(dropped)) return stored
   return costOfTotal(dropped, columns) < costOfTotal(stored, columns) ? dropped : stored
 }
 

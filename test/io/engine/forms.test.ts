@@ -10,7 +10,8 @@ import { DuckDbEngine } from '../../../src/engine/duckdb/duckdb-engine.js'
 import { duckDbOpener } from '../../../src/engine/duckdb/open/open-files.js'
 import { duckDbPacker } from '../../../src/engine/duckdb/pack/pack.js'
 import type { Position } from '../../../src/query/question.js'
-import { areDroppedInOrder, canContinue } from '../../../src/versions/choose-files.js'
+import { areInOrder, chooseDropped } from '../../../src/engine/duckdb/choice.js'
+import { canContinue } from '../../../src/versions/choose-files.js'
 import { hashFile } from '../../../src/versions/hash-file.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import type { Version } from '../../../src/versions/version.js'
@@ -198,10 +199,18 @@ await t.test('500 pages of a walk on each form: every row once', async (t) => {
 await t.test('a page reads dropped files only where their order is the same', async (t) => {
   const { engine, packed } = await openForms(t)
   const filters = (...list: readonly Filter[]) => predicatesOf(packed, list)
-  t.equal(areDroppedInOrder(packed, filters(['year', 'eq', '2021'])), true)
-  t.equal(areDroppedInOrder(packed, filters(['year', 'eq', '2023'])), false, 'in another order')
-  t.equal(areDroppedInOrder(packed, filters(['year', 'gte', '2022'])), false, 'of two files')
-  t.equal(areDroppedInOrder(packed, []), false)
+  t.equal(areInOrder(chooseDropped(packed, filters(['year', 'eq', '2021']))), true)
+  t.equal(
+    areInOrder(chooseDropped(packed, filters(['year', 'eq', '2023']))),
+    false,
+    'in another order',
+  )
+  t.equal(
+    areInOrder(chooseDropped(packed, filters(['year', 'gte', '2022']))),
+    false,
+    'of two files',
+  )
+  t.equal(areInOrder(chooseDropped(packed, [])), false)
   const place = packed.files.length + 1
   const canGoOn = (version: Version, file: number, ...list: readonly Filter[]) =>
     canContinue(version, filters(...list), file)
