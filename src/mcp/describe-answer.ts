@@ -9,7 +9,10 @@ import { usualLimit } from './tools.js'
 
 /** Clients store longer answers aside, and their model has to search in them. */
 const lettersMax = 50_000
-/** A dataset with more columns is described by those that are quick to filter or most filled. */
+/**
+ * A dataset with more columns is described by keys and history, what measures are made of, and the
+ * most filled ones.
+ */
 const allColumnsMax = 40
 const someColumns = 24
 
@@ -31,7 +34,7 @@ export interface DescribedColumns {
  */
 export function describeAnswer(guide: DatasetGuide, asked: DescribedColumns = {}) {
   const { limit, columns, operators, sample_rows: rows, examples, aggregates, ...rest } = guide
-  const { caution, ...head } = rest
+  const { caution, main_columns: _, ...head } = rest
   const names = asked.columns ?? []
   const search = asked.search ?? ''
   const isWhole = names.length === 0 && search === ''
@@ -60,10 +63,11 @@ export function describeAnswer(guide: DatasetGuide, asked: DescribedColumns = {}
   return shortened(hints.length === 0 ? answer : { ...answer, hint: hints.join(' ') })
 }
 
-/** All columns, or the fast ones and the most filled of many, in schema order. */
-function usualColumns({ columns, fast_filters: fast }: DatasetGuide): readonly ColumnGuide[] {
+/** All columns, or the main ones and the most filled of many, in schema order. */
+function usualColumns({ columns, main_columns: main }: DatasetGuide): readonly ColumnGuide[] {
   if (columns.length <= allColumnsMax) return columns
-  const rank = ({ name, null_share: empty = 0 }: ColumnGuide) => (fast.includes(name) ? -1 : empty)
+  const rank = ({ name, null_share: empty = 0 }: ColumnGuide) =>
+    main.includes(name) ? main.indexOf(name) - main.length : empty
   const first = columns.toSorted((left, right) => rank(left) - rank(right)).slice(0, someColumns)
   return columns.filter((column) => first.includes(column))
 }

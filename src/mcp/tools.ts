@@ -98,6 +98,7 @@ const DescribeAnswer = Type.Object({
       measures: Type.Array(
         Type.Object({
           name: text,
+          formula: text,
           unit: Type.Optional(text),
           description: Type.Optional(text),
         }),
@@ -195,8 +196,8 @@ export const tools = [
       'values if they are few, smallest and largest value, share of nulls; the operators of each ' +
       'type; fast_filters, the columns that are quick to filter on; three of the newest rows and ' +
       'example calls that work; the functions, measures and levels of codes for aggregate. Call ' +
-      'it before the first query of a dataset. Of a dataset with many columns it shows the most ' +
-      'filled ones, and hint counts the others: call it again with search ("profit") or columns ' +
+      'it before the first query of a dataset. Of a dataset with many columns it shows the main ' +
+      'ones, and hint counts the others: call it again with search ("profit") or columns ' +
       '(["2110"]). Free of charge.',
     inputSchema: plain(DescribeArguments),
     outputSchema: plain(DescribeAnswer),

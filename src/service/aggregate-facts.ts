@@ -3,7 +3,7 @@ import type { ShownType } from '../columns/column-types.js'
 import type { Column } from '../columns/column.js'
 import { columnAggregates, columnGroups, isGroupable } from '../columns/functions.js'
 import { prefixText } from '../query/summary/read-groups.js'
-import { usableMeasures } from '../query/summary/read-measures.js'
+import { measureFormula, usableMeasures } from '../query/summary/read-measures.js'
 import { groupTariff } from '../query/summary/resolve-summary.js'
 
 /** Which aggregates a dataset has. Every text is written as in a request. */
@@ -15,6 +15,8 @@ export interface AggregateFacts {
   /** The registry's measures. */
   readonly measures: readonly {
     readonly name: string
+    /** What it is made of: `ratio(2400/2110)`. */
+    readonly formula: string
     readonly unit: string | null
     readonly description: string | null
   }[]
@@ -41,10 +43,11 @@ export function aggregateFacts(access: Access): AggregateFacts | null {
   return {
     rows_per_group: tariff.rowsPerGroup,
     functions: typeFunctions(access.columns),
-    measures: usableMeasures(access).map(({ name, defined }) => ({
-      name,
-      unit: defined?.unit ?? null,
-      description: defined?.description ?? null,
+    measures: usableMeasures(access).map((measure) => ({
+      name: measure.name,
+      formula: measureFormula(measure),
+      unit: measure.unit,
+      description: measure.description,
     })),
   }
 }

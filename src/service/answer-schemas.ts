@@ -54,7 +54,12 @@ export const DatasetSchema = Type.Object({
         Type.Object({ type: text, measures: Type.Array(text), group: Type.Array(text) }),
       ),
       measures: Type.Array(
-        Type.Object({ name: text, unit: nullable(text), description: nullable(text) }),
+        Type.Object({
+          name: text,
+          formula: text,
+          unit: nullable(text),
+          description: nullable(text),
+        }),
       ),
     }),
   ),

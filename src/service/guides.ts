@@ -6,6 +6,7 @@ import { withDeadline } from '../engine/deadline.js'
 import type { Engine, ReadOptions, Row } from '../engine/engine.js'
 import { ServiceError } from '../errors.js'
 import { keepingDigits, parseKeepingDigits } from '../query/exact-json.js'
+import { usableMeasures } from '../query/summary/read-measures.js'
 import { textsOf } from '../query/row-texts.js'
 import { AccessCache } from './access-cache.js'
 import { aggregateGuide } from './aggregate-guide.js'
@@ -27,6 +28,8 @@ export interface DatasetGuide extends Omit<
 > {
   /** Columns whose filters skip most of the files. */
   readonly fast_filters: readonly string[]
+  /** Columns that a short description shows first: the fast ones and those of the measures. */
+  readonly main_columns: readonly string[]
   /** Rows behind the statistics; null if the statistics were late. */
   readonly profiled_rows: number | null
   /** The limits of the statistics; null if they cover all rows. */
@@ -95,9 +98,12 @@ export class Guides {
       ({ profiled_rows: rows }) => rows !== null,
     )
     const { profiled_rows: profiledRows, caution, columns: facts, ...rest } = found
+    const fast = fastColumns(access).map(({ name }) => name)
+    const measured = usableMeasures(access).flatMap((measure) => measure.columns)
     return Object.freeze({
       ...head,
-      fast_filters: fastColumns(access).map(({ name }) => name),
+      fast_filters: fast,
+      main_columns: [...new Set([...fast, ...measured])],
       profiled_rows: profiledRows,
       caution,
       columns: columns.map((column, at) => ({ ...column, ...facts?.[at] })),

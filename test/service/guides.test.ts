@@ -24,6 +24,7 @@ interface Guide {
   readonly profiled_rows: number | null
   readonly columns: readonly GuideColumn[]
   readonly operators: readonly { op: string; types: readonly string[]; example: Filter }[]
+  readonly aggregates: { readonly measures: readonly object[] }
   readonly sample_rows: Readonly<Record<string, readonly unknown[]>>
   readonly examples: readonly { arguments: Question; row_count: number }[]
   readonly hint?: string
@@ -340,6 +341,25 @@ await t.test('the shipped datasets are described whole, with calls that work', a
     }
   }
 })
+
+await t.test(
+  'a description of many columns shows keys and what measures are made of',
+  async (t) => {
+    const world = await startShipped(t)
+    for (const plan of ['free', 'pro']) {
+      const { token } = world.subscribe([`financials:${plan}`])
+      const guide = await guideOf(world, token, 'financials')
+      const names = guide.columns.map(({ name }) => name)
+      t.equal(names.length, 24)
+      for (const name of ['inn', 'year', 'name', 'okved', '2110', '2400', '1600', '1300']) {
+        t.ok(names.includes(name), `${plan}: ${name}`)
+      }
+      const { measures } = guide.aggregates
+      t.match(measures[0], { name: 'net_margin', formula: 'ratio(2400/2110)', unit: 'fraction' })
+      t.ok(measures.length > 3)
+    }
+  },
+)
 
 await t.test('columns and search describe the columns that an agent asks for', async (t) => {
   const world = await startShipped(t)

@@ -11,6 +11,7 @@ import {
   operandMistake,
 } from '../../columns/functions.js'
 import { badRequest } from '../../errors.js'
+import type { DefinedMeasure } from '../../registry/measures.js'
 import { didYouMean, nearestNames, quoted } from '../../text.js'
 import type { Aggregate, Measure } from '../summary.js'
 import { callText, findPartColumn, partError, visibleColumn } from './part-column.js'
@@ -76,11 +77,13 @@ function definedMeasure(access: Access, name: string): Omit<Measure, 'name'> | u
 }
 
 /** The registry's measures that this access can use. */
-export function usableMeasures(access: Access): readonly Measure[] {
-  return access.dataset.measures.flatMap(({ name }) => {
-    const defined = definedMeasure(access, name)
-    return defined ? [{ name, ...defined }] : []
-  })
+export function usableMeasures(access: Access): readonly DefinedMeasure[] {
+  return access.dataset.measures.filter(({ name }) => definedMeasure(access, name) !== undefined)
+}
+
+/** A measure of the registry as a request would write it without its name: `ratio(2400/2110)`. */
+export function measureFormula({ function: name, columns }: DefinedMeasure): string {
+  return callText({ name, operands: [columns] })
 }
 
 function readFunction(
