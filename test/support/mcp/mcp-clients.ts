@@ -56,7 +56,7 @@ const refusal = /This token is unknown or has ended, or none was sent\. Send a l
 const noOAuth = /static API tokens, not OAuth/
 
 /** The clients that run in Node, in every way of theirs to speak to this server. */
-export const nodeParties: readonly Party[] = [
+export const nodeParties: readonly [Party, ...Party[]] = [
   modernParty('the 2.x client, pinned to the modern era', { pin: '2026-07-28' }),
   modernParty('the 2.x client, left to find out', 'auto'),
   {
