@@ -87,6 +87,12 @@ export type Correction =
     }
   /** One more element at the end of such a text or list. */
   | { readonly kind: 'add-part'; readonly key: string; readonly meant: string }
+  /** Whole arguments by name, in the place of those given, and perhaps one more filter. */
+  | {
+      readonly kind: 'arguments'
+      readonly meant: Readonly<Record<string, string | readonly string[]>>
+      readonly filter?: FilterText
+    }
 
 interface ServiceErrorOptions {
   readonly correction?: Correction | undefined

@@ -202,7 +202,7 @@ function summarize(
   caller: Caller,
   request: SummaryRequest,
 ): Promise<SummaryAnswer> {
-  const resolve = ({ access }: DatasetCaller) => resolveSummary(access, request.question())
+  const resolve = ({ access }: DatasetCaller) => resolveSummary(access, request.question)
   return answerData(parts, caller, request, resolve, async (ready) => {
     const { reader, resolved, head } = ready
     const { access, summary } = resolved

@@ -1,6 +1,6 @@
 import { join, relative, resolve } from 'node:path'
-import type { CodeNames } from '../columns/codes.js'
-import { parseCodeNames } from '../registry/code-names.js'
+import type { CodeLabels } from '../columns/codes.js'
+import { parseCodeLabels } from '../registry/code-names.js'
 import { parseDictionary } from '../registry/dictionary.js'
 import type { YamlPath } from '../registry/located-yaml.js'
 import type { DatasetEntry } from '../registry/registry-schema.js'
@@ -156,10 +156,10 @@ async function readColumnTexts(
     file === undefined
       ? new Map<string, never>()
       : await read(['dictionary'], file, parseDictionary)
-  const labels = new Map<string, CodeNames>()
+  const labels = new Map<string, CodeLabels>()
   for (const [column, { labels: names }] of Object.entries(entry.columns ?? {})) {
     if (names === undefined) continue
-    labels.set(column, await read(['columns', column, 'labels'], names, parseCodeNames))
+    labels.set(column, await read(['columns', column, 'labels'], names, parseCodeLabels))
   }
   return { dictionary, labels }
 }

@@ -130,6 +130,25 @@ export function callName(name: string): string {
 /** `sum(a)/sum(b)`, which is written `ratio(a/b)`. */
 const quotientOfSums = /^\s*\w+\(([^()]+)\)\s*\/\s*\w+\(([^()]+)\)/
 
+/** A call, a word after it, and a name; the element ends here. */
+const elementPattern = /^\s*(\w+\([^()]*\))\s*(as\b|asc\b|desc\b|:)\s*(\w*)\s*(?=,|$)/i
+
+/** `sum(a) as b` and `sum(a):b` of measures, `sum(a) desc` of an order, a missing bracket. */
+function meantElement(
+  rest: string,
+  where: string,
+): { readonly text: string; readonly meant?: string } {
+  const [text = '', call = '', word = '', name = ''] = elementPattern.exec(rest) ?? []
+  if (where === 'measures' && /^(?:as|:)$/i.test(word) && name !== '') {
+    return { text, meant: `${name}:${call}` }
+  }
+  if (name === '' && /^(?:asc|desc)$/i.test(word)) {
+    return { text, meant: `${word.toLowerCase() === 'desc' ? '-' : ''}${call}` }
+  }
+  const [open] = /^\s*\w+\([^()]+$/.exec(rest) ?? []
+  return open === undefined ? { text } : { text: open, meant: `${open})` }
+}
+
 function malformed(rest: string, where: string): Error {
   if (rest.trim() === '' || rest.startsWith(',')) {
     return badRequest(`${where} has an empty element. Leave the extra comma out.`)
@@ -139,6 +158,11 @@ function malformed(rest: string, where: string): Error {
     const meant = `ratio(${dividend}/${divisor})`
     const detail = `${where}: write a quotient of sums as ${meant}.`
     return badRequest(detail, { kind: 'part', key: where, written, meant })
+  }
+  const { text, meant } = meantElement(rest, where)
+  if (meant !== undefined) {
+    const detail = `${where}: write ${quoted(text)} as ${meant}`
+    return badRequest(detail, { kind: 'part', key: where, written: text, meant })
   }
   return badRequest(
     `${where}: ${quoted(rest)} can't be read. Write a name or a function, such as sum(amount); ` +

@@ -8,10 +8,16 @@ export interface CodeLevel {
   readonly length: number
 }
 
-/** What the codes of a column mean. */
+/** What the codes of a column mean, in one language. */
 export interface CodeNames {
   /** The name of each code, also of the codes of upper levels. */
   readonly names: ReadonlyMap<string, string>
   /** Equal for equal names: part of entity tags. */
   readonly digest: string
+}
+
+/** Names of the same codes; a code without a name in one of them has its other name there. */
+export interface CodeLabels {
+  readonly plain: CodeNames
+  readonly russian: CodeNames
 }

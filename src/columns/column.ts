@@ -1,6 +1,6 @@
 import { columnRules, typeOperators } from './column-types.js'
 import type { ColumnRules } from './column-types.js'
-import type { CodeLevel, CodeNames } from './codes.js'
+import type { CodeLabels, CodeLevel } from './codes.js'
 import type { DataType } from './data-type.js'
 import type { Operator } from './operators.js'
 
@@ -20,7 +20,7 @@ export interface Column {
   readonly asText: boolean
   /** Groups of its codes, the shortest first; none if its values are not codes. */
   readonly levels: readonly CodeLevel[]
-  readonly labels: CodeNames | null
+  readonly labels: CodeLabels | null
   /** Callers can't tell that the column exists. */
   readonly hidden: boolean
 }

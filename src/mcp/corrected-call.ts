@@ -1,4 +1,4 @@
-import type { Correction } from '../errors.js'
+import type { Correction, FilterText } from '../errors.js'
 import { recordOf } from '../registry/shape.js'
 
 /** A longer corrected call does not help. */
@@ -27,10 +27,8 @@ function correct(args: Arguments, correction: Correction): Arguments {
       const { cursor, ...others } = args
       return others
     }
-    case 'add-filter': {
-      const filters: unknown[] = Array.isArray(args['filters']) ? args['filters'] : []
-      return { ...args, filters: [...filters, correction.filter] }
-    }
+    case 'add-filter':
+      return withFilter(args, correction.filter)
     case 'limit':
       return { ...args, limit: correction.meant }
     case 'part': {
@@ -42,6 +40,11 @@ function correct(args: Arguments, correction: Correction): Arguments {
       const { [key]: part } = args
       const list: readonly unknown[] = Array.isArray(part) ? part : isEmpty(part) ? [] : [part]
       return { ...args, [key]: [...list, meant] }
+    }
+    case 'arguments': {
+      const { meant, filter } = correction
+      const entries = Object.entries({ ...args, ...meant }).filter(([, value]) => !isEmpty(value))
+      return withFilter(Object.fromEntries(entries), filter)
     }
     case 'column': {
       const { select } = args
@@ -72,8 +75,15 @@ function withFilters(args: Arguments, change: (filter: Arguments) => Arguments):
   return { ...args, filters: filters.map((filter: unknown) => change(recordOf(filter))) }
 }
 
+function withFilter(args: Arguments, filter: FilterText | undefined): Arguments {
+  if (!filter) return args
+  const filters: unknown[] = Array.isArray(args['filters']) ? args['filters'] : []
+  return { ...args, filters: [...filters, filter] }
+}
+
 function isEmpty(part: unknown): boolean {
-  return part === undefined || part === null || part === ''
+  const isEmptyList = Array.isArray(part) && part.length === 0
+  return part === undefined || part === null || part === '' || isEmptyList
 }
 
 /** Replaces an element of a list, or the first place of a text that is not within a word. */

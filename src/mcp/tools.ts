@@ -239,8 +239,8 @@ export const tools = [
       'over everything. filters: as in query. having: conditions on measures: "count.gte.10". ' +
       'order: "-revenue"; left out, by group. ' +
       `limit: ${groupsLimit.usual} groups when left out, at most ${groupsLimit.max}. labels: ` +
-      'true ' +
-      'adds the names of codes. In the answer, groups is the number of all groups, rows that of ' +
+      'true adds the names of codes, "ru" the Russian ones. ' +
+      'In the answer, groups is the number of all groups, rows that of ' +
       'the rows behind them, units the units; truncated means that groups were left out. Each ' +
       'group returned counts as one row of the quota (rows_per_group in describe_resource; more ' +
       'if it has more values than the dataset has columns).',

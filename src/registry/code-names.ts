@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { CodeLevel, CodeNames } from '../columns/codes.js'
+import type { CodeLabels, CodeLevel, CodeNames } from '../columns/codes.js'
 import { isGroupable } from '../columns/functions.js'
 import type { Column } from '../columns/column.js'
 import { plainText } from '../plain-text.js'
@@ -9,23 +9,29 @@ import type { DatasetEntry } from './registry-schema.js'
 import type { Problem } from './registry.js'
 
 /**
- * Reads the names of codes: CSV with a header row, the column `code`, and `name` or `name_ru`, of
- * which `name` comes first. Other columns are ignored.
+ * Reads the names of codes: CSV with a header row, the column `code`, and `name`, `name_ru` or
+ * both. A code with one name has it in both languages. Other columns are ignored.
  * @throws Error with the mistake and its line
  */
-export function parseCodeNames(text: string): CodeNames {
-  const names = new Map<string, string>()
+export function parseCodeLabels(text: string): CodeLabels {
+  const plain = new Map<string, string>()
+  const russian = new Map<string, string>()
   for (const { record, line } of readCsv(text, 'code')) {
     const { code = '', name, name_ru: russianName } = record
     if (name === undefined && russianName === undefined) {
       throw new Error('the header row has no "name" and no "name_ru"')
     }
     if (code === '') throw new Error(`line ${line} has no code`)
-    if (names.has(code)) throw new Error(`line ${line}: ${quoted(code)} is listed twice`)
-    const meaning = plainText(name || russianName || '')
-    if (meaning === '') throw new Error(`line ${line}: ${quoted(code)} has no name`)
-    names.set(code, meaning)
+    if (plain.has(code)) throw new Error(`line ${line}: ${quoted(code)} is listed twice`)
+    const [first, other] = [plainText(name ?? ''), plainText(russianName ?? '')]
+    if (first === '' && other === '') throw new Error(`line ${line}: ${quoted(code)} has no name`)
+    plain.set(code, first || other)
+    russian.set(code, other || first)
   }
+  return Object.freeze({ plain: codeNames(plain), russian: codeNames(russian) })
+}
+
+function codeNames(names: ReadonlyMap<string, string>): CodeNames {
   const digest = createHash('sha256')
     .update(JSON.stringify([...names]))
     .digest('hex')

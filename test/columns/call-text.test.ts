@@ -73,7 +73,10 @@ await t.test('a condition begins with a name up to a dot, or with a function', (
 await t.test('what can not be read is refused with the right form', (t) => {
   t.equal(refusal('a,,b'), 'measures has an empty element. Leave the extra comma out.')
   t.equal(refusal('a,'), 'measures has an empty element. Leave the extra comma out.')
-  t.match(refusal('sum(2110'), /^measures: "sum\(2110" can't be read\. Write a name or a function/)
+  t.match(refusal('sum(a)b'), /^measures: "sum\(a\)b" can't be read\. Write a name or a function/)
+  t.equal(refusal('sum(2110'), 'measures: write "sum(2110" as sum(2110)')
+  t.equal(refusal('count,sum(a) AS b,c'), 'measures: write "sum(a) AS b" as b:sum(a)')
+  t.equal(refusal('sum(a):b'), 'measures: write "sum(a):b" as b:sum(a)')
   for (const text of ['f()', 'a:b:c', '"a', 'sum(a)b', 'a b)', 'sum((a))', '""']) {
     t.match(refusal(text), /can't be read/, text)
   }

@@ -237,6 +237,11 @@ await t.test('where aggregates are switched off there are none, but there is top
   const { token } = world.subscribe(['sales:rows', 'plain:pro'])
   isError(t, await world.get(byYear, token), 'not_found', /switched off for this plan/)
   isError(t, await world.post(path, token, { measures: 'count' }), 'not_found')
+  const mistakes = ['measures=sum(', 'group=year&group=year', 'measures=%FF', 'labels=x', 'limit=x']
+  for (const query of mistakes) {
+    isError(t, await world.get(`${path}?${query}`, token), 'not_found', /switched off/, query)
+  }
+  isError(t, await world.post(path, token, '{"measures":'), 'not_found', /switched off/)
   const plain = '/v1/plain/aggregate?measures=count'
   isError(t, await world.get(plain, token), 'not_found', /switched off for this dataset/)
   const stranger = world.subscribe(['sales:pro']).token

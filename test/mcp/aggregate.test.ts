@@ -48,7 +48,7 @@ const files = {
 }
 
 function startSales(t: Test): Promise<World> {
-  const at = t.testdir({ data: { 'okved.csv': 'code,name\n62,IT\n62.01,Software\n' } })
+  const at = t.testdir({ data: { 'okved.csv': 'code,name,name_ru\n62,IT,ИТ\n62.01,Software,\n' } })
   return startWorld(t, { at, files, registry })
 }
 
@@ -112,6 +112,37 @@ await t.test('groups come column by column, with units, counts and the quota lef
   t.same(none.quota, whole.quota, 'no group costs nothing')
   const demo = await groupsOf(world, demoToken, { measures: 'count' })
   t.match(demo, { data: { count: [13] }, quota: null })
+})
+
+await t.test('codes have their names in both languages, in MCP and REST', async (t) => {
+  const world = await startSales(t)
+  const { token } = world.subscribe(['sales:pro'])
+  const group = ['prefix(okved,2)', 'okved']
+  const labelsOf = async (labels: unknown) => {
+    const { data } = await groupsOf(world, token, { group, measures: 'count', labels })
+    return [data['prefix(okved,2):label'], data['okved:label']]
+  }
+  t.same(await labelsOf(true), [
+    [null, 'IT', 'IT'],
+    [null, 'Software', null],
+  ])
+  t.same(await labelsOf('ru'), [
+    [null, 'ИТ', 'ИТ'],
+    [null, 'Software', null],
+  ])
+  t.same(await labelsOf(false), [undefined, undefined])
+  const path = `/v1/sales/aggregate?group=${group.join()}&measures=count&labels=`
+  const [plain, russian] = await Promise.all(
+    ['true', 'ru'].map((each) => world.get(path + each, token)),
+  )
+  t.match(plain?.body.data[1], { 'prefix(okved,2):label': 'IT', 'okved:label': 'Software' })
+  t.match(russian?.body.data[1], { 'prefix(okved,2):label': 'ИТ', 'okved:label': 'Software' })
+  t.not(plain?.headers['etag'], russian?.headers['etag'])
+  const body = { group, measures: 'count', labels: 'ru' }
+  t.equal((await world.post('/v1/sales/aggregate', token, body)).text, russian?.text)
+  const none = `group=okved&measures=count&labels=true&year=eq.1&format=`
+  const csv = await world.get(`/v1/sales/aggregate?${none}csv`, token)
+  t.equal(csv.text, 'okved,okved:label,count\r\n')
 })
 
 await t.test('top gives the first rows by a column, without a cursor', async (t) => {

@@ -1,21 +1,29 @@
 import t from 'tap'
-import { parseCodeNames } from '../../src/registry/code-names.js'
+import { parseCodeLabels } from '../../src/registry/code-names.js'
 import { datasetOf, makeCatalogFolder, versionOf } from '../catalog/live/fixtures/catalog-folder.js'
 
-await t.test('codes have names, the plain ones before the Russian ones', (t) => {
-  const { names, digest } = parseCodeNames(
-    '\ufeffcode,section,name,name_ru\r\n01,A,Farming,Растениеводство\r\n62.0,J,,"Разработка, ПО"\r\n',
+await t.test('codes have names in two languages; one that has one name has it in both', (t) => {
+  const { plain, russian } = parseCodeLabels(
+    '\ufeffcode,section,name,name_ru\r\n01,A,Farming,Растениеводство\r\n62.0,J,,"Разработка, ПО"\r\n' +
+      '63,J,Information,\r\n',
   )
-  t.same(
-    [...names],
-    [
-      ['01', 'Farming'],
-      ['62.0', 'Разработка, ПО'],
-    ],
-  )
-  t.equal(parseCodeNames('code,name\n01,Farming\n62.0,"Разработка, ПО"').digest, digest)
-  t.not(parseCodeNames('code,name\n01,Farming').digest, digest)
-  t.same([...parseCodeNames('code,name_ru\n01,Сельское хозяйство').names.keys()], ['01'])
+  t.same(Object.fromEntries(plain.names), {
+    '01': 'Farming',
+    '62.0': 'Разработка, ПО',
+    63: 'Information',
+  })
+  t.same(Object.fromEntries(russian.names), {
+    '01': 'Растениеводство',
+    '62.0': 'Разработка, ПО',
+    63: 'Information',
+  })
+  t.not(plain.digest, russian.digest)
+  const names = 'code,name\n01,Farming\n62.0,"Разработка, ПО"\n63,Information'
+  t.equal(parseCodeLabels(names).plain.digest, plain.digest)
+  t.equal(parseCodeLabels(names).russian.digest, plain.digest)
+  t.not(parseCodeLabels('code,name\n01,Farming').plain.digest, plain.digest)
+  const { plain: same } = parseCodeLabels('code,name_ru\n01,Сельское хозяйство')
+  t.same([...same.names], [['01', 'Сельское хозяйство']])
   t.end()
 })
 
@@ -27,7 +35,7 @@ await t.test('a mistake in a file of names is reported with its line', (t) => {
     ['code,name\n,x', 'line 2 has no code'],
     ['code,name\n01,x\n02,', 'line 3: "02" has no name'],
   ] as const
-  for (const [text, message] of cases) t.throws(() => parseCodeNames(text), { message }, text)
+  for (const [text, message] of cases) t.throws(() => parseCodeLabels(text), { message }, text)
   t.end()
 })
 
@@ -48,8 +56,8 @@ await t.test('a column of codes has levels and labels', async (t) => {
     { name: 'class', length: 2 },
     { name: 'group', length: 5 },
   ])
-  t.equal(okved?.labels?.names.get('62'), 'IT')
-  t.equal(kind?.labels?.names.get('16'), 'Private')
+  t.equal(okved?.labels?.plain.names.get('62'), 'IT')
+  t.equal(kind?.labels?.plain.names.get('16'), 'Private')
   t.match(other, { levels: [], labels: null })
   const reasonOf = async (columns: string) => datasetOf(await open(columns)).reason
   t.equal(

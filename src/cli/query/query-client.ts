@@ -19,7 +19,13 @@ export class ConnectionError extends Error {}
 const Schema = Type.Object({
   rows: Type.Integer(),
   limit: Type.Object({ max: Type.Integer() }),
-  columns: Type.Array(Type.Object({ name: Type.String(), type: Type.String() })),
+  columns: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      type: Type.String(),
+      labels: Type.Optional(Type.Boolean()),
+    }),
+  ),
 })
 
 /** The part of a dataset's schema that a query needs. */

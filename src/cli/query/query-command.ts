@@ -13,7 +13,7 @@ import type { QueryTarget } from './query-client.js'
 import { rowFormat } from './query-output.js'
 import type { ServedColumns } from './query-output.js'
 import { printTable, writeRows } from './query-print.js'
-import { readRequest } from './query-request.js'
+import { groupNames, readRequest } from './query-request.js'
 import type { QueryRequest, RequestFlags } from './query-request.js'
 import { readAnswer, readExport, readPages } from './query-rows.js'
 import type { Batch } from './query-rows.js'
@@ -52,7 +52,7 @@ export function addQuery(program: Command, parts: CliParts): void {
         .option('--group <list>', 'group the rows by these: year,prefix(okved,2) (default: all)')
         .option('--having <condition>', 'only these groups: count.gte.10 (repeatable)', collect)
         .option('--order <list>', 'order of the groups: -revenue,year (default: as --group)')
-        .option('--labels', 'add the names of the codes in --group')
+        .option('--labels [language]', 'add the names of the codes in --group; ru: in Russian')
         .addOption(
           new Option(
             '--format <format>',
@@ -91,8 +91,7 @@ async function query(
   const place = await placeOf(parts, flags)
   await parts.untilInterrupted(async (signal) => {
     const answer = await openAnswer({ ...place, dataset, signal }, request, flags)
-    const { columns } = answer
-    const names = request.names ?? columns?.map(({ name }) => name) ?? []
+    const { columns, names } = answer
     const reported = withProgress(parts, flags, answer)
     if (format === 'table') await printTable(parts, names, columns, reported)
     else await writeRows(parts, flags.output, rowFormat(format, names, columns), reported)
@@ -101,6 +100,8 @@ async function query(
 
 interface Answer {
   readonly columns: ServedColumns
+  /** The header of an answer without rows. */
+  readonly names: readonly string[]
   readonly batches: AsyncIterable<Batch>
   /** All rows of the answer; null if unknown. */
   readonly rowsExpected: number | null
@@ -108,25 +109,28 @@ interface Answer {
 
 async function openAnswer(
   target: QueryTarget,
-  { kind, parameters, rowsMax }: QueryRequest,
+  request: QueryRequest,
   flags: QueryFlags,
 ): Promise<Answer> {
+  const { kind, parameters, rowsMax } = request
   if (kind === 'groups') {
+    const served = flags.labels === undefined ? [] : (await readServedDataset(target)).columns
+    const labelled = served.filter(({ labels }) => labels).map(({ name }) => name)
     const batches = readAnswer(target, '/aggregate', parameters, rowsMax)
-    return { columns: null, batches, rowsExpected: null }
+    return { columns: null, names: groupNames(flags, labelled), batches, rowsExpected: null }
   }
   const { columns, rows, limit } = await readServedDataset(target)
-  if (kind === 'top') {
-    return { columns, batches: readAnswer(target, '/top', parameters, rowsMax), rowsExpected: null }
-  }
+  const names = request.names ?? columns.map(({ name }) => name)
+  const head = { columns, names, rowsExpected: null }
+  if (kind === 'top') return { ...head, batches: readAnswer(target, '/top', parameters, rowsMax) }
   const cursor = flags.cursor ?? null
   if (!flags.export) {
     const batches = readPages(target, parameters, { cursor, rowsMax, pageMax: limit.max })
-    return { columns, batches, rowsExpected: null }
+    return { ...head, batches }
   }
   const isWhole = cursor === null && parameters.every(([name]) => name === 'select')
   const batches = readExport(target, parameters, cursor)
-  return { columns, batches, rowsExpected: isWhole ? rows : null }
+  return { ...head, batches, rowsExpected: isWhole ? rows : null }
 }
 
 /** @throws bad_request for two formats, or for a table of more rows than fit in memory */

@@ -1,4 +1,5 @@
 import { parseCalls } from '../../columns/call-text.js'
+import type { Call } from '../../columns/call-text.js'
 import { badRequest } from '../../errors.js'
 import { parseList } from '../../query/parse-list.js'
 import { reservedNames, summaryNames } from '../../registry/column-names.js'
@@ -15,7 +16,8 @@ export type RequestFlags = Flags & {
   readonly measures?: string
   readonly having?: readonly string[]
   readonly order?: string
-  readonly labels?: boolean
+  /** True without a language. */
+  readonly labels?: boolean | string
   readonly top?: string
 }
 
@@ -47,10 +49,8 @@ export function readRequest(filters: readonly string[], flags: RequestFlags): Qu
   const rowsMax = readLimit(flags)
   const given = filters.map((text) => readFilter(text, kind))
   if (kind === 'groups') {
-    const names = [flags.group, flags.measures].flatMap((text, at) =>
-      text ? callNames(text, at === 0 ? '--group' : '--measures') : [],
-    )
-    return { kind, parameters: [...given, ...groupParameters(flags)], rowsMax, names }
+    const parameters = [...given, ...groupParameters(flags)]
+    return { kind, parameters, rowsMax, names: groupNames(flags, []) }
   }
   const { select, top } = flags
   const parameters = [...given, ...optional('by', top), ...optional('select', select)]
@@ -80,7 +80,7 @@ function groupParameters({ group, measures, having, order, labels }: RequestFlag
     ...optional('measures', measures),
     ...(having ?? []).flatMap((text) => optional('having', text)),
     ...optional('order', order),
-    ...optional('labels', labels ? 'true' : undefined),
+    ...optional('labels', labels === undefined ? undefined : String(labels)),
   ]
 }
 
@@ -88,11 +88,28 @@ function optional(name: string, value: string | undefined): Parameters {
   return value === undefined ? [] : [[name, value]]
 }
 
-/** The keys of the answer that these groups or measures fill. */
-function callNames(text: string, option: string): readonly string[] {
-  return parseCalls(text, option).map(
-    ({ alias, name, operands, text: written }) => alias ?? (operands === null ? name : written),
-  )
+/**
+ * The keys of the answer to these options, where codes of the `labelled` columns have names.
+ * @throws bad_request for a list that can't be read
+ */
+export function groupNames(
+  { group, measures }: RequestFlags,
+  labelled: readonly string[],
+): readonly string[] {
+  const groups = group ? parseCalls(group, '--group') : []
+  const values = measures ? parseCalls(measures, '--measures') : []
+  return [
+    ...groups.flatMap((call) => {
+      const isCode = call.operands === null || call.name === 'prefix'
+      const isLabelled = isCode && labelled.includes(call.operands?.[0]?.[0] ?? call.name)
+      return isLabelled ? [keyOf(call), `${keyOf(call)}:label`] : [keyOf(call)]
+    }),
+    ...values.map(keyOf),
+  ]
+}
+
+function keyOf({ alias, name, operands, text }: Call): string {
+  return alias ?? (operands === null ? name : text)
 }
 
 function readLimit({ limit, export: isExport }: RequestFlags): number | null {

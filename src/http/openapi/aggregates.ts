@@ -102,8 +102,10 @@ export const sharedAggregateParameters: Readonly<Record<string, Json>> = {
   'aggregate.labels': {
     name: 'labels',
     in: 'query',
-    description: 'With true, codes come with their names, as `<group>:label`.',
-    schema: { type: 'boolean', default: false },
+    description:
+      'With true, codes come with their names, as `<group>:label`; with ru, with Russian names, ' +
+      'where the dataset has them.',
+    schema: { type: 'string', enum: ['true', 'ru', 'false'], default: 'false' },
   },
 }
 
@@ -128,7 +130,7 @@ export function summarySchema({ name }: ReferenceDataset): Json {
       ...Object.fromEntries(properties),
       filters: orNull(refTo('schemas', `${name}.Filters`)),
       limit: orNull(limit),
-      labels: orNull({ type: 'boolean', default: false }),
+      labels: orNull({ enum: [true, 'ru', false], default: false }),
       format: orNull(refTo('schemas', 'Format')),
     },
     additionalProperties: false,

@@ -5,7 +5,7 @@ import { quoted } from '../../text.js'
 import { parseExactJson } from '../exact-json.js'
 import { questionFields, rawFilter, withReadLists } from '../parse-json.js'
 import { parseFormat, parseLimit, readParameters } from '../parse-url.js'
-
+import { meantOperator } from '../read-filters.js'
 import { shapeReader, withoutEmpty } from '../read-shape.js'
 import { havingMax } from './raw-summary.js'
 import type { RawHaving, RawSummary } from './raw-summary.js'
@@ -25,10 +25,6 @@ const parameterNames = ['group', 'measures', 'order', 'limit', 'labels', 'format
 export function parseSummaryUrl(query: string): RawSummary {
   const { filters, parameters, repeated } = readParameters(query, parameterNames, 'having')
   const given = (name: string) => parameters.get(name) || undefined
-  const labels = given('labels')
-  if (labels !== undefined && labels !== 'true' && labels !== 'false') {
-    throw badRequest(`labels must be true or false, got ${quoted(labels)}.`)
-  }
   return {
     filters,
     ...parseParts({
@@ -38,9 +34,15 @@ export function parseSummaryUrl(query: string): RawSummary {
       having: repeated,
     }),
     limit: parseLimit(given('limit')),
-    labels: labels === 'true',
+    labels: parseLabels(given('labels')),
     format: parseFormat(given('format')),
   }
+}
+
+function parseLabels(text = 'false'): RawSummary['labels'] {
+  if (text === 'true' || text === 'false') return text === 'true'
+  if (text === 'ru') return text
+  throw badRequest(`labels must be true, ru or false, got ${quoted(text)}.`)
 }
 
 function part(description: string) {
@@ -59,7 +61,11 @@ export const summaryFields = {
   having: part('a list of conditions such as ["count.gte.10"]'),
   order: part('a list such as ["-revenue", "year"], or one text with commas'),
   limit: Type.Optional(Type.Integer({ minimum: 0, description: 'a whole number of groups' })),
-  labels: Type.Optional(Type.Boolean({ description: 'true or false' })),
+  labels: Type.Optional(
+    Type.Union([Type.Boolean(), Type.Literal('ru')], {
+      description: 'true, "ru" for Russian names, or false',
+    }),
+  ),
 }
 
 const SummarySchema = Type.Object(
@@ -73,25 +79,21 @@ const SummarySchema = Type.Object(
 const readSummaryShape = shapeReader(SummarySchema, 'the body')
 
 /**
- * Parses the summary of a JSON text.
+ * Parses the summary of a JSON text. An empty text, an empty list and null count as absent.
  * @throws bad_request like `parseSummaryUrl`, and for a number that JSON readers round
  */
 export function parseSummaryJson(text: string): RawSummary {
-  return rawSummary(parseExactJson(text, 'The body'))
+  const content = withoutEmpty(parseExactJson(text, 'The body'))
+  return rawSummary(readSummaryShape(withReadLists(content, summaryLists)))
 }
 
 /**
- * Parses a summary that is JSON. An empty text, an empty list and null count as absent.
- * @throws bad_request like `parseSummaryUrl`; not_acceptable for a format that is not served
+ * Converts a valid value to a summary.
+ * @throws bad_request for elements that can't be read; not_acceptable for a format that is not
+ *   served
  */
-export function rawSummary(content: unknown): RawSummary {
-  const {
-    filters = [],
-    limit,
-    labels,
-    format,
-    ...parts
-  } = readSummaryShape(withReadLists(withoutEmpty(content), summaryLists))
+export function rawSummary(content: Type.Static<typeof SummarySchema>): RawSummary {
+  const { filters = [], limit, labels, format, ...parts } = content
   return {
     filters: filters.map(rawFilter),
     ...parseParts({ ...parts, having: [parts.having ?? []].flat() }),
@@ -134,10 +136,20 @@ function parseHaving(text: string): RawHaving {
   const read = parseCallBeforeDot(text)
   const [, operator, value] = /^([^.]*)\.([^]*)$/.exec(read?.rest ?? '') ?? []
   if (!read || read.call.alias !== null || operator === undefined || value === undefined) {
+    const meant = meantHaving(text)
     throw badRequest(
       `having: ${quoted(text)} can't be read. Write <measure>.<operator>.<value>, for example ` +
-        'count.gte.10',
+        (meant ?? 'count.gte.10'),
+      meant === undefined ? undefined : { kind: 'part', key: 'having', written: text, meant },
     )
   }
   return { measure: read.call, operator, value }
+}
+
+/** `count.gte.10` for `count >= 10`; undefined for what is no comparison. */
+function meantHaving(text: string): string | undefined {
+  const found = /^\s*(.{1,200}?)\s*([<>=!]{1,2}|\s[a-z]{2,3}\s)\s*(\S{1,100})\s*$/i.exec(text)
+  const [, measure = '', sign = '', value = ''] = found ?? []
+  const operator = meantOperator(sign.trim())
+  return operator && `${measure}.${operator}.${value}`
 }

@@ -39,6 +39,24 @@ export function callText({ name, operands }: Pick<Call, 'name' | 'operands'>): s
   return `${name}(${operands.map((each) => each.map(callName).join('/')).join(',')})`
 }
 
+/** An element as a request has it, its alias included. */
+export function writtenCall({ alias, text }: Call): string {
+  return alias === null ? text : `${callName(alias)}:${text}`
+}
+
+/** `-2400` for `2400 desc`, if that is no column; undefined for a text without such a word. */
+export function meantDirection({ name, operands }: Call): string | undefined {
+  const words = /^(.+?)[. ](asc|desc)$/i.exec(operands === null ? name : '')
+  if (!words) return undefined
+  const [, plain = '', direction = ''] = words
+  return (direction.toLowerCase() === 'desc' ? '-' : '') + callName(plain.trim())
+}
+
+/** The texts of a list, each once. */
+export function eachOnce(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts)]
+}
+
 /** The error for an element of which the caller means another text. */
 export function partError(detail: string, key: PartKey, call: Call, meant: string): ServiceError {
   return badRequest(detail, { kind: 'part', key, written: call.text, meant })

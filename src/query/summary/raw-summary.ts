@@ -21,8 +21,8 @@ export interface RawSummary {
   readonly having: readonly RawHaving[]
   readonly order: readonly DirectedCall[]
   readonly limit: number | null
-  /** Whether codes come with their names. */
-  readonly labels: boolean
+  /** Whether codes come with their names; `ru`: with the Russian ones. */
+  readonly labels: boolean | 'ru'
   /** Null if the summary names no format: `Accept` then decides. */
   readonly format: PageFormat | null
 }

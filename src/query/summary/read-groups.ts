@@ -1,8 +1,11 @@
 import type { Access } from '../../access/access.js'
+import { callName } from '../../columns/call-text.js'
 import type { Call } from '../../columns/call-text.js'
 import { prefixLengthMax } from '../../columns/codes.js'
+import type { CodeLabels, CodeNames } from '../../columns/codes.js'
 import type { Column } from '../../columns/column.js'
 import {
+  columnGroups,
   findAggregate,
   groupMistake,
   groupNames,
@@ -10,41 +13,65 @@ import {
   isGroupable,
   meantFunction,
 } from '../../columns/functions.js'
+import type { GroupFunction } from '../../columns/functions.js'
 import { badRequest } from '../../errors.js'
 import { didYouMean, quoted } from '../../text.js'
 import type { GroupBy } from '../summary.js'
-import { callKey, callText, findPartColumn, partError, visibleColumn } from './part-column.js'
+import {
+  callKey,
+  callText,
+  eachOnce,
+  findPartColumn,
+  partError,
+  visibleColumn,
+  writtenCall,
+} from './part-column.js'
 import { groupsMax } from './raw-summary.js'
+import type { RawSummary } from './raw-summary.js'
 
 const key = 'group'
 
+/** The characters of a date that each part has, as `prefix` would take them. */
+const dateLengths: Partial<Record<GroupFunction, string>> = { year: '4', month: '7', day: '10' }
+
 /**
- * Resolves what rows are grouped by; `withLabels` adds the names of codes where the registry has
- * them.
+ * Resolves what rows are grouped by, with the names of codes if they are asked for and the registry
+ * has them.
  * @throws bad_request with the nearest right text
  */
-export function readGroups(
-  access: Access,
-  calls: readonly Call[],
-  withLabels: boolean,
-): readonly GroupBy[] {
+export function readGroups(access: Access, raw: RawSummary): readonly GroupBy[] {
+  const { group: calls } = raw
   if (calls.length > groupsMax) {
     throw badRequest(`group takes at most ${groupsMax} elements, got ${calls.length}.`)
   }
   const keys = calls.map(callKey)
+  const texts = calls.map(({ text }) => text)
   const twice = calls.find((call, index) => keys.indexOf(callKey(call)) !== index)
-  if (twice) throw badRequest(`group names ${quoted(twice.text)} twice. Name it once.`)
+  if (twice) {
+    const first = texts.filter((_, index) => keys.indexOf(keys[index] ?? '') === index)
+    throw badRequest(`group names ${quoted(twice.text)} twice. Name it once.`, {
+      kind: 'arguments',
+      meant: { group: first },
+    })
+  }
   return calls.map((call) => {
     if (call.alias !== null) {
-      throw badRequest(
-        `group: ${quoted(call.text)} can't be renamed to ${quoted(call.alias)}; only measures can.`,
-      )
+      const detail =
+        `group: ${quoted(call.text)} can't be renamed to ${quoted(call.alias)}; ` +
+        'only measures can.'
+      throw badRequest(detail, { kind: 'arguments', meant: { group: texts } })
     }
-    const group = call.operands === null ? valueGroup(access, call) : partGroup(access, call)
+    const group = call.operands === null ? valueGroup(access, call) : partGroup(access, call, raw)
     const { labels } = group.column
     const isCode = group.by.kind === 'value' || group.by.kind === 'prefix'
-    return { ...group, labels: withLabels && isCode ? labels : null }
+    return { ...group, labels: isCode && labels ? labelsIn(labels, raw.labels) : null }
   })
+}
+
+/** The names in the language that is asked for; null if none are. */
+function labelsIn(labels: CodeLabels, asked: RawSummary['labels']): CodeNames | null {
+  if (asked === false) return null
+  return asked === 'ru' ? labels.russian : labels.plain
 }
 
 type PlainGroup = Omit<GroupBy, 'labels'>
@@ -77,18 +104,32 @@ export function prefixText(column: string, length: number): string {
   return callText({ name: 'prefix', operands: [[column], [String(length)]] })
 }
 
-function partGroup(access: Access, call: Call): PlainGroup {
+function partGroup(access: Access, call: Call, raw: RawSummary): PlainGroup {
   const { name, operands } = call
-  if (!isGroupFunction(name)) throw unknownFunction(access, call)
+  if (!isGroupFunction(name)) throw unknownFunction(access, call, raw)
   const [[first = '', ...divisors] = [], ...others] = operands ?? []
   if (divisors.length > 0) throw badRequest(`group: ${name} takes one column, not a quotient.`)
   const column = findPartColumn(access, first, key, call)
   const mistake = groupMistake(name, column)
-  if (mistake !== undefined) throw badRequest(`group: ${mistake}.`)
+  if (mistake !== undefined) {
+    const meant = meantGroup(column, others)
+    const detail = `group: ${mistake}.${meant === undefined ? '' : ` Write ${meant}`}`
+    throw meant === undefined ? badRequest(detail) : partError(detail, key, call, meant)
+  }
   if (name === 'prefix') return { name: call.text, column, by: prefixOf(call, column, others) }
   if (others.length === 0) return { name: call.text, column, by: { kind: name } }
   const meant = callText({ name, operands: [[column.name]] })
   throw partError(`group: ${name} takes one column. Write ${meant}`, key, call, meant)
+}
+
+/** What a wrong part of a column means: the column itself, or the part of a date of that length. */
+function meantGroup(column: Column, rest: readonly (readonly string[])[]): string | undefined {
+  const parts = columnGroups(column)
+  const part = parts.find((each) => dateLengths[each] === rest[0]?.[0]) ?? parts[0]
+  if (part !== undefined && part !== 'prefix') {
+    return callText({ name: part, operands: [[column.name]] })
+  }
+  return isGroupable(column) ? callName(column.name) : undefined
 }
 
 function prefixOf(
@@ -109,7 +150,7 @@ function prefixOf(
   )
 }
 
-function unknownFunction(access: Access, call: Call): Error {
+function unknownFunction(access: Access, call: Call, { group, measures }: RawSummary): Error {
   const { name, operands } = call
   const [column = ''] = operands?.[0] ?? []
   const found = visibleColumn(access, column)
@@ -118,7 +159,13 @@ function unknownFunction(access: Access, call: Call): Error {
     return partError(`group: write the level ${quoted(name)} as ${level}.`, key, call, level)
   }
   if (findAggregate(name)) {
-    return badRequest(`group: ${quoted(call.text)} is a measure. Move it to measures.`)
+    return badRequest(`group: ${quoted(call.text)} is a measure. Move it to measures.`, {
+      kind: 'arguments',
+      meant: {
+        group: group.filter((each) => each !== call).map(({ text }) => text),
+        measures: eachOnce([...measures.map(writtenCall), call.text]),
+      },
+    })
   }
   const meant = meantFunction(name, groupNames)
   const detail =

@@ -1,4 +1,5 @@
 import type { Access } from '../../access/access.js'
+import { callName } from '../../columns/call-text.js'
 import type { Call } from '../../columns/call-text.js'
 import type { Column } from '../../columns/column.js'
 import {
@@ -14,8 +15,16 @@ import { badRequest } from '../../errors.js'
 import type { DefinedMeasure } from '../../registry/measures.js'
 import { didYouMean, nearestNames, quoted } from '../../text.js'
 import type { Aggregate, Measure } from '../summary.js'
-import { callText, findPartColumn, partError, visibleColumn } from './part-column.js'
+import {
+  callText,
+  eachOnce,
+  findPartColumn,
+  partError,
+  visibleColumn,
+  writtenCall,
+} from './part-column.js'
 import { distinctMax, measuresMax } from './raw-summary.js'
+import type { RawSummary } from './raw-summary.js'
 
 const key = 'measures'
 const aliasLettersMax = 100
@@ -26,7 +35,8 @@ const functionNames = aggregateNames.map((name) => (name === 'pN' ? 'p90' : name
  * Resolves the measures: functions of columns, and those that the registry defines.
  * @throws bad_request with the functions that the column has, or the nearest right text
  */
-export function readMeasures(access: Access, calls: readonly Call[]): readonly Measure[] {
+export function readMeasures(access: Access, raw: RawSummary): readonly Measure[] {
+  const { measures: calls } = raw
   if (calls.length === 0) {
     throw badRequest('measures is missing. Name at least one. Example: measures=count', {
       kind: 'add-part',
@@ -37,7 +47,7 @@ export function readMeasures(access: Access, calls: readonly Call[]): readonly M
   if (calls.length > measuresMax) {
     throw badRequest(`measures takes at most ${measuresMax} elements, got ${calls.length}.`)
   }
-  const measures = calls.map((call) => readMeasure(access, call))
+  const measures = calls.map((call) => readMeasure(access, call, raw))
   const distinct = measures.filter(({ aggregate }) => aggregate.kind === 'distinct')
   if (distinct.length > distinctMax) {
     throw badRequest(
@@ -47,14 +57,14 @@ export function readMeasures(access: Access, calls: readonly Call[]): readonly M
   return measures
 }
 
-function readMeasure(access: Access, call: Call): Measure {
+function readMeasure(access: Access, call: Call, raw: RawSummary): Measure {
   const name = call.alias ?? (call.operands === null ? call.name : call.text)
   if ([...name].length > aliasLettersMax && call.alias !== null) {
     throw badRequest(`measures: ${quoted(name)} has over ${aliasLettersMax} characters.`)
   }
   if (/\p{Surrogate}/u.test(name)) throw badRequest(`measures: a name is not valid Unicode.`)
   if (call.operands !== null) {
-    return { name, aggregate: readFunction(access, call, call.operands), defined: null }
+    return { name, aggregate: readFunction(access, call, call.operands, raw), defined: null }
   }
   if (call.name === 'count') {
     return { name, aggregate: { kind: 'count', column: null }, defined: null }
@@ -90,10 +100,11 @@ function readFunction(
   access: Access,
   call: Call,
   operands: readonly (readonly string[])[],
+  raw: RawSummary,
 ): Aggregate {
   const { name } = call
   const found = findAggregate(name)
-  if (!found) throw unknownFunction(call)
+  if (!found) throw unknownFunction(call, raw)
   const [names = [], ...others] = operands
   if (found.name === 'count' && names[0] === '*') {
     throw partError('measures: write the number of rows as count.', key, call, 'count')
@@ -112,8 +123,8 @@ function readFunction(
   const columns = names.map((each) => findPartColumn(access, each, key, call))
   const mistake = operandMistake(found.name, name, columns)
   if (mistake === undefined) return aggregateOf(found, columns)
-  const isQuotient = columns.length === 2 && name !== 'ratio'
-  const meant = isQuotient ? callText({ name: 'ratio', operands }) : undefined
+  const isRatio = columns.length === 2 && !operandMistake('ratio', 'ratio', columns)
+  const meant = isRatio ? callText({ name: 'ratio', operands }) : undefined
   const detail = `measures: ${mistake}.`
   throw meant === undefined ? badRequest(detail) : partError(detail, key, call, meant)
 }
@@ -151,6 +162,12 @@ function notAMeasure(access: Access, call: Call): Error {
     const detail = `measures: ${quoted(call.name)} is a column. Choose a function: ${meant}`
     return partError(detail, key, call, meant)
   }
+  const renamed = /^(.+) as (\S+)$/i.exec(call.name)
+  if (renamed) {
+    const [, name = '', alias = ''] = renamed
+    const meant = `${callName(alias)}:${callName(name.trim())}`
+    return partError(`measures: write ${quoted(call.name)} as ${meant}`, key, call, meant)
+  }
   if (findAggregate(call.name)) {
     return badRequest(`measures: ${call.name} needs a column: ${call.name}(column).`)
   }
@@ -162,10 +179,17 @@ function notAMeasure(access: Access, call: Call): Error {
   return near === undefined ? badRequest(detail) : partError(detail, key, call, near)
 }
 
-function unknownFunction(call: Call): Error {
+function unknownFunction(call: Call, { group, measures }: RawSummary): Error {
   const { name, operands } = call
   if (isGroupFunction(name)) {
-    return badRequest(`measures: ${quoted(call.text)} groups rows. Move it to group.`)
+    const others = measures.filter((each) => each !== call).map(writtenCall)
+    return badRequest(`measures: ${quoted(call.text)} groups rows. Move it to group.`, {
+      kind: 'arguments',
+      meant: {
+        group: eachOnce([...group.map(({ text }) => text), call.text]),
+        measures: others.length === 0 ? ['count'] : others,
+      },
+    })
   }
   const meant = meantFunction(name, functionNames)
   const detail =

@@ -1,3 +1,4 @@
+import { callName } from '../../columns/call-text.js'
 import type { Call, DirectedCall } from '../../columns/call-text.js'
 import { columnOperators } from '../../columns/column.js'
 import { findAggregate } from '../../columns/functions.js'
@@ -7,7 +8,7 @@ import { ServiceError, badRequest } from '../../errors.js'
 import { article, didYouMean, nearestNames, quoted } from '../../text.js'
 import { meantOperator } from '../read-filters.js'
 import type { GroupBy, HavingCondition, Measure, SummaryOrder } from '../summary.js'
-import { callKey, callText, partError } from './part-column.js'
+import { callKey, callText, meantDirection, partError } from './part-column.js'
 import type { PartKey } from './part-column.js'
 import type { RawHaving } from './raw-summary.js'
 import { resultColumn } from './result-column.js'
@@ -30,14 +31,26 @@ export function readHaving(having: readonly RawHaving[], asked: Asked): readonly
   return having.map((raw) => {
     const place = placeOf(raw.measure, asked)
     if (!place) throw notAsked(raw.measure, 'having', asked)
-    if ('group' in place) {
-      throw badRequest(
-        `having looks at measures; ${quoted(raw.measure.text)} is a group. Use a filter instead.`,
-      )
-    }
+    if ('group' in place) throw havingGroup(raw, having, asked.groups[place.group])
     const measure = asked.measures[place.measure]
     if (!measure) throw new TypeError('a measure has no place')
     return { measure: place.measure, predicate: conditionOn(measure, raw) }
+  })
+}
+
+function havingGroup(raw: RawHaving, all: readonly RawHaving[], group?: GroupBy): ServiceError {
+  const { measure, operator, value } = raw
+  const name = quoted(measure.text)
+  const detail = `having looks at measures; ${name} is a group. Use a filter instead.`
+  const found = comparisons.find((name) => name === operator)
+  if (group?.by.kind !== 'value' || found === undefined) return badRequest(detail)
+  const others = all.filter((each) => each !== raw)
+  return badRequest(detail, {
+    kind: 'arguments',
+    meant: {
+      having: others.map((each) => `${each.measure.text}.${each.operator}.${each.value}`),
+    },
+    filter: { column: group.column.name, op: found, value },
   })
 }
 
@@ -90,7 +103,15 @@ export function readOrder(order: readonly DirectedCall[], asked: Asked): readonl
   })
   const keys = places.map(({ by }) => JSON.stringify(by))
   const twice = order.find((_, index) => keys.indexOf(keys[index] ?? '') !== index)
-  if (twice) throw badRequest(`order names ${quoted(twice.call.text)} twice. Name it once.`)
+  if (twice) {
+    const first = order.filter((_, index) => keys.indexOf(keys[index] ?? '') === index)
+    throw badRequest(`order names ${quoted(twice.call.text)} twice. Name it once.`, {
+      kind: 'arguments',
+      meant: {
+        order: first.map(({ call, isDescending }) => (isDescending ? '-' : '') + call.text),
+      },
+    })
+  }
   return places
 }
 
@@ -108,17 +129,24 @@ function placeOf(call: Call, asked: Asked): SummaryOrder['by'] | undefined {
 }
 
 function notAsked(call: Call, key: PartKey, asked: Asked): ServiceError {
-  const words = /^(.+?)[. ](asc|desc)$/i.exec(call.operands === null ? call.name : '')
-  if (key === 'order' && words) {
-    const [, name = '', direction = ''] = words
-    const sign = direction.toLowerCase() === 'desc' ? '-' : ''
-    const meant = sign + callText({ name, operands: null })
-    return partError(`order: write ${quoted(call.text)} as ${meant}`, key, call, meant)
+  const directed = key === 'order' ? meantDirection(call) : undefined
+  if (directed !== undefined) {
+    return partError(`order: write ${quoted(call.text)} as ${directed}`, key, call, directed)
   }
   const groups = key === 'order' ? asked.groups.map(({ name }) => name) : []
   const names = [...groups, ...asked.measures.map(({ name }) => name)]
   const detail = `${key}: ${quoted(call.text)} is not asked for.`
-  if (call.operands !== null && findAggregate(call.name)) {
+  const ofColumn = asked.measureCalls.filter((_, index) => {
+    const measure = asked.measures[index]
+    return measure && columnOf(measure.aggregate) === call.name
+  })
+  const [only] = ofColumn.length === 1 && call.operands === null ? ofColumn : []
+  if (only) {
+    const meant = only.alias === null ? only.text : callName(only.alias)
+    return partError(`${detail} Did you mean ${quoted(meant)}?`, key, call, meant)
+  }
+  const isFunction = call.operands === null ? call.name === 'count' : findAggregate(call.name)
+  if (isFunction) {
     const add = `${detail} Add it to measures.`
     return badRequest(add, { kind: 'add-part', key: 'measures', meant: call.text })
   }
@@ -129,4 +157,10 @@ function notAsked(call: Call, key: PartKey, asked: Asked): ServiceError {
     ? near
     : callText(asked.groupCalls[groups.indexOf(near)] ?? call)
   return partError(has, key, call, meant)
+}
+
+/** The name of the one column that a measure is computed from. */
+function columnOf(aggregate: Measure['aggregate']): string | undefined {
+  const operand = 'of' in aggregate ? aggregate.of : aggregate.column
+  return operand && 'name' in operand ? operand.name : undefined
 }

@@ -13,11 +13,12 @@ import type { Filter } from '../read-filters.js'
 import type { GroupBy, Measure, Summary } from '../summary.js'
 import { groupCells, groupCharge } from './charge.js'
 import { groupsLimit } from './raw-summary.js'
-import { visibleColumn } from './part-column.js'
+import { eachOnce, visibleColumn, writtenCall } from './part-column.js'
 import type { RawSummary } from './raw-summary.js'
 import { readGroups } from './read-groups.js'
 import { readMeasures } from './read-measures.js'
 import { readHaving, readOrder } from './read-order.js'
+import type { Asked } from './read-order.js'
 import { labelName, resultColumn } from './result-column.js'
 
 /** A summary that is ready to run. */
@@ -39,19 +40,24 @@ export interface ResolvedSummary {
 
 /**
  * Turns the caller's input into a summary within the caller's access. No later stage refuses it.
- * While it reads many filters, other requests run.
+ * `question` parses it, where aggregates are not switched off. While it reads many filters, other
+ * requests run.
  * @throws not_found if aggregates are switched off; bad_request with the nearest right text
  */
-export async function resolveSummary(access: Access, raw: RawSummary): Promise<ResolvedSummary> {
+export async function resolveSummary(
+  access: Access,
+  question: () => RawSummary,
+): Promise<ResolvedSummary> {
   const tariff = tariffOf(access)
+  const raw = question()
   const find = (name: string) => findFilterColumn(access, name)
   const filters = isLong(raw)
     ? await readFiltersInTurns(raw.filters, find)
     : readFilters(raw.filters, find)
-  const groups = readGroups(access, raw.group, raw.labels)
-  const measures = readMeasures(access, raw.measures)
+  const groups = readGroups(access, raw)
+  const measures = readMeasures(access, raw)
   const asked = { groups, groupCalls: raw.group, measures, measureCalls: raw.measures }
-  const columns = resultColumns(groups, measures)
+  const columns = resultColumns(asked)
   const format = raw.format ?? 'json'
   const summary: Summary = Object.freeze({
     version: access.version,
@@ -115,10 +121,7 @@ function tariffOf(access: Access): { readonly rowsPerGroup: number } {
 }
 
 /** Parquet and DuckDB don't distinguish names by case, so names that differ in it are refused. */
-function resultColumns(
-  groups: readonly GroupBy[],
-  measures: readonly Measure[],
-): readonly Column[] {
+function resultColumns({ groups, measures, measureCalls }: Asked): readonly Column[] {
   const labels = (group: GroupBy) =>
     group.labels ? [plainColumn(labelName(group), { kind: 'scalar', name: 'VARCHAR' })] : []
   const columns = [
@@ -128,9 +131,12 @@ function resultColumns(
   const seen = new Set<string>()
   for (const { name } of columns) {
     if (seen.has(name.toLowerCase())) {
+      const texts = measureCalls.map(writtenCall)
+      const once = eachOnce(texts)
       throw badRequest(
         `The answer would have two columns ${quoted(name)}. Rename a measure, for example ` +
           'total:sum(amount).',
+        once.length < texts.length ? { kind: 'arguments', meant: { measures: once } } : undefined,
       )
     }
     seen.add(name.toLowerCase())

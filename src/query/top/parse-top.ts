@@ -1,9 +1,8 @@
 import Type from 'typebox'
 import { badRequest } from '../../errors.js'
-import { questionFields, questionLists, rawFilter, withReadLists } from '../parse-json.js'
+import { questionFields, rawFilter } from '../parse-json.js'
 import { parseList } from '../parse-list.js'
 import { parseFormat, parseLimit, readParameters } from '../parse-url.js'
-import { shapeReader, withoutEmpty } from '../read-shape.js'
 import type { RawQuestion } from '../raw-question.js'
 import { parseDirectedCalls } from '../../columns/call-text.js'
 import type { DirectedCall } from '../../columns/call-text.js'
@@ -44,30 +43,17 @@ export const topFields = {
   limit: questionFields.limit,
 }
 
-const readTopShape = shapeReader(
-  Type.Object(topFields, {
-    additionalProperties: false,
-    description: 'an object {by, filters, select, limit}',
-  }),
-  'the body',
-)
-
 /**
- * Parses a top that is JSON. An empty text, an empty list and null count as absent.
- * @throws bad_request for an unknown key, a wrong type and what can't be read
+ * Converts a valid value to a top. An empty list counts as absent.
+ * @throws bad_request for a column that can't be read
  */
-export function rawTop(content: unknown): RawTop {
-  const {
-    by,
-    filters = [],
-    select,
-    limit,
-  } = readTopShape(withReadLists(withoutEmpty(content), questionLists))
+export function rawTop(content: Type.Static<Type.TObject<typeof topFields>>): RawTop {
+  const { by, filters = [], select = [], limit = null } = content
   return {
     by: parseBy(by),
     filters: filters.map(rawFilter),
-    select: select ?? null,
-    limit: limit ?? null,
+    select: select.length === 0 ? null : select,
+    limit,
     format: null,
   }
 }
@@ -78,5 +64,9 @@ function parseBy(text: string | undefined): DirectedCall {
   }
   const [by, ...others] = parseDirectedCalls(text, 'by')
   if (by && others.length === 0) return by
-  throw badRequest('by takes one column. Ties come in stored order.')
+  const [first] = text.split(',', 1)
+  throw badRequest('by takes one column. Ties come in stored order.', {
+    kind: 'arguments',
+    meant: { by: first?.trim() ?? text },
+  })
 }

@@ -8,7 +8,7 @@ import type { PageFormat } from '../page-format.js'
 import { isLong } from '../raw-question.js'
 import { filtersKey, readFilters, readFiltersInTurns } from '../read-filters.js'
 import type { Filter } from '../read-filters.js'
-import { findPartColumn, partError } from '../summary/part-column.js'
+import { findPartColumn, meantDirection, partError, visibleColumn } from '../summary/part-column.js'
 import type { Top } from '../top.js'
 import type { RawTop } from './parse-top.js'
 
@@ -41,6 +41,11 @@ export async function resolveTop(
   if (call.operands !== null || call.alias !== null) {
     const detail = `by takes a column, got ${quoted(call.text)}. For groups, use aggregate.`
     throw partError(detail, 'by', call, call.operands?.[0]?.[0] ?? call.name)
+  }
+  const directed = visibleColumn(access, call.name) ? undefined : meantDirection(call)
+  if (directed !== undefined) {
+    const detail = `by: write ${quoted(call.text)} as ${directed}`
+    throw badRequest(detail, { kind: 'arguments', meant: { by: directed } })
   }
   const by = findPartColumn(access, call.name, 'by', call)
   if (!isOrdered(by)) {

@@ -1,4 +1,4 @@
-import type { CodeNames } from '../../columns/codes.js'
+import type { CodeLabels } from '../../columns/codes.js'
 import { plainColumn } from '../../columns/column.js'
 import type { Column } from '../../columns/column.js'
 import { typeText, widen } from '../../columns/data-type.js'
@@ -27,7 +27,7 @@ interface UnitedColumn {
 /** What the files beside the registry say about columns, by their names in the data. */
 export interface ColumnTexts {
   readonly dictionary: Dictionary
-  readonly labels: ReadonlyMap<string, CodeNames>
+  readonly labels: ReadonlyMap<string, CodeLabels>
 }
 
 /**

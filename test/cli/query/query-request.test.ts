@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readRequest } from '../../../src/cli/query/query-request.js'
+import { groupNames, readRequest } from '../../../src/cli/query/query-request.js'
 import type { RequestFlags } from '../../../src/cli/query/query-request.js'
 import { ServiceError } from '../../../src/errors.js'
 
@@ -59,7 +59,7 @@ await t.test('options that exclude each other are refused, and named', (t) => {
     [{ top: '-a', export: true }, /^--top and --export exclude/],
     [{ export: true, limit: '5' }, /^--export returns all rows/],
     [{ measures: 'count', limit: '0' }, /^--limit must be a whole number/],
-    [{ measures: 'sum(a' }, /^--measures: "sum\(a" can't be read/],
+    [{ measures: 'sum(a' }, /^--measures: write "sum\(a" as sum\(a\)/],
   ]
   for (const [flags, message] of cases) {
     t.throws(() => readRequest([], flags), { code: 'bad_request', detail: message })
@@ -81,5 +81,16 @@ await t.test('a parameter of the request is not a filter', (t) => {
   t.match(detailOf('group=year', { measures: 'count' }), /Use the option --group/)
   t.match(detailOf('by=-a', { top: '-a' }), /Use the option --top/)
   t.match(detailOf('=5', {}), /is not a filter\. Write COLUMN=OPERATOR\.VALUE/)
+  t.end()
+})
+
+await t.test('names of codes come after the groups that have them', (t) => {
+  const flags = { group: 'okved,prefix(okved, 2),year,month(okpd2)', measures: 'n:count,sum(a)' }
+  t.same(groupNames(flags, ['okved', 'okpd2']), [
+    ...['okved', 'okved:label', 'prefix(okved, 2)', 'prefix(okved, 2):label'],
+    ...['year', 'month(okpd2)', 'n', 'sum(a)'],
+  ])
+  t.same(groupNames({ measures: 'count' }, ['okved']), ['count'])
+  t.match(readRequest([], { ...flags, labels: 'ru' }).parameters.at(-1), ['labels', 'ru'])
   t.end()
 })

@@ -1,11 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { callName } from '../../../src/columns/call-text.js'
-import {
-  parseSummaryJson,
-  parseSummaryUrl,
-  rawSummary,
-} from '../../../src/query/summary/parse-summary.js'
+import { parseSummaryJson, parseSummaryUrl } from '../../../src/query/summary/parse-summary.js'
 import type { RawSummary } from '../../../src/query/summary/raw-summary.js'
 import { resolveSummary } from '../../../src/query/summary/resolve-summary.js'
 import { encodeForUrl } from '../../../src/query/write-url.js'
@@ -21,6 +17,8 @@ function refusal(body: unknown): string {
   }
   return ''
 }
+
+const parsed = (body: object) => parseSummaryJson(JSON.stringify(body))
 
 const nothing: RawSummary = {
   filters: [],
@@ -40,26 +38,26 @@ await t.test('an empty text, an empty list and null count as absent', (t) => {
   const empties = [null, '', [], '[]', ['']]
   for (const empty of empties) {
     const parts = { group: empty, measures: empty, having: empty, order: empty }
-    t.same(rawSummary(parts), nothing, JSON.stringify(empty))
+    t.same(parsed(parts), nothing, JSON.stringify(empty))
   }
   const rest = { filters: null, limit: null, labels: null, format: null }
-  t.same(rawSummary(rest), nothing)
-  t.same(rawSummary({ filters: '', limit: '', labels: '', format: '' }), nothing)
+  t.same(parsed(rest), nothing)
+  t.same(parsed({ filters: '', limit: '', labels: '', format: '' }), nothing)
   t.end()
 })
 
 await t.test('lists may be texts with commas, or JSON in a text', (t) => {
   const group = ['year', 'prefix(okved,2)', '"a,b"']
   const expected = parseSummaryUrl('group=year,prefix(okved,2),"a,b"').group
-  t.same(rawSummary({ group }).group, expected)
-  t.same(rawSummary({ group: group.join() }).group, expected)
-  t.same(rawSummary({ group: JSON.stringify(group) }).group, expected)
+  t.same(parsed({ group }).group, expected)
+  t.same(parsed({ group: group.join() }).group, expected)
+  t.same(parsed({ group: JSON.stringify(group) }).group, expected)
   const having = ['count.gt.1', 'max(name).eq.a,b']
   const conditions = parseSummaryUrl('having=count.gt.1&having=max(name).eq.a,b').having
   t.equal(conditions[1]?.value, 'a,b')
-  t.same(rawSummary({ having }).having, conditions)
-  t.same(rawSummary({ having: JSON.stringify(having) }).having, conditions)
-  t.same(rawSummary({ having: having[1] }).having, conditions.slice(1), 'a text is one condition')
+  t.same(parsed({ having }).having, conditions)
+  t.same(parsed({ having: JSON.stringify(having) }).having, conditions)
+  t.same(parsed({ having: having[1] }).having, conditions.slice(1), 'a text is one condition')
   t.end()
 })
 
@@ -68,7 +66,8 @@ await t.test('the error for a malformed body names the place and the right form'
   t.match(refusal({ group: 5 }), /^group: must be a list such as \["year", "prefix\(okved,2\)"\]/)
   t.match(refusal({ having: [5] }), /^having(\.0)?: must be/)
   t.match(refusal({ limit: 1.5 }), /^limit: must be a whole number of groups, got 1\.5\.$/)
-  t.match(refusal({ labels: 'true' }), /^labels: must be true or false/)
+  t.match(refusal({ labels: 'true' }), /^labels: must be true, "ru" for Russian names, or false/)
+  t.equal(parsed({ labels: 'ru' }).labels, 'ru')
   t.match(refusal([]), /^the body: must be an object \{group, measures, filters,/)
   t.match(refusal({ group: '[5' }), /^group, sent as a string, is not valid JSON\./)
   t.throws(() => parseSummaryUrl('group=year&group=inn'), {
@@ -104,7 +103,7 @@ await t.test('a summary in a URL and as JSON resolves to the same key', async (t
     direction: fc.constantFrom('', '-'),
     year: fc.option(fc.integer({ min: 1990, max: 2030 }), { nil: null }),
     limit: fc.option(fc.integer({ min: 1, max: 10_000 }), { nil: null }),
-    labels: fc.boolean(),
+    labels: fc.constantFrom(true, false, 'ru'),
     asText: fc.boolean(),
   })
   await fc.assert(
@@ -130,8 +129,8 @@ await t.test('a summary in a URL and as JSON resolves to the same key', async (t
         ...(rest.limit === null ? [] : [`limit=${rest.limit}`]),
         `labels=${rest.labels}`,
       ]
-      const json = await resolveSummary(access, parseSummaryJson(JSON.stringify(body)))
-      const url = await resolveSummary(access, parseSummaryUrl(query.join('&')))
+      const json = await resolveSummary(access, () => parseSummaryJson(JSON.stringify(body)))
+      const url = await resolveSummary(access, () => parseSummaryUrl(query.join('&')))
       t.equal(json.key, url.key)
     }),
     { numRuns: 300 },
@@ -162,7 +161,7 @@ await t.test('different requests have different keys', async (t) => {
     'measures=n:ratio(2400/2110)',
   ]
   const keys = await Promise.all(
-    queries.map(async (query) => (await resolveSummary(access, parseSummaryUrl(query))).key),
+    queries.map(async (query) => (await resolveSummary(access, () => parseSummaryUrl(query))).key),
   )
   t.equal(new Set(keys).size, queries.length)
 })

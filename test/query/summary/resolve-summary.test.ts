@@ -7,7 +7,7 @@ import type { ResolvedSummary } from '../../../src/query/summary/resolve-summary
 import { summaryAccess, summaryColumns as columns } from '../fixtures/summary-access.js'
 
 function ask(query: string, access: Access = summaryAccess()): Promise<ResolvedSummary> {
-  return resolveSummary(access, parseSummaryUrl(query))
+  return resolveSummary(access, () => parseSummaryUrl(query))
 }
 
 interface Refusal {
@@ -146,6 +146,9 @@ await t.test('labels come beside the codes that have them', async (t) => {
   )
   t.equal(summary.groups[2]?.labels?.names.get('62'), 'IT')
   t.equal(summary.groups[0]?.labels, null)
+  const russian = await ask(query.replace('true', 'ru'))
+  t.equal(russian.summary.groups[2]?.labels?.names.get('62'), 'ИТ')
+  t.not(russian.key, (await ask(query)).key)
   const plain = await ask(query.replace('true', 'false'))
   t.equal(plain.columns.length, 4)
   t.not(plain.key, key)
@@ -271,7 +274,7 @@ await t.test('a wrong order or condition is refused with the right text', async 
     [`${query}cursor=x`, 'Aggregates have no parameter "cursor". Use a larger limit.'],
     [`${query}group_by=x`, 'Aggregates have no parameter "group_by". Use group.'],
     [`${query}nothing=x`, 'There is no column or parameter "nothing".'],
-    [`${query}labels=yes`, 'labels must be true or false, got "yes".'],
+    [`${query}labels=yes`, 'labels must be true, ru or false, got "yes".'],
   ])
   const many = Array(51).fill('having=n.gt.1').join('&')
   t.match((await refusal(query + many)).detail, /^having takes at most 50 conditions, got 51\./)

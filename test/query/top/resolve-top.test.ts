@@ -44,14 +44,14 @@ await t.test('left out, all columns come up to the usual limit', async (t) => {
 })
 
 await t.test('JSON and the URL mean the same', async (t) => {
-  const filters = [{ column: 'year', op: 'eq', value: 2024 }]
+  const filters = [{ column: 'year', op: 'eq', value: 2024 as never }]
   const body = { by: '-2400', filters, select: ['inn', '2400'], limit: 20 }
   const url = await ask('by=-2400&year=eq.2024&select=inn,2400&limit=20')
   t.equal((await resolveTop(access, rawTop(body))).key, url.key)
-  const texts = { ...body, filters: JSON.stringify(filters), select: '["inn","2400"]' }
-  t.equal((await resolveTop(access, rawTop(texts))).key, url.key)
-  const empty = { by: 'day', filters: null, select: '', limit: null }
-  t.equal((await resolveTop(access, rawTop(empty))).key, (await ask('by=day')).key)
+  t.equal(
+    (await resolveTop(access, rawTop({ by: 'day', select: [] }))).key,
+    (await ask('by=day')).key,
+  )
   t.not(url.key, (await ask('by=2400&year=eq.2024&select=inn,2400&limit=20')).key)
   const quoted = await ask(`by=-${encodeURIComponent(String.raw`"a,b:(c) \"d\""`)}`)
   t.equal(quoted.top.by, columns.odd)

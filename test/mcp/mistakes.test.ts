@@ -1,0 +1,170 @@
+import t from 'tap'
+import { isError } from '../support/answers.js'
+import { callTool } from '../support/mcp/mcp-messages.js'
+import { startWorld } from '../support/world.js'
+
+const registry = `
+datasets:
+  sales:
+    title: Sales
+    files: data/sales.parquet
+    history: year
+    columns: {okved: {levels: {class: 2}}}
+    measures: {margin: {ratio: cost/amount}}
+    plans: {pro: {rows_per_month: 100000, history: all, price_rub: 0, rate_per_minute: 100000}}
+`
+const files = {
+  'data/sales.parquet': `SELECT 2021 + i % 4 AS year, CASE i % 2 WHEN 0 THEN '62.01' ELSE '01.11' END
+    AS okved, i * 1000 AS amount, i AS cost, DATE '2021-01-01' + (i * 30)::INT AS day
+    FROM range(40) t(i)`,
+}
+
+type Arguments = Readonly<Record<string, unknown>>
+
+/** By tool: the call, what the error says in REST and MCP, and what the corrected call has instead. */
+const mistakes: Readonly<
+  Record<string, readonly (readonly [call: Arguments, detail: RegExp, corrected: Arguments])[]>
+> = {
+  aggregate: [
+    [{ measures: [] }, /^measures is missing/, { measures: ['count'] }],
+    [
+      { measures: ['sum(amount) as total'] },
+      /write "sum\(amount\) as total" as total:sum\(amount\)$/,
+      { measures: ['total:sum(amount)'] },
+    ],
+    [
+      { measures: ['sum(amount):total', 'count'] },
+      /as total:sum\(amount\)$/,
+      { measures: ['total:sum(amount)', 'count'] },
+    ],
+    [{ measures: ['count as n'] }, /write "count as n" as n:count$/, { measures: ['n:count'] }],
+    [{ measures: ['sum(amount'] }, /as sum\(amount\)$/, { measures: ['sum(amount)'] }],
+    [{ measures: ['count', 'count'] }, /would have two columns "count"/, { measures: ['count'] }],
+    [
+      { measures: ['year(day)', 'n:count'] },
+      /Move it to group\.$/,
+      { measures: ['n:count'], group: ['year(day)'] },
+    ],
+    [
+      { measures: ['year(day)'], group: ['okved'] },
+      /Move it to group\.$/,
+      { measures: ['count'], group: ['okved', 'year(day)'] },
+    ],
+    [
+      { measures: ['count'], group: ['year', 'sum(amount)'] },
+      /Move it to measures\.$/,
+      { measures: ['count', 'sum(amount)'], group: ['year'] },
+    ],
+    [
+      { measures: ['count'], group: ['year', 'okved', 'year'] },
+      /^group names "year" twice/,
+      { group: ['year', 'okved'] },
+    ],
+    [{ measures: ['count'], group: ['y:year'] }, /can't be renamed/, { group: ['year'] }],
+    [
+      { measures: ['count'], group: ['year(year)'] },
+      /^group: year needs a date .+ Write year$/,
+      { group: ['year'] },
+    ],
+    [
+      { measures: ['count'], group: ['prefix(day,7)'] },
+      /^group: prefix needs a text; .+ Write month\(day\)$/,
+      { group: ['month(day)'] },
+    ],
+    [
+      { measures: ['count'], having: ['count >= 10'] },
+      /for example count\.gte\.10$/,
+      { having: ['count.gte.10'] },
+    ],
+    [
+      { measures: ['sum(amount)'], having: ['sum(amount)>5'] },
+      /for example sum\(amount\)\.gt\.5$/,
+      { having: ['sum(amount).gt.5'] },
+    ],
+    [
+      {
+        measures: ['count'],
+        group: ['year'],
+        having: ['count.gt.1', 'year.gte.2022'],
+        filters: [{ column: 'okved', op: 'eq', value: '62.01' }],
+      },
+      /"year" is a group\. Use a filter instead\.$/,
+      {
+        having: ['count.gt.1'],
+        filters: [
+          { column: 'okved', op: 'eq', value: '62.01' },
+          { column: 'year', op: 'gte', value: '2022' },
+        ],
+      },
+    ],
+    [
+      { measures: ['sum(amount)', 'max(cost)'], order: ['-amount'] },
+      /^order: "amount" is not asked for\. Did you mean "sum\(amount\)"\?$/,
+      { order: ['-sum(amount)'] },
+    ],
+    [
+      { measures: ['sum(amount)'], group: ['year'], order: ['-count'] },
+      /^order: "count" is not asked for\. Add it to measures\.$/,
+      { measures: ['sum(amount)', 'count'] },
+    ],
+    [
+      { measures: ['sum(amount)'], order: ['sum(amount) desc'] },
+      /write "sum\(amount\) desc" as -sum\(amount\)$/,
+      { order: ['-sum(amount)'] },
+    ],
+    [
+      { measures: ['count'], group: ['year'], order: ['-count', 'year', 'count'] },
+      /^order names "count" twice/,
+      { order: ['-count', 'year'] },
+    ],
+  ],
+  top: [
+    [{ by: 'amount desc' }, /^by: write "amount desc" as -amount$/, { by: '-amount' }],
+    [{ by: '-amount,year' }, /^by takes one column/, { by: '-amount' }],
+    [{ by: '-amont' }, /no column "amont"/, { by: '-amount' }],
+  ],
+}
+
+/** The same call as a URL. */
+function pathOf(tool: string, { filters, having, ...parts }: Arguments): string {
+  const list = (value: unknown) => encodeURIComponent([value].flat().join())
+  const asked = [
+    ...Object.entries(parts).map(([name, value]) => `${name}=${list(value)}`),
+    ...[having ?? []].flat().map((condition) => `having=${list(condition)}`),
+    ...(filters ? ['okved=eq.62.01'] : []),
+  ]
+  return `/v1/sales/${tool}?${asked.join('&')}`
+}
+
+await t.test('a mistake has the same words in REST and MCP, and a corrected call', async (t) => {
+  const world = await startWorld(t, { files, registry })
+  const { token } = world.subscribe(['sales:pro'])
+  for (const [tool, each] of Object.entries(mistakes)) {
+    for (const [call, detail, corrected] of each) {
+      const name = `${tool} ${JSON.stringify(call)}`
+      const rest = await world.get(pathOf(tool, call), token)
+      isError(t, rest, 'bad_request', detail, name)
+      const args = { resource: 'sales', ...call }
+      const mcp = await callTool(world, token, tool, args)
+      const [first, second] = mcp.text.split('\n')
+      t.equal(first, `bad_request: ${rest.body.detail}`, name)
+      const text = new RegExp(`^Corrected call: ${tool} (.+)$`).exec(second ?? '')?.[1] ?? 'null'
+      t.same(JSON.parse(text), { ...args, ...corrected }, name)
+      const answer = await callTool(world, token, tool, JSON.parse(text) as object)
+      t.notOk(answer.isError, `${text}: ${answer.text}`)
+    }
+  }
+})
+
+await t.test('no corrected call is offered that would be refused', async (t) => {
+  const world = await startWorld(t, { files, registry })
+  const { token } = world.subscribe(['sales:pro'])
+  for (const measures of [['avg(okved/amount)'], ['sum(okved)'], ['sum'], ['nothing']]) {
+    const { text, isError: isRefused } = await callTool(world, token, 'aggregate', {
+      resource: 'sales',
+      measures,
+    })
+    t.ok(isRefused)
+    t.match(text, /\nCall describe_resource \{"resource":"sales"\} for columns/)
+  }
+})
