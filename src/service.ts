@@ -14,7 +14,7 @@ import type { AccountDescription } from './service/account.js'
 import { createAdmission } from './service/admission.js'
 import type { Admission } from './service/admission.js'
 import { enterDataset, readOptions } from './service/caller.js'
-import type { Caller, DatasetCaller, RequestContext } from './service/caller.js'
+import type { Caller, DatasetCaller, RequestContext, ResolvedRequest } from './service/caller.js'
 import { Descriptions } from './service/descriptions.js'
 import type { DatasetDescription, DatasetSummary } from './service/descriptions.js'
 import { explainEmpty } from './service/empty-answer.js'
@@ -139,7 +139,7 @@ export function createService(parts: ServiceParts): Service {
  * The whole story of a request for data, a line a stage, once `admit` has checked token and rate.
  * `README.md` lists the errors of each stage; the caller's `observe` receives what each finds out.
  */
-async function answerData<Question extends Resolved, Answer>(
+async function answerData<Question extends ResolvedRequest, Answer>(
   { charges, cursorKey, now }: PageParts,
   caller: Caller,
   request: DataRequest<unknown>,
@@ -148,6 +148,7 @@ async function answerData<Question extends Resolved, Answer>(
 ): Promise<WithoutData | Answer> {
   const reader = enterDataset(caller, request.dataset, now())
   const resolved = await resolve(reader)
+  caller.context.observe?.({ kind: 'question', resolved })
   const { version } = resolved.access
   const tag = entityTag(cursorKey, version, resolved.access, resolved.key, caller.principal)
   const head = { version, tag, format: resolved.format, scope: scopeOf(resolved.access) }
@@ -176,7 +177,7 @@ export function readPage(
 }
 
 /** The first rows by one column. */
-function readTop(
+export function readTop(
   parts: PageParts,
   kept: KeptAnswers<Rows>,
   caller: Caller,
@@ -196,7 +197,7 @@ function readTop(
 }
 
 /** Groups of rows. */
-function summarize(
+export function summarize(
   parts: PageParts,
   kept: KeptAnswers<Summarized>,
   caller: Caller,
@@ -209,6 +210,8 @@ function summarize(
     const found = await kept.get(head.tag, () =>
       parts.engine.summarize(summary, readOptions(reader, access)),
     )
+    const { rowsMet: rows, groups } = found
+    reader.context.observe?.({ kind: 'summarized', rows, groups })
     return payGroups(ready, found, request.room)
   })
 }
@@ -230,16 +233,14 @@ async function sendRows(
 
 /** The question within the caller's access; a long one gives other requests their turn. */
 async function resolvePage(
-  { principal, access, context }: DatasetCaller,
+  { principal, access }: DatasetCaller,
   { question, usualLimit }: PageRequest,
   cursorKey: Uint8Array,
 ): Promise<ResolvedQuestion> {
   const raw = question()
-  const resolved = isLong(raw)
-    ? await resolveInTurns(access, principal.id, cursorKey, raw, usualLimit)
+  return isLong(raw)
+    ? resolveInTurns(access, principal.id, cursorKey, raw, usualLimit)
     : resolveQuestion(access, principal.id, cursorKey, raw, usualLimit)
-  context.observe?.({ kind: 'question', resolved })
-  return resolved
 }
 
 /** Why no row meets the filters, where the door asks for that and it is known. */

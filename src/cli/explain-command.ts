@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { readRegistry } from '../catalog.js'
 import { readKey } from '../control/store/key-file.js'
 import { explainAnswer, readQuestionPath } from '../service/explain/explain.js'
-import type { Explanation } from '../service/explain/explain.js'
+import type { Explanation, QuestionPath } from '../service/explain/explain.js'
 import { addCommand, readSettings } from './command.js'
 import type { Flags } from './command.js'
 import type { CliParts } from './parts.js'
@@ -25,7 +25,11 @@ export function addExplain(program: Command, parts: CliParts): void {
     json:
       'print {stages: [{stage, verdict, detail}], ' +
       'answer: {status, error, detail, rows, has_more}}',
-    examples: ["das explain sub_0123456789abcdef '/v1/financials?inn=eq.7708004767&year=gte.2020'"],
+    examples: [
+      "das explain sub_0123456789abcdef '/v1/financials?inn=eq.7708004767&year=gte.2020'",
+      "das explain sub_0123456789abcdef '/v1/financials/aggregate?group=year&measures=count'",
+      "das explain sub_0123456789abcdef '/v1/financials/top?by=-2400&year=eq.2024&limit=10'",
+    ],
   }).action((id: string, url: string, flags: Flags) => explain(parts, id, url, flags))
 }
 
@@ -44,7 +48,7 @@ async function explain(parts: CliParts, id: string, url: string, flags: Flags): 
     }
   })
   if (flags.json) printJson(parts, explanationJson(explanation))
-  else printLines(parts, ...explanationLines(explanation))
+  else printLines(parts, ...explanationLines(explanation, path.kind))
 }
 
 /** Before a server made the key, no cursor is valid, so a random key refuses them all. */
@@ -57,9 +61,14 @@ function explanationJson({ stages, answer: { hasMore, ...answer } }: Explanation
   return { stages, answer: { ...answer, has_more: hasMore } }
 }
 
-function explanationLines({ stages, answer }: Explanation): readonly string[] {
+function explanationLines(
+  { stages, answer }: Explanation,
+  kind: QuestionPath['kind'],
+): readonly string[] {
   const { status, error, detail, rows, hasMore } = answer
-  const page = `${rows === 1 ? '1 row' : `${rows} rows`}${hasMore ? ' and a next_cursor' : ''}`
+  const more = kind === 'rows' ? ' and a next_cursor' : '; more are left out'
+  const charged = kind === 'aggregate' ? ' charged' : ''
+  const page = `${rows === 1 ? '1 row' : `${rows} rows`}${charged}${hasMore ? more : ''}`
   return [
     ...stages.map(
       ({ stage, verdict, detail: text }) =>

@@ -9,6 +9,8 @@ import type { Usage } from '../control/usage.js'
 import { timeLimit } from '../engine/deadline.js'
 import type { ReadOptions } from '../engine/engine.js'
 import type { ResolvedQuestion } from '../query/resolve-question.js'
+import type { ResolvedSummary } from '../query/summary/resolve-summary.js'
+import type { ResolvedTop } from '../query/top/resolve-top.js'
 
 /** One request in the service's form, from REST or MCP. */
 export interface RequestContext {
@@ -21,13 +23,17 @@ export interface RequestContext {
   readonly observe?: (found: Observation) => void
 }
 
+/** A question of any kind within the caller's access. */
+export type ResolvedRequest = ResolvedQuestion | ResolvedTop | ResolvedSummary
+
 /** `limits` is sent on each change, also before a refusal; the others when a stage passes. */
 export type Observation =
   | { readonly kind: 'limits'; readonly limits: Limits }
   | { readonly kind: 'dataset'; readonly access: Access }
-  | { readonly kind: 'question'; readonly resolved: ResolvedQuestion }
+  | { readonly kind: 'question'; readonly resolved: ResolvedRequest }
   | { readonly kind: 'quota'; readonly quota: QuotaStatus | undefined }
   | { readonly kind: 'read'; readonly rows: number; readonly hasMore: boolean }
+  | { readonly kind: 'summarized'; readonly rows: number; readonly groups: number }
   | { readonly kind: 'charge'; readonly charge: ObservedCharge }
 
 export interface ObservedCharge {

@@ -59,6 +59,31 @@ await t.test('a page is explained stage by stage, and nothing is charged', async
   t.match(address.answer, { status: 200, error: null, detail: null, rows: 1, has_more: true })
 })
 
+await t.test('groups and first rows are explained, and nothing is charged', async (t) => {
+  const cli = await buildCliFixture(t)
+  const { subscription } = await sell(cli)
+  const aggregate = '/v1/financials/aggregate?group=year&measures=n:count,max(2110)&limit=1'
+  const { stdout } = await cli.das(['explain', subscription, aggregate])
+  const lines = stdout.split('\n')
+  t.match(lines[3], /no filter; groups year; measures n, max\(2110\); limit 1$/)
+  t.match(lines[5], /\d+ rows in 2 groups$/)
+  t.match(lines[6], /1 would be charged; 49999 would be left$/)
+  t.equal(lines[8], '200: 1 row charged; more are left out')
+  const whole = await explain(cli, subscription, aggregate.replace('&limit=1', '&year=gte.2024'))
+  t.match(whole.answer, { status: 200, rows: 1, has_more: false })
+  const outside = await explain(cli, subscription, `${aggregate}&year=eq.2022&inn=eq.0000000007`)
+  t.match(outside.stages[5], { stage: 'read', detail: /^no row; / })
+  t.match(outside.stages[6], { detail: 'an empty answer costs nothing' })
+  const top = await explain(cli, subscription, '/v1/financials/top?by=-2110&limit=2&select=inn')
+  t.match(top.stages[3], { detail: 'no filter; 1 column; limit 2; largest 2110 first' })
+  t.match(top.answer, { status: 200, rows: 2 })
+  const wrong = await explain(cli, subscription, '/v1/financials/aggregate?measures=average(2110)')
+  t.match(wrong.stages.at(-1), { stage: 'question', verdict: 'refused', detail: /no function/ })
+  const control = ControlStore.open(join(cli.folder, 'var', 'control.db'))
+  t.equal(readUsage(control, subscription, '2026-11').total, 0)
+  control.close()
+})
+
 // Guarantee: only the owner learns what the public 404 hides.
 await t.test('a refusal is explained with the reason that the caller does not see', async (t) => {
   const cli = await buildCliFixture(t)
@@ -154,7 +179,7 @@ await t.test('an empty page says whether the window of the plan left it empty', 
   t.match(outside.stages[5], {
     detail: /^no row; rows that meet the filters: 1, all of them outside the plan's window\./,
   })
-  t.match(outside.stages[6], { detail: 'an empty page costs nothing' })
+  t.match(outside.stages[6], { detail: 'an empty answer costs nothing' })
   const nowhere = await explain(cli, subscription, '/v1/financials?inn=eq.9999999999')
   t.match(nowhere.stages[5], {
     detail: /^no row; no row of the dataset meets the filters, in any plan/,
@@ -187,7 +212,9 @@ await t.test(
         {
           code: 2,
           stderr:
-            'error: The URL must be a question for rows, in quotes: "/v1/DATASET?COLUMN=eq.VALUE".\n',
+            'error: The URL must be a question for rows or groups, in quotes: ' +
+            '"/v1/DATASET?COLUMN=eq.VALUE", "/v1/DATASET/top?by=COLUMN" or ' +
+            '"/v1/DATASET/aggregate?measures=count".\n',
         },
       )
     }

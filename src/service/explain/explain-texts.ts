@@ -2,9 +2,8 @@ import type { Access } from '../../access/access.js'
 import type { QuotaStatus } from '../../access/allowance.js'
 import type { Subscriber } from '../../access/principal.js'
 import type { Catalog } from '../../catalog.js'
-import type { ResolvedQuestion } from '../../query/resolve-question.js'
 import { didYouMean, quoted } from '../../text.js'
-import type { ObservedCharge } from '../caller.js'
+import type { ObservedCharge, ResolvedRequest } from '../caller.js'
 import type { EmptyReason } from '../empty-answer.js'
 
 const valuesShown = 3
@@ -52,16 +51,35 @@ function windowText(
 }
 
 /** The resolved question. */
-export function questionText({
-  filters,
-  question: { columns, limit, after },
-}: ResolvedQuestion): string {
-  const asked = filters.map(({ column, operator, texts }) =>
+export function questionText(resolved: ResolvedRequest): string {
+  const asked = resolved.filters.map(({ column, operator, texts }) =>
     [column.name, operator, listText(texts)].filter((word) => word !== '').join(' '),
   )
   const where = asked.length === 0 ? 'no filter' : asked.join(', ')
-  const many = columns.length === 1 ? '1 column' : `${columns.length} columns`
-  return `${where}; ${many}; limit ${limit}; from ${after ? 'a cursor on' : 'the first row'}`
+  return [where, ...partsText(resolved)].join('; ')
+}
+
+function partsText(resolved: ResolvedRequest): readonly string[] {
+  if ('summary' in resolved) {
+    const { groups, measures, having, limit } = resolved.summary
+    const names = (parts: readonly { readonly name: string }[]) =>
+      parts.map(({ name }) => name).join(', ')
+    const conditions = having.length === 0 ? [] : [`${having.length} in having`]
+    const by = groups.length === 0 ? 'no group' : `groups ${names(groups)}`
+    return [by, `measures ${names(measures)}`, ...conditions, `limit ${limit}`]
+  }
+  if ('top' in resolved) {
+    const { columns, by, isDescending, limit } = resolved.top
+    const first = `${isDescending ? 'largest' : 'smallest'} ${by.name} first`
+    return [countText(columns.length, 'column'), `limit ${limit}`, first]
+  }
+  const { columns, limit, after } = resolved.question
+  const start = `from ${after ? 'a cursor on' : 'the first row'}`
+  return [countText(columns.length, 'column'), `limit ${limit}`, start]
+}
+
+function countText(count: number, what: string): string {
+  return count === 1 ? `1 ${what}` : `${count} ${what}s`
 }
 
 function listText(texts: readonly string[]): string {
@@ -80,8 +98,12 @@ export function quotaText(quota: QuotaStatus | undefined): string {
 
 /** The engine's result. */
 export function rowsText(rows: number, hasMore: boolean): string {
-  const count = rows === 1 ? '1 row' : `${rows} rows`
-  return `${count}, ${hasMore ? 'and more follow' : 'the last ones'}`
+  return `${countText(rows, 'row')}, ${hasMore ? 'and more follow' : 'the last ones'}`
+}
+
+/** The engine's groups. */
+export function groupsText(rows: number, groups: number): string {
+  return `${countText(rows, 'row')} in ${countText(groups, 'group')}`
 }
 
 /** Why a page is empty: `beyond` rows lie outside the plan's window; null if unknown. */
@@ -99,7 +121,7 @@ export function emptyText(beyond: number | null, reason: EmptyReason | null): st
 
 /** The charge for the page. */
 export function chargeText({ rows, paid, quota }: ObservedCharge): string {
-  if (rows === 0) return 'an empty page costs nothing'
+  if (rows === 0) return 'an empty answer costs nothing'
   const left = quota ? `; ${quota.remaining} would be left` : ''
   const cut = paid < rows ? ', the page cut to what is left' : ''
   return `${paid} would be charged${cut}${left}`

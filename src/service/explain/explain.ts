@@ -16,16 +16,20 @@ import type { Engine } from '../../engine/engine.js'
 import { ServiceError, asServiceError, badRequest, errorStatus } from '../../errors.js'
 import type { ErrorCode } from '../../errors.js'
 import { parseUrl } from '../../query/parse-url.js'
-import type { ResolvedQuestion } from '../../query/resolve-question.js'
-import { readPage } from '../../service.js'
+import type { Question } from '../../query/question.js'
+import { parseSummaryUrl } from '../../query/summary/parse-summary.js'
+import { parseTopUrl } from '../../query/top/parse-top.js'
+import { readPage, readTop, summarize } from '../../service.js'
 import { isoTime } from '../../text.js'
 import { readOptions } from '../caller.js'
-import type { Caller, Observation } from '../caller.js'
-import type { Page } from '../page.js'
+import type { Caller, Observation, ResolvedRequest } from '../caller.js'
+import type { GroupsAnswer, Page } from '../page.js'
+import { KeptAnswers } from '../paid/kept-answers.js'
 import {
   accessText,
   chargeText,
   emptyText,
+  groupsText,
   questionText,
   quotaText,
   refusalText,
@@ -73,6 +77,7 @@ interface ExplainedCaller extends Caller {
 
 /** A question to a dataset, in the form of its URL. */
 export interface QuestionPath {
+  readonly kind: 'rows' | 'top' | 'aggregate'
   readonly dataset: string
   readonly query: string
 }
@@ -86,22 +91,20 @@ export interface QuestionPath {
 export async function explainAnswer(
   parts: ExplainParts,
   subscriptionId: string,
-  { dataset, query }: QuestionPath,
+  path: QuestionPath,
 ): Promise<Explanation> {
   const { catalog, control } = parts
   const subscription = showSubscription(control, subscriptionId)
-  const charges = { charge: async (charge: Charge) => chargeResult(control, charge) }
-  const request = { dataset, question: () => parseUrl(query), explainEmpty: 'paid' } as const
   const observed: Observation[] = []
   let caller: ExplainedCaller | null = null
   try {
     caller = callerOf(parts, subscription, (found) => observed.push(found))
-    const page = await readPage({ ...parts, charges }, caller, request)
-    if (page.kind !== 'page') throw new TypeError('an explained request asks for a whole page')
+    const answer = await answerTo(parts, caller, path)
+    const hasMore = answer.kind === 'page' ? answer.hasMore : answer.truncated
     const rows = observed.reduce((_, found) => (found.kind === 'charge' ? found.charge.paid : 0), 0)
     return {
-      stages: await stagesOf(parts.engine, caller, observed, page),
-      answer: { status: 200, error: null, detail: null, rows, hasMore: page.nextCursor !== null },
+      stages: await stagesOf(parts.engine, caller, observed, answer),
+      answer: { status: 200, error: null, detail: null, rows, hasMore },
     }
   } catch (cause) {
     const error = asServiceError(cause)
@@ -109,13 +112,42 @@ export async function explainAnswer(
     const stage = stageNames[passed.length] ?? 'charge'
     const detail =
       caller && stage === 'dataset'
-        ? refusalText(caller.principal, catalog, dataset)
+        ? refusalText(caller.principal, catalog, path.dataset)
         : detailForOwner(error)
     return {
       stages: [...passed, { stage, verdict: 'refused', detail }],
       answer: { ...answerOf(error), rows: 0, hasMore: false },
     }
   }
+}
+
+/** Asks the serving pipeline, with charges that are only computed. */
+async function answerTo(
+  parts: ExplainParts,
+  caller: Caller,
+  { kind, dataset, query }: QuestionPath,
+): Promise<Page | GroupsAnswer> {
+  const charges = { charge: async (charge: Charge) => chargeResult(parts.control, charge) }
+  const all = { ...parts, charges }
+  const answer =
+    kind === 'aggregate'
+      ? await summarize(all, new KeptAnswers(), caller, {
+          dataset,
+          question: () => parseSummaryUrl(query),
+        })
+      : kind === 'top'
+        ? await readTop(all, new KeptAnswers(), caller, {
+            dataset,
+            question: () => parseTopUrl(query),
+            explainEmpty: 'free',
+          })
+        : await readPage(all, caller, {
+            dataset,
+            question: () => parseUrl(query),
+            explainEmpty: 'paid',
+          })
+  if (answer.kind === 'page' || answer.kind === 'groups') return answer
+  throw new TypeError('an explained request asks for a whole answer')
 }
 
 function answerOf({ code, detail }: ServiceError) {
@@ -129,15 +161,21 @@ function detailForOwner({ cause, detail }: ServiceError): string {
 
 /**
  * The path of a URL, with or without the server's address.
- * @throws bad_request for anything but a question for rows
+ * @throws bad_request for anything but a question for rows or groups
  */
 export function readQuestionPath(url: string): QuestionPath {
   if (holdsToken(url)) throw badRequest(tokenInUrlText)
-  const found = /^(?:https?:\/\/[^/?#]*)?\/v1\/([^/?#]+)\/?(?:\?([^#]*))?$/.exec(url)
-  const [, segment = '', query = ''] = found ?? []
+  const found =
+    /^(?:https?:\/\/[^/?#]*)?\/v1\/([^/?#]+)(?:\/(aggregate|top))?\/?(?:\?([^#]*))?$/.exec(url)
+  const [, segment = '', kind = 'rows', query = ''] = found ?? []
   const dataset = decodedSegment(segment)
-  if (dataset !== '' && dataset !== 'account') return { dataset, query }
-  throw badRequest('The URL must be a question for rows, in quotes: "/v1/DATASET?COLUMN=eq.VALUE".')
+  if (dataset !== '' && dataset !== 'account') {
+    return { kind: kind as QuestionPath['kind'], dataset, query }
+  }
+  throw badRequest(
+    'The URL must be a question for rows or groups, in quotes: "/v1/DATASET?COLUMN=eq.VALUE", ' +
+      '"/v1/DATASET/top?by=COLUMN" or "/v1/DATASET/aggregate?measures=count".',
+  )
 }
 
 /** Empty if the percent-encoding is broken. */
@@ -189,7 +227,7 @@ async function stagesOf(
   engine: Engine,
   caller: ExplainedCaller | null,
   observed: readonly Observation[],
-  page: Page | null,
+  answer: Page | GroupsAnswer | null,
 ): Promise<readonly ExplainedStage[]> {
   if (!caller) return []
   const { rate } = caller.limits
@@ -198,7 +236,8 @@ async function stagesOf(
     stages.push({ stage, verdict: 'passed', detail })
   pass('token', `live until ${isoTime(caller.principal.expiresAt)}`)
   pass('rate', `${rate.limit} requests a minute; only the server knows those made`)
-  let question: ResolvedQuestion | null = null
+  let question: ResolvedRequest | null = null
+  const reason = answer?.kind === 'page' ? answer.explanation : null
   for (const found of observed) {
     switch (found.kind) {
       case 'limits':
@@ -217,8 +256,16 @@ async function stagesOf(
         pass(
           found.kind,
           found.rows === 0 && question
-            ? emptyText(await rowsBeyond(engine, caller, question), page?.explanation ?? null)
+            ? emptyText(await rowsBeyond(engine, caller, question), reason)
             : rowsText(found.rows, found.hasMore),
+        )
+        break
+      case 'summarized':
+        pass(
+          'read',
+          found.rows === 0 && question
+            ? emptyText(await rowsBeyond(engine, caller, question), null)
+            : groupsText(found.rows, found.groups),
         )
         break
       case 'charge':
@@ -232,8 +279,10 @@ async function stagesOf(
 async function rowsBeyond(
   engine: Engine,
   caller: Caller,
-  { access, question: { version, predicates } }: ResolvedQuestion,
+  resolved: ResolvedRequest,
 ): Promise<number | null> {
+  const { access } = resolved
+  const { version, predicates } = askedRows(resolved)
   const own = predicates.filter((predicate) => !access.predicates.includes(predicate))
   try {
     return await engine.count(version, own, readOptions(caller, access))
@@ -241,4 +290,9 @@ async function rowsBeyond(
     if (asServiceError(cause).code === 'timeout') return null
     throw cause
   }
+}
+
+function askedRows(resolved: ResolvedRequest): Pick<Question, 'version' | 'predicates'> {
+  if ('summary' in resolved) return resolved.summary
+  return 'top' in resolved ? resolved.top : resolved.question
 }
