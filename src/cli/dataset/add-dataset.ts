@@ -19,7 +19,7 @@ import type { Draft } from './dataset-entry.js'
 import { freeName, titleOf } from './dataset-name.js'
 import { askDraft, requireName } from './dataset-questions.js'
 import { importTable, shownPath, tableAt } from './import-table.js'
-import type { ImportFlags, Imported } from './import-table.js'
+import type { ImportFlags, Imported } from './table-types.js'
 import { filesOf, readPaths } from './source-paths.js'
 import type { PathsRead } from './source-paths.js'
 

@@ -12,9 +12,9 @@ export function addDatasetAdd(group: Command, parts: CliParts): void {
     usage: 'add <path...>',
     description:
       'Add Parquet files to the registry as a dataset: one file, several, a folder, a glob or a ' +
-      'hive tree. A CSV, Excel or NDJSON file is written as Parquet beside it first; the types of ' +
-      'its columns are guessed from all rows. Name, title, key and history column are guessed; ' +
-      'on a terminal it asks.',
+      'hive tree. A CSV, Excel or NDJSON file is written as Parquet beside it first, with types ' +
+      'guessed from all rows. Name, title, key and history column are guessed; on a terminal it ' +
+      'asks.',
     options: (command) => importOptions(addOptions(command)),
     settings: addSettings,
     json: 'print {name, written, title, files, key, history, dictionary, imported, rows, …}',

@@ -6,9 +6,9 @@ import type { CliParts } from '../parts.js'
 import { amountOf } from '../print.js'
 import { entryText } from './dataset-entry.js'
 import type { Draft } from './dataset-entry.js'
-import type { Imported } from './import-table.js'
 import type { PathsRead } from './source-paths.js'
 import { importedJson } from './table-types.js'
+import type { Imported } from './table-types.js'
 
 /** What was done, for both outputs. */
 export interface AddResult {

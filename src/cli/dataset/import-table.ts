@@ -5,7 +5,6 @@ import { quoted } from '../../text.js'
 import { readStatedTypes } from '../../versions/tables/cell-type.js'
 import { openTable } from '../../versions/tables/open-table.js'
 import { stageTable } from '../../versions/tables/stage-table.js'
-import type { StagedTable } from '../../versions/tables/stage-table.js'
 import { tableFileOf } from '../../versions/tables/table-file.js'
 import type { TableFile } from '../../versions/tables/table-file.js'
 import type { TableOptions } from '../../versions/tables/table.js'
@@ -13,31 +12,7 @@ import type { CliParts } from '../parts.js'
 import { progressReport } from '../progress-bar.js'
 import { exists } from './dataset-dictionary.js'
 import { confirmTable } from './table-types.js'
-
-/** The options of `das dataset add` for files of other formats. */
-export interface ImportFlags {
-  readonly encoding?: string
-  readonly separator?: string
-  readonly sheet?: string
-  readonly type?: readonly string[]
-  /** False for `--no-header`. */
-  readonly header: boolean
-  readonly replace?: boolean
-  readonly yes?: boolean
-  readonly dryRun?: boolean
-  readonly json?: boolean
-}
-
-/** A table that was read, and written as Parquet unless it is a dry run. */
-export interface Imported {
-  /** The file as the owner named it. */
-  readonly file: string
-  /** The Parquet file, beside it. */
-  readonly target: string
-  /** An earlier Parquet file was replaced. */
-  readonly isReplaced: boolean
-  readonly table: StagedTable
-}
+import type { ImportFlags, Imported } from './table-types.js'
 
 /** The file that this path names in another format than Parquet; null for all others. */
 export async function tableAt(path: string): Promise<TableFile | null> {

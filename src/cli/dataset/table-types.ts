@@ -1,11 +1,36 @@
 import { basename } from 'node:path'
 import { badRequest } from '../../errors.js'
 import { cellTypeText } from '../../versions/tables/cell-type.js'
+import type { StagedTable } from '../../versions/tables/stage-table.js'
 import { canAsk, withDialogue } from '../dialogue.js'
 import type { CliParts } from '../parts.js'
 import { amountOf, printLines } from '../print.js'
 import { tableLines } from '../table.js'
-import type { Imported, ImportFlags } from './import-table.js'
+
+/** The options of `das dataset add` for files of other formats. */
+export interface ImportFlags {
+  readonly encoding?: string
+  readonly separator?: string
+  readonly sheet?: string
+  readonly type?: readonly string[]
+  /** False for `--no-header`. */
+  readonly header: boolean
+  readonly replace?: boolean
+  readonly yes?: boolean
+  readonly dryRun?: boolean
+  readonly json?: boolean
+}
+
+/** A table that was read, and written as Parquet unless it is a dry run. */
+export interface Imported {
+  /** The file as the owner named it. */
+  readonly file: string
+  /** The Parquet file, beside it. */
+  readonly target: string
+  /** An earlier Parquet file was replaced. */
+  readonly isReplaced: boolean
+  readonly table: StagedTable
+}
 
 const yes = 'yes'
 

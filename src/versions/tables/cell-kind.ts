@@ -26,7 +26,7 @@ export type CellKind =
   | 'text'
 
 /** Integers with more digits are codes or can't be held by a double. */
-export const integerDigitsMax = 15
+const integerDigitsMax = 15
 
 const booleans: ReadonlySet<string> = new Set(['true', 'false', 'истина', 'ложь'])
 /** Everything that is not text begins so, booleans aside. */

@@ -34,7 +34,7 @@ export function cellTypeText(type: CellType): string {
   return type.kind === 'decimal' ? `decimal(${type.width},${type.scale})` : type.kind
 }
 
-/** The exact decimal of numbers with this many digits before and after the point, if there is one. */
+/** The decimal for numbers with this many digits before and after the point; null if none. */
 export function decimalType(whole: number, scale: number): CellType | null {
   const width = Math.max(1, whole) + scale
   if (width > decimalWidthMax) return null

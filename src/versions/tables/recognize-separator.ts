@@ -3,9 +3,6 @@ import { BadLines } from './table.js'
 
 const separators = [',', ';', '\t', '|'] as const
 
-/** Names for messages; other separators stand for themselves. */
-export const separatorNames: Readonly<Record<string, string>> = { '\t': 'tab' }
-
 /**
  * The separator with which most of these lines have as many fields as the first. A comma if none
  * gives two fields: the file has one column.
