@@ -131,6 +131,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
   openReader: async (registry, dataset, memory) =>
     (await loadReading()).openReader(registry, dataset, memory),
   packFiles: async (order, options) => (await loadPacker()).duckDbPacker()(order, options),
+  writeTable: async (table, target, options) =>
+    (await loadSampling()).tableWriter()(table, target, options),
   untilInterrupted,
   inspectFiles: (memory) => async (order, options) =>
     (await loadReading()).inspectorFor(memory)(order, options),

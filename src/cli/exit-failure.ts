@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander'
 import { ServiceError } from '../errors.js'
 import { RegistryError } from '../registry/registry.js'
+import { TableError } from '../versions/tables/table.js'
 
 export interface ExitFailure {
   readonly exitCode: number
@@ -19,7 +20,9 @@ export function exitFailureOf(cause: unknown): ExitFailure {
   if (cause instanceof CommanderError) {
     return { exitCode: cause.exitCode === 0 ? 0 : wrongUsage, lines: [] }
   }
-  if (cause instanceof RegistryError) return { exitCode: failed, lines: cause.problems }
+  if (cause instanceof RegistryError || cause instanceof TableError) {
+    return { exitCode: failed, lines: cause.problems }
+  }
   if (cause instanceof ServiceError) {
     const exitCode = cause.code === 'bad_request' ? wrongUsage : failed
     const why = cause.cause instanceof Error ? ` (${cause.cause.message})` : ''

@@ -7,6 +7,7 @@ import type { InspectFiles } from '../versions/inspector.js'
 import type { OpenFiles } from '../versions/opener.js'
 import type { MeasurePackGain, PackFiles } from '../versions/packing/packer.js'
 import type { WithSample } from '../versions/sample.js'
+import type { WriteTable } from '../versions/tables/write-table.js'
 
 /** The output of a command: a stream of the process, or a buffer in tests. */
 export interface Output {
@@ -85,6 +86,8 @@ export interface CliParts {
   ) => Promise<DatasetReader>
   /** Packs files in this process. */
   readonly packFiles: PackFiles
+  /** Writes a table of another format as Parquet. */
+  readonly writeTable: WriteTable
   /** Runs the work; SIGINT or SIGTERM aborts its signal. */
   readonly untilInterrupted: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>
   /** Starts the server, waits for a signal, stops the server and ends the process. */

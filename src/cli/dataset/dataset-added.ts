@@ -7,6 +7,14 @@ import { amountOf } from '../print.js'
 import { entryText } from './dataset-entry.js'
 import type { Draft } from './dataset-entry.js'
 import type { PathsRead } from './source-paths.js'
+import { importedJson } from './table-types.js'
+import type { Imported } from './table-types.js'
+
+/** What was done, for both outputs. */
+export interface AddResult {
+  readonly json: unknown
+  readonly lines: readonly string[]
+}
 
 /** The result of `das dataset add`, also of a dry run. */
 export interface Added {
@@ -21,6 +29,8 @@ export interface Added {
   /** Datasets that list the same files. */
   readonly twins: readonly string[]
   readonly found: PathsRead
+  /** Tables of other formats that were written as Parquet. */
+  readonly imported: readonly Imported[]
   readonly isWritten: boolean
 }
 
@@ -43,9 +53,30 @@ export function addedJson(added: Added) {
     file_count: version.files.length,
     bytes: version.bytes,
     same_files_as: twins,
+    imported: added.imported.map(importedJson),
     findings,
     entry: shownEntry(draft).join('\n'),
     next: nextCommands(added),
+  }
+}
+
+/**
+ * The result if only Parquet files were written, or would be: `datasets` list them already.
+ */
+export function importedOnly(
+  imported: readonly Imported[],
+  datasets: readonly string[],
+): AddResult {
+  const written = datasets.length > 0
+  const names = datasets.map((name) => `"${name}"`).join(', ')
+  const lines = imported.map(({ target, table }) =>
+    written
+      ? `Replaced ${basename(target)} of ${names}: ${table.rows} rows.`
+      : `${basename(target)} would be written and added. No file was changed.`,
+  )
+  return {
+    json: { written, datasets, imported: imported.map(importedJson) },
+    lines: written ? [...lines, 'A running server serves them within seconds.'] : lines,
   }
 }
 

@@ -2,13 +2,13 @@ import { constants } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { open, realpath, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
-import { basename, relative, resolve, sep } from 'node:path'
+import { relative, resolve, sep } from 'node:path'
 import { isDynamicPattern } from 'tinyglobby'
 import { hashFile } from '../hash-file.js'
 import type { HashFile } from '../hash-file.js'
 import { inBatches } from '../in-batches.js'
 import { FileError } from '../opener.js'
-import { conversionOf } from './conversion.js'
+import { tableFileOf } from '../tables/table-file.js'
 import { expandPattern } from './expand-pattern.js'
 
 /** What identifies a file without reading it. */
@@ -239,8 +239,7 @@ async function requireWhole(file: FileHandle, path: string, sizeBytes: number): 
 }
 
 function otherFormat(path: string): string {
-  const conversion = conversionOf(basename(path))
-  if (!conversion) return `is not a whole Parquet file (no ${mark} at its end)`
-  const { format, command } = conversion
-  return `is ${format}, not Parquet; to convert it, run in its folder: ${command}`
+  const table = tableFileOf(path)
+  if (!table) return `is not a whole Parquet file (no ${mark} at its end)`
+  return `is ${table.format}, not Parquet; \`das dataset add\` writes it as Parquet`
 }

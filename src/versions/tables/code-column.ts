@@ -1,0 +1,22 @@
+/** Names of columns whose digits are a code, not a quantity: zeros at the start count. */
+const codeNames: ReadonlySet<string> = new Set([
+  ...['inn', 'kpp', 'ogrn', 'ogrnip', 'okpo', 'okved', 'okved2', 'oktmo', 'okato', 'okfs', 'okopf'],
+  ...['okpd', 'okpd2', 'oksm', 'tnved', 'snils', 'bik', 'bic', 'swift', 'iban', 'lei', 'isin'],
+  ...['phone', 'tel', 'telephone', 'fax', 'zip', 'zipcode', 'postcode', 'postal', 'passport'],
+  ...['ean', 'upc', 'gtin', 'isbn', 'issn', 'sku', 'barcode', 'vin', 'imei', 'msisdn', 'vat'],
+  ...['инн', 'кпп', 'огрн', 'огрнип', 'окпо', 'оквэд', 'оквэд2', 'октмо', 'окато', 'окфс'],
+  ...['окопф', 'окпд', 'окпд2', 'оксм', 'снилс', 'бик', 'телефон', 'факс', 'паспорт', 'артикул'],
+])
+
+/** Pairs of words with the same meaning: `postal_code`, `reg_number`. */
+const codePairs =
+  /(^|_)(postal_code|post_code|zip_code|bar_code|reg_number|reg_num|tax_id|почтовый_индекс)(_|$)/
+
+/** Whether numbers in a column of this name are codes. */
+export function isCodeName(name: string): boolean {
+  const words = name
+    .replace(/(\p{Ll})(\p{Lu})/gu, '$1_$2')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+  return words.some((word) => codeNames.has(word)) || codePairs.test(words.join('_'))
+}

@@ -1,0 +1,160 @@
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { importFile, refusalOf } from '../fixtures/imported.js'
+
+const russian = 'код;имя\n007;Ёлка «№ 1» — да\n'
+const western = 'name;city\nRené;Orléans\n'
+
+/** Windows-1251, for the letters of `russian`. */
+function windows1251(text: string): Uint8Array {
+  const others: Readonly<Record<string, number>> = {
+    ...{ Ё: 0xa8, ё: 0xb8, '№': 0xb9, '«': 0xab, '»': 0xbb, '—': 0x97 },
+  }
+  return Uint8Array.from(text, (letter) => {
+    const code = letter.charCodeAt(0)
+    return others[letter] ?? (code >= 0x410 ? code - 0x350 : code)
+  })
+}
+
+function utf16(text: string, isBig: boolean, mark: string): Uint8Array {
+  const bytes = Buffer.from(mark + text, 'utf16le')
+  return isBig ? bytes.swap16() : bytes
+}
+
+await t.test('the encoding is recognised, with and without a mark', async (t) => {
+  const folder = t.testdir({})
+  const cases: readonly (readonly [string, Uint8Array | string])[] = [
+    ['utf-8', russian],
+    ['utf-8', `\ufeff${russian}`],
+    ['utf-16le', utf16(russian, false, '\ufeff')],
+    ['utf-16be', utf16(russian, true, '\ufeff')],
+    ['utf-16le', utf16(western.repeat(20), false, '')],
+    ['utf-16be', utf16(western.repeat(20), true, '')],
+    ['windows-1251', windows1251(russian)],
+  ]
+  for (const [encoding, content] of cases) {
+    const { table, names, rows } = await importFile(folder, 'a.csv', content)
+    t.match(table, { encoding, separator: ';' })
+    t.match(
+      [...names, ...(rows[0] ?? [])].join(),
+      /^(код,имя,007,Ёлка «№ 1» — да|name,city,René,.*)$/,
+    )
+  }
+  const packed = await importFile(folder, 'a.csv.gz', gzipSync(windows1251(russian)))
+  t.match(packed, { table: { encoding: 'windows-1251' }, rows: [['007', 'Ёлка «№ 1» — да']] })
+  const cut = gzipSync(russian.repeat(100)).subarray(0, 40)
+  t.match(await refusalOf(folder, 'a.csv.gz', cut), 'the gzip file is damaged or cut')
+})
+
+await t.test('an encoding that is not sure is asked for, and can be set', async (t) => {
+  const folder = t.testdir({})
+  const content = Buffer.from(western, 'latin1')
+  t.match(await refusalOf(folder, 'a.csv', content), /not UTF-8[^]*--encoding windows-1252/)
+  const { rows } = await importFile(folder, 'a.csv', content, { encoding: 'windows-1252' })
+  t.same(rows, [['René', 'Orléans']])
+  await t.rejects(
+    importFile(folder, 'a.csv', content, { encoding: 'cp0' }),
+    /"cp0" is not a known encoding/,
+  )
+})
+
+await t.test('bytes of another encoding are named by their lines', async (t) => {
+  const folder = t.testdir({})
+  const good = 'a,имя\n1,Анна\n2,Мария\n'
+  const content = Buffer.concat([
+    Buffer.from(good),
+    Buffer.from([0x33, 0x2c, 0xff, 0x0a]),
+    Buffer.from('4,Яна\n5,\0\n'),
+  ])
+  const text = await refusalOf(folder, 'a.csv', content)
+  t.match(
+    text,
+    /^error: a\.csv has 2 bad lines, so nothing was written:\n {2}line 4: bytes that are/,
+  )
+  t.match(text, 'line 6: a NUL character')
+})
+
+await t.test('the separator is recognised and can be set', async (t) => {
+  const folder = t.testdir({})
+  for (const separator of [',', ';', '\t', '|']) {
+    const content = `a${separator}b\n"x,;\t|"${separator}1\n`
+    const { table, rows } = await importFile(folder, 'a.tsv', content)
+    t.equal(table.separator, separator)
+    t.same(rows, [['x,;\t|', '1']])
+  }
+  const prices = await importFile(folder, 'a.csv', 'a;b\n1,5;2,50\n3,0;4,25\n')
+  t.match(prices, {
+    shown: ['a decimal(18,1)', 'b decimal(18,2)'],
+    rows: [
+      ['1.5', '2.50'],
+      ['3.0', '4.25'],
+    ],
+  })
+  const one = await importFile(folder, 'a.csv', 'text\nyes, of course\n"a,b"\n\n', {
+    separator: ';',
+  })
+  t.same(one.rows, [['yes, of course'], ['a,b'], [null]])
+  t.match(await refusalOf(folder, 'a.csv', 'text\nyes, of course\n'), '2 fields instead of 1')
+  const set = await importFile(folder, 'a.csv', 'a:b\n1:2\n', { separator: ':' })
+  t.same(set.rows, [['1', '2']])
+})
+
+await t.test('line breaks, quotes and empty lines are read as written', async (t) => {
+  const folder = t.testdir({})
+  const content = 'a,b\r\n"x\r\ny","say ""hi"""\n\n5" pipe,ООО "Ромашка"\r" z ",\n'
+  const { rows } = await importFile(folder, 'a.csv', content)
+  t.same(rows, [
+    ['x\r\ny', 'say "hi"'],
+    ['5" pipe', 'ООО "Ромашка"'],
+    [' z ', null],
+  ])
+})
+
+await t.test('every bad line is named and none is dropped', async (t) => {
+  const folder = t.testdir({})
+  const content = 'a,b\n1,"x\r\n\ny"\n2\n3,4,5\n"6"x,7\n8,9\n10,"open\n11,12\n'
+  t.equal(
+    await refusalOf(folder, 'a.csv', content),
+    [
+      'error: a.csv has 4 bad lines, so nothing was written:',
+      '  line 5: 1 field instead of 2',
+      '  line 6: 3 fields instead of 2',
+      '  line 7: text after a closing quote: "\\"6\\"x,7"',
+      '  line 9: a quote is opened and never closed; the lines after it were not read',
+    ].join('\n'),
+  )
+  const many = await refusalOf(folder, 'a.csv', `a,b\n${'1\n'.repeat(1234)}`)
+  t.match(many, /^error: a\.csv has 1234 bad lines[^]*line 21: [^]*and 1214 more$/)
+})
+
+await t.test('a header must name every column once', async (t) => {
+  const folder = t.testdir({})
+  const twice = await refusalOf(folder, 'a.csv', 'a,b,A,\n1,2,3,4\n')
+  t.match(twice, 'column 3 has the name of column 1: A')
+  t.match(twice, /column 4 has no name\n.*--no-header/)
+  const bare = await importFile(folder, 'a.csv', '1,x\n2,y\n', { hasHeader: false })
+  t.match(bare, {
+    names: ['column1', 'column2'],
+    rows: [
+      ['1', 'x'],
+      ['2', 'y'],
+    ],
+  })
+  t.match(await refusalOf(folder, 'a.csv', ''), 'a.csv is empty')
+  t.match(await refusalOf(folder, 'a.csv', '\n\n'), 'a.csv is empty')
+  t.match(await refusalOf(folder, 'a.csv', 'a,b\n'), 'a.csv has a header and no row')
+})
+
+await t.test('a long record and many columns are read', async (t) => {
+  const folder = t.testdir({})
+  const long = 'я\n'.repeat(2_000_000)
+  const { rows } = await importFile(folder, 'a.csv', `a,b\n1,"${long}"\n2,x\n`)
+  t.equal(rows[0]?.[1], long)
+  const header = Array.from({ length: 131 }, (_, index) => `c${index}`)
+  const wide = await importFile(
+    folder,
+    'a.csv',
+    `${header.join()}\n${header.map((_, i) => i).join()}\n`,
+  )
+  t.equal(wide.shown.filter((text) => text.endsWith(' integer')).length, 131)
+})
