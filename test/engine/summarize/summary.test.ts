@@ -178,6 +178,15 @@ await t.test('a sum has every digit, or is refused', async (t) => {
   }
 })
 
+await t.test('0 and -0 are one number, whichever the rows have', async (t) => {
+  const { ask } = await openSummaries(t, {
+    files: { '1.parquet': 'SELECT 0::DOUBLE AS x, -5::DOUBLE AS y, 1 AS n' },
+  })
+  const measures = ['median(x/y)', 'p1(x/y)', 'avg(x/y)', 'ratio(x/y)', 'sum(x)']
+  const [row = ''] = (await ask({ measures })).rows
+  t.strictSame(textsOf(row).cells, Array(5).fill('0.0'))
+})
+
 await t.test(
   'sums of DOUBLE are the same in every order and for numbers of any size',
   async (t) => {
