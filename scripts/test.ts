@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { globSync } from 'tinyglobby'
 
@@ -69,9 +70,12 @@ async function runTap(given: readonly string[]): Promise<number> {
     : globSync('test/**/*.test.ts', { ignore }).sort()
   const options = given.filter((word) => !isTest(word) && word !== '--all')
   const coverage = isAll ? [] : ['--disable-coverage']
+  const preload = pathToFileURL(resolve(out, 'scripts/test/without-recording.js')).href
+  const nodeOptions = `${process.env['NODE_OPTIONS'] ?? ''} --import=${preload}`
   const compiled = files.map((file) => join(out, file.replace(/\.ts$/, '.js')))
   const child = spawn(join('node_modules', '.bin', 'tap'), [...coverage, ...options, ...compiled], {
     stdio: 'inherit',
+    env: isAll ? process.env : { ...process.env, NODE_OPTIONS: nodeOptions },
   })
   const [code] = (await once(child, 'exit')) as [number | null]
   return code ?? 1

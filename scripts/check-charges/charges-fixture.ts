@@ -24,6 +24,8 @@ export const datasets = ['short', 'long'] as const
 const labelLetters = { short: 100, long: 2000 } as const
 /** Ids from 0 on. */
 export const rowsOfDataset = 2000
+/** `id` and `label`. */
+export const columnsOfDataset = 2
 
 /** Rows a month: far above any run, and about what ten cycles ask for. */
 const planRows = { large: 1_000_000_000, small: 4000 } as const

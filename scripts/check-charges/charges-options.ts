@@ -20,8 +20,9 @@ export const command = {
 for each subscription and dataset, that no quota is exceeded, that no charge is lost and that the
 database is intact; and, in one phase before the kills and one after them, that without a crash
 charged = delivered.
-A row of an answer that a kill cut off counts as delivered when it arrived. The explanation of an
-empty answer over MCP counts as the row that it costs.
+Half of the questions ask for pages, the others for aggregates and tops. A row of an answer that a
+kill cut off counts as delivered when it arrived, an aggregate with its whole cost when one group of
+it did. The explanation of an empty answer over MCP counts as the row that it costs.
 The exit code is 1, with the counter-example, when the rule is broken; the folder is then kept.`,
   options,
   footer: 'Example: npm run check:charges -- --cycles 20 --seed 7',

@@ -1,4 +1,4 @@
-import type { Question } from './question.js'
+import type { Cost, Question } from './question.js'
 import type { Outcome } from './outcome.js'
 import type { Seen } from './rule.js'
 
@@ -25,11 +25,11 @@ export interface Counts {
 export function openLedger(): Ledger {
   const seen = new Map<string, Seen>()
   const counts = { whole: 0, refused: 0, broken: 0, unsent: 0 }
-  const note = ({ subscriber, dataset, limit }: Question, outcome: Outcome) => {
+  const note = ({ subscriber, dataset, cost }: Question, outcome: Outcome) => {
     counts[outcome.kind] += 1
     const key = `${subscriber.id} ${dataset}`
     const { delivered, attempted } = seen.get(key) ?? { delivered: 0, attempted: 0 }
-    const { least, most } = bounds(outcome, limit)
+    const { least, most } = bounds(outcome, cost)
     seen.set(key, {
       subscription: subscriber.id,
       dataset,
@@ -41,12 +41,12 @@ export function openLedger(): Ledger {
 }
 
 /** The rows that a request cost at least and at most, by what came of it. */
-function bounds(outcome: Outcome, limit: number): { least: number; most: number } {
+function bounds(outcome: Outcome, cost: Cost): { least: number; most: number } {
   switch (outcome.kind) {
     case 'whole':
       return { least: outcome.rows, most: outcome.rows }
     case 'broken':
-      return { least: outcome.rows, most: limit }
+      return { least: outcome.rows, most: cost.kind === 'whole' ? cost.rows : cost.most }
     case 'refused':
     case 'unsent':
       return { least: 0, most: 0 }

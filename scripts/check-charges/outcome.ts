@@ -1,17 +1,16 @@
 import type { Agent } from 'node:http'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { pageMessage, toolAnswer, toolText } from '../harness/doors.js'
-import type { Filter } from '../harness/doors.js'
+import { toolAnswer, toolText } from '../harness/doors.js'
 import { send, SocketError } from '../harness/http.js'
-import type { Message, Reply } from '../harness/http.js'
-import type { Question } from './question.js'
+import type { Reply } from '../harness/http.js'
+import type { Cost, Question } from './question.js'
 
 /** What a request came to. An explanation that costs a row counts as one. */
 export type Outcome =
   | { readonly kind: 'whole'; readonly rows: number }
   | { readonly kind: 'refused' }
-  /** It ended too early; so many rows had arrived. */
+  /** It ended too early; what had arrived must have cost so many rows. */
   | { readonly kind: 'broken'; readonly rows: number }
   | { readonly kind: 'unsent' }
 
@@ -23,7 +22,7 @@ interface Target {
   readonly onAnswer: () => void
 }
 
-/** Every row begins so, and nothing else does: over MCP the list of ids, where there is any. */
+/** Every row and group begins so, and nothing else does: over MCP the list of ids, if any. */
 const rowStart = /\{"id":\[?\d/g
 
 /** Refusals that a server under load, or a quota, may give. */
@@ -39,7 +38,7 @@ const ToolAnswer = toolAnswer(
 )
 
 /**
- * Asks for a page, and says what came of it.
+ * Asks a question, and says what came of it.
  * @throws Error when the question can't have this answer, or the server hangs
  */
 export async function ask({ base, agent, onAnswer }: Target, question: Question): Promise<Outcome> {
@@ -48,36 +47,39 @@ export async function ask({ base, agent, onAnswer }: Target, question: Question)
     if (status === 200) onAnswer()
   }
   try {
-    return outcomeOf(question, await send(target, messageOf(question), onStatus))
+    return outcomeOf(question, await send(target, question.message, onStatus))
   } catch (cause) {
     if (!(cause instanceof SocketError)) throw cause
     return cause.code === 'ECONNREFUSED' ? { kind: 'unsent' } : { kind: 'broken', rows: 0 }
   }
 }
 
-function messageOf({ door, dataset, limit, from, isContradiction }: Question): Message {
-  const filters: Filter[] = [{ column: 'id', op: 'gte', value: from }]
-  if (isContradiction) filters.push({ column: 'id', op: 'lt', value: 0 })
-  return pageMessage(door, { dataset, limit, filters })
-}
-
-function outcomeOf({ door }: Question, { status, isComplete, text }: Reply): Outcome {
-  if (!isComplete) return { kind: 'broken', rows: status === 200 ? rowStarts(text) : 0 }
+function outcomeOf(question: Question, { status, isComplete, text }: Reply): Outcome {
+  const { name, isTool, cost } = question
+  if (!isComplete) return { kind: 'broken', rows: status === 200 ? rowsArrived(cost, text) : 0 }
   if (refusals.includes(status)) return { kind: 'refused' }
-  if (status !== 200) throw new Error(`unexpected answer to ${door}: ${status} ${text}`)
-  if (door !== 'mcp') {
-    return { kind: 'whole', rows: Value.Parse(Page, JSON.parse(text)).data.length }
-  }
+  if (status !== 200) throw new Error(`unexpected answer to ${name}: ${status} ${text}`)
+  if (!isTool) return whole(question, Value.Parse(Page, JSON.parse(text)).data.length)
   const answer = Value.Parse(ToolAnswer, JSON.parse(text))
   const { isError, structuredContent } = answer.result
   if (structuredContent) {
     const { data, explained } = structuredContent
-    return { kind: 'whole', rows: data.id.length + (explained ? 1 : 0) }
+    return whole(question, data.id.length + (explained ? 1 : 0))
   }
   if (isError && toolRefusal.test(toolText(answer))) return { kind: 'refused' }
-  throw new Error(`unexpected answer to a tool call: ${text}`)
+  throw new Error(`unexpected answer to ${name}: ${text}`)
 }
 
-function rowStarts(text: string): number {
-  return text.match(rowStart)?.length ?? 0
+/** @throws Error where an aggregate lacks groups */
+function whole({ name, cost }: Question, items: number): Outcome {
+  if (cost.kind === 'each') return { kind: 'whole', rows: items }
+  if (items === cost.groups) return { kind: 'whole', rows: cost.rows }
+  throw new Error(`${items} of ${cost.groups} groups in the answer to ${name}`)
+}
+
+/** Of an aggregate that was cut off, one group that arrived has cost as much as all of them. */
+function rowsArrived(cost: Cost, text: string): number {
+  const items = text.match(rowStart)?.length ?? 0
+  if (cost.kind === 'each') return items
+  return items > 0 ? cost.rows : 0
 }

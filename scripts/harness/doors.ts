@@ -13,26 +13,66 @@ export interface Filter {
   readonly value: unknown
 }
 
-interface Page {
+interface Asked {
   readonly dataset: string
   readonly limit: number
   readonly filters: readonly Filter[]
+}
+
+interface Page extends Asked {
   readonly cursor?: string | null
 }
 
+interface Aggregate extends Asked {
+  readonly group: readonly string[]
+  readonly measures: readonly string[]
+}
+
+interface Top extends Asked {
+  /** A column, after `-` for the largest values first. */
+  readonly by: string
+}
+
+/** Where each kind of question is asked. */
+const places = {
+  query: { get: '', post: '/query' },
+  aggregate: { get: '/aggregate', post: '/aggregate' },
+  top: { get: '/top', post: null },
+} as const
+
 /** The request that asks for a page through a door. */
-export function pageMessage(door: Door, { dataset, limit, filters, cursor }: Page): Message {
+export function pageMessage(door: Door, { cursor, ...page }: Page): Message {
+  return messageOf(door, 'query', page, cursor ? { cursor } : {})
+}
+
+/** The request that asks for an aggregate through a door. */
+export function aggregateMessage(door: Door, { group, measures, ...asked }: Aggregate): Message {
+  return messageOf(door, 'aggregate', asked, { group, measures })
+}
+
+/** The request that asks for the first rows by a column; REST takes it as GET only. */
+export function topMessage(door: Exclude<Door, 'post'>, { by, ...asked }: Top): Message {
+  return messageOf(door, 'top', asked, { by })
+}
+
+function messageOf(
+  door: Door,
+  tool: keyof typeof places,
+  { dataset, limit, filters }: Asked,
+  more: Readonly<Record<string, string | readonly string[]>>,
+): Message {
+  const { get, post } = places[tool]
   if (door === 'get') {
     const conditions = filters.map(({ column, op, value }) => `&${column}=${op}.${String(value)}`)
-    const next = cursor ? `&cursor=${cursor}` : ''
-    const path = `/v1/${dataset}?limit=${limit}${conditions.join('')}${next}`
+    const rest = Object.entries(more).map(([name, value]) => `&${name}=${String(value)}`)
+    const path = `/v1/${dataset}${get}?limit=${limit}${conditions.join('')}${rest.join('')}`
     return { method: 'GET', path, body: '' }
   }
-  const question = { limit, filters, ...(cursor && { cursor }) }
+  const question = { limit, filters, ...more }
   if (door === 'post') {
-    return { method: 'POST', path: `/v1/${dataset}/query`, body: JSON.stringify(question) }
+    return { method: 'POST', path: `/v1/${dataset}${post}`, body: JSON.stringify(question) }
   }
-  const params = { name: 'query', arguments: { resource: dataset, ...question } }
+  const params = { name: tool, arguments: { resource: dataset, ...question } }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
   return { method: 'POST', path: '/mcp/', body }
 }

@@ -86,7 +86,7 @@ for (const [name, work] of Object.entries(works)) {
     const temp = join(folder, 'temp')
     const rows = 'SELECT i AS id, md5(i::VARCHAR) AS text FROM range(5000) t(i)'
     await writeParquet(join(folder, 'data'), { 'a[1].parquet': rows, 'b.parquet': rows })
-    const version = await openVersion(folder, '    key: id\n')
+    const version = await openVersion(folder, { entry: '    key: id\n' })
     const usual = process.env['TMPDIR']
     process.env['TMPDIR'] = temp
     t.teardown(() => {

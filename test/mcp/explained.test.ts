@@ -75,14 +75,14 @@ async function guessRevenues(world: World, token: string, firms: number, more: o
   return { answers, guessed }
 }
 
-await t.test('five revenues read by explanations cost a row for each of 175 calls', async (t) => {
+await t.test('two revenues read by explanations cost a row for each of 70 calls', async (t) => {
   const world = await startFirms(t)
   const control = openControl(t, world)
   const { token, subscriptionId } = world.subscribe(['firms:pro'])
-  const { answers, guessed } = await guessRevenues(world, token, revenues.length)
-  t.same(guessed, revenues, 'which is what they tell')
-  t.equal(answers.length, 175)
-  t.equal(usageOf(control, world, subscriptionId).total, 175)
+  const { answers, guessed } = await guessRevenues(world, token, 2)
+  t.same(guessed, revenues.slice(0, 2), 'which is what they tell')
+  t.equal(answers.length, 70)
+  t.equal(usageOf(control, world, subscriptionId).total, 70)
   t.same(
     answers.map(({ content }) => content['quota']),
     answers.map((_, index) => ({ rows_remaining: 999 - index, scope: 'resource' })),

@@ -156,12 +156,12 @@ await t.test('a month that is not the present one takes no charge', (t) => {
 // Guarantee: what a request may have cost is never taken for more, or less, than it is.
 await t.test('the ledger counts a request by what came of it', (t) => {
   const question: Question = {
-    door: 'get',
+    name: 'rows by get',
     subscriber: { id: 'sub_1', token: 'secret', caps: [] },
     dataset: 'short',
-    limit: 100,
-    from: 0,
-    isContradiction: false,
+    message: { method: 'GET', path: '/v1/short?limit=100', body: '' },
+    isTool: false,
+    cost: { kind: 'each', most: 100 },
   }
   const outcomes: readonly [Outcome, number, number][] = [
     [{ kind: 'whole', rows: 7 }, 7, 7],
@@ -179,6 +179,11 @@ await t.test('the ledger counts a request by what came of it', (t) => {
   }
   t.match(all.seen(), [{ delivered: 10, attempted: 107 }])
   t.same(all.counts(), { whole: 1, refused: 1, broken: 1, unsent: 1 })
+  const aggregate: Question = { ...question, cost: { kind: 'whole', groups: 30, rows: 60 } }
+  const ledger = openLedger()
+  ledger.note(aggregate, { kind: 'broken', rows: 60 })
+  ledger.note(aggregate, { kind: 'broken', rows: 0 })
+  t.match(ledger.seen(), [{ delivered: 60, attempted: 120 }], 'an aggregate costs all or nothing')
   t.end()
 })
 

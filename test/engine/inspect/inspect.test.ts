@@ -26,7 +26,7 @@ async function open(
 ): Promise<Opened> {
   const folder = t.testdir({})
   await writeParquet(join(folder, 'data'), files, writing)
-  const version = await openVersion(folder, entry)
+  const version = await openVersion(folder, { entry })
   const progress: InspectProgress[] = []
   return {
     folder,

@@ -13,7 +13,7 @@ await t.test('look-ups are timed on the files as they are and on a packed sample
   const rows = 'SELECT CAST((i * 7919) % 5003 AS VARCHAR) AS id, i AS n FROM range(5000) t(i)'
   await writeParquet(folder, { 'data/a.parquet': rows, 'data/b.parquet': rows })
   const before = left()
-  const gain = await measureGain(await openVersion(folder, '    key: [id, n]\n'), never)
+  const gain = await measureGain(await openVersion(folder, { entry: '    key: [id, n]\n' }), never)
   t.ok(gain && gain.nowMs > 0 && gain.packedMs > 0)
   t.same(left(), before, 'the sample is gone')
 })
@@ -21,6 +21,6 @@ await t.test('look-ups are timed on the files as they are and on a packed sample
 await t.test('nothing is measured without a key or without rows', async (t) => {
   const folder = t.testdir({})
   await writeParquet(folder, { 'data/a.parquet': 'SELECT 1 AS id WHERE false' })
-  t.equal(await measureGain(await openVersion(folder, '    key: id\n'), never), null)
+  t.equal(await measureGain(await openVersion(folder, { entry: '    key: id\n' }), never), null)
   t.equal(await measureGain(await openVersion(folder), never), null)
 })

@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
+import type { Predicate } from '../../../src/columns/predicate.js'
 import type { Position } from '../../../src/query/question.js'
+import { canContinue } from '../../../src/versions/choose-files.js'
+import { positionAt, rankOf } from '../../engine/fixtures/forms.js'
 import { openEngine } from '../../engine/fixtures/open-engine.js'
-import type { EngineWorld } from '../../engine/fixtures/open-engine.js'
+import type { EngineWorld, TextRow } from '../../engine/fixtures/open-engine.js'
 import { filterOf, predicatesOf, questions, spread } from '../../engine/fixtures/questions.js'
 import {
   keep,
@@ -22,25 +25,18 @@ import type { Filter, Stored } from '../../engine/fixtures/stored-rows.js'
 const pagesMax = 12
 const samples = 5
 
-const placeOf = ({ position }: { position: Position }) => `${position.file}:${position.row}`
-
 /** Quick over long lists, and silent about all but the first difference. */
 function sameRows(
   t: Test,
-  rows: readonly { position: Position }[],
-  expected: readonly { position: Position }[],
+  { world: { version } }: Data,
+  rows: readonly TextRow[],
+  expected: readonly Stored[],
   what: string,
 ): void {
-  const other = expected.findIndex((row, index) => {
-    const found = rows[index]
-    return !found || placeOf(found) !== placeOf(row)
-  })
+  const ranks = rows.map(({ position }) => rankOf(version, position))
+  const other = expected.findIndex(({ rank }, index) => ranks[index] !== rank)
   const at = other === -1 && rows.length > expected.length ? expected.length : other
-  t.equal(
-    at === -1 ? 'same' : `row ${at} is ${rows[at] ? placeOf(rows[at]) : 'missing'}`,
-    'same',
-    what,
-  )
+  t.equal(at === -1 ? 'same' : `row ${at} is ${ranks[at] ?? 'missing'}`, 'same', what)
 }
 
 interface Data {
@@ -50,10 +46,11 @@ interface Data {
 
 async function checkWalks(
   t: Test,
-  { world, stored }: Data,
+  data: Data,
   filters: readonly Filter[],
   limits: readonly number[],
 ): Promise<void> {
+  const { world, stored } = data
   const predicates = predicatesOf(world, filters)
   const expected = keep(stored, filters)
   const name = filters.map(({ column, operator, values }) => {
@@ -62,14 +59,15 @@ async function checkWalks(
   for (const limit of [...limits, Math.max(expected.length, 1)]) {
     const what = `${name.join(', ')}: ${expected.length} rows by ${limit}`
     if (expected.length <= limit * pagesMax) {
-      sameRows(t, await world.walk(predicates, limit), expected, what)
+      sameRows(t, data, await world.walk(predicates, limit), expected, what)
       continue
     }
     for (let sample = 0; sample < samples; sample++) {
       const at = Math.floor(((expected.length - limit / 2) * sample) / (samples - 1))
-      const after = expected[at - 1]?.position ?? null
+      const last = expected[at - 1]
+      const after = last ? positionAt(world.version, last.rank, 'stored') : null
       const { rows, hasMore } = await world.read(predicates, { limit, after, columns: ['id'] })
-      sameRows(t, rows, expected.slice(at, at + limit), `${what}, from ${at}`)
+      sameRows(t, data, rows, expected.slice(at, at + limit), `${what}, from ${at}`)
       t.equal(hasMore, at + limit < expected.length, `${what}, from ${at}: more`)
     }
   }
@@ -103,6 +101,20 @@ const anyFilter: fc.Arbitrary<Filter> = fc
       )
       .map(([operator, values]) => ({ column, operator, values }) as Filter)
   })
+
+/** The place of a page after this row, in the dropped files where a walk can go on there. */
+function startAfter(
+  { version }: EngineWorld,
+  predicates: readonly Predicate[],
+  last: Stored | undefined,
+  form: 'stored' | 'dropped',
+): Position | null {
+  if (!last) return null
+  const stored = positionAt(version, last.rank, 'stored')
+  if (form === 'stored' || version.dropped.length === 0) return stored
+  const dropped = positionAt(version, last.rank, 'dropped')
+  return canContinue(version, predicates, dropped.file) ? dropped : stored
+}
 
 for (const [kind, files] of Object.entries({ 'one file': oneFile, 'many files': manyFiles })) {
   await t.test(kind, async (t) => {
@@ -139,14 +151,16 @@ for (const [kind, files] of Object.entries({ 'one file': oneFile, 'many files': 
           fc.array(anyFilter, { minLength: 1, maxLength: 4 }),
           fc.integer({ min: 1, max: 1500 }),
           fc.double({ min: 0, max: 1, noNaN: true }),
-          async (filters, limit, start) => {
+          fc.constantFrom('stored', 'dropped'),
+          async (filters, limit, start, form) => {
             const predicates = predicatesOf(world, filters)
             const expected = keep(data.stored, filters)
             const at = Math.floor(start * expected.length)
-            const after = expected[at - 1]?.position ?? null
+            const after = startAfter(world, predicates, expected[at - 1], form)
             const { rows, hasMore } = await world.read(predicates, { limit, after })
-            const page = expected.slice(at, at + limit).map(placeOf)
-            if (rows.map(placeOf).join() !== page.join()) throw new Error('other rows')
+            const page = expected.slice(at, at + limit).map(({ rank }) => rank)
+            const ranks = rows.map(({ position }) => rankOf(world.version, position))
+            if (ranks.join() !== page.join()) throw new Error('other rows')
             if (hasMore !== at + limit < expected.length) throw new Error('hasMore is wrong')
           },
         ),

@@ -67,9 +67,8 @@ export function sortedSum(value: string): string {
 
 /**
  * SQL of a DOUBLE with the digits that are shown; -0 is 0, because a median of both could be
- * either.
- * Infinity, a result beyond DOUBLE, is an error of type Conversion, because it would be served as
- * null.
+ * either. Infinity, a result beyond DOUBLE, is an error of type Conversion, because it would be
+ * served as null.
  */
 export function rounded(double: string): string {
   return letIn(
