@@ -58,10 +58,8 @@ await t.test('a filter is column, operator and all after the first dot', async (
     'id=': /there is no operator ""\. Write id=eq\.value/,
     'id=eq': /eq needs a value\. Write id=eq\.value/,
     'id=EQ.a1': /no operator "EQ"/,
-    'id=not.eq.a1': /no operator "not".+Did you mean "not_in"/,
-    'id=ilike.*a*': /no operator "ilike"\. For words anywhere in a text, .+ id=contains\.a$/,
+    'id=not.is.a1': /no operator "not".+Did you mean "not_in"/,
     'id=fts.': /no operator "fts"\..+ id=contains\.word$/,
-    'id=like.*a': /like on "id" .+ use contains: id=contains\.a$/,
     'id=contains. ': /contains on "id" needs at least one word\. Example: id=contains\.word/,
     'note=is_null.': /is_null takes no value\. Write note=is_null/,
     'note=not_null.true': /not_null takes no value/,
@@ -70,9 +68,6 @@ await t.test('a filter is column, operator and all after the first dot', async (
     ' id=eq.a1': /no column or parameter " id"\. Did you mean "id"/,
     '=eq.a1': /no column or parameter ""/,
     'nota=eq.even': /Did you mean "note"/,
-    'order=year.desc': /^There is no sorting; rows come in stored order\. Leave "order" out\./,
-    'Sort_By=id': /^There is no sorting; rows come in stored order\. Leave "Sort_By" out\./,
-    'offset=10': /no column or parameter "offset"/,
     'limt=10': /no column or parameter "limt"/,
   }
   for (const [query, detail] of Object.entries(refused)) {
@@ -95,11 +90,9 @@ await t.test('select gives the columns asked for, in the order asked for', async
   const refused: Readonly<Record<string, RegExp>> = {
     'select=': /select needs at least one value/,
     'select=id,': /select: element 2/,
-    'select=*': /no column or parameter "\*"/,
     'select=id,id': /names "id" twice/,
     'select=id, year': /no column or parameter " year"\. Did you mean "year"/,
     'select=(id)': /without brackets/,
-    'select=count(*)': /no column or parameter "count\(\*\)"/,
     'select=id&select=id': /"select" is given twice/,
     'limit=1&limit=1': /"limit" is given twice/,
     'cursor=a&cursor=a': /"cursor" is given twice/,

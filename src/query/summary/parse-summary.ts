@@ -70,7 +70,7 @@ const SummarySchema = Type.Object(
   },
 )
 
-const readSummaryShape = shapeReader(SummarySchema, 'the body')
+const readSummaryShape = shapeReader(SummarySchema, 'the body', 'aggregate')
 
 /**
  * Parses the summary of a JSON text.

@@ -12,8 +12,9 @@ import {
 } from '../../columns/functions.js'
 import { badRequest } from '../../errors.js'
 import { didYouMean, quoted } from '../../text.js'
+import { visibleColumn } from '../check-parts.js'
 import type { GroupBy } from '../summary.js'
-import { callKey, callText, findPartColumn, partError, visibleColumn } from './part-column.js'
+import { callKey, callText, findPartColumn, partError } from './part-column.js'
 import { groupsMax } from './raw-summary.js'
 
 const key = 'group'

@@ -12,8 +12,9 @@ import {
 } from '../../columns/functions.js'
 import { badRequest } from '../../errors.js'
 import { didYouMean, nearestNames, quoted } from '../../text.js'
+import { visibleColumn } from '../check-parts.js'
 import type { Aggregate, Measure } from '../summary.js'
-import { callText, findPartColumn, partError, visibleColumn } from './part-column.js'
+import { callText, findPartColumn, partError } from './part-column.js'
 import { distinctMax, measuresMax } from './raw-summary.js'
 
 const key = 'measures'

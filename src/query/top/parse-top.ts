@@ -50,6 +50,7 @@ const readTopShape = shapeReader(
     description: 'an object {by, filters, select, limit}',
   }),
   'the body',
+  'top',
 )
 
 /**

@@ -33,7 +33,7 @@ export async function resolveTop(
   raw: RawTop,
   usualLimit = access.dataset.limit.default,
 ): Promise<ResolvedTop> {
-  const find = (name: string) => findColumn(access, name)
+  const find = (name: string) => findColumn(access, name, 'top')
   const filters = isLong(raw)
     ? await readFiltersInTurns(raw.filters, find)
     : readFilters(raw.filters, find)
