@@ -113,7 +113,7 @@ export function jsonAnswer(description: string, schema: string, names: readonly 
   }
 }
 
-/** Data in these formats. `schema` is that of JSON; binary data has none (OpenAPI 3.1). */
+/** Data in these formats. `schema` is that of JSON. Without types, clients would lose that type. */
 export function dataAnswer(
   description: string,
   formats: readonly PageFormat[],
@@ -125,7 +125,7 @@ export function dataAnswer(
     json: { schema: refTo('schemas', schema) },
     ndjson: text,
     csv: text,
-    parquet: {},
+    parquet: { schema: { type: 'string', format: 'binary' } },
   }
   const content = formats.map((format) => [mediaTypes[format].split(';', 1)[0], bodies[format]])
   return { description, headers: headerRefs(names), content: Object.fromEntries(content) as Json }

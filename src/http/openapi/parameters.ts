@@ -73,7 +73,8 @@ function selectParameter(columns: readonly Column[]): Json {
   return {
     name: 'select',
     in: 'query',
-    description: 'Columns of the answer, in the order wanted; all of them when left out.',
+    description:
+      'Columns of the answer, in the order wanted; all of them when left out. May also be repeated.',
     style: 'form',
     explode: false,
     schema: {

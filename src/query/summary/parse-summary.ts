@@ -13,7 +13,8 @@ import type { RawHaving, RawSummary } from './raw-summary.js'
 /** The fields of a summary that are lists. */
 export const summaryLists: readonly string[] = ['filters', 'group', 'measures', 'having', 'order']
 
-const parameterNames = ['group', 'measures', 'order', 'limit', 'labels', 'format']
+const parameterNames = ['limit', 'labels', 'format']
+const listNames = ['group', 'measures', 'order', 'having']
 
 /**
  * Parses the summary of a raw query string,
@@ -23,8 +24,9 @@ const parameterNames = ['group', 'measures', 'order', 'limit', 'labels', 'format
  *   a format that is not served
  */
 export function parseSummaryUrl(query: string): RawSummary {
-  const { filters, parameters, repeated } = readParameters(query, parameterNames, 'having')
+  const { filters, parameters, lists } = readParameters(query, parameterNames, listNames)
   const given = (name: string) => parameters.get(name) || undefined
+  const list = (name: string) => lists.get(name)?.filter((text) => text !== '')
   const labels = given('labels')
   if (labels !== undefined && labels !== 'true' && labels !== 'false') {
     throw badRequest(`labels must be true or false, got ${quoted(labels)}.`)
@@ -32,10 +34,10 @@ export function parseSummaryUrl(query: string): RawSummary {
   return {
     filters,
     ...parseParts({
-      group: given('group'),
-      measures: given('measures'),
-      order: given('order'),
-      having: repeated,
+      group: list('group'),
+      measures: list('measures'),
+      order: list('order'),
+      having: lists.get('having') ?? [],
     }),
     limit: parseLimit(given('limit')),
     labels: labels === 'true',

@@ -1,8 +1,7 @@
 import Type from 'typebox'
 import { badRequest } from '../../errors.js'
 import { questionFields, questionLists, rawFilter, withReadLists } from '../parse-json.js'
-import { parseList } from '../parse-list.js'
-import { parseFormat, parseLimit, readParameters } from '../parse-url.js'
+import { parseFormat, parseLimit, parseSelect, readParameters } from '../parse-url.js'
 import { shapeReader, withoutEmpty } from '../read-shape.js'
 import type { RawQuestion } from '../raw-question.js'
 import { parseDirectedCalls } from '../../columns/call-text.js'
@@ -13,7 +12,7 @@ export interface RawTop extends Omit<RawQuestion, 'cursor'> {
   readonly by: DirectedCall
 }
 
-const parameterNames = ['by', 'select', 'limit', 'format']
+const parameterNames = ['by', 'limit', 'format']
 
 /**
  * Parses the top of a raw query string, `by=-2400&year=eq.2024&select=inn,2400&limit=20`. An empty
@@ -22,13 +21,13 @@ const parameterNames = ['by', 'select', 'limit', 'format']
  *   a format that is not served
  */
 export function parseTopUrl(query: string): RawTop {
-  const { filters, parameters } = readParameters(query, parameterNames)
+  const { filters, parameters, lists } = readParameters(query, parameterNames, ['select'])
   const given = (name: string) => parameters.get(name) || undefined
-  const select = given('select')
+  const select = lists.get('select')?.filter((text) => text !== '')
   return {
     by: parseBy(given('by')),
     filters,
-    select: select === undefined ? null : parseList(select, 'select'),
+    select: select?.length === 0 ? null : parseSelect(select),
     limit: parseLimit(given('limit')),
     format: parseFormat(given('format')),
   }
