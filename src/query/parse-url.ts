@@ -7,7 +7,7 @@ import { parseList } from './parse-list.js'
 import type { RawFilter, RawQuestion } from './raw-question.js'
 import { writtenName } from './write-url.js'
 
-const parameterNames = ['limit', 'cursor', 'format']
+const parameterNames = ['limit', 'cursor', 'format', 'excel']
 
 /**
  * Parses the question of a raw query string, `inn=eq.7708004767&select=year,2110&limit=10`. A `+`
@@ -22,7 +22,7 @@ export function parseUrl(query: string): RawQuestion {
     select: parseSelect(lists.get('select')),
     limit: parseLimit(parameters.get('limit')),
     cursor: parameters.get('cursor') ?? null,
-    format: parseFormat(parameters.get('format')),
+    format: parseFormat(parameters.get('format'), parameters.get('excel')),
   }
 }
 
@@ -81,10 +81,17 @@ function decode(text: string): string {
 }
 
 /**
- * Returns the format of a name; null without one.
- * @throws not_acceptable for a format that is not served
+ * Returns the format of a name; null without one. `excel` makes CSV for Excel of CSV.
+ * @throws not_acceptable for a format that is not served; bad_request for a malformed `excel`
  */
-export function parseFormat(format: string | undefined): PageFormat | null {
+export function parseFormat(format: string | undefined, excel?: string): PageFormat | null {
+  if (excel !== undefined && excel !== 'true' && excel !== 'false') {
+    throw badRequest(`excel must be true or false, got ${quoted(excel)}.`)
+  }
+  if (excel === 'true') {
+    if (format !== 'csv') throw badRequest('excel=true needs format=csv. Or send format=xlsx.')
+    return 'csv-comma'
+  }
   if (format === undefined) return null
   if (isPageFormat(format)) return format
   const known = pageFormats.join(', ')

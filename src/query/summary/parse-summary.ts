@@ -13,7 +13,7 @@ import type { RawHaving, RawSummary } from './raw-summary.js'
 /** The fields of a summary that are lists. */
 export const summaryLists: readonly string[] = ['filters', 'group', 'measures', 'having', 'order']
 
-const parameterNames = ['limit', 'labels', 'format']
+const parameterNames = ['limit', 'labels', 'format', 'excel']
 const listNames = ['group', 'measures', 'order', 'having']
 
 /**
@@ -41,7 +41,7 @@ export function parseSummaryUrl(query: string): RawSummary {
     }),
     limit: parseLimit(given('limit')),
     labels: labels === 'true',
-    format: parseFormat(given('format')),
+    format: parseFormat(given('format'), given('excel')),
   }
 }
 

@@ -12,7 +12,7 @@ export interface RawTop extends Omit<RawQuestion, 'cursor'> {
   readonly by: DirectedCall
 }
 
-const parameterNames = ['by', 'limit', 'format']
+const parameterNames = ['by', 'limit', 'format', 'excel']
 
 /**
  * Parses the top of a raw query string, `by=-2400&year=eq.2024&select=inn,2400&limit=20`. An empty
@@ -29,7 +29,7 @@ export function parseTopUrl(query: string): RawTop {
     filters,
     select: select?.length === 0 ? null : parseSelect(select),
     limit: parseLimit(given('limit')),
-    format: parseFormat(given('format')),
+    format: parseFormat(given('format'), given('excel')),
   }
 }
 
