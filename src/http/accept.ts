@@ -11,7 +11,7 @@ export function readPreferences(header: string): readonly Preference[] {
   return header.split(',').map(readPreference)
 }
 
-/** Whether the preferred language of `Accept-Language` writes 1,5: its Excel separates cells by `;`. */
+/** Whether the preferred language writes 1,5: its Excel separates cells of CSV by `;`. */
 export function usesDecimalComma(header: string | undefined): boolean {
   const [best] = readPreferences(header ?? '')
     .filter(({ name, quality }) => /^[a-z]{2,3}(?:-[a-z]{2})?$/.test(name) && quality > 0)

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import openapiTS, { astToString } from 'openapi-typescript'
 import t from 'tap'
 import type { Test } from 'tap'
 import { listen } from '../support/answers.js'
@@ -162,8 +164,8 @@ await t.test('openapi-typescript and openapi-fetch', async (t) => {
   const { folder } = world
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   writeFileSync(join(folder, 'ask.ts'), typescriptProgram)
-  const schema = join(folder, 'schema.d.ts')
-  await run(resolve('node_modules', '.bin', 'openapi-typescript'), [document, '-o', schema])
+  const types = astToString(await openapiTS(pathToFileURL(document)))
+  writeFileSync(join(folder, 'schema.d.ts'), types)
   const options = [
     '--strict',
     '--exactOptionalPropertyTypes',

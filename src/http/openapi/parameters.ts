@@ -82,7 +82,7 @@ function selectParameter(columns: readonly Column[]): Json {
     name: 'select',
     in: 'query',
     description:
-      'Columns of the answer, in the order wanted; all of them when left out. May also be repeated.',
+      'Columns of the answer, in the order wanted; all of them when left out. May be repeated.',
     style: 'form',
     explode: false,
     schema: {
