@@ -22,8 +22,8 @@ const retryAfterSeconds = 5
 
 /**
  * Writes files of spreadsheets, one after another, on a thread of its own, which starts with the
- * first file: a page takes as long as hundreds of other requests. The thread keeps the process alive
- * only while a file is written.
+ * first file: a page takes as long as hundreds of other requests. The thread keeps the process
+ * alive only while a file is written.
  */
 export class SheetWriter {
   #worker: Worker | null = null
