@@ -15,6 +15,11 @@ const command = {
 /** Packages of many small files become part of the program; the others stay installed. */
 const inside: readonly string[] = ['typebox']
 
+/** Programs of threads and processes. */
+const workers = ['app/pack-worker', 'app/hash-worker', 'http/sheet/sheet-worker'].map(
+  (name) => `src/${name}.ts`,
+)
+
 const common = { platform: 'node', target: 'node20', logLevel: 'warning' } as const
 
 /** Writes the launcher `das.cjs`, what it starts, the workers, and the portal's files in a folder. */
@@ -22,7 +27,7 @@ async function buildProgram(out: string): Promise<void> {
   await rm(out, { recursive: true, force: true })
   await build({
     ...common,
-    entryPoints: ['src/main.ts', 'src/app/pack-worker.ts', 'src/app/hash-worker.ts'],
+    entryPoints: ['src/main.ts', ...workers],
     outdir: out,
     entryNames: '[name]',
     bundle: true,

@@ -53,7 +53,8 @@ export function errorMeaning(code: ErrorCode): string {
 export interface FilterText {
   readonly column: string
   readonly op: string
-  readonly value: string | number
+  /** Operators such as `is_null` take none. */
+  readonly value?: string | number
 }
 
 /** How to correct the caller's question, for answers that show the corrected one. */
@@ -77,7 +78,8 @@ export type Correction =
   | { readonly kind: 'limit'; readonly meant: number }
   /** Also an example: any filter is accepted. */
   | { readonly kind: 'add-filter'; readonly filter: FilterText }
-  | { readonly kind: 'drop-cursor' }
+  /** An argument, or the filters on a column, of this name. */
+  | { readonly kind: 'drop'; readonly key: string }
   /** A part of a text, or of a list of texts, such as an element of `group` or `measures`. */
   | {
       readonly kind: 'part'

@@ -5,7 +5,7 @@ import type { Column } from './column.js'
 import { parseFilterValue } from './filter-value.js'
 import type { Value } from './filter-value.js'
 import type { Operator } from './operators.js'
-import { insteadContains, searchWords } from './search-words.js'
+import { searchWords } from './search-words.js'
 import { firstDayOfYear, floorDivide, yearOfDay } from './values.js'
 
 /**
@@ -115,14 +115,6 @@ function likePredicates(column: Column, pattern: string): readonly Predicate[] {
   const star = pattern.indexOf('*')
   if (star === -1) return comparePredicates(column, 'eq', pattern)
   if (star < pattern.length - 1) {
-    const search = star === 0 ? insteadContains(column.name, 'like', pattern) : null
-    if (search?.correction) {
-      throw badRequest(
-        `like on ${quoted(column.name)} finds texts by their beginning, with one * at the end. ` +
-          search.advice,
-        search.correction,
-      )
-    }
     throw badRequest(
       `like on ${quoted(column.name)} takes one * at the end. ` +
         `Example: ${column.name}=like.${column.rules.example}*. ` +

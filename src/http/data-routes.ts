@@ -1,17 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { badRequest } from '../errors.js'
-import { pageFormats } from '../query/page-format.js'
+import { isSheetFormat, pageFormats } from '../query/page-format.js'
 import type { PageFormat } from '../query/page-format.js'
 import { parseJsonText } from '../query/parse-json.js'
 import { parseUrl } from '../query/parse-url.js'
 import { parseSummaryJson, parseSummaryUrl } from '../query/summary/parse-summary.js'
 import { parseTopUrl } from '../query/top/parse-top.js'
 import type { Caller, Service } from '../service.js'
-import type { DataRequest, GroupsAnswer, Page, WithoutData } from '../service/page.js'
+import type { DataRequest, GroupsAnswer, Page, Room, WithoutData } from '../service/page.js'
 import { readBody } from './body.js'
+import { usesDecimalComma } from './accept.js'
 import { answerExport, exportSilenceMs } from './export-route.js'
-import { acceptedFormat, bodyOf, mediaTypes, nextLink } from './page-formats.js'
+import { acceptedFormat, attachment, bodyOf, mediaTypes, nextLink } from './page-formats.js'
 import type { DatasetRoute } from './request-context.js'
+import { requireWorkbook } from './sheet/sheet.js'
+import { SheetWriter } from './sheet/sheet-writer.js'
 import { versionHeaders } from './version-headers.js'
 
 /** Admits the caller of a request, for the price of one request. */
@@ -28,6 +31,9 @@ const reading = ['GET', 'HEAD']
 /** The paths that answer with rows or groups of a dataset. */
 export function addData(app: FastifyInstance, parts: DataParts, admit: Admit): void {
   const { service, exportSilenceMs: silenceMs = exportSilenceMs } = parts
+  const sheets = new SheetWriter()
+  app.addHook('onClose', () => sheets.close())
+  const door: Door = { admit, sheets }
   app.route<DatasetRoute>({
     method: reading,
     url: '/v1/:dataset/export',
@@ -36,27 +42,27 @@ export function addData(app: FastifyInstance, parts: DataParts, admit: Admit): v
   app.route<DatasetRoute>({
     method: reading,
     url: '/v1/:dataset',
-    handler: fromUrl(admit, service.readPage, parseUrl),
+    handler: fromUrl(door, service.readPage, parseUrl),
   })
   app.route<DatasetRoute>({
     method: 'POST',
     url: '/v1/:dataset/query',
-    handler: fromBody(admit, service.readPage, parseJsonText),
+    handler: fromBody(door, service.readPage, parseJsonText),
   })
   app.route<DatasetRoute>({
     method: reading,
     url: '/v1/:dataset/top',
-    handler: fromUrl(admit, service.top, parseTopUrl),
+    handler: fromUrl(door, service.top, parseTopUrl),
   })
   app.route<DatasetRoute>({
     method: reading,
     url: '/v1/:dataset/aggregate',
-    handler: fromUrl(admit, service.summarize, parseSummaryUrl),
+    handler: fromUrl(door, service.summarize, parseSummaryUrl),
   })
   app.route<DatasetRoute>({
     method: 'POST',
     url: '/v1/:dataset/aggregate',
-    handler: fromBody(admit, service.summarize, parseSummaryJson),
+    handler: fromBody(door, service.summarize, parseSummaryJson),
   })
 }
 
@@ -64,73 +70,105 @@ type DataAnswer = WithoutData | Page | GroupsAnswer
 type Ask<Raw> = (caller: Caller, request: DataRequest<Raw>) => Promise<DataAnswer>
 type Handler = (request: FastifyRequest<DatasetRoute>, reply: FastifyReply) => Promise<FastifyReply>
 
+interface Door {
+  readonly admit: Admit
+  readonly sheets: SheetWriter
+}
+
 /** A parsed question; `Accept` decides where it names no format. */
 interface Formatted {
   readonly format: PageFormat | null
 }
 
 function fromUrl<Raw extends Formatted>(
-  admit: Admit,
+  door: Door,
   ask: Ask<Raw>,
   parse: (query: string) => Raw,
 ): Handler {
   return async (request, reply) => {
-    const caller = admit(request, reply)
+    const caller = door.admit(request, reply)
     const answer = await ask(caller, {
-      dataset: request.params.dataset,
-      question: () => withFormat(request, parse(queryOf(request))),
+      ...asked(request, door, () => parse(queryOf(request))),
       knownTags: request.headers['if-none-match'],
       checkOnly: request.method === 'HEAD',
     })
-    return sendData(request, reply, answer)
+    return sendData(request, reply, answer, door)
   }
 }
 
 /** The target of a POST has no representation to compare, so tags are ignored (RFC 9110). */
 function fromBody<Raw extends Formatted>(
-  admit: Admit,
+  door: Door,
   ask: Ask<Raw>,
   parse: (text: string) => Raw,
 ): Handler {
   return async (request, reply) => {
-    const caller = admit(request, reply)
+    const caller = door.admit(request, reply)
     const body = await readBody(request, reply)
-    const question = () => {
+    const parsed = () => {
       if (queryOf(request) !== '') {
         throw badRequest('POST reads its question from the body. Leave the query string out.')
       }
-      return withFormat(request, parse(decodeBody(body)))
+      return parse(decodeBody(body))
     }
-    return sendData(
-      request,
-      reply,
-      await ask(caller, { dataset: request.params.dataset, question }),
-    )
+    return sendData(request, reply, await ask(caller, asked(request, door, parsed)), door)
   }
 }
 
-function withFormat<Raw extends Formatted>({ headers }: FastifyRequest, raw: Raw): Raw {
-  return { ...raw, format: raw.format ?? acceptedFormat(headers.accept, pageFormats) }
+/** A request for data. A file that can't be written is refused before its rows are charged. */
+function asked<Raw extends Formatted>(
+  request: FastifyRequest<DatasetRoute>,
+  { sheets }: Door,
+  parse: () => Raw,
+): DataRequest<Raw> & { readonly room: Room } {
+  let format: PageFormat | undefined
+  return {
+    dataset: request.params.dataset,
+    question: () => {
+      const raw = parse()
+      format = formatOf(request, raw)
+      if (isSheetFormat(format)) sheets.requirePlace()
+      return { ...raw, format }
+    },
+    room: {
+      rowsMax: () => Infinity,
+      rowsThatFit: (rows, columns) => {
+        if (format === 'xlsx') requireWorkbook(rows, columns.length)
+        return rows.length
+      },
+    },
+  }
 }
 
-function sendData(
+function formatOf({ headers }: FastifyRequest, { format }: Formatted): PageFormat {
+  const isForExcel = format === 'csv-comma' && usesDecimalComma(headers['accept-language'])
+  if (isForExcel) return 'csv-semicolon'
+  return format ?? acceptedFormat(headers.accept, pageFormats)
+}
+
+async function sendData(
   request: FastifyRequest<DatasetRoute>,
   reply: FastifyReply,
   answer: DataAnswer,
-): FastifyReply {
+  { sheets }: Door,
+): Promise<FastifyReply> {
   const { tag, format } = answer
+  const { dataset } = request.params
+  const isForExcel = format === 'csv-comma' || format === 'csv-semicolon'
   void reply
     .header('Cache-Control', 'private, no-cache')
-    .header('Vary', 'Authorization, Accept')
+    .header('Vary', `Authorization, Accept${isForExcel ? ', Accept-Language' : ''}`)
     .headers(versionHeaders(answer))
   if (tag !== null) reply.header('ETag', tag)
   if (answer.kind === 'unchanged') return reply.code(304).send()
   void reply.type(mediaTypes[format])
+  const isFile = format !== 'json' && format !== 'ndjson'
+  if (isFile) void reply.header('Content-Disposition', attachment(dataset, answer))
   if (answer.kind !== 'page' && answer.kind !== 'groups') return reply.send()
   if (answer.quota) void reply.header('X-Rows-Charged', String(answer.charged))
   if (answer.kind === 'page') addPageHeaders(request, reply, answer)
   else addGroupHeaders(reply, answer)
-  return reply.send(bodyOf(answer))
+  return reply.send(await bodyOf(answer, dataset, sheets))
 }
 
 function addPageHeaders(

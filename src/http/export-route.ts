@@ -7,7 +7,7 @@ import type { Service, RequestContext } from '../service.js'
 import type { ExportPart } from '../service/export.js'
 import type { Page } from '../service/page.js'
 import { pacedBody } from './paced-body.js'
-import { acceptedFormat, csvHeader, linesOf, mediaTypes } from './page-formats.js'
+import { acceptedFormat, attachment, csvHeader, linesOf, mediaTypes } from './page-formats.js'
 import { contextOf } from './request-context.js'
 import { versionHeaders } from './version-headers.js'
 import type { DatasetRoute } from './request-context.js'
@@ -79,12 +79,11 @@ function withHead(
   dataset: string,
   page: Pick<Page, 'version' | 'format' | 'scope'>,
 ): FastifyReply {
-  const { version, format } = page
   return reply
     .header('Vary', 'Authorization, Accept')
     .headers(versionHeaders(page))
-    .header('Content-Disposition', `attachment; filename="${dataset}-${version.id}.${format}"`)
-    .type(mediaTypes[format])
+    .header('Content-Disposition', attachment(dataset, page))
+    .type(mediaTypes[page.format])
 }
 
 async function* bodyOf(
@@ -133,7 +132,7 @@ function controlLine(content: object): Buffer {
 }
 
 /** Writes a header line, then rows. The trailer `X-Rows` confirms the last row. */
-function csvWriter(reply: FastifyReply, columns: readonly string[]): (part: Part) => Buffer {
+function csvWriter(reply: FastifyReply, columns: Page['columns']): (part: Part) => Buffer {
   let rows = 0
   reply.trailer('X-Rows', async () => String(rows))
   let head = [csvHeader(columns)]

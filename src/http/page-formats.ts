@@ -1,15 +1,24 @@
+import type { Column } from '../columns/column.js'
 import { ServiceError } from '../errors.js'
+import { isSheetFormat } from '../query/page-format.js'
 import type { PageFormat } from '../query/page-format.js'
-import type { GroupsAnswer, Page } from '../service/page.js'
+import type { AnswerHead, GroupsAnswer, Page } from '../service/page.js'
 import { csvCell } from '../text.js'
 import { readPreferences } from './accept.js'
 import type { Preference } from './accept.js'
+import { sheetColumn } from './sheet/sheet.js'
+import type { SheetWriter } from './sheet/sheet-writer.js'
+
+const csv = 'text/csv; charset=utf-8; header=present'
 
 export const mediaTypes: Readonly<Record<PageFormat, string>> = {
   json: 'application/json; charset=utf-8',
   ndjson: 'application/x-ndjson; charset=utf-8',
-  csv: 'text/csv; charset=utf-8; header=present',
+  csv,
   parquet: 'application/vnd.apache.parquet',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'csv-comma': csv,
+  'csv-semicolon': csv,
 }
 
 /**
@@ -41,16 +50,36 @@ function qualityOf(format: PageFormat, ranges: readonly Preference[]): number {
   return 0
 }
 
-/** The rows or groups in their format; only JSON includes facts about them. */
-export function bodyOf(answer: Page | GroupsAnswer): Buffer {
-  const { format, rows } = answer
+/** The value of `Content-Disposition` that saves an answer as a file. */
+export function attachment(
+  dataset: string,
+  { format, version }: Pick<AnswerHead, 'format' | 'version'>,
+): string {
+  return `attachment; filename="${dataset}-${version.id}.${format.split('-', 1)[0]}"`
+}
+
+/**
+ * The rows or groups in their format; only JSON includes facts about them. `dataset` names the
+ * sheet of a workbook.
+ */
+export async function bodyOf(
+  answer: Page | GroupsAnswer,
+  dataset: string,
+  sheets: SheetWriter,
+): Promise<Buffer> {
+  const { format, rows, columns } = answer
+  if (isSheetFormat(format)) {
+    // A copy of its own: the lines move to the thread that writes the file.
+    const lines = new Uint8Array(linesOf(rows, '\n'))
+    return sheets.write({ format, name: dataset, columns: columns.map(sheetColumn), lines })
+  }
   switch (format) {
     case 'json':
       return joined('{"data":[', rows, ',', `],${JSON.stringify(factsOf(answer)).slice(1)}`)
     case 'ndjson':
       return linesOf(rows, '\n')
     case 'csv':
-      return linesOf([csvHeader(namesOf(answer)), ...rows], '\r\n')
+      return linesOf([csvHeader(columns), ...rows], '\r\n')
     case 'parquet':
       return Buffer.concat(rows)
   }
@@ -62,13 +91,9 @@ function factsOf(answer: Page | GroupsAnswer): object {
   return { groups, rows: rowsMet, truncated }
 }
 
-function namesOf(answer: Page | GroupsAnswer): readonly string[] {
-  return answer.kind === 'page' ? answer.columns : answer.columns.map(({ name }) => name)
-}
-
 /** The first line of CSV, without its line end. */
-export function csvHeader(columns: readonly string[]): Buffer {
-  return Buffer.from(columns.map(csvCell).join())
+export function csvHeader(columns: readonly Pick<Column, 'name'>[]): Buffer {
+  return Buffer.from(columns.map(({ name }) => csvCell(name)).join())
 }
 
 /** Rows as lines, each with its line end. */

@@ -5,6 +5,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import type { HTTPMethods } from 'fastify'
 import { holdsToken, tokenInUrlText } from '../control/tokens/token-format.js'
 import { ServiceError, badRequest } from '../errors.js'
+import { methodAdvice } from '../query/common-mistakes.js'
 import { closeIfUnread, readBody, requireSmallBody } from './body.js'
 import { addCompression } from './compression.js'
 import { addCors } from './cors.js'
@@ -231,7 +232,10 @@ function refuseOtherMethods(
     const others = app.supportedMethods.filter((method) => !known.has(method)) as HTTPMethods[]
     const allow = [...known].join(', ')
     const verb = known.size === 1 ? 'is' : 'are'
-    const only = `Only ${[...known].join(' and ')} ${verb} allowed here.`
+    const advice = methodAdvice.get(url)
+    const only =
+      `Only ${[...known].join(' and ')} ${verb} allowed here.` +
+      (advice === undefined ? '' : ` ${advice}`)
     app.route({
       method: others,
       url,

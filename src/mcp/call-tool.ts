@@ -50,9 +50,9 @@ const argumentLists: Readonly<Record<ToolName, readonly string[]>> = {
 
 const readList = shapeReader(ListArguments, 'the arguments')
 const readDescribe = shapeReader(DescribeArguments, 'the arguments')
-const readQuery = shapeReader(QueryArguments, 'the arguments')
-const readAggregate = shapeReader(AggregateArguments, 'the arguments')
-const readTop = shapeReader(TopArguments, 'the arguments')
+const readQuery = shapeReader(QueryArguments, 'the arguments', 'rows')
+const readAggregate = shapeReader(AggregateArguments, 'the arguments', 'aggregate')
+const readTop = shapeReader(TopArguments, 'the arguments', 'top')
 
 /**
  * Runs one tool. A caller's mistake, a used-up quota and a slow query are results that an agent can

@@ -23,9 +23,12 @@ export function correctedCall(
 
 function correct(args: Arguments, correction: Correction): Arguments {
   switch (correction.kind) {
-    case 'drop-cursor': {
-      const { cursor, ...others } = args
-      return others
+    case 'drop': {
+      const { [correction.key]: dropped, ...others } = args
+      const { filters } = others
+      if (!Array.isArray(filters)) return others
+      const kept = filters.filter((each: unknown) => recordOf(each)['column'] !== correction.key)
+      return { ...others, filters: kept }
     }
     case 'add-filter':
       return withFilter(args, correction.filter)

@@ -69,7 +69,10 @@ function lettersOf(cell: string): number {
 export function queryAnswer(page: Page): QueryAnswer {
   const hint = hintOf(page)
   return {
-    ...cellsOf(page.columns, page.rows),
+    ...cellsOf(
+      page.columns.map(({ name }) => name),
+      page.rows,
+    ),
     row_count: page.rows.length,
     next_cursor: page.nextCursor,
     truncated: page.cut === 'size',

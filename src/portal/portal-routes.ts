@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Language } from '../config.js'
+import { curlCommand } from '../service/client-texts.js'
 import { contentTag, matchesTag } from '../service/entity-tag.js'
 import type { ShownDataset, Showcase } from '../service/showcase.js'
 import type { Assets } from './assets.js'
@@ -9,7 +10,6 @@ import { homePage } from './home-page.js'
 import { missingPage } from './missing-page.js'
 import { pageContextOf } from './page-context.js'
 import type { PageContext } from './page-context.js'
-import { snippetsOf } from './snippets.js'
 import { usagePage } from './usage-page.js'
 
 export interface PortalParts {
@@ -117,8 +117,8 @@ function trialOf(
 ): Trial {
   const token = hasDemo ? demoToken : null
   const [, query = ''] = hasDemo ? firstPath(name).split('?', 2) : []
-  const request = { baseUrl: base, dataset: name, query, token: token ?? 'YOUR_TOKEN' }
-  return { token, query, line: snippetsOf(request)[0]?.text ?? '' }
+  const url = `${base}/v1/${name}${query === '' ? '' : `?${query}`}`
+  return { token, query, line: curlCommand(url, token ?? 'YOUR_TOKEN') }
 }
 
 function sendPage(

@@ -17,14 +17,14 @@ export interface Snippet {
 }
 
 /**
- * Code for each tool that reads one page of a question without changing a value. Any name, query
- * and token is safe to paste, because it is quoted by the rules of the tool's language.
+ * Code for each tool that reads all rows of a question, as one export, without changing a text. Any
+ * name, query and token is safe to paste, because it is quoted by the rules of the tool's language.
  *
  * This file also runs in the browser, so it imports nothing from Node.js.
  */
 export function snippetsOf(request: SnippetRequest): readonly Snippet[] {
   return [
-    { id: 'curl', title: 'curl', text: curlCommand(urlOf(request), request.token) },
+    { id: 'curl', title: 'curl', text: curlCommand(exportUrl(request, 'csv'), request.token) },
     { id: 'python', title: 'Python (pandas)', text: pythonText(request) },
     { id: 'r', title: 'R', text: rText(request) },
     { id: 'duckdb', title: 'DuckDB', text: duckdbText(request) },
@@ -35,32 +35,32 @@ export function snippetsOf(request: SnippetRequest): readonly Snippet[] {
 }
 
 function pythonText(request: SnippetRequest): string {
-  return `import io, urllib.request
+  return `import json, urllib.request
 
-import pandas as pd  # pip install pandas pyarrow
+import pandas as pd  # pip install pandas
 
-request = urllib.request.Request(
-    ${JSON.stringify(urlOf(request, 'parquet'))},
-    headers={"Authorization": ${JSON.stringify(`Bearer ${request.token}`)}},
-)
-answer = urllib.request.urlopen(request)
-# Parquet keeps the type of every column and every digit.
-rows = pd.read_parquet(io.BytesIO(answer.read()), dtype_backend="pyarrow")
+def ask(url):
+    headers = {"Authorization": ${JSON.stringify(`Bearer ${request.token}`)}}
+    return urllib.request.urlopen(urllib.request.Request(url, headers=headers))
+
+columns = json.load(ask(${JSON.stringify(`${datasetUrl(request)}/schema`)}))["columns"]
+# Codes and dates are text; a column of numbers may have empty cells.
+types = {"integer": "Int64", "number": "Float64", "boolean": "boolean"}
+rows = pd.read_csv(ask(${JSON.stringify(exportUrl(request, 'csv'))}),
+                   dtype={each["name"]: types.get(each["type"], "string") for each in columns},
+                   keep_default_na=False, na_values=[""])
 print(rows)
-# The next page is the same address with &cursor= and this; the last page has none.
-next_cursor = answer.headers["X-Next-Cursor"]
 `
 }
 
 function rText(request: SnippetRequest): string {
-  return `page <- url(
-  ${JSON.stringify(urlOf(request, 'csv'))},
+  return `answer <- url(
+  ${JSON.stringify(exportUrl(request, 'csv'))},
   headers = c(Authorization = ${JSON.stringify(`Bearer ${request.token}`)})
 )
 # Every column is text, so that codes keep leading zeros; as.numeric() converts a column.
-rows <- read.csv(page, colClasses = "character", na.strings = "",
+rows <- read.csv(answer, colClasses = "character", na.strings = "",
                  check.names = FALSE, encoding = "UTF-8")
-# The next page is the same address with &cursor= and the answer's header X-Next-Cursor.
 print(rows)
 `
 }
@@ -69,20 +69,25 @@ print(rows)
 function duckdbText(request: SnippetRequest): string {
   return `CREATE OR REPLACE SECRET datasets (TYPE http, SCOPE ${sqlText(`${request.baseUrl}/`)},
   BEARER_TOKEN ${sqlText(request.token)});
-FROM read_parquet(${sqlText(urlOf(request, 'parquet'))});
--- The next page is the same address with &cursor= and the answer's header X-Next-Cursor.
+-- Every column is text, so that codes keep leading zeros; CAST converts a column.
+CREATE OR REPLACE TABLE answer AS FROM read_csv(${sqlText(exportUrl(request, 'csv'))},
+  all_varchar = true, header = true, delim = ',', quote = '"', escape = '"');
+FROM answer;
 `
 }
 
 function javascriptText(request: SnippetRequest): string {
-  return `const answer = await fetch(${JSON.stringify(urlOf(request))}, {
+  return `const answer = await fetch(${JSON.stringify(exportUrl(request, 'ndjson'))}, {
   headers: { Authorization: ${JSON.stringify(`Bearer ${request.token}`)} },
 })
 if (!answer.ok) throw new Error(await answer.text())
+const lines = (await answer.text()).trimEnd().split('\\n')
+// Lines that begin so are not rows: they say where to go on, and the last one that all rows came.
+const isRow = (line) => !line.startsWith('{"cursor":')
+if (!JSON.parse(lines.at(-1)).complete) throw new Error(lines.at(-1))
 // JavaScript rounds numbers of more than 15 digits; with format=csv they are text.
-const { data, next_cursor } = await answer.json()
-console.log(data)
-// The next page is the same address with &cursor= and next_cursor; it is null on the last.
+const rows = lines.filter(isRow).map((line) => JSON.parse(line))
+console.log(rows)
 `
 }
 
@@ -94,7 +99,7 @@ function powerQueryText(request: SnippetRequest): string {
   const { baseUrl, dataset, token } = request
   return `let
     Answer = Web.Contents(${mText(baseUrl)}, [
-        RelativePath = ${mText(`v1/${encodeURIComponent(dataset)}`)},
+        RelativePath = ${mText(`v1/${encodeURIComponent(dataset)}/export`)},
         Query = [${mFields(parametersOf(request, 'csv'))}],
         Headers = [Authorization = ${mText(`Bearer ${token}`)}]
     ]),
@@ -102,7 +107,6 @@ function powerQueryText(request: SnippetRequest): string {
     // Every column is text, so that codes keep leading zeros. Set the types of numbers yourself.
     Rows = Table.PromoteHeaders(Cells, [PromoteAllScalars = true])
     // If you are asked for credentials, choose Anonymous: the token is in Headers.
-    // The next page has one more field in Query, cursor, from the answer's header X-Next-Cursor.
 in
     Rows
 `
@@ -112,17 +116,21 @@ function mcpText({ baseUrl, token }: SnippetRequest): string {
   return JSON.stringify(mcpConfiguration(baseUrl, token), null, 2)
 }
 
-/** The query has only letters, digits and `*-._,%+&=`, which curl does not change. */
-function urlOf(request: SnippetRequest, format?: 'csv' | 'parquet'): string {
-  const path = `${request.baseUrl}/v1/${encodeURIComponent(request.dataset)}`
-  const query = parametersOf(request, format).toString().replaceAll('%2C', ',')
-  return query === '' ? path : `${path}?${query}`
+function datasetUrl({ baseUrl, dataset }: SnippetRequest): string {
+  return `${baseUrl}/v1/${encodeURIComponent(dataset)}`
 }
 
-function parametersOf({ query }: SnippetRequest, format?: 'csv' | 'parquet'): URLSearchParams {
+/** The query has only letters, digits and `*-._,%+&=`, which curl does not change. */
+function exportUrl(request: SnippetRequest, format: 'csv' | 'ndjson'): string {
+  const query = parametersOf(request, format).toString().replaceAll('%2C', ',')
+  return `${datasetUrl(request)}/export?${query}`
+}
+
+/** An export has no pages. */
+function parametersOf({ query }: SnippetRequest, format: 'csv' | 'ndjson'): URLSearchParams {
   const parameters = new URLSearchParams(query)
-  parameters.delete('format')
-  if (format) parameters.set('format', format)
+  for (const name of ['format', 'excel', 'limit', 'cursor']) parameters.delete(name)
+  parameters.set('format', format)
   return parameters
 }
 

@@ -2,25 +2,32 @@ import type { Access } from '../access/access.js'
 import type { Column } from '../columns/column.js'
 import { badRequest } from '../errors.js'
 import { didYouMean, nearestNames, quoted } from '../text.js'
+import { insteadOf, selectMistake } from './common-mistakes.js'
+import type { Asked } from './common-mistakes.js'
 
-/** Names that other services use for a sort parameter. */
-const sortingNames = /^(?:order|sort)(?:_?by)?$/i
+/** The visible column of a name. */
+export function visibleColumn({ columns }: Access, name: string): Column | undefined {
+  return columns.find((column) => column.name === name)
+}
 
 /**
  * Returns the visible column of a name. A hidden column is refused exactly like a column that does
  * not exist.
- * @throws bad_request with the nearest name
+ * @throws bad_request with the nearest name, or with what takes the place of a parameter that other
+ *   services have
  */
-export function findColumn(access: Access, name: string): Column {
-  const column = access.columns.find((candidate) => candidate.name === name)
+export function findColumn(access: Access, name: string, asked: Asked = 'rows'): Column {
+  const column = visibleColumn(access, name)
   if (column) return column
+  const instead = insteadOf(name, asked)
+  if (instead) {
+    const { advice, correction } = instead
+    throw badRequest(`There is no parameter ${quoted(name)}. ${advice}`, correction)
+  }
   const names = access.columns.map((candidate) => candidate.name)
   const [meant] = nearestNames(name, names)
-  const wrong = sortingNames.test(name)
-    ? `There is no sorting; rows come in stored order. Leave ${quoted(name)} out.`
-    : `There is no column or parameter ${quoted(name)}.`
   throw badRequest(
-    `${wrong}${didYouMean(name, names)} ` +
+    `There is no column or parameter ${quoted(name)}.${didYouMean(name, names)} ` +
       `GET /v1/${access.dataset.name}/schema lists the columns.`,
     meant === undefined ? undefined : { kind: 'column', written: name, meant },
   )
@@ -36,6 +43,8 @@ export function selectColumns(access: Access, names: readonly string[]): readonl
   }
   const chosen = new Set<Column>()
   for (const name of names) {
+    const mistake = visibleColumn(access, name) ? undefined : selectMistake(name)
+    if (mistake) throw mistake
     const column = findColumn(access, name)
     if (chosen.has(column)) throw badRequest(`select names ${quoted(name)} twice. Name it once.`)
     chosen.add(column)

@@ -65,7 +65,7 @@ export function badCursor(): ServiceError {
   return badRequest(
     'The cursor is not valid for this request. Repeat the request that gave it with the same ' +
       'filters, or start again without a cursor.',
-    { kind: 'drop-cursor' },
+    { kind: 'drop', key: 'cursor' },
   )
 }
 

@@ -1,20 +1,29 @@
-/** The formats of a page (contract 1.3). */
-export const pageFormats = ['json', 'ndjson', 'csv', 'parquet'] as const
+/** The formats of a page that a request can name (contract 1.3). */
+export const pageFormats = ['json', 'ndjson', 'csv', 'parquet', 'xlsx'] as const
 
 /** The formats of an export (contract 1.6): those that can be streamed. */
 export const exportFormats = ['ndjson', 'csv'] as const
 
-export type PageFormat = (typeof pageFormats)[number]
+/** CSV for Excel, by its separator, is requested as `format=csv&excel=true`. */
+export type PageFormat = (typeof pageFormats)[number] | 'csv-comma' | 'csv-semicolon'
+
+/** The formats of spreadsheets, which are written from JSON rows. */
+export type SheetFormat = Extract<PageFormat, 'xlsx' | `csv-${string}`>
 
 /** The format of a page's rows: one text per row, or one Parquet file for all. */
-export type RowFormat = Exclude<PageFormat, 'ndjson'>
+export type RowFormat = 'json' | 'csv' | 'parquet'
 
 /** Reports whether the text is one of `pageFormats`; case-sensitive. */
-export function isPageFormat(text: string): text is PageFormat {
+export function isPageFormat(text: string): text is (typeof pageFormats)[number] {
   return (pageFormats as readonly string[]).includes(text)
+}
+
+/** Reports whether the format is one of spreadsheets. */
+export function isSheetFormat(format: PageFormat): format is SheetFormat {
+  return format === 'xlsx' || format === 'csv-comma' || format === 'csv-semicolon'
 }
 
 /** The row format of a page format. */
 export function rowFormatOf(format: PageFormat): RowFormat {
-  return format === 'ndjson' ? 'json' : format
+  return format === 'csv' || format === 'parquet' ? format : 'json'
 }

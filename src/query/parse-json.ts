@@ -49,7 +49,7 @@ const QuestionSchema = Type.Object(questionFields, {
   description: 'an object {filters, select, limit, cursor}',
 })
 
-const readQuestionShape = shapeReader(QuestionSchema, 'the body')
+const readQuestionShape = shapeReader(QuestionSchema, 'the body', 'rows')
 
 /** The fields of a question that are lists. */
 export const questionLists: readonly string[] = ['filters', 'select']

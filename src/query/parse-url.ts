@@ -7,7 +7,7 @@ import { parseList } from './parse-list.js'
 import type { RawFilter, RawQuestion } from './raw-question.js'
 import { writtenName } from './write-url.js'
 
-const parameterNames = ['select', 'limit', 'cursor', 'format']
+const parameterNames = ['limit', 'cursor', 'format', 'excel']
 
 /**
  * Parses the question of a raw query string, `inn=eq.7708004767&select=year,2110&limit=10`. A `+`
@@ -16,48 +16,60 @@ const parameterNames = ['select', 'limit', 'cursor', 'format']
  *   format that is not served
  */
 export function parseUrl(query: string): RawQuestion {
-  const { filters, parameters } = readParameters(query, parameterNames)
-  const select = parameters.get('select')
+  const { filters, parameters, lists } = readParameters(query, parameterNames, ['select'])
   return {
     filters,
-    select: select === undefined ? null : parseList(select, 'select'),
+    select: parseSelect(lists.get('select')),
     limit: parseLimit(parameters.get('limit')),
     cursor: parameters.get('cursor') ?? null,
-    format: parseFormat(parameters.get('format')),
+    format: parseFormat(parameters.get('format'), parameters.get('excel')),
   }
+}
+
+/**
+ * Returns the columns of a list that is written with commas, or as a parameter for each element, as
+ * generated clients do; null without one.
+ * @throws bad_request for what can't be read
+ */
+export function parseSelect(texts: readonly string[] | undefined): readonly string[] | null {
+  return texts?.flatMap((text) => parseList(text, 'select')) ?? null
 }
 
 /** The parts of a query string: filters, and parameters by name. */
 export interface Parameters {
   readonly filters: readonly RawFilter[]
   readonly parameters: ReadonlyMap<string, string>
-  /** The values of `repeatable`, in order. */
-  readonly repeated: readonly string[]
+  /** The values of parameters that may be repeated, in order. */
+  readonly lists: ReadonlyMap<string, readonly string[]>
 }
 
 /**
- * Splits a raw query string. Every name that is not in `names` and not `repeatable` is a column's.
+ * Splits a raw query string. Every name that is not in `names` or `listNames` is a column's;
+ * parameters of `listNames` may be repeated.
  * @throws bad_request for encoding, repeated parameters and malformed filters
  */
 export function readParameters(
   query: string,
   names: readonly string[],
-  repeatable?: string,
+  listNames: readonly string[],
 ): Parameters {
   const filters: RawFilter[] = []
   const parameters = new Map<string, string>()
-  const repeated: string[] = []
+  const lists = new Map<string, string[]>()
   for (const part of query.split('&')) {
     if (part === '') continue
     const end = part.indexOf('=')
     const name = decode(end === -1 ? part : part.slice(0, end))
     const value = end === -1 ? undefined : decode(part.slice(end + 1))
-    if (name === repeatable) repeated.push(value ?? '')
-    else if (!names.includes(name)) filters.push(parseFilter(name, value))
+    if (listNames.includes(name)) {
+      const list = lists.get(name) ?? []
+      list.push(value ?? '')
+      lists.set(name, list)
+    } else if (!names.includes(name)) filters.push(parseFilter(name, value))
     else if (parameters.has(name)) throw badRequest(`"${name}" is given twice. Send it once.`)
     else parameters.set(name, value ?? '')
   }
-  return { filters, parameters, repeated }
+  return { filters, parameters, lists }
 }
 
 function decode(text: string): string {
@@ -69,10 +81,17 @@ function decode(text: string): string {
 }
 
 /**
- * Returns the format of a name; null without one.
- * @throws not_acceptable for a format that is not served
+ * Returns the format of a name; null without one. `excel` makes CSV for Excel of CSV.
+ * @throws not_acceptable for a format that is not served; bad_request for a malformed `excel`
  */
-export function parseFormat(format: string | undefined): PageFormat | null {
+export function parseFormat(format: string | undefined, excel?: string): PageFormat | null {
+  if (excel !== undefined && excel !== 'true' && excel !== 'false') {
+    throw badRequest(`excel must be true or false, got ${quoted(excel)}.`)
+  }
+  if (excel === 'true') {
+    if (format !== 'csv') throw badRequest('excel=true needs format=csv. Or send format=xlsx.')
+    return 'csv-comma'
+  }
   if (format === undefined) return null
   if (isPageFormat(format)) return format
   const known = pageFormats.join(', ')

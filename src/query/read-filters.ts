@@ -5,9 +5,9 @@ import { isOperator, operatorNames, operators } from '../columns/operators.js'
 import type { Operator } from '../columns/operators.js'
 import { filterPredicates, predicateKey } from '../columns/predicate.js'
 import type { Predicate } from '../columns/predicate.js'
-import { insteadContains } from '../columns/search-words.js'
 import { badRequest } from '../errors.js'
 import { article, didYouMean, quoted } from '../text.js'
+import { filterMistake, meantOperator } from './common-mistakes.js'
 import { filtersMax, listValuesMax } from './raw-question.js'
 import type { RawFilter, RawValue } from './raw-question.js'
 
@@ -73,18 +73,12 @@ function readFilter(filter: RawFilter, find: (name: string) => Column): ReadFilt
   return { column, operator, texts, predicates, keys: predicates.map(predicateKey) }
 }
 
-function checkOperator(column: Column, { operator, values }: RawFilter): Operator {
+function checkOperator(column: Column, filter: RawFilter): Operator {
+  const mistake = filterMistake(column, filter)
+  if (mistake) throw mistake
+  const { operator } = filter
   if (isOperator(operator)) return operator
   const allowed = columnOperators(column)
-  const [written] = values
-  if (searchNames.has(operator.toLowerCase()) && allowed.includes('contains')) {
-    const text = typeof written === 'string' ? written : ''
-    const { advice, correction } = insteadContains(column.name, operator, text)
-    throw badRequest(
-      `Column ${quoted(column.name)}: there is no operator ${quoted(operator)}. ${advice}`,
-      correction,
-    )
-  }
   const isWord = /^[a-z_]{1,20}$/.test(operator)
   const known = meantOperator(operator)
   const guess = isWord ? didYouMean(operator, operatorNames) : ` Write ${usage(column)}.`
@@ -97,43 +91,6 @@ function checkOperator(column: Column, { operator, values }: RawFilter): Operato
       : undefined,
   )
 }
-
-/** The operator that is known by another name or case; undefined if there is none. */
-export function meantOperator(written: string): Operator | undefined {
-  const lower = written.toLowerCase()
-  // `kpp==is_null` has one "=" too many.
-  const bare = lower.replace(/^=/, '')
-  return isOperator(bare) ? bare : otherNames.get(lower)
-}
-
-/** Names that other languages use for these operators. */
-const otherNames: ReadonlyMap<string, Operator> = new Map([
-  ['=', 'eq'],
-  ['==', 'eq'],
-  ['equal', 'eq'],
-  ['equals', 'eq'],
-  ['!=', 'ne'],
-  ['<>', 'ne'],
-  ['neq', 'ne'],
-  ['>', 'gt'],
-  ['>=', 'gte'],
-  ['ge', 'gte'],
-  ['<', 'lt'],
-  ['<=', 'lte'],
-  ['le', 'lte'],
-  ['nin', 'not_in'],
-  ['notin', 'not_in'],
-  ['starts_with', 'like'],
-  ['startswith', 'like'],
-  ['is_not_null', 'not_null'],
-])
-
-/** Names that other languages use for a search in texts. */
-const searchNames: ReadonlySet<string> = new Set([
-  ...['contain', 'icontains', 'has', 'include', 'includes', 'search', 'substring', 'substr'],
-  ...['ilike', 'match', 'imatch', 'regex', 'regexp', 'rlike', 'glob'],
-  ...['fts', 'plfts', 'phfts', 'wfts', '~', '~*', '~~', '~~*'],
-])
 
 /** `inn=eq.value`, `tags=is_null`. */
 function usage(column: Column): string {
@@ -152,7 +109,10 @@ function checkValues(column: Column, operator: Operator, filter: RawFilter): rea
   if (isList !== (form === 'list')) {
     throw badRequest(`${name} takes ${form === 'list' ? 'a list of values' : 'one value'}.`)
   }
-  if (values.length === 0) throw badRequest(`${name} needs a value.`)
+  if (values.length === 0) {
+    const advice = isList ? '' : ' Empty values are found by is_null.'
+    throw badRequest(`${name} needs a value.${advice}`)
+  }
   if (values.length > listValuesMax) {
     throw badRequest(`${name} takes at most ${listValuesMax} values; there are ${values.length}.`)
   }

@@ -1,24 +1,34 @@
 import type Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { badRequest } from '../errors.js'
-import { shapeProblems } from '../registry/shape.js'
+import { shapeProblems, unknownKeyText } from '../registry/shape.js'
+import { insteadOf } from './common-mistakes.js'
+import type { Asked } from './common-mistakes.js'
 
 /** Enough for all errors at the first wrong place; only that place is reported. */
 const errorsMax = 50
 
 /**
  * Returns a reader that checks values against this schema; `name` is the name of the whole value in
- * messages. Its errors give the nearest right key, or the schema's own description.
+ * messages. Its errors give the nearest right key, what takes the place of a key of other services,
+ * or the schema's own description.
  */
 export function shapeReader<T extends Type.TSchema>(
   schema: T,
   name: string,
+  asked?: Asked,
 ): (content: unknown) => Type.Static<T> {
   const validator = Compile(schema)
   return (content) => {
     if (validator.Check(content)) return content
     const [problem] = shapeProblems(schema, content, name, errorsMax)
-    throw badRequest(`${problem?.name ?? name}: ${problem?.message ?? 'is malformed.'}`)
+    const detail = `${problem?.name ?? name}: ${problem?.message ?? 'is malformed.'}`
+    const [key = '', ...inner] = problem?.path ?? []
+    const isUnknown = problem?.message === unknownKeyText && inner.length === 0
+    const instead = asked && isUnknown ? insteadOf(key, asked) : undefined
+    throw instead
+      ? badRequest(`${detail} ${instead.advice}`, instead.correction)
+      : badRequest(detail)
   }
 }
 

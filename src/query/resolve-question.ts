@@ -132,7 +132,7 @@ function requireSomeFilter(access: Access): void {
 }
 
 /** A filter that reads few rows: on the history column, otherwise on the first key column. */
-function filterHint({ version, columns, plan }: Access): FilterText | undefined {
+function filterHint({ version, columns, plan }: Access): Required<FilterText> | undefined {
   const { history, key } = version
   // A plan's window always reaches the newest value; a demo subset may not.
   const newestHistory = plan === null ? undefined : version.newestHistory

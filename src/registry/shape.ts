@@ -20,6 +20,9 @@ interface SchemaNode {
   readonly anyOf?: readonly SchemaNode[]
 }
 
+/** The message of a key that is like no known one. */
+export const unknownKeyText = 'unknown key.'
+
 const rawErrorsMax = 1000
 /** A real token may stand here by mistake, and messages go to logs. */
 const secretKey = 'token'
@@ -114,7 +117,7 @@ function unknownKey(schema: SchemaNode, path: readonly string[]): string {
   const parent = schemaAt(schema, path.slice(0, -1))
   const choices = [parent, ...(parent?.anyOf ?? [])]
   const known = choices.flatMap((choice) => Object.keys(choice?.properties ?? {}))
-  return `unknown key.${didYouMean(path.at(-1) ?? '', known)}`
+  return unknownKeyText + didYouMean(path.at(-1) ?? '', known)
 }
 
 function unescapePointer(part: string): string {

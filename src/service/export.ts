@@ -1,3 +1,4 @@
+import type { Column } from '../columns/column.js'
 import { ServiceError, asServiceError } from '../errors.js'
 import type { RawQuestion } from '../query/raw-question.js'
 import type { Version } from '../versions/version.js'
@@ -6,7 +7,7 @@ import type { Version } from '../versions/version.js'
 interface ExportPage {
   readonly version: Version
   readonly rows: readonly Buffer[]
-  readonly columns: readonly string[]
+  readonly columns: readonly Pick<Column, 'name'>[]
   readonly nextCursor: string | null
 }
 
@@ -89,13 +90,13 @@ async function* partsFrom<Page extends ExportPage>(
     for (let page = first; ;) {
       rows += page.rows.length
       yield { kind: 'page', page }
-      const { nextCursor: cursor, columns: select } = page
+      const { nextCursor: cursor, columns } = page
       if (cursor === null) {
         yield { kind: 'end', rows, version: page.version }
         return
       }
       try {
-        page = await readPage({ cursor, select })
+        page = await readPage({ cursor, select: columns.map(({ name }) => name) })
       } catch (cause) {
         yield { kind: 'failure', error: asServiceError(cause), cursor }
         return

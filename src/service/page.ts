@@ -77,7 +77,7 @@ export interface Page extends AnswerHead, Cost {
   /** UTF-8 in the page's format, in the order of the question; Parquet rows are one file. */
   readonly rows: readonly Buffer[]
   /** The rows' columns, in order. */
-  readonly columns: readonly string[]
+  readonly columns: readonly Column[]
   /** More rows meet the question. */
   readonly hasMore: boolean
   /** For the rows that follow; null if there are none, and for the first rows by one column. */

@@ -1,16 +1,18 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { parse } from 'csv-parse/sync'
 import t from 'tap'
 import { globSync } from 'tinyglobby'
 import { snippetsOf } from '../../src/portal/snippets.js'
 import type { SnippetRequest } from '../../src/portal/snippets.js'
 import { listen } from '../support/answers.js'
 import { startShipped } from '../support/shipped.js'
+import type { World } from '../support/world.js'
 
 type Cells = readonly (readonly (string | null)[])[]
 
@@ -29,19 +31,24 @@ interface Tool {
 const binaries = join('.venv', 'bin')
 const [httpfs = ''] = globSync('.venv/lib/*/site-packages/duckdb_extension_httpfs/**/httpfs.*')
 
-/** Prints each cell as the text that JSON pages have. */
+/** Prints each cell as the text that JSON has. */
 const pythonCells = `
-import json
 def text(cell):
     if cell is None or cell is pd.NA: return None
     if isinstance(cell, bool): return str(cell).lower()
-    if hasattr(cell, "tolist"): cell = cell.tolist()
-    if isinstance(cell, list): return json.dumps(cell, ensure_ascii=False, separators=(",", ":"))
     return str(cell)
 print("\\n=", json.dumps([[text(cell) for cell in row] for row in rows.itertuples(index=False)]))`
 
 const tools: readonly Tool[] = [
-  { id: 'curl', command: (file) => ['bash', file], more: '', cells: cellsOfPage },
+  {
+    id: 'curl',
+    command: (file) => ['bash', file],
+    more: '',
+    cells: (printed) => {
+      const [, ...rows]: string[][] = parse(printed)
+      return rows.map((row) => row.map((cell) => (cell === '' ? null : cell)))
+    },
+  },
   {
     id: 'python',
     command: (file) => [join(binaries, 'python'), file],
@@ -66,7 +73,7 @@ const tools: readonly Tool[] = [
   {
     id: 'javascript',
     command: (file) => [process.execPath, file],
-    more: "console.log('\\n=', JSON.stringify(data))",
+    more: "console.log('\\n=', JSON.stringify(rows))",
     cells: (printed, columns) => {
       const rows = JSON.parse(afterMark(printed)) as readonly Row[]
       return cellsOfRows(rows, columns)
@@ -90,40 +97,47 @@ async function run(folder: string, tool: Tool, request: SnippetRequest): Promise
 const questions: readonly (readonly [dataset: string, query: string, rows: number])[] = [
   // An INN with a leading zero, Cyrillic, columns named by digits, empty cells.
   ['financials', 'inn=eq.0261012138&select=inn,year,name,2110,1600', 7],
-  // A year in one piece; every cell of the page, 131 columns.
-  ['financials', `year=eq.2024&limit=200`, 200],
+  // More rows than a page of the form; every cell, 131 columns.
+  ['financials', `year=gte.2020&limit=200&cursor=x&format=json`, 1650],
   // A quote, a plus, an apostrophe, a dollar and a backslash in what is asked for.
   [
     'financials',
     `name=isdistinct.${encodeURIComponent(`"O'N+$HOME\\"`)}&year=eq.2025&select=year,name&limit=9`,
-    9,
+    281,
   ],
   // Decimals with their zeros, dates, lists, a column without any value.
   [
     'procurement',
-    'okpd2=eq.35.11.10.111&select=sign_date,price,paid_rub,okpd2_codes,customer_name&limit=50',
+    'okpd2=eq.35.11.10.111&select=sign_date,price,paid_rub,okpd2_codes,customer_name',
     21,
   ],
   // No row at all.
   ['procurement', 'okpd2=eq.0&select=reg_number,price', 0],
 ]
 
-await t.test('what each snippet reads is the page, cell by cell', async (t) => {
+await t.test('what each snippet reads are all rows, cell by cell', async (t) => {
   // The order of columns is CSV's: JSON.parse loses it of names like 2110.
   const world = await startShipped(t)
   const baseUrl = `http://127.0.0.1:${await listen(world)}`
   const { token } = world.subscribe(['financials:pro', 'procurement:pro'])
   for (const [dataset, query, count] of questions) {
-    const page = await world.get(`/v1/${dataset}?${query}`, token)
-    const csv = await world.get(`/v1/${dataset}?${query}&format=csv`, token)
+    const asked = query.replaceAll(/&(?:limit|cursor|format)=\w+/g, '')
+    const csv = await world.get(`/v1/${dataset}?${asked}&limit=1&format=csv`, token)
     const columns = (linesOf(csv.text)[0] ?? '').trimEnd().split(',')
-    const exact = cellsOfPage(page.text, columns)
-    t.equal(page.body.data.length, count, query)
+    const { text } = await world.get(`/v1/${dataset}/export?${asked}`, token)
+    const lines = linesOf(text).filter((line) => !line.startsWith('{"cursor":'))
+    const exact = cellsOfRows(
+      lines.map((line) => JSON.parse(withTexts(line)) as Row),
+      columns,
+    )
+    t.equal(exact.length, count, query)
     for (const tool of tools) {
+      const before = await rowsUsed(world, token)
       const printed = await run(world.folder, tool, { baseUrl, dataset, query, token })
-      // JavaScript has no 240000.00: there a number is what JSON.parse makes of it.
-      const expected = tool.id === 'javascript' ? cellsOfRows(page.body.data, columns) : exact
-      t.same(tool.cells(printed, columns), expected, `${tool.id}: ${query}`)
+      t.equal((await rowsUsed(world, token)) - before, count, `${tool.id}: paid once`)
+      // JavaScript and pandas have no 240000.00.
+      const written = ['javascript', 'python'].includes(tool.id) ? withoutZeros : same
+      t.same(written(tool.cells(printed, columns)), written(exact), `${tool.id}: ${query}`)
     }
   }
 })
@@ -150,14 +164,14 @@ await t.test('nothing in a name, a query or a token has a meaning for a tool', a
   const hostile = `'"\`id\`$(id)$HOME\\!#(lf)&%41{1,2}[a]`
   const folder = t.testdir({})
   const answers = [
-    ['csv', 'a\r\n1\r\n'],
-    ['parquet', readFileSync('data/procurement/2018-01.parquet')],
-    ['', '{"data":[{"a":1}],"next_cursor":null}'],
+    ['/schema', '{"columns":[]}'],
+    ['format=csv', 'a\r\n1\r\n'],
+    ['', '{"a":1}\n{"cursor":null,"complete":true}\n'],
   ] as const
   const asked: { url: string; authorization: string | undefined }[] = []
   const server = createServer(({ url = '', method, headers }, response) => {
     if (method === 'GET') asked.push({ url, authorization: headers.authorization })
-    response.end(answers.find(([format]) => format === '' || url.includes(`format=${format}`))?.[1])
+    response.end(answers.find(([part]) => url.includes(part))?.[1])
   })
   t.teardown(() => server.close())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -167,13 +181,20 @@ await t.test('nothing in a name, a query or a token has a meaning for a tool', a
     await run(folder, tool, { baseUrl, dataset: hostile, query, token: hostile })
     const { url = '', authorization } = asked.pop() ?? {}
     const { pathname, searchParams } = new URL(url, baseUrl)
-    t.equal(asked.length, 0, tool.id)
+    const schema = asked.splice(0).map((each) => decodeURIComponent(each.url))
+    t.same(schema, tool.id === 'python' ? [`/v1/${hostile}/schema`] : [], tool.id)
     t.equal(authorization, `Bearer ${hostile}`, tool.id)
-    t.equal(decodeURIComponent(pathname), `/v1/${hostile}`, tool.id)
+    t.equal(decodeURIComponent(pathname), `/v1/${hostile}/export`, tool.id)
     t.equal(searchParams.get('x'), `eq.${hostile}\n+я`, tool.id)
     t.equal(searchParams.get('y'), hostile.replaceAll(/[&%#]/g, ''), tool.id)
   }
 })
+
+/** The rows of this month, of all datasets. */
+async function rowsUsed(world: World, token: string): Promise<number> {
+  const { months } = (await world.get('/v1/account', token)).body
+  return (months as readonly { readonly rows: number }[]).reduce((sum, { rows }) => sum + rows, 0)
+}
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -192,8 +213,16 @@ function cellOf(value: unknown): string | null {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-function cellsOfPage(text: string, columns: readonly string[]): Cells {
-  return cellsOfRows((JSON.parse(withTexts(text)) as { data: readonly Row[] }).data, columns)
+function same(cells: Cells): Cells {
+  return cells
+}
+
+/** Each decimal as JavaScript writes it. */
+function withoutZeros(cells: Cells): Cells {
+  const decimal = /^-?\d+\.\d+$/
+  return cells.map((row) =>
+    row.map((cell) => (cell !== null && decimal.test(cell) ? String(Number(cell)) : cell)),
+  )
 }
 
 function rowsOfLines(printed: string): readonly Row[] {

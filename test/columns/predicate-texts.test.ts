@@ -55,26 +55,12 @@ await t.test('in like, %, _ and \\ are ordinary letters, and * is allowed only a
   t.equal(passes(text, 'like', ['a\\*'], 'a\\b'), true)
   t.equal(passes(text, 'like', ['abc'], 'abc'), true, 'no * is equal')
   t.equal(passes(text, 'like', ['abc'], 'abcd'), false)
-  for (const pattern of ['a*b', 'a**', '**', '* *']) {
+  for (const pattern of ['a*b', 'a**', '**', '* *', '*a', '*a*']) {
     t.throws(() => filterPredicates(text, 'like', [pattern]), {
       code: 'bad_request',
       detail:
         'like on "x" takes one * at the end. Example: x=like.text*. ' +
         'For a text that contains *, use eq.',
-    })
-  }
-  for (const pattern of ['*a', '*a*']) {
-    t.throws(() => filterPredicates(text, 'like', [pattern]), {
-      code: 'bad_request',
-      detail:
-        'like on "x" finds texts by their beginning, with one * at the end. ' +
-        'For words anywhere in a text, use contains: x=contains.a',
-      correction: {
-        kind: 'filter',
-        column: 'x',
-        operator: 'like',
-        meant: { column: 'x', op: 'contains', value: 'a' },
-      },
     })
   }
   t.equal(passes(text, 'eq', ['a*'], 'a*'), true)

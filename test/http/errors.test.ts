@@ -39,7 +39,7 @@ await t.test('every 400 of the specification says what to correct', async (t) =>
     ['/v1/things?limit=0', /limit must be from 1 to 1000/],
     ['/v1/things?limit=ten', /limit must be a whole number, got "ten"/],
     ['/v1/things?select=id,id', /select names "id" twice/],
-    ['/v1/things?select=id&select=year', /"select" is given twice/],
+    ['/v1/things?select=id&select=id', /select names "id" twice/],
     ['/v1/things?id=eq.%', /percent-encoding.+%25/],
     ['/v1/things?id', /Parameter "id" has no value/],
   ]

@@ -58,10 +58,8 @@ await t.test('a filter is column, operator and all after the first dot', async (
     'id=': /there is no operator ""\. Write id=eq\.value/,
     'id=eq': /eq needs a value\. Write id=eq\.value/,
     'id=EQ.a1': /no operator "EQ"/,
-    'id=not.eq.a1': /no operator "not".+Did you mean "not_in"/,
-    'id=ilike.*a*': /no operator "ilike"\. For words anywhere in a text, .+ id=contains\.a$/,
+    'id=not.is.a1': /no operator "not".+Did you mean "not_in"/,
     'id=fts.': /no operator "fts"\..+ id=contains\.word$/,
-    'id=like.*a': /like on "id" .+ use contains: id=contains\.a$/,
     'id=contains. ': /contains on "id" needs at least one word\. Example: id=contains\.word/,
     'note=is_null.': /is_null takes no value\. Write note=is_null/,
     'note=not_null.true': /not_null takes no value/,
@@ -70,9 +68,6 @@ await t.test('a filter is column, operator and all after the first dot', async (
     ' id=eq.a1': /no column or parameter " id"\. Did you mean "id"/,
     '=eq.a1': /no column or parameter ""/,
     'nota=eq.even': /Did you mean "note"/,
-    'order=year.desc': /^There is no sorting; rows come in stored order\. Leave "order" out\./,
-    'Sort_By=id': /^There is no sorting; rows come in stored order\. Leave "Sort_By" out\./,
-    'offset=10': /no column or parameter "offset"/,
     'limt=10': /no column or parameter "limt"/,
   }
   for (const [query, detail] of Object.entries(refused)) {
@@ -88,6 +83,8 @@ await t.test('select gives the columns asked for, in the order asked for', async
   t.match(await text(['2110', 'year', 'id']), '{"data":[{"2110":0,"year":2022,"id":"a0"}]')
   t.match(await text(['year', '2110']), '{"data":[{"year":2022,"2110":0}]')
   t.match(await text(['note']), '{"data":[{"note":"even"}]')
+  const repeated = await world.get('/v1/things?limit=1&select=2110,year&select=id', token)
+  t.equal(repeated.text, await text(['2110', 'year', 'id']), 'as generated clients send a list')
   const all = (await world.get('/v1/things?limit=1', token)).text
   t.match(all, '{"data":[{"year":2022,"id":"a0","2110":0,"note":"even"}]')
   const inQuotes = await world.get('/v1/things?limit=1&select="2110",%22id%22', token)
@@ -95,12 +92,11 @@ await t.test('select gives the columns asked for, in the order asked for', async
   const refused: Readonly<Record<string, RegExp>> = {
     'select=': /select needs at least one value/,
     'select=id,': /select: element 2/,
-    'select=*': /no column or parameter "\*"/,
     'select=id,id': /names "id" twice/,
     'select=id, year': /no column or parameter " year"\. Did you mean "year"/,
     'select=(id)': /without brackets/,
-    'select=count(*)': /no column or parameter "count\(\*\)"/,
-    'select=id&select=id': /"select" is given twice/,
+    'select=id&select=year,id': /select names "id" twice/,
+    'select=id&select=': /select needs at least one value/,
     'limit=1&limit=1': /"limit" is given twice/,
     'cursor=a&cursor=a': /"cursor" is given twice/,
     'format=json&format=json': /"format" is given twice/,

@@ -94,7 +94,7 @@ await t.test('a limit, a filter and a cursor are changed without touching the re
   }
   t.strictSame(corrected(args, { kind: 'limit', meant: 1000 }), { ...args, limit: 1000 })
   const { cursor, ...fresh } = args
-  t.strictSame(corrected(args, { kind: 'drop-cursor' }), fresh)
+  t.strictSame(corrected(args, { kind: 'drop', key: 'cursor' }), fresh)
   t.equal(cursor, 'old')
   const filter = { column: 'year', op: 'eq', value: 2024 }
   t.strictSame(corrected(args, { kind: 'add-filter', filter }), {

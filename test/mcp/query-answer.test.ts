@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { plainColumn } from '../../src/columns/column.js'
 import type { Test } from 'tap'
 import { answerRoom, queryAnswer } from '../../src/mcp/query-answer.js'
 import { exactJsonText } from '../../src/query/exact-json.js'
@@ -227,8 +228,15 @@ await t.test('rows of any content fit in the answer, with the longest of the oth
       // Only the id of a version is read here.
       const version = { id: 'x'.repeat(16) } as Parameters<typeof queryAnswer>[0]['version']
       const lettersOf = (count: number) =>
-        exactJsonText(queryAnswer({ ...rest, version, columns, rows: rows.slice(0, count), quota }))
-          .length
+        exactJsonText(
+          queryAnswer({
+            ...rest,
+            version,
+            columns: columns.map((name) => plainColumn(name, { kind: 'scalar', name: 'VARCHAR' })),
+            rows: rows.slice(0, count),
+            quota,
+          }),
+        ).length
       if (lettersOf(fitting) > lettersMax) return false
       // What is left out would have been too much, but for the room that is kept for the rest.
       return fitting === rows.length || lettersOf(fitting + 1) > lettersMax - 1000

@@ -27,12 +27,11 @@ await t.test('each tool has a snippet, short, with the token and no other secret
   t.end()
 })
 
-await t.test('the format is the one that the snippet reads, whatever the query says', (t) => {
-  const query = 'format=parquet&a=eq.1&format=ndjson'
-  t.match(textOf('curl', { query }), /\/v1\/financials\?a=eq\.1'$/)
-  t.match(textOf('curl', { query: '' }), /\/v1\/financials'$/)
-  t.match(textOf('python', { query }), '/v1/financials?a=eq.1&format=parquet"')
-  t.match(textOf('python', { query: '' }), '/v1/financials?format=parquet"')
+await t.test('a snippet reads all rows in its own format, whatever the query says', (t) => {
+  const query = 'format=parquet&a=eq.1&limit=5&cursor=x&excel=true&format=ndjson'
+  t.match(textOf('curl', { query }), '/v1/financials/export?a=eq.1&format=csv')
+  t.match(textOf('python', { query: '' }), '/v1/financials/export?format=csv"')
+  t.match(textOf('javascript', { query }), '/v1/financials/export?a=eq.1&format=ndjson"')
   t.end()
 })
 
@@ -50,7 +49,7 @@ await t.test('the formula of Power Query is as it was read', (t) => {
   t.same(lines.slice(0, 7), [
     'let',
     '    Answer = Web.Contents("https://data.example.org", [',
-    '        RelativePath = "v1/financials",',
+    '        RelativePath = "v1/financials/export",',
     '        Query = [#"inn" = "in.0261012138,7708004767", #"year" = {"gte.2020", "lt.2024"}, #"format" = "csv"],',
     '        Headers = [Authorization = "Bearer das_demo_opendata"]',
     '    ]),',

@@ -78,7 +78,6 @@ await t.test('select takes columns in the order wanted, each once', (t) => {
     urlRefusal('select=Year'),
     /^There is no column or parameter "Year"\. Did you mean "year"\?/,
   )
-  t.match(urlRefusal('select=*'), /^There is no column or parameter "\*"\./)
   t.end()
 })
 
@@ -102,10 +101,6 @@ await t.test('the error for an unknown column or parameter names the nearest one
   t.equal(
     urlRefusal('innn=eq.5'),
     'There is no column or parameter "innn". Did you mean "inn"? GET /v1/things/schema lists the columns.',
-  )
-  t.equal(
-    urlRefusal('offset=5'),
-    'There is no column or parameter "offset". GET /v1/things/schema lists the columns.',
   )
   t.match(urlRefusal('=eq.5'), /^There is no column or parameter ""\./)
   t.match(urlRefusal('__proto__=eq.5'), /^There is no column or parameter "__proto__"\./)
@@ -132,7 +127,7 @@ await t.test('the error for an unknown operator names the nearest one and all ot
     `Column "inn": there is no operator "equals". Did you mean "eq"? ${has}`,
   )
   t.equal(
-    urlRefusal('inn=is.null'),
+    urlRefusal('inn=is.5'),
     `Column "inn": there is no operator "is". Did you mean "in" or "isdistinct" or "is_null"? ${has}`,
   )
   t.equal(
@@ -193,7 +188,10 @@ await t.test('the error for a JSON value of the wrong kind asks for a string', (
 })
 
 await t.test('a JSON filter has the values that its operator takes', (t) => {
-  t.equal(filterRefusal('eq', 'inn'), 'Column "inn": eq needs a value.')
+  t.equal(
+    filterRefusal('eq', 'inn'),
+    'Column "inn": eq needs a value. Empty values are found by is_null.',
+  )
   t.equal(filterRefusal('eq', 'inn', ['5']), 'Column "inn": eq takes one value.')
   t.equal(filterRefusal('in', 'inn', '5'), 'Column "inn": in takes a list of values.')
   t.equal(filterRefusal('in', 'inn'), 'Column "inn": in takes a list of values.')

@@ -1,6 +1,6 @@
 import { errorCodes, errorMeaning, errorStatus } from '../../errors.js'
 import type { ErrorCode } from '../../errors.js'
-import type { PageFormat } from '../../query/page-format.js'
+import type { pageFormats } from '../../query/page-format.js'
 import { mediaTypes } from '../page-formats.js'
 import { refTo } from './json.js'
 import type { Json } from './json.js'
@@ -43,6 +43,10 @@ export const headers: Readonly<Record<string, Json>> = {
     schema: text,
   },
   'X-Dataset-Version': { description: 'The version that was read.', schema: text },
+  'Content-Disposition': {
+    description: 'A name for the file, of dataset and version, in formats that are files.',
+    schema: text,
+  },
   'X-Next-Cursor': {
     description: 'The `cursor` of the next page, in formats with no room for it.',
     schema: text,
@@ -113,19 +117,21 @@ export function jsonAnswer(description: string, schema: string, names: readonly 
   }
 }
 
-/** Data in these formats. `schema` is that of JSON; binary data has none (OpenAPI 3.1). */
+/** Data in these formats. `schema` is that of JSON. Without types, clients would lose that type. */
 export function dataAnswer(
   description: string,
-  formats: readonly PageFormat[],
+  formats: readonly (typeof pageFormats)[number][],
   schema: string,
   names: readonly string[],
 ): Json {
   const text = { schema: { type: 'string' } }
-  const bodies: Readonly<Record<PageFormat, Json>> = {
+  const binary = { schema: { type: 'string', format: 'binary' } }
+  const bodies: Readonly<Record<(typeof pageFormats)[number], Json>> = {
     json: { schema: refTo('schemas', schema) },
     ndjson: text,
     csv: text,
-    parquet: {},
+    parquet: binary,
+    xlsx: binary,
   }
   const content = formats.map((format) => [mediaTypes[format].split(';', 1)[0], bodies[format]])
   return { description, headers: headerRefs(names), content: Object.fromEntries(content) as Json }

@@ -16,7 +16,8 @@ import { filterRefs } from './parameters.js'
 import { questionExample } from './question-body.js'
 
 const versionHeaders = ['X-Dataset-Version', 'Last-Modified', 'X-Scope']
-const dataHeaders = ['ETag', ...versionHeaders, 'X-Rows-Charged', ...limits, ...quotas]
+const fileHeaders = [...versionHeaders, 'Content-Disposition']
+const dataHeaders = ['ETag', ...fileHeaders, 'X-Rows-Charged', ...limits, ...quotas]
 const pageHeaders = [...dataHeaders, 'X-Next-Cursor', 'Link']
 const topHeaders = [...dataHeaders, 'X-Truncated']
 const groupHeaders = [...topHeaders, 'X-Groups', 'X-Rows-Met']
@@ -66,6 +67,7 @@ function pageOperation(dataset: ReferenceDataset): Json {
       refTo('parameters', `${name}.limit`),
       refTo('parameters', 'cursor'),
       refTo('parameters', 'format'),
+      refTo('parameters', 'excel'),
       refTo('parameters', 'If-None-Match'),
       ...filterRefs(dataset),
     ],
@@ -102,6 +104,7 @@ function topOperation(dataset: ReferenceDataset): Json {
       refTo('parameters', `${name}.select`),
       refTo('parameters', `${name}.limit`),
       refTo('parameters', 'format'),
+      refTo('parameters', 'excel'),
       refTo('parameters', 'If-None-Match'),
       ...filterRefs(dataset, ['by']),
     ],
@@ -118,6 +121,7 @@ function aggregateOperation(dataset: ReferenceDataset): Json {
     parameters: [
       ...aggregateRefs(dataset),
       refTo('parameters', 'format'),
+      refTo('parameters', 'excel'),
       refTo('parameters', 'If-None-Match'),
       ...filterRefs(dataset, aggregateNames),
     ],
@@ -159,7 +163,7 @@ function schemaOperation(): Json {
 
 function exportOperation(dataset: ReferenceDataset): Json {
   const { name } = dataset
-  const headers = [...versionHeaders, ...limits, ...quotas]
+  const headers = [...fileHeaders, ...limits, ...quotas]
   return {
     description:
       'Every row that the filters find, page by page from one version, charged as it goes. In ' +

@@ -24,6 +24,14 @@ export const sharedParameters: Readonly<Record<string, Json>> = {
     description: 'The format of the page; it goes before the header `Accept`.',
     schema: { type: 'string', enum: pageFormats, default: 'json' },
   },
+  excel: {
+    name: 'excel',
+    in: 'query',
+    description:
+      'With `format=csv`: CSV that Excel opens by a double click, with a byte order mark and the ' +
+      'separator of the language in `Accept-Language`.',
+    schema: { type: 'boolean', default: false },
+  },
   'export.format': {
     name: 'format',
     in: 'query',
@@ -73,7 +81,8 @@ function selectParameter(columns: readonly Column[]): Json {
   return {
     name: 'select',
     in: 'query',
-    description: 'Columns of the answer, in the order wanted; all of them when left out.',
+    description:
+      'Columns of the answer, in the order wanted; all of them when left out. May be repeated.',
     style: 'form',
     explode: false,
     schema: {

@@ -29,7 +29,13 @@ export function questionSchema({ name, limit }: ReferenceDataset): Json {
         minItems: 1,
         uniqueItems: true,
       },
-      limit: { type: 'integer', minimum: 1, maximum: limit.max, default: limit.default },
+      // With a default, generated types would require the key.
+      limit: {
+        type: 'integer',
+        minimum: 1,
+        maximum: limit.max,
+        description: `Rows of the page; ${limit.default} when left out.`,
+      },
       cursor: questionFields.cursor,
     },
     additionalProperties: false,

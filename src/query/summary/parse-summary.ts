@@ -5,7 +5,7 @@ import { quoted } from '../../text.js'
 import { parseExactJson } from '../exact-json.js'
 import { questionFields, rawFilter, withReadLists } from '../parse-json.js'
 import { parseFormat, parseLimit, readParameters } from '../parse-url.js'
-import { meantOperator } from '../read-filters.js'
+import { meantOperator } from '../common-mistakes.js'
 import { shapeReader, withoutEmpty } from '../read-shape.js'
 import { havingMax } from './raw-summary.js'
 import type { RawHaving, RawSummary } from './raw-summary.js'
@@ -13,7 +13,8 @@ import type { RawHaving, RawSummary } from './raw-summary.js'
 /** The fields of a summary that are lists. */
 export const summaryLists: readonly string[] = ['filters', 'group', 'measures', 'having', 'order']
 
-const parameterNames = ['group', 'measures', 'order', 'limit', 'labels', 'format']
+const parameterNames = ['limit', 'labels', 'format', 'excel']
+const listNames = ['group', 'measures', 'order', 'having']
 
 /**
  * Parses the summary of a raw query string,
@@ -23,19 +24,20 @@ const parameterNames = ['group', 'measures', 'order', 'limit', 'labels', 'format
  *   a format that is not served
  */
 export function parseSummaryUrl(query: string): RawSummary {
-  const { filters, parameters, repeated } = readParameters(query, parameterNames, 'having')
+  const { filters, parameters, lists } = readParameters(query, parameterNames, listNames)
   const given = (name: string) => parameters.get(name) || undefined
+  const list = (name: string) => lists.get(name)?.filter((text) => text !== '')
   return {
     filters,
     ...parseParts({
-      group: given('group'),
-      measures: given('measures'),
-      order: given('order'),
-      having: repeated,
+      group: list('group'),
+      measures: list('measures'),
+      order: list('order'),
+      having: lists.get('having') ?? [],
     }),
     limit: parseLimit(given('limit')),
     labels: parseLabels(given('labels')),
-    format: parseFormat(given('format')),
+    format: parseFormat(given('format'), given('excel')),
   }
 }
 
@@ -76,7 +78,7 @@ const SummarySchema = Type.Object(
   },
 )
 
-const readSummaryShape = shapeReader(SummarySchema, 'the body')
+const readSummaryShape = shapeReader(SummarySchema, 'the body', 'aggregate')
 
 /**
  * Parses the summary of a JSON text. An empty text, an empty list and null count as absent.

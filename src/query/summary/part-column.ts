@@ -5,14 +5,10 @@ import type { Column } from '../../columns/column.js'
 import { badRequest } from '../../errors.js'
 import type { ServiceError } from '../../errors.js'
 import { didYouMean, nearestNames, quoted } from '../../text.js'
+import { visibleColumn } from '../check-parts.js'
 
 /** The parameters of a summary that are lists of calls. */
 export type PartKey = 'group' | 'measures' | 'having' | 'order' | 'by'
-
-/** The visible column of a name. */
-export function visibleColumn({ columns }: Access, name: string): Column | undefined {
-  return columns.find((column) => column.name === name)
-}
 
 /**
  * Returns the visible column that an element names. A hidden column is refused exactly like a

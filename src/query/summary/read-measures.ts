@@ -14,15 +14,9 @@ import {
 import { badRequest } from '../../errors.js'
 import type { DefinedMeasure } from '../../registry/measures.js'
 import { didYouMean, nearestNames, quoted } from '../../text.js'
+import { visibleColumn } from '../check-parts.js'
 import type { Aggregate, Measure } from '../summary.js'
-import {
-  callText,
-  eachOnce,
-  findPartColumn,
-  partError,
-  visibleColumn,
-  writtenCall,
-} from './part-column.js'
+import { callText, eachOnce, findPartColumn, partError, writtenCall } from './part-column.js'
 import { distinctMax, measuresMax } from './raw-summary.js'
 import type { RawSummary } from './raw-summary.js'
 

@@ -13,7 +13,7 @@ import type { Filter } from '../read-filters.js'
 import type { GroupBy, Measure, Summary } from '../summary.js'
 import { groupCells, groupCharge } from './charge.js'
 import { groupsLimit } from './raw-summary.js'
-import { eachOnce, visibleColumn, writtenCall } from './part-column.js'
+import { eachOnce, writtenCall } from './part-column.js'
 import type { RawSummary } from './raw-summary.js'
 import { readGroups } from './read-groups.js'
 import { readMeasures } from './read-measures.js'
@@ -50,7 +50,7 @@ export async function resolveSummary(
 ): Promise<ResolvedSummary> {
   const tariff = tariffOf(access)
   const raw = question()
-  const find = (name: string) => findFilterColumn(access, name)
+  const find = (name: string) => findColumn(access, name, 'aggregate')
   const filters = isLong(raw)
     ? await readFiltersInTurns(raw.filters, find)
     : readFilters(raw.filters, find)
@@ -80,28 +80,6 @@ export async function resolveSummary(
     chargePerGroup: groupCharge(cells, access.columns.length, tariff),
     key: summaryKey(summary, filtersKey(filters), format),
   }
-}
-
-/** Parameters that other services and pages of rows have, and what takes their place here. */
-const otherParameters: ReadonlyMap<string, string> = new Map([
-  ['group_by', 'group'],
-  ['groupby', 'group'],
-  ['measure', 'measures'],
-  ['metrics', 'measures'],
-  ['aggregate', 'measures'],
-  ['sort', 'order'],
-  ['sort_by', 'order'],
-  ['order_by', 'order'],
-  ['orderby', 'order'],
-  ['select', 'group and measures'],
-  ['cursor', 'a larger limit'],
-  ['offset', 'a larger limit'],
-])
-
-function findFilterColumn(access: Access, name: string): Column {
-  const other = otherParameters.get(name.toLowerCase())
-  if (other === undefined || visibleColumn(access, name)) return findColumn(access, name)
-  throw badRequest(`Aggregates have no parameter ${quoted(name)}. Use ${other}.`)
 }
 
 /** What a group costs; null if aggregates are switched off for the dataset or the plan. */

@@ -1,8 +1,7 @@
 import Type from 'typebox'
 import { badRequest } from '../../errors.js'
 import { questionFields, rawFilter } from '../parse-json.js'
-import { parseList } from '../parse-list.js'
-import { parseFormat, parseLimit, readParameters } from '../parse-url.js'
+import { parseFormat, parseLimit, parseSelect, readParameters } from '../parse-url.js'
 import type { RawQuestion } from '../raw-question.js'
 import { parseDirectedCalls } from '../../columns/call-text.js'
 import type { DirectedCall } from '../../columns/call-text.js'
@@ -12,7 +11,7 @@ export interface RawTop extends Omit<RawQuestion, 'cursor'> {
   readonly by: DirectedCall
 }
 
-const parameterNames = ['by', 'select', 'limit', 'format']
+const parameterNames = ['by', 'limit', 'format', 'excel']
 
 /**
  * Parses the top of a raw query string, `by=-2400&year=eq.2024&select=inn,2400&limit=20`. An empty
@@ -21,15 +20,15 @@ const parameterNames = ['by', 'select', 'limit', 'format']
  *   a format that is not served
  */
 export function parseTopUrl(query: string): RawTop {
-  const { filters, parameters } = readParameters(query, parameterNames)
+  const { filters, parameters, lists } = readParameters(query, parameterNames, ['select'])
   const given = (name: string) => parameters.get(name) || undefined
-  const select = given('select')
+  const select = lists.get('select')?.filter((text) => text !== '')
   return {
     by: parseBy(given('by')),
     filters,
-    select: select === undefined ? null : parseList(select, 'select'),
+    select: select?.length === 0 ? null : parseSelect(select),
     limit: parseLimit(given('limit')),
-    format: parseFormat(given('format')),
+    format: parseFormat(given('format'), given('excel')),
   }
 }
 

@@ -2,13 +2,13 @@ import type { Access } from '../../access/access.js'
 import { isOrdered } from '../../columns/functions.js'
 import { badRequest } from '../../errors.js'
 import { quoted } from '../../text.js'
-import { checkLimit, findColumn, selectColumns } from '../check-parts.js'
+import { checkLimit, findColumn, selectColumns, visibleColumn } from '../check-parts.js'
 import { rowFormatOf } from '../page-format.js'
 import type { PageFormat } from '../page-format.js'
 import { isLong } from '../raw-question.js'
 import { filtersKey, readFilters, readFiltersInTurns } from '../read-filters.js'
 import type { Filter } from '../read-filters.js'
-import { findPartColumn, meantDirection, partError, visibleColumn } from '../summary/part-column.js'
+import { findPartColumn, meantDirection, partError } from '../summary/part-column.js'
 import type { Top } from '../top.js'
 import type { RawTop } from './parse-top.js'
 
@@ -33,7 +33,7 @@ export async function resolveTop(
   raw: RawTop,
   usualLimit = access.dataset.limit.default,
 ): Promise<ResolvedTop> {
-  const find = (name: string) => findColumn(access, name)
+  const find = (name: string) => findColumn(access, name, 'top')
   const filters = isLong(raw)
     ? await readFiltersInTurns(raw.filters, find)
     : readFilters(raw.filters, find)

@@ -137,7 +137,7 @@ export function pageOf(
     ...cost,
     tag: cut === null ? head.tag : null,
     rows: sent,
-    columns: columns.map(({ name }) => name),
+    columns,
     hasMore: last !== null,
     nextCursor: last && (cursorAfter?.(last) ?? null),
     cut,

@@ -271,8 +271,8 @@ await t.test('a wrong order or condition is refused with the right text', async 
     [`${query}having=n.gt`, 'having: "n.gt" can\'t be read.'],
     [`${query}limit=0`, 'limit must be from 1 to 10000'],
     [`${query}limit=10001`, 'limit must be from 1 to 10000'],
-    [`${query}cursor=x`, 'Aggregates have no parameter "cursor". Use a larger limit.'],
-    [`${query}group_by=x`, 'Aggregates have no parameter "group_by". Use group.'],
+    [`${query}cursor=x`, 'There is no parameter "cursor". There is one page: use a larger limit.'],
+    [`${query}group_by=x`, 'There is no parameter "group_by". Use group.'],
     [`${query}nothing=x`, 'There is no column or parameter "nothing".'],
     [`${query}labels=yes`, 'labels must be true, ru or false, got "yes".'],
   ])

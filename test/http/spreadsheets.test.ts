@@ -1,0 +1,121 @@
+import t from 'tap'
+import { isError } from '../support/answers.js'
+import { startThings } from '../support/things.js'
+import { startTyped } from '../support/typed.js'
+import { startWorld } from '../support/world.js'
+import type { Answer } from '../support/world.js'
+
+const xlsx = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
+const page = '/v1/things?year=gte.2023&select=id,year,note&limit=4'
+
+const charged = ({ headers }: Answer) => headers['x-rows-charged']
+
+await t.test('XLSX is a format like the others: charged, tagged, walked, by Accept', async (t) => {
+  const world = await startThings(t)
+  const { token } = world.subscribe(['things:pro'])
+  const answer = await world.get(`${page}&format=xlsx`, token)
+  t.equal(answer.status, 200)
+  t.equal(answer.headers['content-type'], xlsx)
+  t.match(answer.text, /^PK/)
+  t.equal(charged(answer), '4')
+  t.type(answer.headers['x-next-cursor'], 'string')
+  t.equal(answer.headers['content-encoding'], undefined)
+  const tag = String(answer.headers['etag'])
+  const again = await world.get(`${page}&format=xlsx`, token, { headers: { 'if-none-match': tag } })
+  t.equal(again.status, 304)
+  t.equal(charged(again), undefined)
+  t.not(tag, (await world.get(page, token)).headers['etag'])
+  const accepted = await world.get(page, token, { headers: { accept: xlsx } })
+  t.equal(accepted.headers['content-type'], xlsx)
+  const head = await world.get(`${page}&format=xlsx`, token, { method: 'HEAD' })
+  t.match(head.headers['content-disposition'], /\.xlsx"$/)
+  for (const url of ['top?by=-2110&limit=2', 'aggregate?group=year&measures=count']) {
+    const { status, headers } = await world.get(`/v1/things/${url}&format=xlsx`, token)
+    t.strictSame([status, headers['content-type']], [200, xlsx], url)
+  }
+  const posted = await world.get('/v1/things/query', token, {
+    method: 'POST',
+    headers: { accept: xlsx, 'content-type': 'application/json' },
+    body: '{"limit":1}',
+  })
+  t.equal(posted.headers['content-type'], xlsx)
+  const exported = await world.get('/v1/things/export?format=xlsx', token)
+  isError(t, exported, 'not_acceptable', /An export is ndjson or csv/)
+  const tiny = world.subscribe(['things:tiny']).token
+  t.equal(charged(await world.get('/v1/things?format=xlsx', tiny)), '7', 'a quota cuts it')
+})
+
+await t.test('a format for files has a name of dataset and version', async (t) => {
+  const world = await startThings(t)
+  const { token } = world.subscribe(['things:pro'])
+  for (const format of ['csv', 'parquet', 'xlsx']) {
+    const { headers } = await world.get(`${page}&format=${format}`, token)
+    const version = String(headers['x-dataset-version'])
+    t.equal(headers['content-disposition'], `attachment; filename="things-${version}.${format}"`)
+  }
+  for (const format of ['json', 'ndjson']) {
+    const { headers } = await world.get(`${page}&format=${format}`, token)
+    t.equal(headers['content-disposition'], undefined, format)
+  }
+})
+
+await t.test('what Excel cannot hold is refused before it is charged', async (t) => {
+  const world = await startWorld(t, {
+    files: {
+      'data/long.parquet': `SELECT i AS id, repeat('ж', 32766 + i) AS text, [repeat('a', 40000)] AS list
+        FROM range(3) t(i)`,
+    },
+    registry: `datasets: {long: {title: Long, files: data/long.parquet,
+      plans: {all: {rows_per_month: 1000, history: all, price_rub: 0}}}}`,
+  })
+  const { token } = world.subscribe(['long:all'])
+  const fits = await world.get('/v1/long?select=id,text&limit=2&format=xlsx', token)
+  t.equal(fits.status, 200, 'characters, not bytes')
+  const left = fits.headers['x-quota-rows-remaining']
+  const refused = [
+    ['select=text', /at most 32767 characters in a cell; column "text" has 32768 in row 3 of this/],
+    [
+      'select=list&limit=1',
+      /column "list" has 40004 in row 1 .+ Send format=csv or format=parquet/,
+    ],
+  ] as const
+  for (const [query, detail] of refused) {
+    const answer = await world.get(`/v1/long?${query}&format=xlsx`, token)
+    isError(t, answer, 'bad_request', detail, query)
+    t.equal(answer.headers['x-quota-rows-remaining'], left, 'not charged')
+  }
+})
+
+await t.test('CSV for Excel has a mark, and the separator of the language', async (t) => {
+  const world = await startTyped(t)
+  const { token } = world.subscribe(['typed:pro'])
+  const ask = async (language: string, query = '&excel=true') => {
+    const url = `/v1/typed?select=id,dec,text&limit=4&format=csv${query}`
+    return world.get(url, token, { headers: { 'accept-language': language } })
+  }
+  const english = await ask('en-US,en;q=0.9,ru;q=0.8')
+  t.equal(english.headers['content-type'], 'text/csv; charset=utf-8; header=present')
+  t.match(english.headers['vary'], 'Accept-Language')
+  const commas = '\ufeffid,dec,text\r\n1,10.00,plain\r\n2,10.01,"a,b"\r\n'
+  t.equal(english.text.slice(0, commas.length), commas)
+  const russian = await ask('ru-RU,ru;q=0.9,en;q=0.8')
+  const semicolons = '\ufeffid;dec;text\r\n1;10,00;plain\r\n2;10,01;"a,b"\r\n'
+  t.equal(russian.text.slice(0, semicolons.length), semicolons)
+  t.ok(russian.text.endsWith('4;9999999999999999,99;""\r\n'))
+  t.not(russian.headers['etag'], english.headers['etag'])
+  for (const [language, separator] of [
+    ['de', ';'],
+    ['es-MX', ','],
+    ['*', ','],
+    ['', ','],
+    ['xx-yy-zz, ru;q=0', ','],
+  ] as const) {
+    t.match((await ask(language)).text, `id${separator}dec`, language)
+  }
+  const plain = await ask('ru', '')
+  t.match(plain.text, /^id,dec,text\r\n1,10\.00/, 'CSV stays CSV')
+  t.equal((await ask('ru', '&excel=false')).text, plain.text)
+  isError(t, await ask('ru', '&excel=yes'), 'bad_request', /excel must be true or false/)
+  const other = await world.get('/v1/typed?format=json&excel=true', token)
+  isError(t, other, 'bad_request', /excel=true needs format=csv/)
+})
