@@ -10,7 +10,10 @@ import { didYouMean, nearestNames, quoted } from '../../text.js'
 export type PartKey = 'group' | 'measures' | 'having' | 'order' | 'by'
 
 /** The visible column of a name. */
-export function visibleColumn({ columns }: Access, name: string): Column | undefined {
+export function visibleColumn(
+  { columns }: Pick<Access, 'columns'>,
+  name: string,
+): Column | undefined {
   return columns.find((column) => column.name === name)
 }
 
