@@ -116,7 +116,13 @@ function trialOf(
 ): Trial {
   const token = hasDemo ? demoToken : null
   const [, query = ''] = hasDemo ? firstPath(name).split('?', 2) : []
-  const request = { baseUrl: base, dataset: name, query, token: token ?? 'YOUR_TOKEN' }
+  const request = {
+    baseUrl: base,
+    dataset: name,
+    kind: 'rows' as const,
+    query,
+    token: token ?? 'YOUR_TOKEN',
+  }
   return { token, query, line: snippetsOf(request)[0]?.text ?? '' }
 }
 

@@ -4,6 +4,8 @@ export interface SnippetRequest {
   /** The service's address, without a trailing slash. */
   readonly baseUrl: string
   readonly dataset: string
+  /** What is asked for: pages of rows, or one answer of groups. */
+  readonly kind: 'rows' | 'aggregate'
   /** Encoded, without "?". */
   readonly query: string
   readonly token: string
@@ -17,7 +19,7 @@ export interface Snippet {
 }
 
 /**
- * Code for each tool that reads one page of a question without changing a value. Any name, query
+ * Code for each tool that reads one answer to a question without changing a value. Any name, query
  * and token is safe to paste, because it is quoted by the rules of the tool's language.
  *
  * This file also runs in the browser, so it imports nothing from Node.js.
@@ -47,9 +49,12 @@ answer = urllib.request.urlopen(request)
 # Parquet keeps the type of every column and every digit.
 rows = pd.read_parquet(io.BytesIO(answer.read()), dtype_backend="pyarrow")
 print(rows)
-# The next page is the same address with &cursor= and this; the last page has none.
+${ofPages(
+  request,
+  `# The next page is the same address with &cursor= and this; the last page has none.
 next_cursor = answer.headers["X-Next-Cursor"]
-`
+`,
+)}`
 }
 
 function rText(request: SnippetRequest): string {
@@ -60,8 +65,10 @@ function rText(request: SnippetRequest): string {
 # Every column is text, so that codes keep leading zeros; as.numeric() converts a column.
 rows <- read.csv(page, colClasses = "character", na.strings = "",
                  check.names = FALSE, encoding = "UTF-8")
-# The next page is the same address with &cursor= and the answer's header X-Next-Cursor.
-print(rows)
+${ofPages(
+  request,
+  "# The next page is the same address with &cursor= and the answer's header X-Next-Cursor.\n",
+)}print(rows)
 `
 }
 
@@ -70,8 +77,10 @@ function duckdbText(request: SnippetRequest): string {
   return `CREATE OR REPLACE SECRET datasets (TYPE http, SCOPE ${sqlText(`${request.baseUrl}/`)},
   BEARER_TOKEN ${sqlText(request.token)});
 FROM read_parquet(${sqlText(urlOf(request, 'parquet'))});
--- The next page is the same address with &cursor= and the answer's header X-Next-Cursor.
-`
+${ofPages(
+  request,
+  "-- The next page is the same address with &cursor= and the answer's header X-Next-Cursor.\n",
+)}`
 }
 
 function javascriptText(request: SnippetRequest): string {
@@ -80,10 +89,12 @@ function javascriptText(request: SnippetRequest): string {
 })
 if (!answer.ok) throw new Error(await answer.text())
 // JavaScript rounds numbers of more than 15 digits; with format=csv they are text.
-const { data, next_cursor } = await answer.json()
+const { data${ofPages(request, ', next_cursor')} } = await answer.json()
 console.log(data)
-// The next page is the same address with &cursor= and next_cursor; it is null on the last.
-`
+${ofPages(
+  request,
+  '// The next page is the same address with &cursor= and next_cursor; it is null on the last.\n',
+)}`
 }
 
 /**
@@ -91,18 +102,22 @@ console.log(data)
  * address is computed.
  */
 function powerQueryText(request: SnippetRequest): string {
-  const { baseUrl, dataset, token } = request
+  const { baseUrl, token } = request
+  const header = "cursor, from the answer's header X-Next-Cursor."
+  const nextPage = `\n    // The next page has one more field in Query, ${header}`
   return `let
     Answer = Web.Contents(${mText(baseUrl)}, [
-        RelativePath = ${mText(`v1/${encodeURIComponent(dataset)}`)},
+        RelativePath = ${mText(pathOf(request))},
         Query = [${mFields(parametersOf(request, 'csv'))}],
         Headers = [Authorization = ${mText(`Bearer ${token}`)}]
     ]),
     Cells = Csv.Document(Answer, [Delimiter = ",", Encoding = 65001, QuoteStyle = QuoteStyle.Csv]),
     // Every column is text, so that codes keep leading zeros. Set the types of numbers yourself.
     Rows = Table.PromoteHeaders(Cells, [PromoteAllScalars = true])
-    // If you are asked for credentials, choose Anonymous: the token is in Headers.
-    // The next page has one more field in Query, cursor, from the answer's header X-Next-Cursor.
+    // If you are asked for credentials, choose Anonymous: the token is in Headers.${ofPages(
+      request,
+      nextPage,
+    )}
 in
     Rows
 `
@@ -112,10 +127,22 @@ function mcpText({ baseUrl, token }: SnippetRequest): string {
   return JSON.stringify(mcpConfiguration(baseUrl, token), null, 2)
 }
 
-/** The query has only letters, digits and `*-._,%+&=`, which curl does not change. */
+/** A text about the next page; empty where an answer has no pages. */
+function ofPages({ kind }: SnippetRequest, text: string): string {
+  return kind === 'rows' ? text : ''
+}
+
+/** The path of a request, relative to the service's address. */
+function pathOf({ dataset, kind }: Pick<SnippetRequest, 'dataset' | 'kind'>): string {
+  return `v1/${encodeURIComponent(dataset)}${kind === 'rows' ? '' : '/aggregate'}`
+}
+
+/** The query has only letters, digits and `*-._,:/()%+&=`, which curl does not change. */
 function urlOf(request: SnippetRequest, format?: 'csv' | 'parquet'): string {
-  const path = `${request.baseUrl}/v1/${encodeURIComponent(request.dataset)}`
-  const query = parametersOf(request, format).toString().replaceAll('%2C', ',')
+  const path = `${request.baseUrl}/${pathOf(request)}`
+  const query = parametersOf(request, format)
+    .toString()
+    .replace(/%(?:28|29|2C|2F|3A)/g, decodeURIComponent)
   return query === '' ? path : `${path}?${query}`
 }
 

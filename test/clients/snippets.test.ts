@@ -120,7 +120,13 @@ await t.test('what each snippet reads is the page, cell by cell', async (t) => {
     const exact = cellsOfPage(page.text, columns)
     t.equal(page.body.data.length, count, query)
     for (const tool of tools) {
-      const printed = await run(world.folder, tool, { baseUrl, dataset, query, token })
+      const printed = await run(world.folder, tool, {
+        baseUrl,
+        dataset,
+        kind: 'rows',
+        query,
+        token,
+      })
       // JavaScript has no 240000.00: there a number is what JSON.parse makes of it.
       const expected = tool.id === 'javascript' ? cellsOfRows(page.body.data, columns) : exact
       t.same(tool.cells(printed, columns), expected, `${tool.id}: ${query}`)
@@ -132,7 +138,7 @@ await t.test('the MCP configuration lets a client in, with the token that it nam
   const world = await startShipped(t)
   const baseUrl = `http://127.0.0.1:${await listen(world)}`
   const { token } = world.subscribe(['procurement:pro'])
-  const request = { baseUrl, dataset: 'procurement', query: '', token }
+  const request = { baseUrl, dataset: 'procurement', kind: 'rows' as const, query: '', token }
   const text = snippetsOf(request).find(({ id }) => id === 'mcp')?.text ?? ''
   const { datasets } = (JSON.parse(text) as { mcpServers: { datasets: ServerEntry } }).mcpServers
   const client = new Client({ name: 'snippet', version: '1.0.0' })
@@ -164,7 +170,10 @@ await t.test('nothing in a name, a query or a token has a meaning for a tool', a
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const query = `x=eq.${encodeURIComponent(`${hostile}\n+я`)}&y=${hostile.replaceAll(/[&%#]/g, '')}`
   for (const tool of tools) {
-    await run(folder, tool, { baseUrl, dataset: hostile, query, token: hostile })
+    await run(folder, tool, {
+      ...{ baseUrl, dataset: hostile, query, token: hostile },
+      kind: 'rows',
+    })
     const { url = '', authorization } = asked.pop() ?? {}
     const { pathname, searchParams } = new URL(url, baseUrl)
     t.equal(asked.length, 0, tool.id)

@@ -4,6 +4,7 @@ import { snippetsOf } from '../../src/portal/snippets.js'
 const request = {
   baseUrl: 'https://data.example.org',
   dataset: 'financials',
+  kind: 'rows' as const,
   query: 'inn=in.0261012138,7708004767&year=gte.2020&year=lt.2024',
   token: 'das_demo_opendata',
 }
