@@ -39,7 +39,7 @@ export const russianWords: PortalWords = {
   skip: 'К содержанию',
   languages: 'Язык',
   menu: 'Главное меню',
-  navigation: { datasets: 'Наборы данных', reference: 'Справочник API', usage: 'Использование' },
+  navigation: { datasets: 'Наборы данных', reference: 'Справочник API', usage: 'Мой расход' },
   footer: 'Без cookie и слежки. Ваш токен остаётся в этой вкладке.',
 
   headline: 'Таблицы с данными — одним запросом',
@@ -127,8 +127,8 @@ export const russianWords: PortalWords = {
   retryAfter: (seconds) => `Подождите ${number(seconds)} с и выполните запрос ещё раз.`,
   page: (page) => `Страница ${number(page)}`,
   pageRows: (rows) => `${number(rows)} ${plural(rows, rowForms)}`,
-  previous: 'Назад',
-  next: 'Дальше',
+  previous: 'Предыдущая страница',
+  next: 'Следующая страница',
   result: 'Строки ответа',
   charged: (rows) => `Ответ стоил ${number(rows)} ${plural(rows, costForms)}`,
   rowsLeft: (rows) =>
@@ -191,7 +191,7 @@ export const russianWords: PortalWords = {
   measuresOf: 'Показатели',
   groupsOf: 'Группы',
 
-  usage: 'Использование',
+  usage: 'Мой расход',
   usageText:
     'Введите токен, чтобы увидеть, что он может и сколько израсходовано. Токен хранится только в ' +
     'этой вкладке и исчезает, когда её закрывают.',
@@ -205,8 +205,8 @@ export const russianWords: PortalWords = {
   noEnd: 'Бессрочно',
   used: 'Использовано',
   left: 'Осталось',
-  resets: 'Обнулится',
-  unlimited: 'Не считается',
+  resets: 'Обновится',
+  unlimited: 'Без ограничений',
   overAll: 'По всем наборам вместе',
   thisMonth: 'Этот месяц',
   months: 'Строки по месяцам',
