@@ -1,18 +1,15 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pino } from 'pino'
 import { chromium } from 'playwright-core'
 import type { Page } from 'playwright-core'
-import { buildApp } from '../src/app.js'
-import { readConfig } from '../src/config.js'
 import { ControlStore } from '../src/control/store/store.js'
 import { createSubscription } from '../src/control/subscriptions.js'
 import { chargeAll, periodOf } from '../src/control/usage.js'
-import { buildPortal } from './build/portal.js'
-import { makeFolder } from './harness/fixture.js'
+import { bareEnvironment, launcher, makeFolder } from './harness/fixture.js'
 import { text } from './harness/options.js'
 import { runScript } from './harness/script.js'
 import type { Run } from './harness/script.js'
+import { startServer } from './harness/server.js'
 
 const command = {
   name: 'screenshots',
@@ -25,6 +22,8 @@ const command = {
 const publicUrl = 'https://data.example.org'
 const desktop = { width: 1080, height: 720 }
 const phone = { width: 360, height: 780 }
+
+const byYear = '#analyse?group=year,inn,name&measures=sum(2110),net_margin&limit=100&labels=true'
 
 /** Brings what a picture shows into view. */
 type Prepare = (page: Page) => Promise<void>
@@ -50,6 +49,7 @@ function shotsWith(token: string): readonly Shot[] {
     ['explorer', financials, desktop, 'light', query],
     ['explorer-dark', '/datasets/financials?lang=ru', desktop, 'dark', chart],
     ['explorer-phone', financials, phone, 'dark', chart],
+    ['analyse', `${financials}${byYear}`, desktop, 'light', analysis],
     ['columns', financials, desktop, 'light', search],
     ['snippets', financials, desktop, 'light', python],
     ['reference', '/docs', desktop, 'light', operations],
@@ -61,6 +61,11 @@ async function query(page: Page): Promise<void> {
   await page.locator('button.primary').click()
   await page.locator('table.data').waitFor()
   await scrollTo(page, '#explorer')
+}
+
+async function analysis(page: Page): Promise<void> {
+  await page.locator('.chart').waitFor()
+  await page.evaluate('document.querySelector(".chart").scrollIntoView({ block: "center" })')
 }
 
 async function chart(page: Page): Promise<void> {
@@ -90,19 +95,13 @@ async function scrollTo(page: Page, selector: string): Promise<void> {
   await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).scrollIntoView()`)
 }
 
-/** Starts a server over the shipped registry, with a subscriber of some months. */
-async function startServer(run: Run): Promise<{ readonly base: string; readonly token: string }> {
-  const folder = await makeFolder(run, 'screenshots')
-  const portalFolder = join(folder, 'portal')
-  await buildPortal(portalFolder)
-  const state = join(folder, 'state')
-  const config = readConfig({ registry: 'registry.yaml', state, publicUrl }, {})
-  const logger = pino({ level: 'silent' })
-  const now = () => Date.now()
-  const app = await buildApp(config, { logger, now, version: '0.0.0', portalFolder })
-  run.cleanup.add(() => app.close())
-  const token = sell(state)
-  return { base: await app.server.listen({ host: '127.0.0.1', port: 0 }), token }
+/** Starts the built server over the shipped registry, with a subscriber of some months. */
+async function startShipped(run: Run): Promise<{ readonly base: string; readonly token: string }> {
+  const state = join(await makeFolder(run, 'screenshots'), 'state')
+  const address = ['--host', '127.0.0.1', '--port', '0', '--public-url', publicUrl]
+  const argv = [launcher, 'serve', ...address, '--state', state]
+  const { base } = await startServer({ argv, env: bareEnvironment() }, run.cleanup)
+  return { base, token: sell(state) }
 }
 
 function sell(state: string): string {
@@ -144,7 +143,7 @@ function sell(state: string): string {
 
 await runScript(command, async ({ out }, run) => {
   await mkdir(out, { recursive: true })
-  const { base, token } = await startServer(run)
+  const { base, token } = await startShipped(run)
   const options = { executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] }
   const browser = await chromium.launch(options)
   run.cleanup.add(() => browser.close())

@@ -1,7 +1,6 @@
 import { typeOperators } from '../columns/column-types.js'
 import type { ShownType } from '../columns/column-types.js'
-import type { ColumnDescription } from '../service/descriptions.js'
-import type { ShownDataset } from '../service/showcase.js'
+import type { ShownColumn, ShownDataset } from '../service/showcase.js'
 import { codeBlock } from './code-block.js'
 import { datasetFacts } from './home-page.js'
 import { html } from './html.js'
@@ -48,7 +47,7 @@ function explorer(
   dataset: ShownDataset,
   { token, query, line }: Trial,
 ): Html {
-  const { words, link } = context
+  const { words } = context
   return html`<section>
     <h2 id="explorer">${words.explorer}</h2>
     <noscript>
@@ -59,16 +58,16 @@ function explorer(
       id="explorer-app"
       data-dataset="${dataset.name}"
       data-history="${dataset.history ?? ''}"
+      data-aggregates="${dataset.aggregates ? 'on' : 'off'}"
       data-limit="${dataset.limit.default}"
       data-limit-max="${dataset.limit.max}"
       data-demo-token="${token ?? ''}"
       data-query="${query}"
-      data-usage="${link('/usage')}"
     ></div>
   </section>`
 }
 
-function columnsSection({ words }: PageContext, { columns }: ShownDataset): Html {
+function columnsSection({ words }: PageContext, { columns, aggregates }: ShownDataset): Html {
   return html`<section>
     <h2 id="columns">${words.columns}: ${words.number(columns.length)}</h2>
     <div id="column-search" hidden>
@@ -92,12 +91,21 @@ function columnsSection({ words }: PageContext, { columns }: ShownDataset): Html
         </tbody>
       </table>
     </div>
-    ${typesTable(words, columns)}
+    ${typesTable(words, columns, aggregates)} ${aggregates && measuresTable(words, aggregates)}
   </section>`
 }
 
-function columnRow({ name, type, unit, description }: ColumnDescription): Html {
-  return html`<tr data-name="${name}" data-type="${type}">
+/** The attributes are for the script. */
+function columnRow(column: ShownColumn): Html {
+  const { name, type, unit, description, levels = {}, labels = false } = column
+  const flags = { key: column.isKey, quantity: column.isQuantity, labels }
+  const set = Object.entries(flags).flatMap(([flag, isSet]) => (isSet ? flag : []))
+  return html`<tr
+    data-name="${name}"
+    data-type="${type}"
+    data-flags="${set.join(' ')}"
+    data-levels="${JSON.stringify(levels)}"
+  >
     <th scope="row"><code>${name}</code></th>
     <td>${type}</td>
     <td>${unit}</td>
@@ -105,7 +113,13 @@ function columnRow({ name, type, unit, description }: ColumnDescription): Html {
   </tr>`
 }
 
-function typesTable(words: PageContext['words'], columns: readonly ColumnDescription[]): Html {
+type Aggregates = ShownDataset['aggregates']
+
+function typesTable(
+  words: PageContext['words'],
+  columns: readonly ShownColumn[],
+  aggregates: Aggregates,
+): Html {
   const types = [...new Set(columns.map(({ type }) => type))]
   return html`<h3 id="by-type">${words.byType}</h3>
     <p class="muted">${words.filterForm}</p>
@@ -115,18 +129,58 @@ function typesTable(words: PageContext['words'], columns: readonly ColumnDescrip
           <tr>
             <th scope="col">${words.type}</th>
             <th scope="col">${words.operatorsOf}</th>
+            ${
+              aggregates &&
+              html`<th scope="col">${words.measuresOf}</th>
+                <th scope="col">${words.groupsOf}</th>`
+            }
           </tr>
         </thead>
         <tbody>
-          ${types.map(typeRow)}
+          ${types.map((type) => typeRow(type, aggregates))}
         </tbody>
       </table>
     </div>`
 }
 
-function typeRow(type: ShownType): Html {
+function typeRow(type: ShownType, aggregates: Aggregates): Html {
+  const functions = aggregates?.functions.find((each) => each.type === type)
   return html`<tr>
     <th scope="row">${type}</th>
-    <td>${typeOperators[type].map((operator) => html`<code>${operator}</code> `)}</td>
+    ${codesCell(typeOperators[type])}
+    ${functions ? [codesCell(functions.measures), codesCell(functions.group)] : null}
   </tr>`
+}
+
+function codesCell(texts: readonly string[]): Html {
+  return html`<td>${texts.map((text) => html`<code>${text}</code> `)}</td>`
+}
+
+function measuresTable(
+  words: PageContext['words'],
+  { measures }: NonNullable<Aggregates>,
+): Html | null {
+  if (measures.length === 0) return null
+  return html`<h3 id="measures">${words.measures}</h3>
+    <div class="wide" role="region" tabindex="0" aria-labelledby="measures">
+      <table id="measure-table">
+        <thead>
+          <tr>
+            <th scope="col">${words.name}</th>
+            <th scope="col">${words.unit}</th>
+            <th scope="col">${words.description}</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${measures.map(
+            ({ name, unit, description }) =>
+              html`<tr data-name="${name}">
+                <th scope="row"><code>${name}</code></th>
+                <td>${unit}</td>
+                <td>${description}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>`
 }

@@ -90,8 +90,10 @@ export const englishWords = {
   withOwn: 'Your own token. Rows shown here count against your quota.',
   noToken: 'This dataset has no demo. Enter your token to try it.',
   useOwn: 'Use your own token',
+  useToken: 'Use it',
   forget: 'Forget the token',
   filters: 'Filters',
+  tabs: { rows: 'Rows', analyse: 'Analyse' },
   addFilter: 'Add a filter',
   removeFilter: (column: string) => `Remove the filter on ${column}`,
   column: 'Column',
@@ -112,6 +114,7 @@ export const englishWords = {
     scope.startsWith('demo')
       ? 'The demo token sees only a small subset of the rows.'
       : `Your plan covers only a part of the rows (${scope}).`,
+  pageGone: 'This page has expired, or was opened with another token. Press Run to begin again.',
   failed: 'The answer did not arrive. Check the connection and run it again.',
   unreadable: 'The answer could not be read. Ask for fewer rows or columns.',
   retryAfter: (seconds: number) => `Wait ${number(seconds)} s and run it again.`,
@@ -120,14 +123,54 @@ export const englishWords = {
   previous: 'Previous page',
   next: 'Next page',
   result: 'Rows of the answer',
+  charged: (rows: number) =>
+    `This answer cost ${number(rows)} ${plural(rows, { one: 'row', other: 'rows' })}`,
   rowsLeft: (rows: number) => `${number(rows)} rows left this month`,
   requestsLeft: (requests: number, of: number) =>
     `${number(requests)} of ${number(of)} requests left this minute`,
   empty: 'empty',
-  chartColumn: 'Column of the chart',
+  chartColumn: 'Shown in the chart',
   chartTitle: (column: string, over: string) => `${column} by ${over}`,
   chartRange: (series: string, first: string, last: string) =>
     `${series}: from ${first} to ${last}`,
+  notDrawn: (count: number) => `${number(count)} more are in the table only.`,
+
+  measures: 'Measures',
+  measure: 'Measure',
+  addMeasure: 'Add a measure',
+  removeMeasure: (measure: string) => `Remove the measure ${measure}`,
+  countRows: 'number of rows',
+  functions: {
+    sum: 'sum',
+    avg: 'mean',
+    median: 'median',
+    p10: '10th percentile',
+    p90: '90th percentile',
+    min: 'smallest value',
+    max: 'largest value',
+    distinct: 'different values',
+    count: 'filled values',
+  } as Readonly<Record<string, string>>,
+  groupBy: 'Group by',
+  addGroup: 'Add a group',
+  removeGroup: (group: string) => `Remove the group ${group}`,
+  level: (name: string) => `level ${name}`,
+  dateParts: { year: 'year', quarter: 'quarter', month: 'month', day: 'day' } as Readonly<
+    Record<string, string>
+  >,
+  order: 'Order',
+  orderByGroups: 'by the groups',
+  largestFirst: (key: string) => `${key}, largest first`,
+  smallestFirst: (key: string) => `${key}, smallest first`,
+  groupsOfAnswer: 'Groups at most',
+  notAnalysed: 'Press Run to see a chart and a table.',
+  groupsShown: (groups: number) =>
+    `${number(groups)} ${plural(groups, { one: 'group', other: 'groups' })}`,
+  firstGroups: (shown: number, all: number) =>
+    `The first ${number(shown)} of ${number(all)} groups`,
+  rowsMet: (rows: number) => `made of ${number(rows)} rows`,
+  labels: 'Name',
+  planWithoutAggregates: 'Your plan has no analysis: it gives rows only. The tab Rows has them.',
   request: 'The request',
   take: 'Use it in your code',
   tools: 'Tools',
@@ -143,6 +186,8 @@ export const englishWords = {
   byType: 'Filters by type',
   filterForm: 'A filter is written column=operator.value.',
   operatorsOf: 'Operators',
+  measuresOf: 'Measures',
+  groupsOf: 'Groups',
 
   usage: 'Your usage',
   usageText:

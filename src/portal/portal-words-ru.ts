@@ -6,6 +6,9 @@ const number = numberWriter('ru')
 const plural = pluralChooser('ru')
 
 const rowForms = { one: 'строка', few: 'строки', other: 'строк' }
+const costForms = { one: 'строку', few: 'строки', other: 'строк' }
+const groupForms = { one: 'группа', few: 'группы', other: 'групп' }
+const genitiveRowForms = { one: 'строки', other: 'строк' }
 const yearForms = { one: 'год', few: 'года', other: 'лет' }
 const rowsLeftForms = { one: 'Осталась', other: 'Осталось' }
 
@@ -94,8 +97,10 @@ export const russianWords: PortalWords = {
   withOwn: 'Ваш токен. Показанные здесь строки списываются с вашей квоты.',
   noToken: 'У этого набора нет демо. Введите свой токен, чтобы попробовать.',
   useOwn: 'Указать свой токен',
+  useToken: 'Применить',
   forget: 'Забыть токен',
   filters: 'Фильтры',
+  tabs: { rows: 'Строки', analyse: 'Анализ' },
   addFilter: 'Добавить фильтр',
   removeFilter: (column) => `Убрать фильтр по ${column}`,
   column: 'Столбец',
@@ -116,6 +121,7 @@ export const russianWords: PortalWords = {
     scope.startsWith('demo')
       ? 'Демонстрационный токен видит лишь небольшую часть строк.'
       : `Ваш тариф открывает только часть строк (${scope}).`,
+  pageGone: 'Страница устарела или открыта с другим токеном. Нажмите «Выполнить», чтобы начать.',
   failed: 'Ответ не пришёл. Проверьте соединение и выполните запрос ещё раз.',
   unreadable: 'Ответ не удалось прочитать. Запросите меньше строк или столбцов.',
   retryAfter: (seconds) => `Подождите ${number(seconds)} с и выполните запрос ещё раз.`,
@@ -124,6 +130,7 @@ export const russianWords: PortalWords = {
   previous: 'Предыдущая страница',
   next: 'Следующая страница',
   result: 'Строки ответа',
+  charged: (rows) => `Ответ стоил ${number(rows)} ${plural(rows, costForms)}`,
   rowsLeft: (rows) =>
     `${plural(rows, rowsLeftForms)} ${number(rows)} ${plural(rows, rowForms)} в этом месяце`,
   requestsLeft: (requests, of) =>
@@ -132,6 +139,40 @@ export const russianWords: PortalWords = {
   chartColumn: 'Показатель',
   chartTitle: (column, over) => `${column} · ${over}`,
   chartRange: (series, first, last) => `${series}: от ${first} до ${last}`,
+  notDrawn: (count) => `Ещё ${number(count)} — только в таблице.`,
+
+  measures: 'Показатели',
+  measure: 'Показатель',
+  addMeasure: 'Добавить показатель',
+  removeMeasure: (measure) => `Убрать показатель ${measure}`,
+  countRows: 'число строк',
+  functions: {
+    sum: 'сумма',
+    avg: 'среднее',
+    median: 'медиана',
+    p10: '10-й процентиль',
+    p90: '90-й процентиль',
+    min: 'наименьшее значение',
+    max: 'наибольшее значение',
+    distinct: 'разных значений',
+    count: 'заполненных значений',
+  },
+  groupBy: 'Группировать по',
+  addGroup: 'Добавить группу',
+  removeGroup: (group) => `Убрать группу ${group}`,
+  level: (name) => `уровень ${name}`,
+  dateParts: { year: 'год', quarter: 'квартал', month: 'месяц', day: 'день' },
+  order: 'Порядок',
+  orderByGroups: 'по группам',
+  largestFirst: (key) => `${key}, по убыванию`,
+  smallestFirst: (key) => `${key}, по возрастанию`,
+  groupsOfAnswer: 'Групп не больше',
+  notAnalysed: 'Нажмите «Выполнить», чтобы увидеть график и таблицу.',
+  groupsShown: (groups) => `${number(groups)} ${plural(groups, groupForms)}`,
+  firstGroups: (shown, all) => `Первые ${number(shown)} из ${number(all)} групп`,
+  rowsMet: (rows) => `из ${number(rows)} ${plural(rows, genitiveRowForms)}`,
+  labels: 'Название',
+  planWithoutAggregates: 'Ваш тариф даёт только строки, без анализа. Они на вкладке «Строки».',
   request: 'Запрос',
   take: 'Использовать в своём коде',
   tools: 'Инструменты',
@@ -147,6 +188,8 @@ export const russianWords: PortalWords = {
   byType: 'Фильтры по типам',
   filterForm: 'Фильтр пишется как столбец=оператор.значение.',
   operatorsOf: 'Операторы',
+  measuresOf: 'Показатели',
+  groupsOf: 'Группы',
 
   usage: 'Мой расход',
   usageText:

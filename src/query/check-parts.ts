@@ -6,7 +6,10 @@ import { insteadOf, selectMistake } from './common-mistakes.js'
 import type { Asked } from './common-mistakes.js'
 
 /** The visible column of a name. */
-export function visibleColumn({ columns }: Access, name: string): Column | undefined {
+export function visibleColumn(
+  { columns }: Pick<Access, 'columns'>,
+  name: string,
+): Column | undefined {
   return columns.find((column) => column.name === name)
 }
 

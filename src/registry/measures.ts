@@ -1,6 +1,6 @@
 import { parseOperand } from '../columns/call-text.js'
 import { findAggregate, operandMistake } from '../columns/functions.js'
-import { inEnglishOrNull } from './local-text.js'
+import { inEnglishOrNull, inRussian } from './local-text.js'
 import { quoted } from '../text.js'
 import type { FindColumn } from './column-names.js'
 import { functionEntries } from './measure-rules.js'
@@ -16,6 +16,8 @@ export interface DefinedMeasure {
   readonly columns: readonly string[]
   readonly unit: string | null
   readonly description: string | null
+  /** The same in Russian, for pages; null where the registry has no such text. */
+  readonly russian: { readonly unit: string | null; readonly description: string | null }
 }
 
 /** The measures of a dataset's entry, in the registry's order. */
@@ -28,6 +30,7 @@ export function definedMeasures({ measures = {} }: DatasetEntry): readonly Defin
       columns: parseOperand(String(operand)) ?? [],
       unit: inEnglishOrNull(measure.unit),
       description: inEnglishOrNull(measure.description),
+      russian: { unit: inRussian(measure.unit), description: inRussian(measure.description) },
     })
   })
 }

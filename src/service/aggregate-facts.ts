@@ -37,7 +37,9 @@ export interface CodeGuide {
 }
 
 /** Null if aggregates are switched off for this access. */
-export function aggregateFacts(access: Access): AggregateFacts | null {
+export function aggregateFacts(
+  access: Pick<Access, 'dataset' | 'plan' | 'columns'>,
+): AggregateFacts | null {
   const tariff = groupTariff(access)
   if (!tariff) return null
   return {

@@ -4,6 +4,9 @@ import type { Language } from '../config.js'
 import { priceRub } from '../registry/price.js'
 import { isoTime } from '../text.js'
 import type { Version } from '../versions/version.js'
+import type { Column } from '../columns/column.js'
+import { aggregateFacts, codeGuide } from './aggregate-facts.js'
+import type { AggregateFacts } from './aggregate-facts.js'
 import { describeColumn } from './descriptions.js'
 import type { ColumnDescription } from './descriptions.js'
 import { historyText } from '../access/scope.js'
@@ -33,10 +36,19 @@ export interface ShownDataset {
   readonly history: string | null
   readonly requireFilter: boolean
   readonly limit: { readonly default: number; readonly max: number }
-  readonly columns: readonly ColumnDescription[]
+  readonly columns: readonly ShownColumn[]
+  /** Null if aggregates are switched off for the dataset. */
+  readonly aggregates: AggregateFacts | null
   /** The demo token sees a subset of it. */
   readonly hasDemo: boolean
   readonly plans: readonly ShownPlan[]
+}
+
+export interface ShownColumn extends ColumnDescription {
+  /** Part of the dataset's key. */
+  readonly isKey: boolean
+  /** A number that can be added up or drawn; codes and years are not. */
+  readonly isQuantity: boolean
 }
 
 export interface ShownPlan {
@@ -66,6 +78,8 @@ function shown(dataset: Dataset, version: Version, language: Language): ShownDat
   const { name, requireFilter, limit, demo, plans } = dataset
   const { title, description, source } = inLanguage(language, dataset)
   const columns = version.columns.filter((column) => !column.hidden)
+  const measures = dataset.measures.map((measure) => inLanguage(language, measure))
+  const aggregates = aggregateFacts({ dataset: { ...dataset, measures }, plan: null, columns })
   return {
     name,
     title,
@@ -78,7 +92,13 @@ function shown(dataset: Dataset, version: Version, language: Language): ShownDat
     history: columns.find((column) => column === version.history)?.name ?? null,
     requireFilter,
     limit,
-    columns: columns.map((column) => describeColumn(inLanguage(language, column))),
+    columns: columns.map((column) => ({
+      ...describeColumn(inLanguage(language, column)),
+      ...(aggregates && codeGuide(column)),
+      isKey: version.key.includes(column),
+      isQuantity: isQuantity(column, version),
+    })),
+    aggregates,
     hasDemo: demo !== null,
     plans: [...plans.values()].map((plan) => ({
       name: plan.name,
@@ -89,6 +109,20 @@ function shown(dataset: Dataset, version: Version, language: Language): ShownDat
       ratePerMinute: plan.ratePerMinute,
     })),
   }
+}
+
+const codeUnit = 'code'
+
+/**
+ * A number that counts or measures something. Where the owner gives units, a number without one is
+ * an identifier.
+ */
+function isQuantity(column: Column, { key, history, columns }: Version): boolean {
+  const { rules, levels, labels, unit } = column
+  const isNumber = rules.shown === 'integer' || rules.shown === 'number'
+  const isCode = levels.length > 0 || labels !== null || unit === codeUnit
+  if (!isNumber || isCode || key.includes(column) || column === history) return false
+  return unit !== null || columns.every((each) => each.hidden || each.unit === null)
 }
 
 function newestOf({ history, newestHistory }: Version): string | null {

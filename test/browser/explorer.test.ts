@@ -59,8 +59,11 @@ await t.test('while an answer is awaited, nothing else is asked', async (t) => {
   await page.getByLabel('Rows on a page').fill('3')
   await page.getByRole('button', { name: 'Run' }).dblclick()
   await page.getByText('Asking…').waitFor()
-  await press(page, 'Next page')
-  await press(page, 'Previous page')
+  for (const name of ['Next page', 'Previous page']) {
+    const turn = page.getByRole('button', { name })
+    t.equal(await turn.getAttribute('aria-disabled'), 'true', 'the form holds another question')
+    await turn.dispatchEvent('click')
+  }
   const cursor = await page.evaluate('getComputedStyle(document.querySelector(".primary")).cursor')
   t.equal(cursor, 'default', 'Run looks as if it were off')
   t.equal(held.length, 1)

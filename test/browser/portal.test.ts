@@ -19,7 +19,7 @@ const base = await listen(shipped)
 /** Runs the question and waits for its rows. */
 async function run(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^(Run|Выполнить)$/ }).click()
-  await page.locator('table.data').waitFor()
+  await page.locator('table.data:visible').waitFor()
 }
 
 async function violations(page: Page): Promise<readonly string[]> {
@@ -56,6 +56,10 @@ await t.test('nobody is shut out: axe finds nothing, in every look', async (t) =
     await open('/datasets/financials', async (page) => {
       await run(page)
       await page.locator('summary').click()
+    })
+    await open('/datasets/financials', async (page) => {
+      await page.getByRole('tab', { name: /^(Analyse|Анализ)$/ }).click()
+      await run(page)
     })
     await open('/usage', async (page) => {
       await page.locator('#token').fill(token)
@@ -171,7 +175,11 @@ await t.test('a token stays in the tab, and is nowhere to be read', async (t) =>
   t.notMatch(requests.join(), token)
   t.equal(await page.evaluate('localStorage.length'), 0)
   t.same(await page.context().cookies(), [])
-  t.same(await page.evaluate('Object.values(sessionStorage)'), [token])
+  t.same(await page.evaluate('({ ...sessionStorage })'), {
+    token,
+    asked: new URL(page.url()).hash,
+  })
+  t.notMatch(page.url(), token)
   const { page: otherTab } = await visit(browser, `${base}/datasets/financials`)
   await otherTab.getByText('Demo token').waitFor()
   await page.getByRole('button', { name: 'Forget the token' }).click()

@@ -133,7 +133,8 @@ await t.test('what each snippet reads are all rows, cell by cell', async (t) => 
     t.equal(exact.length, count, query)
     for (const tool of tools) {
       const before = await rowsUsed(world, token)
-      const printed = await run(world.folder, tool, { baseUrl, dataset, query, token })
+      const question = { baseUrl, dataset, kind: 'rows', query, token } as const
+      const printed = await run(world.folder, tool, question)
       t.equal((await rowsUsed(world, token)) - before, count, `${tool.id}: paid once`)
       // JavaScript and pandas have no 240000.00.
       const written = ['javascript', 'python'].includes(tool.id) ? withoutZeros : same
@@ -146,7 +147,7 @@ await t.test('the MCP configuration lets a client in, with the token that it nam
   const world = await startShipped(t)
   const baseUrl = `http://127.0.0.1:${await listen(world)}`
   const { token } = world.subscribe(['procurement:pro'])
-  const request = { baseUrl, dataset: 'procurement', query: '', token }
+  const request = { baseUrl, dataset: 'procurement', kind: 'rows' as const, query: '', token }
   const text = snippetsOf(request).find(({ id }) => id === 'mcp')?.text ?? ''
   const { datasets } = (JSON.parse(text) as { mcpServers: { datasets: ServerEntry } }).mcpServers
   const client = new Client({ name: 'snippet', version: '1.0.0' })
@@ -178,7 +179,10 @@ await t.test('nothing in a name, a query or a token has a meaning for a tool', a
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const query = `x=eq.${encodeURIComponent(`${hostile}\n+я`)}&y=${hostile.replaceAll(/[&%#]/g, '')}`
   for (const tool of tools) {
-    await run(folder, tool, { baseUrl, dataset: hostile, query, token: hostile })
+    await run(folder, tool, {
+      ...{ baseUrl, dataset: hostile, query, token: hostile },
+      kind: 'rows',
+    })
     const { url = '', authorization } = asked.pop() ?? {}
     const { pathname, searchParams } = new URL(url, baseUrl)
     const schema = asked.splice(0).map((each) => decodeURIComponent(each.url))

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
-import { readExactPage } from '../../src/portal/browser/explorer/exact-page.js'
+import { readExactRows } from '../../src/portal/browser/question/exact-rows.js'
 import { textsOf } from '../../src/query/row-texts.js'
 import { jsonBody, urlQuery } from '../support/carriers.js'
 import type { TestFilter } from '../support/carriers.js'
@@ -95,7 +95,7 @@ async function servedAlike(
   const expected = rows.map((row, id) => [String(id), ...row])
   const get = async (query: string) => (await world.get(`/v1/decimals?${query}`, token)).text
   const json = (text: string) =>
-    readExactPage(text).rows.map((row) => [...row.values()].map((cell) => cell.text))
+    readExactRows(text).map((row) => [...row.values()].map((cell) => cell.text))
   const lines = (text: string, end: string) => text.split(end).slice(0, -1)
   t.strictSame(json(await get('limit=100')), expected, 'JSON')
   t.strictSame(lines(await get('format=ndjson'), '\n').map(rowTexts), expected, 'NDJSON')

@@ -1,9 +1,6 @@
 import t from 'tap'
-import { readExactPage } from '../../src/portal/browser/explorer/exact-page.js'
-import { readQuestion, writeQuestion } from '../../src/portal/browser/explorer/question-form.js'
-import { seriesOf } from '../../src/portal/browser/explorer/series.js'
+import { readExactRows } from '../../src/portal/browser/question/exact-rows.js'
 import { wordsOf } from '../../src/portal/words.js'
-import { parseUrl } from '../../src/query/parse-url.js'
 import { demoToken, startThings } from '../support/things.js'
 
 await t.test('a page is read with every digit, and columns as they were sent', (t) => {
@@ -11,8 +8,7 @@ await t.test('a page is read with every digit, and columns as they were sent', (
     {"name":"a","2110":9007199254740993,"x":-0.10000000000000000000000000000000000001,"1":null},
     {"name":"q\\"}]{,:\\\\","2110":1e300,"x":[1,{"k":9007199254740993}],"1":{"a":[]},"t":true},
     {}],"next_cursor":"abc"}`
-  const { rows, nextCursor } = readExactPage(text)
-  t.equal(nextCursor, 'abc')
+  const rows = readExactRows(text)
   t.same(
     rows.map((row) => [...row].map(([name, { kind, text: value }]) => [name, kind, value])),
     [
@@ -32,75 +28,26 @@ await t.test('a page is read with every digit, and columns as they were sent', (
       [],
     ],
   )
-  t.same(readExactPage('{"data":[],"next_cursor":null}'), { rows: [], nextCursor: null })
+  t.same(readExactRows('{"data":[],"next_cursor":null}'), [])
   t.end()
 })
 
 await t.test('a text of many megabytes is read, whatever is in it', (t) => {
   for (const part of ['long ', '\n', '\\', '"', '"\\,']) {
     const text = part.repeat(10_000_000 / part.length)
-    const { rows } = readExactPage(JSON.stringify({ data: [{ text, id: 1 }], next_cursor: null }))
+    const rows = readExactRows(JSON.stringify({ data: [{ text, id: 1 }], next_cursor: null }))
     t.ok(rows[0]?.get('text')?.text === text, JSON.stringify(part))
     t.equal(rows[0]?.get('id')?.text, '1')
   }
   t.end()
 })
 
-await t.test('the server reads a question as the explorer means it', (t) => {
-  const question = {
-    filters: [
-      { column: 'a b&c', operator: 'in', values: ['x,y', '(z', 'q"\\', '', 'Ы+'] },
-      { column: '2110', operator: 'gte', values: ['1.5'] },
-      { column: 'note', operator: 'is_null', values: [] },
-      { column: 'name', operator: 'like', values: ['100%*'] },
-      { column: 'name', operator: 'contains', values: ['a* b'] },
-    ],
-    select: ['2110', 'a,b', 'note'],
-    limit: 25,
-  } as const
-  const query = writeQuestion(question)
-  t.match(parseUrl(query), question)
-  const { limit: _, ...asked } = question
-  t.same(readQuestion(query), asked)
-  t.match(writeQuestion({ filters: [], select: [], limit: 5 }), /^limit=5$/)
-  t.match(
-    writeQuestion({
-      filters: [{ column: 'name', operator: 'like', values: ['ab'] }],
-      select: [],
-      limit: 1,
-    }),
-    'name=like.ab%2A',
-  )
-  t.end()
-})
-
 await t.test('a real page is read as it was sent', async (t) => {
   const world = await startThings(t)
   const { text } = await world.get('/v1/things?select=2110,note,id&limit=2', demoToken)
-  const { rows } = readExactPage(text)
+  const rows = readExactRows(text)
   t.same([...(rows[0]?.keys() ?? [])], ['2110', 'note', 'id'])
   t.equal(rows[0]?.get('id')?.text, 'a1')
-})
-
-await t.test('a chart has a series for each of few texts, in the order of time', (t) => {
-  const column = (name: string, type: 'string' | 'integer') =>
-    ({ name, type, unit: '', description: '', operators: [] }) as const
-  const columns = [column('inn', 'string'), column('year', 'integer'), column('2110', 'integer')]
-  const { rows } = readExactPage(
-    '{"data":[{"inn":"b","year":2021,"2110":3},{"inn":"a","year":2021,"2110":null},' +
-      '{"inn":"b","year":2020,"2110":9007199254740993}],"next_cursor":null}',
-  )
-  const drawn = column('2110', 'integer')
-  t.match(seriesOf(rows, columns, 'year', drawn), [
-    {
-      name: 'b',
-      points: [
-        { x: 2020, yText: '9007199254740993' },
-        { x: 2021, y: 3 },
-      ],
-    },
-  ])
-  t.end()
 })
 
 await t.test('long numbers are set apart and never rounded', (t) => {

@@ -4,6 +4,7 @@ import { snippetsOf } from '../../src/portal/snippets.js'
 const request = {
   baseUrl: 'https://data.example.org',
   dataset: 'financials',
+  kind: 'rows' as 'rows' | 'aggregate',
   query: 'inn=in.0261012138,7708004767&year=gte.2020&year=lt.2024',
   token: 'das_demo_opendata',
 }
@@ -32,6 +33,17 @@ await t.test('a snippet reads all rows in its own format, whatever the query say
   t.match(textOf('curl', { query }), '/v1/financials/export?a=eq.1&format=csv')
   t.match(textOf('python', { query: '' }), '/v1/financials/export?format=csv"')
   t.match(textOf('javascript', { query }), '/v1/financials/export?a=eq.1&format=ndjson"')
+  t.end()
+})
+
+await t.test('groups have an address of their own, and no pages', (t) => {
+  const changes = { kind: 'aggregate', query: 'group=year&measures=median(a/b),x:sum(c)' } as const
+  const url = 'https://data.example.org/v1/financials/aggregate?group=year&measures='
+  t.match(textOf('curl', changes), `'${url}median(a/b),x:sum(c)'`)
+  for (const { id, text } of snippetsOf({ ...request, ...changes })) {
+    t.notMatch(text, /cursor|next/i, id)
+  }
+  t.match(textOf('power-query', changes), 'RelativePath = "v1/financials/aggregate"')
   t.end()
 })
 

@@ -39,6 +39,7 @@ await t.test('a measure is one function of one column, or of a quotient', async 
 `,
   )
   t.equal(dataset.reason, null)
+  const russian = { unit: null, description: null }
   t.same(dataset.measures, [
     {
       name: 'margin',
@@ -46,6 +47,7 @@ await t.test('a measure is one function of one column, or of a quotient', async 
       columns: ['2400', '2110'],
       unit: 'fraction',
       description: 'Profit by revenue',
+      russian,
     },
     ...[
       ['typical', 'median', '2400', '2110'],
@@ -58,6 +60,7 @@ await t.test('a measure is one function of one column, or of a quotient', async 
       columns,
       unit: null,
       description: null,
+      russian,
     })),
   ])
 })

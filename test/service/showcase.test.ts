@@ -12,7 +12,13 @@ datasets:
     key: id
     history: year
     listed: true
-    columns: {secret: {hidden: true}, id: {description: its number, unit: pieces}}
+    columns:
+      secret: {hidden: true}
+      id: {description: its number, unit: pieces}
+      amount: {unit: RUB}
+      class: {unit: code}
+      activity: {levels: {class: 2}}
+    measures: {share: {ratio: amount/id, unit: fraction}, hint: {sum: amount}}
     demo: {id: [1]}
     plans:
       free: {rows_per_month: 10, history: 1, price_rub: 0}
@@ -21,6 +27,7 @@ datasets:
     title: Discreet
     files: data/shown.parquet
     history: secret
+    aggregates: false
     listed: true
     columns: {secret: {hidden: true}}
   unlisted:
@@ -38,7 +45,8 @@ await t.test(
   async (t) => {
     const { app } = await startWorld(t, {
       files: {
-        'data/shown.parquet': 'SELECT i AS id, 2020 AS year, 2020 AS secret FROM range(3) t(i)',
+        'data/shown.parquet': `SELECT i AS id, 2020 AS year, 2020 AS secret, 1.5 AS amount,
+          70 AS class, '70.1' AS activity, 5 AS lot FROM range(3) t(i)`,
       },
       registry,
     })
@@ -57,14 +65,26 @@ await t.test(
       history: 'year',
       hasDemo: true,
       columns: [
-        { name: 'id', type: 'integer', unit: 'pieces', description: 'its number' },
-        { name: 'year', type: 'integer' },
+        { name: 'id', type: 'integer', unit: 'pieces', description: 'its number', isKey: true },
+        { name: 'year', type: 'integer', isKey: false },
+        { name: 'amount' },
+        { name: 'class' },
+        { name: 'activity', levels: { class: 'prefix(activity,2)' } },
+        { name: 'lot' },
       ],
+      aggregates: { measures: [{ name: 'share', unit: 'fraction' }, { name: 'hint' }] },
       plans: [
         { name: 'free', rowsPerMonth: 10, history: 1, monthRub: 0, yearRub: 0, ratePerMinute: 120 },
         { name: 'pro', history: 'all', monthRub: 990, yearRub: 9900, ratePerMinute: 600 },
       ],
     })
+    const quantities = shown?.columns.filter(({ isQuantity }) => isQuantity)
+    t.same(
+      quantities?.map(({ name }) => name),
+      ['amount'],
+      'keys, years, codes and numbers without a unit are none',
+    )
+    t.equal(discreet?.aggregates, null)
     t.equal(discreet?.history, null)
     t.equal(discreet?.asOf, null, 'a hidden column says nothing')
     t.equal(discreet?.hasDemo, false)
@@ -87,6 +107,8 @@ datasets:
       id: {description: {en: its number, ru: номер}}
       name: {description: its name}
       people: {unit: {en: thousand, ru: тыс.}, description: {en: inhabitants, ru: жителей}}
+    measures:
+      most: {max: people, unit: {en: thousand, ru: тыс.}, description: {en: largest, ru: наибольшее}}
 `,
   })
   const [english] = showcaseOf(app.catalog(), 'en').datasets
@@ -103,4 +125,6 @@ datasets:
     { unit: null, description: 'its name' },
     { unit: 'тыс.', description: 'жителей' },
   ])
+  t.match(english?.aggregates?.measures, [{ unit: 'thousand', description: 'largest' }])
+  t.match(russian?.aggregates?.measures, [{ unit: 'тыс.', description: 'наибольшее' }])
 })

@@ -1,7 +1,8 @@
 import { words } from './page-words.js'
 
-/** What is left of the quota and the rate limit after an answer; null = not limited. */
+/** What an answer cost, and what is left of quota and rate limit; null = not counted. */
 export interface Left {
+  readonly charged: number | null
   readonly rows: number | null
   readonly requests: number | null
   readonly requestsOf: number | null
@@ -17,6 +18,8 @@ export interface Arrival {
 
 export interface Refusal {
   readonly kind: 'refused'
+  /** Null when no answer arrived. */
+  readonly status: number | null
   /** The server's text or the page's; null when no answer arrived. */
   readonly detail: string | null
   readonly retryAfterSeconds: number | null
@@ -25,7 +28,7 @@ export interface Refusal {
 
 export type Answer = Arrival | Refusal
 
-const nothingKnown: Left = { rows: null, requests: null, requestsOf: null }
+const nothingKnown: Left = { charged: null, rows: null, requests: null, requestsOf: null }
 /** Characters that no token has and no header can hold. */
 const notAscii = /[^ -~]/
 
@@ -40,18 +43,20 @@ export async function ask(path: string, token: string): Promise<Answer> {
     const left = leftOf(response.headers)
     if (response.ok) return { kind: 'text', text, scope: response.headers.get('X-Scope'), left }
     const retryAfterSeconds = count(response.headers, 'Retry-After')
-    return { kind: 'refused', detail: detailOf(text), retryAfterSeconds, left }
+    const { status } = response
+    return { kind: 'refused', status, detail: detailOf(text), retryAfterSeconds, left }
   } catch {
     return unanswered(null)
   }
 }
 
 function unanswered(detail: string | null): Refusal {
-  return { kind: 'refused', detail, retryAfterSeconds: null, left: nothingKnown }
+  return { kind: 'refused', status: null, detail, retryAfterSeconds: null, left: nothingKnown }
 }
 
 function leftOf(headers: Headers): Left {
   return {
+    charged: count(headers, 'X-Rows-Charged'),
     rows: count(headers, 'X-Quota-Rows-Remaining'),
     requests: count(headers, 'X-RateLimit-Remaining'),
     requestsOf: count(headers, 'X-RateLimit-Limit'),

@@ -44,3 +44,13 @@ export function button(text: string, act: () => void, attributes: Attributes = {
 export function sayChanged(inside: HTMLElement): void {
   inside.dispatchEvent(new Event('input', { bubbles: true }))
 }
+
+/** Code with a copy button, which `enableCopying` connects. */
+export function copyable(code: HTMLElement, copy: string): HTMLElement {
+  return element(
+    'div',
+    { class: 'code' },
+    element('pre', { tabindex: 0 }, code),
+    element('button', { type: 'button', class: 'copy' }, copy),
+  )
+}

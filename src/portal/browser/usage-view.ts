@@ -3,7 +3,7 @@ import { accountView } from './account-view.js'
 import { ask } from './ask-page.js'
 import { button, element } from './element.js'
 import { words } from './page-words.js'
-import { forgetToken, keepToken, ownToken } from './stored-token.js'
+import { forgetToken, keepToken, ownToken } from './tab-store.js'
 
 /** Builds the usage page: an input for the token, then its account. */
 export function startUsage(place: HTMLElement): void {

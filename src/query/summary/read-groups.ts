@@ -18,7 +18,14 @@ import { badRequest } from '../../errors.js'
 import { didYouMean, quoted } from '../../text.js'
 import { visibleColumn } from '../check-parts.js'
 import type { GroupBy } from '../summary.js'
-import { callKey, callText, eachOnce, findPartColumn, partError, writtenCall } from './part-column.js'
+import {
+  callKey,
+  callText,
+  eachOnce,
+  findPartColumn,
+  partError,
+  writtenCall,
+} from './part-column.js'
 import { groupsMax } from './raw-summary.js'
 import type { RawSummary } from './raw-summary.js'
 

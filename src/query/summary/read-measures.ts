@@ -69,7 +69,7 @@ function readMeasure(access: Access, call: Call, raw: RawSummary): Measure {
 }
 
 /** A measure of the registry; undefined if it is not there, or a column of it is hidden now. */
-function definedMeasure(access: Access, name: string): Omit<Measure, 'name'> | undefined {
+function definedMeasure(access: Measured, name: string): Omit<Measure, 'name'> | undefined {
   const measure = access.dataset.measures.find((each) => each.name === name)
   if (!measure) return undefined
   const columns = measure.columns.flatMap((column) => visibleColumn(access, column) ?? [])
@@ -80,8 +80,11 @@ function definedMeasure(access: Access, name: string): Omit<Measure, 'name'> | u
   return { aggregate: aggregateOf(aggregate, columns), defined: { unit, description } }
 }
 
+/** What the registry's measures are made of. */
+type Measured = Pick<Access, 'dataset' | 'columns'>
+
 /** The registry's measures that this access can use. */
-export function usableMeasures(access: Access): readonly DefinedMeasure[] {
+export function usableMeasures(access: Measured): readonly DefinedMeasure[] {
   return access.dataset.measures.filter(({ name }) => definedMeasure(access, name) !== undefined)
 }
 

@@ -1,121 +1,72 @@
-import type { Answer, Arrival, Left, Refusal } from '../ask-page.js'
+import type { Arrival } from '../ask-page.js'
+import { charts } from '../chart/charts.js'
 import { button, element } from '../element.js'
 import { words } from '../page-words.js'
-import { chart } from './chart.js'
-import { readExactPage } from './exact-page.js'
-import type { ExactPage } from './exact-page.js'
-import type { PageColumn } from './page-column.js'
-import { pageTable } from './page-table.js'
-import { drawable, seriesOf } from './series.js'
+import { emptyText } from '../question/answer-frame.js'
+import type { AnswerFrame } from '../question/answer-frame.js'
+import { readExactRows } from '../question/exact-rows.js'
+import type { PageColumn } from '../question/page-column.js'
+import { pageTable } from '../question/page-table.js'
+import type { PageFacts } from '../question/panel.js'
 
 export interface AnswerView {
-  readonly node: HTMLElement
-  readonly wait: () => void
   /** Shows a page, and returns the cursor of the next one. */
   readonly show: (answer: Arrival, columns: readonly PageColumn[], page: number) => string | null
-  /** Shows why there is no page; keeps or removes the page shown before it. */
-  readonly refuse: (refusal: Refusal, isKept: boolean) => void
+  /** Whether a page of the question is on screen. */
+  readonly isShown: () => boolean
+  /** What is on screen answers another question from now on. */
+  readonly forget: () => void
+  readonly setTurns: (back: boolean, forth: boolean) => void
 }
 
 interface Turns {
-  readonly previous: () => void
-  readonly next: () => void
+  readonly previous: () => Promise<void>
+  readonly next: () => Promise<void>
 }
 
-/** The area that shows rows: state, table, paging, chart. */
-export function answerView(history: string, { previous, next }: Turns): AnswerView {
-  const status = element('p', { role: 'status', class: 'status' }, words.notAsked)
-  const left = element('p', { class: 'muted left' })
-  const body = element('div')
-  const back = button(words.previous, () => {
-    if (isEnabled(back)) previous()
-  })
-  const forth = button(words.next, () => {
-    if (isEnabled(forth)) next()
-  })
-  const paging = element('p', { class: 'line paging', hidden: true }, back, forth)
-  const node = element('div', { class: 'answer' }, status, body, paging, left)
-  const end = (answer: Answer) => {
-    node.removeAttribute('aria-busy')
-    left.textContent = leftText(answer.left)
-    status.classList.toggle('error', answer.kind === 'refused')
-  }
+/** Shows pages of rows in the area of an answer: table, paging, chart. */
+export function answerView(
+  { history }: PageFacts,
+  { arrive, body, node }: AnswerFrame,
+  { previous, next }: Turns,
+): AnswerView {
+  const back = turnButton(words.previous, previous)
+  const forth = turnButton(words.next, next)
+  const paging = element('p', { class: 'line paging' }, back, forth)
+  let isShown = false
   return {
-    node,
-    wait: () => {
-      status.textContent = words.running
-      node.setAttribute('aria-busy', 'true')
-    },
     show: (answer, columns, page) => {
-      end(answer)
-      const read = readExactPage(answer.text)
-      const isEmpty = read.rows.length === 0
-      status.textContent = isEmpty ? emptyText(answer.scope) : pageText(page, read)
-      body.replaceChildren(...(isEmpty ? [] : shown(read, columns, history, node.clientWidth)))
-      paging.hidden = page === 0 && read.nextCursor === null
-      enable(back, page > 0)
-      enable(forth, read.nextCursor !== null)
-      return read.nextCursor
+      // The server validates this answer against its schema; another one throws.
+      const { next_cursor: cursor } = JSON.parse(answer.text) as { next_cursor: string | null }
+      const rows = readExactRows(answer.text)
+      const isEmpty = rows.length === 0
+      const text = `${words.page(page + 1)} · ${words.pageRows(rows.length)}`
+      arrive(answer, isEmpty ? emptyText(answer.scope) : text)
+      const hasOthers = page > 0 || cursor !== null
+      const picture = charts({ rows, columns, time: history, width: node.clientWidth })
+      body.replaceChildren(
+        ...(isEmpty ? [] : [pageTable(columns, rows)]),
+        ...(hasOthers ? [paging] : []),
+        ...picture,
+      )
+      isShown = true
+      return cursor
     },
-    refuse: (refusal, isKept) => {
-      end(refusal)
-      status.textContent = refusalText(refusal)
-      if (isKept) return
-      body.replaceChildren()
-      paging.hidden = true
+    isShown: () => isShown,
+    forget: () => {
+      isShown = false
+    },
+    setTurns: (canGoBack, canGoOn) => {
+      // A button stays focusable when it is disabled, so that the focus is not lost.
+      back.setAttribute('aria-disabled', String(!canGoBack))
+      forth.setAttribute('aria-disabled', String(!canGoOn))
     },
   }
 }
 
-function emptyText(scope: string | null): string {
-  return scope === null ? words.noRows : `${words.noRows} ${words.noRowsSeen(scope)}`
-}
-
-function isEnabled(turn: HTMLButtonElement): boolean {
-  return turn.getAttribute('aria-disabled') !== 'true'
-}
-
-/** A button stays focusable when it is disabled, so that the focus is not lost. */
-function enable(turn: HTMLButtonElement, isOn: boolean): void {
-  turn.setAttribute('aria-disabled', String(!isOn))
-}
-
-function pageText(page: number, { rows }: ExactPage): string {
-  return `${words.page(page + 1)} · ${words.pageRows(rows.length)}`
-}
-
-function refusalText({ detail, retryAfterSeconds }: Refusal): string {
-  const wait = retryAfterSeconds === null ? '' : ` ${words.retryAfter(retryAfterSeconds)}`
-  return detail === null ? words.failed : `${detail}${wait}`
-}
-
-function leftText({ rows, requests, requestsOf }: Left): string {
-  return [
-    ...(rows === null ? [] : [words.rowsLeft(rows)]),
-    ...(requests === null || requestsOf === null ? [] : [words.requestsLeft(requests, requestsOf)]),
-  ].join(' · ')
-}
-
-function shown(
-  { rows }: ExactPage,
-  columns: readonly PageColumn[],
-  history: string,
-  width: number,
-): readonly HTMLElement[] {
-  const table = pageTable(columns, rows)
-  const choices = drawable(columns, history)
-  const [first] = choices
-  if (!first) return [table]
-  const place = element('div')
-  const draw = (drawn: PageColumn) => {
-    const series = seriesOf(rows, columns, history, drawn)
-    place.replaceChildren(...(series.length === 0 ? [] : [chart(series, drawn, history, width)]))
-  }
-  draw(first)
-  if (choices.length === 1) return [table, place]
-  const choice = element('select', {}, ...choices.map(({ name }) => element('option', {}, name)))
-  choice.addEventListener('change', () => {
-    draw(choices.find(({ name }) => name === choice.value) ?? first)
+function turnButton(text: string, turn: () => Promise<void>): HTMLButtonElement {
+  const made = button(text, () => {
+    if (made.getAttribute('aria-disabled') !== 'true') void turn()
   })
-  return [table, element('label', { class: 'line' }, `${words.chartColumn} `, choice), place]
+  return made
 }

@@ -1,19 +1,17 @@
 import { button, element, sayChanged } from '../element.js'
 import { words } from '../page-words.js'
 import { wordFinder } from '../word-finder.js'
-import type { PageColumn } from './page-column.js'
+import type { PageColumn } from '../question/page-column.js'
+import type { FormPart } from '../question/row-list.js'
 
-export interface ColumnPicker {
-  readonly node: HTMLElement
-  /** In the order of choosing; empty = all. */
-  readonly read: () => readonly string[]
-}
-
-/** A list of checkboxes for columns, filtered as the visitor types. */
+/**
+ * A list of checkboxes for columns, filtered as the visitor types. Its value is the names in the
+ * order of choosing; empty = all.
+ */
 export function columnPicker(
   columns: readonly PageColumn[],
   chosen: readonly string[],
-): ColumnPicker {
+): FormPart<readonly string[]> {
   const names = new Set(chosen)
   const count = element('span', { class: 'muted' })
   const say = () => {
@@ -22,7 +20,7 @@ export function columnPicker(
   }
   const ticks = columns.map(({ name, description }) => {
     const box = element('input', { type: 'checkbox', checked: names.has(name) })
-    box.addEventListener('change', () => {
+    box.addEventListener('input', () => {
       if (box.checked) names.add(name)
       else names.delete(name)
       say()

@@ -1,71 +1,101 @@
-import { ask } from '../ask-page.js'
-import type { Refusal } from '../ask-page.js'
+import type { Arrival, Refusal } from '../ask-page.js'
 import { words } from '../page-words.js'
+import { askInto } from '../question/answer-frame.js'
+import type { AnswerFrame } from '../question/answer-frame.js'
+import type { PageColumn } from '../question/page-column.js'
+import type { PageFacts } from '../question/panel.js'
+import { writeRowsQuestion } from '../question/rows-question.js'
+import type { RowsQuestion } from '../question/rows-question.js'
+import { firstPlace } from '../question/view.js'
+import type { Place } from '../question/view.js'
 import { answerView } from './answer-view.js'
-import type { PageColumn } from './page-column.js'
-import { writeQuestion } from './question-form.js'
-import type { Question } from './question-form.js'
 
 export interface Walk {
   readonly node: HTMLElement
-  /** Requests the first page, unless an answer is awaited: that answer may be charged. */
-  readonly start: (question: Question) => void
+  /** Requests a page, unless an answer is awaited: that answer may be charged. */
+  readonly start: (question: RowsQuestion, place: Place) => void
+  /**
+   * Returns the page that is shown of a question, or its first one. Pages can be turned only while
+   * the form holds the question that they answer.
+   */
+  readonly placeOf: (question: RowsQuestion) => Place
 }
 
-interface WalkFacts {
-  readonly dataset: string
-  readonly history: string
-  readonly columns: readonly PageColumn[]
-  readonly token: string
-}
+const badRequest = 400
 
 /**
  * Moves through the pages of a question. It requests an earlier page again by its cursor; the
- * browser still has that page, so the server does not charge it twice.
+ * browser still has that page, so the server does not charge it twice. `turned` learns of every
+ * page that is asked for, while the form holds its question.
  */
-export function createWalk({ dataset, history, columns, token }: WalkFacts): Walk {
-  let question: Question | null = null
-  /** One for each page reached so far; the first page has no cursor. */
-  let cursors: (string | null)[] = []
+export function createWalk(
+  facts: PageFacts,
+  frame: AnswerFrame,
+  turned: (place: Place) => void,
+): Walk {
+  /** The query that the form holds, and the one that is answered. */
+  let [current, asked] = ['', '']
+  let shown: readonly PageColumn[] = []
+  /** By page, where they are known; the first page has none. */
+  let cursors: (string | null | undefined)[] = []
   let page = 0
   let isAsking = false
-  const view = answerView(history, {
-    previous: () => {
-      void load(page - 1)
-    },
-    next: () => {
-      void load(page + 1)
-    },
-  })
+  const placeAt = (index: number): Place => ({ page: index, cursor: cursors[index] ?? null })
+  const setTurns = () => {
+    const isCurrent = current === asked
+    view.setTurns(isCurrent && page > 0, isCurrent && typeof cursors[page + 1] === 'string')
+  }
   const load = async (wanted: number) => {
-    if (!question || isAsking) return
-    isAsking = true
-    view.wait()
-    const cursor = cursors[wanted] ?? null
-    const query = writeQuestion(question) + (cursor === null ? '' : `&cursor=${cursor}`)
-    const answer = await ask(`/v1/${dataset}?${query}`, token)
-    isAsking = false
-    // Before the first page of this question, the rows on screen answer another question.
-    const refuse = (refusal: Refusal) => view.refuse(refusal, cursors.length > 1)
-    if (answer.kind === 'refused') return refuse(answer)
-    try {
-      cursors[wanted + 1] = view.show(answer, shownColumns(columns, question), wanted)
-      page = wanted
-    } catch {
-      refuse({ ...answer, kind: 'refused', detail: words.unreadable, retryAfterSeconds: null })
-    }
-  }
-  const start = (asked: Question) => {
     if (isAsking) return
-    question = asked
-    cursors = [null]
-    page = 0
-    void load(0)
+    isAsking = true
+    const { cursor } = placeAt(wanted)
+    const path = `/v1/${facts.dataset}?${asked}${cursor === null ? '' : `&cursor=${cursor}`}`
+    const show = (answer: Arrival) => {
+      cursors[wanted + 1] = view.show(answer, shown, wanted)
+      page = wanted
+      setTurns()
+      if (current === asked) turned(placeAt(page))
+    }
+    await askInto(frame, { path, token: facts.token }, show, (refusal) => {
+      frame.refuse(pageRefusal(refusal, cursor), view.isShown())
+    })
+    isAsking = false
   }
-  return { node: view.node, start }
+  const view = answerView(facts, frame, {
+    // A page that was opened by its address does not know the one before it.
+    previous: () => load(cursors[page - 1] === undefined ? 0 : page - 1),
+    next: () => load(page + 1),
+  })
+  const start = (question: RowsQuestion, place: Place) => {
+    if (isAsking) return
+    asked = writeRowsQuestion(question)
+    current = asked
+    shown = shownColumns(facts.columns, question)
+    cursors = [null]
+    cursors[place.page] = place.cursor
+    page = place.page
+    view.forget()
+    turned(place)
+    void load(page)
+  }
+  const placeOf = (question: RowsQuestion) => {
+    current = writeRowsQuestion(question)
+    setTurns()
+    return current === asked ? placeAt(page) : firstPlace
+  }
+  return { node: frame.node, start, placeOf }
 }
 
-function shownColumns(columns: readonly PageColumn[], { select }: Question): readonly PageColumn[] {
+/** A cursor of another token, or of rows that are gone, is refused as part of a wrong question. */
+function pageRefusal(refusal: Refusal, cursor: string | null): Refusal {
+  const isStale = cursor !== null && refusal.status === badRequest
+  return isStale ? { ...refusal, detail: words.pageGone } : refusal
+}
+
+function shownColumns(
+  columns: readonly PageColumn[],
+  { select }: RowsQuestion,
+): readonly PageColumn[] {
   if (select.length === 0) return columns
   return select.flatMap((name) => columns.find((column) => column.name === name) ?? [])
 }

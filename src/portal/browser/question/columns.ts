@@ -2,27 +2,40 @@ import type { ShownType } from '../../../columns/column-types.js'
 import type { Operator } from '../../../columns/operators.js'
 import { words } from '../page-words.js'
 import { wordFinder } from '../word-finder.js'
-import type { PageColumn } from './page-column.js'
+import type { DatasetColumn, DefinedMeasure } from './page-column.js'
 
 /** Reads the columns of the dataset from the tables of the page. */
-export function readColumns(): readonly PageColumn[] {
-  const operators = new Map(
-    rowsOf('type-table').map((row) => [
-      cellText(row, 0),
-      [...row.querySelectorAll('td code')].map((code) => code.textContent as Operator),
-    ]),
-  )
+export function readColumns(): readonly DatasetColumn[] {
+  const types = new Map(rowsOf('type-table').map((row) => [cellText(row, 0), row]))
   return rowsOf('column-table').map((row) => {
     // The server wrote these attributes from its own types.
     const type = row.dataset['type'] as ShownType
+    const levels = JSON.parse(row.dataset['levels'] ?? '{}') as Readonly<Record<string, string>>
+    const flags = row.dataset['flags']?.split(' ') ?? []
+    const facts = types.get(type)
     return {
       name: row.dataset['name'] ?? '',
       type,
       unit: cellText(row, 2),
       description: cellText(row, 3),
-      operators: operators.get(type) ?? [],
+      operators: codes(facts, 1) as readonly Operator[],
+      measures: codes(facts, 2),
+      groups: codes(facts, 3),
+      levels,
+      hasLabels: flags.includes('labels'),
+      isKey: flags.includes('key'),
+      isQuantity: flags.includes('quantity'),
     }
   })
+}
+
+/** Reads the measures that the dataset defines. */
+export function readMeasures(): readonly DefinedMeasure[] {
+  return rowsOf('measure-table').map((row) => ({
+    name: row.dataset['name'] ?? '',
+    unit: cellText(row, 1),
+    description: cellText(row, 2),
+  }))
 }
 
 /** Filters the table of columns by every word in the search field, as the visitor types. */
@@ -43,6 +56,10 @@ export function searchColumns(): void {
 
 function rowsOf(table: string): readonly HTMLTableRowElement[] {
   return [...document.querySelectorAll<HTMLTableRowElement>(`#${table} tbody tr`)]
+}
+
+function codes(row: HTMLTableRowElement | undefined, index: number): readonly string[] {
+  return [...(row?.cells[index]?.querySelectorAll('code') ?? [])].map((code) => code.textContent)
 }
 
 function cellText(row: HTMLTableRowElement, index: number): string {

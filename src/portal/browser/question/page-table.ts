@@ -1,17 +1,15 @@
 import { element } from '../element.js'
 import { words } from '../page-words.js'
-import type { Cell } from './exact-page.js'
+import type { Cell, Row } from './exact-rows.js'
 import type { PageColumn } from './page-column.js'
-
-type Row = ReadonlyMap<string, Cell>
 
 /** Shows rows as a table, with the columns in the requested order. */
 export function pageTable(columns: readonly PageColumn[], rows: readonly Row[]): HTMLElement {
-  const head = columns.map(({ name, unit, description, type }) =>
+  const head = columns.map(({ name, heading = name, unit, description, type }) =>
     element(
       'th',
       { scope: 'col', title: description, class: isNumber(type) ? 'number' : null },
-      name,
+      heading,
       unit === '' ? null : element('small', {}, unit),
     ),
   )
@@ -36,10 +34,11 @@ function cellText({ unit }: PageColumn, { kind, text }: Cell): string {
 }
 
 function tableCell(column: PageColumn, cell: Cell | undefined): HTMLElement {
+  const align = isNumber(column.type) ? 'number' : ''
   if (!cell || cell.kind === 'empty') {
-    return element('td', { class: 'empty', title: words.empty }, '—')
+    return element('td', { class: `empty ${align}`, title: words.empty }, '—')
   }
-  return element('td', { class: isNumber(column.type) ? 'number' : null }, cellText(column, cell))
+  return element('td', { class: align }, cellText(column, cell))
 }
 
 function isNumber(type: string): boolean {

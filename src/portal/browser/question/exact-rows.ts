@@ -4,11 +4,8 @@ export interface Cell {
   readonly text: string
 }
 
-export interface ExactPage {
-  /** Column → value, in the order that was sent, digit-only names too. */
-  readonly rows: readonly ReadonlyMap<string, Cell>[]
-  readonly nextCursor: string | null
-}
+/** Column → value, in the order that was sent, digit-only names too. */
+export type Row = ReadonlyMap<string, Cell>
 
 /**
  * The tokens of JSON: strings, punctuation, and between them numbers and names. A string ends at
@@ -20,11 +17,10 @@ const tokens = /"(?:[^]*?[^\\])??(?:\\\\)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g
 const rowDepth = 3
 
 /**
- * Reads a page of rows without changing it. JSON.parse would round long numbers, and objects
- * would list digit-only names first.
+ * Reads the rows of an answer, which come first in it, without changing them. JSON.parse would
+ * round long numbers, and objects would list digit-only names first.
  */
-export function readExactPage(text: string): ExactPage {
-  const { next_cursor: nextCursor } = JSON.parse(text) as { readonly next_cursor: string | null }
+export function readExactRows(text: string): readonly Row[] {
   const rows: Map<string, Cell>[] = []
   let depth = 0
   let name: string | null = null
@@ -49,7 +45,7 @@ export function readExactPage(text: string): ExactPage {
       }
     }
   }
-  return { rows, nextCursor }
+  return rows
 }
 
 function scalar(token: string): Cell {

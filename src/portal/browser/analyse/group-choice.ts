@@ -1,0 +1,57 @@
+import { callName } from '../../../columns/call-text.js'
+import { element } from '../element.js'
+import { words } from '../page-words.js'
+import { columnHint } from '../question/page-column.js'
+import type { DatasetColumn } from '../question/page-column.js'
+import { rowList } from '../question/row-list.js'
+import type { FormPart } from '../question/row-list.js'
+
+const groupsMax = 4
+const wholeValue = 'column'
+/** The groups that are levels of codes are offered by the levels' names. */
+const prefix = 'prefix(column,n)'
+
+/** What rows are grouped by: columns, levels of codes, parts of dates. */
+export function groupChoice(
+  columns: readonly DatasetColumn[],
+  chosen: readonly string[],
+): FormPart<readonly string[]> {
+  const texts = { legend: words.groupBy, add: words.addGroup, remove: words.removeGroup }
+  return rowList(texts, chosen, (group) => groupRow(columns, group), { max: groupsMax })
+}
+
+function groupRow(columns: readonly DatasetColumn[], chosen: string | null): FormPart<string> {
+  const options = columns.flatMap(groupOptions)
+  const isOther = chosen !== null && !options.some(({ value }) => value === chosen)
+  const node = element(
+    'select',
+    { 'aria-label': words.groupBy },
+    // A group of the address that the list has not, such as another prefix.
+    ...(isOther ? [element('option', {}, chosen)] : []),
+    ...options,
+  )
+  if (chosen !== null) node.value = chosen
+  return { node, read: () => node.value }
+}
+
+function groupOptions(column: DatasetColumn): readonly HTMLOptionElement[] {
+  const { name, groups, levels } = column
+  const parts = groups.filter((group) => group !== wholeValue && group !== prefix)
+  return [
+    ...(groups.includes(wholeValue)
+      ? [element('option', { value: callName(name) }, columnHint(column))]
+      : []),
+    ...parts.map((part) => {
+      const value = part.replace('column', () => callName(name))
+      return element('option', { value }, `${name} · ${partName(part)}`)
+    }),
+    ...Object.entries(levels).map(([level, value]) =>
+      element('option', { value }, `${name} · ${words.level(level)}`),
+    ),
+  ]
+}
+
+function partName(part: string): string {
+  const [name = ''] = part.split('(', 1)
+  return words.dateParts[name] ?? part
+}

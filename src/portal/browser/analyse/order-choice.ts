@@ -1,0 +1,35 @@
+import { callName, parseCalls } from '../../../columns/call-text.js'
+import { element } from '../element.js'
+import { words } from '../page-words.js'
+import type { FormPart } from '../question/row-list.js'
+
+export interface OrderChoice extends FormPart<string> {
+  /** Offers the measures and groups that are asked for now. */
+  readonly offer: (parts: readonly string[]) => void
+}
+
+/** The order of the groups: by themselves, or by a measure, from either end. */
+export function orderChoice(chosen: string, parts: readonly string[]): OrderChoice {
+  const select = element('select')
+  const offer = (asked: readonly string[]) => {
+    const { value } = select
+    const keys = [...new Set(asked.map(orderKey))]
+    const options = keys.flatMap((key) => [
+      element('option', { value: `-${key}` }, words.largestFirst(key)),
+      element('option', { value: key }, words.smallestFirst(key)),
+    ])
+    select.replaceChildren(element('option', { value: '' }, words.orderByGroups), ...options)
+    select.value = options.some((option) => option.value === value) ? value : ''
+  }
+  offer(parts)
+  select.value = chosen
+  if (select.selectedIndex === -1) select.value = ''
+  const node = element('label', { class: 'line' }, words.order, select)
+  return { node, read: () => select.value, offer }
+}
+
+/** A measure that is renamed is ordered by its new name. */
+function orderKey(text: string): string {
+  const [call] = parseCalls(text, 'order')
+  return call?.alias == null ? text : callName(call.alias)
+}

@@ -1,0 +1,86 @@
+import { parseCalls } from '../../../columns/call-text.js'
+import type { Call } from '../../../columns/call-text.js'
+import { words } from '../page-words.js'
+import type { DatasetColumn, PageColumn } from '../question/page-column.js'
+import type { PageFacts } from '../question/panel.js'
+import type { SummaryQuestion } from '../question/summary-question.js'
+
+/** The columns of an answer. */
+export interface SummaryColumns {
+  readonly groups: readonly PageColumn[]
+  readonly measures: readonly PageColumn[]
+  /** The group that is a time; empty if none is. */
+  readonly time: string
+}
+
+const counting: readonly string[] = ['count', 'distinct']
+const dateParts: readonly string[] = ['year', 'quarter', 'month', 'day']
+const momentTypes: readonly string[] = ['date', 'timestamp']
+const numberTypes: readonly string[] = ['integer', 'number']
+
+type Facts = Pick<PageFacts, 'columns' | 'measures' | 'history'>
+
+/** Names, types and units of what a question asks for. */
+export function summaryColumns(facts: Facts, question: SummaryQuestion): SummaryColumns {
+  const groups = question.group.flatMap((text) => parseCalls(text, 'group'))
+  const time = groups.find((call) => isTime(facts, call))
+  return {
+    groups: groups.map((call) => groupColumn(facts, call)),
+    measures: question.measures
+      .flatMap((text) => parseCalls(text, 'measures'))
+      .map((call) => measureColumn(facts, call)),
+    time: time ? keyOf(time) : '',
+  }
+}
+
+/** The column of the names of a group's codes. */
+export function labelColumn(group: PageColumn): PageColumn {
+  return { ...group, name: `${group.name}:label`, heading: words.labels, type: 'string' }
+}
+
+/** The name in the answer. */
+function keyOf({ alias, operands, name, text }: Call): string {
+  return alias ?? (operands === null ? name : text)
+}
+
+function operandColumns({ columns }: Facts, { name, operands }: Call): readonly DatasetColumn[] {
+  const names = operands === null ? [name] : (operands[0] ?? [])
+  return names.flatMap((each) => columns.find((column) => column.name === each) ?? [])
+}
+
+function isTime(facts: Facts, call: Call): boolean {
+  if (call.operands !== null) return dateParts.includes(call.name)
+  const [column] = operandColumns(facts, call)
+  return (
+    column !== undefined && (column.name === facts.history || momentTypes.includes(column.type))
+  )
+}
+
+const plain = { unit: '', description: '', operators: [], isKey: false, isQuantity: false } as const
+
+function groupColumn(facts: Facts, call: Call): PageColumn {
+  const [column] = operandColumns(facts, call)
+  const type = call.operands === null ? (column?.type ?? 'string') : 'string'
+  return { ...plain, name: keyOf(call), type, description: column?.description ?? '' }
+}
+
+function measureColumn(facts: Facts, call: Call): PageColumn {
+  const named = { ...plain, name: keyOf(call), type: 'number', isQuantity: true } as const
+  const defined = facts.measures.find(({ name }) => call.operands === null && name === call.name)
+  if (defined) return { ...named, unit: defined.unit, description: defined.description }
+  const [column, divisor] = operandColumns(facts, call)
+  if (call.operands === null || !column) return { ...named, description: words.countRows }
+  const what = [column, divisor].flatMap((each) => each?.description || each?.name || [])
+  const described = words.functions[call.name] ?? call.name
+  const description = `${described}: ${what.join(' / ')}`
+  if (counting.includes(call.name)) return { ...named, description }
+  const unit = divisor ? quotientUnit(column, divisor) : column.unit
+  if (numberTypes.includes(column.type)) return { ...named, description, unit }
+  return { ...named, description, type: column.type, isQuantity: false }
+}
+
+/** A quotient of equal units is a plain number. */
+function quotientUnit(dividend: PageColumn, divisor: PageColumn): string {
+  if (dividend.unit === '' || dividend.unit === divisor.unit) return ''
+  return `${dividend.unit} / ${divisor.unit || divisor.name}`
+}

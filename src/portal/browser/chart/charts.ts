@@ -1,0 +1,68 @@
+import { element } from '../element.js'
+import { words } from '../page-words.js'
+import type { Row } from '../question/exact-rows.js'
+import type { PageColumn } from '../question/page-column.js'
+import { barList } from './bar-list.js'
+import { lineChart } from './line-chart.js'
+import { entityNames } from './names.js'
+import { drawable, pictureOf, pointsOf } from './points.js'
+import type { ChartRows } from './points.js'
+
+interface ChartRequest extends ChartRows {
+  /** What a row is of; left out: its entity. */
+  readonly nameOf?: (row: Row) => string
+  /** The room for it, in pixels. */
+  readonly width: number
+}
+
+const widthMin = 320
+
+/**
+ * Draws a column of an answer, and offers the others that can be drawn. Returns nothing if there is
+ * nothing to draw.
+ */
+export function charts(request: ChartRequest): readonly HTMLElement[] {
+  const nameOf = request.nameOf ?? entityNames(request)
+  const drawings = drawable(request).flatMap((column) => {
+    const picture = pictureOf(pointsOf(request, column, nameOf))
+    return picture ? [{ column, picture }] : []
+  })
+  const [first] = drawings
+  if (!first) return []
+  const width = Math.max(request.width, widthMin)
+  const place = element('div')
+  const draw = ({ column, picture }: (typeof drawings)[number]) => {
+    const title = titleOf(column, picture.kind === 'lines' ? request.time : '')
+    const drawing =
+      picture.kind === 'bars'
+        ? [barList(picture.points)]
+        : lineChart(picture, { title, label: column.name, width })
+    const omitted = picture.omitted > 0 ? words.notDrawn(picture.omitted) : null
+    place.replaceChildren(
+      element(
+        'figure',
+        { class: 'chart' },
+        element('figcaption', {}, title),
+        ...drawing,
+        omitted === null ? null : element('p', { class: 'muted' }, omitted),
+      ),
+    )
+  }
+  draw(first)
+  if (drawings.length === 1) return [place]
+  const choice = element(
+    'select',
+    {},
+    ...drawings.map(({ column: { name } }) => element('option', {}, name)),
+  )
+  choice.addEventListener('input', () => {
+    draw(drawings[choice.selectedIndex] ?? first)
+  })
+  return [element('label', { class: 'line' }, `${words.chartColumn} `, choice), place]
+}
+
+function titleOf({ name, description, unit }: PageColumn, time: string): string {
+  const what = [name, description].filter((text) => text !== '').join(' · ')
+  const title = time === '' ? what : words.chartTitle(what, time)
+  return unit === '' ? title : `${title}, ${unit}`
+}

@@ -1,0 +1,205 @@
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { startShipped } from '../support/shipped.js'
+import { startWorld } from '../support/world.js'
+import { builtPortal, listen, startChromium, visit } from './fixtures/chromium.js'
+
+const browser = await startChromium(t)
+const portalFolder = await builtPortal(t)
+const shipped = await startShipped(t, { portalFolder })
+const base = await listen(shipped)
+const financials = `${base}/datasets/financials`
+const byClass =
+  '#analyse?year=eq.2024&group=prefix(okved,2)&measures=sum(2110),count&order=-sum(2110)'
+
+async function analyse(page: Page): Promise<void> {
+  await page.getByRole('tab', { name: 'Analyse' }).click()
+}
+
+async function run(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.locator('table.data:visible').waitFor()
+}
+
+function requestOf(page: Page): Promise<string | null> {
+  return page.locator('.take:visible code').first().textContent()
+}
+
+await t.test('measure, group and filter make a request, a chart and a table', async (t) => {
+  const { page, requests, complaints } = await visit(browser, financials)
+  await analyse(page)
+  const measures = page.getByRole('group', { name: 'Measures' })
+  await measures.getByLabel('Measure').first().selectOption({ label: 'sum' })
+  const offered = await measures.getByLabel('Column').first().locator('option').allTextContents()
+  t.ok(offered.some((text) => text.startsWith('2110')))
+  for (const code of ['year', 'inn', 'okved', 'okfs', 'name']) {
+    t.notOk(
+      offered.some((text) => text.startsWith(code)),
+      `${code} is no quantity`,
+    )
+  }
+  await measures.getByLabel('Column').first().selectOption('2110')
+  const groups = page.getByRole('group', { name: 'Group by' })
+  await groups.getByLabel('Group by').selectOption('prefix(okved,2)')
+  await page.getByRole('button', { name: 'Add a filter' }).click()
+  const filters = page.getByRole('group', { name: 'Filters' })
+  await filters.getByLabel('Column').selectOption('year')
+  await filters.getByLabel('Value', { exact: true }).fill('2024')
+  await page.getByLabel('Order').selectOption('-sum(2110)')
+  const query =
+    'year=eq.2024&group=prefix(okved,2)&measures=sum(2110),count&order=-sum(2110)' +
+    '&limit=100&labels=true'
+  t.equal(await requestOf(page), `${base}/v1/financials/aggregate?${query}`)
+  await run(page)
+  t.ok(requests.includes(`${base}/v1/financials/aggregate?${query}`), 'it is the one that was sent')
+  t.match(await page.locator('table.data').textContent(), 'воздушного и космического транспорта')
+  t.match(await page.locator('table.data thead').textContent(), 'thousand RUB')
+  t.match(await page.locator('.bars li').first().textContent(), /^70 Деятельность головных офисов/)
+  t.equal(await page.locator('.bars li').count(), await page.locator('.data tbody tr').count())
+  await page.getByText('4 groups · made of 4 rows').waitFor()
+  t.same(complaints, [])
+})
+
+await t.test('years are lines, and the chart shows another measure when one asks', async (t) => {
+  const { page } = await visit(
+    browser,
+    `${financials}#analyse?group=year,inn&measures=sum(2110),count`,
+  )
+  await page.locator('.chart polyline').first().waitFor()
+  t.equal(await page.locator('.chart polyline').count(), 5, 'one for each company')
+  t.match(await page.locator('figcaption').textContent(), 'thousand RUB')
+  const before = await requestOf(page)
+  await page.getByLabel('Shown in the chart').selectOption('count')
+  t.match(await page.locator('figcaption').textContent(), /^count/)
+  t.equal(await requestOf(page), before)
+})
+
+await t.test('labels of a chart do not overlap, at the width of a phone', async (t) => {
+  const look = { viewport: { width: 390, height: 800 } }
+  const contracts = `${base}/datasets/procurement#analyse?group=sign_date&measures=sum(price_rub)`
+  for (const url of [contracts, `${financials}#analyse?group=year&measures=sum(2110)`]) {
+    const { page } = await visit(browser, url, look)
+    await page.locator('.chart text').first().waitFor()
+    const boxes = await page.evaluate<{ x: number; y: number; right: number; bottom: number }[]>(
+      '[...document.querySelectorAll(".chart text")].map((text) => {' +
+        'const { x, y, right, bottom } = text.getBoundingClientRect();' +
+        'return { x, y, right, bottom } })',
+    )
+    t.ok(boxes.length > 5)
+    const clashes = boxes.filter((one, index) =>
+      boxes.some(
+        (other, place) =>
+          place > index &&
+          one.x < other.right &&
+          other.x < one.right &&
+          one.y < other.bottom &&
+          other.y < one.bottom,
+      ),
+    )
+    t.same(clashes, [], url)
+    t.ok(boxes.every(({ x, right }) => x >= 0 && right <= look.viewport.width))
+  }
+})
+
+await t.test('the keyboard alone analyses', async (t) => {
+  const { page } = await visit(browser, financials)
+  await page.getByRole('tab', { name: 'Rows' }).focus()
+  await page.keyboard.press('ArrowRight')
+  const focusOn = async (name: string) => {
+    for (let steps = 0; steps < 30; steps++) {
+      await page.keyboard.press('Tab')
+      const focused = await page.evaluate(
+        'document.activeElement.getAttribute("aria-label") ?? ' +
+          '(document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim()',
+      )
+      if (focused === name) return
+    }
+    t.fail(`no way to ${name}`)
+  }
+  await focusOn('Measure')
+  await page.keyboard.type('sum')
+  await focusOn('Remove the measure count')
+  await page.keyboard.press('Enter')
+  t.equal(await page.evaluate('document.activeElement.textContent'), 'Add a measure')
+  await focusOn('Run')
+  await page.keyboard.press('Enter')
+  await page.locator('table.data:visible').waitFor()
+  t.match(page.url(), /#analyse\?group=year&measures=sum\(\w+\)&limit=100&labels=true$/)
+})
+
+await t.test('a visitor with a token sees what an answer cost', async (t) => {
+  const { token } = shipped.subscribe(['financials:pro'])
+  const { page, requests } = await visit(browser, `${financials}${byClass}`)
+  await page.locator('table.data').waitFor()
+  await page.getByRole('button', { name: 'Use your own token' }).click()
+  await page.getByLabel('Token').fill(token)
+  await page.keyboard.press('Enter')
+  await page.getByText('Your own token').waitFor()
+  t.equal(await page.locator('table.data').count(), 0, 'nothing was asked with it')
+  await run(page)
+  const rows = await page.locator('table.data tbody tr').count()
+  t.match(await page.locator('.left:visible').textContent(), `This answer cost ${rows} rows`)
+  t.match(await page.locator('.take:visible').textContent(), 'YOUR_TOKEN')
+  t.notMatch(requests.join() + page.url() + (await page.content()), token)
+})
+
+await t.test('errors and empty answers are said beside the button', async (t) => {
+  const { token } = shipped.subscribe(['financials:free'])
+  const { page } = await visit(
+    browser,
+    `${financials}#analyse?year=eq.1900&group=year&measures=count`,
+  )
+  const status = page.locator('form.question:visible .status')
+  await status.getByText('No row matches these filters.').waitFor()
+  await page.getByRole('group', { name: 'Filters' }).getByLabel('Value').fill('soon')
+  await page.getByRole('button', { name: 'Run' }).click()
+  await page.locator('.status.error').waitFor()
+  const url = '/v1/financials/aggregate?year=eq.soon&measures=count'
+  t.match(await status.textContent(), (await shipped.get(url, token)).body.detail)
+  await page.route('**/aggregate?*', (route) => route.abort())
+  await page.getByRole('button', { name: 'Run' }).click()
+  await status.getByText('The answer did not arrive.').waitFor()
+  await page.unroute('**/aggregate?*')
+  await page.route('**/aggregate?*', (route) => route.fulfill({ body: '<p>Sign in</p>' }))
+  await page.getByRole('button', { name: 'Run' }).click()
+  await status.getByText('could not be read').waitFor()
+})
+
+await t.test('without aggregates there is no tab, and a plan without is told', async (t) => {
+  const world = await startWorld(t, {
+    portalFolder,
+    files: {
+      'rows.parquet': "SELECT i AS id, 'n' || i AS name, 2020 + i AS year FROM range(3) t(i)",
+    },
+    registry: `
+demo: {token: das_demo_rows}
+datasets:
+  off:
+    title: Off
+    files: rows.parquet
+    listed: true
+    aggregates: false
+    demo: {id: [1]}
+  on:
+    title: On
+    files: rows.parquet
+    key: id
+    listed: true
+    demo: {id: [1]}
+    plans:
+      rows: {rows_per_month: 10, history: all, price_rub: 0, aggregates: false}
+`,
+  })
+  const address = await listen(world)
+  const { page } = await visit(browser, `${address}/datasets/off#analyse?measures=count`)
+  await page.getByText('Press Run to see rows.').waitFor()
+  t.equal(await page.getByRole('tab', { name: 'Analyse' }).count(), 0)
+  const { token } = world.subscribe(['on:rows'])
+  const { page: own } = await visit(browser, `${address}/datasets/on`)
+  await own.getByRole('button', { name: 'Use your own token' }).click()
+  await own.getByLabel('Token').fill(token)
+  await own.keyboard.press('Enter')
+  await own.getByText('Your own token').waitFor()
+  await analyse(own)
+  await own.getByText('Your plan has no analysis').waitFor()
+})

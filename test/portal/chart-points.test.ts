@@ -1,0 +1,131 @@
+import t from 'tap'
+import { entityNames } from '../../src/portal/browser/chart/names.js'
+import { drawable, pictureOf, pointsOf } from '../../src/portal/browser/chart/points.js'
+import { readExactRows } from '../../src/portal/browser/question/exact-rows.js'
+import type { PageColumn } from '../../src/portal/browser/question/page-column.js'
+
+function column(name: string, changes: Partial<PageColumn> = {}): PageColumn {
+  const plain = { type: 'string', unit: '', description: '', operators: [] } as const
+  return { name, ...plain, isKey: false, isQuantity: false, ...changes }
+}
+
+const amount = column('2110', { type: 'integer', isQuantity: true, unit: 'RUB' })
+const columns = [
+  column('year', { type: 'integer', isKey: true }),
+  column('okved'),
+  column('inn', { isKey: true }),
+  column('name'),
+  column('okfs', { type: 'integer' }),
+  column('staff', { type: 'integer', isQuantity: true }),
+  amount,
+]
+
+/** Rows of `inn`, `year`, `name` and amount. */
+function rowsOf(rows: readonly (readonly [string, number, string | null, string])[]) {
+  const texts = rows.map(
+    ([inn, year, name, value]) =>
+      `{"inn":"${inn}","year":${year},"okved":"70","name":${JSON.stringify(name)},"2110":${value}}`,
+  )
+  return readExactRows(`{"data":[${texts.join()}],"next_cursor":null}`)
+}
+
+function picture(rows: Parameters<typeof rowsOf>[0]) {
+  const chart = { rows: rowsOf(rows), columns, time: 'year' }
+  return pictureOf(pointsOf(chart, amount, entityNames(chart)))
+}
+
+await t.test('codes and years are not offered as quantities, amounts come first', (t) => {
+  const offered = drawable({ rows: [], columns, time: 'year' })
+  t.same(
+    offered.map(({ name }) => name),
+    ['2110', 'staff'],
+  )
+  t.end()
+})
+
+await t.test('years are lines, one for each company, by its newest name', (t) => {
+  const drawn = picture([
+    ['b', 2021, 'Beta (new)', '3'],
+    ['a', 2021, 'Alpha', 'null'],
+    ['b', 2020, 'Beta', '9007199254740993'],
+    ['a', 2020, 'Alpha', '1'],
+    ['b', 2022, 'Beta (new)', '4'],
+  ])
+  t.match(drawn, {
+    kind: 'lines',
+    isJoined: true,
+    omitted: 0,
+    series: [
+      {
+        name: 'Beta (new)',
+        points: [{ x: 2020, yText: '9007199254740993' }, { x: 2021 }, { x: 2022 }],
+      },
+      { name: 'Alpha', points: [{ x: 2020, yText: '1' }] },
+    ],
+  })
+  t.end()
+})
+
+await t.test('many companies of one year are bars, in the order of the rows', (t) => {
+  const rows = Array.from(
+    { length: 40 },
+    (_, index) => [`i${index}`, 2024, `Company No ${index}`, String(40 - index)] as const,
+  )
+  const drawn = picture(rows)
+  t.match(drawn, { kind: 'bars', omitted: 10 })
+  t.equal(drawn?.kind === 'bars' && drawn.points.length, 30)
+  t.match(drawn, { points: [{ name: 'Company No 0', yText: '40' }] })
+  const few = picture(rows.slice(0, 3))
+  t.match(few, { kind: 'bars', omitted: 0 })
+  t.end()
+})
+
+await t.test('of many companies over years, the largest are lines', (t) => {
+  const drawn = picture(
+    Array.from({ length: 10 }, (_, index) =>
+      [2023, 2024].map((year) => [`i${index}`, year, null, String(index * year)] as const),
+    ).flat(),
+  )
+  t.match(drawn, { kind: 'lines', omitted: 4 })
+  t.same(drawn?.kind === 'lines' && drawn.series.map(({ name }) => name), [
+    ...['i4', 'i5', 'i6', 'i7', 'i8', 'i9'],
+  ])
+  t.end()
+})
+
+await t.test('a column that several share is no name, and codes are none', (t) => {
+  const rows = rowsOf([
+    ['a', 2021, 'North', '1'],
+    ['b', 2021, 'North', '2'],
+  ])
+  const chart = { rows, columns, time: 'year' }
+  t.same(rows.map(entityNames(chart)), ['a', 'b'])
+  const numbers = rowsOf([
+    ['a', 2021, '101', '1'],
+    ['b', 2021, '102', '2'],
+  ])
+  t.same(numbers.map(entityNames({ ...chart, rows: numbers })), ['a', 'b'])
+  const contracts = rowsOf([
+    ['a', 2021, 'Supplier one', '1'],
+    ['a', 2021, 'Supplier two', '2'],
+    ['b', 2021, 'Supplier three', '2'],
+  ])
+  t.same(contracts.map(entityNames({ ...chart, rows: contracts })), ['a', 'a', 'b'])
+  t.same(contracts.map(entityNames({ rows, columns: [amount], time: '' })), ['', '', ''])
+  t.end()
+})
+
+await t.test('times are read in every form; rows without one are not drawn', (t) => {
+  const time = column('at')
+  const x = (text: string) => {
+    const rows = readExactRows(`{"data":[{"at":${text},"2110":1}]}`)
+    return pointsOf({ rows, columns: [time, amount], time: 'at' }, amount, () => '')[0]?.x
+  }
+  t.equal(x('2024'), 2024)
+  t.equal(x('"2024-Q2"'), Date.UTC(2024, 3))
+  t.equal(x('"2024-04"'), Date.UTC(2024, 3))
+  t.equal(x('"2024-04-01"'), Date.UTC(2024, 3))
+  t.equal(x('null'), undefined)
+  t.equal(pictureOf([]), null)
+  t.end()
+})

@@ -1,0 +1,163 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { callName } from '../../src/columns/call-text.js'
+import { operatorNames, operators } from '../../src/columns/operators.js'
+import {
+  readRowsQuestion,
+  writeRowsQuestion,
+} from '../../src/portal/browser/question/rows-question.js'
+import {
+  readSummaryQuestion,
+  summaryParameters,
+  writeSummaryQuestion,
+} from '../../src/portal/browser/question/summary-question.js'
+import type { SummaryQuestion } from '../../src/portal/browser/question/summary-question.js'
+import { firstPlace, readFragment, writeFragment } from '../../src/portal/browser/question/view.js'
+import type { View } from '../../src/portal/browser/question/view.js'
+import { parseUrl } from '../../src/query/parse-url.js'
+import { parseSummaryUrl } from '../../src/query/summary/parse-summary.js'
+
+/** Text of every kind, with the characters that are special in lists, URLs and fragments. */
+const text = fc
+  .oneof(
+    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }),
+    fc.string({ unit: fc.constantFrom(...'a,b"\\()#?&=%+ .:/-*Ы\''), minLength: 1, maxLength: 8 }),
+  )
+  .filter((each) => !/\p{Surrogate}/u.test(each))
+const parameters = [...summaryParameters, 'select', 'cursor']
+const columnName = text.filter((name) => !parameters.includes(name))
+
+const filter = fc
+  .record({
+    column: columnName,
+    operator: fc.constantFrom(...operatorNames),
+    values: fc.array(text, { minLength: 1, maxLength: 3 }),
+  })
+  .map(({ column, operator, values: [first = '', ...more] }) => {
+    const { form } = operators[operator]
+    if (form === 'none') return { column, operator, values: [] }
+    if (form === 'list') return { column, operator, values: [first, ...more] }
+    return { column, operator, values: [form === 'pattern' ? `${first}*` : first] }
+  })
+const filters = fc.array(filter, { maxLength: 3 })
+const limit = fc.option(fc.integer({ min: 1, max: 10_000 }))
+
+const rowsView = fc
+  .record({
+    question: fc.record({ filters, select: fc.uniqueArray(columnName, { maxLength: 4 }), limit }),
+    place: fc.option(
+      fc.record({
+        page: fc.integer({ min: 0, max: 99_999_999 }),
+        cursor: fc.stringMatching(/^[\w-]{1,80}$/),
+      }),
+    ),
+  })
+  .map(({ question, place }): View => ({ tab: 'rows', question, place: place ?? firstPlace }))
+
+const name = columnName.filter((each) => each.trim() !== '').map(callName)
+const group = fc.oneof(
+  name,
+  name.map((each) => `prefix(${each},2)`),
+  name.map((each) => `year(${each})`),
+)
+const measure = fc.oneof(
+  fc.constant('count'),
+  name.map((each) => `sum(${each})`),
+  fc.tuple(name, name).map(([a, b]) => `median(${a}/${b})`),
+  fc.tuple(name, name).map(([alias, each]) => `${alias}:p90(${each})`),
+)
+const summary: fc.Arbitrary<SummaryQuestion> = fc.record({
+  filters,
+  group: fc.array(group, { maxLength: 4 }),
+  measures: fc.array(measure, { minLength: 1, maxLength: 4 }),
+  order: fc.oneof(
+    fc.constant(''),
+    name,
+    fc
+      .oneof(
+        name,
+        name.map((each) => `sum(${each})`),
+      )
+      .map((each) => `-${each}`),
+  ),
+  limit,
+})
+
+await t.test('a view is the same after its fragment was written and read', (t) => {
+  const view = fc.oneof(
+    rowsView,
+    summary.map((question): View => ({ tab: 'analyse', question })),
+  )
+  fc.assert(
+    fc.property(view, (shown) => {
+      const fragment = writeFragment(shown)
+      t.same(readFragment(fragment), shown, fragment)
+      // A browser changes none of these characters in an address.
+      t.equal(new URL(fragment, 'https://example.org/').hash, fragment)
+    }),
+  )
+  t.end()
+})
+
+await t.test('the server reads a question as the form means it', (t) => {
+  fc.assert(
+    fc.property(rowsView, ({ question }) => {
+      const query = writeRowsQuestion(question as never)
+      const read = parseUrl(query)
+      const { select, limit: rows } = readRowsQuestion(query)
+      t.match(read, { limit: rows, cursor: null, format: null })
+      t.same(read.select ?? [], select)
+      t.same(
+        read.filters.map(({ column, operator, values }) => ({ column, operator, values })),
+        question.filters,
+      )
+    }),
+  )
+  fc.assert(
+    fc.property(summary, (question) => {
+      const query = writeSummaryQuestion(question)
+      const read = parseSummaryUrl(query)
+      t.match(read, { limit: question.limit, labels: true, having: [] })
+      t.equal(read.group.length, question.group.length)
+      t.same(
+        read.measures.map(({ alias, text: written }) =>
+          alias === null ? written : `${callName(alias)}:${written}`,
+        ),
+        question.measures,
+      )
+      t.equal(read.order.length, question.order === '' ? 0 : 1)
+      t.same(readSummaryQuestion(query), question)
+    }),
+  )
+  t.end()
+})
+
+await t.test('what is no question is no view', (t) => {
+  for (const fragment of [
+    ...['', '#', '#content', '#rows', '#plans?x=eq.1', '#rows?limit=x', '#rows?a=b%zz'],
+    ...['#rows/0/abc?limit=1', '#rows/2?limit=1', '#rows/2/a b?limit=1', '#analyse?group=a,,b'],
+  ]) {
+    t.equal(readFragment(fragment), null, fragment)
+  }
+  t.match(readFragment('#rows?'), { tab: 'rows', question: { filters: [], limit: null } })
+  t.match(readFragment('#analyse?measures=count&having=count.gt.1'), {
+    question: { measures: ['count'] },
+  })
+  t.end()
+})
+
+await t.test('a request of groups is legible', (t) => {
+  t.equal(
+    writeSummaryQuestion({
+      filters: [{ column: 'year', operator: 'gte', values: ['2021'] }],
+      group: ['year', 'prefix(okved,2)'],
+      measures: ['revenue:sum(2110)', 'median(2400/2110)', 'sum("a b, c")'],
+      order: '-revenue',
+      limit: 50,
+    }),
+    'year=gte.2021&group=year,prefix(okved,2)' +
+      '&measures=revenue:sum(2110),median(2400/2110),sum(%22a%20b,%20c%22)' +
+      '&order=-revenue&limit=50&labels=true',
+  )
+  t.end()
+})
