@@ -6,6 +6,7 @@ import type { DataType } from '../../columns/data-type.js'
 import { plainTextOrNull } from '../../plain-text.js'
 import { codeLevels, codeProblems } from '../../registry/code-names.js'
 import { nameProblems, unknownNameProblems } from '../../registry/column-names.js'
+import { searchProblems } from '../../registry/searched-columns.js'
 import type { Dictionary } from '../../registry/dictionary.js'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
 import type { Problem } from '../../registry/registry.js'
@@ -58,6 +59,7 @@ export function uniteColumns(
     ...unknownNameProblems(new Set(united.keys()), entry, dictionary),
     ...nameProblems(columns),
     ...codeProblems(entry, columns),
+    ...searchProblems(entry, columns),
   ]
   return { columns, problems }
 }
@@ -112,6 +114,7 @@ function describeColumn(
 ): Column {
   const stated = Object.hasOwn(entry.columns ?? {}, source) ? entry.columns?.[source] : undefined
   const known = dictionary.get(source)
+  const hidden = stated?.hidden ?? false
   const isPromised = united.required || known?.nullable === false
   return Object.freeze({
     ...plainColumn(stated?.name ?? source, united.type),
@@ -122,6 +125,7 @@ function describeColumn(
     asText: stated?.json === 'string',
     levels: codeLevels(stated?.levels),
     labels: labels.get(source) ?? null,
-    hidden: stated?.hidden ?? false,
+    searched: !hidden && (stated?.search ?? false),
+    hidden,
   })
 }

@@ -1,23 +1,13 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
-import type { Test } from 'tap'
-import { versionsFolderOf } from '../../../src/catalog.js'
-import { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
 import { filterPredicates } from '../../../src/columns/predicate.js'
 import type { Predicate } from '../../../src/columns/predicate.js'
-import { DuckDbEngine } from '../../../src/engine/duckdb/duckdb-engine.js'
-import { duckDbOpener } from '../../../src/engine/duckdb/open/open-files.js'
-import { duckDbPacker } from '../../../src/engine/duckdb/pack/pack.js'
-import type { Position } from '../../../src/query/question.js'
 import { areInOrder, chooseDropped } from '../../../src/engine/duckdb/choice.js'
+import type { DuckDbEngine } from '../../../src/engine/duckdb/duckdb-engine.js'
+import type { Position } from '../../../src/query/question.js'
 import { canContinue } from '../../../src/versions/choose-files.js'
-import { hashFile } from '../../../src/versions/hash-file.js'
-import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import type { Version } from '../../../src/versions/version.js'
 import { never } from '../../engine/fixtures/open-engine.js'
-import { tinyLayout } from '../../engine/fixtures/pack-files.js'
-import { writeParquet } from '../../support/world.js'
+import { openForms } from '../../engine/fixtures/packed-forms.js'
 
 // Guarantee: every form of a version gives the same rows, in the same order, once each.
 
@@ -34,61 +24,8 @@ function yearOf(year: number): string {
 }
 
 const years = [2020, 2021, 2022, 2023]
-const plans = 'plans: {all: {rows_per_month: 1, history: all, price_rub: 0}}'
-const registry = `datasets:
-  rows:
-    title: Rows
-    files: data/*.parquet
-    key: [id, year]
-    history: year
-    pack: auto
-    ${plans}
-`
-
-interface Forms {
-  readonly engine: DuckDbEngine
-  readonly dropped: Version
-  readonly packed: Version
-}
-
-/** The same rows as they were dropped, and with a packed copy. */
-async function openForms(t: Test): Promise<Forms> {
-  const folder = t.testdir({})
-  const versionsFolder = versionsFolderOf(join(folder, 'var'))
-  mkdirSync(versionsFolder, { recursive: true })
-  writeFileSync(join(folder, 'registry.yaml'), registry)
-  const files = Object.fromEntries(years.map((year) => [`${year}.parquet`, yearOf(year)]))
-  await writeParquet(join(folder, 'data'), files, ', ROW_GROUP_SIZE 4096')
-  const live = await LiveCatalog.open({
-    registryPath: join(folder, 'registry.yaml'),
-    openFiles: duckDbOpener(256 * 1024 ** 2),
-    checks: new FileChecks(hashFile),
-    versionsFolder,
-    now: () => Date.now(),
-    sold: () => [],
-  })
-  const version = () => {
-    const found = live.serving.catalog.datasets.get('rows')?.version
-    if (!found) throw new Error('no version')
-    return found
-  }
-  const dropped = version()
-  const { toPack } = live
-  if (!toPack) throw new Error('nothing to pack')
-  await duckDbPacker(tinyLayout)(toPack, { signal: never, report: () => undefined })
-  while ((await live.update()) === 'unsettled');
-  const engine = await DuckDbEngine.open({
-    folders: [versionsFolder],
-    tempFolder: null,
-    memoryLimitBytes: 512 * 1024 ** 2,
-    threads: 4,
-    slots: 2,
-    queueMax: 16,
-    waitMaxMs: 60_000,
-  })
-  t.teardown(() => engine.close())
-  return { engine, dropped, packed: version() }
-}
+const entry = ['key: [id, year]', 'history: year']
+const files = Object.fromEntries(years.map((year) => [`${year}.parquet`, yearOf(year)]))
 
 function predicatesOf(version: Version, filters: readonly Filter[]): readonly Predicate[] {
   return filters.flatMap(([name, operator, ...values]) => {
@@ -152,7 +89,7 @@ const questions: readonly (readonly Filter[])[] = [
 ]
 
 await t.test('every form gives the same rows in the same order', async (t) => {
-  const { engine, dropped, packed } = await openForms(t)
+  const { engine, dropped, packed } = await openForms(t, files, ...entry)
   const alone = { ...packed, dropped: [] }
   t.match(packed, { rows: dropped.rows, dropped: { length: years.length } })
   t.same(
@@ -180,7 +117,7 @@ await t.test('every form gives the same rows in the same order', async (t) => {
 })
 
 await t.test('500 pages of a walk on each form: every row once', async (t) => {
-  const { engine, dropped, packed } = await openForms(t)
+  const { engine, dropped, packed } = await openForms(t, files, ...entry)
   const filters: readonly Filter[] = [['year', 'eq', '2021']]
   const limit = rowsPerYear / 500
   const alone = await walk(engine, { ...packed, dropped: [] }, filters, limit)
@@ -197,7 +134,7 @@ await t.test('500 pages of a walk on each form: every row once', async (t) => {
 })
 
 await t.test('a page reads dropped files only where their order is the same', async (t) => {
-  const { engine, packed } = await openForms(t)
+  const { engine, packed } = await openForms(t, files, ...entry)
   const filters = (...list: readonly Filter[]) => predicatesOf(packed, list)
   t.equal(areInOrder(chooseDropped(packed, filters(['year', 'eq', '2021']))), true)
   t.equal(
