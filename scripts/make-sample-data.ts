@@ -58,12 +58,12 @@ const codeLists = [
 ] as const
 
 /** The statement that a line code belongs to, by the code's first digit. */
-const statements: Readonly<Record<string, string>> = {
-  1: 'Balance sheet',
-  2: 'Income statement',
-  3: 'Statement of changes in equity',
-  4: 'Cash flow statement',
-  6: 'Report on the targeted use of funds',
+const statements: Readonly<Record<string, readonly [string, string]>> = {
+  1: ['Balance sheet', 'Баланс'],
+  2: ['Income statement', 'Отчёт о финансовых результатах'],
+  3: ['Statement of changes in equity', 'Отчёт об изменениях капитала'],
+  4: ['Cash flow statement', 'Отчёт о движении денежных средств'],
+  6: ['Report on the targeted use of funds', 'Отчёт о целевом использовании средств'],
 }
 
 /** Labels that only the printed form explains, by the lines above them or by their layout. */
@@ -77,7 +77,22 @@ const clearerLabels: Readonly<Record<string, string>> = {
 }
 
 const outflowLine = /^(2120|2210|2220|2330|2350|2411|3320|3327|4[123]2\d|63\d\d)$/
-const outflowNote = '; filed as a positive number by most companies, as a negative one by some'
+const outflowNote = [
+  '; filed as a positive number by most companies, as a negative one by some',
+  '; большинство подаёт положительным числом, некоторые отрицательным',
+] as const
+const emptyNote = ['; empty throughout this sample', '; в этой выборке пусто'] as const
+
+/** The units of the sources in Russian. */
+const russianUnits: Readonly<Record<string, string>> = {
+  year: 'год',
+  code: 'код',
+  count: 'шт.',
+  currency: 'валюта',
+  RUB: 'руб.',
+  'thousand RUB': 'тыс. руб.',
+  'RUB per share': 'руб. на акцию',
+}
 
 /** Units that the source leaves open because they are not money. */
 const plainUnits: Readonly<Record<string, string>> = {
@@ -186,24 +201,28 @@ async function writeDictionary(
   columns: readonly SourceColumn[],
 ): Promise<void> {
   const [counts = []] = await readText(connection, `SELECT count(COLUMNS(*))::VARCHAR FROM ${name}`)
-  const lines = columns.map((column, index) => [
-    column.name,
-    column.nullable,
-    column.unit || (plainUnits[column.name] ?? ''),
-    describe(column) + (counts[index] === '0' ? '; empty throughout this sample' : ''),
-    column.labelRu,
-    column.source,
-  ])
-  const header = ['column', 'nullable', 'unit', 'description', 'description_ru', 'source']
-  const text = [header, ...lines].map((fields) => `${fields.map(csvField).join()}\n`).join('')
+  const lines = columns.map((column, index) => {
+    const unit = column.unit || (plainUnits[column.name] ?? '')
+    const [english, russian] = describe(column, counts[index] === '0')
+    const { name, nullable, source } = column
+    return [name, nullable, unit, english, russianUnits[unit] ?? '', russian, source]
+  })
+  const header = 'column nullable unit description unit_ru description_ru source'.split(' ')
+  const text = [header, ...lines]
+    .map((fields) => `${fields.map((field = '') => csvField(field)).join()}\n`)
+    .join('')
   await writeText(join(outFolder, `${name}.columns.csv`), text)
   console.log(`${name}.columns.csv: ${lines.length} columns`)
 }
 
-function describe({ name, label }: SourceColumn): string {
-  const text = (clearerLabels[name] ?? label) + (outflowLine.test(name) ? outflowNote : '')
+/** A column's description in English and in Russian. */
+function describe({ name, label, labelRu }: SourceColumn, isEmpty: boolean): readonly string[] {
   const statement = /^\d{4}$/.test(name) ? statements[name.charAt(0)] : undefined
-  return statement === undefined ? text : `${statement}: ${text}`
+  return [clearerLabels[name] ?? label, labelRu].map((text, language) => {
+    const notes = [outflowLine.test(name) && outflowNote, isEmpty && emptyNote]
+    const noted = text + notes.map((note) => (note ? note[language] : '')).join('')
+    return statement === undefined ? noted : `${statement[language]}: ${noted}`
+  })
 }
 
 /** Rows of a query whose every column is text; null is read as the empty text. */

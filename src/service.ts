@@ -44,6 +44,7 @@ import { referenceFor } from './service/reference.js'
 import type { Reference } from './service/reference.js'
 import { scopeOf } from './access/scope.js'
 import { showcaseOf } from './service/showcase.js'
+import type { Language } from './config.js'
 import type { Showcase } from './service/showcase.js'
 
 export type { Caller, RequestContext } from './service/caller.js'
@@ -62,7 +63,7 @@ export interface Service extends Admission {
   readonly guideDataset: (caller: Caller, name: string) => Promise<DatasetGuide>
   readonly account: (caller: Caller) => Promise<AccountDescription>
   /** The public offer: it needs no token and reads no data. */
-  readonly showcase: () => Showcase
+  readonly showcase: (language: Language) => Showcase
   /** The datasets of the API reference: those of the token, or the listed ones without a token. */
   readonly reference: (context: RequestContext) => Promise<Reference>
   /** Makes the guides for every plan ahead of the first caller; `report` receives failures. */
@@ -124,7 +125,7 @@ export function createService(parts: ServiceParts): Service {
     },
     account: async ({ principal, catalog, limits }) =>
       describeAccount(control, principal, catalog, limits.rate, now()),
-    showcase: () => showcaseOf(parts.catalog()),
+    showcase: (language) => showcaseOf(parts.catalog(), language),
     reference: async (context) => {
       const caller = context.authorization === undefined ? null : admission.admit(context, 1)
       if (!caller) admission.admitAnonymous(context.address)

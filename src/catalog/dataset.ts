@@ -1,9 +1,9 @@
 import type { Column } from '../columns/column.js'
 import type { Predicate } from '../columns/predicate.js'
-import { plainText, plainTextOrNull } from '../plain-text.js'
 import { columnFinder } from '../registry/column-names.js'
 import type { FindColumn } from '../registry/column-names.js'
 import { demoSubset } from '../registry/demo-subset.js'
+import { inEnglish, inEnglishOrNull, inRussian } from '../registry/local-text.js'
 import { definedMeasures, requireMeasureColumns } from '../registry/measures.js'
 import type { DefinedMeasure } from '../registry/measures.js'
 import type { DatasetEntry } from '../registry/registry-schema.js'
@@ -24,6 +24,12 @@ export interface Dataset {
   readonly title: string
   readonly description: string | null
   readonly source: string | null
+  /** The same in Russian, for pages and letters; null where the registry has no such text. */
+  readonly russian: {
+    readonly title: string | null
+    readonly description: string | null
+    readonly source: string | null
+  }
   /** The date of the data, as the registry says; null = the newest value of the history column. */
   readonly asOf: string | null
   readonly listed: boolean
@@ -64,9 +70,14 @@ export function registryDataset(name: string, entry: DatasetEntry): Dataset {
   const max = entry.limit?.max ?? Math.max(defaultLimitMax, entry.limit?.default ?? 0)
   return Object.freeze({
     name,
-    title: plainText(entry.title),
-    description: plainTextOrNull(entry.description),
-    source: plainTextOrNull(entry.source),
+    title: inEnglish(entry.title),
+    description: inEnglishOrNull(entry.description),
+    source: inEnglishOrNull(entry.source),
+    russian: Object.freeze({
+      title: inRussian(entry.title),
+      description: inRussian(entry.description),
+      source: inRussian(entry.source),
+    }),
     asOf: entry.as_of === undefined ? null : String(entry.as_of),
     listed: entry.listed ?? false,
     limit: Object.freeze({ default: entry.limit?.default ?? Math.min(defaultLimit, max), max }),

@@ -4,8 +4,14 @@ import type { CodeLevel, CodeNames } from './codes.js'
 import type { DataType } from './data-type.js'
 import type { Operator } from './operators.js'
 
+/** What people read about a column. */
+interface ColumnAbout {
+  readonly unit: string | null
+  readonly description: string | null
+}
+
 /** A column in one version: its name and type in the files, and what the registry adds. */
-export interface Column {
+export interface Column extends ColumnAbout {
   /** The name that callers see; unique in the dataset, ignoring case. */
   readonly name: string
   /** The name in the files. */
@@ -14,8 +20,8 @@ export interface Column {
   readonly type: DataType
   readonly rules: ColumnRules
   readonly nullable: boolean
-  readonly unit: string | null
-  readonly description: string | null
+  /** The same in Russian, for pages; null where the registry has no such text. */
+  readonly russian: ColumnAbout
   /** Served as a JSON string (`json: string` in the registry). */
   readonly asText: boolean
   /** Groups of its codes, the shortest first; none if its values are not codes. */
@@ -37,6 +43,7 @@ export function plainColumn(name: string, type: DataType): Column {
     nullable: true,
     unit: null,
     description: null,
+    russian: { unit: null, description: null },
     asText: false,
     levels: [],
     labels: null,

@@ -29,7 +29,7 @@ export function addDocs(
       service.admitAnonymous(request.ip)
       const files = await load()
       const addressOf = (name: string) => `docs/${name}?v=${files.get(name)?.tag.slice(1, -1)}`
-      const page = Buffer.from(docsPage(root, addressOf, service.showcase().demoToken))
+      const page = Buffer.from(docsPage(root, addressOf, service.showcase('en').demoToken))
       void reply
         .header('Cache-Control', 'no-cache')
         .header('Content-Security-Policy', contentSecurity)

@@ -1,9 +1,11 @@
+import type { Language } from '../config.js'
 import type { Grant } from '../control/grants.js'
 import type { Letter } from '../control/letters.js'
 import type { ControlStore } from '../control/store/store.js'
 import { showSubscription } from '../control/subscriptions.js'
 import type { Subscription } from '../control/subscriptions.js'
 import { listTokens } from '../control/tokens/tokens.js'
+import { textIn } from '../registry/local-text.js'
 import { planOf } from '../registry/registry.js'
 import type { Registry } from '../registry/registry.js'
 import type { LetterGrant, LetterTopic } from './letter-content.js'
@@ -44,7 +46,10 @@ export function composeLetter(
   if ('dropped' in made) return made
   const { email, language, grants } = subscription
   const registry = source.registry()
-  const named = { ...subscription, grants: grants.map((grant) => nameGrant(registry, grant)) }
+  const named = {
+    ...subscription,
+    grants: grants.map((grant) => nameGrant(registry, grant, language)),
+  }
   const text = writeLetter(language, named, made.topic)
   return {
     message: {
@@ -93,10 +98,15 @@ function tokenTopic({ store, letter, source, now }: TopicSource): Topic {
   return { topic: { kind: 'reissued-token', token, base, previousValidUntil } }
 }
 
-function nameGrant(registry: Registry | null, { dataset, plan }: Grant): LetterGrant {
+function nameGrant(
+  registry: Registry | null,
+  { dataset, plan }: Grant,
+  language: Language,
+): LetterGrant {
   const entry = registry?.datasets.get(dataset)
   const offer = planOf(registry, { dataset, plan }) ?? null
-  return { title: entry?.title ?? dataset, dataset, plan, offer }
+  const title = entry ? textIn(language, entry.title) : dataset
+  return { title, dataset, plan, offer }
 }
 
 /** With the time: a new control.db counts letters from 1 again. */

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Language } from '../config.js'
 import { contentTag, matchesTag } from '../service/entity-tag.js'
 import type { ShownDataset, Showcase } from '../service/showcase.js'
 import type { Assets } from './assets.js'
@@ -12,7 +13,7 @@ import { snippetsOf } from './snippets.js'
 import { usagePage } from './usage-page.js'
 
 export interface PortalParts {
-  readonly showcase: () => Showcase
+  readonly showcase: (language: Language) => Showcase
   /** Counts a request without a token against its address. @throws rate_limit_exceeded */
   readonly admitVisitor: (address: string) => void
   /** The path and query of a first question that the demo token can ask. */
@@ -56,13 +57,13 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
     })
   }
   addPage('/', (context) => {
-    const showcase = parts.showcase()
+    const showcase = parts.showcase(context.language)
     const first = showcase.datasets.find(({ hasDemo }) => hasDemo)
     const trial = first && trialOf(context, first, showcase, parts)
     return homePage(context, showcase.datasets, trial?.line ?? null)
   })
   addPage('/datasets/:dataset', (context, { params }) => {
-    const showcase = parts.showcase()
+    const showcase = parts.showcase(context.language)
     const { dataset: wanted } = params as DatasetParams
     const dataset = showcase.datasets.find(({ name }) => name === wanted)
     return dataset

@@ -36,7 +36,7 @@ export const russianWords: PortalWords = {
   skip: 'К содержанию',
   languages: 'Язык',
   menu: 'Главное меню',
-  navigation: { datasets: 'Наборы данных', reference: 'Справочник API', usage: 'Использование' },
+  navigation: { datasets: 'Наборы данных', reference: 'Справочник API', usage: 'Мой расход' },
   footer: 'Без cookie и слежки. Ваш токен остаётся в этой вкладке.',
 
   headline: 'Таблицы с данными — одним запросом',
@@ -121,15 +121,15 @@ export const russianWords: PortalWords = {
   retryAfter: (seconds) => `Подождите ${number(seconds)} с и выполните запрос ещё раз.`,
   page: (page) => `Страница ${number(page)}`,
   pageRows: (rows) => `${number(rows)} ${plural(rows, rowForms)}`,
-  previous: 'Назад',
-  next: 'Дальше',
+  previous: 'Предыдущая страница',
+  next: 'Следующая страница',
   result: 'Строки ответа',
   rowsLeft: (rows) =>
     `${plural(rows, rowsLeftForms)} ${number(rows)} ${plural(rows, rowForms)} в этом месяце`,
   requestsLeft: (requests, of) =>
     `Запросов в эту минуту осталось: ${number(requests)} из ${number(of)}`,
   empty: 'пусто',
-  chartColumn: 'Столбец графика',
+  chartColumn: 'Показатель',
   chartTitle: (column, over) => `${column} · ${over}`,
   chartRange: (series, first, last) => `${series}: от ${first} до ${last}`,
   request: 'Запрос',
@@ -148,7 +148,7 @@ export const russianWords: PortalWords = {
   filterForm: 'Фильтр пишется как столбец=оператор.значение.',
   operatorsOf: 'Операторы',
 
-  usage: 'Использование',
+  usage: 'Мой расход',
   usageText:
     'Введите токен, чтобы увидеть, что он может и сколько израсходовано. Токен хранится только в ' +
     'этой вкладке и исчезает, когда её закрывают.',
@@ -162,8 +162,8 @@ export const russianWords: PortalWords = {
   noEnd: 'Бессрочно',
   used: 'Использовано',
   left: 'Осталось',
-  resets: 'Обнулится',
-  unlimited: 'Не считается',
+  resets: 'Обновится',
+  unlimited: 'Без ограничений',
   overAll: 'По всем наборам вместе',
   thisMonth: 'Этот месяц',
   months: 'Строки по месяцам',

@@ -1,10 +1,11 @@
 import { quoted } from '../text.js'
 import { readCsv } from './csv-rows.js'
+import type { LocalText } from './local-text.js'
 
 /** A dictionary's line about one column. */
 interface DictionaryEntry {
-  readonly unit: string | null
-  readonly description: string | null
+  readonly unit: LocalText | null
+  readonly description: LocalText | null
   /** False if the publisher promises that the column is never empty. */
   readonly nullable: boolean
   /** The number of its last line in the file, from 1. */
@@ -15,8 +16,9 @@ interface DictionaryEntry {
 export type Dictionary = ReadonlyMap<string, DictionaryEntry>
 
 /**
- * Reads a dictionary: CSV with a header row and a `column` column; `unit`, `description` and
- * `nullable` (`true`, the default, or `false`) are optional, other columns are ignored.
+ * Reads a dictionary: CSV with a header row and a `column` column; `unit`, `description`,
+ * the same in Russian as `unit_ru` and `description_ru`, and `nullable` (`true`, the default, or
+ * `false`) are optional, other columns are ignored.
  * @throws Error with the mistake and its line
  */
 export function parseDictionary(text: string): Dictionary {
@@ -29,11 +31,17 @@ export function parseDictionary(text: string): Dictionary {
       throw new Error(`line ${line}: nullable must be true or false, got ${quoted(nullable)}`)
     }
     entries.set(column, {
-      unit: unit || null,
-      description: description || null,
+      unit: localText(unit, record['unit_ru']),
+      description: localText(description, record['description_ru']),
       nullable: nullable !== 'false',
       line,
     })
   }
   return entries
+}
+
+/** With a text in one language alone, both languages have it. */
+function localText(english = '', russian = ''): LocalText | null {
+  if (english === '') return russian || null
+  return russian === '' ? english : { en: english, ru: russian }
 }

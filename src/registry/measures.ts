@@ -1,6 +1,6 @@
 import { parseOperand } from '../columns/call-text.js'
 import { findAggregate, operandMistake } from '../columns/functions.js'
-import { plainTextOrNull } from '../plain-text.js'
+import { inEnglishOrNull } from './local-text.js'
 import { quoted } from '../text.js'
 import type { FindColumn } from './column-names.js'
 import { functionEntries } from './measure-rules.js'
@@ -26,8 +26,8 @@ export function definedMeasures({ measures = {} }: DatasetEntry): readonly Defin
       name,
       function: key,
       columns: parseOperand(String(operand)) ?? [],
-      unit: plainTextOrNull(measure.unit),
-      description: plainTextOrNull(measure.description),
+      unit: inEnglishOrNull(measure.unit),
+      description: inEnglishOrNull(measure.description),
     })
   })
 }

@@ -12,6 +12,10 @@ const scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean()], {
 })
 const count = wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a whole number of at least 1')
 const strict = { additionalProperties: false }
+/** Texts for people: the API serves the English one, pages and letters both. */
+const localText = Type.Union([text, Type.Object({ en: text, ru: text }, strict)], {
+  description: 'a text, or an object {en, ru}',
+})
 /** Any text: the pattern for a plain string key does not match a line break. */
 const anyName = Type.String({ pattern: '^[^]*$' })
 
@@ -54,8 +58,8 @@ const LevelsSchema = Type.Record(
 const ColumnSchema = Type.Object(
   {
     name: Type.Optional(text),
-    description: Type.Optional(text),
-    unit: Type.Optional(text),
+    description: Type.Optional(localText),
+    unit: Type.Optional(localText),
     hidden: Type.Optional(flag),
     json: Type.Optional(Type.Literal('string', { description: '"string"' })),
     levels: Type.Optional(LevelsSchema),
@@ -112,15 +116,15 @@ const AggregatesSchema = Type.Union(
 
 /** The rest of a measure, one function with its columns, is checked in `measure-rules.ts`. */
 const MeasureSchema = Type.Object(
-  { unit: Type.Optional(text), description: Type.Optional(text) },
+  { unit: Type.Optional(localText), description: Type.Optional(localText) },
   { description: 'an object with a function, {ratio: 2400/2110, unit, description}' },
 )
 
 export const DatasetEntrySchema = Type.Object(
   {
-    title: text,
-    description: Type.Optional(text),
-    source: Type.Optional(text),
+    title: localText,
+    description: Type.Optional(localText),
+    source: Type.Optional(localText),
     as_of: Type.Optional(dateOfData),
     files: oneOrMany(text, 'a path, a glob or a list of them'),
     key: Type.Optional(oneOrMany(text, 'a column name or a list of them')),

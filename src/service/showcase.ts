@@ -1,5 +1,6 @@
 import type { Catalog } from '../catalog.js'
 import type { Dataset } from '../catalog/dataset.js'
+import type { Language } from '../config.js'
 import { priceRub } from '../registry/price.js'
 import { isoTime } from '../text.js'
 import type { Version } from '../versions/version.js'
@@ -48,18 +49,22 @@ export interface ShownPlan {
   readonly ratePerMinute: number
 }
 
-/** The listed datasets of this catalog; reads neither files nor engine. */
-export function showcaseOf({ datasets, demo }: Catalog): Showcase {
+/**
+ * The listed datasets of this catalog, with the texts of this language where the registry has them;
+ * reads neither files nor engine.
+ */
+export function showcaseOf({ datasets, demo }: Catalog, language: Language): Showcase {
   return {
     demoToken: demo?.token ?? null,
     datasets: [...datasets.values()].flatMap((dataset) =>
-      dataset.listed && dataset.version ? [shown(dataset, dataset.version)] : [],
+      dataset.listed && dataset.version ? [shown(dataset, dataset.version, language)] : [],
     ),
   }
 }
 
-function shown(dataset: Dataset, version: Version): ShownDataset {
-  const { name, title, description, source, requireFilter, limit, demo, plans } = dataset
+function shown(dataset: Dataset, version: Version, language: Language): ShownDataset {
+  const { name, requireFilter, limit, demo, plans } = dataset
+  const { title, description, source } = inLanguage(language, dataset)
   const columns = version.columns.filter((column) => !column.hidden)
   return {
     name,
@@ -73,7 +78,7 @@ function shown(dataset: Dataset, version: Version): ShownDataset {
     history: columns.find((column) => column === version.history)?.name ?? null,
     requireFilter,
     limit,
-    columns: columns.map(describeColumn),
+    columns: columns.map((column) => describeColumn(inLanguage(language, column))),
     hasDemo: demo !== null,
     plans: [...plans.values()].map((plan) => ({
       name: plan.name,
@@ -89,4 +94,14 @@ function shown(dataset: Dataset, version: Version): ShownDataset {
 function newestOf({ history, newestHistory }: Version): string | null {
   if (!history || history.hidden || newestHistory === undefined) return null
   return historyText(history, newestHistory)
+}
+
+/** The same with Russian texts in place of English ones, where there are any. */
+function inLanguage<Texts extends { readonly russian: object }>(
+  language: Language,
+  english: Texts,
+): Texts {
+  if (language === 'en') return english
+  const texts = Object.entries(english.russian).filter(([, text]) => text !== null)
+  return { ...english, ...Object.fromEntries(texts) }
 }

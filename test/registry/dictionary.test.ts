@@ -21,6 +21,23 @@ await t.test('a dictionary gives unit, description and nullability of each colum
   t.end()
 })
 
+await t.test('a dictionary may have its texts in Russian as well, or alone', (t) => {
+  const dictionary = parseDictionary(
+    'column,unit,unit_ru,description,description_ru\n' +
+      '2110,thousand RUB,тыс. руб.,Revenue,Выручка\n' +
+      'inn,,,Taxpayer number,\nname,,,,Название\n',
+  )
+  t.match(Object.fromEntries(dictionary), {
+    2110: {
+      unit: { en: 'thousand RUB', ru: 'тыс. руб.' },
+      description: { en: 'Revenue', ru: 'Выручка' },
+    },
+    inn: { unit: null, description: 'Taxpayer number' },
+    name: { description: 'Название' },
+  })
+  t.end()
+})
+
 await t.test('a mistake in a dictionary is reported with its line', (t) => {
   const cases = [
     ['name,unit\ninn,', 'the header row has no "column".'],

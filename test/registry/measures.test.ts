@@ -77,7 +77,7 @@ await t.test('a mistake in a measure is reported with its place and the right sp
       "5:25: $.sum: must be a column name, or two with a slash as in 2400/2110. Write '2110' in quotes.",
     ],
     ['{sum: "a,b"}', '5:25: $.sum: must be a column name, or two with a slash as in 2400/2110.'],
-    ['{sum: a, unit: 5}', '5:33: $.unit: must be a text, got 5.'],
+    ['{sum: a, unit: 5}', '5:33: $.unit: must be a text, or an object {en, ru}, got 5.'],
     [
       '5',
       '5:16: $: must be an object with a function, {ratio: 2400/2110, unit, description}, got 5.',

@@ -153,9 +153,9 @@ await t.test('all of many unknown keys are reported', (t) => {
 
 await t.test('a wrong type or value is reported with what is allowed and what was found', (t) => {
   const wrong: readonly (readonly [line: string, problem: string])[] = [
-    ['title: 5', 'title: must be a text, got 5.'],
-    ['description: ""', 'description: must be a text, got "".'],
-    ['source: [a]', 'source: must be a text.'],
+    ['title: 5', 'title: must be a text, or an object {en, ru}, got 5.'],
+    ['description: ""', 'description: must be a text, or an object {en, ru}, got "".'],
+    ['source: [a]', 'source: must be a text, or an object {en, ru}.'],
     ...['2024-13', '2024-00', '2023-02-29', '2024-1', '2024-12-31T00:00', '24', 'now'].map(
       (date): [string, string] => [
         `as_of: '${date}'`,

@@ -42,7 +42,7 @@ await t.test(
       },
       registry,
     })
-    const { demoToken, datasets } = showcaseOf(app.catalog())
+    const { demoToken, datasets } = showcaseOf(app.catalog(), 'en')
     t.equal(demoToken, 'das_demo_shown')
     t.same(
       datasets.map(({ name }) => name),
@@ -71,3 +71,36 @@ await t.test(
     t.notMatch(JSON.stringify(datasets), 'secret')
   },
 )
+
+await t.test('texts are in the language of the reader, or else the only ones', async (t) => {
+  const { app } = await startWorld(t, {
+    files: { 'data/cities.parquet': "SELECT 1 AS id, 'Oslo' AS name, 709 AS people" },
+    registry: `
+datasets:
+  cities:
+    title: {en: Cities, ru: Города}
+    description: Of the world
+    source: {en: The office, ru: Бюро}
+    files: data/cities.parquet
+    listed: true
+    columns:
+      id: {description: {en: its number, ru: номер}}
+      name: {description: its name}
+      people: {unit: {en: thousand, ru: тыс.}, description: {en: inhabitants, ru: жителей}}
+`,
+  })
+  const [english] = showcaseOf(app.catalog(), 'en').datasets
+  t.match(english, { title: 'Cities', description: 'Of the world', source: 'The office' })
+  t.match(english?.columns, [
+    { description: 'its number' },
+    { unit: null, description: 'its name' },
+    { unit: 'thousand', description: 'inhabitants' },
+  ])
+  const [russian] = showcaseOf(app.catalog(), 'ru').datasets
+  t.match(russian, { title: 'Города', description: 'Of the world', source: 'Бюро' })
+  t.match(russian?.columns, [
+    { description: 'номер' },
+    { unit: null, description: 'its name' },
+    { unit: 'тыс.', description: 'жителей' },
+  ])
+})

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { listDatasetStates, readRegistryState } from '../../control/dataset-state.js'
 import type { DatasetState, RegistryState } from '../../control/dataset-state.js'
 import type { ControlStore } from '../../control/store/store.js'
+import { inEnglishOrNull } from '../../registry/local-text.js'
 import type { Registry } from '../../registry/registry.js'
 import { addCommand, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
@@ -64,7 +65,7 @@ function joined(registry: Registry | null, states: readonly DatasetState[]) {
     const reason = state ? state.reason : 'no server has reported it yet; start one with das serve'
     return {
       name,
-      title: entry?.title ?? null,
+      title: inEnglishOrNull(entry?.title),
       status: state?.status ?? 'not loaded',
       version: state?.version ?? null,
       rows: state?.rows ?? null,

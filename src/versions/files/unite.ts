@@ -3,11 +3,11 @@ import { plainColumn } from '../../columns/column.js'
 import type { Column } from '../../columns/column.js'
 import { typeText, widen } from '../../columns/data-type.js'
 import type { DataType } from '../../columns/data-type.js'
-import { plainTextOrNull } from '../../plain-text.js'
 import { codeLevels, codeProblems } from '../../registry/code-names.js'
 import { nameProblems, unknownNameProblems } from '../../registry/column-names.js'
 import { searchProblems } from '../../registry/searched-columns.js'
 import type { Dictionary } from '../../registry/dictionary.js'
+import { inEnglishOrNull, inRussian } from '../../registry/local-text.js'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
 import type { Problem } from '../../registry/registry.js'
 import { quoted } from '../../text.js'
@@ -120,8 +120,12 @@ function describeColumn(
     ...plainColumn(stated?.name ?? source, united.type),
     source,
     nullable: !isPromised || united.files < files,
-    unit: plainTextOrNull(stated?.unit ?? known?.unit),
-    description: plainTextOrNull(stated?.description ?? known?.description),
+    unit: inEnglishOrNull(stated?.unit ?? known?.unit),
+    description: inEnglishOrNull(stated?.description ?? known?.description),
+    russian: {
+      unit: inRussian(stated?.unit ?? known?.unit),
+      description: inRussian(stated?.description ?? known?.description),
+    },
     asText: stated?.json === 'string',
     levels: codeLevels(stated?.levels),
     labels: labels.get(source) ?? null,

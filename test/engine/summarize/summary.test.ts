@@ -204,3 +204,12 @@ await t.test(
     t.match([...answers][0], /"sum\(tiny\)":5\.9999e-292,/)
   },
 )
+
+await t.test('a percentile of -0 is 0', async (t) => {
+  const home = t.testdir({})
+  const numbers = "SELECT x FROM (VALUES (CAST('-0' AS DOUBLE))) t(x)"
+  await writeParquet(join(home, 'data'), { '1.parquet': numbers })
+  const { ask } = summariesOf(await openFolder(t, home))
+  const { rows } = await ask({ group: [], measures: ['median(x)', 'max(x)', 'sum(x)', 'avg(x)'] })
+  t.same(rows, ['{"median(x)":0.0,"max(x)":0.0,"sum(x)":0.0,"avg(x)":0.0}'])
+})

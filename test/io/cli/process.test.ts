@@ -136,10 +136,10 @@ await t.test('a second instance on the same port ends with 1 and says why', asyn
   const argv = ['serve', '--port', port, '--state', elsewhere]
   const { code, stderr } = await built.das(cli, argv)
   t.equal(code, 1)
-  t.match(stderr, new RegExp(`^error: Port ${port} of 127\\.0\\.0\\.1 is in use\\. .*\\n$`))
+  t.match(stderr, new RegExp(`^error: Port ${port} of 127\\.0\\.0\\.1 is in use\\. .*\\n$`, 'm'))
   const same = await built.das(cli, ['serve', '--port', '0'])
   t.equal(same.code, 1)
-  t.match(same.stderr, /^error: another server uses this state folder.*\n$/)
+  t.match(same.stderr, /^error: another server uses this state folder.*\n$/m)
   t.equal((await fetch(`${server.base}/readyz`)).status, 200, 'the first one has noticed nothing')
   server.kill('SIGTERM')
   t.equal(await server.ended, 0)

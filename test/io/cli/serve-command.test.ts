@@ -37,7 +37,7 @@ await t.test(
       },
     })
     t.equal(code, 0)
-    t.match(stderr, /^\nDataset Access Service 1\.2\.3 at http:\/\/127\.0\.0\.1:\d+\n/)
+    t.match(stderr, /^Dataset Access Service 1\.2\.3 at http:\/\/127\.0\.0\.1:\d+\n/m)
     t.match(stderr, '\n  financials   40 rows  Statements\n')
     t.match(stderr, '\n  procurement  unavailable: data/procurement.parquet is empty (0 bytes)\n')
     const base = /at (\S+)\n/.exec(stderr)?.[1] ?? ''
@@ -156,7 +156,7 @@ await t.test('an address of another machine is one error line', async (t) => {
   const { das } = await buildCliFixture(t)
   const { code, stderr } = await das([...serve, '--host', '203.0.113.7'])
   t.equal(code, 1)
-  t.match(stderr, /^error: This machine has no address 203\.0\.113\.7 \(\w+\)\. .*DAS_HOST\.\n$/)
+  t.match(stderr, /^error: This machine has no address 203\.0\.113\.7 \(\w+\)\. .*DAS_HOST\.\n$/m)
 })
 
 await t.test('a second server over the same state folder is refused', async (t) => {
@@ -165,7 +165,7 @@ await t.test('a second server over the same state folder is refused', async (t) 
     whileServing: async () => {
       const { code, stderr } = await das(serve)
       t.equal(code, 1)
-      t.match(stderr, /^error: another server uses this state folder/)
+      t.match(stderr, /^error: another server uses this state folder/m)
     },
   })
 })

@@ -66,14 +66,15 @@ export function sortedSum(value: string): string {
 }
 
 /**
- * SQL of a DOUBLE with the digits that are shown. Infinity, a result beyond DOUBLE, is an error of
- * type Conversion, because it would be served as null.
+ * SQL of a DOUBLE with the digits that are shown; -0 is 0, because a median of both could be either.
+ * Infinity, a result beyond DOUBLE, is an error of type Conversion, because it would be served as
+ * null.
  */
 export function rounded(double: string): string {
   return letIn(
     'd',
     double,
-    `CASE WHEN isfinite(d) THEN CAST(format('{:.${digitsShown}g}', d) AS DOUBLE)
+    `CASE WHEN isfinite(d) THEN CAST(format('{:.${digitsShown}g}', d + 0) AS DOUBLE)
       ELSE CAST(CAST(d AS HUGEINT) AS DOUBLE) END`,
   )
 }
