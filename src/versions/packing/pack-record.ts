@@ -42,7 +42,7 @@ export type FinishedFile = Static<typeof FinishedFileSchema>
 export type FinishedSearch = Static<typeof FinishedSearchSchema>
 export type PackRecord = Static<typeof PackRecordSchema>
 
-/** Changes with the content of search files, like the version of Unicode, which folds their texts. */
+/** Changes with the content of search files: Unicode decides how their texts are folded. */
 const searchForm = ['search-1', process.versions['unicode']]
 
 /** The name of a column's search file. A file that was written by other rules has another name. */
