@@ -12,6 +12,7 @@ export const FromPackerSchema = Type.Union([
         Type.Literal('sorting'),
         Type.Literal('writing'),
         Type.Literal('verifying'),
+        Type.Literal('indexing'),
       ]),
       rowsDone: count,
       rows: count,

@@ -108,11 +108,13 @@ async function openContent(
     const inPlace = sources.map((source) => {
       return { source, path: source.realPath, guard: source.identity, hash: null }
     })
-    return { folder: null, files: await open(inPlace), boundsOf, origins: null, dropped: null }
+    return { ...unpacked, folder: null, files: await open(inPlace), boundsOf }
   }
   const { folder, files } = await publishFiles(versionsFolder, name, sources, options)
-  return { folder, files: await open(files), boundsOf, origins: null, dropped: null }
+  return { ...unpacked, folder, files: await open(files), boundsOf }
 }
+
+const unpacked = { origins: null, dropped: null, search: [] }
 
 /** The content with its packed copy; null without a copy that can be read. */
 async function openCopy(

@@ -67,3 +67,17 @@ export function codeProblems(
     return problems
   })
 }
+
+/** Columns marked with `search` that are not stored as text. */
+export function searchProblems(
+  { columns: stated = {} }: DatasetEntry,
+  columns: readonly Column[],
+): readonly Problem[] {
+  return columns.flatMap(({ name, source, rules: { shown, domain } }) => {
+    const isMarked = Object.hasOwn(stated, source) && stated[source]?.search
+    if (!isMarked || (domain.kind === 'text' && domain.form === 'text')) return []
+    const what = shown === 'string' ? 'not stored as text' : shown
+    const message = `search is for text columns; ${quoted(name)} is ${what}`
+    return [{ path: ['columns', source, 'search'], message }]
+  })
+}

@@ -64,8 +64,12 @@ const ColumnSchema = Type.Object(
     json: Type.Optional(Type.Literal('string', { description: '"string"' })),
     levels: Type.Optional(LevelsSchema),
     labels: Type.Optional(text),
+    search: Type.Optional(flag),
   },
-  { ...strict, description: 'an object {name, description, unit, hidden, json, levels, labels}' },
+  {
+    ...strict,
+    description: 'an object {name, description, unit, hidden, json, levels, labels, search}',
+  },
 )
 
 const DemoSchema = Type.Record(

@@ -10,8 +10,8 @@ export interface Bounds {
   readonly max: Value
 }
 
-/** One immutable Parquet file of a version. */
-export interface DataFile {
+/** An immutable file of a version. */
+export interface StoredFile {
   /** In the versions folder, the only one that the engine can read. */
   readonly path: string
   /** The identity that the file must keep; null for a copy, which only this server writes to. */
@@ -20,6 +20,10 @@ export interface DataFile {
   readonly hash: string | null
   /** Relative to the registry, for people. */
   readonly name: string
+}
+
+/** One immutable Parquet file of a version. */
+export interface DataFile extends StoredFile {
   readonly rows: number
   /** The columns in this file, with their types there. */
   readonly types: ReadonlyMap<string, DataType>
@@ -37,6 +41,18 @@ export interface DroppedFile extends DataFile {
   readonly keepsOrder: boolean
 }
 
+/**
+ * The search file of a column of a packed version: each text of the column, folded, with the index
+ * of each file that has it.
+ */
+export interface SearchFile extends StoredFile {
+  /** The column's name in the files. */
+  readonly column: string
+  /** Its rows: the pairs of a text and a file. */
+  readonly texts: number
+  readonly sizeBytes: number
+}
+
 /** The files of a dataset at one moment. They never change: every read returns the same rows. */
 export interface Version {
   /** Derived from the files' content and the columns' definitions. */
@@ -46,6 +62,8 @@ export interface Version {
   readonly files: readonly DataFile[]
   /** Of a packed version: the files that it was made from, with the same rows; else empty. */
   readonly dropped: readonly DroppedFile[]
+  /** Of a packed version: for its searched columns, unless packing is still to write them. */
+  readonly search: readonly SearchFile[]
   readonly columns: readonly Column[]
   readonly key: readonly Column[]
   readonly history: Column | null
@@ -57,9 +75,9 @@ export interface Version {
   readonly modifiedMs: number
 }
 
-/** The files of every form of the rows; a position counts through them. */
-export function allFiles({ files, dropped }: Version): readonly DataFile[] {
-  return dropped.length === 0 ? files : [...files, ...dropped]
+/** Every file that an answer may be read from. */
+export function allFiles({ files, dropped, search }: Version): readonly StoredFile[] {
+  return [...files, ...search, ...dropped]
 }
 
 /** Whether two versions have the same files, and none was written to in between. */

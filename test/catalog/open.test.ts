@@ -114,7 +114,7 @@ await t.test('the largest allowed number of files is joined in one pass', (t) =>
     }
   })
   const texts = { dictionary: new Map(), labels: new Map() }
-  const content = { files, dropped: null }
+  const content = { files, dropped: null, search: [] }
   const { dataset, problems } = buildDataset('things', registry, entry, content, texts)
   const { version } = dataset
   t.same(problems, [])

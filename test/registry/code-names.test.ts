@@ -39,39 +39,52 @@ await t.test('a mistake in a file of names is reported with its line', (t) => {
   t.end()
 })
 
-await t.test('a column of codes has levels and labels', async (t) => {
-  const fixture = await makeCatalogFolder(t, {
-    files: { 'data/1.parquet': "SELECT '62.01' AS act, 16 AS kind, [1] AS tags, 'x' AS other" },
-    texts: { 'okved.csv': 'code,name\n62,IT', 'kinds.csv': 'code,name\n16,Private' },
-  })
-  const open = async (columns: string) => {
-    fixture.writeRegistry(`    columns:\n      ${columns}`)
-    return await fixture.open()
-  }
-  const catalog = await open(
-    'act: {name: okved, levels: {group: 5, class: 2}, labels: okved.csv}\n      kind: {labels: kinds.csv}',
-  )
-  const [okved, kind, , other] = versionOf(catalog).columns
-  t.same(okved?.levels, [
-    { name: 'class', length: 2 },
-    { name: 'group', length: 5 },
-  ])
-  t.equal(okved?.labels?.plain.names.get('62'), 'IT')
-  t.equal(kind?.labels?.plain.names.get('16'), 'Private')
-  t.match(other, { levels: [], labels: null })
-  const reasonOf = async (columns: string) => datasetOf(await open(columns)).reason
-  t.equal(
-    await reasonOf('kind: {levels: {class: 1}}'),
-    'registry.yaml:6:14: levels are for codes in a text column; "kind" is integer',
-  )
-  t.match(await reasonOf('tags: {labels: kinds.csv}'), /rows can't be grouped by "tags" \(json\)/)
-  t.equal(
-    await reasonOf('act: {labels: no.csv}'),
-    'registry.yaml:6:13: labels no.csv: is not there',
-  )
-  const refused = (columns: string, message: RegExp) =>
-    t.rejects(open(columns), { name: 'RegistryError', message })
-  await refused('act: {levels: {class: 0}}', /whole number of characters, 1 to 100/)
-  await refused('act: {levels: {a: 2, b: 2}}', /a has the same length; keep one/)
-  await refused('act: {levels: {A b: 2}}', /a level name must be 1 to 32 of a-z/)
-})
+await t.test(
+  'a column of codes has levels and labels, a text column may be searched',
+  async (t) => {
+    const fixture = await makeCatalogFolder(t, {
+      files: { 'data/1.parquet': "SELECT '62.01' AS act, 16 AS kind, [1] AS tags, 'x' AS other" },
+      texts: { 'okved.csv': 'code,name\n62,IT', 'kinds.csv': 'code,name\n16,Private' },
+    })
+    const open = async (columns: string) => {
+      fixture.writeRegistry(`    columns:\n      ${columns}`)
+      return await fixture.open()
+    }
+    const catalog = await open(
+      'act: {name: okved, levels: {group: 5, class: 2}, labels: okved.csv}\n      kind: {labels: kinds.csv}',
+    )
+    const [okved, kind, , other] = versionOf(catalog).columns
+    t.same(okved?.levels, [
+      { name: 'class', length: 2 },
+      { name: 'group', length: 5 },
+    ])
+    t.equal(okved?.labels?.plain.names.get('62'), 'IT')
+    t.equal(kind?.labels?.plain.names.get('16'), 'Private')
+    t.match(other, { levels: [], labels: null })
+    const reasonOf = async (columns: string) => datasetOf(await open(columns)).reason
+    t.equal(
+      await reasonOf('kind: {levels: {class: 1}}'),
+      'registry.yaml:6:14: levels are for codes in a text column; "kind" is integer',
+    )
+    t.match(await reasonOf('tags: {labels: kinds.csv}'), /rows can't be grouped by "tags" \(json\)/)
+    t.equal(
+      await reasonOf('kind: {search: true}'),
+      'registry.yaml:6:14: search is for text columns; "kind" is integer',
+    )
+    const marked = await open('act: {search: true}\n      other: {search: true, hidden: true}')
+    t.same(
+      versionOf(marked).columns.map(({ searched }) => searched),
+      [true, false, false, false],
+      'callers can not search a hidden column',
+    )
+    t.equal(
+      await reasonOf('act: {labels: no.csv}'),
+      'registry.yaml:6:13: labels no.csv: is not there',
+    )
+    const refused = (columns: string, message: RegExp) =>
+      t.rejects(open(columns), { name: 'RegistryError', message })
+    await refused('act: {levels: {class: 0}}', /whole number of characters, 1 to 100/)
+    await refused('act: {levels: {a: 2, b: 2}}', /a has the same length; keep one/)
+    await refused('act: {levels: {A b: 2}}', /a level name must be 1 to 32 of a-z/)
+  },
+)

@@ -210,6 +210,7 @@ function versionOver(
     dataset: 'things',
     files,
     dropped: [],
+    search: [],
     columns,
     key: columns,
     history: null,

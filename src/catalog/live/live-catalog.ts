@@ -14,7 +14,7 @@ import type { LostVersion } from '../../versions/store/damage-state.js'
 import type { Storage } from '../../versions/store/disk-use.js'
 import type { CheckedFile, Verdict } from '../../versions/store/file-checks.js'
 import { allFiles } from '../../versions/version.js'
-import type { DataFile, Version } from '../../versions/version.js'
+import type { StoredFile, Version } from '../../versions/version.js'
 import type { Dataset } from '../dataset.js'
 import { reasonOf } from '../open-dataset.js'
 import { LiveDataset } from './live-dataset.js'
@@ -144,7 +144,7 @@ export class LiveCatalog {
   }
 
   /** The served files, those of superseded versions last. */
-  get storedFiles(): readonly DataFile[] {
+  get storedFiles(): readonly StoredFile[] {
     const datasets = [...this.#datasets.values()]
     const newest = datasets.flatMap(({ dataset }) =>
       dataset.version ? allFiles(dataset.version) : [],

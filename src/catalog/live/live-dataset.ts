@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { ContentFile } from '../../versions/files/build-version.js'
 import { readDiskState } from '../../versions/files/disk-state.js'
+import { lacksSearch } from '../../versions/packing/pack-order.js'
 import type { PackOrder } from '../../versions/packing/packer.js'
 import { DamageState, damageText, isSameFile } from '../../versions/store/damage-state.js'
 import { lostVersions, withoutFile } from '../../versions/store/damage-state.js'
@@ -14,7 +15,7 @@ import type { Content } from '../../versions/store/manifest.js'
 import { SupersededVersions } from '../../versions/store/superseded-versions.js'
 import { VersionFolders } from '../../versions/store/version-folders.js'
 import { allFiles, isSameOnDisk } from '../../versions/version.js'
-import type { DataFile, Version } from '../../versions/version.js'
+import type { StoredFile, Version } from '../../versions/version.js'
 import { earlierVersion, narrowedDataset, registryDataset } from '../dataset.js'
 import type { Dataset } from '../dataset.js'
 import { copyOf, joinDataset, openDataset, reasonOf } from '../open-dataset.js'
@@ -152,7 +153,7 @@ export class LiveDataset {
   }
 
   /** The files of earlier versions, the newest version first. */
-  get earlierFiles(): readonly DataFile[] {
+  get earlierFiles(): readonly StoredFile[] {
     return [...this.#earlier.versions].reverse().flatMap(allFiles)
   }
 
@@ -162,9 +163,11 @@ export class LiveDataset {
     const content = this.#content
     const isThis = (each: CheckedFile) => isSameFile(each, file)
     const stored = content?.files.find(isThis)
+    const search = content?.search.find(isThis)
     const dropped = content?.dropped?.files.find(isThis)
-    if (content && stored) {
-      const reason = damageText(stored.source.name, verdict, content.origins !== null)
+    if (content && (stored || search)) {
+      const name = search?.name ?? stored?.source.name ?? ''
+      const reason = damageText(name, verdict, content.origins !== null)
       this.#noteDamage(content, stored, verdict, reason)
       this.#withdrawCurrent(reason)
     } else if (content?.dropped && dropped) {
@@ -183,13 +186,13 @@ export class LiveDataset {
 
   #noteDamage(
     content: Pick<Content, 'folder' | 'origins'>,
-    { source }: ContentFile,
+    file: ContentFile | undefined,
     verdict: Verdict,
     reason: string,
   ): void {
     if (verdict !== 'damaged') return
     this.#damage.add(content, reason)
-    if (content.origins === null) this.#known.doubt([source])
+    if (content.origins === null && file) this.#known.doubt([file.source])
   }
 
   /** Withdraws a version that can't be read completely; false if it is not served. */
@@ -269,7 +272,7 @@ export class LiveDataset {
     const { entry } = this.#definition
     const copy = copyOf(this.#folders.parent, entry, content)
     const isWanted = entry.pack === 'auto' || this.#damage.isCopy(copy)
-    const isToBePacked = isWanted && content.origins === null
+    const isToBePacked = isWanted && (content.origins === null || lacksSearch(dataset.version))
     // Before the next packing, which would take a damaged packed copy for a finished one.
     for (const each of this.#damage.heal(isToBePacked)) await this.#folders.remove(each)
     this.pendingPack.update(copy, dataset.version, isToBePacked)

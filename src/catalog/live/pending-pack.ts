@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { identityOrNull } from '../../versions/files/disk-state.js'
-import { packOrder } from '../../versions/packing/pack-order.js'
+import { packOrder, searchedColumns } from '../../versions/packing/pack-order.js'
 import { packRecordName } from '../../versions/packing/pack-record.js'
 import { draftOf } from '../../versions/packing/packer.js'
 import type { PackOrder } from '../../versions/packing/packer.js'
@@ -36,11 +36,13 @@ export class PendingPack {
     return this.#target === null ? [] : [this.#target, draftOf(this.#target)]
   }
 
-  /** Takes the served version. The order for the same files stays, because it may be running. */
+  /** Takes the served version. An order for the same result stays, because it may be running. */
   update(target: string, version: Version | null, isWanted: boolean): void {
     this.#target = target
     if (!isWanted || !version || version.rows === 0) return this.drop()
-    if (this.#order?.target !== target) this.#order = packOrder(version, target, true, null)
+    const isSame = this.#order?.search.join('\n') === searchedColumns(version).join('\n')
+    if (this.#order?.target === target && isSame) return
+    this.#order = packOrder(version, target, true, null)
   }
 
   /** Packs nothing until the next update. */

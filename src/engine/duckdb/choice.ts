@@ -1,6 +1,6 @@
 import type { Predicate } from '../../columns/predicate.js'
 import { filesThatMayHold } from '../../versions/choose-files.js'
-import type { DataFile, Version } from '../../versions/version.js'
+import type { DataFile, SearchFile, StoredFile, Version } from '../../versions/version.js'
 
 export interface ChosenFile {
   /** Counts through the version's files, then through its dropped files. */
@@ -52,6 +52,31 @@ function choiceOf(
   })
   const hasKey = predicates.some((predicate) => isByKey(version, predicate))
   return { version, predicates, files, isByKey: hasKey }
+}
+
+/** Words that a column's text must have, and the column's search file. */
+export interface Search {
+  readonly file: SearchFile
+  readonly words: readonly string[]
+}
+
+/** The searches of a question in columns with a search file. */
+export function searchesOf(
+  { search }: Version,
+  predicates: readonly Predicate[],
+): readonly Search[] {
+  return search.flatMap((file) => {
+    const words = predicates.flatMap((each) =>
+      each.kind === 'contains' && each.column.source === file.column ? [each.value] : [],
+    )
+    return words.length === 0 ? [] : [{ file, words }]
+  })
+}
+
+/** Every file that a query may read. */
+export function filesToRead({ version, predicates, files }: Choice): readonly StoredFile[] {
+  const search = searchesOf(version, predicates).map(({ file }) => file)
+  return [...search, ...files.map(({ file }) => file)]
 }
 
 /** True for a predicate on the key whose values usually match few rows each. */

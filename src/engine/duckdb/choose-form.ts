@@ -2,7 +2,7 @@ import type { Predicate } from '../../columns/predicate.js'
 import type { Question } from '../../query/question.js'
 import type { Top } from '../../query/top.js'
 import type { Version } from '../../versions/version.js'
-import { areInOrder, chooseDropped, chooseFiles } from './choice.js'
+import { areInOrder, chooseDropped, chooseFiles, searchesOf } from './choice.js'
 import type { Choice } from './choice.js'
 import { soloRowsMax } from './read/pieces.js'
 
@@ -12,7 +12,7 @@ export function chooseForPage({ version, predicates, columns, after, limit }: Qu
   if (version.dropped.length === 0) return stored
   // A walk goes on in the form in which it began; a new one by key reads files sorted by it.
   const isOfStored = after === null ? stored.isByKey : after.file < version.files.length
-  if (isOfStored) return stored
+  if (isOfStored || (after === null && hasSearch(stored))) return stored
   const dropped = chooseDropped(version, predicates)
   if (after !== null) return dropped
   if (!areInOrder(dropped)) return stored
@@ -41,10 +41,15 @@ function chooseWhole(
   mayRead: (dropped: Choice) => boolean,
 ): Choice {
   const stored = chooseFiles(version, predicates)
-  if (version.dropped.length === 0 || stored.isByKey) return stored
+  if (version.dropped.length === 0 || stored.isByKey || hasSearch(stored)) return stored
   const dropped = chooseDropped(version, predicates)
   if (!mayRead(dropped)) return stored
   return costOfTotal(dropped, columns) < costOfTotal(stored, columns) ? dropped : stored
+}
+
+/** Search files name the files of the stored form, which also holds each text fewer times. */
+function hasSearch({ version, predicates }: Choice): boolean {
+  return searchesOf(version, predicates).length > 0
 }
 
 /** What reading the files of one form costs, in nanoseconds of processor time. */

@@ -4,14 +4,17 @@ import type { Question } from '../../query/question.js'
 import type { Summary } from '../../query/summary.js'
 import type { Top } from '../../query/top.js'
 import type { FileChecks } from '../../versions/store/file-checks.js'
-import type { DataFile, Version } from '../../versions/version.js'
+import type { Version } from '../../versions/version.js'
 import { withController } from '../deadline.js'
 import type { Engine, Profile, ProfileQuestion, ReadOptions, Rows, Summarized } from '../engine.js'
+import { filesToRead } from './choice.js'
 import type { Choice } from './choice.js'
 import { chooseForPage, chooseForTop, chooseForTotal } from './choose-form.js'
 import { readFailure, serviceErrorOf } from './duckdb-failure.js'
 import { PlainPaths } from './plain-paths.js'
 import { compileCount, compileRead, rowsOf } from './read/compile.js'
+import { narrow } from './read/narrow.js'
+import type { SearchContext } from './read/narrow.js'
 import { onVerified } from './read/on-verified.js'
 import { readPageFile } from './read/page-file.js'
 import { planCount, planPage } from './read/pieces.js'
@@ -25,7 +28,7 @@ import {
   requireUnchanged,
   requireVerified,
 } from './read/unchanged.js'
-import type { Statement } from './run-statement.js'
+import type { RunStatement, Statement } from './run-statement.js'
 import type { SandboxOptions } from './sandbox.js'
 import { ServingInstance } from './serving.js'
 import type { Session } from './session.js'
@@ -95,7 +98,7 @@ export class DuckDbEngine implements Engine {
 
   read(question: Question, options: ReadOptions): Promise<Rows> {
     const choice = chooseForPage(question)
-    return this.#query(filesOf(choice), sizeOfPage(choice), options, (held) =>
+    return this.#query(choice, sizeOfPage(choice), options, (held) =>
       question.format === 'parquet'
         ? this.#readFile(question, choice, held)
         : this.#readRows(question, choice, held),
@@ -105,13 +108,14 @@ export class DuckDbEngine implements Engine {
   count(version: Version, predicates: readonly Predicate[], options: ReadOptions): Promise<number> {
     const choice = chooseForTotal(version, predicates, 0)
     const size = sizeOfCount(choice)
-    return this.#query(filesOf(choice), size, options, ({ signal }) =>
+    return this.#query(choice, size, options, ({ signal }) =>
       this.#runPlanned(version, planOf(size), async (session) => {
         let rows = 0
-        for (const scan of planCount(choice)) {
+        const run = (statement: Statement) => session.run(statement, signal)
+        for (const scan of planCount(await narrow(choice, choice, this.#searching(run)))) {
           requireVerified(filesUpTo(scan), this.#checks)
           const statement = compileCount(this.#paths.scan(scan), predicates)
-          rows += Number((await session.run(statement, signal))[0]?.[0])
+          rows += Number((await run(statement))[0]?.[0])
           await requireUnchanged(filesUpTo(scan), this.#checks)
         }
         return rows
@@ -123,8 +127,8 @@ export class DuckDbEngine implements Engine {
     const { version, predicates, columns } = question
     const choice = chooseForTotal(version, predicates, columns.length)
     const size = sizeOfProfile(choice, question)
-    const files = filesOf(choice)
-    return this.#query(files, size, options, ({ signal }) =>
+    const files = () => filesToRead(choice)
+    return this.#query(choice, size, options, ({ signal }) =>
       this.#runPlanned(version, planOf(size), async (session) => {
         requireVerified(files(), this.#checks)
         const run = (statement: Statement) => session.run(statement, signal)
@@ -160,18 +164,20 @@ export class DuckDbEngine implements Engine {
     options: ReadOptions,
     work: (context: SummaryContext) => Promise<T>,
   ): Promise<T> {
-    const files = filesOf(choice)
     const lane = this.#lane
     const read = ({ signal }: Held) =>
       this.#run(choice.version, lane.serving, async (session) => {
-        requireVerified(files(), this.#checks)
         const run = (statement: Statement) => session.runOnce(statement, signal)
+        const narrowed = await narrow(choice, choice, this.#searching(run))
+        const chosen = filesToRead(narrowed)
+        requireVerified(chosen, this.#checks)
         const folder = () => session.filesFolder
-        const found = await lane.withinMemory(work({ choice, paths: this.#paths, folder, run }))
-        await requireUnchanged(files(), this.#checks)
+        const context = { choice: narrowed, paths: this.#paths, folder, run }
+        const found = await lane.withinMemory(work(context))
+        await requireUnchanged(chosen, this.#checks)
         return found
       })
-    return this.#query(files, 'large', options, read, lane.turns)
+    return this.#query(choice, 'large', options, read, lane.turns)
   }
 
   #readRows(
@@ -179,12 +185,13 @@ export class DuckDbEngine implements Engine {
     choice: Choice,
     { signal, grow, isBesideLarge }: Held,
   ): Promise<Rows> {
-    return readPieces(question, this.#reading(choice, grow), async (piece, limit) => {
-      const statement = compileRead(piece, question, limit)
-      const run = (session: Session) => session.run(statement, signal)
+    const runOn = (plan: Piece['plan'], statement: Statement) =>
+      this.#runPlanned(question.version, plan, (session) => session.run(statement, signal))
+    const reading = this.#reading(choice, grow, (statement) => runOn('together', statement))
+    return readPieces(question, reading, async (piece, limit) => {
       // Large work keeps the shared threads busy, and a look-up would wait for them.
       const plan = isBesideLarge() ? 'solo' : piece.plan
-      return rowsOf(piece, await this.#runPlanned(question.version, plan, run))
+      return rowsOf(piece, await runOn(plan, compileRead(piece, question, limit)))
     })
   }
 
@@ -194,7 +201,7 @@ export class DuckDbEngine implements Engine {
     const [first] = planPage(choice, { after, missing: () => limit + 1 })
     return this.#runPlanned(version, first?.plan ?? 'solo', (session) => {
       const run = (statement: Statement) => session.runOnce(statement, signal)
-      return readPageFile(question, session.filesFolder, this.#reading(choice, grow), run)
+      return readPageFile(question, session.filesFolder, this.#reading(choice, grow, run), run)
     })
   }
 
@@ -211,7 +218,7 @@ export class DuckDbEngine implements Engine {
 
   /** Waits for a turn and runs the work until it ends or is stopped. */
   #query<T>(
-    files: () => readonly DataFile[],
+    choice: Choice,
     size: QuerySize,
     options: ReadOptions,
     work: (held: Held) => Promise<T>,
@@ -221,6 +228,7 @@ export class DuckDbEngine implements Engine {
       const running = this.#running
       if (!running) throw stopping()
       const { signal } = stop
+      const files = () => filesToRead(choice)
       const verified = { checks: this.#checks, files, signal }
       const result = onVerified(verified, () => turns.run({ ...options, signal }, size, work))
       running.set(stop, result)
@@ -238,8 +246,12 @@ export class DuckDbEngine implements Engine {
     return this.#options.checks ?? null
   }
 
-  #reading(choice: Choice, grow: Held['grow']): ReadContext {
-    return { choice, checks: this.#checks, paths: this.#paths, grow }
+  #reading(choice: Choice, grow: Held['grow'], run: RunStatement): ReadContext {
+    return { ...this.#searching(run), choice, grow }
+  }
+
+  #searching(run: RunStatement): SearchContext {
+    return { checks: this.#checks, paths: this.#paths, run }
   }
 
   #failure(cause: unknown): unknown {
@@ -269,11 +281,6 @@ export class DuckDbEngine implements Engine {
     const reason = `reading it broke the query engine ${breaks} times`
     if (breaks === breaksMax) this.#options.withdraw?.(version, reason)
   }
-}
-
-/** Lists the files that a query may read, only when called. */
-function filesOf({ files }: Choice): () => readonly DataFile[] {
-  return () => files.map(({ file }) => file)
 }
 
 function planOf(size: QuerySize): Piece['plan'] {

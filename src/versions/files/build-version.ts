@@ -6,7 +6,7 @@ import { onGrid } from '../../columns/values.js'
 import type { Problem } from '../../registry/registry.js'
 import { quoted } from '../../text.js'
 import type { FileColumn, OpenedFile, TextBounds } from '../opener.js'
-import type { Bounds, DataFile, DroppedFile, Version } from '../version.js'
+import type { Bounds, DataFile, DroppedFile, SearchFile, Version } from '../version.js'
 import { readPartitions } from './partition.js'
 import type { Partition, Partitions } from './partition.js'
 import type { SourceFile } from './source-files.js'
@@ -31,9 +31,10 @@ export interface DroppedContent {
   readonly inOrder: readonly number[]
 }
 
-/** Opened files, and those that they were packed from. */
+/** Opened files, those that they were packed from, and what searches read first. */
 export interface ContentForms {
   readonly files: readonly ContentFile[]
+  readonly search: readonly SearchFile[]
   readonly dropped: DroppedContent | null
 }
 
@@ -48,7 +49,7 @@ export interface VersionColumns {
 /** Builds the version of these files and columns, and reports problems. */
 export function buildVersion(
   dataset: string,
-  { files, dropped }: ContentForms,
+  { files, dropped, search }: ContentForms,
   { columns, key, history, partitions }: VersionColumns,
 ): { readonly version: Version; readonly problems: readonly Problem[] } {
   const dataFiles = dataFilesOf(files, partitions, { columns, key, history })
@@ -60,6 +61,9 @@ export function buildVersion(
     files: dataFiles,
     dropped: droppedFiles.map((file, index): DroppedFile =>
       Object.freeze({ ...file, keepsOrder: dropped?.inOrder.includes(index) ?? false }),
+    ),
+    search: search.filter((file) =>
+      columns.some(({ searched, source }) => searched && source === file.column),
     ),
     columns,
     key,

@@ -3,7 +3,7 @@ import { plainColumn } from '../../columns/column.js'
 import type { Column } from '../../columns/column.js'
 import { typeText, widen } from '../../columns/data-type.js'
 import type { DataType } from '../../columns/data-type.js'
-import { codeLevels, codeProblems } from '../../registry/code-names.js'
+import { codeLevels, codeProblems, searchProblems } from '../../registry/code-names.js'
 import { nameProblems, unknownNameProblems } from '../../registry/column-names.js'
 import type { Dictionary } from '../../registry/dictionary.js'
 import { inEnglishOrNull, inRussian } from '../../registry/local-text.js'
@@ -58,6 +58,7 @@ export function uniteColumns(
     ...unknownNameProblems(new Set(united.keys()), entry, dictionary),
     ...nameProblems(columns),
     ...codeProblems(entry, columns),
+    ...searchProblems(entry, columns),
   ]
   return { columns, problems }
 }
@@ -112,6 +113,7 @@ function describeColumn(
 ): Column {
   const stated = Object.hasOwn(entry.columns ?? {}, source) ? entry.columns?.[source] : undefined
   const known = dictionary.get(source)
+  const hidden = stated?.hidden ?? false
   const isPromised = united.required || known?.nullable === false
   return Object.freeze({
     ...plainColumn(stated?.name ?? source, united.type),
@@ -126,6 +128,7 @@ function describeColumn(
     asText: stated?.json === 'string',
     levels: codeLevels(stated?.levels),
     labels: labels.get(source) ?? null,
-    hidden: stated?.hidden ?? false,
+    searched: !hidden && (stated?.search ?? false),
+    hidden,
   })
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Type from 'typebox'
@@ -14,6 +15,14 @@ const FinishedFileSchema = Type.Object({
   checksum: Type.String(),
 })
 
+const FinishedSearchSchema = Type.Object({
+  /** The column's name in the files. */
+  column: Type.String(),
+  name: Type.String(),
+  /** Its rows. */
+  texts: Type.Integer(),
+})
+
 const PackRecordSchema = Type.Object({
   dataset: Type.String(),
   /** Equal for equal sources, columns, key and layout. */
@@ -24,17 +33,31 @@ const PackRecordSchema = Type.Object({
    * the end, and by earlier builds.
    */
   inOrder: Type.Optional(Type.Array(Type.Integer())),
+  /** The search files; left out before the end, and by earlier builds. */
+  search: Type.Optional(Type.Array(FinishedSearchSchema)),
 })
 
 /** A packed file as read back after writing. */
 export type FinishedFile = Static<typeof FinishedFileSchema>
+export type FinishedSearch = Static<typeof FinishedSearchSchema>
 export type PackRecord = Static<typeof PackRecordSchema>
 
-/** The record of a folder; null if it is missing or cut off by a power failure. */
+/** Changes with the content of search files: Unicode decides how their texts are folded. */
+const searchForm = ['search-1', process.versions['unicode']]
+
+/** The name of a column's search file. A file that was written by other rules has another name. */
+export function searchName(column: string): string {
+  const id = createHash('sha256').update(JSON.stringify([...searchForm, column]))
+  return `search-${id.digest('hex').slice(0, 16)}.parquet`
+}
+
+/** The record of a folder, with the usable search files; null if it is missing or cut off. */
 export async function readPackRecord(folder: string): Promise<PackRecord | null> {
   const text = await readFile(join(folder, packRecordName), 'utf8').catch(() => null)
   const record = text === null ? null : parsed(text)
-  return Check(PackRecordSchema, record) ? record : null
+  if (!Check(PackRecordSchema, record)) return null
+  const search = (record.search ?? []).filter(({ column, name }) => name === searchName(column))
+  return { ...record, search }
 }
 
 function parsed(text: string): unknown {

@@ -8,10 +8,10 @@ import type { OpenFiles } from '../opener.js'
 import type { FileChecks } from '../store/file-checks.js'
 import type { KnownFiles } from '../store/known-files.js'
 import { isIntact, readManifest } from '../store/manifest.js'
-import type { Content } from '../store/manifest.js'
+import type { Content, Manifest } from '../store/manifest.js'
 import { openPublished } from '../store/open-published.js'
 import { contentIdOf } from '../store/publish.js'
-import type { Version } from '../version.js'
+import type { SearchFile, Version } from '../version.js'
 import { readPackRecord } from './pack-record.js'
 import type { PackRecord } from './pack-record.js'
 
@@ -52,25 +52,27 @@ export async function openPacked(
 ): Promise<Content | null> {
   const record = options.damaged.has(folder) ? null : await readPackRecord(folder)
   if (record === null || from.folder === null) return null
-  const files = await packedFiles(folder, record, from, version, options)
+  const manifest = await readManifest(folder)
+  const files = await packedFiles(folder, record, manifest, from, version, options)
   if (files === null) {
     await rm(folder, { recursive: true, force: true })
     return null
   }
+  const search = await searchFiles(folder, record, manifest, files, options.checks)
   const dropped = { folder: from.folder, files: from.files, inOrder: record.inOrder ?? [] }
   const origins = from.files.map(({ source }) => source)
-  return { folder, files, boundsOf: from.boundsOf, origins, dropped }
+  return { folder, files, search, boundsOf: from.boundsOf, origins, dropped }
 }
 
 /** Null if the copy is not sound. */
 async function packedFiles(
   folder: string,
   record: PackRecord,
+  manifest: Manifest | undefined,
   from: Content,
   version: Version,
   { openFiles, checks, known }: OpenPackedOptions,
 ): Promise<readonly ContentFile[] | null> {
-  const manifest = await readManifest(folder)
   if (manifest) {
     if (!(await isIntact(manifest))) return null
     known.addManifest(manifest)
@@ -91,6 +93,34 @@ async function packedFiles(
       return { source, path, guard: null, hash, opened: { ...facts, columns: kept } }
     }),
   )
+}
+
+/**
+ * The search files that packing has written. A new one is taken while the packed files are intact:
+ * it may have been written from damaged ones.
+ */
+async function searchFiles(
+  folder: string,
+  { search = [] }: PackRecord,
+  manifest: Manifest | undefined,
+  packed: readonly ContentFile[],
+  checks: FileChecks,
+): Promise<readonly SearchFile[]> {
+  const files: SearchFile[] = []
+  for (const { column, name, texts } of search) {
+    const path = join(folder, name)
+    const known = manifest?.search.find((each) => each.path === path)
+    if (known) {
+      files.push(known)
+      continue
+    }
+    const found = await stat(path).catch(() => null)
+    if (!found || !(await checks.areIntact(packed))) continue
+    const hash = await checks.adopt(path)
+    const own = { path, guard: null, hash, name: `packed/${name}` }
+    files.push({ ...own, column, texts, sizeBytes: found.size })
+  }
+  return files
 }
 
 /** Identified by content and index; as new as the newest of its sources. */

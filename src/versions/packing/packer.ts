@@ -28,6 +28,8 @@ export interface PackOrder {
   readonly columns: readonly StoredColumn[]
   /** The columns to sort by; rows with equal keys keep their stored order. */
   readonly key: readonly string[]
+  /** The columns to write search files for. */
+  readonly search: readonly string[]
   /** The folder to create atomically, in place of an earlier one; continues an unfinished run. */
   readonly target: string
   /** True if the target's name depends on the content of the files: it has no other copy. */
@@ -37,7 +39,7 @@ export interface PackOrder {
 }
 
 export interface PackProgress {
-  readonly stage: 'sorting' | 'writing' | 'verifying'
+  readonly stage: 'sorting' | 'writing' | 'verifying' | 'indexing'
   readonly rowsDone: number
   readonly rows: number
 }

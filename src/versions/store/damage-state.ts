@@ -89,10 +89,12 @@ export function isSameFile(left: CheckedFile, right: CheckedFile): boolean {
   return left.path === right.path && left.hash === right.hash
 }
 
-/** The version without its dropped files if this is one of them; null if its own files lose it. */
+/**
+ * The version without its dropped files if this is one of them; null if it is another of its files.
+ */
 export function withoutFile(version: Version, file: CheckedFile): Version | null {
   const isThis = (each: CheckedFile) => isSameFile(each, file)
-  if (version.files.some(isThis)) return null
+  if (version.files.some(isThis) || version.search.some(isThis)) return null
   return version.dropped.some(isThis) ? Object.freeze({ ...version, dropped: [] }) : version
 }
 
@@ -105,7 +107,7 @@ export function lostVersions(
   return versions.flatMap((version) => {
     const lost = version && allFiles(version).find((each) => isSameFile(each, file))
     if (!version || !lost) return []
-    const form = version.files.includes(lost) ? 'version' : 'dropped files'
+    const form = withoutFile(version, file) === null ? 'version' : 'dropped files'
     return [{ dataset: version.dataset, version: version.id, file: lost.name, verdict, form }]
   })
 }

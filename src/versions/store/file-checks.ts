@@ -14,10 +14,10 @@ import { setImmediate } from 'node:timers/promises'
 import { identityOf, inodeOf, stampOf } from '../files/source-files.js'
 import type { SourceFile } from '../files/source-files.js'
 import type { HashFile } from '../hash-file.js'
-import type { DataFile } from '../version.js'
+import type { StoredFile } from '../version.js'
 
 /** A stored file and the SHA-256 that its content must have; null if it is not verified. */
-export type CheckedFile = Pick<DataFile, 'path' | 'guard' | 'hash'>
+export type CheckedFile = Pick<StoredFile, 'path' | 'guard' | 'hash'>
 
 /**
  * The result of verifying a file. `replaced`: other content, written at another time; `damaged`:

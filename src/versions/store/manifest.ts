@@ -6,7 +6,9 @@ import type { ContentFile, ContentForms, DroppedContent } from '../files/build-v
 import { identityOf } from '../files/source-files.js'
 import type { SourceFile } from '../files/source-files.js'
 import { inBatches } from '../in-batches.js'
+import { searchName } from '../packing/pack-record.js'
 import type { FileColumn, OpenedFile, TextBounds } from '../opener.js'
+import type { SearchFile } from '../version.js'
 
 /** The description of a published folder, enough to serve it again without reading its files. */
 export interface Manifest {
@@ -14,6 +16,8 @@ export interface Manifest {
   readonly publishedAt: number
   /** In stored order. */
   readonly files: readonly ContentFile[]
+  /** For a packed folder: its search files. */
+  readonly search: readonly SearchFile[]
   /** The columns, by their names in the files, whose bounds were read. */
   readonly boundsOf: readonly string[]
   /** For a packed folder: the source files that it was made from. */
@@ -50,6 +54,8 @@ interface StoredFile {
 
 interface StoredManifest {
   readonly publishedAt: number
+  /** Earlier builds left it out. */
+  readonly search?: readonly (Omit<SearchFile, 'path'> & { readonly file: string })[]
   readonly layouts: readonly (readonly FileColumn[])[]
   readonly files: readonly StoredFile[]
   readonly boundsOf: readonly string[]
@@ -83,10 +89,14 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
 }
 
 /** Whether every file has its published size and, as a link, its source's identity. */
-export async function isIntact({ files }: Pick<Manifest, 'files'>): Promise<boolean> {
-  const intact = await inBatches(files, async ({ path, guard, source }) => {
+export async function isIntact(manifest: Pick<Manifest, 'files' | 'search'>): Promise<boolean> {
+  const files = manifest.files.map(({ source, ...file }) => {
+    return { ...file, sizeBytes: source.sizeBytes }
+  })
+  const intact = await inBatches([...files, ...manifest.search], async (file) => {
+    const { path, guard, sizeBytes } = file
     const found = await stat(path, { bigint: true }).catch(() => undefined)
-    if (!found || Number(found.size) !== source.sizeBytes) return false
+    if (!found || Number(found.size) !== sizeBytes) return false
     return guard === null || identityOf(found) === guard
   })
   return intact.every(Boolean)
@@ -118,10 +128,12 @@ function storedManifest(manifest: Manifest): StoredManifest {
   const origins =
     manifest.origins?.map(({ identity, contentHash }) => ({ identity, contentHash })) ?? null
   const { publishedAt, boundsOf, dropped } = manifest
+  const search = manifest.search.map(({ path, ...file }) => ({ ...file, file: basename(path) }))
   return {
     publishedAt,
     boundsOf,
     origins,
+    search,
     dropped: dropped && { folder: basename(dropped.folder), inOrder: dropped.inOrder },
     layouts: [...layouts.values()].map(({ columns }) => columns),
     files,
@@ -133,7 +145,7 @@ function layoutKey({ columns }: OpenedFile): string {
 }
 
 function manifestOf(folder: string, stored: StoredManifest): Manifest {
-  const { layouts, dropped = null, ...rest } = stored
+  const { layouts, dropped = null, search = [], ...rest } = stored
   const files = stored.files.map(
     ({ source, file, guard, rows, layout, bounds, ...rest }): ContentFile => {
       const path = join(folder, file)
@@ -148,5 +160,7 @@ function manifestOf(folder: string, stored: StoredManifest): Manifest {
   )
   const folderOf = (name: string) => join(dirname(folder), name)
   const named = dropped && { ...dropped, folder: folderOf(dropped.folder) }
-  return { ...rest, files, dropped: named }
+  const usable = search.filter(({ column, file }) => file === searchName(column))
+  const searchFiles = usable.map(({ file, ...each }) => ({ ...each, path: join(folder, file) }))
+  return { ...rest, files, search: searchFiles, dropped: named }
 }

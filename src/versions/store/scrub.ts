@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
-import type { DataFile } from '../version.js'
+import type { StoredFile } from '../version.js'
 import type { FileChecks } from './file-checks.js'
 
 interface ScrubParts {
   readonly checks: FileChecks
   /** The served files, those to verify first at the beginning. */
-  readonly files: () => readonly DataFile[]
+  readonly files: () => readonly StoredFile[]
   /** The period in which every file is read again; 0 = never. */
   readonly days: number
 }
@@ -21,7 +21,7 @@ const pauseMsMax = 3_600_000
 const dayMs = 86_400_000
 
 interface ScheduledFile {
-  readonly file: DataFile
+  readonly file: StoredFile
   /** The pause after the previous file, by the share of this file's size in all files. */
   readonly afterMs: number
 }
@@ -118,7 +118,10 @@ export class Scrub {
 }
 
 /** Spreads files over a period by their size. */
-async function scheduleOf(files: readonly DataFile[], periodMs: number): Promise<ScheduledFile[]> {
+async function scheduleOf(
+  files: readonly StoredFile[],
+  periodMs: number,
+): Promise<ScheduledFile[]> {
   const sizes: number[] = []
   for (const { path } of files) sizes.push((await stat(path).catch(() => null))?.size ?? 0)
   const total = sizes.reduce((sum, size) => sum + size, 0)

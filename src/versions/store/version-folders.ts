@@ -70,7 +70,7 @@ export class VersionFolders {
   async #recordDropped(dropped: DroppedContent, content: Content, now: number): Promise<void> {
     const { folder, files } = dropped
     const { boundsOf } = content
-    const own = { publishedAt: now, files, boundsOf, origins: null, dropped: null }
+    const own = { publishedAt: now, files, search: [], boundsOf, origins: null, dropped: null }
     await writeManifest(folder, own)
     if ((await readMark(folder)) === null) await writeMark(folder, now)
   }

@@ -112,6 +112,7 @@ await t.test('a history column without a known newest value is refused', (t) => 
           },
         ],
         dropped: null,
+        search: [],
       },
       {
         columns: [history],

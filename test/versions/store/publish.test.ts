@@ -251,6 +251,7 @@ await t.test('a file is copied completely if the file system refuses a link', as
     boundsOf: [],
     origins: null,
     dropped: null,
+    search: [],
   })
   const written = statSync(copy).mtimeMs
   await publishFiles(versionsFolder, 'things', sources)

@@ -6,9 +6,13 @@ import { ServerLock } from '../../../control/store/server-lock.js'
 import { identityOf } from '../../../versions/files/source-files.js'
 import { FileError } from '../../../versions/opener.js'
 import { packRecordName, readPackRecord } from '../../../versions/packing/pack-record.js'
-import type { FinishedFile, PackRecord } from '../../../versions/packing/pack-record.js'
+import type {
+  FinishedFile,
+  FinishedSearch,
+  PackRecord,
+} from '../../../versions/packing/pack-record.js'
 import { PackError, draftOf } from '../../../versions/packing/packer.js'
-import type { PackOrder, PackedFile, StoredColumn } from '../../../versions/packing/packer.js'
+import type { PackOrder, StoredColumn } from '../../../versions/packing/packer.js'
 import type { PackLayout } from './pack-layout.js'
 
 /** Increase it when the layout of drafts changes, so that old drafts are not used. */
@@ -74,18 +78,13 @@ export class PackDraft {
   }
 
   /** Call it when files are on the disk: the next try will not write them again. */
-  async save(more: Pick<PackRecord, 'inOrder'> = {}): Promise<void> {
-    const page: PackRecord = {
+  async save(more: Pick<PackRecord, 'inOrder' | 'search'> = {}): Promise<void> {
+    await writeRecord(this.folder, {
       ...more,
       dataset: this.#order.dataset,
       identity: this.#identity,
       files: [...this.#files.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
-    }
-    const path = this.path(packRecordName)
-    await using file = await open(`${path}.part`, 'w')
-    await file.writeFile(`${JSON.stringify(page, null, 1)}\n`)
-    await file.sync()
-    await rename(`${path}.part`, path)
+    })
   }
 
   /** @throws PackError if a source has changed since the start */
@@ -113,10 +112,11 @@ export class PackDraft {
   }
 
   /** Renames the draft to the target and syncs it to the disk. */
-  async finish(names: readonly string[], inOrder: readonly number[]): Promise<void> {
-    await this.save({ inOrder: [...inOrder] })
-    await this.#removeOthers([packRecordName])
-    for (const name of [...names, packRecordName]) await sync(this.path(name))
+  async finish(inOrder: readonly number[], search: readonly FinishedSearch[]): Promise<void> {
+    await this.save({ inOrder: [...inOrder], search: [...search] })
+    const names = [packRecordName, ...search.map(({ name }) => name)]
+    await this.#removeOthers(names)
+    for (const name of [...names, ...this.#files.keys()]) await sync(this.path(name))
     await sync(this.folder)
     const { target } = this.#order
     const old = `${target}.old`
@@ -126,6 +126,19 @@ export class PackDraft {
     await sync(dirname(target))
     await rm(old, { recursive: true, force: true })
     await rm(join(target, lockName))
+  }
+
+  /** Moves search files into the target; its record names them when they are on the disk. */
+  async addTo(record: PackRecord, search: readonly FinishedSearch[]): Promise<void> {
+    const { target } = this.#order
+    for (const { name } of search) {
+      await this.sync(name)
+      await rename(this.path(name), join(target, name))
+    }
+    await sync(target)
+    await writeRecord(target, { ...record, search: [...(record.search ?? []), ...search] })
+    await sync(target)
+    await this.remove()
   }
 
   async #continue(): Promise<void> {
@@ -146,6 +159,15 @@ export class PackDraft {
   }
 }
 
+/** Writes a folder's record atomically and durably. */
+async function writeRecord(folder: string, record: PackRecord): Promise<void> {
+  const path = join(folder, packRecordName)
+  await using file = await open(`${path}.part`, 'w')
+  await file.writeFile(`${JSON.stringify(record, null, 1)}\n`)
+  await file.sync()
+  await rename(`${path}.part`, path)
+}
+
 /** The file that holds the order of all rows; it is complete whenever it exists. */
 export const planName = 'plan.parquet'
 const lockName = 'lock'
@@ -160,24 +182,25 @@ function lockOf(folder: string, dataset: string): ServerLock {
 }
 
 /**
- * The target's files if it already is a pack of the same sources, else null.
+ * The target's record if it already is a pack of the same sources, else null.
  * @throws PackError for a folder that is not a pack of this dataset
  */
 export async function packedBefore(
   order: PackOrder,
   layout: PackLayout,
-): Promise<readonly PackedFile[] | null> {
+): Promise<PackRecord | null> {
   const { target, dataset } = order
   if (!(await stat(target).catch(() => undefined))) return null
-  const page = await readPackRecord(target)
-  if (page?.dataset !== dataset) {
+  const record = await readPackRecord(target)
+  if (record?.dataset !== dataset) {
     throw new PackError(`The target folder already exists and is not a pack of "${dataset}".`)
   }
   const identity = identityOfOrder(order, await identitiesOf(order), layout)
-  if (!order.isNamedByContent && page.identity !== identity) return null
-  const files = page.files.map(({ name, rows }) => ({ path: join(target, name), rows }))
-  for (const { path } of files) if (!(await stat(path).catch(() => undefined))) return null
-  return files
+  if (!order.isNamedByContent && record.identity !== identity) return null
+  for (const { name } of record.files) {
+    if (!(await stat(join(target, name)).catch(() => undefined))) return null
+  }
+  return record
 }
 
 /** Equal identities have equal results. */

@@ -27,19 +27,16 @@ const reserveBytes = 256 * 1024 ** 2
 
 /**
  * The limits of packing on this machine.
- * @throws PackError if the disk has too little space for the files not yet written
+ * @throws PackError if the disk has too little space for so many more bytes of files
  */
 export async function requireSpace(
   order: PackOrder,
   folder: string,
-  finishedBytes: number,
+  filesBytes: number,
 ): Promise<PackLimits> {
   const memoryLimitBytes = order.memoryLimitBytes ?? ownMemory()
   const { bavail, bsize } = await statfs(folder)
   const [freeBytes, rows] = [bavail * bsize, order.files.reduce((sum, { rows }) => sum + rows, 0)]
-  let sourceBytes = 0
-  for (const { path } of order.files) sourceBytes += (await stat(path)).size
-  const filesBytes = Math.max(0, sourceBytes * growth - finishedBytes)
   const spillBytes = rows * planRowBytes + Math.min(memoryLimitBytes, filesBytes * 4)
   const wantedBytes = filesBytes + spillBytes + reserveBytes
   if (freeBytes < wantedBytes) {
@@ -53,6 +50,13 @@ export async function requireSpace(
     threads: Math.max(1, Math.min(availableParallelism(), memoryLimitBytes / threadBytesMin)) | 0,
     tempSizeMaxBytes: freeBytes - filesBytes - reserveBytes / 2,
   }
+}
+
+/** The most bytes that the packed files of an order have. */
+export async function packedBytesMax({ files }: PackOrder): Promise<number> {
+  let sourceBytes = 0
+  for (const { path } of files) sourceBytes += (await stat(path)).size
+  return sourceBytes * growth
 }
 
 function ownMemory(): number {

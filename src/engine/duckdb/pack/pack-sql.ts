@@ -124,7 +124,8 @@ export function fileSql(
 }
 
 /** The options of COPY for a layout. */
-export function layoutSql({ codec, parquetVersion, rowGroupRows }: PackLayout): string {
+export function layoutSql(layout: Omit<PackLayout, 'fileRows'>): string {
+  const { codec, parquetVersion, rowGroupRows } = layout
   return `(FORMAT parquet, COMPRESSION ${codec}, PARQUET_VERSION ${parquetVersion},
     ROW_GROUP_SIZE ${rowGroupRows})`
 }

@@ -1,5 +1,10 @@
 import { access } from 'node:fs/promises'
-import type { FinishedFile } from '../../../versions/packing/pack-record.js'
+import { join } from 'node:path'
+import type {
+  FinishedFile,
+  FinishedSearch,
+  PackRecord,
+} from '../../../versions/packing/pack-record.js'
 import { PackError } from '../../../versions/packing/packer.js'
 import type {
   PackFiles,
@@ -17,8 +22,9 @@ import { PackDraft, packedBefore, planName } from './pack-draft.js'
 import { packFailure } from './pack-failure.js'
 import { packLayout, packedName } from './pack-layout.js'
 import type { PackLayout } from './pack-layout.js'
-import { filesPerBatch, requireSpace } from './pack-limits.js'
+import { filesPerBatch, packedBytesMax, requireSpace } from './pack-limits.js'
 import type { PackLimits } from './pack-limits.js'
+import { writeSearchFile } from './pack-search.js'
 import { batchScans, checkScans, wholeScans } from './pack-scans.js'
 import { batchSql, fileSql, planSql, rangesSql, readSql } from './pack-sql.js'
 import { requireSameTypes } from './pack-types.js'
@@ -42,12 +48,15 @@ const reportEveryMs = 1000
  * Rewrites a dataset, sorted by its key, in the layout with the fastest look-ups. First it sorts
  * and saves the order of all rows, as positions; then it reads, sorts and writes the rows of a few
  * target files at a time, so that memory is bounded for any size. It reads each file back, and
- * compares the checksums over all cells of the sources and of the packed files at the end.
+ * compares the checksums over all cells of the sources and of the packed files at the end. A pack
+ * of the same files only gets the search files that it lacks.
  */
 export function duckDbPacker(layout: PackLayout = packLayout): PackFiles {
   return async (order, options) => {
     try {
-      return (await packedBefore(order, layout)) ?? (await packInDraft(order, layout, options))
+      const before = await packedBefore(order, layout)
+      if (before && lacking(order, before).length === 0) return filesOf(order, before)
+      return await packInDraft(order, layout, before, options)
     } catch (cause) {
       options.signal.throwIfAborted()
       throw packFailure(cause, order)
@@ -58,6 +67,7 @@ export function duckDbPacker(layout: PackLayout = packLayout): PackFiles {
 async function packInDraft(
   order: PackOrder,
   layout: PackLayout,
+  before: PackRecord | null,
   { signal, report }: Parameters<PackFiles>[1],
 ): Promise<readonly PackedFile[]> {
   const rows = order.files.reduce((sum, file) => sum + file.rows, 0)
@@ -65,11 +75,15 @@ async function packInDraft(
   const draft = await PackDraft.open(order, layout)
   const timer = setInterval(() => report(progress), reportEveryMs)
   try {
-    const limits = await requireSpace(order, draft.folder, await draft.sizeBytes())
-    const folders = [...foldersOf(order.files.map(({ path }) => path)), draft.folder]
+    const bytes = before
+      ? 0
+      : Math.max(0, (await packedBytesMax(order)) - (await draft.sizeBytes()))
+    const limits = await requireSpace(order, draft.folder, bytes)
+    const read = before ? [order.target] : foldersOf(order.files.map(({ path }) => path))
+    const folders = [...read, draft.folder]
     return await withPlainPaths((plain) =>
-      inSandbox({ folders, tempFolder: draft.path('tmp'), ...limits }, (connection) =>
-        pack({
+      inSandbox({ folders, tempFolder: draft.path('tmp'), ...limits }, (connection) => {
+        const packing: Packing = {
           order: plain.order(order),
           layout,
           draft,
@@ -81,8 +95,10 @@ async function packInDraft(
             progress = { stage, rowsDone, rows }
             report(progress)
           },
-        }),
-      ),
+        }
+        if (!before) return pack(packing)
+        return addSearch(packing, before, (name) => plain.of(join(order.target, name)))
+      }),
     )
   } finally {
     clearInterval(timer)
@@ -107,13 +123,50 @@ async function pack(packing: Packing): Promise<readonly PackedFile[]> {
     throw cause
   }
   const files = names.map((name) => {
-    return { path: `${order.target}/${name}`, rows: draft.finished(name)?.rows ?? 0 }
+    return { path: join(order.target, name), rows: draft.finished(name)?.rows ?? 0 }
   })
   const [mixed = []] = await packing.run({ sql: mixedSql(pathOf(planName)) })
   const isMixed = new Set(mixed.map(Number))
   const inOrder = [...order.files.keys()].filter((index) => !isMixed.has(index))
-  await draft.finish(names, inOrder)
+  const search = await writeSearch(packing, order.search, names.map(pathOf))
+  await draft.finish(inOrder, search)
   return files
+}
+
+/** Writes the search files that a pack of the same files lacks. */
+async function addSearch(
+  packing: Packing,
+  before: PackRecord,
+  pathIn: (name: string) => string,
+): Promise<readonly PackedFile[]> {
+  const { order, draft } = packing
+  const packed = before.files.map(({ name }) => pathIn(name))
+  await draft.addTo(before, await writeSearch(packing, lacking(order, before), packed))
+  return filesOf(order, before)
+}
+
+async function writeSearch(
+  { run, pathOf, report, rows }: Packing,
+  columns: readonly string[],
+  packed: readonly string[],
+): Promise<readonly FinishedSearch[]> {
+  const search: FinishedSearch[] = []
+  for (const column of columns) {
+    report('indexing', Math.floor((rows * search.length) / columns.length))
+    search.push(await writeSearchFile(column, packed, run, pathOf))
+  }
+  if (columns.length > 0) report('indexing', rows)
+  return search
+}
+
+/** The searched columns without a search file. */
+function lacking({ search }: PackOrder, before: PackRecord): readonly string[] {
+  const written = new Set(before.search?.map(({ column }) => column))
+  return search.filter((column) => !written.has(column))
+}
+
+function filesOf({ target }: PackOrder, { files }: PackRecord): readonly PackedFile[] {
+  return files.map(({ name, rows }) => ({ path: join(target, name), rows }))
 }
 
 /** DuckDB writes to another name and renames at the end: an existing plan is complete. */

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../errors.js'
 import type { FileChecks, Verdict } from '../../../versions/store/file-checks.js'
-import type { DataFile } from '../../../versions/version.js'
+import type { StoredFile } from '../../../versions/version.js'
 import { withDeadline } from '../../deadline.js'
 import { isFileFailure, readFailure } from '../duckdb-failure.js'
 import { ChangedFileError, UnverifiedError, requireUnchanged } from './unchanged.js'
@@ -9,7 +9,7 @@ interface VerifiedWork {
   /** Null = files are not verified, and a file that was written to is a failure. */
   readonly checks: FileChecks | null
   /** The files that the work may read. */
-  readonly files: () => readonly DataFile[]
+  readonly files: () => readonly StoredFile[]
   /** Ends the wait but not the verification, whose result the next query uses. */
   readonly signal: AbortSignal
 }
@@ -75,7 +75,7 @@ async function verifyAfter(cause: unknown, options: VerifiedWork): Promise<boole
 
 /** Any failure may come from a file that was overwritten. */
 async function unverified(
-  files: readonly DataFile[],
+  files: readonly StoredFile[],
   checks: FileChecks | null,
 ): Promise<UnverifiedError | null> {
   try {
@@ -89,9 +89,9 @@ async function unverified(
 
 /** @throws ChangedFileError for the first changed file; the signal's reason when it aborts */
 async function requireIntact(
-  files: readonly DataFile[],
+  files: readonly StoredFile[],
   { signal }: VerifiedWork,
-  verdictOf: (file: DataFile) => Promise<Verdict>,
+  verdictOf: (file: StoredFile) => Promise<Verdict>,
 ): Promise<void> {
   for (let first = 0; first < files.length; first += filesAtOnce) {
     const batch = files.slice(first, first + filesAtOnce)

@@ -1,20 +1,18 @@
 import type { Question } from '../../../query/question.js'
-import type { FileChecks } from '../../../versions/store/file-checks.js'
 import type { DataFile } from '../../../versions/version.js'
 import type { Row, Rows } from '../../engine.js'
 import type { Choice } from '../choice.js'
-import type { PlainPaths } from '../plain-paths.js'
 import { isMuch } from '../turns/size.js'
+import { narrow } from './narrow.js'
+import type { SearchContext } from './narrow.js'
 import { costOf, planPage } from './pieces.js'
 import type { Piece, Scan } from './pieces.js'
 import { requireUnchanged, requireVerified } from './unchanged.js'
 
 /** What a read needs besides its question. */
-export interface ReadContext {
+export interface ReadContext extends SearchContext {
   /** The choice of files for the question. */
   readonly choice: Choice
-  readonly checks: FileChecks | null
-  readonly paths: PlainPaths
   /** Waits for a slot for large work, unless the key chooses the rows. */
   readonly grow: () => Promise<void>
 }
@@ -25,14 +23,17 @@ export interface ReadContext {
  */
 export async function readPieces(
   { after, limit }: Question,
-  { choice, checks, paths, grow }: ReadContext,
+  context: ReadContext,
   read: (piece: Piece, limit: number) => Promise<readonly Row[]>,
 ): Promise<Rows> {
+  const { choice, checks, paths, grow } = context
   const rows: Row[] = []
   // One extra row shows whether more rows follow.
   const missing = () => limit + 1 - rows.length
   let cost = 0
-  for (const piece of planPage(choice, { after, missing })) {
+  for (const planned of planPage(choice, { after, missing })) {
+    const piece = await narrow(choice, planned, context)
+    if (piece.files.length === 0) continue
     requireVerified(filesUpTo(piece), checks)
     cost += costOf(piece)
     if (isMuch(cost) && !choice.isByKey) await grow()

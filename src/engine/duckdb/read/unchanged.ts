@@ -3,11 +3,11 @@ import type { BigIntStats } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { identityOf } from '../../../versions/files/source-files.js'
 import type { FileChecks } from '../../../versions/store/file-checks.js'
-import type { DataFile } from '../../../versions/version.js'
+import type { StoredFile } from '../../../versions/version.js'
 
 /** A file differs from the published one: rows read from it may be torn. */
 export class ChangedFileError extends Error {
-  constructor({ name }: DataFile, what: string) {
+  constructor({ name }: StoredFile, what: string) {
     super(`${name} ${what}`)
     this.name = 'ChangedFileError'
   }
@@ -15,9 +15,9 @@ export class ChangedFileError extends Error {
 
 /** These files must be verified before they are read, or before the rows read are used. */
 export class UnverifiedError extends Error {
-  readonly files: readonly DataFile[]
+  readonly files: readonly StoredFile[]
 
-  constructor(files: readonly DataFile[]) {
+  constructor(files: readonly StoredFile[]) {
     super(`${files.length} files are not verified`)
     this.name = 'UnverifiedError'
     this.files = files
@@ -31,7 +31,7 @@ const checksAtOnce = 200
  * Call it before each read. It does not touch the disk.
  * @throws UnverifiedError with the files whose content was not verified by this process
  */
-export function requireVerified(files: readonly DataFile[], checks: FileChecks | null): void {
+export function requireVerified(files: readonly StoredFile[], checks: FileChecks | null): void {
   const unverified = checks ? files.filter((file) => !checks.isVerified(file)) : []
   if (unverified.length > 0) throw new UnverifiedError(unverified)
 }
@@ -44,11 +44,11 @@ export function requireVerified(files: readonly DataFile[], checks: FileChecks |
  *   file that was written to
  */
 export async function requireUnchanged(
-  files: readonly DataFile[],
+  files: readonly StoredFile[],
   checks: FileChecks | null,
 ): Promise<void> {
   requireVerified(files, checks)
-  const touched: DataFile[] = []
+  const touched: StoredFile[] = []
   const guarded = files.filter(({ guard }) => guard !== null)
   for (const [index, file] of guarded.entries()) {
     if (index > 0 && index % checksAtOnce === 0) await setImmediate()
@@ -58,7 +58,7 @@ export async function requireUnchanged(
   if (touched.length > 0) throw new UnverifiedError(touched)
 }
 
-function requireSame(file: DataFile): void {
+function requireSame(file: StoredFile): void {
   const found = statOf(file.path)
   if (!found) throw new ChangedFileError(file, 'is gone from the versions folder')
   if (identityOf(found) === file.guard) return

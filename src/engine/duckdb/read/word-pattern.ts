@@ -1,4 +1,5 @@
 import { foldCharacter } from '../../../columns/search-words.js'
+import { literal } from '../sql.js'
 
 /** Every character with an upper or lower case is before this one; a test reads all of Unicode. */
 export const casedEnd = 0x1_f000
@@ -18,6 +19,28 @@ export function wordPattern(word: string): string | null {
     })
     .join('')
 }
+
+/**
+ * SQL for a text folded like `foldText`. DuckDB makes the table of `translate` anew for each text,
+ * so texts with none but usual forms get a short table.
+ */
+export function foldedSql(sql: string): string {
+  const all = [...formsOf].flatMap(([folded, forms]) => {
+    return forms.filter((form) => form !== folded).map((form) => ({ form, folded }))
+  })
+  const usual = all.filter(({ form }) => usualForms.test(form))
+  const others = all.filter(({ form }) => !usualForms.test(form))
+  const textOf = (characters: readonly string[]) => literal(characters.join(''))
+  const table = (list: typeof all) =>
+    `${textOf(list.map(({ form }) => form))}, ${textOf(list.map(({ folded }) => folded))}`
+  const anyOther = `[${others.map(({ form }) => escaped(form)).join('')}]`
+  const hasOthers = `regexp_matches(${sql}, '${anyOther}')`
+  return `CASE WHEN ${hasOthers} THEN translate(${sql}, ${table(all)})
+    ELSE translate(${sql}, ${table(usual)}) END`
+}
+
+/** Latin and Cyrillic letters. */
+const usualForms = /[A-Z\u0400-\u045f]/
 
 /** Every form of each folded character that has several. */
 const formsOf: ReadonlyMap<string, readonly string[]> = findForms()
