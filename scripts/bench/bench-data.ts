@@ -77,8 +77,13 @@ export function statements(folder: string) {
 
 /** The same with a plan. */
 export function soldStatements(folder: string) {
-  const sold = { history: 'year', require_filter: false, plans: { bench: unlimited } }
-  return { ...statements(folder), ...sold }
+  return {
+    ...statements(folder),
+    history: 'year',
+    require_filter: false,
+    columns: { name: { search: true } },
+    plans: { bench: unlimited },
+  }
 }
 
 /** Makes statements of so many companies, a file a year. */

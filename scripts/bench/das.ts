@@ -37,7 +37,11 @@ const settleEveryMs = 3000
 const settledMs = 150
 
 /** Sells a subscription, and starts the server twice. */
-export async function startDas({ fixture }: Facts, options: Options, run: Run): Promise<Das> {
+export async function startDas(
+  { fixture }: Facts,
+  options: Pick<Options, 'memoryLimit' | 'serverCores'>,
+  run: Run,
+): Promise<Das> {
   const { token } = await subscribe(fixture, ['yearly:bench', 'packed:bench'])
   // The first server links the files and reads them; the second start is a restart.
   const first = await startOnce(fixture, options, run)
@@ -50,7 +54,11 @@ export async function startDas({ fixture }: Facts, options: Options, run: Run): 
   return { server, token, startMs }
 }
 
-async function startOnce(fixture: Fixture, options: Options, { cleanup }: Run) {
+async function startOnce(
+  fixture: Fixture,
+  options: Pick<Options, 'memoryLimit' | 'serverCores'>,
+  { cleanup }: Run,
+) {
   const { memoryLimit, serverCores: cores } = options
   const probe = fileURLToPath(new URL('event-loop.cjs', import.meta.url))
   const env = { ...bareEnvironment(), NODE_OPTIONS: `--require "${probe}"` }

@@ -16,6 +16,9 @@ interface Peer {
   readonly server: Server
 }
 
+/** Where their environment is, where files are made, and on which cores they run. */
+type PeerOptions = Pick<Options, 'peers' | 'folder' | 'serverCores'>
+
 /** The peers that are installed, and the version of each package, or that it is absent. */
 export interface Peers {
   readonly present: readonly Peer[]
@@ -35,7 +38,7 @@ export async function installPeers(folder: string, cleanup: Cleanup): Promise<vo
 }
 
 /** Starts the peers of an environment over both layouts, each in a process of its own. */
-export async function startPeers(facts: Facts, options: Options, run: Run): Promise<Peers> {
+export async function startPeers(facts: Facts, options: PeerOptions, run: Run): Promise<Peers> {
   const versions = await versionsIn(options.peers)
   const present: Peer[] = []
   const has = (name: (typeof packages)[number]) => versions[name] !== absent
@@ -66,7 +69,7 @@ for name in sys.argv[1:]:
 }
 
 /** `use_memory_table: false` keeps it from reading everything into memory at its start. */
-async function startRoapi(facts: Facts, options: Options, run: Run) {
+async function startRoapi(facts: Facts, options: PeerOptions, run: Run) {
   const { peers, folder: parent, serverCores: cores } = options
   const option = { format: 'parquet', use_memory_table: false }
   const layouts = [facts.yearly, facts.packed]
@@ -83,7 +86,7 @@ async function startRoapi(facts: Facts, options: Options, run: Run) {
   return { ...server, base: `http://${server.base}` }
 }
 
-function startFastApi({ yearly, packed }: Facts, options: Options, run: Run): Promise<Server> {
+function startFastApi({ yearly, packed }: Facts, options: PeerOptions, run: Run): Promise<Server> {
   const { peers, serverCores: cores } = options
   const datasets = { yearly: yearly.folder, packed: packed.folder }
   const listen = ['--host', '127.0.0.1', '--port', '0', '--no-access-log']

@@ -48,7 +48,7 @@ const searchForm = ['search-1', process.versions['unicode']]
 /** The name of a column's search file. A file that was written by other rules has another name. */
 export function searchName(column: string): string {
   const id = createHash('sha256').update(JSON.stringify([...searchForm, column]))
-  return `search-${id.digest('hex').slice(0, 16)}.parquet`
+  return `${id.digest('hex').slice(0, 16)}.search`
 }
 
 /** The record of a folder, with the usable search files; null if it is missing or cut off. */
