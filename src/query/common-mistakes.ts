@@ -182,7 +182,7 @@ const filters: readonly FilterMistake[] = [
     note: 'In like, % is an ordinary character; for the text itself, use eq.',
   },
   { operator: /^like$/, value: /^%$/, op: 'not_null' },
-  { operator: /^like$/, value: /^(?:%[^*]+|[*].+)$/s, op: 'contains' },
+  { operator: /^like$/, value: /^(?:%[^*]+%|[*].+)$/s, op: 'contains' },
   { operator: new RegExp(`^(?:${searchNames})$`, 'i'), value: /^/, op: 'contains' },
 ]
 

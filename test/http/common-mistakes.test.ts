@@ -45,7 +45,6 @@ const mistakes: readonly Mistake[] = [
   ['?note=isnull', /Did you mean "is_null"\?/, '?note=is_null'],
   ['?id=not.eq.a1', /Write id=ne\.a1$/, '?id=ne.a1'],
   ['?id=like.%25a%25', /like finds texts by their beginning.+ id=contains\.a$/, '?id=contains.a'],
-  ['?id=like.%25a', /id=contains\.a$/, '?id=contains.a'],
   ['?id=like.*a*', /id=contains\.a$/, '?id=contains.a'],
   ['?id=like.a%25', /write id=like\.a\*\. In like, % is an ordinary/, '?id=like.a*'],
   ['?id=like.a%25', /for the text itself, use eq\.$/, '?id=eq.a%25'],
