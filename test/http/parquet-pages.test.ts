@@ -11,6 +11,7 @@ import { startWorld } from '../support/world.js'
 import type { World } from '../support/world.js'
 
 const mediaType = 'application/vnd.apache.parquet'
+const sheetType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 const page = '/v1/things?year=gte.2022&select=id,2110,note,year'
 
 /** An answer that is a file: its bytes. */
@@ -94,7 +95,7 @@ await t.test('by Accept, for POST and HEAD too', async (t) => {
   t.equal(head.bytes.length, 0)
   t.strictSame(await traces(world, token), { left: '5', files: [] }, 'HEAD costs nothing')
   const none = await world.get('/v1/things', token, { headers: { accept: 'image/png' } })
-  const formats = `application/json, application/x-ndjson, text/csv, ${mediaType}`
+  const formats = `application/json, application/x-ndjson, text/csv, ${mediaType}, ${sheetType}`
   isError(t, none, 'not_acceptable')
   t.equal(none.body.detail, `Accept must allow one of ${formats}.`)
 })
