@@ -28,6 +28,7 @@ export interface AddFlags extends Flags, ImportFlags {
   readonly json?: boolean
   readonly name?: string
   readonly title?: string
+  readonly titleRu?: string
   readonly description?: string
   readonly source?: string
   /** False for `--no-key`. */
@@ -210,6 +211,7 @@ function bareDraft(found: PathsRead, taken: ReadonlySet<string>, flags: AddFlags
   return {
     name: flags.name ?? freeName(found.called, taken),
     title: flags.title ?? titleOf(found.called),
+    titleRu: flags.titleRu ?? null,
     description: flags.description ?? null,
     source: flags.source ?? null,
     files: found.files,

@@ -18,7 +18,14 @@ interface Failed {
 }
 
 /** Options that fit one dataset only. */
-const single = ['name', 'title', 'description', 'sheet', 'type'] as const
+const single = [
+  ['name', '--name'],
+  ['title', '--title'],
+  ['titleRu', '--title-ru'],
+  ['description', '--description'],
+  ['sheet', '--sheet'],
+  ['type', '--type'],
+] as const
 
 /**
  * Adds each file of the folders as a dataset of its own. A file that can't be added does not stop
@@ -31,8 +38,9 @@ export async function addEach(
   flags: AddFlags,
   config: AddConfig,
 ): Promise<void> {
-  const given = single.find((name) => flags[name] !== undefined)
-  if (given !== undefined) throw badRequest(`--${given} is for one dataset, not for --each.`)
+  for (const [name, option] of single) {
+    if (flags[name] !== undefined) throw badRequest(`${option} is for one dataset, not for --each.`)
+  }
   const files: string[] = []
   for (const folder of folders) files.push(...(await filesIn(folder)))
   const added: unknown[] = []

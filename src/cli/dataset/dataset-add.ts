@@ -41,6 +41,7 @@ function addOptions(command: Command): Command {
   return command
     .option('--name <name>', 'name in URLs: a-z, 0-9 and "_"')
     .option('--title <text>', 'title of the dataset')
+    .option('--title-ru <text>', 'the same in Russian, for the portal and letters')
     .option('--description <text>', 'meaning of a row and of an empty value')
     .option('--source <text>', 'origin of the data')
     .option('--key <columns>', 'comma-separated columns for look-ups')

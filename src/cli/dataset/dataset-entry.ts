@@ -5,6 +5,8 @@ import { flowText, scalarText } from '../../registry/yaml-text.js'
 export interface Draft {
   readonly name: string
   readonly title: string
+  /** For Russian pages and letters; null = the title in both languages. */
+  readonly titleRu: string | null
   readonly description: string | null
   readonly source: string | null
   readonly files: readonly string[]
@@ -21,10 +23,10 @@ export interface Draft {
 
 /** The text of the entry without its name, two spaces a level. */
 export function entryText(draft: Draft): string {
-  const { description, source, key, history, dictionary } = draft
+  const { title, titleRu, description, source, key, history, dictionary } = draft
   const areInside = draft.files.every((path) => !isAbsolute(path))
   return [
-    `title: ${scalarText(draft.title)}`,
+    `title: ${titleRu === null ? scalarText(title) : flowText({ en: title, ru: titleRu })}`,
     ...(description === null ? [] : [`description: ${scalarText(description)}`]),
     ...(source === null ? [] : [`source: ${scalarText(source)}`]),
     `files: ${oneOrMany(draft.files)}${areInside ? ' # relative to this file' : ''}`,

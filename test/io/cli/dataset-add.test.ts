@@ -283,6 +283,8 @@ await t.test('options replace guesses', async (t) => {
     'mine',
     '--title',
     "It's: mine",
+    '--title-ru',
+    'Моё: "да"',
     '--description',
     'a\nb',
     '--source',
@@ -291,7 +293,7 @@ await t.test('options replace guesses', async (t) => {
   await addJson(cli, [path, ...said, '--key', 'year, inn', '--no-history', '--listed'])
   const { mine } = (parse(registryOf(cli)) as { datasets: Record<string, unknown> }).datasets
   t.match(mine, {
-    title: "It's: mine",
+    title: { en: "It's: mine", ru: 'Моё: "да"' },
     description: 'a\nb',
     source: '# x',
     key: ['year', 'inn'],
