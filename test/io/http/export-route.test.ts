@@ -186,7 +186,12 @@ await t.test('what is wrong before the first page is an ordinary error', async (
   isError(t, await ask('/v1/days/export'), 'not_found')
   isError(t, await world.get('/v1/things/export'), 'unauthorized')
   const posted = await world.get('/v1/things/export', token, { method: 'POST' })
-  isError(t, posted, 'method_not_allowed', /^Only GET and HEAD are allowed here\. The question goes in the URL\.$/)
+  isError(
+    t,
+    posted,
+    'method_not_allowed',
+    /^Only GET and HEAD are allowed here\. The question goes in the URL\.$/,
+  )
   t.equal(await used(world, token), 0)
   const demo = await world.get('/v1/things/export?select=id', demoToken)
   t.strictSame(rowsIn(demo.text), Array(3).fill(['{"id":"a1"}', '{"id":"a2"}']).flat())
