@@ -94,7 +94,7 @@ await t.test('groups that do not fit in memory are an error that says so', async
   const { ask } = summariesOf(
     await openEngine(t, { files, engine: { memoryLimitBytes: 200 * megabyte, threads: 2 } }),
   )
-  const detail = /too many groups: add filters or group by fewer columns/
+  const detail = /too many groups or values: add filters or group by fewer columns/
   await t.rejects(ask({ group: ['name', 'id'], measures: ['max(name)'] }), {
     code: 'timeout',
     detail,
@@ -112,4 +112,30 @@ await t.test('a summary whose caller is gone stops', async (t) => {
   caller.abort(gone)
   await t.rejects(asked, gone)
   t.ok((await cpuOfNextSecond()) < 400)
+})
+
+await t.test('summaries that are stopped or refused leave no memory behind', async (t) => {
+  const temp = t.testdir({})
+  const world = await openEngine(t, {
+    files,
+    engine: { tempFolder: join(temp, 'spill'), memoryLimitBytes: 400 * megabyte, threads: 2 },
+  })
+  const summary = summaryOf(world, {
+    group: ['prefix(name,40)', 'h'],
+    measures: ['min(name)', 'max(name)'],
+  })
+  const stop = async () => {
+    const caller = new AbortController()
+    const asked = world.engine.summarize(summary, { signal: caller.signal, client: 'a' })
+    const ended = t.rejects(asked)
+    await busyFor(700)
+    caller.abort(new Error('the client hung up'))
+    await ended
+  }
+  await stop()
+  const before = process.memoryUsage.rss()
+  for (let times = 0; times < 8; times++) await stop()
+  const grown = (process.memoryUsage.rss() - before) / megabyte
+  t.comment(`${Math.round(grown)} MiB more after 8 of them`)
+  t.ok(grown < 300)
 })

@@ -62,7 +62,18 @@ export function sumOfParts({ whole, first, second }: PartSums): string {
 
 /** SQL of a DOUBLE sum for numbers of any size: slower, because it sorts them. */
 export function sortedSum(value: string): string {
-  return `kahan_sum(${value} ORDER BY abs(${value}), ${value})`
+  const sorted = `list_sort(${listOf(`{size: abs(${value}), value: ${value}}`, value)})`
+  return `list_aggregate(list_transform(${sorted}, lambda e: e.value), 'kahan_sum')`
+}
+
+/**
+ * SQL of the list of a group's values that are not NULL; NULL if there is none. An aggregate over
+ * the list gives the same as over the group. But aggregates that keep values themselves
+ * (`quantile_cont`, `min` of texts, any with ORDER BY) keep them in memory that DuckDB's limit does
+ * not count, and that is never freed when the query is stopped.
+ */
+export function listOf(value: string, isPresent = value): string {
+  return `list(${value}) FILTER (${isPresent} IS NOT NULL)`
 }
 
 /**

@@ -34,7 +34,7 @@ export class SummaryLane {
       return await work
     } catch (cause) {
       if (readFailure(cause).type !== 'Out of Memory') throw cause
-      const detail = 'There are too many groups: add filters or group by fewer columns.'
+      const detail = 'There are too many groups or values: add filters or group by fewer columns.'
       throw new ServiceError('timeout', detail, { cause })
     }
   }

@@ -5,6 +5,7 @@ import {
   doubleParts,
   exactQuotient,
   isOutOfRange,
+  listOf,
   rounded,
   sortedSum,
   stepsOf,
@@ -71,7 +72,9 @@ export class MeasureSql {
         return this.aggregates.of(`count(DISTINCT ${this.#comparable(aggregate.column)})`)
       case 'min':
       case 'max':
-        return this.aggregates.of(`${aggregate.kind}(${this.#comparable(aggregate.column)})`)
+        return this.aggregates.of(
+          extreme(aggregate.kind, aggregate.column, this.#comparable(aggregate.column)),
+        )
       case 'sum':
         return this.#sum(aggregate.column)
       case 'avg':
@@ -140,7 +143,8 @@ export class MeasureSql {
     const value = this.#double(of)
     const percents = this.#percents.get(value) ?? []
     const shares = percents.map((each) => each / 100).join(', ')
-    const list = this.aggregates.of(`quantile_cont(${this.values.of(value)}, [${shares}])`)
+    const values = listOf(this.values.of(value))
+    const list = this.aggregates.of(`list_aggregate(${values}, 'quantile_cont', [${shares}])`)
     return rounded(`list_extract(${list}, ${percents.indexOf(percent) + 1})`)
   }
 
@@ -166,6 +170,12 @@ export class MeasureSql {
       ? this.#doubleSum(within(this.#double(column)))
       : this.#exactSum(column, within(this.#sqlOf(column)))
   }
+}
+
+/** SQL of the smallest or largest value. */
+function extreme(kind: 'min' | 'max', { rules }: Column, value: string): string {
+  // DuckDB counts the memory of this form, and frees it when a query is stopped.
+  return rules.domain.kind === 'text' ? `${kind}(${value}, 1)[1]` : `${kind}(${value})`
 }
 
 function scaleOf({ type }: Column): number {
