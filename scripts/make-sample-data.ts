@@ -124,7 +124,9 @@ async function makeSampleData(sourceFolder: string, outFolder: string): Promise<
   }
   for (const list of codeLists) {
     const text = await readFile(join(sourceFolder, list.source), 'utf8')
-    await writeText(join(outFolder, list.target), text.replaceAll('\r\n', '\n'))
+    // The registry's name for the English names is `name`.
+    const lines = text.replaceAll('\r\n', '\n').replace(/\bname_en\b/, 'name')
+    await writeText(join(outFolder, list.target), lines)
   }
 }
 

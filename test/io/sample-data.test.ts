@@ -282,12 +282,16 @@ await t.test(
   async (t) => {
     for (const [name, { dictionary }] of Object.entries(registry().datasets)) {
       const csv = `read_csv('${join(home, dictionary)}', all_varchar = true)`
-      const titles = ['column', 'nullable', 'unit', 'description', 'description_ru', 'source']
-      t.same(await columnNames(csv), titles)
+      const texts = 'unit,description,unit_ru,description_ru'.split(',')
+      t.same(await columnNames(csv), ['column', 'nullable', ...texts, 'source'])
       const covered = (await rows(`SELECT "column" FROM ${csv}`)).flat()
       t.same(covered, await columnNames(name))
-      const texts = ['description', 'description_ru', 'source']
-      t.equal(await count(`${csv} WHERE ${texts.map((text) => `${text} IS NULL`).join(' OR ')}`), 0)
+      const needed = ['description', 'description_ru', 'source']
+      t.equal(
+        await count(`${csv} WHERE ${needed.map((text) => `${text} IS NULL`).join(' OR ')}`),
+        0,
+      )
+      t.equal(await count(`${csv} WHERE (unit IS NULL) <> (unit_ru IS NULL)`), 0)
       t.equal(await count(`${csv} WHERE regexp_matches(description, '[А-Яа-яЁё]')`), 0, 'English')
     }
   },
@@ -435,7 +439,10 @@ function validInn(column: string): string {
 function sourceTexts(): Record<string, string | Record<string, string>> {
   const shipped = (name: string): string => readFileSync(join(data, name), 'utf8')
   const labels = (name: string): string =>
-    shipped(name).replace('unit,description,description_ru', 'unit,label_en,label_ru')
+    shipped(name).replace(
+      'unit,description,unit_ru,description_ru',
+      'unit,label_en,unit_ru,label_ru',
+    )
   return {
     'financials_columns.csv': labels('financials.columns.csv'),
     'procurement_columns.csv': labels('procurement.columns.csv'),

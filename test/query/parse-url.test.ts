@@ -157,7 +157,7 @@ await t.test('broken percent-encoding and bytes that are not UTF-8 are refused',
 await t.test('a format that is not served is not acceptable', (t) => {
   t.match(refusal('format=xml'), {
     code: 'not_acceptable',
-    detail: 'format must be one of json, ndjson, csv, parquet, got "xml".',
+    detail: 'format must be one of json, ndjson, csv, parquet, xlsx, got "xml".',
   })
   t.equal(refusal('format=').code, 'not_acceptable')
   t.end()
