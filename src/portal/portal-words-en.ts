@@ -1,9 +1,11 @@
 import type { Operator } from '../columns/operators.js'
+import type { ErrorCode } from '../errors.js'
 import { numberWriter, pluralChooser } from '../wording.js'
-import { dayWriter, digitWriter, monthWriter, roubleWriter } from './writers.js'
+import { dayOfYearWriter, dayWriter, digitWriter, monthWriter, roubleWriter } from './writers.js'
 
 const number = numberWriter('en')
 const plural = pluralChooser('en')
+const dayOfYear = dayOfYearWriter('en')
 
 const operators: Readonly<Record<Operator, string>> = {
   eq: 'equals',
@@ -117,7 +119,20 @@ export const englishWords = {
   pageGone: 'This page has expired, or was opened with another token. Press Run to begin again.',
   failed: 'The answer did not arrive. Check the connection and run it again.',
   unreadable: 'The answer could not be read. Ask for fewer rows or columns.',
-  retryAfter: (seconds: number) => `Wait ${number(seconds)} s and run it again.`,
+  refusals: {
+    unauthorized:
+      'This token is unknown, was revoked or has expired. Copy it again, or use another one.',
+    not_found: 'This token gives no access here. See the plans, or use another token.',
+    headers_too_large: 'The question is too long. Shorten its lists of values.',
+    rate_limit_exceeded: 'Too many requests in one minute.',
+    row_quota_exceeded:
+      'Too few rows are left of your quota. Ask for fewer, or choose a larger plan.',
+    internal_error: 'The service failed. Try again; if that does not help, tell its operator.',
+    service_unavailable: 'The service is busy, or the data is not available at the moment.',
+    timeout: 'This took too long. Add filters, or ask for fewer columns.',
+  } as Readonly<Partial<Record<ErrorCode, string>>>,
+  retryAfter: (seconds: number) => `Wait ${number(seconds)} s and try again.`,
+  retryOn: (time: string) => `The limit resets on ${dayOfYear(time)}.`,
   page: (page: number) => `Page ${number(page)}`,
   pageRows: (rows: number) => `${number(rows)} ${plural(rows, { one: 'row', other: 'rows' })}`,
   previous: 'Previous page',

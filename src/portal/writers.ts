@@ -15,6 +15,12 @@ export function dayWriter(locale: string): (time: string) => string {
   return (time) => format.format(new Date(time))
 }
 
+/** Returns a formatter for the day of an ISO 8601 time without its year, in UTC: `1 December`. */
+export function dayOfYearWriter(locale: string): (time: string) => string {
+  const format = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', timeZone: 'UTC' })
+  return (time) => format.format(new Date(time))
+}
+
 /** Returns a formatter for a month `YYYY-MM`: `Nov 2026`. */
 export function monthWriter(locale: string): (month: string) => string {
   const format = new Intl.DateTimeFormat(locale, {

@@ -19,9 +19,10 @@ export interface AnswerView {
   readonly setTurns: (back: boolean, forth: boolean) => void
 }
 
+/** Turn a page, and say what happens there. */
 interface Turns {
-  readonly previous: () => Promise<void>
-  readonly next: () => Promise<void>
+  readonly previous: (status: HTMLElement) => Promise<void>
+  readonly next: (status: HTMLElement) => Promise<void>
 }
 
 /** Shows pages of rows in the area of an answer: table, paging, chart. */
@@ -30,9 +31,10 @@ export function answerView(
   { arrive, body, node }: AnswerFrame,
   { previous, next }: Turns,
 ): AnswerView {
-  const back = turnButton(words.previous, previous)
-  const forth = turnButton(words.next, next)
-  const paging = element('p', { class: 'line paging' }, back, forth)
+  const status = element('span', { role: 'status', class: 'status' })
+  const back = turnButton(words.previous, () => previous(status))
+  const forth = turnButton(words.next, () => next(status))
+  const paging = element('p', { class: 'line paging' }, back, forth, status)
   let isShown = false
   return {
     show: (answer, columns, page) => {

@@ -45,7 +45,7 @@ export function createWalk(
     const isCurrent = current === asked
     view.setTurns(isCurrent && page > 0, isCurrent && typeof cursors[page + 1] === 'string')
   }
-  const load = async (wanted: number) => {
+  const load = async (wanted: number, beside = frame.status) => {
     if (isAsking) return
     isAsking = true
     const { cursor } = placeAt(wanted)
@@ -56,15 +56,15 @@ export function createWalk(
       setTurns()
       if (current === asked) turned(placeAt(page))
     }
-    await askInto(frame, { path, token: facts.token }, show, (refusal) => {
+    await askInto(frame, { path, token: facts.token, beside }, show, (refusal) => {
       frame.refuse(pageRefusal(refusal, cursor), view.isShown())
     })
     isAsking = false
   }
   const view = answerView(facts, frame, {
     // A page that was opened by its address does not know the one before it.
-    previous: () => load(cursors[page - 1] === undefined ? 0 : page - 1),
-    next: () => load(page + 1),
+    previous: (status) => load(cursors[page - 1] === undefined ? 0 : page - 1, status),
+    next: (status) => load(page + 1, status),
   })
   const start = (question: RowsQuestion, place: Place) => {
     if (isAsking) return
@@ -89,7 +89,7 @@ export function createWalk(
 /** A cursor of another token, or of rows that are gone, is refused as part of a wrong question. */
 function pageRefusal(refusal: Refusal, cursor: string | null): Refusal {
   const isStale = cursor !== null && refusal.status === badRequest
-  return isStale ? { ...refusal, detail: words.pageGone } : refusal
+  return isStale ? { ...refusal, code: null, detail: words.pageGone } : refusal
 }
 
 function shownColumns(
