@@ -1,7 +1,14 @@
 import type { Operator } from '../columns/operators.js'
 import type { ErrorCode } from '../errors.js'
 import { numberWriter, pluralChooser } from '../wording.js'
-import { dayOfYearWriter, dayWriter, digitWriter, monthWriter, roubleWriter } from './writers.js'
+import {
+  byteWriter,
+  dayOfYearWriter,
+  dayWriter,
+  digitWriter,
+  monthWriter,
+  roubleWriter,
+} from './writers.js'
 
 const number = numberWriter('en')
 const plural = pluralChooser('en')
@@ -143,6 +150,13 @@ export const englishWords = {
   rowsLeft: (rows: number) => `${number(rows)} rows left this month`,
   requestsLeft: (requests: number, of: number) =>
     `${number(requests)} of ${number(of)} requests left this minute`,
+  takeAway: 'Save as',
+  allRows: 'All rows (CSV)',
+  downloading: 'Loading…',
+  bytes: byteWriter('en'),
+  saved: (name: string, size: string) => `Saved ${name}, ${size}`,
+  cancel: 'Cancel',
+  cancelled: 'Cancelled. Rows that were sent already are counted.',
   empty: 'empty',
   chartColumn: 'Shown in the chart',
   chartTitle: (column: string, over: string) => `${column} by ${over}`,

@@ -1,6 +1,13 @@
 import { numberWriter, pluralChooser } from '../wording.js'
 import type { PortalWords } from './portal-words-en.js'
-import { dayOfYearWriter, dayWriter, digitWriter, monthWriter, roubleWriter } from './writers.js'
+import {
+  byteWriter,
+  dayOfYearWriter,
+  dayWriter,
+  digitWriter,
+  monthWriter,
+  roubleWriter,
+} from './writers.js'
 
 const number = numberWriter('ru')
 const plural = pluralChooser('ru')
@@ -148,6 +155,13 @@ export const russianWords: PortalWords = {
     `${plural(rows, rowsLeftForms)} ${number(rows)} ${plural(rows, rowForms)} в этом месяце`,
   requestsLeft: (requests, of) =>
     `Запросов в эту минуту осталось: ${number(requests)} из ${number(of)}`,
+  takeAway: 'Сохранить как',
+  allRows: 'Все строки (CSV)',
+  downloading: 'Загрузка…',
+  bytes: byteWriter('ru'),
+  saved: (name, size) => `Сохранено: ${name}, ${size}`,
+  cancel: 'Отменить',
+  cancelled: 'Отменено. Уже отправленные строки учтены.',
   empty: 'пусто',
   chartColumn: 'Показатель',
   chartTitle: (column, over) => `${column} · ${over}`,

@@ -43,18 +43,34 @@ const nothingKnown: Left = { charged: null, rows: null, requests: null, requests
 /** Characters that no token has and no header can hold. */
 const notAscii = /[^ -~]/
 
-/** Sends a request with a token. Every failure is returned as a refusal. */
-export async function ask(path: string, token: string): Promise<Answer> {
+/** Asks for JSON with a token. Every failure is returned as a refusal. */
+export function ask(path: string, token: string): Promise<Answer> {
+  return askFor(path, token, { headers: { Accept: 'application/json' } }, async (response) => ({
+    kind: 'text',
+    text: await response.text(),
+    scope: response.headers.get('X-Scope'),
+    left: leftOf(response.headers),
+  }))
+}
+
+/** Sends a request with a token, and reads what arrives. Every failure is returned as a refusal. */
+export async function askFor<Content>(
+  path: string,
+  token: string,
+  { headers, signal }: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal },
+  read: (response: Response) => Promise<Content>,
+): Promise<Content | Refusal> {
   if (notAscii.test(token)) return unanswered(words.notToken)
   try {
     const response = await fetch(`${document.documentElement.dataset['root'] ?? ''}${path}`, {
-      headers: { Authorization: `Bearer ${token}`, Accept: 'application/json' },
+      headers: { ...headers, Authorization: `Bearer ${token}` },
+      signal: signal ?? null,
     })
-    const text = await response.text()
+    if (response.ok) return await read(response)
     const left = leftOf(response.headers)
-    if (response.ok) return { kind: 'text', text, scope: response.headers.get('X-Scope'), left }
-    const { status, headers } = response
-    return { kind: 'refused', status, ...errorOf(text), retry: retryOf(headers), left }
+    const retry = retryOf(response.headers)
+    const error = errorOf(await response.text())
+    return { kind: 'refused', status: response.status, ...error, retry, left }
   } catch {
     return unanswered(null)
   }
@@ -65,7 +81,8 @@ export function unanswered(detail: string | null, left: Left = nothingKnown): Re
   return { kind: 'refused', status: null, code: null, detail, retry: null, left }
 }
 
-function leftOf(headers: Headers): Left {
+/** What the answer with these headers cost and left. */
+export function leftOf(headers: Headers): Left {
   return {
     charged: count(headers, 'X-Rows-Charged'),
     rows: count(headers, 'X-Quota-Rows-Remaining'),

@@ -10,8 +10,13 @@ import { pageTable } from '../question/page-table.js'
 import type { PageFacts } from '../question/panel.js'
 
 export interface AnswerView {
-  /** Shows a page, and returns the cursor of the next one. */
-  readonly show: (answer: Arrival, columns: readonly PageColumn[], page: number) => string | null
+  /** Shows a page with the buttons that save it, and returns the cursor of the next one. */
+  readonly show: (
+    answer: Arrival,
+    columns: readonly PageColumn[],
+    page: number,
+    files: HTMLElement,
+  ) => string | null
   /** Whether a page of the question is on screen. */
   readonly isShown: () => boolean
   /** What is on screen answers another question from now on. */
@@ -37,7 +42,7 @@ export function answerView(
   const paging = element('p', { class: 'line paging' }, back, forth, status)
   let isShown = false
   return {
-    show: (answer, columns, page) => {
+    show: (answer, columns, page, files) => {
       // The server validates this answer against its schema; another one throws.
       const { next_cursor: cursor } = JSON.parse(answer.text) as { next_cursor: string | null }
       const rows = readExactRows(answer.text)
@@ -49,6 +54,7 @@ export function answerView(
       body.replaceChildren(
         ...(isEmpty ? [] : [pageTable(columns, rows)]),
         ...(hasOthers ? [paging] : []),
+        ...(isEmpty ? [] : [files]),
         ...picture,
       )
       isShown = true

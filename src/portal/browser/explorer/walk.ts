@@ -4,8 +4,9 @@ import { askInto } from '../question/answer-frame.js'
 import type { AnswerFrame } from '../question/answer-frame.js'
 import type { PageColumn } from '../question/page-column.js'
 import type { PageFacts } from '../question/panel.js'
-import { writeRowsQuestion } from '../question/rows-question.js'
+import { pathOfExport, writeRowsQuestion } from '../question/rows-question.js'
 import type { RowsQuestion } from '../question/rows-question.js'
+import { filesOf, takeAway } from '../question/take-away.js'
 import { firstPlace } from '../question/view.js'
 import type { Place } from '../question/view.js'
 import { answerView } from './answer-view.js'
@@ -35,6 +36,8 @@ export function createWalk(
 ): Walk {
   /** The query that the form holds, and the one that is answered. */
   let [current, asked] = ['', '']
+  /** All rows of the question that is answered. */
+  let exportPath = ''
   let shown: readonly PageColumn[] = []
   /** By page, where they are known; the first page has none. */
   let cursors: (string | null | undefined)[] = []
@@ -51,7 +54,8 @@ export function createWalk(
     const { cursor } = placeAt(wanted)
     const path = `/v1/${facts.dataset}?${asked}${cursor === null ? '' : `&cursor=${cursor}`}`
     const show = (answer: Arrival) => {
-      cursors[wanted + 1] = view.show(answer, shown, wanted)
+      const files = takeAway(filesOf(path, exportPath), facts.token)
+      cursors[wanted + 1] = view.show(answer, shown, wanted, files)
       page = wanted
       setTurns()
       if (current === asked) turned(placeAt(page))
@@ -70,6 +74,7 @@ export function createWalk(
     if (isAsking) return
     asked = writeRowsQuestion(question)
     current = asked
+    exportPath = pathOfExport(facts.dataset, question)
     shown = shownColumns(facts.columns, question)
     cursors = [null]
     cursors[place.page] = place.cursor
