@@ -112,6 +112,8 @@ export const englishWords = {
   columnsToShow: 'Columns to show',
   columnsChosen: (chosen: number, all: number) => `${number(chosen)} of ${number(all)}`,
   everyColumn: 'All',
+  none: 'None',
+  noColumn: 'none ticked, so all are shown',
   findColumn: 'Find a column',
   rowsOfPage: 'Rows on a page',
   limitRange: (max: number) => `1 to ${number(max)}`,

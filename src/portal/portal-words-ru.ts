@@ -118,6 +118,8 @@ export const russianWords: PortalWords = {
   columnsToShow: 'Какие столбцы показать',
   columnsChosen: (chosen, all) => `${number(chosen)} из ${number(all)}`,
   everyColumn: 'Все',
+  none: 'Ни одного',
+  noColumn: 'не отмечен ни один, показаны все',
   findColumn: 'Найти столбец',
   rowsOfPage: 'Строк на странице',
   limitRange: (max) => `от 1 до ${number(max)}`,
