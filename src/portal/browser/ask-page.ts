@@ -30,7 +30,7 @@ export interface Refusal {
 }
 
 /** When the same request may succeed. */
-export interface Retry {
+interface Retry {
   readonly seconds: number
   /** ISO 8601, by the clock of the server; null if the answer does not say its time. */
   readonly at: string | null

@@ -36,7 +36,6 @@ export function createWalk(
 ): Walk {
   /** The query that the form holds, and the one that is answered. */
   let [current, asked] = ['', '']
-  /** All rows of the question that is answered. */
   let exportPath = ''
   let shown: readonly PageColumn[] = []
   /** By page, where they are known; the first page has none. */
@@ -54,8 +53,8 @@ export function createWalk(
     const { cursor } = placeAt(wanted)
     const path = `/v1/${facts.dataset}?${asked}${cursor === null ? '' : `&cursor=${cursor}`}`
     const show = (answer: Arrival) => {
-      const files = takeAway(filesOf(path, exportPath), facts.token)
-      cursors[wanted + 1] = view.show(answer, shown, wanted, files)
+      const files = filesOf(path, exportPath)
+      cursors[wanted + 1] = view.show(answer, shown, wanted, takeAway(files, facts.token))
       page = wanted
       setTurns()
       if (current === asked) turned(placeAt(page))
