@@ -61,6 +61,9 @@ followScheme()
 /** Overrides the viewer's own style: datasets appear sooner, and wide tables fit a phone. */
 export const startStyle = `html { color-scheme: light dark; }
 body { margin: 0; }
+nav { padding: 12px 20px; font: 16px/1.5 system-ui, sans-serif; }
+nav a { color: #2349b8; }
+.dark-mode nav a { color: #93b1ff; }
 .swagger-ui .info { margin: 24px 0 0; }
 .swagger-ui .info table tbody tr td { padding: 5px 16px 5px 0; }
 .swagger-ui .servers-title, .swagger-ui .servers { display: none; }
@@ -102,6 +105,7 @@ export function docsPage(
     <link rel="stylesheet" href="${addressOf('start.css')}">
   </head>
   <body>
+    <nav aria-label="Portal"><a href="${root}/">← Datasets and prices</a></nav>
     <noscript>Without JavaScript, read <a href="${root}/openapi.json">/openapi.json</a>.</noscript>
     <main
       id="reference"

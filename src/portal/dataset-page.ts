@@ -26,7 +26,10 @@ export function datasetPage(context: PageContext, dataset: ShownDataset, trial: 
   const { words } = context
   return layout(
     context,
-    `${dataset.title} · ${words.service}`,
+    {
+      title: `${dataset.title} · ${words.service}`,
+      description: dataset.description ?? dataset.title,
+    },
     html`<section class="about">
         <h1>${dataset.title}</h1>
         ${dataset.description === null ? null : html`<p class="lead">${dataset.description}</p>`}

@@ -17,7 +17,7 @@ export function homePage(
   const { words } = context
   return layout(
     context,
-    words.service,
+    { title: words.service, description: words.lead },
     html`<section class="hero">
         <h1>${words.headline}</h1>
         <p class="lead">${words.lead}</p>

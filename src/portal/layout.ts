@@ -14,8 +14,12 @@ const icon =
   "%3Crect width='16' height='16' rx='3' fill='%232f5bd0'/%3E" +
   "%3Cpath d='M4 5h8M4 8h8M4 11h5' stroke='white' stroke-width='1.5'/%3E%3C/svg%3E"
 
-/** Renders a whole page: head, menu, content. */
-export function layout(context: PageContext, title: string, content: Html): string {
+/** Renders a whole page: head, menu, content. `description` null = not for search engines. */
+export function layout(
+  context: PageContext,
+  { title, description }: { readonly title: string; readonly description: string | null },
+  content: Html,
+): string {
   const { language, words, assets, base, root } = context
   return pageText(
     html`<html lang="${language}" data-base="${base}" data-root="${root}">
@@ -24,6 +28,7 @@ export function layout(context: PageContext, title: string, content: Html): stri
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${title}</title>
+        ${description === null ? null : [descriptionTag(description), ...alternates(context)]}
         <link rel="icon" href="${icon}" />
         ${assets.style && html`<link rel="stylesheet" href="${root}${assets.style.path}" />`}
         ${assets.script && html`<script type="module" src="${root}${assets.script.path}"></script>`}
@@ -36,6 +41,20 @@ export function layout(context: PageContext, title: string, content: Html): stri
       </body>
     </html>`,
   )
+}
+
+function descriptionTag(description: string): Html {
+  return html`<meta name="description" content="${description}" />`
+}
+
+/** The same page in each language, for search engines. */
+function alternates({ base, path }: PageContext): readonly Html[] {
+  const alternate = (code: string, query: string) =>
+    html`<link rel="alternate" hreflang="${code}" href="${base}${path}${query}" />`
+  return [
+    ...languages.map(([code]) => alternate(code, `?lang=${code}`)),
+    alternate('x-default', ''),
+  ]
 }
 
 function header(context: PageContext): Html {

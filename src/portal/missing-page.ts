@@ -7,7 +7,7 @@ export function missingPage(context: PageContext): string {
   const { words, link } = context
   return layout(
     context,
-    `${words.missing} · ${words.service}`,
+    { title: `${words.missing} · ${words.service}`, description: null },
     html`<section class="about">
       <h1>${words.missing}</h1>
       <p class="lead">${words.missingText} <a href="${link('/')}">${words.missingLink}</a>.</p>

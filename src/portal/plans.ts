@@ -25,14 +25,19 @@ export function plansTable(words: PortalWords, plans: readonly ShownPlan[], labe
   </div>`
 }
 
+/** On a phone a plan is a list of facts, each with its label. */
 function planRow(words: PortalWords, plan: ShownPlan): Html {
   const price = (roubles: number) => (roubles === 0 ? words.free : words.roubles(roubles))
+  const number = (label: string, text: string) =>
+    html`<td class="number" data-label="${label}">${text}</td>`
   return html`<tr>
     <th scope="row">${plan.name}</th>
-    <td class="number">${price(plan.monthRub)}</td>
-    <td class="number">${price(plan.yearRub)}</td>
-    <td class="number">${words.number(plan.rowsPerMonth)}</td>
-    <td>${plan.history === 'all' ? words.allYears : words.lastYears(plan.history)}</td>
-    <td class="number">${words.number(plan.ratePerMinute)}</td>
+    ${number(words.monthPrice, price(plan.monthRub))}
+    ${number(words.yearPrice, price(plan.yearRub))}
+    ${number(words.rowsPerMonth, words.number(plan.rowsPerMonth))}
+    <td data-label="${words.history}">
+      ${plan.history === 'all' ? words.allYears : words.lastYears(plan.history)}
+    </td>
+    ${number(words.requestsPerMinute, words.number(plan.ratePerMinute))}
   </tr>`
 }

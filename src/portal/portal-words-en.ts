@@ -1,9 +1,18 @@
 import type { Operator } from '../columns/operators.js'
+import type { ErrorCode } from '../errors.js'
 import { numberWriter, pluralChooser } from '../wording.js'
-import { dayWriter, digitWriter, monthWriter, roubleWriter } from './writers.js'
+import {
+  byteWriter,
+  dayOfYearWriter,
+  dayWriter,
+  digitWriter,
+  monthWriter,
+  roubleWriter,
+} from './writers.js'
 
 const number = numberWriter('en')
 const plural = pluralChooser('en')
+const dayOfYear = dayOfYearWriter('en')
 
 const operators: Readonly<Record<Operator, string>> = {
   eq: 'equals',
@@ -103,6 +112,8 @@ export const englishWords = {
   columnsToShow: 'Columns to show',
   columnsChosen: (chosen: number, all: number) => `${number(chosen)} of ${number(all)}`,
   everyColumn: 'All',
+  none: 'None',
+  noColumn: 'none ticked, so all are shown',
   findColumn: 'Find a column',
   rowsOfPage: 'Rows on a page',
   limitRange: (max: number) => `1 to ${number(max)}`,
@@ -117,7 +128,20 @@ export const englishWords = {
   pageGone: 'This page has expired, or was opened with another token. Press Run to begin again.',
   failed: 'The answer did not arrive. Check the connection and run it again.',
   unreadable: 'The answer could not be read. Ask for fewer rows or columns.',
-  retryAfter: (seconds: number) => `Wait ${number(seconds)} s and run it again.`,
+  refusals: {
+    unauthorized:
+      'This token is unknown, was revoked or has expired. Copy it again, or use another one.',
+    not_found: 'This token gives no access here. See the plans, or use another token.',
+    headers_too_large: 'The question is too long. Shorten its lists of values.',
+    rate_limit_exceeded: 'Too many requests in one minute.',
+    row_quota_exceeded:
+      'Too few rows are left of your quota. Ask for fewer, or choose a larger plan.',
+    internal_error: 'The service failed. Try again; if that does not help, tell its operator.',
+    service_unavailable: 'The service is busy, or the data is not available at the moment.',
+    timeout: 'This took too long. Add filters, or ask for fewer columns.',
+  } as Readonly<Partial<Record<ErrorCode, string>>>,
+  retryAfter: (seconds: number) => `Wait ${number(seconds)} s and try again.`,
+  retryOn: (time: string) => `The limit resets on ${dayOfYear(time)}.`,
   page: (page: number) => `Page ${number(page)}`,
   pageRows: (rows: number) => `${number(rows)} ${plural(rows, { one: 'row', other: 'rows' })}`,
   previous: 'Previous page',
@@ -128,6 +152,13 @@ export const englishWords = {
   rowsLeft: (rows: number) => `${number(rows)} rows left this month`,
   requestsLeft: (requests: number, of: number) =>
     `${number(requests)} of ${number(of)} requests left this minute`,
+  takeAway: 'Save as',
+  allRows: 'All rows (CSV)',
+  downloading: 'Loading…',
+  bytes: byteWriter('en'),
+  saved: (name: string, size: string) => `Saved ${name}, ${size}`,
+  cancel: 'Cancel',
+  cancelled: 'Cancelled. Rows that were sent already are counted.',
   empty: 'empty',
   chartColumn: 'Shown in the chart',
   chartTitle: (column: string, over: string) => `${column} by ${over}`,

@@ -1,9 +1,17 @@
 import { numberWriter, pluralChooser } from '../wording.js'
 import type { PortalWords } from './portal-words-en.js'
-import { dayWriter, digitWriter, monthWriter, roubleWriter } from './writers.js'
+import {
+  byteWriter,
+  dayOfYearWriter,
+  dayWriter,
+  digitWriter,
+  monthWriter,
+  roubleWriter,
+} from './writers.js'
 
 const number = numberWriter('ru')
 const plural = pluralChooser('ru')
+const dayOfYear = dayOfYearWriter('ru')
 
 const rowForms = { one: 'строка', few: 'строки', other: 'строк' }
 const costForms = { one: 'строку', few: 'строки', other: 'строк' }
@@ -110,6 +118,8 @@ export const russianWords: PortalWords = {
   columnsToShow: 'Какие столбцы показать',
   columnsChosen: (chosen, all) => `${number(chosen)} из ${number(all)}`,
   everyColumn: 'Все',
+  none: 'Ни одного',
+  noColumn: 'не отмечен ни один, показаны все',
   findColumn: 'Найти столбец',
   rowsOfPage: 'Строк на странице',
   limitRange: (max) => `от 1 до ${number(max)}`,
@@ -124,7 +134,19 @@ export const russianWords: PortalWords = {
   pageGone: 'Страница устарела или открыта с другим токеном. Нажмите «Выполнить», чтобы начать.',
   failed: 'Ответ не пришёл. Проверьте соединение и выполните запрос ещё раз.',
   unreadable: 'Ответ не удалось прочитать. Запросите меньше строк или столбцов.',
-  retryAfter: (seconds) => `Подождите ${number(seconds)} с и выполните запрос ещё раз.`,
+  refusals: {
+    unauthorized: 'Токен неизвестен, отозван или истёк. Скопируйте его ещё раз или укажите другой.',
+    not_found: 'С этим токеном доступа сюда нет. Посмотрите тарифы или укажите другой токен.',
+    headers_too_large: 'Запрос слишком длинный. Сократите списки значений.',
+    rate_limit_exceeded: 'Слишком много запросов за минуту.',
+    row_quota_exceeded:
+      'В вашем лимите осталось слишком мало строк. Запросите меньше или выберите тариф больше.',
+    internal_error: 'Сбой сервиса. Повторите запрос; если не поможет, сообщите владельцу.',
+    service_unavailable: 'Сервис занят, или данные сейчас недоступны.',
+    timeout: 'Запрос занял слишком много времени. Добавьте фильтры или выберите меньше столбцов.',
+  },
+  retryAfter: (seconds) => `Подождите ${number(seconds)} с и повторите.`,
+  retryOn: (time) => `Лимит обновится ${dayOfYear(time)}.`,
   page: (page) => `Страница ${number(page)}`,
   pageRows: (rows) => `${number(rows)} ${plural(rows, rowForms)}`,
   previous: 'Предыдущая страница',
@@ -135,6 +157,13 @@ export const russianWords: PortalWords = {
     `${plural(rows, rowsLeftForms)} ${number(rows)} ${plural(rows, rowForms)} в этом месяце`,
   requestsLeft: (requests, of) =>
     `Запросов в эту минуту осталось: ${number(requests)} из ${number(of)}`,
+  takeAway: 'Сохранить как',
+  allRows: 'Все строки (CSV)',
+  downloading: 'Загрузка…',
+  bytes: byteWriter('ru'),
+  saved: (name, size) => `Сохранено: ${name}, ${size}`,
+  cancel: 'Отменить',
+  cancelled: 'Отменено. Уже отправленные строки учтены.',
   empty: 'пусто',
   chartColumn: 'Показатель',
   chartTitle: (column, over) => `${column} · ${over}`,

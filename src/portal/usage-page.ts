@@ -7,7 +7,7 @@ export function usagePage(context: PageContext): string {
   const { words } = context
   return layout(
     context,
-    `${words.usage} · ${words.service}`,
+    { title: `${words.usage} · ${words.service}`, description: words.usageText },
     html`<section class="about">
       <h1>${words.usage}</h1>
       <p class="lead">${words.usageText}</p>

@@ -15,6 +15,23 @@ export function dayWriter(locale: string): (time: string) => string {
   return (time) => format.format(new Date(time))
 }
 
+/** Returns a formatter for the day of an ISO 8601 time without its year, in UTC: `1 December`. */
+export function dayOfYearWriter(locale: string): (time: string) => string {
+  const format = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'long', timeZone: 'UTC' })
+  return (time) => format.format(new Date(time))
+}
+
+/** Returns a formatter for sizes of files: `12 kB`, `3.4 MB`. */
+export function byteWriter(locale: string): (bytes: number) => string {
+  const sizes = (['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const).map(
+    (unit) => new Intl.NumberFormat(locale, { style: 'unit', unit, maximumSignificantDigits: 3 }),
+  )
+  return (bytes) => {
+    const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), sizes.length - 1)
+    return sizes[power]?.format(bytes / 1000 ** power) ?? ''
+  }
+}
+
 /** Returns a formatter for a month `YYYY-MM`: `Nov 2026`. */
 export function monthWriter(locale: string): (month: string) => string {
   const format = new Intl.DateTimeFormat(locale, {

@@ -138,6 +138,27 @@ await t.test('the keyboard alone filters, runs and turns pages', async (t) => {
   t.match(await page.locator('.take code').first().textContent(), '&year=gte.2023&')
 })
 
+await t.test('columns are ticked all, none, or some', async (t) => {
+  const { page } = await visit(browser, `${base}/datasets/financials`)
+  await page.locator('summary').click()
+  const ticked = page.locator('.ticks input:checked')
+  const request = page.locator('.take code').first()
+  await page.getByRole('button', { name: 'All', exact: true }).click()
+  t.equal(await ticked.count(), 131)
+  t.notMatch(await request.textContent(), 'select=')
+  await page.getByRole('button', { name: 'None', exact: true }).click()
+  t.equal(await ticked.count(), 0)
+  await page.locator('.ticks input').first().check()
+  t.match(await request.textContent(), /select=\w+(&|$)/)
+})
+
+await t.test('a phone shows what each plan gives', async (t) => {
+  const { page } = await visit(browser, `${base}/datasets/financials?lang=ru`, { viewport: phone })
+  const rows = page.locator('.plans [data-label="Строк в месяц"]').first()
+  const { x = 0, width = 0 } = (await rows.boundingBox()) ?? {}
+  t.ok(width > 0 && x >= 0 && x + width <= phone.width)
+})
+
 await t.test('columns are found as one types', async (t) => {
   const { page } = await visit(browser, `${base}/datasets/financials`)
   await page.getByLabel('Search columns').fill('Dividends OTHER profit')

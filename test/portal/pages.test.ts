@@ -136,10 +136,31 @@ await t.test('a page loads nothing from elsewhere and runs no script of its text
     t.equal(header(answer, 'referrer-policy'), 'no-referrer')
     t.equal(header(answer, 'x-content-type-options'), 'nosniff')
     t.equal(header(answer, 'content-type'), 'text/html; charset=utf-8')
-    t.notMatch(answer.text, / (src|href)="(https?:)?\/\//, page)
-    t.notMatch(answer.text, /<[^>]* (style|on\w+)=/, page)
+    // These two are read by search engines; the text of the first is escaped.
+    const text = answer.text
+      .replace(/<meta name="description" content="[^"<>]+" \/>/, '')
+      .replaceAll(/<link rel="alternate" [^>]*>/g, '')
+    t.notMatch(text, / (src|href)="(https?:)?\/\//, page)
+    t.notMatch(text, /<[^>]* (style|on\w+)=/, page)
     t.equal(answer.headers['set-cookie'], undefined)
   }
+})
+
+await t.test('search engines find each public page in each language', async (t) => {
+  const world = await startPortal(t, { publicUrl: 'https://data.example.org' })
+  for (const page of pages) {
+    const { text } = await world.get(page, undefined, browser)
+    for (const [code, query] of [
+      ['en', '?lang=en'],
+      ['ru', '?lang=ru'],
+      ['x-default', ''],
+    ] as const) {
+      t.match(text, `hreflang="${code}" href="https://data.example.org${page}${query}"`)
+    }
+    t.match(text, '<meta name="description"')
+  }
+  const { text } = await world.get('/nothing', undefined, browser)
+  t.notMatch(text, 'alternate')
 })
 
 await t.test('a page that a browser has is not sent again; HEAD sends none', async (t) => {

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../errors.js'
 import { words } from './page-words.js'
 
 /** What an answer cost, and what is left of quota and rate limit; null = not counted. */
@@ -20,41 +21,68 @@ export interface Refusal {
   readonly kind: 'refused'
   /** Null when no answer arrived. */
   readonly status: number | null
-  /** The server's text or the page's; null when no answer arrived. */
+  /** The API's code; null for the page's own refusals, and for answers of anybody else. */
+  readonly code: ErrorCode | null
+  /** The server's English text or the page's; null when no answer arrived. */
   readonly detail: string | null
-  readonly retryAfterSeconds: number | null
+  readonly retry: Retry | null
   readonly left: Left
+}
+
+/** When the same request may succeed. */
+interface Retry {
+  readonly seconds: number
+  /** ISO 8601, by the clock of the server; null if the answer does not say its time. */
+  readonly at: string | null
 }
 
 export type Answer = Arrival | Refusal
 
+const minuteMs = 60_000
 const nothingKnown: Left = { charged: null, rows: null, requests: null, requestsOf: null }
 /** Characters that no token has and no header can hold. */
 const notAscii = /[^ -~]/
 
-/** Sends a request with a token. Every failure is returned as a refusal. */
-export async function ask(path: string, token: string): Promise<Answer> {
+/** Asks for JSON with a token. Every failure is returned as a refusal. */
+export function ask(path: string, token: string): Promise<Answer> {
+  return askFor(path, token, { headers: { Accept: 'application/json' } }, async (response) => ({
+    kind: 'text',
+    text: await response.text(),
+    scope: response.headers.get('X-Scope'),
+    left: leftOf(response.headers),
+  }))
+}
+
+/** Sends a request with a token, and reads what arrives. Every failure is returned as a refusal. */
+export async function askFor<Content>(
+  path: string,
+  token: string,
+  { headers, signal }: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal },
+  read: (response: Response) => Promise<Content>,
+): Promise<Content | Refusal> {
   if (notAscii.test(token)) return unanswered(words.notToken)
   try {
     const response = await fetch(`${document.documentElement.dataset['root'] ?? ''}${path}`, {
-      headers: { Authorization: `Bearer ${token}`, Accept: 'application/json' },
+      headers: { ...headers, Authorization: `Bearer ${token}` },
+      signal: signal ?? null,
     })
-    const text = await response.text()
+    if (response.ok) return await read(response)
     const left = leftOf(response.headers)
-    if (response.ok) return { kind: 'text', text, scope: response.headers.get('X-Scope'), left }
-    const retryAfterSeconds = count(response.headers, 'Retry-After')
-    const { status } = response
-    return { kind: 'refused', status, detail: detailOf(text), retryAfterSeconds, left }
+    const retry = retryOf(response.headers)
+    const error = errorOf(await response.text())
+    return { kind: 'refused', status: response.status, ...error, retry, left }
   } catch {
     return unanswered(null)
   }
 }
 
-function unanswered(detail: string | null): Refusal {
-  return { kind: 'refused', status: null, detail, retryAfterSeconds: null, left: nothingKnown }
+/** A refusal of the page itself; null = no answer arrived. */
+export function unanswered(detail: string | null, left: Left = nothingKnown): Refusal {
+  return { kind: 'refused', status: null, code: null, detail, retry: null, left }
 }
 
-function leftOf(headers: Headers): Left {
+/** What the answer with these headers cost and left. */
+export function leftOf(headers: Headers): Left {
   return {
     charged: count(headers, 'X-Rows-Charged'),
     rows: count(headers, 'X-Quota-Rows-Remaining'),
@@ -68,11 +96,24 @@ function count(headers: Headers, name: string): number | null {
   return text === null ? null : Number(text)
 }
 
-function detailOf(text: string): string | null {
+function errorOf(text: string): Pick<Refusal, 'code' | 'detail'> {
   try {
-    const { detail } = JSON.parse(text) as { readonly detail?: unknown }
-    return typeof detail === 'string' ? detail : null
+    const { error, detail } = JSON.parse(text) as Readonly<Record<string, unknown>>
+    return {
+      // A code that the page does not know has no words, and its detail is shown.
+      code: typeof error === 'string' ? (error as ErrorCode) : null,
+      detail: typeof detail === 'string' ? detail : null,
+    }
   } catch {
-    return null
+    return { code: null, detail: null }
   }
+}
+
+/** `Date` may be a second old: whole minutes keep midnight from becoming the day before. */
+function retryOf(headers: Headers): Retry | null {
+  const seconds = count(headers, 'Retry-After')
+  if (seconds === null) return null
+  const now = Date.parse(headers.get('Date') ?? '')
+  const minutes = Math.round((now + seconds * 1000) / minuteMs)
+  return { seconds, at: Number.isFinite(now) ? new Date(minutes * minuteMs).toISOString() : null }
 }

@@ -3,6 +3,7 @@ import { accountView } from './account-view.js'
 import { ask } from './ask-page.js'
 import { button, element } from './element.js'
 import { words } from './page-words.js'
+import { refusalText } from './refusal-text.js'
 import { forgetToken, keepToken, ownToken } from './tab-store.js'
 
 /** Builds the usage page: an input for the token, then its account. */
@@ -32,7 +33,7 @@ export function startUsage(place: HTMLElement): void {
     if (own !== asked) return
     const isRefused = answer.kind === 'refused'
     status.classList.toggle('error', isRefused)
-    status.textContent = isRefused ? (answer.detail ?? words.failed) : words.usedFromNow
+    status.textContent = isRefused ? refusalText(answer) : words.usedFromNow
     account.replaceChildren()
     if (isRefused) return
     keepToken(token)

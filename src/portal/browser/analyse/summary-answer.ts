@@ -9,8 +9,10 @@ import type { Row } from '../question/exact-rows.js'
 import type { PageColumn } from '../question/page-column.js'
 import { pageTable } from '../question/page-table.js'
 import type { PageFacts } from '../question/panel.js'
+import { pathOfExport } from '../question/rows-question.js'
 import { writeSummaryQuestion } from '../question/summary-question.js'
 import type { SummaryQuestion } from '../question/summary-question.js'
+import { filesOf, takeAway } from '../question/take-away.js'
 import { labelColumn, summaryColumns } from './summary-columns.js'
 import type { SummaryColumns } from './summary-columns.js'
 
@@ -28,11 +30,18 @@ export async function askSummary(
 ): Promise<void> {
   const path = `/v1/${facts.dataset}/aggregate?${writeSummaryQuestion(question, labels)}`
   await askInto(frame, { path, token: facts.token }, (answer) => {
-    show(frame, answer, summaryColumns(facts, question))
+    const rowsPath = pathOfExport(facts.dataset, { filters: question.filters, select: [] })
+    const files = takeAway(filesOf(path, rowsPath), facts.token)
+    show(frame, answer, summaryColumns(facts, question), files)
   })
 }
 
-function show({ arrive, body, node }: AnswerFrame, answer: Arrival, columns: SummaryColumns): void {
+function show(
+  { arrive, body, node }: AnswerFrame,
+  answer: Arrival,
+  columns: SummaryColumns,
+  files: HTMLElement,
+): void {
   // The server validates this answer against its schema; another one throws.
   const { groups: found, rows: met, truncated } = JSON.parse(answer.text) as Facts
   const rows = readExactRows(answer.text)
@@ -55,7 +64,7 @@ function show({ arrive, body, node }: AnswerFrame, answer: Arrival, columns: Sum
     ...{ rows, columns: all, time: columns.time, width: node.clientWidth },
     nameOf: groupNames(rows, columns),
   }
-  body.replaceChildren(...charts(drawn), pageTable(all, rows))
+  body.replaceChildren(...charts(drawn), pageTable(all, rows), files)
 }
 
 /** What a group is called: its values with their names, without the time. */

@@ -1,6 +1,7 @@
 import { ask } from '../ask-page.js'
 import { button, element } from '../element.js'
 import { words } from '../page-words.js'
+import { refusalText } from '../refusal-text.js'
 import { forgetToken, keepToken, ownToken } from '../tab-store.js'
 
 /** Shows which token is used, and changes it. `changed` is called after a change. */
@@ -49,7 +50,7 @@ function tokenForm(changed: () => void): HTMLFormElement {
     const answer = await ask('/v1/account', token)
     if (answer.kind === 'refused') {
       status.classList.add('error')
-      status.textContent = answer.detail ?? words.failed
+      status.textContent = refusalText(answer)
       return
     }
     keepToken(token)

@@ -10,8 +10,13 @@ import { pageTable } from '../question/page-table.js'
 import type { PageFacts } from '../question/panel.js'
 
 export interface AnswerView {
-  /** Shows a page, and returns the cursor of the next one. */
-  readonly show: (answer: Arrival, columns: readonly PageColumn[], page: number) => string | null
+  /** Shows a page with the buttons that save it, and returns the cursor of the next one. */
+  readonly show: (
+    answer: Arrival,
+    columns: readonly PageColumn[],
+    page: number,
+    files: HTMLElement,
+  ) => string | null
   /** Whether a page of the question is on screen. */
   readonly isShown: () => boolean
   /** What is on screen answers another question from now on. */
@@ -19,9 +24,10 @@ export interface AnswerView {
   readonly setTurns: (back: boolean, forth: boolean) => void
 }
 
+/** Turn a page, and say what happens there. */
 interface Turns {
-  readonly previous: () => Promise<void>
-  readonly next: () => Promise<void>
+  readonly previous: (status: HTMLElement) => Promise<void>
+  readonly next: (status: HTMLElement) => Promise<void>
 }
 
 /** Shows pages of rows in the area of an answer: table, paging, chart. */
@@ -30,12 +36,13 @@ export function answerView(
   { arrive, body, node }: AnswerFrame,
   { previous, next }: Turns,
 ): AnswerView {
-  const back = turnButton(words.previous, previous)
-  const forth = turnButton(words.next, next)
-  const paging = element('p', { class: 'line paging' }, back, forth)
+  const status = element('span', { role: 'status', class: 'status' })
+  const back = turnButton(words.previous, () => previous(status))
+  const forth = turnButton(words.next, () => next(status))
+  const paging = element('p', { class: 'line paging' }, back, forth, status)
   let isShown = false
   return {
-    show: (answer, columns, page) => {
+    show: (answer, columns, page, files) => {
       // The server validates this answer against its schema; another one throws.
       const { next_cursor: cursor } = JSON.parse(answer.text) as { next_cursor: string | null }
       const rows = readExactRows(answer.text)
@@ -47,6 +54,7 @@ export function answerView(
       body.replaceChildren(
         ...(isEmpty ? [] : [pageTable(columns, rows)]),
         ...(hasOthers ? [paging] : []),
+        ...(isEmpty ? [] : [files]),
         ...picture,
       )
       isShown = true

@@ -12,11 +12,11 @@ export function columnPicker(
   columns: readonly PageColumn[],
   chosen: readonly string[],
 ): FormPart<readonly string[]> {
-  const names = new Set(chosen)
+  const names = new Set(chosen.length === 0 ? columns.map(({ name }) => name) : chosen)
   const count = element('span', { class: 'muted' })
   const say = () => {
-    const isAll = names.size === 0
-    count.textContent = isAll ? words.everyColumn : words.columnsChosen(names.size, columns.length)
+    const some = names.size === 0 ? words.noColumn : words.columnsChosen(names.size, columns.length)
+    count.textContent = names.size === columns.length ? words.everyColumn : some
   }
   const ticks = columns.map(({ name, description }) => {
     const box = element('input', { type: 'checkbox', checked: names.has(name) })
@@ -25,16 +25,20 @@ export function columnPicker(
       else names.delete(name)
       say()
     })
-    const label = element('label', {}, box, element('code', {}, name), ` ${description}`)
+    const text = element('span', {}, element('code', {}, name), ` ${description}`)
+    const label = element('label', {}, box, text)
     return element('li', {}, label)
   })
   const list = element('ul', { class: 'ticks' }, ...ticks)
-  const all = button(words.everyColumn, () => {
+  const tick = (isTicked: boolean) => {
     names.clear()
-    for (const box of list.querySelectorAll('input')) box.checked = false
+    for (const { name } of isTicked ? columns : []) names.add(name)
+    for (const box of list.querySelectorAll('input')) box.checked = isTicked
     say()
     sayChanged(list)
-  })
+  }
+  const all = button(words.everyColumn, () => tick(true))
+  const none = button(words.none, () => tick(false))
   const find = wordFinder(ticks)
   const search = element('input', { type: 'search', 'aria-label': words.findColumn })
   search.placeholder = words.findColumn
@@ -47,6 +51,12 @@ export function columnPicker(
   })
   say()
   const summary = element('summary', {}, `${words.columnsToShow}: `, count)
-  const node = element('details', {}, summary, element('p', { class: 'line' }, search, all), list)
-  return { node, read: () => [...names] }
+  const node = element(
+    'details',
+    {},
+    summary,
+    element('p', { class: 'line' }, search, all, none),
+    list,
+  )
+  return { node, read: () => (names.size === columns.length ? [] : [...names]) }
 }

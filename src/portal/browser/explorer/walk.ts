@@ -4,8 +4,9 @@ import { askInto } from '../question/answer-frame.js'
 import type { AnswerFrame } from '../question/answer-frame.js'
 import type { PageColumn } from '../question/page-column.js'
 import type { PageFacts } from '../question/panel.js'
-import { writeRowsQuestion } from '../question/rows-question.js'
+import { pathOfExport, writeRowsQuestion } from '../question/rows-question.js'
 import type { RowsQuestion } from '../question/rows-question.js'
+import { filesOf, takeAway } from '../question/take-away.js'
 import { firstPlace } from '../question/view.js'
 import type { Place } from '../question/view.js'
 import { answerView } from './answer-view.js'
@@ -35,6 +36,7 @@ export function createWalk(
 ): Walk {
   /** The query that the form holds, and the one that is answered. */
   let [current, asked] = ['', '']
+  let exportPath = ''
   let shown: readonly PageColumn[] = []
   /** By page, where they are known; the first page has none. */
   let cursors: (string | null | undefined)[] = []
@@ -45,31 +47,33 @@ export function createWalk(
     const isCurrent = current === asked
     view.setTurns(isCurrent && page > 0, isCurrent && typeof cursors[page + 1] === 'string')
   }
-  const load = async (wanted: number) => {
+  const load = async (wanted: number, beside = frame.status) => {
     if (isAsking) return
     isAsking = true
     const { cursor } = placeAt(wanted)
     const path = `/v1/${facts.dataset}?${asked}${cursor === null ? '' : `&cursor=${cursor}`}`
     const show = (answer: Arrival) => {
-      cursors[wanted + 1] = view.show(answer, shown, wanted)
+      const files = filesOf(path, exportPath)
+      cursors[wanted + 1] = view.show(answer, shown, wanted, takeAway(files, facts.token))
       page = wanted
       setTurns()
       if (current === asked) turned(placeAt(page))
     }
-    await askInto(frame, { path, token: facts.token }, show, (refusal) => {
+    await askInto(frame, { path, token: facts.token, beside }, show, (refusal) => {
       frame.refuse(pageRefusal(refusal, cursor), view.isShown())
     })
     isAsking = false
   }
   const view = answerView(facts, frame, {
     // A page that was opened by its address does not know the one before it.
-    previous: () => load(cursors[page - 1] === undefined ? 0 : page - 1),
-    next: () => load(page + 1),
+    previous: (status) => load(cursors[page - 1] === undefined ? 0 : page - 1, status),
+    next: (status) => load(page + 1, status),
   })
   const start = (question: RowsQuestion, place: Place) => {
     if (isAsking) return
     asked = writeRowsQuestion(question)
     current = asked
+    exportPath = pathOfExport(facts.dataset, question)
     shown = shownColumns(facts.columns, question)
     cursors = [null]
     cursors[place.page] = place.cursor
@@ -89,7 +93,7 @@ export function createWalk(
 /** A cursor of another token, or of rows that are gone, is refused as part of a wrong question. */
 function pageRefusal(refusal: Refusal, cursor: string | null): Refusal {
   const isStale = cursor !== null && refusal.status === badRequest
-  return isStale ? { ...refusal, detail: words.pageGone } : refusal
+  return isStale ? { ...refusal, code: null, detail: words.pageGone } : refusal
 }
 
 function shownColumns(

@@ -1,7 +1,8 @@
-import { ask } from '../ask-page.js'
+import { ask, unanswered } from '../ask-page.js'
 import type { Answer, Arrival, Left, Refusal } from '../ask-page.js'
 import { element } from '../element.js'
 import { words } from '../page-words.js'
+import { refusalText } from '../refusal-text.js'
 
 /** The area of an answer and what is said of it, from before the request to its end. */
 export interface AnswerFrame {
@@ -10,7 +11,8 @@ export interface AnswerFrame {
   readonly node: HTMLElement
   /** Where the answer is shown. */
   readonly body: HTMLElement
-  readonly wait: () => void
+  /** Says that an answer is awaited, and later why none came, beside the button pressed. */
+  readonly wait: (beside?: HTMLElement) => void
   readonly arrive: (answer: Arrival, text: string) => void
   /** Shows why there is no answer; keeps or removes the one shown before it. */
   readonly refuse: (refusal: Refusal, isKept: boolean) => void
@@ -22,25 +24,41 @@ export function answerFrame(notAsked: string): AnswerFrame {
   const left = element('p', { class: 'muted left' })
   const body = element('div')
   const node = element('div', { class: 'answer' }, body, left)
-  const end = (answer: Answer, text: string) => {
+  let pressed = status
+  const say = (place: HTMLElement, text: string, isError: boolean) => {
+    place.classList.toggle('error', isError)
+    place.textContent = text
+  }
+  const end = (answer: Answer) => {
     node.removeAttribute('aria-busy')
     left.textContent = leftText(answer.left)
-    status.classList.toggle('error', answer.kind === 'refused')
-    status.textContent = text
   }
   return {
     ...{ status, node, body },
-    wait: () => {
-      status.classList.remove('error')
-      status.textContent = words.running
+    wait: (beside = status) => {
+      if (pressed.classList.contains('error')) say(pressed, '', false)
+      pressed = beside
+      say(pressed, words.running, false)
       node.setAttribute('aria-busy', 'true')
     },
-    arrive: end,
+    arrive: (answer, text) => {
+      end(answer)
+      say(pressed, '', false)
+      say(status, text, false)
+    },
     refuse: (refusal, isKept) => {
-      end(refusal, refusalText(refusal))
+      end(refusal)
+      say(pressed, refusalText(refusal), true)
       if (!isKept) body.replaceChildren()
     },
   }
+}
+
+export interface AnswerRequest {
+  readonly path: string
+  readonly token: string
+  /** Where to say what happens, if not beside "Run". */
+  readonly beside?: HTMLElement
 }
 
 /**
@@ -49,31 +67,24 @@ export function answerFrame(notAsked: string): AnswerFrame {
  */
 export async function askInto(
   frame: AnswerFrame,
-  request: { readonly path: string; readonly token: string },
+  request: AnswerRequest,
   show: (answer: Arrival) => void,
   refuse: (refusal: Refusal) => void = (refusal) => frame.refuse(refusal, false),
 ): Promise<void> {
-  frame.wait()
+  frame.wait(request.beside)
   const answer = await ask(request.path, request.token)
   if (!frame.node.isConnected) return
   if (answer.kind === 'refused') return refuse(answer)
   try {
     show(answer)
   } catch {
-    const { left } = answer
-    const detail = words.unreadable
-    refuse({ kind: 'refused', status: null, detail, retryAfterSeconds: null, left })
+    refuse(unanswered(words.unreadable, answer.left))
   }
 }
 
 /** What an empty answer says: a part of the rows may be all that the token sees. */
 export function emptyText(scope: string | null): string {
   return scope === null ? words.noRows : `${words.noRows} ${words.noRowsSeen(scope)}`
-}
-
-function refusalText({ detail, retryAfterSeconds }: Refusal): string {
-  const wait = retryAfterSeconds === null ? '' : ` ${words.retryAfter(retryAfterSeconds)}`
-  return detail === null ? words.failed : `${detail}${wait}`
 }
 
 function leftText({ charged, rows, requests, requestsOf }: Left): string {

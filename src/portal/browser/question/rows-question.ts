@@ -21,6 +21,15 @@ export function writeRowsQuestion({ filters, select, limit }: RowsQuestion): str
   ].join('&')
 }
 
+/** The path and query that export all rows of the question as CSV. */
+export function pathOfExport(
+  dataset: string,
+  { filters, select }: Pick<RowsQuestion, 'filters' | 'select'>,
+): string {
+  const query = writeRowsQuestion({ filters, select, limit: null })
+  return `/v1/${dataset}/export?${query}${query === '' ? '' : '&'}format=csv`
+}
+
 /**
  * Reads a question from a query string.
  * @throws bad_request for what can't be read
