@@ -64,7 +64,7 @@ await t.test('behind a proxy that puts a path before ours, addresses have it too
   const { text } = await world.get('/docs')
   t.match(text, 'data-document="/data/openapi.json"')
   const own = filesOf(text).filter((at) => !at.startsWith('data:'))
-  t.equal(own.length, 5)
+  t.equal(own.length, 6)
   for (const at of own) {
     t.match(at, /^\/data\//)
     t.equal((await world.get(at.slice('/data'.length))).status, 200, at)
