@@ -130,7 +130,7 @@ export function summarySchema({ name }: ReferenceDataset): Json {
       ...Object.fromEntries(properties),
       filters: orNull(refTo('schemas', `${name}.Filters`)),
       limit: orNull(limit),
-      labels: orNull({ enum: [true, 'ru', false], default: false }),
+      labels: { anyOf: [{ type: 'boolean' }, { type: 'string', enum: ['ru'] }, { type: 'null' }] },
       format: orNull(refTo('schemas', 'Format')),
     },
     additionalProperties: false,
