@@ -18,14 +18,14 @@ export function forgetToken(): void {
   store.removeItem(askedKey)
 }
 
-/** Remembers the fragment of the question that was last asked in this tab. */
-export function keepAsked(fragment: string): void {
-  store.setItem(askedKey, fragment)
+/** Remembers the question that was last asked in this tab. */
+export function keepAsked(question: string): void {
+  store.setItem(askedKey, question)
 }
 
 /** Whether this question was the last one asked in this tab. */
-export function wasAsked(fragment: string): boolean {
-  return store.getItem(askedKey) === fragment
+export function wasAsked(question: string): boolean {
+  return store.getItem(askedKey) === question
 }
 
 /** The tab's storage, or memory if the browser blocks site data. */

@@ -1,3 +1,4 @@
+import { labels } from '../page-words.js'
 import { keepAsked, wasAsked } from '../tab-store.js'
 
 /** The fragment of the page's address. It says what the page shows, so that a link shows it too. */
@@ -29,7 +30,7 @@ export function keepAddress(): Address {
     pending = null
     const isSame = fragment === location.hash
     history[isNew && !isSame ? 'pushState' : 'replaceState'](state, '', fragment)
-    if (state === asked) keepAsked(fragment)
+    if (state === asked) keepAsked(questionOf(fragment))
   }
   // A question that was asked keeps its entry; one that is being changed has one entry in all.
   const isAsked = () => history.state === asked
@@ -56,9 +57,14 @@ export function keepAddress(): Address {
       finish()
       write(fragment, null, true)
     },
-    wasAsked: () => isAsked() || wasAsked(location.hash),
+    wasAsked: () => isAsked() || wasAsked(questionOf(location.hash)),
     follow: (next) => {
       moved = next
     },
   }
+}
+
+/** What a fragment asks for: groups come with the names of codes in the language of the page. */
+function questionOf(fragment: string): string {
+  return fragment.startsWith('#analyse') ? `${labels} ${fragment}` : fragment
 }
