@@ -5,7 +5,7 @@ import ts from 'typescript'
 
 /** The layers from the lowest up, as in the table of `src/README.md`. */
 const layers = [
-  ['errors', 'plain-text', 'text', 'wording'],
+  ['call-thread', 'errors', 'plain-text', 'text', 'wording'],
   ['config'],
   ['columns'],
   ['registry'],

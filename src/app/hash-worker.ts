@@ -1,17 +1,15 @@
-import { parentPort } from 'node:worker_threads'
+import { answerCalls } from '../call-thread.js'
 import { hashFile } from '../versions/hash-file.js'
-import type { FromHasher, ToHasher } from './hasher.js'
+import type { ToHash } from './hasher.js'
 
-// The thread of `hasher.ts`: requests do not wait while it reads files.
+// The thread of `hasher.ts`.
 
-parentPort?.on('message', ({ id, path, bytesPerSecondMax }: ToHasher) => {
-  const send = (message: FromHasher) => parentPort?.postMessage(message)
-  hashFile(path, bytesPerSecondMax).then(
-    (hash) => {
-      send({ id, hash })
-    },
-    (cause: NodeJS.ErrnoException) => {
-      send({ id, code: cause.code ?? 'UNKNOWN' })
-    },
-  )
+answerCalls(async ({ path, bytesPerSecondMax }: ToHash) => {
+  try {
+    return await hashFile(path, bytesPerSecondMax)
+  } catch (cause) {
+    // The error of a file has a code, and its own message names the path.
+    const { code = 'UNKNOWN' } = cause as NodeJS.ErrnoException
+    throw Object.assign(new Error(`read: ${code}`), { code })
+  }
 })
