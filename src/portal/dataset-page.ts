@@ -79,21 +79,13 @@ function columnsSection({ words }: PageContext, { columns, aggregates }: ShownDa
       <p class="muted" id="column-hint">${words.columnsText}</p>
       <p class="muted" role="status"></p>
     </div>
-    <div class="wide tall" role="region" tabindex="0" aria-labelledby="columns">
-      <table id="column-table">
-        <thead>
-          <tr>
-            <th scope="col">${words.name}</th>
-            <th scope="col">${words.type}</th>
-            <th scope="col">${words.unit}</th>
-            <th scope="col">${words.description}</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${columns.map(columnRow)}
-        </tbody>
-      </table>
-    </div>
+    ${dataTable({
+      id: 'column-table',
+      labelId: 'columns',
+      region: 'wide tall',
+      headings: [words.name, words.type, words.unit, words.description],
+      rows: columns.map(columnRow),
+    })}
     ${typesTable(words, columns, aggregates)} ${aggregates && measuresTable(words, aggregates)}
   </section>`
 }
@@ -126,24 +118,15 @@ function typesTable(
   const types = [...new Set(columns.map(({ type }) => type))]
   return html`<h3 id="by-type">${words.byType}</h3>
     <p class="muted">${words.filterForm}</p>
-    <div class="wide" role="region" tabindex="0" aria-labelledby="by-type">
-      <table id="type-table">
-        <thead>
-          <tr>
-            <th scope="col">${words.type}</th>
-            <th scope="col">${words.operatorsOf}</th>
-            ${
-              aggregates &&
-              html`<th scope="col">${words.measuresOf}</th>
-                <th scope="col">${words.groupsOf}</th>`
-            }
-          </tr>
-        </thead>
-        <tbody>
-          ${types.map((type) => typeRow(type, aggregates))}
-        </tbody>
-      </table>
-    </div>`
+    ${dataTable({
+      id: 'type-table',
+      labelId: 'by-type',
+      headings: [
+        ...[words.type, words.operatorsOf],
+        ...(aggregates ? [words.measuresOf, words.groupsOf] : []),
+      ],
+      rows: types.map((type) => typeRow(type, aggregates)),
+    })}`
 }
 
 function typeRow(type: ShownType, aggregates: Aggregates): Html {
@@ -165,25 +148,43 @@ function measuresTable(
 ): Html | null {
   if (measures.length === 0) return null
   return html`<h3 id="measures">${words.measures}</h3>
-    <div class="wide" role="region" tabindex="0" aria-labelledby="measures">
-      <table id="measure-table">
-        <thead>
-          <tr>
-            <th scope="col">${words.name}</th>
-            <th scope="col">${words.unit}</th>
-            <th scope="col">${words.description}</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${measures.map(
-            ({ name, unit, description }) =>
-              html`<tr data-name="${name}">
-                <th scope="row"><code>${name}</code></th>
-                <td>${unit}</td>
-                <td>${description}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>`
+    ${dataTable({
+      id: 'measure-table',
+      labelId: 'measures',
+      headings: [words.name, words.unit, words.description],
+      rows: measures.map(
+        ({ name, unit, description }) =>
+          html`<tr data-name="${name}">
+            <th scope="row"><code>${name}</code></th>
+            <td>${unit}</td>
+            <td>${description}</td>
+          </tr>`,
+      ),
+    })}`
+}
+
+interface DataTable {
+  readonly id: string
+  /** The id of the heading that names it. */
+  readonly labelId: string
+  /** The classes of the region that scrolls it. */
+  readonly region?: string
+  readonly headings: readonly string[]
+  readonly rows: readonly Html[]
+}
+
+/** A table of facts, which the script also reads. */
+function dataTable({ id, labelId, region = 'wide', headings, rows }: DataTable): Html {
+  return html`<div class="${region}" role="region" tabindex="0" aria-labelledby="${labelId}">
+    <table id="${id}">
+      <thead>
+        <tr>
+          ${headings.map((heading) => html`<th scope="col">${heading}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`
 }

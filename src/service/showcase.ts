@@ -79,6 +79,7 @@ function shown(dataset: Dataset, version: Version, language: Language): ShownDat
   const { title, description, source } = inLanguage(language, dataset)
   const columns = version.columns.filter((column) => !column.hidden)
   const measures = dataset.measures.map((measure) => inLanguage(language, measure))
+  const hasUnits = columns.some(({ unit }) => unit !== null)
   const aggregates = aggregateFacts({ dataset: { ...dataset, measures }, plan: null, columns })
   return {
     name,
@@ -96,7 +97,7 @@ function shown(dataset: Dataset, version: Version, language: Language): ShownDat
       ...describeColumn(inLanguage(language, column)),
       ...(aggregates && codeGuide(column)),
       isKey: version.key.includes(column),
-      isQuantity: isQuantity(column, version),
+      isQuantity: isQuantity(column, version, hasUnits),
     })),
     aggregates,
     hasDemo: demo !== null,
@@ -117,12 +118,12 @@ const codeUnit = 'code'
  * A number that counts or measures something. Where the owner gives units, a number without one is
  * an identifier.
  */
-function isQuantity(column: Column, { key, history, columns }: Version): boolean {
+function isQuantity(column: Column, { key, history }: Version, hasUnits: boolean): boolean {
   const { rules, levels, labels, unit } = column
   const isNumber = rules.shown === 'integer' || rules.shown === 'number'
   const isCode = levels.length > 0 || labels !== null || unit === codeUnit
   if (!isNumber || isCode || key.includes(column) || column === history) return false
-  return unit !== null || columns.every((each) => each.hidden || each.unit === null)
+  return unit !== null || !hasUnits
 }
 
 function newestOf({ history, newestHistory }: Version): string | null {

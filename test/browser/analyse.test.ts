@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startShipped } from '../support/shipped.js'
 import { startWorld } from '../support/world.js'
-import { builtPortal, listen, startChromium, visit } from './fixtures/chromium.js'
+import { builtPortal, listen, startChromium, tabTo, visit } from './fixtures/chromium.js'
 
 const browser = await startChromium(t)
 const portalFolder = await builtPortal(t)
@@ -105,23 +105,12 @@ await t.test('the keyboard alone analyses', async (t) => {
   const { page } = await visit(browser, financials)
   await page.getByRole('tab', { name: 'Rows' }).focus()
   await page.keyboard.press('ArrowRight')
-  const focusOn = async (name: string) => {
-    for (let steps = 0; steps < 30; steps++) {
-      await page.keyboard.press('Tab')
-      const focused = await page.evaluate(
-        'document.activeElement.getAttribute("aria-label") ?? ' +
-          '(document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim()',
-      )
-      if (focused === name) return
-    }
-    t.fail(`no way to ${name}`)
-  }
-  await focusOn('Measure')
+  await tabTo(t, page, 'Measure', 30)
   await page.keyboard.type('sum')
-  await focusOn('Remove the measure count')
+  await tabTo(t, page, 'Remove the measure count', 30)
   await page.keyboard.press('Enter')
   t.equal(await page.evaluate('document.activeElement.textContent'), 'Add a measure')
-  await focusOn('Run')
+  await tabTo(t, page, 'Run', 30)
   await page.keyboard.press('Enter')
   await page.locator('table.data:visible').waitFor()
   t.match(page.url(), /#analyse\?group=year&measures=sum\(\w+\)&limit=100&labels=true$/)

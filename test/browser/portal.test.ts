@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startShipped } from '../support/shipped.js'
 import { startWorld } from '../support/world.js'
-import { builtPortal, listen, startChromium, visit } from './fixtures/chromium.js'
+import { builtPortal, listen, startChromium, tabTo, visit } from './fixtures/chromium.js'
 
 const firstPaintMsMax = 1000
 const assetBytesMax = 60 * 1024
@@ -102,32 +102,21 @@ await t.test('the first click shows rows, a chart and what is left', async (t) =
 
 await t.test('the keyboard alone filters, runs and turns pages', async (t) => {
   const { page } = await visit(browser, `${base}/datasets/financials`)
-  const tabTo = async (name: string) => {
-    for (let steps = 0; steps < 60; steps++) {
-      await page.keyboard.press('Tab')
-      const focused = await page.evaluate(
-        'document.activeElement.getAttribute("aria-label") ?? ' +
-          '(document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim()',
-      )
-      if (focused === name) return
-    }
-    t.fail(`no way to ${name}`)
-  }
-  await tabTo('Add a filter')
+  await tabTo(t, page, 'Add a filter', 60)
   await page.keyboard.press('Enter')
   await page.keyboard.type('year')
   await page.keyboard.press('Tab')
   await page.keyboard.type('at least')
   await page.keyboard.press('Tab')
   await page.keyboard.type('2023')
-  await tabTo('Rows on a page')
+  await tabTo(t, page, 'Rows on a page', 60)
   await page.keyboard.press('ControlOrMeta+a')
   await page.keyboard.type('2')
-  await tabTo('Run')
+  await tabTo(t, page, 'Run', 60)
   await page.keyboard.press('Enter')
   await page.getByText('Page 1 · 2 rows').waitFor()
   const first = await page.locator('table.data tbody').textContent()
-  await tabTo('Next page')
+  await tabTo(t, page, 'Next page', 60)
   await page.keyboard.press('Enter')
   await page.getByText('Page 2 · 2 rows').waitFor()
   t.not(await page.locator('table.data tbody').textContent(), first)

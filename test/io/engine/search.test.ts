@@ -17,13 +17,9 @@ import type { Question } from '../../../src/query/question.js'
 import type { Position } from '../../../src/query/question.js'
 import type { Version } from '../../../src/versions/version.js'
 import { never } from '../../engine/fixtures/open-engine.js'
+import { packPending } from '../../engine/fixtures/forms.js'
 import { rowsOf, tinyLayout } from '../../engine/fixtures/pack-files.js'
-import {
-  openForms,
-  packPending,
-  registryOf,
-  servedVersion,
-} from '../../engine/fixtures/packed-forms.js'
+import { openForms, registryOf, servedVersion } from '../../engine/fixtures/packed-forms.js'
 
 // Guarantee: a search gives the same rows, in the same order, with and without a search file.
 
