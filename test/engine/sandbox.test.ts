@@ -7,7 +7,10 @@ import { startInstance } from '../../src/engine/duckdb/sandbox.js'
 import { writeParquet } from '../support/world.js'
 
 /** A sandboxed connection that may read `inside/`, beside files that it may not. */
-async function sandbox(t: Test): Promise<{ folder: string; connection: DuckDBConnection }> {
+async function sandbox(
+  t: Test,
+  changeable?: readonly string[],
+): Promise<{ folder: string; connection: DuckDBConnection }> {
   const folder = t.testdir({ inside: {}, outside: {}, temp: {} })
   const rows = 'SELECT i FROM range(3) t(i)'
   await writeParquet(folder, {
@@ -22,6 +25,7 @@ async function sandbox(t: Test): Promise<{ folder: string; connection: DuckDBCon
     tempFolder: join(folder, 'temp'),
     memoryLimitBytes: 256 * 1024 ** 2,
     threads: 1,
+    ...(changeable && { changeable }),
   })
   const connection = await instance.connect()
   t.teardown(() => {
@@ -97,6 +101,16 @@ await t.test('Guarantee: no later statement changes a setting', async (t) => {
     'RESET TimeZone',
   ]
   for (const sql of changes) {
+    await t.rejects(connection.run(sql), { message: /configuration has been locked/ }, sql)
+  }
+})
+
+await t.test('Guarantee: only a setting that was named can change', async (t) => {
+  const { connection } = await sandbox(t, ['threads'])
+  await connection.run('SET GLOBAL threads = 2')
+  const threads = await connection.runAndReadAll("SELECT current_setting('threads')")
+  t.same(threads.getRowsJson(), [['2']])
+  for (const sql of ["SET GLOBAL allowed_configs = ['memory_limit']", 'SET memory_limit = "9GB"']) {
     await t.rejects(connection.run(sql), { message: /configuration has been locked/ }, sql)
   }
 })

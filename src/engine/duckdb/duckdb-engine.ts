@@ -80,7 +80,7 @@ export class DuckDbEngine implements Engine {
     const { soloBytes, sharedBytes, laneBytes } = splitMemory(options.memoryLimitBytes)
     this.#solo = new ServingInstance({ ...options, memoryLimitBytes: soloBytes, threads: 1 })
     this.#shared = new ServingInstance({ ...options, memoryLimitBytes: sharedBytes })
-    this.#lane = new SummaryLane({ ...options, memoryLimitBytes: laneBytes })
+    this.#lane = new SummaryLane({ ...options, memoryLimitBytes: laneBytes }, this.#turns)
   }
 
   /** @throws service_unavailable when DuckDB can't be started with these options */
@@ -168,6 +168,7 @@ export class DuckDbEngine implements Engine {
     const read = ({ signal }: Held) =>
       this.#run(choice.version, lane.serving, async (session) => {
         const run = (statement: Statement) => session.runOnce(statement, signal)
+        await lane.shareCores(run)
         const narrowed = await narrow(choice, choice, this.#searching(run))
         const chosen = filesToRead(narrowed)
         requireVerified(chosen, this.#checks)

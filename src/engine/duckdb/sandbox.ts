@@ -14,6 +14,8 @@ export interface SandboxOptions {
   readonly tempFolder: string | null
   readonly memoryLimitBytes: number
   readonly threads: number
+  /** Settings that later statements may change; none by default. */
+  readonly changeable?: readonly string[]
   /** The most bytes that sorts may spill. */
   readonly tempSizeMaxBytes?: number
 }
@@ -22,7 +24,8 @@ const tempSizeMaxBytes = 8 * 1024 ** 3
 
 /**
  * The only code that starts a DuckDB. The instance reads only the given folders and the temp
- * folder, which DuckDB adds. It loads no extension, and no later statement can change a setting.
+ * folder, which DuckDB adds. It loads no extension, and later statements can change only the
+ * settings that the options name.
  * The caller closes it; `inSandbox` does that for one piece of work.
  */
 export async function startInstance(options: SandboxOptions): Promise<DuckDBInstance> {
@@ -40,7 +43,7 @@ export async function startInstance(options: SandboxOptions): Promise<DuckDBInst
   })
   try {
     await withConnection(instance, async (connection) => {
-      for (const setting of settings(options.folders)) await connection.run(setting)
+      for (const setting of settings(options)) await connection.run(setting)
     })
     return instance
   } catch (cause) {
@@ -95,10 +98,11 @@ function kibibytes(bytes: number): string {
 }
 
 /**
- * The order matters: the last two forbid every later change. GLOBAL matters: a plain SET holds for
- * one connection only.
+ * The order matters: the last ones forbid later changes. GLOBAL matters: a plain SET holds for one
+ * connection only.
  */
-function settings(folders: readonly string[]): readonly string[] {
+function settings({ folders, changeable = [] }: SandboxOptions): readonly string[] {
+  const names = changeable.map((name) => `'${name}'`).join(', ')
   return [
     "SET GLOBAL TimeZone = 'UTC'",
     'SET GLOBAL errors_as_json = true',
@@ -107,6 +111,7 @@ function settings(folders: readonly string[]): readonly string[] {
     'SET GLOBAL prefetch_all_parquet_files = true',
     `SET GLOBAL allowed_directories = ${foldersSql(folders)}`,
     'SET GLOBAL enable_external_access = false',
+    ...(changeable.length > 0 ? [`SET GLOBAL allowed_configs = [${names}]`] : []),
     'SET GLOBAL lock_configuration = true',
   ]
 }

@@ -66,6 +66,7 @@ export class Turns {
   readonly #wasted: DecayingScores
   readonly #overruns: DecayingScores
   #usualMs = { small: 10, large: 1000 }
+  #lastEndMs = -Infinity
   #slice: NodeJS.Timeout | undefined
 
   constructor(options: TurnsOptions, now: () => number) {
@@ -103,6 +104,15 @@ export class Turns {
     }
   }
 
+  get runningCount(): number {
+    return this.#running.size
+  }
+
+  /** Since when nothing runs, in milliseconds; 0 while something does. */
+  get quietMs(): number {
+    return this.#running.size > 0 ? 0 : this.#now() - this.#lastEndMs
+  }
+
   async #take<T>(turn: Turn, work: (held: Held) => Promise<T>): Promise<T> {
     const grow = async () => {
       if (isLarge(turn)) return
@@ -135,6 +145,7 @@ export class Turns {
   #leave(turn: Turn): void {
     if (!this.#running.delete(turn)) return
     const ranMs = turn.stop()
+    this.#lastEndMs = this.#now()
     if (isLarge(turn) && turn.signal.aborted) this.#wasted.add(turn.client, ranMs)
     const lane = isLarge(turn) ? 'large' : 'small'
     this.#usualMs[lane] += newestShare * (ranMs - this.#usualMs[lane])
