@@ -72,8 +72,9 @@ export async function makeFolder(
   return folder
 }
 
-/** Makes `data` and `state` in a folder, unless they are there; a server of another user can write to `state` alone. */
+/** Makes a folder with `data` and `state`, unless they are there; a server of another user can write to `state` alone. */
 export async function makeFixture(folder: string, uid: number | null = null): Promise<Fixture> {
+  await mkdir(folder, { recursive: true })
   await chmod(folder, 0o755)
   await mkdir(join(folder, 'data'), { recursive: true })
   await mkdir(join(folder, 'state'), { mode: 0o700, recursive: true })
