@@ -32,7 +32,7 @@ const errors = {
     status: 503,
     meaning: 'too many queries wait, or the dataset is not available now',
   },
-  timeout: { status: 504, meaning: 'not finished in the time of the dataset: add filters' },
+  timeout: { status: 504, meaning: 'not finished in the time of the dataset: ask for less' },
 } as const
 
 export type ErrorCode = keyof typeof errors

@@ -17,7 +17,8 @@ export function timeLimit(totalMs: number): TimeLimit {
 export function timedOut(timeoutMs: number): ServiceError {
   return new ServiceError(
     'timeout',
-    `The request did not finish in ${timeoutMs / 1000} s. Add filters or select fewer columns.`,
+    `The request did not finish in ${timeoutMs / 1000} s. Ask for less: filters that match fewer ` +
+      'rows, or fewer columns, groups, measures and filter values.',
   )
 }
 

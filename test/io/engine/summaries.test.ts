@@ -1,14 +1,11 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { ServiceError } from '../../../src/errors.js'
-import { timeLimit } from '../../../src/engine/deadline.js'
 import { cpuOfNextSecond, busyFor } from '../../engine/fixtures/long-query.js'
-import { never, openEngine } from '../../engine/fixtures/open-engine.js'
+import { openEngine } from '../../engine/fixtures/open-engine.js'
 import { summariesOf, summaryOf } from '../../engine/fixtures/summaries.js'
-import type { AskedSummary } from '../../engine/fixtures/summaries.js'
 
-// Guarantee: no question that a caller can write takes the engine down: it ends in an answer, or
-// in 503 or 504; look-ups beside it go on, and an abandoned one stops.
+// Guarantee: a question that needs too much memory is refused, an abandoned one stops, and neither
+// leaves anything behind. test/io/http/hostile-questions asks hundreds of them.
 
 const megabyte = 1024 ** 2
 const rows = 1_500_000
@@ -17,78 +14,6 @@ const files = {
     (i * 7919 % 1_000_003)::BIGINT AS num, (i % 97)::DOUBLE / 7 AS ratio, i % 89 AS code
     FROM range(${rows}) t(i)`,
 }
-
-/** Kinds of questions that need much memory or time. */
-const hostile: readonly AskedSummary[] = [
-  { group: ['id', 'name', 'h', 'num'], measures: ['distinct(name)', 'max(name)', 'sum(ratio)'] },
-  { group: ['code'], measures: ['distinct(name)', 'distinct(h)'] },
-  {
-    group: ['code'],
-    measures: Array.from({ length: 16 }, (_, each) => `p${1 + each * 6}(num/ratio)`),
-  },
-  {
-    group: ['name'],
-    measures: Array.from({ length: 16 }, (_, each) => `p${1 + each * 6}(ratio)`),
-    order: ['-p1(ratio)'],
-    limit: 10_000,
-  },
-  { group: ['prefix(name,40)', 'h'], measures: ['min(name)', 'max(name)'], limit: 10_000 },
-]
-
-await t.test('hostile questions end, and look-ups beside them are answered', async (t) => {
-  const temp = t.testdir({})
-  const world = await openEngine(t, {
-    files,
-    engine: { tempFolder: join(temp, 'spill'), memoryLimitBytes: 400 * megabyte, threads: 2 },
-  })
-  const filters = Array.from({ length: 50 }, (_, each) =>
-    world.filter(
-      'num',
-      'not_in',
-      ...Array.from({ length: 20 }, (_, value) => `${each * 20 + value}`),
-    ),
-  ).flat()
-  const questions = Array.from(
-    { length: Number(process.env['HOSTILE_RUNS'] ?? 10) },
-    (_, index) => {
-      const asked = hostile[index % hostile.length] ?? { measures: ['count'] }
-      return summaryOf(world, { ...asked, predicates: index % 2 === 0 ? [] : filters })
-    },
-  )
-  const ends = { answers: 0, timeout: 0, service_unavailable: 0 }
-  const end = new AbortController()
-  const lookUps = (async () => {
-    let count = 0
-    for (; !end.signal.aborted; count++) {
-      const id = String((count * 7919) % rows)
-      const { rows: found } = await world.read(world.filter('id', 'eq', id), { client: 'looker' })
-      t.equal(found.length, 1)
-    }
-    return count
-  })()
-  await Promise.all(
-    questions.map(async (summary, index) => {
-      const options = { signal: never, client: `client ${index % 3}`, timeLimit: timeLimit(5000) }
-      try {
-        await world.engine.summarize(summary, options)
-        ends.answers += 1
-      } catch (cause) {
-        if (!(cause instanceof ServiceError)) throw cause
-        if (cause.code !== 'timeout' && cause.code !== 'service_unavailable') throw cause
-        ends[cause.code] += 1
-      }
-    }),
-  )
-  end.abort()
-  t.comment(ends, process.memoryUsage.rss() / megabyte)
-  t.ok((await lookUps) > 0)
-  t.equal(ends.answers + ends.timeout + ends.service_unavailable, questions.length)
-  t.ok(
-    process.memoryUsage.rss() < 1000 * megabyte,
-    'the limit, the process and two files in memory',
-  )
-  t.equal(await world.engine.count(world.version, [], { signal: never, client: 'a' }), rows)
-})
 
 await t.test('groups that do not fit in memory are an error that says so', async (t) => {
   const { ask } = summariesOf(
