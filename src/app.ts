@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openCatalogUpdates } from './app/catalog-updates.js'
 import { CleanupStack } from './app/cleanup-stack.js'
@@ -7,11 +8,13 @@ import { openLetterSender } from './app/open-mail.js'
 import { openServer } from './app/open-server.js'
 import { defaultMemory, openEngine } from './app/reading.js'
 import { openRecords } from './app/records.js'
+import type { Reloader } from './app/reloader.js'
 import { prepareState } from './app/state-folder.js'
 import type { Catalog } from './catalog.js'
 import type { Config } from './config.js'
 import { readKey } from './control/store/key-file.js'
 import { ServerLock } from './control/store/server-lock.js'
+import type { LetterSender } from './mail/letter-sender.js'
 import { readMailSettings } from './mail/mail-settings.js'
 import type { MailSettings } from './mail/mail-settings.js'
 import type { Registry } from './registry/registry.js'
@@ -32,6 +35,8 @@ export interface App {
    * `force`, also changes that were refused.
    */
   readonly reload: (force?: boolean) => Promise<void>
+  /** Serves on for this long, while `/readyz` and `Connection: close` send clients elsewhere. */
+  readonly drain: (ms: number) => Promise<void>
   /**
    * Accepts no more requests, waits at most ten seconds for those in flight and for the letter
    * that is being sent, interrupts the rest,
@@ -117,24 +122,55 @@ async function openApp(parts: OpenParts): Promise<App> {
   const store = records.control
   const letters = openLetterSender({ ...parts, folder: state.folder, store, registry })
   if (letters) cleanup.use(letters)
-  let isStopping = false
-  const isUsable = () => !isStopping && records.isUsable()
-  const server = openServer({ ...parts, service, live, engine, isUsable })
+  const stop = new AbortController()
+  const server = openServer({
+    ...parts,
+    service,
+    live,
+    engine,
+    isUsable: records.isUsable,
+    isStopping: () => stop.signal.aborted,
+  })
   await reloader.report()
-  const prepare = () => {
-    letters?.start()
-    reloader.start()
-    packer.start()
-    scrub.start()
-    return guides.start()
+  const starting = [...(letters ? [letters] : []), reloader, packer, scrub]
+  return {
+    server,
+    catalog,
+    registry,
+    ...lifeOf({ cleanup, reloader, guides, letters, stop, starting }),
   }
-  const close = () => {
-    isStopping = true
-    guides.close()
-    void letters?.close()
-    return cleanup.close()
+}
+
+interface LifeParts {
+  readonly cleanup: CleanupStack
+  readonly reloader: Reloader
+  readonly guides: GuideWarmer
+  readonly letters: LetterSender | null
+  /** Aborted at the begin of a stop. */
+  readonly stop: AbortController
+  readonly starting: readonly { readonly start: () => void }[]
+}
+
+/** What begins and ends an app. */
+function lifeOf(parts: LifeParts): Pick<App, 'prepare' | 'reload' | 'drain' | 'close'> {
+  const { cleanup, reloader, guides, letters, stop, starting } = parts
+  return {
+    prepare: () => {
+      for (const each of starting) each.start()
+      return guides.start()
+    },
+    reload: (force) => reloader.reload(force),
+    drain: async (ms) => {
+      stop.abort()
+      await sleep(ms)
+    },
+    close: () => {
+      stop.abort()
+      guides.close()
+      void letters?.close()
+      return cleanup.close()
+    },
   }
-  return { server, catalog, registry, prepare, reload: (force) => reloader.reload(force), close }
 }
 
 function takeLock(stateFolder: string, cleanup: CleanupStack): void {

@@ -100,6 +100,12 @@ export const settings = {
     'the language of letters to new subscribers: en or ru',
     parseLanguage,
   ),
+  drainSeconds: setting(
+    'drain-seconds',
+    '0',
+    'seconds in which a stopping server still accepts connections while /readyz says 503',
+    parseDrain,
+  ),
   logLevel: setting('log-level', 'info', 'trace, debug, info, warn, error or silent', parseLevel),
 } as const
 
@@ -150,6 +156,13 @@ function parsePort(text: string): number {
 function parseSlots(text: string): number {
   if (/^\d{1,2}$/.test(text) && Number(text) >= 1 && Number(text) <= 32) return Number(text)
   throw new Error(`must be a whole number from 1 to 32, got "${text}"`)
+}
+
+const drainSecondsMax = 300
+
+function parseDrain(text: string): number {
+  if (/^\d{1,3}$/.test(text) && Number(text) <= drainSecondsMax) return Number(text)
+  throw new Error(`must be a whole number of seconds from 0 to ${drainSecondsMax}, got "${text}"`)
 }
 
 const scrubDaysMax = 365

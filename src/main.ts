@@ -14,12 +14,12 @@ const sameSignalMs = 500
  * 0, or 1 after an error. A second signal ends the process at once. The handlers are set before the
  * start, so that an early signal also stops the server properly.
  */
-async function untilStopped({ start, stop, reload }: ServerRun): Promise<never> {
+async function untilStopped({ start, stop, drainMs, reload }: ServerRun): Promise<never> {
   // SIGHUP means a closed window on a terminal, and a reload under a service manager.
   const isTerminal = process.stdin.isTTY
   const grace = closeWithGrace(
     {
-      delay: stopMsMax,
+      delay: drainMs + stopMsMax,
       logger: false,
       skip: [
         // A failed start ends the process with its own exit code.
@@ -119,6 +119,7 @@ process.stderr.on('error', ignoreClosedPipe)
 process.exitCode = await runCli(process.argv.slice(2), {
   version: readVersion(),
   environment: process.env,
+  pid: process.pid,
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,

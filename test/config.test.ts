@@ -33,6 +33,7 @@ await t.test('without a word the settings are the defaults', (t) => {
     memoryLimit: null,
     querySlots: null,
     scrubDays: 7,
+    drainSeconds: 0,
     smtpUrl: null,
     mailFrom: null,
     mailLanguage: 'en',
@@ -112,6 +113,7 @@ await t.test('a bad value is told with its flag, its variable and what would be 
   const size = (text: string) =>
     `"${text}" is not a size of at least 64MB; write it like 2GB or 512MB`
   const days = (text: string) => `must be a number of days from 0 to 365, got "${text}"`
+  const drain = (text: string) => `must be a whole number of seconds from 0 to 300, got "${text}"`
   const slots = (text: string) => `must be a whole number from 1 to 32, got "${text}"`
   const server = () => 'must be an address like smtp://user:password@host:587 or smtps://host'
   const language = (text: string) => `must be en or ru, got "${text}"`
@@ -163,6 +165,7 @@ await t.test('a bad value is told with its flag, its variable and what would be 
       ['', '2', '2G', '63MB', '-2GB', '2 000MB', '1e3MB', `${'9'.repeat(400)}TB`],
     ],
     ['querySlots', slots, ['', '0', '33', '1.5', 'all', '100']],
+    ['drainSeconds', drain, ['', '-1', '301', '1.5', '7s']],
     ['scrubDays', days, ['', '-1', '366', '7d', '1e1', 'never']],
     [
       'smtpUrl',

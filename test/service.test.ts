@@ -64,6 +64,7 @@ function impatientDoor(t: Test, world: World, engine: Engine) {
     isReady: () => true,
     isUpToDate: () => true,
     isDamaged: () => false,
+    isStopping: () => false,
   })
   t.teardown(async () => {
     await server.close()

@@ -88,6 +88,7 @@ async function start({ isCharging, registry, folder }: ChargeServerOrder) {
     isReady: () => true,
     isUpToDate: () => true,
     isDamaged: () => false,
+    isStopping: () => false,
   })
   const close = async () => {
     await server.close()

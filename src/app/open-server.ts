@@ -26,8 +26,10 @@ interface ServerParts {
   readonly service: Service
   readonly live: LiveCatalog
   readonly engine: Engine
-  /** False while control.db can't be read or written, and at a stop. */
+  /** False while control.db can't be read or written. */
   readonly isUsable: () => boolean
+  /** True from the begin of a stop on. */
+  readonly isStopping: () => boolean
 }
 
 /** Time for the requests in flight at a stop; then the engine interrupts their queries. */
@@ -58,7 +60,8 @@ export function openServer(parts: ServerParts): FastifyInstance {
       },
     ],
     sendMissingPage: (request, reply) => sendMissingPage(portal, request, reply),
-    isReady: () => hasData(live.serving.catalog) && parts.isUsable(),
+    isReady: () => hasData(live.serving.catalog) && parts.isUsable() && !parts.isStopping(),
+    isStopping: parts.isStopping,
     isUpToDate: () => isUpToDate(live.serving),
     isDamaged: () => live.isDamaged,
     ...(parts.exportSilenceMs !== undefined && { exportSilenceMs: parts.exportSilenceMs }),

@@ -26,13 +26,16 @@ export interface ServingApp {
   readonly catalog: () => Catalog
   readonly registry: () => Registry
   readonly server: {
-    readonly listen: (options: { host: string; port: number }) => Promise<unknown>
+    /** With `fd`, on a socket that listens already; host and port then say nothing. */
+    readonly listen: (options: { host: string; port: number; fd?: number }) => Promise<unknown>
     readonly addresses: () => readonly (string | { readonly port: number })[]
   }
   /** Prepares answers that the first clients would wait for. */
   readonly prepare: () => Promise<void>
   /** Loads changes of the registry and the files. */
   readonly reload: () => Promise<void>
+  /** Serves on for this long, while `/readyz` and `Connection: close` send clients elsewhere. */
+  readonly drain: (ms: number) => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -48,6 +51,8 @@ export interface ServerRun {
   readonly start: () => Promise<void>
   /** With an error: the process stops because of it. May be called before `start` has ended. */
   readonly stop: (error?: Error) => Promise<void>
+  /** How long `stop` drains before it closes the server. */
+  readonly drainMs: number
   /** Called on SIGHUP. */
   readonly reload: () => Promise<void>
 }
@@ -56,6 +61,8 @@ export interface ServerRun {
 export interface CliParts {
   readonly version: string
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** The id of this process. */
+  readonly pid: number
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined }
   readonly stdout: Output
   readonly stderr: Output

@@ -8,6 +8,7 @@ import { bannerText } from './banner.js'
 import { addCommand, readSettings } from './command.js'
 import type { Flags, SettingName } from './command.js'
 import type { CliParts, Output, ServingApp } from './parts.js'
+import { passedSocket } from './passed-socket.js'
 import { forgetAddress, noteAddress } from './server-address.js'
 import { startProgress } from './start-progress.js'
 import { stateFailure } from './state-failure.js'
@@ -32,13 +33,15 @@ export function addServe(program: Command, parts: CliParts): void {
 
 async function serve(parts: CliParts, flags: Flags): Promise<void> {
   const config = readSettings(everySetting, flags, parts.environment)
+  const socket = passedSocket(parts.environment, parts.pid)
   const logger = pino({ level: config.logLevel }, { write: (line) => parts.stdout.write(line) })
   const reader = !flags.json && hasReader(parts) ? parts.stderr : null
   const app = await startApp(config, parts, logger, reader)
+  const drainMs = config.drainSeconds * 1000
   await parts.untilStopped({
     start: async () => {
       try {
-        await listen(app, config)
+        await listen(app, config, socket)
         note(addressOf(app, config), config, logger)
         if (reader) printBanner(app, config, parts)
         void app.prepare()
@@ -51,9 +54,11 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
       if (error) logger.fatal({ err: error }, 'stopping after an error')
       else logger.info('stopping after open requests')
       forgetAddress(config.state)
+      if (!error) await app.drain(drainMs)
       await app.close()
       logger.info('stopped')
     },
+    drainMs,
     reload: async () => {
       logger.info('reloading: SIGHUP')
       try {
@@ -86,9 +91,13 @@ function hasReader({ stderr, environment }: CliParts): boolean {
   return stderr.isTTY === true || environment['npm_lifecycle_event'] === 'start'
 }
 
-async function listen(app: ServingApp, { host, port }: Config): Promise<void> {
+async function listen(
+  app: ServingApp,
+  { host, port }: Config,
+  socket: number | null,
+): Promise<void> {
   try {
-    await app.server.listen({ host, port })
+    await app.server.listen({ host, port, ...(socket !== null && { fd: socket }) })
   } catch (cause) {
     throw new Error(listenFailure(cause, host, port), { cause })
   }

@@ -22,6 +22,8 @@ export interface ServerParts extends RouteParts {
   readonly trustProxy: readonly string[]
   /** Origins whose web pages may read the answers; `*` alone = any; empty = none. */
   readonly corsOrigins: readonly string[]
+  /** Every answer then closes its connection: an open one would delay the stop. */
+  readonly isStopping: () => boolean
   /** Other doors on the same listener. */
   readonly doors: readonly Door[]
   /** The prefix of every path behind a proxy; none if omitted. */
@@ -59,7 +61,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   app.decorateRequest('context', null)
   app.decorateRequest('limits', null)
   acceptJsonOnly(app)
-  addHooks(app)
+  addHooks(app, parts.isStopping)
   addCompression(app)
   const methods = collectMethods(app)
   addRoutes(app, parts)
@@ -135,7 +137,7 @@ function acceptJsonOnly(app: FastifyInstance): void {
 }
 
 /** The hooks of every request are not async functions: each of those costs several promises. */
-function addHooks(app: FastifyInstance): void {
+function addHooks(app: FastifyInstance, isStopping: () => boolean): void {
   app.addHook('onRequest', (request, reply, done) => {
     whenAnswerable(reply, () => {
       setCommonHeaders(request, reply)
@@ -146,14 +148,9 @@ function addHooks(app: FastifyInstance): void {
       done(refusalOf(request))
     })
   })
-  let isClosing = false
-  app.addHook('preClose', async () => {
-    isClosing = true
-  })
   app.addHook('onSend', (request, reply, payload, done) => {
     if (request.limits) reply.headers(limitHeaders(request.limits))
-    // An open connection would delay the shutdown.
-    if (isClosing) reply.header('Connection', 'close')
+    if (isStopping()) reply.header('Connection', 'close')
     closeIfUnread(request, reply)
     done(null, payload)
   })

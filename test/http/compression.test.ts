@@ -198,6 +198,7 @@ async function openStream(t: Test): Promise<{ lines: PassThrough; answer: Incomi
     isReady: () => true,
     isUpToDate: () => true,
     isDamaged: () => false,
+    isStopping: () => false,
   })
   t.teardown(() => server.close())
   await server.listen({ host: '127.0.0.1', port: 0 })

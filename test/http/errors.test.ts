@@ -254,6 +254,7 @@ await t.test('a fault of our own is 500 without a word of what it was', async (t
     isReady: () => false,
     isUpToDate: () => true,
     isDamaged: () => false,
+    isStopping: () => false,
   })
   t.teardown(() => server.close())
   for (const url of ['/v1/', '/v1/account', '/v1/things', '/v1/things/schema']) {

@@ -47,6 +47,7 @@ await t.test('a fault is an error without a word of what it was', async (t) => {
     isReady: () => true,
     isUpToDate: () => true,
     isDamaged: () => false,
+    isStopping: () => false,
   })
   t.teardown(() => server.close())
   for (const [method, params] of calls) {
