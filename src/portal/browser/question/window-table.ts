@@ -13,6 +13,8 @@ interface Line {
   readonly show: (across: Span) => void
 }
 
+type MakeCell = (column: PageColumn, index: number) => HTMLElement
+
 /**
  * Fills a table with the rows and columns that are near the visible part of its region only. Every
  * row has the same height, so a text that is too long is cut; columns keep their widths.
@@ -61,19 +63,20 @@ function startWindow(table: HTMLTableElement, content: TableContent): (region: E
 /** The widths of the columns, and of the room for those that are not there. */
 function widthLine(columns: readonly PageColumn[], { edges }: TableSizes): Line {
   const edge = (index: number) => edges[index] ?? 0
-  const col = (index: number, to = index + 1) => {
-    const node = element('col')
-    node.style.width = px(edge(to) - edge(index))
-    return node
+  const setWidth = (col: HTMLElement, from: number, to: number) => {
+    col.style.width = px(edge(to) - edge(from))
   }
-  const [left, right] = [element('col'), element('col')]
-  const cols = strip(columns, left, (_, index) => ({ node: col(index) }))
+  const { node, left, right, show } = line('colgroup', 'col', columns, (_, index) => {
+    const col = element('col')
+    setWidth(col, index, index + 1)
+    return col
+  })
   return {
-    node: element('colgroup', {}, col(0), left, right),
+    node,
     show: (across) => {
-      left.style.width = px(edge(across.from) - edge(1))
-      right.style.width = px(edge(columns.length) - edge(across.to))
-      cols.show(across)
+      setWidth(left, 1, across.from)
+      setWidth(right, across.to, columns.length)
+      show(across)
     },
   }
 }
@@ -91,25 +94,39 @@ function bodyLine(
   })
 }
 
-function cellLine(
+function cellLine(columns: readonly PageColumn[], rowIndex: number, makeCell: MakeCell): Line {
+  const made = line('tr', 'td', columns, (column, index) => {
+    const cell = makeCell(column, index)
+    cell.ariaColIndex = String(index + 1)
+    return cell
+  })
+  made.node.ariaRowIndex = String(rowIndex + 1)
+  return made
+}
+
+/** Creates a line whose first cell is always there, with room for those that are not. */
+function line(
+  name: 'tr' | 'colgroup',
+  gapName: 'td' | 'col',
   columns: readonly PageColumn[],
-  rowIndex: number,
-  makeCell: (column: PageColumn, index: number) => HTMLElement,
-): Line {
-  const numbered = (column: PageColumn, index: number) => {
-    const made = makeCell(column, index)
-    made.ariaColIndex = String(index + 1)
-    return made
+  makeCell: MakeCell,
+) {
+  const [left, right] = [gap(gapName), gap(gapName)]
+  const cells = strip(columns, left, (column, index) => ({ node: makeCell(column, index) }))
+  return {
+    node: element(name, {}, ...columns.slice(0, 1).map(makeCell), left, right),
+    ...{ left, right },
+    show: (across: Span) => {
+      // An empty cell would be copied with the others.
+      left.hidden = across.from === 1
+      right.hidden = across.to === columns.length
+      cells.show(across)
+    },
   }
-  const [left, right] = [gap('td'), gap('td')]
-  const node = element('tr', {}, ...columns.slice(0, 1).map(numbered), left, right)
-  node.ariaRowIndex = String(rowIndex + 1)
-  const cells = strip(columns, left, (column, index) => ({ node: numbered(column, index) }))
-  return { node, show: cells.show }
 }
 
 /** Takes the room of what is not there. */
-function gap<Name extends 'tr' | 'td'>(name: Name): HTMLElementTagNameMap[Name] {
+function gap(name: 'tr' | 'td' | 'col'): HTMLElement {
   return element(name, { class: 'gap', 'aria-hidden': 'true' })
 }
 
