@@ -17,27 +17,35 @@ type MakeCell = (column: PageColumn, index: number) => HTMLElement
 
 /**
  * Fills a table with the rows and columns that are near the visible part of its region only. Every
- * row has the same height, so a text that is too long is cut; columns keep their widths.
+ * row has the same height, so a text that is too long is cut; columns keep their widths for as long
+ * as the region keeps its own.
  */
 export function fillWindow(
   region: HTMLElement,
   table: HTMLTableElement,
   content: TableContent,
 ): void {
+  let width = 0
   let show: ((region: Element) => void) | null = null
-  const draw = () => {
+  const resize = () => {
+    const { offsetWidth, scrollLeft, scrollTop } = region
     // Before it is in the page, and in a hidden tab, it has no size.
-    if (region.clientWidth === 0) return
-    show ??= startWindow(table, content)
+    if (offsetWidth === 0 || offsetWidth === width) return
+    width = offsetWidth
+    show = startWindow(table, content)
     show(region)
+    region.scrollTo(scrollLeft, scrollTop)
   }
-  region.addEventListener('scroll', draw)
-  new ResizeObserver(draw).observe(region)
+  region.addEventListener('scroll', () => show?.(region))
+  // An observer must not resize what it observes: that waits for the next frame.
+  new ResizeObserver(() => requestAnimationFrame(resize)).observe(region)
 }
 
 function startWindow(table: HTMLTableElement, content: TableContent): (region: Element) => void {
   const { columns, rows } = content
   table.classList.add('window')
+  table.style.tableLayout = 'auto'
+  table.style.width = ''
   const sizes = measureTable(table, content)
   const { edges, headHeight, rowHeight } = sizes
   table.style.tableLayout = 'fixed'
