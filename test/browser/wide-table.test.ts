@@ -95,14 +95,14 @@ function wrongIn({ cells }: Sight): readonly (Seen | null)[] {
   return cells.filter((cell) => cell === null || !isAnswered(cell))
 }
 
-for (const [name, width] of [
-  ['a desk', 1440],
-  ['a phone', 390],
+for (const [name, width, colorScheme] of [
+  ['a desk', 1440, 'light'],
+  ['a phone', 390, 'dark'],
 ] as const) {
   await t.test(`each part of a wide answer is seen as it is, on ${name}`, async (t) => {
     t.ok(answer.data.length >= 564)
     t.equal(names.length, 131)
-    const page = await visitWide({ viewport: { width, height: 844 } })
+    const page = await visitWide({ viewport: { width, height: 844 }, colorScheme })
     const { size } = await lookAt(page, 0, 0)
     for (const across of [0, 0.3, 1]) {
       for (const down of [0, 0.5, 1]) {

@@ -11,8 +11,8 @@ export interface Strip<Piece> {
 }
 
 /**
- * Shows some of many items, each as a piece of its own, between two elements that take the room of
- * all others. A piece that stays is not moved: a selection in it stays, too.
+ * Shows some of many items after an element, each as a piece of its own. A piece that stays is not
+ * moved: a selection in it stays, too.
  */
 export function strip<Item, Piece extends { readonly node: Element }>(
   items: readonly Item[],
