@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
-import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startShipped } from '../support/shipped.js'
 import { startWorld } from '../support/world.js'
+import { violations } from './fixtures/axe.js'
 import { builtPortal, listen, startChromium, tabTo, visit } from './fixtures/chromium.js'
 
 const firstPaintMsMax = 1000
@@ -20,12 +20,6 @@ const base = await listen(shipped)
 async function run(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^(Run|Выполнить)$/ }).click()
   await page.locator('table.data:visible').waitFor()
-}
-
-async function violations(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe.source)
-  const { violations: found } = (await page.evaluate('axe.run()')) as axe.AxeResults
-  return found.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${String(target)}`))
 }
 
 /** Each pair of scheme, language and width is among them. */

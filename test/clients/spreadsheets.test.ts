@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { parse } from 'csv-parse/sync'
 import t from 'tap'
+import { sheetLines } from '../support/programs/libreoffice.js'
 import { startShipped } from '../support/shipped.js'
 import { startTyped } from '../support/typed.js'
 import { startWorld } from '../support/world.js'
@@ -12,24 +9,14 @@ import type { World } from '../support/world.js'
 // Guarantee: what a spreadsheet reads from XLSX is what the dataset holds: codes with their zeros,
 // long numbers with their digits, dates as dates.
 
-/** Comma, quote, UTF-8, from the first line; texts in quotes, cells as shown. */
-const toCsv = 'csv:Text - txt - csv (StarCalc):44,34,76,1,,0,true,true,false'
-
-/** The cells that LibreOffice shows, texts in quotes and all other values bare, by line. */
+/** The cells of an answer that LibreOffice shows, by line. */
 async function opened(world: World, token: string, url: string): Promise<readonly string[]> {
   const { statusCode, rawPayload } = await world.app.server.inject({
     url,
     headers: { authorization: `Bearer ${token}` },
   })
   if (statusCode !== 200) throw new Error(rawPayload.toString())
-  const { folder } = world
-  writeFileSync(join(folder, 'page.xlsx'), rawPayload)
-  const profile = `-env:UserInstallation=file://${folder}/office`
-  const args = [profile, '--headless', '--convert-to', toCsv, '--outdir', folder]
-  await promisify(execFile)('soffice', [...args, join(folder, 'page.xlsx')], {
-    env: { PATH: process.env['PATH'], HOME: folder, LC_ALL: 'C.UTF-8' },
-  })
-  return readFileSync(join(folder, 'page.csv'), 'utf8').trimEnd().split('\n')
+  return sheetLines(world.folder, rawPayload)
 }
 
 /** Cells as LibreOffice writes them, decimals without zeros at the end. */
