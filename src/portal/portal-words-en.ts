@@ -220,6 +220,9 @@ export const englishWords = {
   measuresOf: 'Measures',
   groupsOf: 'Groups',
 
+  trail: 'Breadcrumb',
+  referenceText: 'Every path, parameter, column, answer and error of the REST interface.',
+
   usage: 'Your usage',
   usageText:
     'Enter your token to see its plans and usage. It is kept in this tab only, until the tab is ' +
