@@ -222,6 +222,8 @@ export const englishWords = {
 
   trail: 'Breadcrumb',
   referenceText: 'Every path, parameter, column, answer and error of the REST interface.',
+  referencePublic: 'Public datasets.',
+  referenceOwn: 'Datasets of your own token.',
 
   usage: 'Your usage',
   usageText:

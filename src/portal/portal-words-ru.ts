@@ -223,6 +223,8 @@ export const russianWords: PortalWords = {
   trail: 'Путь',
   referenceText:
     'Все пути, параметры, столбцы, ответы и ошибки REST. Справочник написан по-английски.',
+  referencePublic: 'Опубликованные наборы данных.',
+  referenceOwn: 'Наборы данных вашего токена.',
 
   usage: 'Мой расход',
   usageText:

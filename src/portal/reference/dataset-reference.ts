@@ -3,27 +3,28 @@ import { html } from '../html.js'
 import type { Html } from '../html.js'
 import { layout } from '../layout.js'
 import type { PageContext } from '../page-context.js'
-import { curlExample } from './curl-example.js'
-import { inline, markdown } from './markdown.js'
+import { markdown } from './markdown.js'
 import { operationsOf } from './operations.js'
 import type { Operation } from './operations.js'
-import { operationSection } from './operation-section.js'
-import { componentsIn, partAt, refName, textAt } from './parts.js'
+import { componentsIn, partAt, refName, textAt, valuesAt } from './parts.js'
 import type { Part } from './parts.js'
-import { partsTable } from './parts-table.js'
-import { contents, isFilterSchema, sharedSections, trail } from './reference-frame.js'
-import { schemaId } from './schema.js'
+import { marked, partsTable } from './parts-table.js'
+import type { TableRow } from './parts-table.js'
+import { operationsOn, sectionsWithContents, sharedSections, trail } from './reference-frame.js'
+import type { Section } from './reference-frame.js'
+import { fieldText, schemaId, typeText } from './schema.js'
 
-/** The reference of one dataset: its operations, filters, schemas and errors. */
+/** The reference of one dataset: its operations, columns, schemas and errors. */
 export function datasetReference(
   context: PageContext,
   dataset: ReferenceEntry,
   document: Part,
   token: string,
 ): string {
-  const { words, root, link, base } = context
+  const { words, root, link } = context
   const { name, title, description, source, listed } = dataset
   const operations = operationsOf(document, name)
+  const isShownAsColumns = (schema: string) => schema === rowOf(name) || isFilter(schema)
   return layout(
     context,
     { title: `${name} · ${words.navigation.reference}`, description: description ?? title },
@@ -39,63 +40,69 @@ export function datasetReference(
         <a href="${root}/openapi.json">${words.filesLink}</a>
       </p>
       <div id="reference-token"></div>
-      <div class="reference" lang="en">
-        ${contents(context, operations, ['filters'])}
-        <div>
-          <section>
-            <h2 id="operations">Operations</h2>
-            ${operations.map((operation) =>
-              operationSection(words, operation, curlExample(operation, base, token)),
-            )}
-          </section>
-          ${filtersSection(document, operations)} ${sharedSections(document, operations)}
-        </div>
-      </div>`,
+      ${sectionsWithContents([
+        operationsOn(context, 'Operations', operations, token),
+        columnsSection(name, document, operations),
+        ...sharedSections(document, operations, isShownAsColumns),
+      ])}`,
   )
 }
 
-/** The columns as filters, and what each of their types can be asked. */
-function filtersSection(document: Part, operations: readonly Operation[]): Html {
-  const filters = mostFilters(operations)
-  const types = componentsIn(
-    document,
-    'schemas',
-    operations.map(({ part }) => part),
-  ).filter(([name]) => isFilterSchema(name))
-  return html`<section>
-    <h2 id="filters">Filters</h2>
-    <p>
-      A filter is <code>column=operator.value</code>. All filters hold together, and a column may
-      have several. In JSON a filter is an object of <code>column</code>, <code>op</code> and
-      <code>value</code>.
-    </p>
-    ${partsTable({
-      labelId: 'filters',
-      headings: ['Column', 'Type', 'Description and an example'],
-      rows: filters.map((filter) => ({
-        name: [html`<code>${textAt(filter, 'name')}</code>`],
-        cells: [
-          [filterType(partAt(partAt(filter, 'schema'), 'items'))],
-          inline(textAt(filter, 'description')),
-        ],
-      })),
-    })}
-    ${types.map(([name, schema]) => typeSection(name, schema))}
-  </section>`
+function rowOf(dataset: string): string {
+  return `${dataset}.Row`
 }
 
-/** Some operations can't filter by a column that is named like one of their parameters. */
+function isFilter(schema: string): boolean {
+  return schema.endsWith('.Filter')
+}
+
+/** The columns with their filters, and what each of their types can be asked. */
+function columnsSection(
+  dataset: string,
+  document: Part,
+  operations: readonly Operation[],
+): Section {
+  const parts = operations.map(({ part }) => part)
+  const schemas = componentsIn(document, 'schemas', parts)
+  const [, row = {}] = schemas.find(([name]) => name === rowOf(dataset)) ?? []
+  const content = html`<p>
+      A filter is <code>column=operator.value</code>. All filters hold together, and a column may
+      have several. In JSON a filter is an object with <code>column</code>, <code>op</code> and
+      <code>value</code>.
+    </p>
+    <h3 id="${schemaId(rowOf(dataset))}">${rowOf(dataset)}</h3>
+    ${partsTable({
+      labelId: schemaId(rowOf(dataset)),
+      headings: ['Column', 'Type', 'Description', 'Filter'],
+      rows: mostFilters(operations).map((filter) => columnRow(filter, partAt(row, 'properties'))),
+    })}
+    ${schemas.filter(([name]) => isFilter(name)).map(filterSection)}`
+  return { id: 'columns', title: 'Columns and filters', content }
+}
+
+/** An operation can't filter by a column that is named like one of its parameters. */
 function mostFilters(operations: readonly Operation[]): readonly Part[] {
   const [most] = [...operations].sort((one, other) => other.filters.length - one.filters.length)
   return most?.filters ?? []
 }
 
-function filterType(items: Part): Html {
-  const name = refName(items)
-  return html`<a href="#${schemaId(name)}">${name.replace(/\.Filter$/, '')}</a>`
+function columnRow(filter: Part, fields: Part): TableRow {
+  const name = textAt(filter, 'name')
+  const field = partAt(fields, name)
+  const schema = partAt(filter, 'schema')
+  const example = `${name}=${String(valuesAt(schema, 'examples')[0] ?? '')}`
+  return {
+    name: [html`<code>${name}</code>`],
+    cells: [
+      typeText(field),
+      fieldText(field),
+      [html`<code>${example}</code>`, marked(refName(partAt(schema, 'items')))],
+    ],
+  }
 }
 
-function typeSection(name: string, schema: Part): Html {
-  return html`<h3 id="${schemaId(name)}">${name.replace(/\.Filter$/, '')}</h3>
+/** The operators of a type. */
+function filterSection([name, schema]: readonly [name: string, schema: Part]): Html {
+  return html`<h3 id="${schemaId(name)}">${name}</h3>
     ${markdown(textAt(schema, 'description'))}`
 }

@@ -6,16 +6,11 @@ import { inline, markdown } from './markdown.js'
 import type { Answer, Operation } from './operations.js'
 import { partAt, refName, textAt } from './parts.js'
 import type { Part } from './parts.js'
-import { partsTable } from './parts-table.js'
+import { marked, partsTable } from './parts-table.js'
 import type { TableRow } from './parts-table.js'
 import { schemaId, typeText } from './schema.js'
 
 const errorStatusMin = 400
-
-/** The id of the row group that explains an error status. */
-export function errorId(status: number): string {
-  return `error-${status}`
-}
 
 /** One operation: what it does, a command to copy, its parameters, body and answers. */
 export function operationSection(words: PortalWords, operation: Operation, command: string): Html {
@@ -35,8 +30,7 @@ export function operationTitle({ method, path }: Operation): Html {
   return html`<code class="method">${method}</code> <code>${path}</code>`
 }
 
-/** The summary as a sentence of its own. */
-export function sentence(summary: string): string {
+function sentence(summary: string): string {
   return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`
 }
 
@@ -49,27 +43,25 @@ function parametersTable({ id, parameters }: Operation): Html | null {
   return html`<h4 id="${id}-parameters">Parameters</h4>
     ${partsTable({
       labelId: `${id} ${id}-parameters`,
-      headings: ['Name', 'Type', 'Description', 'Example'],
+      headings: ['Name', 'Type', 'Description'],
       rows: parameters.map(parameterRow),
     })}`
 }
 
 function parameterRow(parameter: Part): TableRow {
-  const isRequired = parameter['required'] === true
   const isHeader = textAt(parameter, 'in') === 'header'
+  const marks = [isHeader ? 'header' : [], parameter['required'] === true ? 'required' : []].flat()
   const example = parameter['example']
-  const mark = [isHeader ? 'header' : '', isRequired ? 'required' : '']
-    .filter((text) => text !== '')
-    .join(', ')
   return {
-    name: [
-      html`<code>${textAt(parameter, 'name')}</code>`,
-      mark === '' ? '' : html` <small>${mark}</small>`,
-    ],
+    name: [html`<code>${textAt(parameter, 'name')}</code>`, marked(marks.join(', '))],
     cells: [
       typeText(partAt(parameter, 'schema')),
-      inline(textAt(parameter, 'description')),
-      example === undefined ? [] : [html`<code>${[example].flat().join(',')}</code>`],
+      [
+        html`<p>${inline(textAt(parameter, 'description'))}</p>`,
+        example === undefined
+          ? ''
+          : html`<p class="muted">Example: <code>${[example].flat().join(',')}</code></p>`,
+      ],
     ],
   }
 }
@@ -93,57 +85,45 @@ function answersTable({ id, answers }: Operation): Html {
     ${partsTable({
       labelId: `${id} ${id}-answers`,
       headings: ['Status', 'Answer'],
-      rows: [...good.map(answerRow), ...errors.map(errorRow)],
-    })}`
+      rows: good.map(answerRow),
+    })}
+    <p><a href="#errors">Errors</a>: ${separated(errors.map(errorText))}.</p>`
 }
 
 function answerRow({ status, part }: Answer): TableRow {
   const content = partAt(part, 'content')
-  const types = Object.keys(content)
   const schema = partAt(partAt(content, 'application/json'), 'schema')
   const headers = Object.keys(partAt(part, 'headers'))
-  const line = (title: string, texts: readonly Html[]) =>
-    texts.length === 0 ? '' : html`<p class="muted">${title}: ${separated(texts)}</p>`
   return {
     name: [html`<code>${status}</code>`],
     cells: [
       [
         html`<p>
           ${inline(textAt(part, 'description'))}
-          ${refName(schema) === '' ? null : html` JSON: ${typeText(schema)}.`}
+          ${refName(schema) === '' ? null : html`JSON: ${typeText(schema)}.`}
         </p>`,
-        line(
-          'Formats',
-          types.map((type) => html`<code>${type}</code>`),
-        ),
-        line(
-          'Headers',
-          headers.map((name) => html`<a href="#${headerId(name)}">${name}</a>`),
-        ),
+        codesLine('Formats', Object.keys(content)),
+        codesLine('Headers', headers),
       ],
     ],
   }
 }
 
-/** The id of the row that explains a header. */
-export function headerId(name: string): string {
-  return `header-${name.toLowerCase()}`
+function codesLine(title: string, texts: readonly string[]): Html | string {
+  if (texts.length === 0) return ''
+  return html`<p class="muted">${title}: ${codes(texts)}</p>`
+}
+
+/** A status with its codes; the page explains them once for all operations. */
+function errorText({ status, part }: Answer): Html {
+  const lines = textAt(part, 'description').matchAll(/^`(\w+)`: /gm)
+  return html`${status} ${codes([...lines].map(([, code = '']) => code))}`
+}
+
+function codes(texts: readonly string[]): readonly (Html | string)[] {
+  return separated(texts.map((text) => html`<code>${text}</code>`))
 }
 
 function separated(texts: readonly Html[]): readonly (Html | string)[] {
   return texts.flatMap((text, index) => (index === 0 ? [text] : [', ', text]))
-}
-
-/** An error's codes; their meaning is explained once on the page. */
-function errorRow({ status, part }: Answer): TableRow {
-  return {
-    name: [html`<a href="#${errorId(status)}"><code>${status}</code></a>`],
-    cells: [separated(errorCodes(part).map((code) => html`<code>${code}</code>`))],
-  }
-}
-
-/** The codes in the lines of an error's description. */
-function errorCodes(part: Part): readonly string[] {
-  const lines = textAt(part, 'description').matchAll(/^`(\w+)`: /gm)
-  return [...lines].map(([, code = '']) => code)
 }

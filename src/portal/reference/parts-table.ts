@@ -1,11 +1,9 @@
 import { html } from '../html.js'
 import type { Html } from '../html.js'
 
-type Cell = readonly (Html | string)[]
+export type Cell = readonly (Html | string)[]
 
 export interface TableRow {
-  /** Where links to it lead. */
-  readonly id?: string
   /** The head of the row. */
   readonly name: Cell
   readonly cells: readonly Cell[]
@@ -31,8 +29,8 @@ export function partsTable({ labelId, headings, rows }: PartsTable): Html {
     </thead>
     <tbody>
       ${rows.map(
-        ({ id, name, cells }) =>
-          html`<tr ${id === undefined ? null : html`id="${id}"`}>
+        ({ name, cells }) =>
+          html`<tr>
             <th scope="row">${name}</th>
             ${cells.map((cell) => html`<td>${cell}</td>`)}
           </tr>`,
@@ -43,4 +41,9 @@ export function partsTable({ labelId, headings, rows }: PartsTable): Html {
   return html`<div class="wide tall" role="region" tabindex="0" aria-labelledby="${labelId}">
     ${table}
   </div>`
+}
+
+/** A small word below a name; nothing for an empty one. */
+export function marked(text: string): Html | string {
+  return text === '' ? '' : html` <small>${text}</small>`
 }

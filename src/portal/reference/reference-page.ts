@@ -3,13 +3,11 @@ import { html } from '../html.js'
 import type { Html } from '../html.js'
 import { layout } from '../layout.js'
 import type { PageContext } from '../page-context.js'
-import { curlExample } from './curl-example.js'
 import { markdown } from './markdown.js'
 import { operationsOf } from './operations.js'
-import { operationSection } from './operation-section.js'
 import { partAt, textAt } from './parts.js'
 import type { Part } from './parts.js'
-import { contents, sharedSections, trail } from './reference-frame.js'
+import { operationsOn, sectionsWithContents, sharedSections, trail } from './reference-frame.js'
 
 /** The tag of the operations that belong to no dataset. */
 const serviceTag = 'Service'
@@ -21,8 +19,9 @@ export function referencePage(
   document: Part,
   token: string,
 ): string {
-  const { words, root, base } = context
+  const { words, root } = context
   const operations = operationsOf(document, serviceTag)
+  const rules = markdown(textAt(partAt(document, 'info'), 'description'))
   return layout(
     context,
     {
@@ -31,43 +30,25 @@ export function referencePage(
     },
     html`${trail(context, null)}
       <h1>${words.navigation.reference}</h1>
-      <p class="lead">
-        ${words.referenceText} <a href="${root}/openapi.json">${words.filesLink}</a>
-      </p>
+      <p class="lead">${words.referenceText}</p>
+      <p><a href="${root}/openapi.json">${words.filesLink}</a></p>
       <div id="reference-token"></div>
-      <div class="reference" lang="en">
-        ${contents(context, operations, ['datasets', 'filters'])}
-        <div>
-          ${datasetList(context, datasets)}
-          <section>
-            <h2 id="filters">Requests and filters</h2>
-            ${markdown(textAt(partAt(document, 'info'), 'description'))}
-          </section>
-          <section>
-            <h2 id="operations">Token and server</h2>
-            ${operations.map((operation) =>
-              operationSection(words, operation, curlExample(operation, base, token)),
-            )}
-          </section>
-          ${sharedSections(document, operations)}
-        </div>
-      </div>`,
+      ${sectionsWithContents([
+        { id: 'datasets', title: 'Datasets', content: datasetList(context, datasets) },
+        { id: 'rules', title: 'Requests and filters', content: html`${rules}` },
+        operationsOn(context, 'Token and server', operations, token),
+        ...sharedSections(document, operations),
+      ])}`,
   )
 }
 
 function datasetList({ link }: PageContext, datasets: readonly ReferenceEntry[]): Html {
+  if (datasets.length === 0) return html`<p>No dataset is listed. A token shows its own.</p>`
   const item = ({ name, title }: ReferenceEntry) =>
     html`<li>
       <a href="${link(`/docs/${name}`)}"><code>/v1/${name}</code></a> ${title}
     </li>`
-  return html`<section>
-    <h2 id="datasets">Datasets</h2>
-    ${
-      datasets.length === 0
-        ? html`<p>No dataset is listed. A token shows its own.</p>`
-        : html`<ul class="datasets">
-            ${datasets.map(item)}
-          </ul>`
-    }
-  </section>`
+  return html`<ul>
+    ${datasets.map(item)}
+  </ul>`
 }

@@ -3,8 +3,8 @@ import type { Html } from '../html.js'
 import { inline } from './markdown.js'
 import { partAt, partsAt, refName, textAt, valuesAt } from './parts.js'
 import type { Part } from './parts.js'
-import { partsTable } from './parts-table.js'
-import type { TableRow } from './parts-table.js'
+import { marked, partsTable } from './parts-table.js'
+import type { Cell, TableRow } from './parts-table.js'
 
 /** Longer lists of values are folded. */
 const valuesShown = 12
@@ -15,11 +15,13 @@ export function schemaId(name: string): string {
 }
 
 /** What values a schema allows, in a few words; schemas with a name become links. */
-export function typeText(schema: Part): readonly (Html | string)[] {
+export function typeText(schema: Part): Cell {
   const name = refName(schema)
   if (name !== '') return [html`<a href="#${schemaId(name)}">${name}</a>`]
   if (Array.isArray(schema['anyOf'])) return joined(partsAt(schema, 'anyOf').map(typeText))
-  if (Array.isArray(schema['enum'])) return [valueList(valuesAt(schema, 'enum').map(String))]
+  if (Array.isArray(schema['enum'])) {
+    return [valueList(valuesAt(schema, 'enum').map(String)), limitsText(schema)]
+  }
   if (schema['const'] !== undefined) return [html`<code>${String(schema['const'])}</code>`]
   const types = [schema['type']].flat().map(String)
   const texts = types.map((type) =>
@@ -28,7 +30,7 @@ export function typeText(schema: Part): readonly (Html | string)[] {
   return [...joined(texts), limitsText(schema)]
 }
 
-function joined(choices: readonly (readonly (Html | string)[])[]): readonly (Html | string)[] {
+function joined(choices: readonly Cell[]): Cell {
   return choices.flatMap((choice, index) => (index === 0 ? choice : [' or ', ...choice]))
 }
 
@@ -36,7 +38,7 @@ function valueList(values: readonly string[]): Html {
   const codes = values.map((value) => html`<code>${value}</code> `)
   if (values.length <= valuesShown) return html`${codes}`
   return html`<details>
-    <summary>one of ${values.length}</summary>
+    <summary>${values.length} values</summary>
     ${codes}
   </details>`
 }
@@ -59,12 +61,15 @@ function limitsText(schema: Part): string {
 
 /** A schema as a table of its fields, or in words where it has none. */
 export function schemaTable(name: string, schema: Part): Html {
-  const id = schemaId(name)
-  const fields = fieldsOf(schema, '')
+  const labelId = schemaId(name)
   const choices = partsAt(partAt(schema, 'items'), 'anyOf')
-  if (choices.length > 0) return choiceTable(id, choices)
-  if (fields.length === 0) return html`<p>${typeText(schema)}</p>`
-  return partsTable({ labelId: id, headings: ['Field', 'Type', 'Description'], rows: fields })
+  if (choices.length > 0) return choiceTable(labelId, choices)
+  const rows = fieldsOf(schema, '')
+  if (rows.length === 0) return html`<p>${typeText(schema)}</p>`
+  const headings = ['Field', 'Type', 'Description']
+  if (rows.some(({ cells }) => cells[1]?.length)) return partsTable({ labelId, headings, rows })
+  const short = rows.map(({ name, cells }) => ({ name, cells: cells.slice(0, 1) }))
+  return partsTable({ labelId, headings: headings.slice(0, 2), rows: short })
 }
 
 /** A list of objects of several kinds: a row for each kind. */
@@ -89,19 +94,27 @@ function choiceTable(id: string, choices: readonly Part[]): Html {
 function fieldsOf(schema: Part, prefix: string): readonly TableRow[] {
   const properties = partAt(schema, 'properties')
   const required = valuesAt(schema, 'required')
+  const markOf = (name: string) => (required.includes(name) ? '' : 'optional')
   return Object.keys(properties).flatMap((key) => {
     const field = partAt(properties, key)
     const name = `${prefix}${key}`
-    const isRequired = required.includes(key)
     const inside = insideOf(field)
     return [
       {
-        name: [html`<code>${name}</code>`, isRequired ? html` <small>always</small>` : ''],
-        cells: [inside?.text ?? typeText(field), inline(descriptionOf(field))],
+        name: [html`<code>${name}</code>`, marked(markOf(key))],
+        cells: [inside?.text ?? typeText(field), fieldText(field)],
       },
       ...(inside ? fieldsOf(inside.schema, `${name}${inside.suffix}.`) : []),
     ]
   })
+}
+
+/** The description of a field, with its unit. */
+export function fieldText(field: Part): Cell {
+  const unit = textAt(field, 'x-unit')
+  const texts = [textAt(field, 'description'), unit === '' ? '' : `Unit: ${unit}.`]
+  const text = texts.filter((each) => each !== '').join('. ')
+  return text === '' ? [] : inline(text)
 }
 
 interface Inside {
@@ -118,10 +131,4 @@ function insideOf(field: Part): Inside | null {
   if (hasFields(items)) return { schema: items, suffix: '[]', text: ['list of objects'] }
   const choice = partsAt(field, 'anyOf').find(hasFields)
   return choice ? { schema: choice, suffix: '', text: ['object or null'] } : null
-}
-
-function descriptionOf(field: Part): string {
-  const unit = textAt(field, 'x-unit')
-  const texts = [textAt(field, 'description'), unit === '' ? '' : `Unit: ${unit}.`]
-  return texts.filter((text) => text !== '').join('. ')
 }
