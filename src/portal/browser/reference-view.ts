@@ -26,7 +26,11 @@ export function startReference(): void {
     const forget = await showOwn(path + search, ownToken() ?? '')
     forget.focus()
   }
-  fill(foldedTokenForm(words.referencePublic, () => void taken()))
+  fill(
+    foldedTokenForm(words.referencePublic, () => {
+      void taken()
+    }),
+  )
 }
 
 /** Returns the button that leads back to the public page. */

@@ -69,7 +69,7 @@ function parameterRow(parameter: Part): TableRow {
 function filtersNote({ filters }: Operation): Html | null {
   if (filters.length === 0) return null
   return html`<p>
-    Filters: <a href="#filters">${filters.length} columns</a> as <code>column=operator.value</code>.
+    Filters: <a href="#columns">${filters.length} columns</a> as <code>column=operator.value</code>.
   </p>`
 }
 

@@ -3,7 +3,7 @@ import type { Part } from './parts.js'
 
 /** An operation of the document with its references resolved one level deep. */
 export interface Operation {
-  /** Unique in the document and safe in a URL. */
+  /** Unique on a page and safe in a URL. */
   readonly id: string
   /** In capital letters. */
   readonly method: string
@@ -53,7 +53,7 @@ function operationOf(document: Part, part: Part): Omit<Operation, 'method' | 'pa
   const parameters = partsAt(part, 'parameters').map((each) => resolved(document, each))
   const responses = partAt(part, 'responses')
   return {
-    id: textAt(part, 'operationId'),
+    id: `operation-${textAt(part, 'operationId')}`,
     summary: textAt(part, 'summary'),
     description: textAt(part, 'description'),
     needsToken: part['security'] === undefined,

@@ -111,10 +111,11 @@ function fieldsOf(schema: Part, prefix: string): readonly TableRow[] {
 
 /** The description of a field, with its unit. */
 export function fieldText(field: Part): Cell {
+  const description = textAt(field, 'description')
   const unit = textAt(field, 'x-unit')
-  const texts = [textAt(field, 'description'), unit === '' ? '' : `Unit: ${unit}.`]
-  const text = texts.filter((each) => each !== '').join('. ')
-  return text === '' ? [] : inline(text)
+  if (unit === '') return description === '' ? [] : inline(description)
+  const start = description === '' ? '' : `${description.replace(/\.$/, '')}. `
+  return inline(`${start}Unit: ${unit}.`)
 }
 
 interface Inside {
