@@ -35,15 +35,11 @@ export function startReference(): void {
 
 /** Returns the button that leads back to the public page. */
 async function showOwn(path: string, token: string): Promise<HTMLButtonElement> {
-  const answer = await askFor(
-    path,
-    token,
-    { headers: { Accept: 'text/html' } },
-    async (response) => ({
-      kind: 'page' as const,
-      page: new DOMParser().parseFromString(await response.text(), 'text/html'),
-    }),
-  )
+  // Without `Accept: text/html`, a refusal comes as JSON.
+  const answer = await askFor(path, token, {}, async (response) => ({
+    kind: 'page' as const,
+    page: new DOMParser().parseFromString(await response.text(), 'text/html'),
+  }))
   const forget = button(words.forget, () => {
     forgetToken()
     location.reload()
