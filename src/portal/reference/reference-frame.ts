@@ -23,11 +23,11 @@ export interface Section {
 export function trail({ words, link }: PageContext, dataset: string | null): Html {
   const { reference, datasets } = words.navigation
   const here = (text: string) => html`<li><span aria-current="page">${text}</span></li>`
+  const there = (to: string, text: string) => html`<li><a href="${link(to)}">${text}</a></li>`
+  const pages = dataset === null ? here(reference) : [there('/docs', reference), here(dataset)]
   return html`<nav class="trail" aria-label="${words.trail}">
     <ol>
-      <li><a href="${link('/')}">${datasets}</a></li>
-      ${dataset === null ? here(reference) : html`<li><a href="${link('/docs')}">${reference}</a></li>`}
-      ${dataset === null ? null : here(dataset)}
+      ${there('/', datasets)}${pages}
     </ol>
   </nav>`
 }
@@ -80,7 +80,7 @@ export function operationsOn(
   return { id: 'operations', title, content: html`${content}`, operations }
 }
 
-/** The schemas, errors and headers that these operations refer to, but for those shown elsewhere. */
+/** The schemas that these operations refer to, but for those shown elsewhere, errors and headers. */
 export function sharedSections(
   document: Part,
   operations: readonly Operation[],

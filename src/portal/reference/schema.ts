@@ -124,7 +124,7 @@ interface Inside {
   readonly text: readonly string[]
 }
 
-/** The object in a field, in its list or beside null, whose fields are shown as rows of their own. */
+/** The object in a field, in its list or beside null: its fields are rows of their own. */
 function insideOf(field: Part): Inside | null {
   const hasFields = (schema: Part) => Object.keys(partAt(schema, 'properties')).length > 0
   if (hasFields(field)) return { schema: field, suffix: '', text: ['object'] }
