@@ -80,7 +80,7 @@ export function operationsOn(
   return { id: 'operations', title, content: html`${content}`, operations }
 }
 
-/** The schemas that these operations refer to, but for those shown elsewhere, errors and headers. */
+/** The schemas of these operations that are not shown elsewhere, their errors and headers. */
 export function sharedSections(
   document: Part,
   operations: readonly Operation[],
