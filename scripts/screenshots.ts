@@ -52,7 +52,7 @@ function shotsWith(token: string): readonly Shot[] {
     ['analyse', `${financials}${byYear}`, desktop, 'light', analysis],
     ['columns', financials, desktop, 'light', search],
     ['snippets', financials, desktop, 'light', python],
-    ['reference', '/docs', desktop, 'light', operations],
+    ['reference', '/docs/financials?lang=en#operation-financials_rows', desktop, 'light'],
     ['usage', '/usage?lang=en', desktop, 'light', usage],
   ]
 }
@@ -80,10 +80,6 @@ async function python(page: Page): Promise<void> {
   await tab.evaluate((element) => {
     element.scrollIntoView()
   })
-}
-
-async function operations(page: Page): Promise<void> {
-  await page.locator('.opblock').first().waitFor()
 }
 
 async function search(page: Page): Promise<void> {

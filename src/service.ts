@@ -65,7 +65,7 @@ export interface Service extends Admission {
   /** The public offer: it needs no token and reads no data. */
   readonly showcase: (language: Language) => Showcase
   /** The datasets of the API reference: those of the token, or the listed ones without a token. */
-  readonly reference: (context: RequestContext) => Promise<Reference>
+  readonly reference: (context: RequestContext) => Reference
   /** Makes the guides for every plan ahead of the first caller; `report` receives failures. */
   readonly prepare: (signal: AbortSignal, report: (failure: GuideFailure) => void) => Promise<void>
 }
@@ -126,7 +126,7 @@ export function createService(parts: ServiceParts): Service {
     account: async ({ principal, catalog, limits }) =>
       describeAccount(control, principal, catalog, limits.rate, now()),
     showcase: (language) => showcaseOf(parts.catalog(), language),
-    reference: async (context) => {
+    reference: (context) => {
       const caller = context.authorization === undefined ? null : admission.admit(context, 1)
       if (!caller) admission.admitAnonymous(context.address)
       const catalog = caller?.catalog ?? parts.catalog()

@@ -5,12 +5,14 @@ import type { LiveCatalog, Serving } from '../catalog/live/live-catalog.js'
 import { rootPath } from '../config.js'
 import type { Config } from '../config.js'
 import type { Engine } from '../engine/engine.js'
+import { openApiDocument } from '../http/openapi/document.js'
 import { buildServer } from '../http/server.js'
 import type { Door } from '../http/server.js'
 import { addMcp } from '../mcp/mcp-routes.js'
 import { protocolServer } from '../mcp/protocol-server.js'
 import { readAssets } from '../portal/assets.js'
 import { addPortal, sendMissingPage } from '../portal/portal-routes.js'
+import type { PortalParts } from '../portal/portal-routes.js'
 import type { Service } from '../service.js'
 import { examplePath } from '../service/first-questions.js'
 import type { CleanupStack } from './cleanup-stack.js'
@@ -40,10 +42,13 @@ const answerMs = 1000
 /** The HTTP server with REST, MCP and the portal. It does not listen yet. */
 export function openServer(parts: ServerParts): FastifyInstance {
   const { config, cleanup, service, live, engine, logger } = parts
-  const portal = {
+  const root = rootPath(config.publicUrl)
+  const portal: Omit<PortalParts, 'contextOf'> = {
     showcase: service.showcase,
     admitVisitor: service.admitAnonymous,
-    firstPath: (dataset: string) => firstPath(live.serving, dataset),
+    firstPath: (dataset) => firstPath(live.serving, dataset),
+    reference: service.reference,
+    openApi: (datasets) => openApiDocument(datasets, root),
     assets: readAssets(parts.portalFolder ?? null),
     publicUrl: config.publicUrl,
   }
@@ -52,11 +57,11 @@ export function openServer(parts: ServerParts): FastifyInstance {
     logger,
     trustProxy: config.trustProxy,
     corsOrigins: config.corsOrigins,
-    root: rootPath(config.publicUrl),
+    root,
     doors: [
       mcpDoor(parts),
-      (app) => {
-        addPortal(app, portal)
+      (app, { contextOf }) => {
+        addPortal(app, { ...portal, contextOf })
       },
     ],
     sendMissingPage: (request, reply) => sendMissingPage(portal, request, reply),

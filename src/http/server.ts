@@ -9,7 +9,6 @@ import { methodAdvice } from '../query/common-mistakes.js'
 import { closeIfUnread, readBody, requireSmallBody } from './body.js'
 import { addCompression } from './compression.js'
 import { addCors } from './cors.js'
-import { addDocs } from './docs-route.js'
 import { answerBrokenRequest, nothingHere, sendError } from './error-answers.js'
 import { addReference } from './openapi-route.js'
 import { limitHeaders, contextOf } from './request-context.js'
@@ -66,7 +65,6 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   const methods = collectMethods(app)
   addRoutes(app, parts)
   addReference(app, parts)
-  addDocs(app, parts)
   for (const addDoor of parts.doors) addDoor(app, { contextOf, readBody })
   refuseOtherMethods(app, methods)
   if (parts.corsOrigins.length > 0) addCors(app, parts.corsOrigins)

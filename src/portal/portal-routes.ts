@@ -1,26 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Language } from '../config.js'
 import { curlCommand } from '../service/client-texts.js'
-import { contentTag, matchesTag } from '../service/entity-tag.js'
 import type { ShownDataset, Showcase } from '../service/showcase.js'
-import type { Assets } from './assets.js'
 import { datasetPage } from './dataset-page.js'
 import type { Trial } from './dataset-page.js'
 import { homePage } from './home-page.js'
 import { missingPage } from './missing-page.js'
 import { pageContextOf } from './page-context.js'
 import type { PageContext } from './page-context.js'
+import { addReference } from './reference/reference-routes.js'
+import type { ReferenceParts } from './reference/reference-routes.js'
+import { reading, sendPage } from './send-page.js'
 import { usagePage } from './usage-page.js'
 
-export interface PortalParts {
-  readonly showcase: (language: Language) => Showcase
+export interface PortalParts extends ReferenceParts {
   /** Counts a request without a token against its address. @throws rate_limit_exceeded */
   readonly admitVisitor: (address: string) => void
   /** The path and query of a first question that the demo token can ask. */
   readonly firstPath: (dataset: string) => string
-  readonly assets: Assets
-  /** The public address; null = the address of the request. */
-  readonly publicUrl: string | null
 }
 
 /** Renders a page; null = not found. */
@@ -29,18 +25,6 @@ type MakePage = (context: PageContext, request: FastifyRequest) => string | null
 interface DatasetParams {
   readonly dataset: string
 }
-
-/** Only the portal's own files are loaded, and no other site learns of the visit. */
-const pageHeaders = {
-  'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-  'Referrer-Policy': 'no-referrer',
-  'Cache-Control': 'no-cache',
-  Vary: 'Accept-Language',
-} as const
-
-const reading = ['GET', 'HEAD']
 
 /** Adds the portal: pages for people that show public datasets only. */
 export function addPortal(app: FastifyInstance, parts: PortalParts): void {
@@ -71,12 +55,13 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
       : null
   })
   addPage('/usage', usagePage)
+  addReference(app, parts)
   addAssets(app, parts)
 }
 
 /** Sends the 404 page to a browser. Returns false if the request does not ask for a page. */
 export function sendMissingPage(
-  { assets, publicUrl, admitVisitor }: PortalParts,
+  { assets, publicUrl, admitVisitor }: Pick<PortalParts, 'assets' | 'publicUrl' | 'admitVisitor'>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): boolean {
@@ -119,19 +104,4 @@ function trialOf(
   const [, query = ''] = hasDemo ? firstPath(name).split('?', 2) : []
   const url = `${base}/v1/${name}${query === '' ? '' : `?${query}`}`
   return { token, query, line: curlCommand(url, token ?? 'YOUR_TOKEN') }
-}
-
-function sendPage(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { language }: PageContext,
-  page: string,
-): FastifyReply {
-  const tag = contentTag(page)
-  void reply.headers(pageHeaders).header('Content-Language', language)
-  if (reply.statusCode === 200) {
-    void reply.header('ETag', tag)
-    if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
-  }
-  return reply.type('text/html; charset=utf-8').send(page)
 }

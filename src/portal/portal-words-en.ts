@@ -220,6 +220,11 @@ export const englishWords = {
   measuresOf: 'Measures',
   groupsOf: 'Groups',
 
+  trail: 'Breadcrumb',
+  referenceText: 'Every path, parameter, column, answer and error of the REST interface.',
+  referencePublic: 'Public datasets.',
+  referenceOwn: 'Datasets of your own token.',
+
   usage: 'Your usage',
   usageText:
     'Enter your token to see its plans and usage. It is kept in this tab only, until the tab is ' +

@@ -14,7 +14,17 @@ export interface Reference {
   /** Within one catalog, equal keys mean equal references. */
   readonly catalog: Catalog
   readonly key: string
-  readonly datasets: readonly ReferenceDataset[]
+  readonly datasets: readonly ReferenceEntry[]
+}
+
+export interface ReferenceEntry extends Pick<
+  Dataset,
+  'name' | 'title' | 'description' | 'source' | 'listed'
+> {
+  /** The demo token sees a subset of it. */
+  readonly hasDemo: boolean
+  /** Reads the first row that the audience sees; others read nothing. */
+  readonly describe: () => Promise<ReferenceDataset>
 }
 
 export interface ReferenceDataset extends Pick<
@@ -40,12 +50,12 @@ interface View {
  * The datasets of a principal. For null: the datasets with `listed: true`, with values of the
  * public demo subset only.
  */
-export async function referenceFor(
+export function referenceFor(
   principal: Principal | null,
   catalog: Catalog,
   descriptions: Descriptions,
   signal: AbortSignal,
-): Promise<Reference> {
+): Reference {
   const views = principal
     ? accessibleDatasets(principal, catalog).map((access) => ({
         dataset: access.dataset,
@@ -54,22 +64,20 @@ export async function referenceFor(
       }))
     : listedViews(catalog)
   const client = principal?.id ?? 'visitors'
-  const datasets: ReferenceDataset[] = []
-  for (const { dataset, version, access } of views) {
-    const sample = access
-      ? await descriptions.sample(access, {
-          signal,
-          client,
-          timeLimit: timeLimit(dataset.timeoutMs),
-        })
+  const sample = ({ dataset, access }: View) =>
+    access
+      ? descriptions.sample(access, { signal, client, timeLimit: timeLimit(dataset.timeoutMs) })
       : new Map<string, string>()
-    datasets.push(shown({ dataset, version, access }, sample))
-  }
   const keys = views.map((view) => [
     view.dataset.name,
     view.access?.key ?? null,
     hasAggregates(view),
   ])
+  const datasets = views.map((view) => ({
+    ...view.dataset,
+    hasDemo: view.dataset.demo !== null,
+    describe: async () => shown(view, await sample(view)),
+  }))
   return { catalog, key: JSON.stringify(keys), datasets }
 }
 

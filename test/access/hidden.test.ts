@@ -65,6 +65,7 @@ async function restAnswers(world: World, token: string, dataset: string): Promis
     '/v1/',
     '/v1/account',
     '/openapi.json',
+    `/docs/${dataset}`,
     `${path}/schema`,
     path,
     ...['json', 'ndjson', 'csv', 'parquet'].map((format) => `${path}?id=gte.0&format=${format}`),
@@ -156,6 +157,8 @@ await t.test('no answer of any door holds a hidden name or value', async (t) => 
     '/datasets/free',
     '/usage',
     '/docs',
+    '/docs/sales',
+    '/docs/free',
     '/openapi.json',
   ]) {
     for (const headers of [{}, { 'accept-language': 'ru' }]) {

@@ -217,7 +217,7 @@ await t.test('pages and documents are counted by address; health is not', async 
   const world = await startRates(t, '127.0.0.0/8')
   const from = (url: string, address: string, headers = {}) =>
     world.get(url, undefined, { headers: { 'x-forwarded-for': address, ...headers } })
-  const paths = ['/', '/docs', '/openapi.json', '/datasets/one', '/docs/start.js']
+  const paths = ['/', '/docs', '/openapi.json', '/datasets/one', '/docs/one']
   let asked = 0
   t.same(
     await statuses(() => from(paths[asked++ % paths.length] ?? '', '192.0.2.7'), 600),

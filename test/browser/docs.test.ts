@@ -1,74 +1,166 @@
-import { chromium } from 'playwright-core'
+import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { listen } from '../support/answers.js'
 import { startShipped } from '../support/shipped.js'
+import { startWorld } from '../support/world.js'
+import { builtPortal, listen, startChromium, tabTo, visit } from './fixtures/chromium.js'
 
-const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
-  args: ['--no-sandbox'],
-})
-t.teardown(() => browser.close())
+const wireBytesMax = 300 * 1024
+const desk = { width: 1440, height: 900 }
+const phone = { width: 390, height: 844 }
 
-const patienceMs = 60_000
+const browser = await startChromium(t)
+const portalFolder = await builtPortal(t)
+const shipped = await startShipped(t, { portalFolder })
+const base = await listen(shipped)
 
-interface Visit {
-  readonly page: Page
-  /** What the page complained of, and what it asked of anybody else. */
-  readonly complaints: string[]
+async function violations(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source)
+  const { violations: found } = (await page.evaluate('axe.run()')) as axe.AxeResults
+  return found.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${String(target)}`))
 }
 
-/** Opens the reference and waits until its operations are there. */
-async function visit(base: string, options = {}): Promise<Visit> {
-  const page = await browser.newPage(options)
-  page.setDefaultTimeout(patienceMs)
-  const complaints: string[] = []
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
-  })
-  page.on('pageerror', (error) => complaints.push(error.message))
-  page.on('request', (request) => {
-    if (!/^data:/.test(request.url()) && !request.url().startsWith(base)) {
-      complaints.push(request.url())
+/** Each pair of scheme, language and width is among them. */
+const looks = [
+  { colorScheme: 'light', lang: 'en', viewport: desk },
+  { colorScheme: 'dark', lang: 'ru', viewport: desk },
+  { colorScheme: 'light', lang: 'ru', viewport: phone },
+  { colorScheme: 'dark', lang: 'en', viewport: phone },
+] as const
+
+await t.test('nobody is shut out: axe finds nothing, in every look', async (t) => {
+  for (const { lang, ...look } of looks) {
+    for (const path of ['/docs', '/docs/financials']) {
+      const { page, complaints } = await visit(browser, `${base}${path}?lang=${lang}`, look)
+      const name = [path, lang, look.colorScheme, look.viewport.width].join()
+      for (const folded of await page.locator('summary').all()) await folded.click()
+      t.same(await violations(page), [], name)
+      const width = await page.evaluate('document.documentElement.scrollWidth')
+      t.equal(width, look.viewport.width, `nothing sticks out: ${name}`)
+      t.same(complaints, [], name)
+      await page.context().close()
     }
-  })
-  await page.goto(`${base}/docs`)
-  await page.waitForSelector('.opblock')
-  return { page, complaints }
-}
-
-const pageOfRows = '#operations-financials-financials_rows'
-
-await t.test('a visitor tries a dataset out with the demo token, filter filled in', async (t) => {
-  const base = `http://127.0.0.1:${await listen(await startShipped(t))}`
-  const { page, complaints } = await visit(base, { viewport: { width: 390, height: 844 } })
-  await page.click(`${pageOfRows} .opblock-summary-control`)
-  await page.click(`${pageOfRows} .try-out__btn`)
-  t.equal(await page.locator(`${pageOfRows} tr[data-param-in=query]`).count(), 131 + 5)
-  const answer = page.waitForResponse((response) => response.url().includes('/v1/financials?'))
-  await page.click(`${pageOfRows} .execute`)
-  t.match(await (await answer).json(), { data: [{ inn: '0261012138' }] })
-  await page.waitForSelector(`${pageOfRows} .live-responses-table`)
-  const width = await page.evaluate('document.documentElement.scrollWidth')
-  t.equal(width, 390, 'nothing stands out of a phone')
-  t.same(complaints, [], 'its own policy lets it do all it does')
+  }
 })
 
-await t.test('whoever authorizes sees the datasets of their own token', async (t) => {
-  const world = await startShipped(t)
-  const base = `http://127.0.0.1:${await listen(world)}`
-  const { token } = world.subscribe(['procurement:pro'])
-  const { page, complaints } = await visit(base, { colorScheme: 'dark' })
-  t.equal(await page.locator('html.dark-mode').count(), 1)
-  const financials = page.locator(pageOfRows)
-  t.equal(await financials.count(), 1)
-  await page.click('.auth-wrapper .authorize')
-  await page.click('.modal-ux button:text-is("Logout")')
-  await page.fill('.modal-ux input', token)
-  await page.click('.modal-ux button:text-is("Authorize")')
-  await financials.waitFor({ state: 'detached' })
-  t.equal(await page.locator('#operations-procurement-procurement_rows').count(), 1)
-  await page.click('.modal-ux button:text-is("Logout")')
-  await financials.waitFor()
+await t.test('the page and all its files are few bytes, from this server alone', async (t) => {
+  for (const path of ['/docs', '/docs/financials', '/docs/procurement']) {
+    const { page, requests } = await visit(browser, base + path)
+    await page.waitForLoadState('load')
+    const bytes = Number(
+      await page.evaluate(
+        'performance.getEntries().reduce((sum, { transferSize = 0 }) => sum + transferSize, 0)',
+      ),
+    )
+    t.ok(bytes > 10_000 && bytes <= wireBytesMax, `${path}: ${bytes} bytes on the wire`)
+    t.same(
+      requests.filter((url) => !url.startsWith(base) && !url.startsWith('data:')),
+      [],
+    )
+    await page.context().close()
+  }
+})
+
+await t.test('it is read without a script', async (t) => {
+  const { page } = await visit(browser, `${base}/docs/financials`, { javaScriptEnabled: false })
+  t.match(await page.locator('#operation-financials_rows').innerText(), 'GET /v1/financials')
+  await page.getByRole('link', { name: 'POST /v1/financials/query' }).click()
+  t.match(page.url(), '#operation-financials_query')
+  t.equal(await page.getByRole('button').count(), 0, 'no button that does nothing')
+  await page.getByRole('link', { name: 'Errors' }).first().click()
+  t.match(await page.locator('#errors + div').innerText(), 'row_quota_exceeded')
+})
+
+/** Ends when the long table is scrolled; the test's own patience is its limit. */
+const scrolledFar = `new Promise((resolve) => {
+  const look = () =>
+    document.querySelector('.tall').scrollTop > 1000 ? resolve() : requestAnimationFrame(look)
+  look()
+})`
+
+await t.test('the keyboard alone finds a dataset, copies a command and goes back', async (t) => {
+  const permissions = ['clipboard-read', 'clipboard-write']
+  const { page, complaints } = await visit(browser, `${base}/docs`, { permissions })
+  await tabTo(t, page, 'Skip to content', 1)
+  await page.keyboard.press('Enter')
+  await tabTo(t, page, '/v1/financials', 20)
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/docs/financials')
+  await tabTo(t, page, 'GET /v1/financials/top', 20)
+  await page.keyboard.press('Enter')
+  t.match(page.url(), '#operation-financials_top')
+  await tabTo(t, page, 'Copy', 2)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  const command = String(await page.evaluate('navigator.clipboard.readText()'))
+  t.match(command, /^curl -H 'Authorization: Bearer das_demo_opendata' .*\/top\?by=-year/)
+  await tabTo(t, page, '131 values', 2)
+  await page.keyboard.press('Enter')
+  t.equal(await page.locator('details[open]').count(), 1)
+  const wide = page.getByRole('region', { name: 'financials.Row' })
+  await wide.focus()
+  await page.keyboard.press('End')
+  await page.evaluate(scrolledFar)
+  for (const name of ['API reference', 'Datasets']) {
+    const back = page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link', { name })
+    await back.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+  }
+  await page.waitForURL(`${base}/`)
   t.same(complaints, [])
+})
+
+const plans = '{p: {rows_per_month: 10, history: all, price_rub: 0}}'
+
+const registry = `
+datasets:
+  open: {title: Open title, files: data/open.parquet, listed: true, plans: ${plans}}
+  closed: {title: Closed title, files: data/closed.parquet, plans: ${plans}}
+`
+
+// Guarantee: a token is sent in a header only; no address holds it.
+await t.test('whoever enters a token reads about its own datasets', async (t) => {
+  const files = {
+    'data/open.parquet': 'SELECT 1 AS id',
+    'data/closed.parquet': 'SELECT 7 AS closed_column',
+  }
+  const world = await startWorld(t, { files, registry, portalFolder })
+  const { token } = world.subscribe(['closed:p'])
+  const own = await listen(world)
+  const { page, complaints, requests } = await visit(browser, `${own}/docs`)
+  const heading = (name: string) => page.getByRole('link', { name: `/v1/${name}` })
+  await heading('open').waitFor()
+  t.equal(await heading('closed').count(), 0)
+  await page.getByRole('button', { name: 'Use your own token' }).click()
+  await page.getByLabel('Token').fill('das_live_unknown')
+  await page.keyboard.press('Enter')
+  await page.getByText('This token is unknown').waitFor()
+  await page.getByLabel('Token').fill(token)
+  await page.keyboard.press('Enter')
+  await page.getByText('Datasets of your own token').waitFor()
+  t.equal(await page.evaluate('document.activeElement.textContent'), 'Forget the token')
+  t.equal(await heading('open').count(), 0)
+  await heading('closed').click()
+  await page.getByText('closed_column', { exact: true }).first().waitFor()
+  t.equal(await page.title(), 'closed · API reference')
+  await page.getByRole('button', { name: 'Copy' }).first().waitFor()
+  await page.reload()
+  await page.getByText('Datasets of your own token').waitFor()
+  t.same(await violations(page), [])
+  t.same(
+    requests.filter((url) => url.includes(token)),
+    [],
+  )
+  await page.goto(`${own}/docs/open`)
+  await page.getByText('This token gives no access here').waitFor()
+  t.match(await page.getByRole('heading', { level: 1 }).innerText(), '/v1/open', 'still public')
+  await page.goto(`${own}/docs`)
+  await page.getByRole('button', { name: 'Forget the token' }).click()
+  await heading('open').waitFor()
+  t.equal(await heading('closed').count(), 0)
+  t.same(
+    complaints.filter((text) => !/status of 40[14]/.test(text)),
+    [],
+  )
 })

@@ -1,6 +1,10 @@
 import type { Caller, Service, RequestContext } from '../../src/service.js'
 
-const fail = () => Promise.reject(new Error('SELECT secret FROM read_parquet("/tmp/x.parquet")'))
+const failNow = () => {
+  throw new Error('SELECT secret FROM read_parquet("/tmp/x.parquet")')
+}
+
+const fail = async () => failNow()
 
 const rate = {
   limit: 1,
@@ -36,6 +40,6 @@ export const faultyService: Service = {
   guideDataset: fail,
   account: fail,
   showcase: () => ({ demoToken: null, datasets: [] }),
-  reference: fail,
+  reference: failNow,
   prepare: fail,
 }

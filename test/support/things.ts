@@ -74,8 +74,9 @@ prompts:
 export function startThings(
   t: Test,
   settings: NonNullable<WorldOptions['settings']> = {},
+  more: Pick<WorldOptions, 'portalFolder'> = {},
 ): Promise<World> {
-  return startWorld(t, { files, registry, settings })
+  return startWorld(t, { files, registry, settings, ...more })
 }
 
 export const demoToken = 'das_demo_things'

@@ -1,7 +1,10 @@
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { isError, listen, requestText, sendOne, sendRaw } from '../../support/answers.js'
@@ -312,11 +315,14 @@ await t.test(
 // Guarantee: requests of one connection are worked on one after another, so that of a client that
 // hangs up nothing goes on: no query, no charge, no place among the exports.
 await t.test('who sends many requests at once and hangs up leaves nothing behind', async (t) => {
-  const world = await startThings(t)
+  const portalFolder = mkdtempSync(join(tmpdir(), 'das-portal-'))
+  t.teardown(() => rmSync(portalFolder, { recursive: true }))
+  writeFileSync(join(portalFolder, 'large.js'), '/'.repeat(1_500_000))
+  const world = await startThings(t, {}, { portalFolder })
   const { token } = world.subscribe(['things:pro'])
   const port = await listen(world)
   const headers = { Authorization: `Bearer ${token}`, Connection: 'keep-alive' }
-  const large = requestText('GET /docs/swagger-ui-bundle.js', headers)
+  const large = requestText('GET /assets/large.js', headers)
   const exported = requestText('GET /v1/things/export', headers)
   const socket = connect({ host: '127.0.0.1', port })
   socket.pause()

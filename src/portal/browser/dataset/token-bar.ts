@@ -1,8 +1,7 @@
-import { ask } from '../ask-page.js'
 import { button, element } from '../element.js'
 import { words } from '../page-words.js'
-import { refusalText } from '../refusal-text.js'
-import { forgetToken, keepToken, ownToken } from '../tab-store.js'
+import { forgetToken, ownToken } from '../tab-store.js'
+import { foldedTokenForm, tokenForm } from '../token-form.js'
 
 /** Shows which token is used, and changes it. `changed` is called after a change. */
 export function tokenBar(hasDemo: boolean, changed: () => void): HTMLElement {
@@ -13,52 +12,6 @@ export function tokenBar(hasDemo: boolean, changed: () => void): HTMLElement {
     })
     return element('p', { class: 'line' }, words.withOwn, forget)
   }
-  const form = tokenForm(changed)
-  form.hidden = hasDemo
-  if (!hasDemo) return element('div', {}, element('p', {}, words.noToken), form)
-  const own = button(
-    words.useOwn,
-    () => {
-      form.hidden = !form.hidden
-      own.setAttribute('aria-expanded', String(!form.hidden))
-      if (!form.hidden) form.querySelector('input')?.focus()
-    },
-    { 'aria-expanded': 'false' },
-  )
-  return element('div', {}, element('p', { class: 'line' }, words.withDemo, own), form)
-}
-
-/** Takes a token if the service knows it. */
-function tokenForm(changed: () => void): HTMLFormElement {
-  const input = element('input', {
-    type: 'password',
-    autocomplete: 'off',
-    spellcheck: 'false',
-    required: true,
-  })
-  const status = element('span', { role: 'status', class: 'status' })
-  const form = element(
-    'form',
-    { class: 'line' },
-    element('label', { class: 'line' }, words.token, input),
-    element('button', {}, words.useToken),
-    status,
-  )
-  const take = async (token: string) => {
-    status.classList.remove('error')
-    status.textContent = words.running
-    const answer = await ask('/v1/account', token)
-    if (answer.kind === 'refused') {
-      status.classList.add('error')
-      status.textContent = refusalText(answer)
-      return
-    }
-    keepToken(token)
-    changed()
-  }
-  form.addEventListener('submit', (event) => {
-    event.preventDefault()
-    void take(input.value.trim())
-  })
-  return form
+  if (hasDemo) return foldedTokenForm(words.withDemo, changed)
+  return element('div', {}, element('p', {}, words.noToken), tokenForm(changed))
 }

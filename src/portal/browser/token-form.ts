@@ -1,0 +1,56 @@
+import { ask } from './ask-page.js'
+import { button, element } from './element.js'
+import { words } from './page-words.js'
+import { refusalText } from './refusal-text.js'
+import { keepToken } from './tab-store.js'
+
+/** A line of text with a button that opens the form. */
+export function foldedTokenForm(text: string, changed: () => void): HTMLElement {
+  const form = tokenForm(changed)
+  form.hidden = true
+  const own = button(
+    words.useOwn,
+    () => {
+      form.hidden = !form.hidden
+      own.setAttribute('aria-expanded', String(!form.hidden))
+      if (!form.hidden) form.querySelector('input')?.focus()
+    },
+    { 'aria-expanded': 'false' },
+  )
+  return element('div', {}, element('p', { class: 'line' }, text, own), form)
+}
+
+/** Takes a token if the service knows it, and keeps it for this tab. */
+export function tokenForm(changed: () => void): HTMLFormElement {
+  const input = element('input', {
+    type: 'password',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    required: true,
+  })
+  const status = element('span', { role: 'status', class: 'status' })
+  const form = element(
+    'form',
+    { class: 'line' },
+    element('label', { class: 'line' }, words.token, input),
+    element('button', {}, words.useToken),
+    status,
+  )
+  const take = async (token: string) => {
+    status.classList.remove('error')
+    status.textContent = words.running
+    const answer = await ask('/v1/account', token)
+    if (answer.kind === 'refused') {
+      status.classList.add('error')
+      status.textContent = refusalText(answer)
+      return
+    }
+    keepToken(token)
+    changed()
+  }
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    void take(input.value.trim())
+  })
+  return form
+}

@@ -1,0 +1,33 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { contentTag, matchesTag } from '../service/entity-tag.js'
+import type { PageContext } from './page-context.js'
+
+/** The methods of a page. */
+export const reading = ['GET', 'HEAD']
+
+/** Only the portal's own files are loaded, and no other site learns of the visit. */
+const pageHeaders = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-cache',
+  Vary: 'Accept-Language',
+} as const
+
+/** Sends a page, or 304 if the client has it; `own` replaces headers that are the same for all. */
+export function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { language }: PageContext,
+  page: string,
+  own: Readonly<Record<string, string>> = {},
+): FastifyReply {
+  const tag = contentTag(page)
+  void reply.headers({ ...pageHeaders, ...own }).header('Content-Language', language)
+  if (reply.statusCode === 200) {
+    void reply.header('ETag', tag)
+    if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
+  }
+  return reply.type('text/html; charset=utf-8').send(page)
+}
