@@ -285,7 +285,7 @@ export class DuckDbEngine implements Engine {
 }
 
 function planOf(size: QuerySize): Piece['plan'] {
-  return size === 'small' ? 'solo' : 'together'
+  return size === 'small' || size === 'lookUp' ? 'solo' : 'together'
 }
 
 function quarantined(): ServiceError {

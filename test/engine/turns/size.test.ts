@@ -29,7 +29,7 @@ await t.test('the size of a query depends on rows, comparisons and key', async (
   const heavy = Array.from({ length: 36 }, () => filter('kind', 'not_in', ...numbers(700))).flat()
 
   await t.test('a page', (t) => {
-    t.equal(sizeOfPage(chooseFiles(little, key)), 'small', 'its one file has few rows')
+    t.equal(sizeOfPage(chooseFiles(little, key)), 'lookUp', 'its one file has few rows')
     t.equal(sizeOfPage(chooseFiles(much, key)), 'byKey')
     t.equal(sizeOfPage(chooseFiles(much, keys)), 'byKey')
     t.equal(sizeOfPage(chooseFiles(much, rare)), 'small', 'until it has read many rows')
@@ -52,7 +52,7 @@ await t.test('the size of a query depends on rows, comparisons and key', async (
   })
 
   await t.test('a count reads every row of its files', (t) => {
-    t.equal(sizeOfCount(chooseFiles(little, key)), 'small')
+    t.equal(sizeOfCount(chooseFiles(little, key)), 'lookUp')
     t.equal(sizeOfCount(chooseFiles(much, key)), 'byKey')
     t.equal(sizeOfCount(chooseFiles(much, rare)), 'large')
     t.equal(sizeOfCount(chooseFiles(withRows(100, 100), rare)), 'small')

@@ -3,13 +3,14 @@ import { timeLimit } from '../../../src/engine/deadline.js'
 import type { QuerySize } from '../../../src/engine/duckdb/turns/turn.js'
 import { NamedTurns, settled } from '../fixtures/named-turns.js'
 
-// Guarantee: a client never holds all places, look-ups have a place of their own, and a client whose
+// Guarantee: a client never holds all places, look-ups have places of their own, and a client whose
 // questions keep timing out goes last (contract 1.5).
 
 const seconds = 1000
 const byKey = { size: 'byKey' } as const
+const lookUp = { size: 'lookUp' } as const
 
-await t.test('large queries of all clients leave one place to look-ups', async (t) => {
+await t.test('large queries of all clients leave one place to small ones', async (t) => {
   for (const slots of [1, 2]) {
     const turns = new NamedTurns(slots, 20)
     const asked = turns.askLarge('a1', 'a2', 'b1', 'c1')
@@ -47,6 +48,20 @@ await t.test('look-ups of one client fill every idle place', async (t) => {
   await Promise.all(asked)
 })
 
+await t.test('look-ups have places beside all others', async (t) => {
+  const turns = new NamedTurns(2, 20)
+  const asked = [...turns.askLarge('a1', 'a2'), turns.ask('a3'), turns.ask('a4')]
+  asked.push(...['b1', 'b2', 'b3'].map((name) => turns.ask(name, lookUp)))
+  await settled()
+  t.strictSame(turns.running, ['a1', 'a3', 'b1', 'b2'])
+  await turns.end('b1')
+  t.strictSame(turns.running, ['a1', 'a3', 'b2', 'b3'])
+  await turns.end('a3')
+  t.strictSame(turns.running, ['a1', 'b2', 'b3', 'a4'])
+  await turns.endAll()
+  await Promise.all(asked)
+})
+
 await t.test('a query that turns out large leaves its place to small ones', async (t) => {
   const turns = new NamedTurns(2, 20)
   const asked = [...turns.askLarge('a1'), turns.ask('b1'), turns.ask('c1')]
@@ -65,27 +80,28 @@ await t.test('a query that turns out large leaves its place to small ones', asyn
   t.strictSame(turns.started, ['a1', 'b1', 'c1'])
 })
 
-await t.test(
-  'work by key that takes long gives way to small work, and runs as large',
-  async (t) => {
-    const turns = new NamedTurns(1, 20)
-    const asked = [...turns.askLarge('a1'), turns.ask('b1', byKey)]
-    await turns.pass(10 * seconds)
-    t.strictSame(turns.running, ['a1', 'b1'], 'it may go on while nothing waits')
-    asked.push(turns.ask('c1'))
-    await turns.pass(30)
-    t.strictSame(turns.running, ['a1', 'c1'])
-    await turns.end('a1')
-    t.strictSame(turns.running, ['c1', 'b1'])
-    await turns.endAll()
-    t.strictSame(await Promise.all(asked), ['a1', 'b1', 'c1'], 'its caller notices nothing')
-    t.strictSame(turns.started, ['a1', 'b1', 'c1', 'b1'])
-  },
-)
+await t.test('work by key that takes long gives way to others, and runs as large', async (t) => {
+  const turns = new NamedTurns(1, 20)
+  const asked = [...turns.askLarge('a1'), turns.ask('b1', byKey)]
+  await turns.pass(10 * seconds)
+  t.strictSame(turns.running, ['a1', 'b1'], 'it may go on while nothing waits')
+  asked.push(turns.ask('c0'))
+  await turns.pass(30)
+  t.strictSame(turns.running, ['a1', 'b1', 'c0'], 'or what waits has other places')
+  await turns.end('c0')
+  asked.push(turns.ask('c1', lookUp))
+  await turns.pass(30)
+  t.strictSame(turns.running, ['a1', 'c1'])
+  await turns.end('a1')
+  t.strictSame(turns.running, ['c1', 'b1'])
+  await turns.endAll()
+  t.strictSame(await Promise.all(asked), ['a1', 'b1', 'c0', 'c1'], 'its caller notices nothing')
+  t.strictSame(turns.started, ['a1', 'b1', 'c0', 'c1', 'b1'])
+})
 
 await t.test('work by key keeps its place where there is one for large work', async (t) => {
   const turns = new NamedTurns(1, 20)
-  const asked = [turns.ask('b1', byKey), turns.ask('c1')]
+  const asked = [turns.ask('b1', byKey), turns.ask('c1', lookUp)]
   await turns.pass(240)
   t.strictSame(turns.running, ['b1'])
   await turns.pass(30)
@@ -99,7 +115,7 @@ await t.test('a client whose work by key often takes long has it run as large', 
   const turns = new NamedTurns(1, 20)
   const asked = [turns.ask('a1', { size: 'large', timeLimit: timeLimit(1000 * seconds) })]
   for (const count of [1, 2, 3]) {
-    asked.push(turns.ask(`b${count}`, byKey), turns.ask(`c${count}`))
+    asked.push(turns.ask(`b${count}`, byKey), turns.ask(`c${count}`, lookUp))
     await turns.pass(300)
     t.strictSame(turns.running, ['a1', `c${count}`])
     await turns.end(`c${count}`)
@@ -215,7 +231,7 @@ await t.test('Retry-After says when a place is likely to be free', async (t) => 
   await turns.pass(10 * seconds)
   await refused('d2', 32)
   const small = turns.ask('e1')
-  await refused('d3', 1, 'byKey')
+  await refused('d3', 1, 'small')
   await turns.endAll()
   await Promise.all([first, small, ...waiting])
   const again = turns.askLarge('a2', 'b2', 'c2')

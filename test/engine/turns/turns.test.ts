@@ -128,7 +128,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('ask'),
       client: fc.constantFrom(...'abc'),
-      size: fc.constantFrom<QuerySize>('small', 'byKey', 'large'),
+      size: fc.constantFrom<QuerySize>('lookUp', 'byKey', 'small', 'large'),
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('end'), pick: fc.nat() }) },
@@ -139,19 +139,25 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** Whether as many run as may, of each size and of each client. */
 function checkPlaces(slots: number, turns: NamedTurns, queued: readonly string[]): void {
   const { running } = turns
+  const isKeyed = (name: string) => ['lookUp', 'byKey'].includes(turns.sizes.get(name) ?? '')
+  const keyed = running.filter(isKeyed).length
+  const others = running.length - keyed
   const large = running.filter((name) => turns.sizes.get(name) === 'large')
   const largeMax = Math.max(slots - 1, 1)
   const ownMax = Math.max(largeMax - 1, 1)
   const ownOf = (name: string) => large.filter((each) => each[0] === name[0]).length
-  if (running.length > Math.max(slots, 2)) throw new Error('more at once than places')
-  if (running.length - large.length > slots) throw new Error('more small ones than places')
+  if (keyed > slots) throw new Error('more by key than places')
+  if (others > Math.max(slots, 2)) throw new Error('more at once than places')
+  if (others - large.length > slots) throw new Error('more small ones than places')
   if (large.length > largeMax) throw new Error('large ones leave no place')
   if (large.some((name) => ownOf(name) > ownMax)) throw new Error('one client holds all')
   const mayStart = (name: string) =>
     turns.sizes.get(name) === 'large'
       ? large.length < largeMax && ownOf(name) < ownMax
-      : running.length - large.length < slots
-  if (running.length < Math.max(slots, 2) && queued.some(mayStart)) throw new Error('an idle place')
+      : others - large.length < slots
+  if (keyed < slots && queued.some(isKeyed)) throw new Error('an idle place by key')
+  const rest = queued.filter((name) => !isKeyed(name))
+  if (others < Math.max(slots, 2) && rest.some(mayStart)) throw new Error('an idle place')
 }
 
 await t.test(

@@ -17,7 +17,8 @@ const searchComparisons = 16
  */
 export function sizeOfPage(choice: Choice): QuerySize {
   if (!areFew(choice) || isSearch(choice)) return 'large'
-  return choice.isByKey && isMuch(costOfFiles(choice.files)) ? 'byKey' : 'small'
+  if (!choice.isByKey) return 'small'
+  return isMuch(costOfFiles(choice.files)) ? 'byKey' : 'lookUp'
 }
 
 /** A count reads every row of the chosen files; without conditions it reads only file metadata. */

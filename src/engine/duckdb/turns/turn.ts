@@ -3,10 +3,16 @@ import type { TimeLimit } from '../../deadline.js'
 import type { ReadOptions } from '../../engine.js'
 
 /**
- * The expected size of a query. `small`: few rows and comparisons, by the file metadata; `byKey`:
- * selects by values of the key, which usually match few rows; `large`: any other query.
+ * The expected size of a query. `lookUp`: selects by values of the key, in files with few rows;
+ * `byKey`: the same in files with many rows; `small`: few rows and comparisons, by the file
+ * metadata; `large`: any other query.
  */
-export type QuerySize = 'small' | 'byKey' | 'large'
+export type QuerySize = 'lookUp' | 'byKey' | 'small' | 'large'
+
+/** Queries that compete for the same slots. */
+export type Lane = 'keyed' | 'small' | 'large'
+
+const lanes = { lookUp: 'keyed', byKey: 'keyed', small: 'small', large: 'large' } as const
 
 /** Stops work by key, which then restarts as large. */
 export class Overrun extends Error {}
@@ -31,6 +37,10 @@ export class Turn {
 
   get signal(): AbortSignal {
     return this.#controller.signal
+  }
+
+  get lane(): Lane {
+    return lanes[this.size]
   }
 
   get ranMs(): number {

@@ -5,13 +5,13 @@ import { DecayingScores } from './decaying.js'
 import { TurnQueue } from './turn-queue.js'
 import type { Waiter } from './turn-queue.js'
 import { Overrun, Turn } from './turn.js'
-import type { QuerySize } from './turn.js'
+import type { Lane, QuerySize } from './turn.js'
 import { untilFree } from './until-free.js'
 
 export interface TurnsOptions {
   /**
-   * How many queries may run at once. Large queries leave one slot free; with a single slot, one
-   * query that is not large may run beside a large one.
+   * How many queries by key may run at once, and beside them so many others. Large queries leave
+   * one slot free; with a single slot, one small query may run beside a large one.
    */
   readonly slots: number
   /** How many requests may wait, over all clients. */
@@ -32,7 +32,7 @@ export interface Held {
   readonly grow: () => Promise<void>
 }
 
-/** Work by key may exceed this time only while no small work of another client waits. */
+/** Work by key may exceed this time only while no work by key of another client waits. */
 const sliceMs = 250
 const watchEveryMs = 25
 /** A client with more recent overruns has its work by key treated as large. */
@@ -50,7 +50,8 @@ const retryMaxSeconds = 60
 
 /**
  * Schedules queries so that one client can't block the others: a fixed number of slots and a fair,
- * bounded queue (`TurnQueue`). One slot is always free for work that is not large. With two or more
+ * bounded queue (`TurnQueue`). Work by key has slots of its own, so it never waits for work that
+ * scans. Of the other slots, one is always free for work that is not large. With two or more
  * slots for large work, one client never holds all of them. A client whose large queries keep
  * ending without a result goes last. When the queue is full, the last request of the client with
  * the most waiting requests is refused.
@@ -65,7 +66,7 @@ export class Turns {
   /** Milliseconds that large queries ran before they were aborted. */
   readonly #wasted: DecayingScores
   readonly #overruns: DecayingScores
-  #usualMs = { small: 10, large: 1000 }
+  #usualMs: Record<Lane, number> = { keyed: 10, small: 10, large: 1000 }
   #lastEndMs = -Infinity
   #slice: NodeJS.Timeout | undefined
 
@@ -147,13 +148,12 @@ export class Turns {
     const ranMs = turn.stop()
     this.#lastEndMs = this.#now()
     if (isLarge(turn) && turn.signal.aborted) this.#wasted.add(turn.client, ranMs)
-    const lane = isLarge(turn) ? 'large' : 'small'
-    this.#usualMs[lane] += newestShare * (ranMs - this.#usualMs[lane])
+    this.#usualMs[turn.lane] += newestShare * (ranMs - this.#usualMs[turn.lane])
     this.#startNext()
   }
 
   #startNext(): void {
-    while (!this.#isFull) {
+    for (;;) {
       const waiter = this.#queue.take((turn) => this.#mayStart(turn))
       if (!waiter) return
       this.#start(waiter.turn)
@@ -161,17 +161,21 @@ export class Turns {
     }
   }
 
-  get #isFull(): boolean {
-    return this.#running.size >= Math.max(this.#options.slots, 2)
-  }
-
   #mayStart(turn: Turn): boolean {
     const { slots } = this.#options
-    if (this.#isFull) return false
-    return isLarge(turn) ? this.#mayBeLarge(turn) : this.#count((each) => !isLarge(each)) < slots
+    const isFree = this.#count(isRivalOf(turn)) < slots
+    if (turn.lane === 'keyed') return isFree
+    return isLarge(turn) ? this.#mayBeLarge(turn) : isFree && !this.#isFull
+  }
+
+  /** Every slot is taken that is not for work by key alone. */
+  get #isFull(): boolean {
+    const { slots } = this.#options
+    return this.#count(({ lane }) => lane !== 'keyed') >= Math.max(slots, 2)
   }
 
   #mayBeLarge({ client }: Turn): boolean {
+    if (this.#isFull) return false
     const own = this.#count((each) => isLarge(each) && each.client === client)
     return this.#count(isLarge) < this.#largeMax && own < this.#largeOwnMax
   }
@@ -211,7 +215,7 @@ export class Turns {
       const timer = setTimeout(() => waiter.refuse(this.#busy(turn)), this.#patienceMs(turn))
       turn.signal.addEventListener('abort', leave, { once: true })
       this.#queue.add(waiter)
-      if (!isLarge(turn)) this.#watchSlices()
+      if (turn.lane === 'keyed') this.#watchSlices()
     })
   }
 
@@ -221,13 +225,13 @@ export class Turns {
     last.refuse(this.#busy(last.turn))
   }
 
-  /** Stops work by key at the end of its slice while small work of other clients waits. */
+  /** Stops work by key at the end of its slice while work by key of other clients waits. */
   #watchSlices(): void {
     this.#slice ??= setTimeout(() => {
       this.#slice = undefined
-      if (!this.#queue.some((turn) => !isLarge(turn))) return
+      if (!this.#queue.some(({ lane }) => lane === 'keyed')) return
       const isWanted = ({ client }: Turn) =>
-        this.#queue.some((turn) => !isLarge(turn) && turn.client !== client)
+        this.#queue.some((turn) => turn.lane === 'keyed' && turn.client !== client)
       const isOver = (turn: Turn) => turn.size === 'byKey' && turn.ranMs >= sliceMs
       const oldest = [...this.#running].find((turn) => isOver(turn) && isWanted(turn))
       if (oldest) this.#endSlice(oldest)
@@ -248,7 +252,7 @@ export class Turns {
     const ends: number[] = []
     for (const other of this.#running) {
       const endMs = other.leftMs + stopMs
-      if (isLarge(other) === isLarge(turn)) ends.push(endMs)
+      if (other.lane === turn.lane) ends.push(endMs)
       if (Number.isFinite(endMs)) longestMs = Math.max(longestMs, endMs)
     }
     const turnMs = this.#untilFree(turn, ends, Math.max(longestMs, turn.timeLimit?.leftMs ?? 0))
@@ -259,8 +263,8 @@ export class Turns {
 
   #untilFree(turn: Turn, endsMs: readonly number[], eachMs: number): number {
     const slots = isLarge(turn) ? this.#largeMax : this.#options.slots
-    const isRival = (other: Turn) => other !== turn && isLarge(other) === isLarge(turn)
-    const ahead = this.#queue.ahead(turn, isRival)
+    const isRival = isRivalOf(turn)
+    const ahead = this.#queue.ahead(turn, (other) => other !== turn && isRival(other))
     return untilFree(endsMs, slots, ahead, eachMs)
   }
 
@@ -268,14 +272,19 @@ export class Turns {
    * The error with the time until a slot is likely to be free, if queries take their usual time.
    */
   #busy(turn: Turn): ServiceError {
-    const usualMs = this.#usualMs[isLarge(turn) ? 'large' : 'small']
-    const rivals = [...this.#running].filter((each) => isLarge(each) === isLarge(turn))
+    const usualMs = this.#usualMs[turn.lane]
+    const rivals = [...this.#running].filter(isRivalOf(turn))
     const ends = rivals.map((each) => (each.ranMs < usualMs ? usualMs - each.ranMs : each.leftMs))
     const seconds = Math.ceil(this.#untilFree(turn, ends, usualMs) / 1000)
     const detail = 'Too many queries are waiting. Try again later.'
     const retryAfterSeconds = Math.min(Math.max(seconds, 1), retryMaxSeconds)
     return new ServiceError('service_unavailable', detail, { retryAfterSeconds })
   }
+}
+
+/** Tells the turns that take the same slots. */
+function isRivalOf({ lane }: Turn): (other: Turn) => boolean {
+  return (other) => other.lane === lane
 }
 
 function isLarge({ size }: Turn): boolean {

@@ -1,0 +1,124 @@
+import { tmpdir } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { prepareData } from './bench/bench-data.js'
+import { startDas } from './bench/das.js'
+import { readChargedRows } from './check-charges/charged-rows.js'
+import { checkHealthDuring, lookUpDuring } from './check-load/lookers.js'
+import type { Times } from './check-load/lookers.js'
+import { startScanners } from './check-load/scanners.js'
+import { requireBuild, subscribe } from './harness/fixture.js'
+import { optionalText, seed, text, whole } from './harness/options.js'
+import { memoryOf } from './harness/process.js'
+import { factsText, textTable } from './harness/report.js'
+import { runScript } from './harness/script.js'
+import { quantile } from './harness/statistics.js'
+
+const options = {
+  companies: whole('generated companies, about seven rows of 131 columns each', 60_000, 1000, 1e8),
+  source: optionalText('yearly Parquet files to use instead'),
+  keep: optionalText('folder of registry, state and packed copy, used again'),
+  folder: text('where a new folder is made', tmpdir()),
+  seconds: whole('seconds of each phase', 30, 2, 3600),
+  lookers: whole('clients that look up companies', 8, 1, 1000),
+  scanners: whole('clients that scan', 64, 4, 1000),
+  seed: seed("repeats a run's questions"),
+}
+
+const command = {
+  name: 'check-load',
+  usage: 'npm run check:load --',
+  about: `Asks the built server for single companies: first alone, then beside clients that scan all
+rows without a pause (aggregates, tops, unselective filters, searches, exports), a quarter of which
+hang up and a quarter of which read slowly, then alone again. Checks that
+  1  no look-up is refused, and each gets rows of its company
+  2  the rows charged for look-ups are the rows delivered
+The times are reported, not judged.`,
+  options,
+}
+
+const scanTokens = 8
+const memoryLimit = 1e9
+const recoveryMs = 1000
+
+const milliseconds = (value: number) => value.toFixed(value < 10 ? 1 : 0)
+const countsText = (counts: Readonly<Record<string, number>>) =>
+  Object.entries(counts)
+    .map(([name, number]) => `${number} × ${name}`)
+    .join(', ') || 'none'
+
+function timesRow(phase: string, lookUps: Times, health: Times): readonly string[] {
+  const cells = [lookUps, health].flatMap(({ ms }) => [
+    String(ms.length),
+    ...[0.5, 0.99, 1].map((share) => milliseconds(quantile(ms, share))),
+  ])
+  return [phase, ...cells, countsText({ ...lookUps.refused, ...health.refused })]
+}
+
+const titles = ['phase', 'look-ups', 'p50 ms', 'p99', 'max', 'health', 'p50 ms', 'p99', 'max']
+
+await runScript(command, async (given, run) => {
+  requireBuild()
+  const facts = await prepareData(given, run)
+  const { fixture, companies, years } = facts
+  const sold = await subscribe(fixture, ['packed:bench'])
+  const tokens: string[] = []
+  while (tokens.length < scanTokens) {
+    tokens.push((await subscribe(fixture, ['packed:bench'])).token)
+  }
+  const { server } = await startDas(facts, { memoryLimit, serverCores: null }, run)
+  const { base } = server
+  const looking = { base, token: sold.token, companies, clients: given.lookers, seed: given.seed }
+  const phaseOf = async (name: string, work: Promise<unknown>) => {
+    run.update(name)
+    const [lookUps, health] = await Promise.all([
+      lookUpDuring(looking, work),
+      checkHealthDuring(base, work),
+    ])
+    return { lookUps, health, row: timesRow(name, lookUps, health) }
+  }
+  const during = () => sleep(given.seconds * 1000)
+
+  // The first one opens the files that the others find open.
+  const warm = await phaseOf('warm-up', during())
+  const alone = await phaseOf('alone', during())
+  const scanners = startScanners({
+    base,
+    tokens,
+    years,
+    clients: given.scanners,
+    seed: given.seed,
+  })
+  const beside = await phaseOf('beside scans', during())
+  scanners.stop()
+  const peakBytes = memoryOf(server.child, 'VmHWM')
+  await scanners.done
+  const next = await phaseOf('the second after', sleep(recoveryMs))
+  const after = await phaseOf('alone again', during())
+  await server.stop()
+
+  const phases = [warm, alone, beside, next, after]
+  const rows = phases.reduce((total, { lookUps }) => total + lookUps.rows, 0)
+  const charged = readChargedRows(`${fixture.folder}/state/control.db`)
+    .charged.filter(({ subscription }) => subscription === sold.subscription)
+    .reduce((total, { rows: each }) => total + Number(each), 0)
+  const ratio = quantile(beside.lookUps.ms, 0.99) / quantile(alone.lookUps.ms, 0.99)
+  run.print(
+    textTable(
+      [...titles, 'refused'],
+      phases.slice(1).map(({ row }) => row),
+    ),
+  )
+  run.print(
+    factsText([
+      ['seed', String(given.seed)],
+      ['look-ups p99', `${ratio.toFixed(1)} × alone`],
+      ['scans', countsText(scanners.ends)],
+      ['asked again', `${scanners.again.asked}, of which ${scanners.again.answered} not refused`],
+      ['peak memory', `${Math.round(peakBytes / 1e6)} MB, limit ${memoryLimit / 1e6} MB`],
+      ['look-up rows', `${rows} delivered, ${charged} charged`],
+    ]),
+  )
+  const refused = phases.filter(({ lookUps }) => Object.keys(lookUps.refused).length > 0)
+  if (refused.length > 0) throw new Error('look-ups were refused')
+  if (rows !== charged) throw new Error('other rows were charged than delivered')
+})
