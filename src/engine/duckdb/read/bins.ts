@@ -3,9 +3,19 @@ const dayMs = 86_400_000
 const secondMs = 1000
 /** From this ratio of a range to its smallest size on, equal bins would put most rows into one. */
 const wideRatio = 1000
+/** Around zero, bins have equal width up to this part of the largest size. */
+const nearZero = 1e-5
 
 /** The edges of a histogram's bins, ascending; the first is the minimum, the last the maximum. */
 export type Edges = readonly number[]
+
+/** Positions on an axis, and their values. */
+interface Axis {
+  readonly at: (value: number) => number
+  readonly value: (position: number) => number
+}
+
+const evenAxis: Axis = { at: (value) => value, value: (position) => position }
 
 /**
  * Bins between two numbers: of equal width, or growing with the distance from zero if the numbers
@@ -13,33 +23,37 @@ export type Edges = readonly number[]
  * if there is no range.
  */
 export function numberEdges(min: number, max: number, isWhole: boolean): Edges | null {
-  const nearest = min > 0 || max < 0 ? Math.min(Math.abs(min), Math.abs(max)) : 1
-  const isWide = max - min >= wideRatio * Math.max(nearest, 1)
-  return isWide
-    ? edgesBetween(min, max, isWhole ? 1 : 0, Math.asinh, Math.sinh)
-    : edgesBetween(min, max, isWhole ? 1 : 0)
+  const isOneSided = min > 0 || max < 0
+  const [small = 0, large = 0] = [Math.abs(min), Math.abs(max)].sort((a, b) => a - b)
+  const isWide = max - min >= wideRatio * (isOneSided ? small : 1)
+  const axis = isWide ? growingAxis(isOneSided ? small : large * nearZero) : evenAxis
+  return edgesBetween(min, max, isWhole ? 1 : 0, axis)
+}
+
+/** Even up to `unit`, then by orders of magnitude. */
+function growingAxis(unit: number): Axis {
+  return {
+    at: (value) => Math.asinh(value / unit),
+    value: (position) => Math.sinh(position) * unit,
+  }
 }
 
 /** Bins of equal width between two moments in milliseconds; edges inside are days or seconds. */
 export function momentEdges(min: number, max: number, isDay: boolean): Edges | null {
-  return edgesBetween(min, max, isDay ? dayMs : secondMs)
+  return edgesBetween(min, max, isDay ? dayMs : secondMs, evenAxis)
 }
 
-function edgesBetween(
-  min: number,
-  max: number,
-  stepMin: number,
-  scale = (value: number) => value,
-  unscale = scale,
-): Edges | null {
-  const [first, last] = [scale(min), scale(max)]
+function edgesBetween(min: number, max: number, stepMin: number, axis: Axis): Edges | null {
+  const [first, last] = [axis.at(min), axis.at(max)]
   if (!(min < max) || !Number.isFinite(last - first) || !Number.isFinite(max - min)) return null
-  const at = (index: number) => unscale(first + ((last - first) * index) / binCount)
-  const inside = Array.from({ length: binCount - 1 }, (_, index) =>
-    shortNumber(at(index + 1), at(index + 2) - at(index + 1), stepMin),
-  )
-  const distinct = [...new Set(inside)].filter((edge) => edge > min && edge < max)
-  return [min, ...distinct, max]
+  const at = (index: number) => axis.value(first + ((last - first) * index) / binCount)
+  const edges = [min]
+  for (let index = 1; index < binCount; index++) {
+    const width = Math.min(at(index) - at(index - 1), at(index + 1) - at(index))
+    const edge = shortNumber(at(index), width, stepMin)
+    if (edge > (edges.at(-1) ?? min) && edge < max) edges.push(edge)
+  }
+  return [...edges, max]
 }
 
 /** Rounds to a tenth of the width, or to whole steps. */

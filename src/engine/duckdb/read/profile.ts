@@ -1,3 +1,4 @@
+import { hasCodes } from '../../../columns/column.js'
 import type { Column } from '../../../columns/column.js'
 import type { Predicate } from '../../../columns/predicate.js'
 import type { ColumnProfile, Profile, ProfileQuestion } from '../../engine.js'
@@ -68,7 +69,7 @@ export async function profileColumns(
     const facts = found.slice(index * aggregatesPerColumn, (index + 1) * aggregatesPerColumn)
     const [emptyRows, min, max, estimate] = facts.map(([value]) => value)
     const totals = { emptyRows: Number(emptyRows), min: textOrNull(min), max: textOrNull(max) }
-    const listMax = isCode(cell.column) ? codesMax : valuesMax
+    const listMax = hasCodes(cell.column) ? codesMax : valuesMax
     const isFew = Number(estimate ?? Infinity) <= listMax * estimateSlack
     if (isFew) return { totals, counted: countedValues(cell, listMax) }
     return { totals, counted: withHistograms ? countedBins(cell, totals) : null }
@@ -85,10 +86,6 @@ export async function profileColumns(
 }
 
 const noCounts: Counts = { values: null, valueRows: null, histogram: null }
-
-function isCode({ levels, labels }: Column): boolean {
-  return levels.length > 0 || labels !== null
-}
 
 async function runCounts(
   from: ProfiledPieces,
