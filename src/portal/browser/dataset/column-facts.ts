@@ -24,7 +24,7 @@ export function factsView(dataset: string): FactsView {
   const status = element('p', { role: 'status', class: 'muted' })
   document.getElementById('column-search')?.after(status)
   const cells = columnRows().map((row) => {
-    const cell = element('td', { class: 'facts' })
+    const cell = element('td', { class: 'holds' })
     row.append(cell)
     return { name: row.dataset['name'], unit: row.cells[2]?.textContent.trim() ?? '', cell }
   })
