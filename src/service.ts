@@ -4,6 +4,7 @@ import type { Catalog } from './catalog.js'
 import type { ControlStore } from './control/store/store.js'
 import type { LastUsed } from './control/tokens/last-used.js'
 import type { Engine, Rows, Summarized } from './engine/engine.js'
+import type { SchemaQuestion } from './query/parse-schema-url.js'
 import { isLong } from './query/raw-question.js'
 import { resolveInTurns, resolveQuestion } from './query/resolve-question.js'
 import type { ResolvedQuestion } from './query/resolve-question.js'
@@ -22,6 +23,8 @@ import type { EmptyReason } from './service/empty-answer.js'
 import { entityTag, matchesTag } from './service/entity-tag.js'
 import { OpenExports } from './service/export.js'
 import type { Export } from './service/export.js'
+import { withFacts } from './service/facts/column-facts.js'
+import type { DatasetFacts } from './service/facts/column-facts.js'
 import { Guides } from './service/guides.js'
 import type { DatasetGuide, GuideFailure } from './service/guides.js'
 import { KeptAnswers } from './service/paid/kept-answers.js'
@@ -59,6 +62,12 @@ export interface Service extends Admission {
   readonly exportPages: (caller: Caller, request: PageRequest) => Promise<Export<Page>>
   readonly listDatasets: (caller: Caller) => Promise<readonly DatasetSummary[]>
   readonly describeDataset: (caller: Caller, name: string) => Promise<DatasetDescription>
+  /** The description plus what is known of each column's values; it costs no rows. */
+  readonly describeFacts: (
+    caller: Caller,
+    name: string,
+    labels: SchemaQuestion['labels'],
+  ) => Promise<DatasetFacts>
   /** The description plus what an agent needs: values, ranges, example rows, calls that work. */
   readonly guideDataset: (caller: Caller, name: string) => Promise<DatasetGuide>
   readonly account: (caller: Caller) => Promise<AccountDescription>
@@ -118,6 +127,12 @@ export function createService(parts: ServiceParts): Service {
     describeDataset: async (caller, name) => {
       const { access } = enterDataset(caller, name, now())
       return descriptions.description(access, readOptions(caller, access))
+    },
+    describeFacts: async (caller, name, labels) => {
+      const { access } = enterDataset(caller, name, now())
+      const options = readOptions(caller, access)
+      const description = await descriptions.description(access, options)
+      return withFacts(access, description, await guides.guide(access, options), labels)
     },
     guideDataset: async (caller, name) => {
       const { access } = enterDataset(caller, name, now())

@@ -52,6 +52,11 @@ export function plainColumn(name: string, type: DataType): Column {
   }
 }
 
+/** Whether the registry says that the column's values are codes. */
+export function hasCodes({ levels, labels }: Column): boolean {
+  return levels.length > 0 || labels !== null
+}
+
 /** The operators that filters on this column may use, in documented order. */
 export function columnOperators(column: Column): readonly Operator[] {
   return typeOperators[column.rules.shown]

@@ -40,6 +40,10 @@ export interface ProfileQuestion {
   readonly columns: readonly Column[]
   /** A column with more distinct values than this has no list of values. */
   readonly valuesMax: number
+  /** The same for columns of codes; `valuesMax` if omitted. */
+  readonly codesMax?: number
+  /** Whether columns get a histogram; false if omitted. */
+  readonly withHistograms?: boolean
   /** Read at most this many rows, spread over the version before the predicates; null = all. */
   readonly rowsMax: number | null
 }
@@ -53,6 +57,18 @@ export interface ColumnProfile {
   readonly max: string | null
   /** All distinct values, ascending; null if there are too many or their type is not listed. */
   readonly values: readonly string[] | null
+  /** Rows with each of the values; null without values. */
+  readonly valueRows: readonly number[] | null
+  /** Of numbers, dates and timestamps with a range, if it was asked for. */
+  readonly histogram: Histogram | null
+}
+
+/** Rows by ranges of values. */
+export interface Histogram {
+  /** JSON texts, ascending: a bin lies between two of them and includes the upper one. */
+  readonly edges: readonly string[]
+  /** Rows in each bin; the first bin also includes its lower edge. */
+  readonly rows: readonly number[]
 }
 
 export interface Profile {

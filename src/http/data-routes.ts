@@ -12,6 +12,7 @@ import { readBody } from './body.js'
 import { usesDecimalComma } from './accept.js'
 import { answerExport, exportSilenceMs } from './export-route.js'
 import { acceptedFormat, attachment, bodyOf, mediaTypes, nextLink } from './page-formats.js'
+import { queryOf } from './request-context.js'
 import type { DatasetRoute } from './request-context.js'
 import { requireWorkbook } from './sheet/sheet.js'
 import { SheetWriter } from './sheet/sheet-writer.js'
@@ -193,11 +194,6 @@ function addGroupHeaders(
   if (format === 'json') return
   void reply.header('X-Groups', String(groups)).header('X-Truncated', String(truncated))
   if (rowsMet !== null) void reply.header('X-Rows-Met', String(rowsMet))
-}
-
-function queryOf({ raw: { url = '' } }: FastifyRequest): string {
-  const start = url.indexOf('?')
-  return start === -1 ? '' : url.slice(start + 1)
 }
 
 /** @throws bad_request for a body that is missing or not UTF-8 */

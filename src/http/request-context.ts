@@ -16,6 +16,12 @@ export interface DatasetRoute {
   readonly Params: { readonly dataset: string }
 }
 
+/** The raw query string of a request, without `?`. */
+export function queryOf({ raw: { url = '' } }: FastifyRequest): string {
+  const start = url.indexOf('?')
+  return start === -1 ? '' : url.slice(start + 1)
+}
+
 /** The request context for the service; its signal aborts when the client disconnects. */
 export function contextOf(request: FastifyRequest, reply: FastifyReply): RequestContext {
   const gone = new AbortController()

@@ -1,6 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../errors.js'
+import { parseSchemaUrl } from '../query/parse-schema-url.js'
 import type { Service } from '../service.js'
 import {
   AccountSchema,
@@ -12,7 +13,7 @@ import {
 import { addData } from './data-routes.js'
 import type { Admit } from './data-routes.js'
 import { sendOwn } from './entity.js'
-import { contextOf } from './request-context.js'
+import { contextOf, queryOf } from './request-context.js'
 import type { DatasetRoute } from './request-context.js'
 
 export interface RouteParts {
@@ -85,7 +86,12 @@ function addDescriptions(app: FastifyInstance, service: Service, admit: Admit): 
     schema: { response: { 200: DatasetSchema } },
     handler: async (request, reply) => {
       const caller = admit(request, reply)
-      return sendOwn(request, reply, await service.describeDataset(caller, request.params.dataset))
+      const { dataset } = request.params
+      const { facts, labels } = parseSchemaUrl(queryOf(request))
+      const answer = facts
+        ? await service.describeFacts(caller, dataset, labels)
+        : await service.describeDataset(caller, dataset)
+      return sendOwn(request, reply, answer)
     },
   })
 }

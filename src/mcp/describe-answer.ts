@@ -106,8 +106,8 @@ function filledValues(
   return columnValues(filled, cells)
 }
 
-/** Leaves out what stands once for each type. */
-function columnAnswer({ operators: _, ...column }: ColumnGuide) {
+/** Leaves out what stands once for each type, and what an agent asks for as an aggregate. */
+function columnAnswer({ operators: _, common: __, histogram: ___, ...column }: ColumnGuide) {
   return withoutNulls(column)
 }
 

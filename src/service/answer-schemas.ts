@@ -34,8 +34,29 @@ export const datasetHead = {
 /** The fields of every column description. */
 export const columnHead = { name: text, type: text, nullable: Type.Boolean() }
 
+const share = Type.Number({ minimum: 0, maximum: 1 })
+
+/** What `facts=true` adds to a column; which fields there are depends on its values. */
+const columnFacts = {
+  null_share: Type.Optional(share),
+  min: Type.Optional(Type.Unknown()),
+  max: Type.Optional(Type.Unknown()),
+  values: Type.Optional(Type.Array(Type.Unknown())),
+  common: Type.Optional(
+    Type.Array(Type.Object({ value: Type.Unknown(), share, label: Type.Optional(text) })),
+  ),
+  histogram: Type.Optional(
+    Type.Object({
+      edges: Type.Array(Type.Union([Type.Number(), text])),
+      shares: Type.Array(share),
+    }),
+  ),
+}
+
 export const DatasetSchema = Type.Object({
   ...datasetHead,
+  profiled_rows: Type.Optional(nullable(count)),
+  caution: Type.Optional(nullable(text)),
   columns: Type.Array(
     Type.Object({
       ...columnHead,
@@ -44,6 +65,7 @@ export const DatasetSchema = Type.Object({
       operators: Type.Array(text),
       levels: Type.Optional(Type.Record(Type.String(), text)),
       labels: Type.Optional(Type.Literal(true)),
+      ...columnFacts,
     }),
   ),
   examples: Type.Array(text),

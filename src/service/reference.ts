@@ -29,7 +29,7 @@ export interface ReferenceEntry extends Pick<
 
 export interface ReferenceDataset extends Pick<
   Dataset,
-  'name' | 'title' | 'description' | 'source' | 'requireFilter' | 'limit'
+  'name' | 'title' | 'description' | 'source' | 'requireFilter' | 'limit' | 'firstNames'
 > {
   /** False if aggregates are switched off. */
   readonly hasAggregates: boolean
@@ -96,7 +96,7 @@ function hasAggregates({ dataset, access }: View): boolean {
 
 function shown(view: View, sample: ReferenceDataset['sample']): ReferenceDataset {
   const { dataset, version } = view
-  const { name, title, description, source, requireFilter, limit } = dataset
+  const { name, title, description, source, requireFilter, limit, firstNames } = dataset
   return {
     name,
     title,
@@ -104,6 +104,7 @@ function shown(view: View, sample: ReferenceDataset['sample']): ReferenceDataset
     source,
     requireFilter,
     limit,
+    firstNames,
     hasAggregates: hasAggregates(view),
     columns: version.columns.filter((column) => !column.hidden),
     sample,

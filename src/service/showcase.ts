@@ -4,6 +4,7 @@ import type { Language } from '../config.js'
 import { priceRub } from '../registry/price.js'
 import { isoTime } from '../text.js'
 import type { Version } from '../versions/version.js'
+import { hasCodes } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
 import { aggregateFacts, codeGuide } from './aggregate-facts.js'
 import type { AggregateFacts } from './aggregate-facts.js'
@@ -119,9 +120,9 @@ const codeUnit = 'code'
  * an identifier.
  */
 function isQuantity(column: Column, { key, history }: Version, hasUnits: boolean): boolean {
-  const { rules, levels, labels, unit } = column
+  const { rules, unit } = column
   const isNumber = rules.shown === 'integer' || rules.shown === 'number'
-  const isCode = levels.length > 0 || labels !== null || unit === codeUnit
+  const isCode = hasCodes(column) || unit === codeUnit
   if (!isNumber || isCode || key.includes(column) || column === history) return false
   return unit !== null || !hasUnits
 }

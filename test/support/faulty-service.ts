@@ -37,6 +37,7 @@ export const faultyService: Service = {
   exportPages: fail,
   listDatasets: fail,
   describeDataset: fail,
+  describeFacts: fail,
   guideDataset: fail,
   account: fail,
   showcase: () => ({ demoToken: null, datasets: [] }),

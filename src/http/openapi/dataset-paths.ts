@@ -150,7 +150,11 @@ const groupsAnswer = dataAnswer('The groups.', pageFormats, 'Groups', groupHeade
 function schemaOperation(): Json {
   return {
     description: 'Each column with its type, unit, description and operators; ready examples.',
-    parameters: [refTo('parameters', 'If-None-Match')],
+    parameters: [
+      refTo('parameters', 'facts'),
+      refTo('parameters', 'facts.labels'),
+      refTo('parameters', 'If-None-Match'),
+    ],
     responses: answers(
       {
         200: jsonAnswer('The dataset.', 'Dataset', ['ETag', ...limits, ...quotas]),

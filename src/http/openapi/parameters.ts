@@ -32,6 +32,20 @@ export const sharedParameters: Readonly<Record<string, Json>> = {
       'separator of the language in `Accept-Language`.',
     schema: { type: 'boolean', default: false },
   },
+  facts: {
+    name: 'facts',
+    in: 'query',
+    description:
+      'Adds what is known of the values of each column among the rows that the token sees. It ' +
+      'costs no rows.',
+    schema: { type: 'boolean', default: false },
+  },
+  'facts.labels': {
+    name: 'labels',
+    in: 'query',
+    description: 'With `facts=true`: the names of codes, in English or in Russian.',
+    schema: { type: 'string', enum: ['true', 'ru', 'false'], default: 'false' },
+  },
   'export.format': {
     name: 'format',
     in: 'query',

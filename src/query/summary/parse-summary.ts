@@ -41,7 +41,11 @@ export function parseSummaryUrl(query: string): RawSummary {
   }
 }
 
-function parseLabels(text = 'false'): RawSummary['labels'] {
+/**
+ * Parses whether the names of codes are wanted, and in which language.
+ * @throws bad_request for another text
+ */
+export function parseLabels(text = 'false'): RawSummary['labels'] {
   if (text === 'true' || text === 'false') return text === 'true'
   if (text === 'ru') return text
   throw badRequest(`labels must be true, ru or false, got ${quoted(text)}.`)

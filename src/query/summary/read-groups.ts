@@ -69,7 +69,7 @@ export function readGroups(access: Access, raw: RawSummary): readonly GroupBy[] 
 }
 
 /** The names in the language that is asked for; null if none are. */
-function labelsIn(labels: CodeLabels, asked: RawSummary['labels']): CodeNames | null {
+export function labelsIn(labels: CodeLabels, asked: RawSummary['labels']): CodeNames | null {
   if (asked === false) return null
   return asked === 'ru' ? labels.russian : labels.plain
 }

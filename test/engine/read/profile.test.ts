@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Predicate } from '../../../src/columns/predicate.js'
-import type { ColumnProfile, Profile } from '../../../src/engine/engine.js'
+import type { ColumnProfile } from '../../../src/engine/engine.js'
 import { busyFor, cpuOfNextSecond, openLong } from '../fixtures/long-query.js'
 import { never, openEngine } from '../fixtures/open-engine.js'
 import type { EngineWorld } from '../fixtures/open-engine.js'
@@ -13,14 +13,35 @@ interface ProfileOptions {
   readonly signal?: AbortSignal
 }
 
-function profileOf(
+type Ends = Omit<ColumnProfile, 'valueRows' | 'histogram'>
+
+/** The profile without what `counts` returns. */
+async function profileOf(
   { engine, version, column }: EngineWorld,
   predicates: readonly Predicate[] = [],
   { columns, valuesMax = 20, rowsMax = null, signal = never }: ProfileOptions = {},
-): Promise<Profile> {
+): Promise<{ readonly rows: number; readonly columns: readonly Ends[] }> {
   const chosen = columns?.map(column) ?? version.columns
   const question = { version, predicates, columns: chosen, valuesMax, rowsMax }
-  return engine.profile(question, { signal, client: 'a client' })
+  const profile = await engine.profile(question, { signal, client: 'a client' })
+  return {
+    rows: profile.rows,
+    columns: profile.columns.map(({ valueRows: _, histogram: __, ...ends }) => ends),
+  }
+}
+
+/** How many rows have which values, of columns with at most two values and of the others. */
+async function countsOf(
+  { engine, version, column }: EngineWorld,
+  names: readonly string[],
+  predicates: readonly Predicate[] = [],
+) {
+  const question = {
+    ...{ version, predicates, columns: names.map(column), rowsMax: null },
+    ...{ valuesMax: 2, withHistograms: true },
+  }
+  const { columns } = await engine.profile(question, { signal: never, client: 'a client' })
+  return columns.map(({ values, valueRows, histogram }) => ({ values, valueRows, histogram }))
 }
 
 /** The profile of one column. */
@@ -29,7 +50,7 @@ async function columnProfile(
   name: string,
   predicates: readonly Predicate[] = [],
   options: ProfileOptions = {},
-): Promise<ColumnProfile> {
+): Promise<Ends> {
   const { columns } = await profileOf(world, predicates, { ...options, columns: [name] })
   const [profile] = columns
   if (!profile) throw new Error('no profile')
@@ -50,7 +71,7 @@ async function cells(
 function facts(
   emptyRows: number,
   { min = null, max = null, values = null }: Partial<ColumnProfile>,
-): ColumnProfile {
+): Ends {
   return { emptyRows, min, max, values }
 }
 
@@ -87,7 +108,7 @@ await t.test(
       files: { 'a.parquet': `SELECT *, NULL::INTEGER AS nothing FROM (${kinds})` },
       entry: asText,
     })
-    const expected: Readonly<Record<string, ColumnProfile>> = {
+    const expected: Readonly<Record<string, Ends>> = {
       id: facts(0, { min: '1', max: '6', values: ['1', '2', '3', '4', '5', '6'] }),
       tiny: facts(2, { min: '-5', max: '127', values: ['-5', '0', '127'] }),
       big: facts(2, {
@@ -235,6 +256,58 @@ await t.test('values are listed up to the number asked for, and not one more', a
     'by size, not by spelling',
   )
   t.match(await columnProfile(world, 'more'), { min: '0', max: '20' }, 'the ends are known still')
+})
+
+await t.test('rows are counted by value, or by bins of growing width', async (t) => {
+  const world = await openEngine(t, {
+    files: {
+      'a.parquet': `SELECT i AS id, 'n' || i % 2 AS name, (i * 10)::DOUBLE AS even,
+        CASE WHEN i < 90 THEN i * 1e5 ELSE 1e9 END::DOUBLE AS wide, -i AS below, i % 3 = 0 AS flag,
+        DATE '2024-01-01' + i::INT AS day, TIMESTAMP '2024-01-01' + to_minutes(i) AS moment,
+        TIMESTAMPTZ '2024-01-01 00:00:00+00' + to_minutes(i) AS zoned, 7 AS seven,
+        CASE WHEN i = 0 THEN 'nan'::DOUBLE ELSE i END AS nan, 2::UBIGINT ** 53 + i AS large,
+        't' || i AS text, NULL::DOUBLE AS nothing FROM range(100) t(i)`,
+    },
+  })
+  const none = { values: null, valueRows: null, histogram: null }
+  const [name, flag, text, nothing, seven] = await countsOf(world, [
+    ...['name', 'flag', 'text', 'nothing', 'seven'],
+  ])
+  t.strictSame(name, { ...none, values: ['"n0"', '"n1"'], valueRows: [50, 50] })
+  t.strictSame(flag, { ...none, values: ['false', 'true'], valueRows: [66, 34] })
+  t.strictSame([text, nothing], [none, none])
+  t.strictSame(seven, { ...none, values: ['7'], valueRows: [100] })
+  const drawn = ['id', 'even', 'wide', 'below', 'day', 'moment', 'zoned', 'nan', 'large'] as const
+  const counts = await countsOf(world, drawn)
+  const found = new Map(counts.map(({ histogram }, at) => [drawn[at] ?? '', histogram]))
+  for (const [column, histogram] of found) {
+    const { edges, rows } = histogram ?? { edges: [], rows: [] }
+    t.equal(edges.length, rows.length + 1, column)
+    t.ok(rows.length > 5 && rows.length <= 12, column)
+    const all = rows.reduce((sum, each) => sum + each, 0)
+    t.equal(all, column === 'nan' ? 99 : 100, `${column}: every row with a value`)
+  }
+  t.strictSame(
+    found.get('id')?.edges.map(Number),
+    [0, 8, 17, 25, 33, 41, 50, 58, 66, 74, 83, 91, 99],
+  )
+  t.strictSame(found.get('id')?.rows, [9, 9, 8, 8, 8, 9, 8, 8, 8, 9, 8, 8])
+  t.equal(found.get('wide')?.edges.at(0), '0')
+  t.equal(found.get('wide')?.edges.at(-1), '1000000000')
+  t.equal(found.get('wide')?.rows.at(-1), 10)
+  t.ok((found.get('wide')?.rows.filter((rows) => rows > 0).length ?? 0) >= 4, 'small values differ')
+  t.match(found.get('day')?.edges.slice(0, 2), ['"2024-01-01"', '"2024-01-09"'])
+  t.equal(found.get('moment')?.edges.at(-1), '"2024-01-01T01:39:00"')
+  t.equal(found.get('zoned')?.edges.at(1), '"2024-01-01T00:08:15Z"')
+  const [few] = await countsOf(world, ['id'], world.filter('id', 'lt', '2'))
+  t.strictSame(
+    few,
+    {
+      ...{ values: ['0', '1'], valueRows: [1, 1] },
+      histogram: { edges: ['0', '1'], rows: [2] },
+    },
+    'of these rows alone',
+  )
 })
 
 await t.test(

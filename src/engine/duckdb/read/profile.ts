@@ -1,3 +1,4 @@
+import { hasCodes } from '../../../columns/column.js'
 import type { Column } from '../../../columns/column.js'
 import type { Predicate } from '../../../columns/predicate.js'
 import type { ColumnProfile, Profile, ProfileQuestion } from '../../engine.js'
@@ -9,6 +10,8 @@ import { compileRows } from './compile.js'
 import { SqlParameters, presentValue } from './condition.js'
 import { planCount, planSample } from './pieces.js'
 import type { Scan } from './pieces.js'
+import { momentEdges, numberEdges } from './bins.js'
+import type { Edges } from './bins.js'
 
 /** A column of the question and its name in our statements. */
 interface ProfiledCell {
@@ -28,17 +31,33 @@ interface ProfiledPieces {
 const estimateSlack = 1.2
 const aggregatesPerColumn = 4
 
+/** What the first statement returns of a column. */
+type Totals = Pick<ColumnProfile, 'emptyRows' | 'min' | 'max'>
+
+/** What the second statement returns of a column. */
+type Counts = Partial<Pick<ColumnProfile, 'values' | 'valueRows' | 'histogram'>>
+
+/** A column and the expressions that count its rows. */
+interface CountedCell {
+  readonly cell: ProfiledCell
+  readonly sql: readonly string[]
+  readonly read: (found: readonly unknown[]) => Counts
+}
+
 /**
  * Profiles columns with two statements. The first returns counts, minimum, maximum and an estimate
- * of the distinct values. The second lists the values of columns that seem to have few, which
- * bounds memory.
+ * of the distinct values. The second counts the rows of each value of columns that seem to have
+ * few, which bounds memory, and of each bin of a histogram.
  */
 export async function profileColumns(
-  question: Pick<ProfileQuestion, 'columns' | 'valuesMax' | 'rowsMax'>,
+  question: Pick<
+    ProfileQuestion,
+    'columns' | 'valuesMax' | 'codesMax' | 'rowsMax' | 'withHistograms'
+  >,
   choice: Choice,
   run: RunStatement,
 ): Promise<Profile> {
-  const { columns, valuesMax, rowsMax } = question
+  const { columns, valuesMax, codesMax = valuesMax, rowsMax, withHistograms = false } = question
   const cells = columns.map((column, index): ProfiledCell => {
     const name = `c${index}`
     return { column, name, value: presentValue(column, name) }
@@ -46,25 +65,118 @@ export async function profileColumns(
   const pieces = rowsMax === null ? planCount(choice) : planSample(choice, rowsMax)
   const from = { predicates: choice.predicates, pieces }
   const [[rows] = [], ...found] = await run(compileAggregates(from, cells))
-  const estimates = cells.map((_, index) =>
-    Number(found[index * aggregatesPerColumn + 3]?.[0] ?? Infinity),
-  )
-  const few = cells.filter((_, index) => (estimates[index] ?? 0) <= valuesMax * estimateSlack)
-  const lists = few.length === 0 ? [] : await run(compileValues(from, few))
-  const valuesOf = new Map(few.map(({ name }, index) => [name, textsOf(lists[index]?.[0])]))
+  const profiled = cells.map((cell, index) => {
+    const facts = found.slice(index * aggregatesPerColumn, (index + 1) * aggregatesPerColumn)
+    const [emptyRows, min, max, estimate] = facts.map(([value]) => value)
+    const totals = { emptyRows: Number(emptyRows), min: textOrNull(min), max: textOrNull(max) }
+    const listMax = hasCodes(cell.column) ? codesMax : valuesMax
+    const isFew = Number(estimate ?? Infinity) <= listMax * estimateSlack
+    const values = isFew ? countedValues(cell, listMax) : null
+    const bins = withHistograms ? countedBins(cell, totals) : null
+    return { totals, counted: [values, bins].filter((each) => each !== null) }
+  })
+  const counted = profiled.flatMap((each) => each.counted)
+  const counts = await runCounts(from, counted, run)
   return {
     rows: Number(rows),
-    columns: cells.map(({ name }, index): ColumnProfile => {
-      const [emptyRows, min, max] = found.slice(index * aggregatesPerColumn).map(([value]) => value)
-      const values = valuesOf.get(name) ?? null
-      return {
-        emptyRows: Number(emptyRows),
-        min: textOrNull(min),
-        max: textOrNull(max),
-        values: values && values.length <= valuesMax ? values : null,
-      }
+    columns: profiled.map(({ totals, counted: asked }) => ({
+      ...{ ...totals, values: null, valueRows: null, histogram: null },
+      ...Object.assign({}, ...asked.map((each) => counts.get(each))),
+    })),
+  }
+}
+
+async function runCounts(
+  from: ProfiledPieces,
+  counted: readonly CountedCell[],
+  run: RunStatement,
+): Promise<ReadonlyMap<CountedCell, Counts>> {
+  if (counted.length === 0) return new Map()
+  const cells = [...new Set(counted.map(({ cell }) => cell))]
+  const found = await run(
+    compileOver(
+      from,
+      cells,
+      counted.flatMap(({ sql }) => sql),
+    ),
+  )
+  let next = 0
+  return new Map(
+    counted.map((each) => {
+      const values = found.slice(next, next + each.sql.length).map(([value]) => value)
+      next += each.sql.length
+      return [each, each.read(values)]
+    }),
+  )
+}
+
+/** Every value with its rows; no list if there are more than `listMax`. */
+function countedValues(cell: ProfiledCell, listMax: number): CountedCell {
+  const entries = `list_sort(map_entries(histogram(${cell.value})))`
+  const text = encodeCell(cell.column, 'e.key')
+  return {
+    cell,
+    sql: [
+      `to_json(list_transform(${entries}, lambda e: ${text}))`,
+      `to_json(list_transform(${entries}, lambda e: e.value))`,
+    ],
+    read: ([texts, rows]) => {
+      const values = listOf<string>(texts)
+      return values.length > listMax ? {} : { values, valueRows: listOf<number>(rows) }
+    },
+  }
+}
+
+/** Null for a column without a range. */
+function countedBins(cell: ProfiledCell, totals: Totals): CountedCell | null {
+  const scale = scaleOf(cell.column, totals)
+  if (!scale) return null
+  const { edges, textOf, size } = scale
+  const uppers = edges.slice(1)
+  // A number may be read a little larger than the maximum that the column's type writes.
+  const bins = uppers.map((edge, at) => (at === uppers.length - 1 ? `'inf'` : `'${edge}'`))
+  return {
+    cell,
+    sql: [`to_json(map_values(histogram(${size(cell.value)}, [${bins.join()}]::DOUBLE[])))`],
+    read: ([rows]) => ({
+      histogram: { edges: edges.map(textOf), rows: listOf<number>(rows) },
     }),
   }
+}
+
+interface Scale {
+  readonly edges: Edges
+  /** An edge as a JSON text. */
+  readonly textOf: (edge: number) => string
+  /** SQL of a value as a number on the scale. */
+  readonly size: (value: string) => string
+}
+
+function scaleOf({ rules: { shown } }: Column, { min, max }: Totals): Scale | null {
+  if (min === null || max === null) return null
+  if (shown === 'integer' || shown === 'number') {
+    const [least = NaN, most = NaN] = [min, max].map((text) => Number(text.replaceAll('"', '')))
+    const edges = numberEdges(least, most, shown === 'integer')
+    return edges && { edges, textOf: String, size: (value) => `CAST(${value} AS DOUBLE)` }
+  }
+  if (shown !== 'date' && shown !== 'timestamp') return null
+  const [least = NaN, most = NaN] = [min, max].map((text) => Date.parse(momentText(text)))
+  const edges = momentEdges(least, most, shown === 'date')
+  const isZoned = min.endsWith('Z"')
+  const textOf = (edge: number) => {
+    if (edge === least || edge === most) return edge === least ? min : max
+    const [day = '', time = ''] = new Date(edge).toISOString().split('T')
+    return JSON.stringify(
+      shown === 'date' ? day : `${day}T${time.slice(0, 8)}${isZoned ? 'Z' : ''}`,
+    )
+  }
+  return edges && { edges, textOf, size: (value) => `CAST(epoch_ms(${value}) AS DOUBLE)` }
+}
+
+/** A date or a timestamp of the service for `Date.parse`: without a zone it is UTC. */
+function momentText(json: string): string {
+  const text = json.replaceAll('"', '')
+  return text.includes('T') && !text.endsWith('Z') ? `${text}Z` : text
 }
 
 /** Avoids FILTER, with which DuckDB copies every column of a chunk for every aggregate. */
@@ -76,14 +188,6 @@ function compileAggregates(from: ProfiledPieces, cells: readonly ProfiledCell[])
     isListed(column) ? `approx_count_distinct(${value})` : 'NULL',
   ])
   return compileOver(from, cells, ['count(*)', ...aggregates])
-}
-
-function compileValues(from: ProfiledPieces, cells: readonly ProfiledCell[]): Statement {
-  const lists = cells.map(({ column, value }) => {
-    const values = `list_filter(list_sort(list(DISTINCT ${value})), lambda v: v IS NOT NULL)`
-    return `to_json(list_transform(${values}, lambda v: ${encodeCell(column, 'v')}))`
-  })
-  return compileOver(from, cells, lists)
 }
 
 /** One row of aggregates over all pieces. */
@@ -111,7 +215,7 @@ function isListed({ rules }: Column): boolean {
   return listedTypes.includes(rules.shown)
 }
 
-/** A JSON array of JSON texts; empty if no row has a value. */
-function textsOf(list: unknown): readonly string[] {
-  return list === null || list === undefined ? [] : (JSON.parse(String(list)) as string[])
+/** A JSON array; empty if no row has a value. */
+function listOf<Item>(json: unknown): readonly Item[] {
+  return json === null || json === undefined ? [] : (JSON.parse(String(json)) as Item[])
 }

@@ -1,0 +1,26 @@
+import { badRequest } from '../errors.js'
+import { quoted } from '../text.js'
+import { parseLabels } from './summary/parse-summary.js'
+import type { RawSummary } from './summary/raw-summary.js'
+
+/** What a description of a dataset is asked to hold. */
+export interface SchemaQuestion {
+  /** Whether each column comes with what is known of its values. */
+  readonly facts: boolean
+  /** The language of the names of codes; false = none. */
+  readonly labels: RawSummary['labels']
+}
+
+/**
+ * Parses the query string of a dataset's schema, `facts=true&labels=ru`. Other parameters are
+ * ignored.
+ * @throws bad_request for other values
+ */
+export function parseSchemaUrl(query: string): SchemaQuestion {
+  const parameters = new URLSearchParams(query)
+  const facts = parameters.get('facts') || 'false'
+  if (facts !== 'true' && facts !== 'false') {
+    throw badRequest(`facts must be true or false, got ${quoted(facts)}.`)
+  }
+  return { facts: facts === 'true', labels: parseLabels(parameters.get('labels') || undefined) }
+}
