@@ -8,6 +8,7 @@ import {
   digitWriter,
   monthWriter,
   roubleWriter,
+  shareWriter,
 } from './writers.js'
 
 const number = numberWriter('en')
@@ -37,6 +38,7 @@ export const englishWords = {
   day: dayWriter('en'),
   monthName: monthWriter('en'),
   digits: digitWriter('en'),
+  share: shareWriter('en'),
   operators,
 
   service: 'Dataset Access Service',
@@ -214,6 +216,20 @@ export const englishWords = {
   type: 'Type',
   unit: 'Unit',
   description: 'Description',
+  facts: {
+    heading: 'Values',
+    loading: 'Loading what the columns hold…',
+    counted: (rows: number) => `Values: from the ${number(rows)} rows that the token sees.`,
+    sampled: (rows: number) =>
+      `Values: from ${number(rows)} rows of those that the token sees; others may have more.`,
+    late: 'Values: counting took too long. Open the page again later.',
+    noRows: 'Values: the token sees no rows.',
+    filled: (share: string) => `${share} filled`,
+    none: 'empty in every row',
+    range: (least: string, greatest: string) => `${least} – ${greatest}`,
+    mostIn: (share: string, range: string) => `Histogram: the most, ${share}, in ${range}`,
+    valuesInAll: (count: number) => `${number(count)} values in all`,
+  },
   byType: 'Filters by type',
   filterForm: 'A filter is written column=operator.value.',
   operatorsOf: 'Operators',

@@ -7,6 +7,7 @@ import {
   digitWriter,
   monthWriter,
   roubleWriter,
+  shareWriter,
 } from './writers.js'
 
 const number = numberWriter('ru')
@@ -27,6 +28,7 @@ export const russianWords: PortalWords = {
   day: dayWriter('ru'),
   monthName: monthWriter('ru'),
   digits: digitWriter('ru'),
+  share: shareWriter('ru'),
   operators: {
     eq: 'равно',
     ne: 'не равно (без пустых)',
@@ -214,6 +216,21 @@ export const russianWords: PortalWords = {
   type: 'Тип',
   unit: 'Единица',
   description: 'Описание',
+  facts: {
+    heading: 'Значения',
+    loading: 'Загружаем, что есть в столбцах…',
+    counted: (rows) => `Значения посчитаны по строкам, которые видит токен: ${number(rows)}.`,
+    sampled: (rows) =>
+      `Значения посчитаны по части строк, которые видит токен: ${number(rows)}. В остальных могут ` +
+      'быть другие.',
+    late: 'Подсчёт значений занял слишком много времени. Откройте страницу позже.',
+    noRows: 'Значений нет: токен не видит ни одной строки.',
+    filled: (share) => `заполнено ${share}`,
+    none: 'пусто во всех строках',
+    range: (least, greatest) => `${least} – ${greatest}`,
+    mostIn: (share, range) => `Гистограмма: больше всего, ${share}, в диапазоне ${range}`,
+    valuesInAll: (count) => `всего разных значений: ${number(count)}`,
+  },
   byType: 'Фильтры по типам',
   filterForm: 'Фильтр пишется как столбец=оператор.значение.',
   operatorsOf: 'Операторы',

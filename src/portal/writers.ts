@@ -32,6 +32,12 @@ export function byteWriter(locale: string): (bytes: number) => string {
   }
 }
 
+/** Returns a formatter for a share from 0 to 1: `12.5%`. */
+export function shareWriter(locale: string): (share: number) => string {
+  const format = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
+  return (share) => format.format(share)
+}
+
 /** Returns a formatter for a month `YYYY-MM`: `Nov 2026`. */
 export function monthWriter(locale: string): (month: string) => string {
   const format = new Intl.DateTimeFormat(locale, {

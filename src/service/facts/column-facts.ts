@@ -29,13 +29,13 @@ export function withFacts(
   guide: Pick<DatasetGuide, 'columns' | 'profiled_rows' | 'caution'>,
   language: SchemaQuestion['labels'],
 ): DatasetFacts {
-  const { profiled_rows, caution, columns } = guide
-  const described = columns.map(({ common, ...column }, at) => {
+  const described = guide.columns.map(({ common, ...column }, at) => {
     const labels = access.columns[at]?.labels
     const names = labels ? labelsIn(labels, language) : null
     return { ...column, ...(common && { common: common.map((each) => labelled(each, names)) }) }
   })
-  const facts = { ...description, profiled_rows, caution, columns: described }
+  const { profiled_rows: rows, caution } = guide
+  const facts = { ...description, profiled_rows: rows, caution, columns: described }
   return JSON.parse(exactJsonText(facts)) as DatasetFacts
 }
 

@@ -5,6 +5,7 @@ import { firstPlace, readFragment, writeFragment } from '../question/view.js'
 import type { View } from '../question/view.js'
 import { ownToken } from '../tab-store.js'
 import { keepAddress } from './address.js'
+import { factsView } from './column-facts.js'
 import { makePanels } from './panels.js'
 import type { Panels } from './panels.js'
 import { tokenBar } from './token-bar.js'
@@ -20,11 +21,13 @@ export function startDatasetPage(place: HTMLElement): void {
   const address = keepAddress()
   /** The demo asks by itself; a link must not spend the rows of a visitor's own token. */
   const mayAsk = () => ownToken() === null || address.wasAsked()
+  const facts = factsView(place.dataset['dataset'] ?? '')
   let panels: Panels | null = null
   const open = (view: View, isAsked: boolean) => {
     const token = ownToken() ?? demoToken
     const changed = () => open(panels?.view() ?? view, false)
     place.replaceChildren(tokenBar(demoToken !== '', changed))
+    void facts.load(token)
     panels = token === '' ? null : makePanels(place, readFacts(place, token), first, address)
     panels?.show(view, isAsked)
   }

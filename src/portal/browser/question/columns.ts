@@ -7,7 +7,7 @@ import type { DatasetColumn, DefinedMeasure } from './page-column.js'
 /** Reads the columns of the dataset from the tables of the page. */
 export function readColumns(): readonly DatasetColumn[] {
   const types = new Map(rowsOf('type-table').map((row) => [cellText(row, 0), row]))
-  return rowsOf('column-table').map((row) => {
+  return columnRows().map((row) => {
     // The server wrote these attributes from its own types.
     const type = row.dataset['type'] as ShownType
     const levels = JSON.parse(row.dataset['levels'] ?? '{}') as Readonly<Record<string, string>>
@@ -44,7 +44,7 @@ export function searchColumns(): void {
   const input = box?.querySelector('input')
   const status = box?.querySelector('[role=status]')
   if (!box || !input || !status) return
-  const rows = rowsOf('column-table')
+  const rows = columnRows()
   const find = wordFinder(rows)
   const search = () => {
     status.textContent = words.found(find(input.value), rows.length)
@@ -52,6 +52,11 @@ export function searchColumns(): void {
   box.hidden = false
   input.addEventListener('input', search)
   search()
+}
+
+/** The rows of the table of columns. */
+export function columnRows(): readonly HTMLTableRowElement[] {
+  return rowsOf('column-table')
 }
 
 function rowsOf(table: string): readonly HTMLTableRowElement[] {
