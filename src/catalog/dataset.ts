@@ -15,6 +15,8 @@ import type { ContentForms } from '../versions/files/build-version.js'
 import { readPartitions } from '../versions/files/partition.js'
 import { uniteColumns } from '../versions/files/unite.js'
 import type { ColumnTexts } from '../versions/files/unite.js'
+import { firstNamesOf, requireFirstColumns } from './first-columns.js'
+import type { FirstNames } from './first-columns.js'
 import { derivedVersion } from '../versions/version.js'
 import type { Version } from '../versions/version.js'
 
@@ -33,6 +35,8 @@ export interface Dataset {
   /** The date of the data, as the registry says; null = the newest value of the history column. */
   readonly asOf: string | null
   readonly listed: boolean
+  /** Which columns a first question shows. */
+  readonly firstNames: FirstNames
   readonly limit: { readonly default: number; readonly max: number }
   readonly requireFilter: boolean
   readonly timeoutMs: number
@@ -80,6 +84,7 @@ export function registryDataset(name: string, entry: DatasetEntry): Dataset {
     }),
     asOf: entry.as_of === undefined ? null : String(entry.as_of),
     listed: entry.listed ?? false,
+    firstNames: firstNamesOf(entry),
     limit: Object.freeze({ default: entry.limit?.default ?? Math.min(defaultLimit, max), max }),
     requireFilter: entry.require_filter === true,
     timeoutMs: (entry.timeout_seconds ?? defaultTimeoutSeconds) * 1000,
@@ -114,6 +119,7 @@ export function buildDataset(
   const find = columnFinder(united.columns, problems)
   const key = listOf(entry.key).flatMap((column, index) => find(column, ['key', index]) ?? [])
   const history = historyColumn(entry, find, problems)
+  requireFirstColumns(entry, find, problems)
   requireMeasureColumns(entry, find, problems)
   const { columns } = united
   const built = buildVersion(name, content, { columns, key, history, partitions })

@@ -129,6 +129,7 @@ export const DatasetEntrySchema = Type.Object(
     files: oneOrMany(text, 'a path, a glob or a list of them'),
     key: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
     history: Type.Optional(text),
+    first_columns: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
     limit: Type.Optional(LimitSchema),
     require_filter: Type.Optional(
       Type.Union([Type.Literal('auto'), Type.Boolean()], { description: 'auto, true or false' }),

@@ -3,6 +3,8 @@ import type { ShownType } from '../columns/column-types.js'
 import { columnOperators } from '../columns/column.js'
 import type { Column } from '../columns/column.js'
 import type { Operator } from '../columns/operators.js'
+import { firstColumns } from '../catalog/first-columns.js'
+import { encodeForUrl, encodeList } from '../query/write-url.js'
 import type { Engine, ReadOptions } from '../engine/engine.js'
 import { isoTime } from '../text.js'
 import { AccessCache } from './access-cache.js'
@@ -190,15 +192,17 @@ export function fastColumns({ version, columns }: Access): readonly Column[] {
 function exampleRequests(access: Access, { sample }: SeenRows): string[] {
   const { dataset, columns } = access
   const path = `/v1/${dataset.name}`
-  const select = columns.slice(0, exampleColumns).map((column) => encodeURIComponent(column.name))
+  const names = columns.map(({ name }) => name)
+  const select = firstColumns(dataset.firstNames, columns, (name) => names.includes(name))
+  const listed = encodeList(select)
   const filters = [...sample].map(
     ([name, value]) => `${encodeURIComponent(name)}=eq.${encodeURIComponent(value)}`,
   )
   const [first] = filters
-  if (first === undefined) return [`${path}?${select[0] ?? ''}=not_null&limit=10`]
+  if (first === undefined) return [`${path}?${encodeForUrl(names[0] ?? '')}=not_null&limit=10`]
   return [
     `${path}?${first}`,
-    `${path}?${filters.slice(0, 2).join('&')}&select=${select.join(',')}`,
-    `${path}?${filters.at(-1) ?? first}&select=${select.join(',')}&limit=10`,
+    `${path}?${filters.slice(0, 2).join('&')}&select=${listed}`,
+    `${path}?${filters.at(-1) ?? first}&select=${listed}&limit=10`,
   ]
 }

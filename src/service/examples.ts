@@ -42,8 +42,6 @@ export interface ExampleCall {
 const exampleLimit = 10
 /** Longer values are not used: a description repeats each value many times. */
 const valueLettersMax = 100
-const exampleColumns = 6
-const keyColumns = 3
 
 /** One filter for each operator that a column has, with values of the dataset. */
 export function operatorExamples(
@@ -128,14 +126,13 @@ export async function exampleCalls(
   access: Access,
   sample: readonly SampleRow[],
   options: ReadOptions,
-): Promise<readonly ExampleCall[]> {
+): Promise<readonly Omit<ExampleCall, 'select'>[]> {
   const { version } = access
   const columns = [...new Set([...fastColumns(access), ...access.columns])].filter(
     (column) => columnOperators(column).includes('in') && valuesOf(column.name, sample).length > 0,
   )
   const [main, other] = columns
   if (!main) return []
-  const select = exampleSelect(access, columns)
   const lists = [main, other].flatMap((column, index) => {
     const filter = column && exampleFilter(column, index === 0 ? 'in' : boundOf(column), sample)
     return filter ? [filter] : []
@@ -148,7 +145,7 @@ export async function exampleCalls(
       filters: lists,
     },
   ] as readonly { purpose: string; filters: readonly ExampleFilter[] }[]
-  const calls: ExampleCall[] = []
+  const calls: Omit<ExampleCall, 'select'>[] = []
   for (const { purpose, filters } of questions) {
     const predicates = [
       ...access.predicates,
@@ -156,7 +153,7 @@ export async function exampleCalls(
     ]
     const question = { version, predicates, columns: [main], after: null, limit: exampleLimit }
     const { rows } = await engine.read(question, options)
-    calls.push({ purpose, filters, select, limit: exampleLimit, row_count: rows.length })
+    calls.push({ purpose, filters, limit: exampleLimit, row_count: rows.length })
   }
   return calls
 }
@@ -169,11 +166,4 @@ function predicatesOf(access: Access, { column, op, value }: ExampleFilter) {
   const found = access.columns.find(({ name }) => name === column)
   const texts = value === undefined ? [] : [value].flat().map(String)
   return found ? filterPredicates(found, op, texts) : []
-}
-
-/** The columns that identify the row, then the first numbers. */
-function exampleSelect(access: Access, keys: readonly Column[]): readonly string[] {
-  const numbers = access.columns.filter(({ rules }) => ['number', 'integer'].includes(rules.shown))
-  const chosen = new Set([...keys.slice(0, keyColumns), ...numbers, ...access.columns])
-  return [...chosen].slice(0, exampleColumns).map(({ name }) => name)
 }

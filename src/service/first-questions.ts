@@ -1,8 +1,8 @@
+import { firstColumns, firstNamesOf } from '../catalog/first-columns.js'
 import type { Column } from '../columns/column.js'
 import { encodeForUrl, encodeList } from '../query/write-url.js'
 import type { DatasetEntry } from '../registry/registry-schema.js'
 import type { Registry } from '../registry/registry.js'
-import { listOf } from '../registry/registry.js'
 import { shellQuoted } from './client-texts.js'
 
 const valuesShown = 3
@@ -31,9 +31,8 @@ export function lookUpPath(dataset: string, column: string, value: string): stri
 }
 
 /**
- * The path and query of a first request to a dataset: rows of its demo subset with the key columns,
- * and a text and an amount if the columns are known. Without a demo subset, the schema's path,
- * which needs no filter.
+ * The path and query of a first request to a dataset: rows of its demo subset with the first columns.
+ * Without a demo subset, the schema's path, which needs no filter.
  */
 export function examplePath(
   registry: Registry,
@@ -48,33 +47,17 @@ export function examplePath(
   const texts = values
     .slice(0, valuesShown)
     .map((_, index) => registry.scalarAt(['datasets', dataset, 'demo', column, index]).text)
-  const select = new Set([...listOf(entry.key), column, ...listOf(entry.history)])
-  for (const each of exampleColumns(columns, select)) select.add(each.name)
-  const names = [...select].filter((name) => !hidden.has(name))
+  const isShown = (name: string) => !hidden.has(name)
+  const names = firstColumns(firstNamesOf(entry), columns, isShown)
+  const select = names.length === 0 ? '' : `&select=${encodeList(names)}`
   const filter = `${encodeForUrl(column)}=${filterText(texts)}`
-  return `/v1/${dataset}?${filter}&select=${encodeList(names)}&limit=${rowsShown}`
+  return `/v1/${dataset}?${filter}${select}&limit=${rowsShown}`
 }
 
 /** The names of the hidden columns, which callers must not see. */
 function hiddenNames(entry: DatasetEntry | undefined): ReadonlySet<string> {
   const columns = Object.entries(entry?.columns ?? {}).filter(([, { hidden }]) => hidden)
   return new Set(columns.map(([source, { name }]) => name ?? source))
-}
-
-/** The first text and the first column in the most common unit, if not shown yet. */
-function exampleColumns(columns: readonly Column[], shown: ReadonlySet<string>): readonly Column[] {
-  const others = columns.filter((column) => !column.hidden && !shown.has(column.name))
-  const text = others.find(({ rules }) => rules.shown === 'string')
-  const unit = mostCommonUnit(columns)
-  const amount = others.find((column) => unit !== null && column.unit === unit)
-  return [text, amount].filter((column) => column !== undefined)
-}
-
-/** In tables of accounts, the most common unit is the currency. */
-function mostCommonUnit(columns: readonly Column[]): string | null {
-  const counts = new Map<string, number>()
-  for (const { unit } of columns) if (unit !== null) counts.set(unit, (counts.get(unit) ?? 0) + 1)
-  return [...counts].sort(([, left], [, right]) => right - left)[0]?.[0] ?? null
 }
 
 function filterText(texts: readonly string[]): string {

@@ -1,6 +1,7 @@
 import { possibleAccesses } from '../access/access.js'
 import type { Access } from '../access/access.js'
 import type { Catalog } from '../catalog.js'
+import { firstColumns } from '../catalog/first-columns.js'
 import { latestYears } from '../columns/predicate.js'
 import { withDeadline } from '../engine/deadline.js'
 import type { Engine, ReadOptions, Row } from '../engine/engine.js'
@@ -58,11 +59,21 @@ const usualPatienceMs = 3000
 /** For guides that are prepared before any request. */
 const preparePatienceMs = 30_000
 
+/** The columns of a first question that have values. */
+function shownFirst(
+  { dataset, columns }: Access,
+  facts: readonly ColumnStatistics[] | undefined,
+): readonly string[] {
+  const filled = columns.filter((_, at) => facts?.[at]?.null_share !== 1).map(({ name }) => name)
+  return firstColumns(dataset.firstNames, columns, (name) => filled.includes(name))
+}
+
 /** The part of a guide that derives from rows. */
 interface RowFacts extends Pick<
   DatasetGuide,
-  'profiled_rows' | 'caution' | 'operators' | 'sample_rows' | 'examples'
+  'profiled_rows' | 'caution' | 'operators' | 'sample_rows'
 > {
+  readonly examples: readonly Omit<ExampleCall, 'select'>[]
   /** In the order of the access's columns; undefined if the statistics were late. */
   readonly columns: readonly ColumnStatistics[] | undefined
 }
@@ -97,17 +108,24 @@ export class Guides {
       () => this.#read(access, head.rows, options, patienceMs),
       ({ profiled_rows: rows }) => rows !== null,
     )
-    const { profiled_rows: profiledRows, caution, columns: facts, ...rest } = found
+    const { profiled_rows: profiledRows, caution, columns: facts, examples: calls, ...rest } = found
+    const select = shownFirst(access, facts)
     const fast = fastColumns(access).map(({ name }) => name)
     const measured = usableMeasures(access).flatMap((measure) => measure.columns)
     return Object.freeze({
       ...head,
       fast_filters: fast,
-      main_columns: [...new Set([...fast, ...measured])],
+      main_columns: [...new Set([...fast, ...select, ...measured])],
       profiled_rows: profiledRows,
       caution,
       columns: columns.map((column, at) => ({ ...column, ...facts?.[at] })),
       ...rest,
+      examples: calls.map(({ purpose, filters, ...call }) => ({
+        purpose,
+        filters,
+        select,
+        ...call,
+      })),
       aggregates: aggregates && aggregateGuide(access, aggregates, found),
     })
   }

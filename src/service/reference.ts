@@ -19,7 +19,7 @@ export interface Reference {
 
 export interface ReferenceDataset extends Pick<
   Dataset,
-  'name' | 'title' | 'description' | 'source' | 'requireFilter' | 'limit'
+  'name' | 'title' | 'description' | 'source' | 'requireFilter' | 'limit' | 'firstNames'
 > {
   /** False if aggregates are switched off. */
   readonly hasAggregates: boolean
@@ -88,7 +88,7 @@ function hasAggregates({ dataset, access }: View): boolean {
 
 function shown(view: View, sample: ReferenceDataset['sample']): ReferenceDataset {
   const { dataset, version } = view
-  const { name, title, description, source, requireFilter, limit } = dataset
+  const { name, title, description, source, requireFilter, limit, firstNames } = dataset
   return {
     name,
     title,
@@ -96,6 +96,7 @@ function shown(view: View, sample: ReferenceDataset['sample']): ReferenceDataset
     source,
     requireFilter,
     limit,
+    firstNames,
     hasAggregates: hasAggregates(view),
     columns: version.columns.filter((column) => !column.hidden),
     sample,

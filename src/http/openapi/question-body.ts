@@ -2,6 +2,7 @@ import type { ShownType } from '../../columns/column-types.js'
 import type { ValueForm } from '../../columns/operators.js'
 import { questionFields } from '../../query/parse-json.js'
 import { filtersMax, listValuesMax } from '../../query/raw-question.js'
+import { firstColumns } from '../../catalog/first-columns.js'
 import type { ReferenceDataset } from '../../service/reference.js'
 import { operatorsWith, valuePatterns } from './filters.js'
 import { refTo } from './json.js'
@@ -79,19 +80,19 @@ function scalarSchema(type: ShownType): Json {
   }
 }
 
-const exampleColumns = 4
 const exampleLimit = 10
 
 /** A question that returns rows: it filters by a value that occurs in one of the columns. */
-export function questionExample({ columns, sample }: ReferenceDataset): Json {
+export function questionExample({ columns, sample, firstNames }: ReferenceDataset): Json {
   const [found] = sample
   const column = columns.find(({ rules }) => rules.shown !== 'json')
   const name = found?.[0] ?? column?.name
   const value = found?.[1] ?? column?.rules.example
   const filter = name !== undefined && value !== '' ? [{ column: name, op: 'eq', value }] : []
+  const names = columns.map((each) => each.name)
   return {
     filters: filter,
-    select: columns.slice(0, exampleColumns).map(({ name }) => name),
+    select: firstColumns(firstNames, columns, (each) => names.includes(each)),
     limit: exampleLimit,
   }
 }

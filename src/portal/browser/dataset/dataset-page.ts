@@ -25,7 +25,7 @@ export function startDatasetPage(place: HTMLElement): void {
   let panels: Panels | null = null
   const open = (view: View, isAsked: boolean) => {
     const token = ownToken() ?? demoToken
-    const changed = () => open(panels?.view() ?? view, false)
+    const changed = () => open(panels?.view() ?? view, ownToken() === null)
     place.replaceChildren(tokenBar(demoToken !== '', changed))
     void facts.load(token)
     panels = token === '' ? null : makePanels(place, readFacts(place, token), first, address)
@@ -33,12 +33,12 @@ export function startDatasetPage(place: HTMLElement): void {
   }
   address.follow((fragment) => {
     const view = fragment === '' ? first : readFragment(fragment)
-    if (view) panels?.show(view, fragment !== '' && mayAsk())
+    if (view) panels?.show(view, mayAsk())
     // A link to a part of the page took the place of the question.
     else if (panels) history.replaceState(null, '', writeFragment(panels.view()))
   })
   const linked = readFragment(location.hash)
-  open(linked ?? first, linked !== null && mayAsk())
+  open(linked ?? first, mayAsk())
   if (linked) place.parentElement?.scrollIntoView()
 }
 
