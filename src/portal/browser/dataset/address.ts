@@ -1,5 +1,5 @@
 import { labels } from '../page-words.js'
-import { keepAsked, wasAsked } from '../tab-store.js'
+import { keepAsked, ownToken, wasAsked } from '../tab-store.js'
 
 /** The fragment of the page's address. It says what the page shows, so that a link shows it too. */
 export interface Address {
@@ -9,7 +9,7 @@ export interface Address {
   readonly ask: (fragment: string) => void
   /** Writes what another tab of the page shows. */
   readonly open: (fragment: string) => void
-  /** Whether the question of the address was asked in this tab before. */
+  /** Whether the question of the address was asked in this tab with a visitor's own token. */
   readonly wasAsked: () => boolean
   /** Calls this, and no earlier one, when the visitor changes the address: back, a link. */
   readonly follow: (moved: (fragment: string) => void) => void
@@ -17,23 +17,25 @@ export interface Address {
 
 /** Browsers refuse an address that changes with every letter. */
 const pauseMs = 300
-/** Marks an entry of the browser's history. */
-const asked = 'asked'
+/** Marks entries of the browser's history: asked with the demo token, or with an own one. */
+const marks = { demo: 'asked with the demo', own: 'asked' } as const
+
+type Mark = (typeof marks)[keyof typeof marks]
 
 /** Keeps the address up to date, and the links to other languages. */
 export function keepAddress(): Address {
   let pending: string | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
   let moved: (fragment: string) => void = () => undefined
-  const write = (fragment: string, state: typeof asked | null, isNew: boolean) => {
+  const write = (fragment: string, state: Mark | null, isNew: boolean) => {
     clearTimeout(timer)
     pending = null
     const isSame = fragment === location.hash
     history[isNew && !isSame ? 'pushState' : 'replaceState'](state, '', fragment)
-    if (state === asked) keepAsked(questionOf(fragment))
+    if (state === marks.own) keepAsked(questionOf(fragment))
   }
   // A question that was asked keeps its entry; one that is being changed has one entry in all.
-  const isAsked = () => history.state === asked
+  const isAsked = () => history.state === marks.demo || history.state === marks.own
   const finish = () => {
     if (pending !== null) write(pending, null, isAsked())
   }
@@ -52,12 +54,14 @@ export function keepAddress(): Address {
       clearTimeout(timer)
       timer = setTimeout(finish, pauseMs)
     },
-    ask: (fragment) => write(fragment, asked, isAsked()),
+    ask: (fragment) => {
+      write(fragment, ownToken() === null ? marks.demo : marks.own, isAsked())
+    },
     open: (fragment) => {
       finish()
       write(fragment, null, true)
     },
-    wasAsked: () => isAsked() || wasAsked(questionOf(location.hash)),
+    wasAsked: () => history.state === marks.own || wasAsked(questionOf(location.hash)),
     follow: (next) => {
       moved = next
     },
