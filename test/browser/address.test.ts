@@ -6,10 +6,21 @@ import { builtPortal, listen, startChromium, visit } from './fixtures/chromium.j
 // Guarantee: the address says what the page shows, and holds no token.
 
 const browser = await startChromium(t)
-const shipped = await startShipped(t, { portalFolder: await builtPortal(t) })
+const shipped = await startShipped(t, {
+  portalFolder: await builtPortal(t),
+  settings: { trustProxy: '127.0.0.1' },
+})
 const base = await listen(shipped)
 const financials = `${base}/datasets/financials`
 const years = '#analyse?group=year&measures=sum(2110)&limit=100&labels=true'
+
+let visitors = 0
+
+/** Opens a page from an address of its own: the demo allows 30 requests a minute to each. */
+function arrive(url: string) {
+  visitors += 1
+  return visit(browser, url, { extraHTTPHeaders: { 'X-Forwarded-For': `10.0.0.${visitors}` } })
+}
 
 function press(page: Page, name: string): Promise<void> {
   return page.getByRole('button', { name }).click()
@@ -37,7 +48,7 @@ async function turnPage(page: Page): Promise<string> {
 }
 
 await t.test('the request follows every change at once', async (t) => {
-  const { page } = await visit(browser, financials)
+  const { page } = await arrive(financials)
   const shown = () => page.locator('.take:visible code').first().textContent()
   await press(page, 'Add a filter')
   await page.getByLabel('Column', { exact: true }).last().selectOption('okved')
@@ -45,22 +56,23 @@ await t.test('the request follows every change at once', async (t) => {
   await page.getByLabel('Operator').last().selectOption('is_null')
   t.match(await shown(), '&okved=is_null&')
   await page.locator('summary').click()
-  await page.getByLabel(/^2110/).check()
+  const revenue = page.getByRole('checkbox', { name: /^2110/ })
+  await revenue.uncheck()
+  t.notMatch(await shown(), /2110/)
+  await revenue.check()
   t.match(await shown(), /select=[^&]*,2110&/)
-  await page.getByLabel(/^2110/).uncheck()
-  t.notMatch(await shown(), /2110&/)
   await press(page, 'Remove the filter on okved')
   t.notMatch(await shown(), 'okved')
-  await page.waitForURL(/#.*limit=/)
+  await page.waitForURL(/#.*2400,1600,2110/)
   t.match(page.url(), (await shown())?.split('?')[1])
 })
 
 await t.test('reload, a new tab and another language keep question, tab and page', async (t) => {
-  const { page } = await visit(browser, `${financials}?lang=en`)
+  const { page } = await arrive(`${financials}?lang=en`)
   const rows = await turnPage(page)
   const address = page.url()
   t.match(address, /#rows\/2\/[\w-]+\?inn=.*&year=gte\.2023&/)
-  const { page: other } = await visit(browser, address)
+  const { page: other } = await arrive(address)
   for (const [name, each] of [
     ['the same', page],
     ['a colleague', other],
@@ -82,7 +94,7 @@ await t.test('reload, a new tab and another language keep question, tab and page
 })
 
 await t.test('a page that was opened by its address leads back to the first', async (t) => {
-  const { page } = await visit(browser, financials)
+  const { page } = await arrive(financials)
   await turnPage(page)
   await page.reload()
   await page.getByText('Page 2 · 2 rows').waitFor()
@@ -92,7 +104,7 @@ await t.test('a page that was opened by its address leads back to the first', as
 })
 
 await t.test('back leads through pages, tabs and questions', async (t) => {
-  const { page } = await visit(browser, financials)
+  const { page } = await arrive(financials)
   await turnPage(page)
   await page.getByRole('tab', { name: 'Analyse' }).click()
   await press(page, 'Run')
@@ -112,7 +124,7 @@ await t.test('back leads through pages, tabs and questions', async (t) => {
 })
 
 await t.test('a link to a part of the page does not lose the question', async (t) => {
-  const { page } = await visit(browser, financials + years)
+  const { page } = await arrive(financials + years)
   await page.locator('.chart polyline').waitFor()
   await page.locator('.skip').focus()
   await page.keyboard.press('Enter')
@@ -126,7 +138,7 @@ await t.test('no link spends the rows of a token, a reload asks again', async (t
   const { token } = shipped.subscribe(['financials:pro'])
   const used = async () =>
     (await shipped.get('/v1/account', token)).body['datasets'] as { rows: { used: number } }[]
-  const { page, requests } = await visit(browser, financials)
+  const { page, requests } = await arrive(financials)
   await useToken(page, token)
   await page.goto(`${base}/`)
   await page.goto(financials + years)
@@ -146,7 +158,7 @@ await t.test('no link spends the rows of a token, a reload asks again', async (t
 })
 
 await t.test('a token is asked for on the page, and judged there', async (t) => {
-  const { page } = await visit(browser, financials + years)
+  const { page } = await arrive(financials + years)
   await press(page, 'Use your own token')
   await page.getByLabel('Token').fill('das_nonsense')
   await page.keyboard.press('Enter')

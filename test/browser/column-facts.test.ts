@@ -27,6 +27,7 @@ await t.test('a page opens with its first answer and with what the columns hold'
   t.match(await cellOf(page, 'inn').innerText(), /100% filled\s+0261012138\s+22\.6%/)
   t.match(await cellOf(page, '2110').innerText(), /83\.9% filled\s+1,770,785 – 3,453,224,535/)
   t.match(await cellOf(page, 'okfs').innerText(), /16 Private ownership\s+45\.2%/)
+  t.match(await cellOf(page, 'year').innerText(), /7 values in all\s+2019 – 2025/)
   t.equal(await cellOf(page, '1105').innerText(), 'empty in every row')
   const picture = cellOf(page, '2110').getByRole('img')
   t.match(await picture.getAttribute('aria-label'), /^Histogram: the most, 32\.3%, in 290,000,000/)

@@ -105,12 +105,13 @@ await t.test('an answer that is no page of rows ends the waiting', async (t) => 
 
 await t.test('Enter finds a column and asks nothing', async (t) => {
   const { page, requests } = await visit(browser, explorer)
+  await page.locator('table.data').waitFor()
+  const before = asked(requests)
   await page.locator('summary').click()
   await page.getByLabel('Find a column').fill('zon')
   await page.keyboard.press('Enter')
   t.equal(await page.locator('.ticks li:visible').count(), 1)
-  await page.getByText('Press Run to see rows.').waitFor()
-  t.same(asked(requests), [])
+  t.same(asked(requests), before)
 })
 
 await t.test('a time is asked for to the microsecond, and with its zone', async (t) => {

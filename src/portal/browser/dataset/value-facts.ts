@@ -1,3 +1,4 @@
+import type { ShownType } from '../../../columns/column-types.js'
 import { element, svgElement } from '../element.js'
 import { words } from '../page-words.js'
 
@@ -6,6 +7,7 @@ type Value = string | number | boolean
 /** A column of a schema with facts; which of them there are depends on its values. */
 export interface ColumnFacts {
   readonly name: string
+  readonly type: ShownType
   readonly null_share?: number
   readonly min?: Value
   readonly max?: Value
@@ -35,16 +37,26 @@ export function valueFacts(column: ColumnFacts, isAmount: boolean): readonly HTM
   if (empty === undefined) return []
   if (empty === 1) return [element('span', { class: 'muted' }, words.facts.none)]
   const text = (value: Value) => (isAmount ? words.digits(`${value}`) : `${value}`)
-  const hasRange = min !== undefined && max !== undefined && common.length === 0
+  const ends = min === undefined || max === undefined ? endsOf(column) : [min, max]
+  const [least, greatest] = ends.map(text)
+  const isLong = values !== undefined && values.length > commonShown
   return [
     element('span', { class: 'muted' }, words.facts.filled(words.share(1 - empty))),
     ...(common.length > 0 ? [commonList(common, text)] : []),
-    ...(values && values.length > commonShown
+    ...(isLong
       ? [element('span', { class: 'muted' }, words.facts.valuesInAll(values.length))]
       : []),
     ...(histogram ? [histogramPicture(histogram, text)] : []),
-    ...(hasRange ? [element('span', {}, words.facts.range(text(min), text(max)))] : []),
+    ...(least !== undefined && greatest !== undefined
+      ? [element('span', {}, words.facts.range(least, greatest))]
+      : []),
   ]
+}
+
+/** The least and the greatest of all values, if some of them are not shown and they have an order. */
+function endsOf({ type, values = [] }: ColumnFacts): readonly Value[] {
+  const isOrdered = type !== 'string' && type !== 'boolean'
+  return isOrdered && values.length > commonShown ? [values.at(0) ?? '', values.at(-1) ?? ''] : []
 }
 
 function commonList(
