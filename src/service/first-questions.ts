@@ -31,8 +31,8 @@ export function lookUpPath(dataset: string, column: string, value: string): stri
 }
 
 /**
- * The path and query of a first request to a dataset: rows of its demo subset with the first columns.
- * Without a demo subset, the schema's path, which needs no filter.
+ * The path and query of a first request to a dataset: rows of its demo subset with the first
+ * columns. Without a demo subset, the schema's path, which needs no filter.
  */
 export function examplePath(
   registry: Registry,

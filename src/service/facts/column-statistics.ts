@@ -23,7 +23,7 @@ export interface CommonValue {
 }
 
 /** Rows by ranges of numbers or moments; ranges may grow with the distance from zero. */
-export interface HistogramShares {
+interface HistogramShares {
   /** Ascending: bin `i` lies between the edges `i` and `i + 1` and includes the upper one. */
   readonly edges: readonly (number | string)[]
   readonly shares: readonly number[]

@@ -53,7 +53,7 @@ export function valueFacts(column: ColumnFacts, isAmount: boolean): readonly HTM
   ]
 }
 
-/** The least and the greatest of all values, if some of them are not shown and they have an order. */
+/** The least and the greatest of values that have an order, if some of them are not shown. */
 function endsOf({ type, values = [] }: ColumnFacts): readonly Value[] {
   const isOrdered = type !== 'string' && type !== 'boolean'
   return isOrdered && values.length > commonShown ? [values.at(0) ?? '', values.at(-1) ?? ''] : []
