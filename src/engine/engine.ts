@@ -42,7 +42,7 @@ export interface ProfileQuestion {
   readonly valuesMax: number
   /** The same for columns of codes; `valuesMax` if omitted. */
   readonly codesMax?: number
-  /** Whether columns without such a list get a histogram; false if omitted. */
+  /** Whether columns get a histogram; false if omitted. */
   readonly withHistograms?: boolean
   /** Read at most this many rows, spread over the version before the predicates; null = all. */
   readonly rowsMax: number | null
@@ -59,7 +59,7 @@ export interface ColumnProfile {
   readonly values: readonly string[] | null
   /** Rows with each of the values; null without values. */
   readonly valueRows: readonly number[] | null
-  /** Of numbers, dates and timestamps with a range, if it was asked for and there are no values. */
+  /** Of numbers, dates and timestamps with a range, if it was asked for. */
   readonly histogram: Histogram | null
 }
 

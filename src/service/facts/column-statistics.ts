@@ -106,7 +106,7 @@ function factsOf(
   return {
     ...(isShort && { values: values.map(exactValue) }),
     ...(isCommon && { common: commonest(values, valueRows ?? [], rows) }),
-    ...(histogram && { histogram: sharesOf(histogram, rows) }),
+    ...(histogram && !isCommon && { histogram: sharesOf(histogram, rows) }),
     ...(min !== null && !isShort && { min: exactValue(min) }),
     ...(max !== null && !isShort && { max: exactValue(max) }),
     null_share: share(emptyRows, rows),

@@ -300,7 +300,14 @@ await t.test('rows are counted by value, or by bins of growing width', async (t)
   t.equal(found.get('moment')?.edges.at(-1), '"2024-01-01T01:39:00"')
   t.equal(found.get('zoned')?.edges.at(1), '"2024-01-01T00:08:15Z"')
   const [few] = await countsOf(world, ['id'], world.filter('id', 'lt', '2'))
-  t.strictSame(few, { ...none, values: ['0', '1'], valueRows: [1, 1] }, 'of these rows alone')
+  t.strictSame(
+    few,
+    {
+      ...{ values: ['0', '1'], valueRows: [1, 1] },
+      histogram: { edges: ['0', '1'], rows: [2] },
+    },
+    'of these rows alone',
+  )
 })
 
 await t.test(

@@ -35,7 +35,7 @@ const aggregatesPerColumn = 4
 type Totals = Pick<ColumnProfile, 'emptyRows' | 'min' | 'max'>
 
 /** What the second statement returns of a column. */
-type Counts = Pick<ColumnProfile, 'values' | 'valueRows' | 'histogram'>
+type Counts = Partial<Pick<ColumnProfile, 'values' | 'valueRows' | 'histogram'>>
 
 /** A column and the expressions that count its rows. */
 interface CountedCell {
@@ -47,7 +47,7 @@ interface CountedCell {
 /**
  * Profiles columns with two statements. The first returns counts, minimum, maximum and an estimate
  * of the distinct values. The second counts the rows of each value of columns that seem to have
- * few, which bounds memory, and of each bin of the others.
+ * few, which bounds memory, and of each bin of a histogram.
  */
 export async function profileColumns(
   question: Pick<
@@ -71,21 +71,20 @@ export async function profileColumns(
     const totals = { emptyRows: Number(emptyRows), min: textOrNull(min), max: textOrNull(max) }
     const listMax = hasCodes(cell.column) ? codesMax : valuesMax
     const isFew = Number(estimate ?? Infinity) <= listMax * estimateSlack
-    if (isFew) return { totals, counted: countedValues(cell, listMax) }
-    return { totals, counted: withHistograms ? countedBins(cell, totals) : null }
+    const values = isFew ? countedValues(cell, listMax) : null
+    const bins = withHistograms ? countedBins(cell, totals) : null
+    return { totals, counted: [values, bins].filter((each) => each !== null) }
   })
-  const counted = profiled.flatMap((each) => each.counted ?? [])
+  const counted = profiled.flatMap((each) => each.counted)
   const counts = await runCounts(from, counted, run)
   return {
     rows: Number(rows),
     columns: profiled.map(({ totals, counted: asked }) => ({
-      ...totals,
-      ...((asked && counts.get(asked)) ?? noCounts),
+      ...{ ...totals, values: null, valueRows: null, histogram: null },
+      ...Object.assign({}, ...asked.map((each) => counts.get(each))),
     })),
   }
 }
-
-const noCounts: Counts = { values: null, valueRows: null, histogram: null }
 
 async function runCounts(
   from: ProfiledPieces,
@@ -93,7 +92,7 @@ async function runCounts(
   run: RunStatement,
 ): Promise<ReadonlyMap<CountedCell, Counts>> {
   if (counted.length === 0) return new Map()
-  const cells = counted.map(({ cell }) => cell)
+  const cells = [...new Set(counted.map(({ cell }) => cell))]
   const found = await run(
     compileOver(
       from,
@@ -123,8 +122,7 @@ function countedValues(cell: ProfiledCell, listMax: number): CountedCell {
     ],
     read: ([texts, rows]) => {
       const values = listOf<string>(texts)
-      if (values.length > listMax) return noCounts
-      return { values, valueRows: listOf<number>(rows), histogram: null }
+      return values.length > listMax ? {} : { values, valueRows: listOf<number>(rows) }
     },
   }
 }
@@ -141,7 +139,6 @@ function countedBins(cell: ProfiledCell, totals: Totals): CountedCell | null {
     cell,
     sql: [`to_json(map_values(histogram(${size(cell.value)}, [${bins.join()}]::DOUBLE[])))`],
     read: ([rows]) => ({
-      ...noCounts,
       histogram: { edges: edges.map(textOf), rows: listOf<number>(rows) },
     }),
   }
