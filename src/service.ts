@@ -13,7 +13,7 @@ import { describeAccount } from './service/account.js'
 import type { AccountDescription } from './service/account.js'
 import { createAdmission } from './service/admission.js'
 import type { Admission } from './service/admission.js'
-import { enterDataset, readOptions } from './service/caller.js'
+import { enterDataset, readOptions, turnOptions } from './service/caller.js'
 import type { Caller, DatasetCaller, RequestContext, ResolvedRequest } from './service/caller.js'
 import { Descriptions } from './service/descriptions.js'
 import type { DatasetDescription, DatasetSummary } from './service/descriptions.js'
@@ -247,16 +247,15 @@ async function resolvePage(
 /** Why no row meets the filters, where the door asks for that and it is known. */
 async function explain(
   engine: Engine,
-  { context, principal }: Caller,
+  caller: Caller,
   { access, filters }: WantedRows,
   payment: Payment,
   extent: PageRequest['explainEmpty'],
 ): Promise<EmptyReason | null> {
   if (!extent) return null
   const payRow = async (signal: AbortSignal) => (await payment.pay(1, true, signal)) === 1
-  const options = { signal: context.signal, client: principal.id }
   return explainEmpty(engine, access, filters, {
-    ...options,
+    ...turnOptions(caller),
     payRow: extent === 'paid' ? payRow : null,
   })
 }

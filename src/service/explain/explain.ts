@@ -240,8 +240,6 @@ async function stagesOf(
   const reason = answer?.kind === 'page' ? answer.explanation : null
   for (const found of observed) {
     switch (found.kind) {
-      case 'limits':
-        break
       case 'dataset':
         pass(found.kind, accessText(found.access))
         break
@@ -270,6 +268,9 @@ async function stagesOf(
         break
       case 'charge':
         pass(found.kind, chargeText(found.charge))
+        break
+      default:
+      // For the log.
     }
   }
   return stages

@@ -127,6 +127,7 @@ export class Turns {
       return await work({ signal: turn.signal, isBesideLarge, grow })
     } finally {
       this.#leave(turn)
+      turn.end()
     }
   }
 
@@ -193,7 +194,9 @@ export class Turns {
       const forget = () => {
         turn.signal.removeEventListener('abort', leave)
         clearTimeout(timer)
-        if (turn.timeLimit) turn.timeLimit.waitedMs += this.#now() - sinceMs
+        const waitedMs = this.#now() - sinceMs
+        turn.waitedMs += waitedMs
+        if (turn.timeLimit) turn.timeLimit.waitedMs += waitedMs
       }
       const waiter: Waiter = {
         turn,
