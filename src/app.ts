@@ -3,6 +3,8 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openCatalogUpdates } from './app/catalog-updates.js'
 import { CleanupStack } from './app/cleanup-stack.js'
 import { GuideWarmer } from './app/guide-warmer.js'
+import { Metrics } from './app/metrics/metrics.js'
+import { serveMetrics } from './app/metrics/serve-metrics.js'
 import { openLetterSender } from './app/open-mail.js'
 import { openServer } from './app/open-server.js'
 import { defaultMemory, openEngine } from './app/reading.js'
@@ -76,8 +78,10 @@ interface OpenParts extends AppParts {
   readonly cleanup: CleanupStack
 }
 
-async function openApp(parts: OpenParts): Promise<App> {
-  const { config, cleanup, logger, now } = parts
+async function openApp(given: OpenParts): Promise<App> {
+  const { config, cleanup, logger, now } = given
+  const metrics = config.metricsPort === null ? null : new Metrics()
+  const parts = { ...given, ...metrics?.hooks }
   takeLock(config.state, cleanup)
   const state = await prepareState(config.state)
   const memoryLimitBytes = config.memoryLimit ?? defaultMemory()
@@ -120,6 +124,17 @@ async function openApp(parts: OpenParts): Promise<App> {
   let isStopping = false
   const isUsable = () => !isStopping && records.isUsable()
   const server = openServer({ ...parts, service, live, engine, isUsable })
+  if (metrics) {
+    await serveMetrics(metrics, {
+      ...parts,
+      engine,
+      live,
+      checks,
+      service,
+      control: store,
+      isUsable,
+    })
+  }
   await reloader.report()
   const prepare = () => {
     letters?.start()

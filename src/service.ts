@@ -25,6 +25,7 @@ import type { Export } from './service/export.js'
 import { Guides } from './service/guides.js'
 import type { DatasetGuide, GuideFailure } from './service/guides.js'
 import { KeptAnswers } from './service/paid/kept-answers.js'
+import type { CacheUse } from './service/paid/kept-answers.js'
 import type {
   DataRequest,
   Page,
@@ -66,6 +67,8 @@ export interface Service extends Admission {
   readonly showcase: (language: Language) => Showcase
   /** The datasets of the API reference: those of the token, or the listed ones without a token. */
   readonly reference: (context: RequestContext) => Promise<Reference>
+  /** How the caches are used. */
+  readonly cacheUse: () => Readonly<Record<'tops' | 'summaries' | 'guides', CacheUse>>
   /** Makes the guides for every plan ahead of the first caller; `report` receives failures. */
   readonly prepare: (signal: AbortSignal, report: (failure: GuideFailure) => void) => Promise<void>
 }
@@ -132,6 +135,7 @@ export function createService(parts: ServiceParts): Service {
       const catalog = caller?.catalog ?? parts.catalog()
       return referenceFor(caller?.principal ?? null, catalog, descriptions, context.signal)
     },
+    cacheUse: () => ({ tops: keptTops.use, summaries: keptSummaries.use, guides: guides.cacheUse }),
     prepare: (signal, report) => guides.prepare(parts.catalog(), signal, report),
   })
 }

@@ -5,6 +5,7 @@ import type { LiveCatalog, Serving } from '../catalog/live/live-catalog.js'
 import { rootPath } from '../config.js'
 import type { Config } from '../config.js'
 import type { Engine } from '../engine/engine.js'
+import type { OnRequest } from '../http/request-log/request-log.js'
 import { buildServer } from '../http/server.js'
 import type { Door } from '../http/server.js'
 import { addMcp } from '../mcp/mcp-routes.js'
@@ -28,6 +29,7 @@ interface ServerParts {
   readonly engine: Engine
   /** False while control.db can't be read or written, and at a stop. */
   readonly isUsable: () => boolean
+  readonly onRequest?: OnRequest
 }
 
 /** Time for the requests in flight at a stop; then the engine interrupts their queries. */
@@ -61,6 +63,7 @@ export function openServer(parts: ServerParts): FastifyInstance {
     isReady: () => hasData(live.serving.catalog) && parts.isUsable(),
     isUpToDate: () => isUpToDate(live.serving),
     isDamaged: () => live.isDamaged,
+    ...(parts.onRequest && { onRequest: parts.onRequest }),
     ...(parts.exportSilenceMs !== undefined && { exportSilenceMs: parts.exportSilenceMs }),
   })
   cleanup.adopt(server, () => closeServer(server, engine))

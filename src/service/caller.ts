@@ -28,9 +28,9 @@ export interface RequestContext {
 export type ResolvedRequest = ResolvedQuestion | ResolvedTop | ResolvedSummary
 
 /**
- * `limits` is sent on each change, also before a refusal; `turn` when a query of the engine ends;
- * `refusal` for an error that the answer's status does not show, `tool` when the body says which one
- * is called; the others when a stage passes.
+ * `limits` is sent on each change, also before a refusal. `turn` is sent when a query of the engine
+ * ends, `refusal` for an error that the answer's status does not show, `tool` if the body names it,
+ * the others when a stage passes.
  */
 export type Observation =
   | { readonly kind: 'principal'; readonly principal: Principal }

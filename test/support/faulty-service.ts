@@ -38,4 +38,7 @@ export const faultyService: Service = {
   showcase: () => ({ demoToken: null, datasets: [] }),
   reference: fail,
   prepare: fail,
+  cacheUse: () => {
+    throw new Error('no request asks for it')
+  },
 }

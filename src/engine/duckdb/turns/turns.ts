@@ -108,6 +108,10 @@ export class Turns {
     return this.#running.size
   }
 
+  get waitingCount(): number {
+    return this.#queue.length
+  }
+
   /** Since when nothing runs, in milliseconds; 0 while something does. */
   get quietMs(): number {
     return this.#running.size > 0 ? 0 : this.#now() - this.#lastEndMs
