@@ -27,6 +27,12 @@ export class Metrics {
     ['door', 'dataset', 'outcome'],
   )
 
+  readonly #faults = this.#counter(
+    'das_faults_total',
+    'Requests that ended with internal_error, by door.',
+    ['door'],
+  )
+
   readonly #duration = this.#histogram(
     'das_request_duration_seconds',
     'Time of requests, until the last byte of the answer was sent.',
@@ -95,6 +101,12 @@ export class Metrics {
     ['state'],
   )
 
+  /** Alerts watch the growth of these: it starts at zero. */
+  constructor() {
+    for (const door of ['rest', 'mcp', 'portal', 'docs']) this.#faults.inc({ door }, 0)
+    for (const state of ['sent', 'waiting', 'failed', 'dropped']) this.#letters.inc({ state }, 0)
+  }
+
   /** What the parts of a server call. */
   readonly hooks: MetricHooks = {
     onRequest: (line) => this.#countRequest(line),
@@ -109,6 +121,7 @@ export class Metrics {
 
   #countRequest({ door, dataset = '', outcome, ...line }: RequestLine): void {
     this.#requests.inc({ door, dataset, outcome })
+    if (outcome === 'internal_error') this.#faults.inc({ door })
     this.#duration.observe({ door }, line.totalMs / 1000)
     if (line.bytes !== undefined) this.#bytes.inc({ door }, line.bytes)
     if (dataset === '') return
