@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openCatalogUpdates } from './app/catalog-updates.js'
+import type { CatalogUpdates } from './app/catalog-updates.js'
 import { CleanupStack } from './app/cleanup-stack.js'
 import { GuideWarmer } from './app/guide-warmer.js'
 import { Metrics } from './app/metrics/metrics.js'
@@ -10,10 +11,12 @@ import { openServer } from './app/open-server.js'
 import { defaultMemory, openEngine } from './app/reading.js'
 import { openRecords } from './app/records.js'
 import { prepareState } from './app/state-folder.js'
+import type { StateFolder } from './app/state-folder.js'
 import type { Catalog } from './catalog.js'
 import type { Config } from './config.js'
 import { readKey } from './control/store/key-file.js'
 import { ServerLock } from './control/store/server-lock.js'
+import type { DuckDbEngine } from './engine/duckdb/duckdb-engine.js'
 import { readMailSettings } from './mail/mail-settings.js'
 import type { MailSettings } from './mail/mail-settings.js'
 import type { Registry } from './registry/registry.js'
@@ -91,7 +94,7 @@ async function openApp(given: OpenParts): Promise<App> {
       void reloader.reportAll()
     },
   })
-  const { live, reloader, packer, scrub, checks } = await openCatalogUpdates({
+  const updates = await openCatalogUpdates({
     ...parts,
     ...records,
     versionsFolder: state.versions,
@@ -100,19 +103,14 @@ async function openApp(given: OpenParts): Promise<App> {
       void guides.start()
     },
   })
-  const engine = cleanup.use(
-    await openEngine({
-      folders: [state.versions],
-      tempFolder: state.temp,
-      memoryLimitBytes,
-      slots: config.querySlots,
-      checks,
-      withdraw: (version, reason) => {
-        live.withdraw(version, reason)
-        reloader.trigger()
-      },
-    }),
-  )
+  const { live, reloader, packer, scrub, checks } = updates
+  const engine = await openServingEngine({
+    ...updates,
+    ...state,
+    memoryLimitBytes,
+    slots: config.querySlots,
+    cleanup,
+  })
   const cursorKey = readKey(join(state.folder, 'cursor.key'))
   const catalog = () => live.serving.catalog
   const registry = () => live.serving.registry
@@ -123,18 +121,9 @@ async function openApp(given: OpenParts): Promise<App> {
   if (letters) cleanup.use(letters)
   let isStopping = false
   const isUsable = () => !isStopping && records.isUsable()
-  const server = openServer({ ...parts, service, live, engine, isUsable })
-  if (metrics) {
-    await serveMetrics(metrics, {
-      ...parts,
-      engine,
-      live,
-      checks,
-      service,
-      control: store,
-      isUsable,
-    })
-  }
+  const served = { ...parts, service, live, engine, isUsable }
+  const server = openServer(served)
+  if (metrics) await serveMetrics(metrics, { ...served, checks, control: store })
   await reloader.report()
   const prepare = () => {
     letters?.start()
@@ -150,6 +139,29 @@ async function openApp(given: OpenParts): Promise<App> {
     return cleanup.close()
   }
   return { server, catalog, registry, prepare, reload: (force) => reloader.reload(force), close }
+}
+
+interface EngineParts extends Pick<CatalogUpdates, 'live' | 'reloader' | 'checks'>, StateFolder {
+  readonly memoryLimitBytes: number
+  readonly slots: number | null
+  readonly cleanup: CleanupStack
+}
+
+/** Opens the engine over the versions; a version that breaks it is withdrawn. */
+async function openServingEngine(parts: EngineParts): Promise<DuckDbEngine> {
+  const { live, reloader, checks, versions, temp, memoryLimitBytes, slots, cleanup } = parts
+  const engine = await openEngine({
+    folders: [versions],
+    tempFolder: temp,
+    memoryLimitBytes,
+    slots,
+    checks,
+    withdraw: (version, reason) => {
+      live.withdraw(version, reason)
+      reloader.trigger()
+    },
+  })
+  return cleanup.use(engine)
 }
 
 function takeLock(stateFolder: string, cleanup: CleanupStack): void {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
@@ -114,4 +114,33 @@ await t.test('the listener answers only this, and ends with the server', async (
   })
   await world.app.close()
   await t.rejects(fetch(url))
+})
+
+await t.test('the page lists every metric; rules and dashboard use no other', async (t) => {
+  const world = await startThings(t, withMetrics)
+  const served = [...(await scrape(world)).matchAll(/^# TYPE (\S+) (\S+)$/gm)]
+  const page = readFileSync('docs/monitoring.md', 'utf8')
+  const listed = [...page.matchAll(/^\| `(das_\w+)` +\| (\w+) /gm)]
+  const pairs = (found: readonly RegExpMatchArray[]) =>
+    found.map(([, name = '', type = '']) => `${name} ${type}`).sort()
+  t.ok(served.length > 30)
+  t.strictSame(pairs(listed), pairs(served))
+  const names = new Set(served.map(([, name]) => name))
+  for (const file of ['alerts.yml', 'grafana-dashboard.json']) {
+    const text = readFileSync(join('docs', 'monitoring', file), 'utf8')
+    const used = [...text.matchAll(/\bdas_\w+/g)].map(([name]) => name.replace(/_bucket$/, ''))
+    t.ok(used.length > 10, file)
+    t.strictSame(
+      used.filter((name) => !names.has(name)),
+      [],
+      file,
+    )
+  }
+  const alerts = readFileSync('docs/monitoring/alerts.yml', 'utf8')
+  const rules = [...alerts.matchAll(/alert: (\w+)/g)].map(([, name]) => name)
+  t.strictSame(
+    [...page.matchAll(/^\| `(Das\w+)` /gm)].map(([, name]) => name),
+    rules,
+    'every alert is explained, in the same order',
+  )
 })
