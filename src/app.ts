@@ -2,18 +2,23 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openCatalogUpdates } from './app/catalog-updates.js'
+import type { CatalogUpdates } from './app/catalog-updates.js'
 import { CleanupStack } from './app/cleanup-stack.js'
 import { GuideWarmer } from './app/guide-warmer.js'
+import { Metrics } from './app/metrics/metrics.js'
+import { serveMetrics } from './app/metrics/serve-metrics.js'
 import { openLetterSender } from './app/open-mail.js'
 import { openServer } from './app/open-server.js'
 import { defaultMemory, openEngine } from './app/reading.js'
 import { openRecords } from './app/records.js'
 import type { Reloader } from './app/reloader.js'
 import { prepareState } from './app/state-folder.js'
+import type { StateFolder } from './app/state-folder.js'
 import type { Catalog } from './catalog.js'
 import type { Config } from './config.js'
 import { readKey } from './control/store/key-file.js'
 import { ServerLock } from './control/store/server-lock.js'
+import type { DuckDbEngine } from './engine/duckdb/duckdb-engine.js'
 import type { LetterSender } from './mail/letter-sender.js'
 import { readMailSettings } from './mail/mail-settings.js'
 import type { MailSettings } from './mail/mail-settings.js'
@@ -81,8 +86,10 @@ interface OpenParts extends AppParts {
   readonly cleanup: CleanupStack
 }
 
-async function openApp(parts: OpenParts): Promise<App> {
-  const { config, cleanup, logger, now } = parts
+async function openApp(given: OpenParts): Promise<App> {
+  const { config, cleanup, logger, now } = given
+  const metrics = config.metricsPort === null ? null : new Metrics()
+  const parts = { ...given, ...metrics?.hooks }
   takeLock(config.state, cleanup)
   const state = await prepareState(config.state)
   const memoryLimitBytes = config.memoryLimit ?? defaultMemory()
@@ -92,7 +99,7 @@ async function openApp(parts: OpenParts): Promise<App> {
       void reloader.reportAll()
     },
   })
-  const { live, reloader, packer, scrub, checks } = await openCatalogUpdates({
+  const updates = await openCatalogUpdates({
     ...parts,
     ...records,
     versionsFolder: state.versions,
@@ -101,19 +108,14 @@ async function openApp(parts: OpenParts): Promise<App> {
       void guides.start()
     },
   })
-  const engine = cleanup.use(
-    await openEngine({
-      folders: [state.versions],
-      tempFolder: state.temp,
-      memoryLimitBytes,
-      slots: config.querySlots,
-      checks,
-      withdraw: (version, reason) => {
-        live.withdraw(version, reason)
-        reloader.trigger()
-      },
-    }),
-  )
+  const { live, reloader, packer, scrub, checks } = updates
+  const engine = await openServingEngine({
+    ...updates,
+    ...state,
+    memoryLimitBytes,
+    slots: config.querySlots,
+    cleanup,
+  })
   const cursorKey = readKey(join(state.folder, 'cursor.key'))
   const catalog = () => live.serving.catalog
   const registry = () => live.serving.registry
@@ -123,14 +125,10 @@ async function openApp(parts: OpenParts): Promise<App> {
   const letters = openLetterSender({ ...parts, folder: state.folder, store, registry })
   if (letters) cleanup.use(letters)
   const stop = new AbortController()
-  const server = openServer({
-    ...parts,
-    service,
-    live,
-    engine,
-    isUsable: records.isUsable,
-    isStopping: () => stop.signal.aborted,
-  })
+  const isStopping = () => stop.signal.aborted
+  const served = { ...parts, service, live, engine, isUsable: records.isUsable, isStopping }
+  const server = openServer(served)
+  if (metrics) await serveMetrics(metrics, { ...served, checks, control: store })
   await reloader.report()
   const starting = [...(letters ? [letters] : []), reloader, packer, scrub]
   return {
@@ -171,6 +169,29 @@ function lifeOf(parts: LifeParts): Pick<App, 'prepare' | 'reload' | 'drain' | 'c
       return cleanup.close()
     },
   }
+}
+
+interface EngineParts extends Pick<CatalogUpdates, 'live' | 'reloader' | 'checks'>, StateFolder {
+  readonly memoryLimitBytes: number
+  readonly slots: number | null
+  readonly cleanup: CleanupStack
+}
+
+/** Opens the engine over the versions; a version that breaks it is withdrawn. */
+async function openServingEngine(parts: EngineParts): Promise<DuckDbEngine> {
+  const { live, reloader, checks, versions, temp, memoryLimitBytes, slots, cleanup } = parts
+  const engine = await openEngine({
+    folders: [versions],
+    tempFolder: temp,
+    memoryLimitBytes,
+    slots,
+    checks,
+    withdraw: (version, reason) => {
+      live.withdraw(version, reason)
+      reloader.trigger()
+    },
+  })
+  return cleanup.use(engine)
 }
 
 function takeLock(stateFolder: string, cleanup: CleanupStack): void {

@@ -64,6 +64,18 @@ export const settings = {
     'comma-separated networks (CIDR) of proxies whose X-Forwarded-For is trusted',
     parseNetworks,
   ),
+  metricsPort: setting(
+    'metrics-port',
+    null,
+    'port of the Prometheus metrics, on a listener of its own; no metrics when not set',
+    parsePort,
+  ),
+  metricsHost: setting(
+    'metrics-host',
+    '127.0.0.1',
+    'address of the metrics; they need no token, so keep them from the Internet',
+    parseText,
+  ),
   memoryLimit: setting(
     'memory-limit',
     null,

@@ -14,7 +14,7 @@ import { describeAccount } from './service/account.js'
 import type { AccountDescription } from './service/account.js'
 import { createAdmission } from './service/admission.js'
 import type { Admission } from './service/admission.js'
-import { enterDataset, readOptions } from './service/caller.js'
+import { enterDataset, readOptions, turnOptions } from './service/caller.js'
 import type { Caller, DatasetCaller, RequestContext, ResolvedRequest } from './service/caller.js'
 import { Descriptions } from './service/descriptions.js'
 import type { DatasetDescription, DatasetSummary } from './service/descriptions.js'
@@ -28,6 +28,7 @@ import type { DatasetFacts } from './service/facts/column-facts.js'
 import { Guides } from './service/guides.js'
 import type { DatasetGuide, GuideFailure } from './service/guides.js'
 import { KeptAnswers } from './service/paid/kept-answers.js'
+import type { CacheUse } from './service/paid/kept-answers.js'
 import type {
   DataRequest,
   Page,
@@ -75,6 +76,8 @@ export interface Service extends Admission {
   readonly showcase: (language: Language) => Showcase
   /** The datasets of the API reference: those of the token, or the listed ones without a token. */
   readonly reference: (context: RequestContext) => Reference
+  /** How the caches are used. */
+  readonly cacheUse: () => Readonly<Record<'tops' | 'summaries' | 'guides', CacheUse>>
   /** Makes the guides for every plan ahead of the first caller; `report` receives failures. */
   readonly prepare: (signal: AbortSignal, report: (failure: GuideFailure) => void) => Promise<void>
 }
@@ -147,6 +150,7 @@ export function createService(parts: ServiceParts): Service {
       const catalog = caller?.catalog ?? parts.catalog()
       return referenceFor(caller?.principal ?? null, catalog, descriptions, context.signal)
     },
+    cacheUse: () => ({ tops: keptTops.use, summaries: keptSummaries.use, guides: guides.cacheUse }),
     prepare: (signal, report) => guides.prepare(parts.catalog(), signal, report),
   })
 }
@@ -262,16 +266,15 @@ async function resolvePage(
 /** Why no row meets the filters, where the door asks for that and it is known. */
 async function explain(
   engine: Engine,
-  { context, principal }: Caller,
+  caller: Caller,
   { access, filters }: WantedRows,
   payment: Payment,
   extent: PageRequest['explainEmpty'],
 ): Promise<EmptyReason | null> {
   if (!extent) return null
   const payRow = async (signal: AbortSignal) => (await payment.pay(1, true, signal)) === 1
-  const options = { signal: context.signal, client: principal.id }
   return explainEmpty(engine, access, filters, {
-    ...options,
+    ...turnOptions(caller),
     payRow: extent === 'paid' ? payRow : null,
   })
 }

@@ -30,6 +30,8 @@ await t.test('without a word the settings are the defaults', (t) => {
     allowedHosts: [],
     corsOrigins: [],
     trustProxy: [],
+    metricsPort: null,
+    metricsHost: '127.0.0.1',
     memoryLimit: null,
     querySlots: null,
     scrubDays: 7,
@@ -127,6 +129,8 @@ await t.test('a bad value is told with its flag, its variable and what would be 
     ['host', empty, ['']],
     ['registry', empty, ['']],
     ['state', empty, ['']],
+    ['metricsHost', empty, ['']],
+    ['metricsPort', port, ['', 'on', '65536']],
     ['port', port, ['', '-1', '65536', '80.0', '0x50', ' 80', 'http', '1e3']],
     [
       'publicUrl',

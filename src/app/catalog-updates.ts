@@ -11,6 +11,7 @@ import { Hasher } from './hasher.js'
 import { packAside } from './pack-process.js'
 import { openerFor } from './reading.js'
 import { Reloader } from './reloader.js'
+import type { OnReload } from './reloader.js'
 
 interface FollowingParts {
   readonly config: Config
@@ -24,6 +25,9 @@ interface FollowingParts {
   readonly onOpened?: (opened: number, datasets: number) => void
   /** Called when something new is served. */
   readonly changed: () => void
+  readonly onReload?: OnReload
+  /** Called when a version or a packed copy is withdrawn. */
+  readonly onWithdrawn?: (dataset: string) => void
 }
 
 /** The live catalog and the parts that keep it up to date; they are not started yet. */
@@ -49,6 +53,7 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
     checks,
     onLostVersion: ({ dataset, version, file, verdict, form }) => {
       logger.error({ dataset, version, file, found: verdict }, `${form} withdrawn`)
+      parts.onWithdrawn?.(dataset)
       reloader.trigger()
     },
     ...(parts.onOpened && { onOpened: parts.onOpened }),
@@ -68,6 +73,7 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
     },
     later: () => packer.start(),
     packingOf: (dataset) => packer.textOf(dataset),
+    ...(parts.onReload && { onReload: parts.onReload }),
   })
   const packer: AutoPacker = new AutoPacker({
     live,

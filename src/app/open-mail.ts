@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.js'
 import { readKey } from '../control/store/key-file.js'
+import type { LetterState } from '../control/letters.js'
 import type { ControlStore } from '../control/store/store.js'
 import { LetterSender } from '../mail/letter-sender.js'
 import type { MailSettings } from '../mail/mail-settings.js'
@@ -19,11 +20,12 @@ interface MailParts {
   readonly registry: () => Registry
   readonly now: () => number
   readonly logger: FastifyBaseLogger
+  readonly onAttempt?: (end: LetterState) => void
 }
 
 /** The sender of a server's letters, not started yet; null when mail is off. */
 export function openLetterSender(parts: MailParts): LetterSender | null {
-  const { config, mail, folder, store, registry, now, logger } = parts
+  const { config, mail, folder, store, registry, now, logger, onAttempt } = parts
   if (mail === null) return null
   const base = baseUrl(config)
   if (config.publicUrl === null) {
@@ -34,5 +36,6 @@ export function openLetterSender(parts: MailParts): LetterSender | null {
   }
   const mailer = smtpMailer(mail.smtp, mail.sender)
   const key = readKey(join(folder, 'mail.key'))
-  return new LetterSender({ store, now, logger, base, mailer, key, registry })
+  const outbox = { store, now, logger, base, mailer, key, registry }
+  return new LetterSender({ ...outbox, ...(onAttempt && { onAttempt }) })
 }

@@ -6,6 +6,7 @@ import { rootPath } from '../config.js'
 import type { Config } from '../config.js'
 import type { Engine } from '../engine/engine.js'
 import { openApiDocument } from '../http/openapi/document.js'
+import type { OnRequest } from '../http/request-log/request-log.js'
 import { buildServer } from '../http/server.js'
 import type { Door } from '../http/server.js'
 import { addMcp } from '../mcp/mcp-routes.js'
@@ -32,6 +33,7 @@ interface ServerParts {
   readonly isUsable: () => boolean
   /** True from the begin of a stop on. */
   readonly isStopping: () => boolean
+  readonly onRequest?: OnRequest
 }
 
 /** Time for the requests in flight at a stop; then the engine interrupts their queries. */
@@ -69,6 +71,7 @@ export function openServer(parts: ServerParts): FastifyInstance {
     isStopping: parts.isStopping,
     isUpToDate: () => isUpToDate(live.serving),
     isDamaged: () => live.isDamaged,
+    ...(parts.onRequest && { onRequest: parts.onRequest }),
     ...(parts.exportSilenceMs !== undefined && { exportSilenceMs: parts.exportSilenceMs }),
   })
   cleanup.adopt(server, () => closeServer(server, engine))

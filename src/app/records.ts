@@ -2,6 +2,7 @@ import { dirname, join, sep } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { ChargeQueue } from '../access/charge-queue.js'
 import { ChargeStore } from '../control/charge-store.js'
+import type { OnSync } from '../control/charge-store.js'
 import { StoreWatch } from '../control/store-watch.js'
 import type { StoreEvent } from '../control/store-watch.js'
 import { restoreAdvice } from '../control/store/newest-backup.js'
@@ -31,6 +32,7 @@ interface RecordsParts {
   readonly cleanup: CleanupStack
   /** Called when another control.db is in use. */
   readonly reopened: () => void
+  readonly onSync?: OnSync
 }
 
 /**
@@ -48,7 +50,8 @@ export function openRecords(folder: string, parts: RecordsParts): Records {
     logger.warn({ err: cause }, 'the last uses of tokens are not saved for now')
   }
   const lastUsed = cleanup.use(new LastUsed(control, now, report))
-  const chargeStore = ChargeStore.open(path, { busyTimeoutMs })
+  const { onSync } = parts
+  const chargeStore = ChargeStore.open(path, { busyTimeoutMs, ...(onSync && { onSync }) })
   const charges = cleanup.use(new ChargeQueue(chargeStore))
   const watch = cleanup.use(
     new StoreWatch({

@@ -20,7 +20,12 @@ interface ReloaderParts {
   readonly later: () => void
   /** The state of a dataset's packing; null when there is nothing to report. */
   readonly packingOf: (dataset: string) => string | null
+  /** Called when a version is served or files are refused. */
+  readonly onReload?: OnReload
 }
+
+/** Takes what became of changed files. */
+export type OnReload = (dataset: string, result: 'served' | 'refused') => void
 
 /** A dataset's state in control.db, by what it was made from. */
 interface SavedState {
@@ -97,7 +102,7 @@ export class Reloader {
     if (serving !== before) {
       this.#reported = serving
       this.#isUnsaved = true
-      logChanges(logger, before, serving)
+      logChanges(logger, before, serving, this.#parts.onReload)
       if (before) changed()
     }
     this.#isUnsaved ||= isChanged
@@ -212,7 +217,12 @@ function stateOf({ name, version, reason, earlier }: Dataset) {
   } as const
 }
 
-function logChanges(logger: FastifyBaseLogger, before: Serving | null, now: Serving): void {
+function logChanges(
+  logger: FastifyBaseLogger,
+  before: Serving | null,
+  now: Serving,
+  onReload?: OnReload,
+): void {
   if (now.registryReason !== null && now.registryReason !== before?.registryReason) {
     logger.error({ reason: now.registryReason }, 'registry refused, the last good one is served')
   }
@@ -222,8 +232,10 @@ function logChanges(logger: FastifyBaseLogger, before: Serving | null, now: Serv
       const { id, rows, files } = version
       const replaced = known?.version?.id
       logger.info({ dataset: name, version: id, rows, files: files.length, replaced }, 'serving')
+      onReload?.(name, 'served')
     }
     if (reason === null || reason === known?.reason) continue
+    onReload?.(name, 'refused')
     if (version) logger.error({ dataset: name, reason }, 'refused, the last good version is served')
     else logger.error({ dataset: name, reason }, 'dataset unavailable')
   }

@@ -14,9 +14,14 @@ export interface ChargeStoreOptions {
   readonly busyTimeoutMs: number
   /** How long charges wait for the disk; then they fail. */
   readonly syncTimeoutMs?: number
+  /** Called after each sync of the log. */
+  readonly onSync?: OnSync
   /** Makes a file's contents durable, off the event loop. */
   readonly sync?: (file: number) => Promise<void>
 }
+
+/** Takes how long a sync took, and whether it succeeded. */
+export type OnSync = (ms: number, isDone: boolean) => void
 
 const syncTimeoutMsDefault = 5000
 
@@ -31,6 +36,7 @@ export class ChargeStore {
   readonly #path: string
   readonly #sync: (file: number) => Promise<void>
   readonly #syncTimeoutMs: number
+  readonly #onSync: OnSync | undefined
   #watch: WriteWatch = () => undefined
   #log: number | undefined
   /** The running sync, and the next one, which new commits wait for. */
@@ -42,6 +48,7 @@ export class ChargeStore {
     this.#store = store
     this.#path = path
     this.#sync = options.sync ?? promisify(fdatasync)
+    this.#onSync = options.onSync
     this.#syncTimeoutMs = options.syncTimeoutMs ?? syncTimeoutMsDefault
   }
 
@@ -136,10 +143,13 @@ export class ChargeStore {
   }
 
   async #syncLog(): Promise<void> {
+    const start = performance.now()
     try {
       this.#log ??= openLog(this.#path)
       await this.#sync(this.#log)
+      this.#onSync?.(performance.now() - start, true)
     } catch (cause) {
+      this.#onSync?.(performance.now() - start, false)
       this.#isSuspect = true
       this.#watched(() => {
         throw unavailable(cause)

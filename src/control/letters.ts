@@ -47,6 +47,17 @@ const columns = `id AS letterId, subscription_id AS subscriptionId, kind, token_
   sealed_token AS sealedToken, expires_at AS expiresAt, state, created_at AS createdAt, attempts,
   next_attempt_at AS nextAttemptAt, last_error AS lastError, done_at AS doneAt`
 
+/** How many letters wait, and since when the oldest does; null = none. */
+export function waitingLetters(store: ControlStore): {
+  readonly count: number
+  readonly oldestAt: number | null
+} {
+  const [found] = store.all<{ count: number; oldestAt: number | null }>(
+    "SELECT count(*) AS count, min(created_at) AS oldestAt FROM letters WHERE state = 'waiting'",
+  )
+  return found ?? { count: 0, oldestAt: null }
+}
+
 /** Queues a letter with a token, due at once; returns its id. */
 export function queueTokenLetter(
   store: ControlStore,

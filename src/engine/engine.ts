@@ -31,6 +31,16 @@ export interface ReadOptions {
   readonly client: string
   /** Shared by the queries of one request; without it, only the signal ends them. */
   readonly timeLimit?: TimeLimit
+  /** Called when a query ends or is refused. */
+  readonly onTurn?: (times: TurnTimes) => void
+}
+
+/** Where the time of one query went. */
+export interface TurnTimes {
+  /** In the queue. */
+  readonly waitedMs: number
+  /** With a slot. */
+  readonly ranMs: number
 }
 
 /** Which rows to profile, and in how much detail. */

@@ -8,6 +8,7 @@ const exposedHeaders = [
   'ETag',
   'Link',
   'Retry-After',
+  'Server-Timing',
   'X-Dataset-Version',
   'X-Groups',
   'X-Next-Cursor',

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, asServiceError, badRequest, errorStatus, isFault } from '../errors.js'
+import { recordOf } from './request-log/request-record.js'
 
 /** Framework errors that a caller causes, with this service's texts. Any other is a 500. */
 const frameworkErrors: Readonly<Record<string, ServiceError>> = {
@@ -34,6 +35,7 @@ export function sendError(cause: unknown, request: FastifyRequest, reply: Fastif
   if (isHangUp(cause, request)) return
   const code = (cause as FastifyError | undefined)?.code
   const error = asServiceError(frameworkErrors[code ?? ''] ?? cause)
+  recordOf(request).outcome = error.code
   if (isFault(error)) request.log.error({ err: error.cause ?? cause }, error.code)
   if (error.retryAfterSeconds !== undefined) {
     void reply.header('Retry-After', String(error.retryAfterSeconds))

@@ -90,11 +90,14 @@ async function* bodyOf(
   parts: AsyncIterable<Part>,
   write: (part: Part) => Buffer,
   log: FastifyBaseLogger,
-  { signal }: RequestContext,
+  { signal, observe }: RequestContext,
 ): AsyncGenerator<Buffer> {
   for await (const part of parts) {
     if (signal.aborted) break
-    if (part.kind === 'failure') logFailure(log, part.error)
+    if (part.kind === 'failure') {
+      observe?.({ kind: 'refusal', code: part.error.code })
+      logFailure(log, part.error)
+    }
     yield write(part)
   }
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestContext } from '../service.js'
 import type { Limits } from '../service/caller.js'
+import { addToRecord, recordOf } from './request-log/request-record.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -24,6 +25,7 @@ export function queryOf({ raw: { url = '' } }: FastifyRequest): string {
 
 /** The request context for the service; its signal aborts when the client disconnects. */
 export function contextOf(request: FastifyRequest, reply: FastifyReply): RequestContext {
+  const record = recordOf(request)
   const gone = new AbortController()
   const abort = () => {
     if (!reply.raw.writableFinished) gone.abort(new Error('the client is gone'))
@@ -41,6 +43,7 @@ export function contextOf(request: FastifyRequest, reply: FastifyReply): Request
     signal: gone.signal,
     observe: (found) => {
       if (found.kind === 'limits') request.limits = found.limits
+      else addToRecord(record, found)
     },
   }
   request.context = context

@@ -12,6 +12,8 @@ import { addCors } from './cors.js'
 import { answerBrokenRequest, nothingHere, sendError } from './error-answers.js'
 import { addReference } from './openapi-route.js'
 import { limitHeaders, contextOf } from './request-context.js'
+import { RequestLog } from './request-log/request-log.js'
+import type { OnRequest } from './request-log/request-log.js'
 import { addRoutes } from './routes.js'
 import type { RouteParts } from './routes.js'
 
@@ -19,6 +21,8 @@ export interface ServerParts extends RouteParts {
   readonly logger: FastifyBaseLogger
   /** Networks whose `X-Forwarded-For` is trusted; empty = none. */
   readonly trustProxy: readonly string[]
+  /** Takes the facts of each answered request. */
+  readonly onRequest?: OnRequest
   /** Origins whose web pages may read the answers; `*` alone = any; empty = none. */
   readonly corsOrigins: readonly string[]
   /** Every answer then closes its connection: an open one would delay the stop. */
@@ -42,12 +46,11 @@ export type Door = (app: FastifyInstance, http: HttpParts) => void
 
 const headerBytesMax = 32 * 1024
 const connectionsMax = 10_000
-/** nginx's status for a client that disconnected before its answer; for the log only. */
-const clientGoneStatus = 499
 
 /** Builds the HTTP server: it translates requests and answers, and holds no product rules. */
 export function buildServer(parts: ServerParts): FastifyInstance {
-  const app = createFastify(parts)
+  const log = new RequestLog(parts.logger, parts.onRequest)
+  const app = createFastify(parts, log)
   app.server.maxConnections = connectionsMax
   // Node answers unknown expectations without a body; RFC 9110 lets a server ignore them.
   app.server.on('checkExpectation', (request, response) => {
@@ -59,9 +62,11 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   })
   app.decorateRequest('context', null)
   app.decorateRequest('limits', null)
+  app.decorateRequest('record', null)
   acceptJsonOnly(app)
-  addHooks(app, parts.isStopping)
+  addHooks(app, log, parts.isStopping)
   addCompression(app)
+  log.addTo(app)
   const methods = collectMethods(app)
   addRoutes(app, parts)
   addReference(app, parts)
@@ -75,7 +80,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   return app
 }
 
-function createFastify({ logger, trustProxy }: ServerParts): FastifyInstance {
+function createFastify({ logger, trustProxy }: ServerParts, log: RequestLog): FastifyInstance {
   return Fastify({
     loggerInstance: logger,
     logController: new LogController({
@@ -103,12 +108,13 @@ function createFastify({ logger, trustProxy }: ServerParts): FastifyInstance {
       setCommonHeaders(request, reply)
       closeIfUnread(request, reply)
       sendError(error, request, reply)
-      logAnswer(request, reply)
+      log.answered(request, reply)
     },
     clientErrorHandler: (error, socket) => {
       const requestId = randomUUID()
+      const { remoteAddress: address } = socket
       const status = answerBrokenRequest(error, socket, requestId)
-      if (status) logger.info({ requestId, status, reason: error.code }, 'broken request')
+      if (status) log.broken(requestId, { address, status, reason: error.code })
     },
   })
 }
@@ -135,14 +141,11 @@ function acceptJsonOnly(app: FastifyInstance): void {
 }
 
 /** The hooks of every request are not async functions: each of those costs several promises. */
-function addHooks(app: FastifyInstance, isStopping: () => boolean): void {
+function addHooks(app: FastifyInstance, log: RequestLog, isStopping: () => boolean): void {
   app.addHook('onRequest', (request, reply, done) => {
     whenAnswerable(reply, () => {
       setCommonHeaders(request, reply)
-      reply.raw.once('close', () => {
-        const isGone = request.socket.destroyed && !reply.raw.writableFinished
-        if (isGone) logAnswer(request, reply, clientGoneStatus)
-      })
+      log.begin(request, reply)
       done(refusalOf(request))
     })
   })
@@ -151,10 +154,6 @@ function addHooks(app: FastifyInstance, isStopping: () => boolean): void {
     if (isStopping()) reply.header('Connection', 'close')
     closeIfUnread(request, reply)
     done(null, payload)
-  })
-  app.addHook('onResponse', (request, reply, done) => {
-    logAnswer(request, reply)
-    done()
   })
 }
 
@@ -179,30 +178,6 @@ function refusalOf({ headers, raw }: FastifyRequest): ServiceError | undefined {
 function whenAnswerable({ raw }: FastifyReply, begin: () => void): void {
   if (raw.socket === null) raw.once('socket', begin)
   else begin()
-}
-
-function logAnswer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  status: number = reply.statusCode,
-): void {
-  request.log.info(
-    {
-      method: request.method,
-      url: loggedUrl(request.raw.url ?? ''),
-      status,
-      ms: Math.round(reply.elapsedTime * 10) / 10,
-    },
-    'request',
-  )
-}
-
-/** Keeps only the path and parameter names; values may be personal data. */
-function loggedUrl(url: string): string {
-  if (holdsToken(url)) return '[a URL with a token]'
-  const [path = '', query = ''] = url.split('?', 2)
-  const names = query.split('&').map((part) => part.split('=', 1)[0] ?? '')
-  return (query === '' ? path : `${path}?${names.join('&')}`).slice(0, 500)
 }
 
 function collectMethods(app: FastifyInstance): ReadonlyMap<string, Set<string>> {

@@ -1,10 +1,13 @@
 import { queueReminders } from '../control/letters.js'
+import type { LetterState } from '../control/letters.js'
 import { deliverDue } from './outbox.js'
 import type { Delivery, OutboxParts } from './outbox.js'
 
 type Log = (fields: Readonly<Record<string, unknown>>, message: string) => void
 
 interface LetterSenderParts extends OutboxParts {
+  /** Called after each attempt. */
+  readonly onAttempt?: (end: LetterState) => void
   readonly logger: { readonly info: Log; readonly warn: Log; readonly error: Log }
 }
 
@@ -73,7 +76,8 @@ export class LetterSender {
   }
 
   #report({ letterId, kind, subscriptionId, end }: Delivery): void {
-    const { logger } = this.#parts
+    const { logger, onAttempt } = this.#parts
+    onAttempt?.(end.state)
     const fields = { letter: letterId, kind, subscription: subscriptionId }
     switch (end.state) {
       case 'sent':

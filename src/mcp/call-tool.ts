@@ -77,6 +77,7 @@ export async function callTool(
   } catch (cause) {
     caller.context.signal.throwIfAborted()
     const error = asServiceError(cause)
+    caller.context.observe?.({ kind: 'refusal', code: error.code })
     if (isFault(error)) logFault(error)
     return {
       content: [{ type: 'text', text: errorText(error, name, recordOf(given)) }],

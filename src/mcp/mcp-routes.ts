@@ -8,6 +8,7 @@ import type { Service, RequestContext } from '../service.js'
 import type { Call } from './call-tool.js'
 import { createExchange } from './exchange.js'
 import { allowedHosts, requireAllowed } from './hosts.js'
+import { tools } from './tools.js'
 
 export interface McpParts {
   readonly service: Service
@@ -28,6 +29,21 @@ const lettersAtOnce = 100_000
 
 /** Methods that read data; the others are free (contract 2). */
 const countedMethods: readonly unknown[] = ['tools/call', 'resources/read']
+
+/** What the log calls a message by. */
+const shownNames: readonly string[] = [
+  ...tools.map(({ name }) => name),
+  'initialize',
+  'notifications/initialized',
+  'ping',
+  'prompts/get',
+  'prompts/list',
+  'resources/list',
+  'resources/read',
+  'resources/templates/list',
+  'server/discover',
+  'tools/list',
+]
 
 /** Clients look for OAuth here in spite of their static header; a 404 in JSON ends the search. */
 const oauthPaths = [
@@ -58,12 +74,13 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
     url: path,
     config: { isCompressed: false },
     handler: async (request, reply) => {
-      const admitted = service.admitMessage(contextOf(request, reply))
+      const context = contextOf(request, reply)
+      const admitted = service.admitMessage(context)
       const body = decode(await readBody(request, reply))
       requireBounded(body, 'The body')
       const content = parse(body)
       if (body.length > lettersAtOnce) await setImmediate()
-      request.log = request.log.child({ rpc: shownName(content) })
+      context.observe?.({ kind: 'tool', name: shownName(content) })
       const caller = service.spend(admitted, isCounted(content) ? 'request' : 'free request')
       if (Array.isArray(content)) throw badRequest('Send one message a request, not an array.')
       const call = { caller, bodyText: body }
@@ -72,6 +89,7 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
       const answer = await exchange.answer({ headers: request.headers, content }, () =>
         serverFor(call, logFault),
       )
+      if (isError(answer.body)) context.observe?.({ kind: 'refusal', code: 'protocol_error' })
       if (answer.type !== null) reply.type(answer.type)
       return reply.code(answer.status).send(answer.body)
     },
@@ -95,11 +113,16 @@ function isCounted(content: unknown): boolean {
   return countedMethods.includes(recordOf(content)['method'])
 }
 
-/** The method and the tool, for the log: names only, no data. */
+/** The tool, or else the method, for the log: a name that this server knows. */
 function shownName(content: unknown): string {
   const { method, params } = recordOf(content)
-  const names = [method, method === 'tools/call' ? recordOf(params)['name'] : undefined]
-  return names.filter((name) => typeof name === 'string' && /^[\w/]{1,40}$/.test(name)).join(' ')
+  const name = method === 'tools/call' ? recordOf(params)['name'] : method
+  return shownNames.find((known) => known === name) ?? 'other'
+}
+
+/** Whether the answer is an error of JSON-RPC. Texts can't hold these keys: quotes are escaped. */
+function isError(body: string): boolean {
+  return /"(error|result)":/.exec(body)?.[1] === 'error'
 }
 
 /** @throws bad_request for a body that is not UTF-8 */

@@ -1,6 +1,11 @@
-import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  Server,
+} from '@modelcontextprotocol/server'
 import { asServiceError, isFault } from '../errors.js'
-import type { ServiceError } from '../errors.js'
+import type { ErrorCode, ServiceError } from '../errors.js'
 import type { Service } from '../service.js'
 import { quoted } from '../text.js'
 import { callTool } from './call-tool.js'
@@ -43,11 +48,11 @@ export function protocolServer(parts: ProtocolParts, call: Call): Server {
     return { ...(await callTool(service, tool.name, params.arguments ?? {}, call, logFault)) }
   })
   server.setRequestHandler('resources/list', () =>
-    withServiceErrors(logFault, () => listResources(service, call.caller)),
+    withServiceErrors(parts, call, () => listResources(service, call.caller)),
   )
   server.setRequestHandler('resources/templates/list', () => resourceTemplates)
   server.setRequestHandler('resources/read', ({ params }) =>
-    withServiceErrors(logFault, () => readResource(service, call.caller, params.uri)),
+    withServiceErrors(parts, call, () => readResource(service, call.caller, params.uri)),
   )
   server.setRequestHandler('prompts/list', () => listPrompts(call.caller))
   server.setRequestHandler('prompts/get', ({ params }) => getPrompt(call.caller, params))
@@ -56,14 +61,18 @@ export function protocolServer(parts: ProtocolParts, call: Call): Server {
 
 /** The SDK sends the text of any error, so a fault must become one that callers may see. */
 async function withServiceErrors<T>(
-  logFault: ProtocolParts['logFault'],
+  { logFault }: ProtocolParts,
+  { caller }: Call,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
     return await work()
   } catch (cause) {
+    const refuse = (code: ErrorCode) => caller.context.observe?.({ kind: 'refusal', code })
+    if (cause instanceof ResourceNotFoundError) refuse('not_found')
     if (cause instanceof ProtocolError) throw cause
     const error = asServiceError(cause)
+    refuse(error.code)
     if (isFault(error)) logFault(error)
     throw new ProtocolError(ProtocolErrorCode.InternalError, `${error.code}: ${error.detail}`)
   }

@@ -1,4 +1,5 @@
 import type { Access } from '../access/access.js'
+import type { CacheUse } from './paid/kept-answers.js'
 
 interface Entry<T> {
   readonly value: T
@@ -15,6 +16,8 @@ export class AccessCache<T> {
   /** The most recently used last. */
   readonly #entries = new Map<string, Entry<T>>()
   #letters = 0
+  #hits = 0
+  #misses = 0
   #isFull = false
 
   /** `lettersOf` is the length of a value as text. */
@@ -28,15 +31,22 @@ export class AccessCache<T> {
     return this.#isFull
   }
 
+  /** Since the start, and the letters now as bytes. */
+  get use(): CacheUse {
+    return { hits: this.#hits, misses: this.#misses, bytes: this.#letters }
+  }
+
   /** Returns the cached value, or makes a new one and caches it if `keep` returns true. */
   async get(access: Access, make: () => Promise<T>, keep = (_: T) => true): Promise<T> {
     const key = keyOf(access)
     const known = this.#entries.get(key)
     if (known) {
+      this.#hits += 1
       this.#entries.delete(key)
       this.#entries.set(key, known)
       return known.value
     }
+    this.#misses += 1
     const value = await make()
     if (keep(value)) this.#add(key, value)
     return value

@@ -53,6 +53,7 @@ export function createAdmission({ catalog, control, lastUsed, now }: AdmissionPa
       requireRate(rate)
       throw unauthorized()
     }
+    context.observe?.({ kind: 'principal', principal })
     const usage = usageNow(control, principal, now())
     const limits = { rate, quota: quotaStatus(principal, null, usage, now()) }
     context.observe?.({ kind: 'limits', limits })

@@ -7,7 +7,8 @@ import type { RateStatus } from '../access/rate-limits.js'
 import type { Catalog } from '../catalog.js'
 import type { Usage } from '../control/usage.js'
 import { timeLimit } from '../engine/deadline.js'
-import type { ReadOptions } from '../engine/engine.js'
+import type { ReadOptions, TurnTimes } from '../engine/engine.js'
+import type { ErrorCode } from '../errors.js'
 import type { ResolvedQuestion } from '../query/resolve-question.js'
 import type { ResolvedSummary } from '../query/summary/resolve-summary.js'
 import type { ResolvedTop } from '../query/top/resolve-top.js'
@@ -26,8 +27,13 @@ export interface RequestContext {
 /** A question of any kind within the caller's access. */
 export type ResolvedRequest = ResolvedQuestion | ResolvedTop | ResolvedSummary
 
-/** `limits` is sent on each change, also before a refusal; the others when a stage passes. */
+/**
+ * `limits` is sent on each change, also before a refusal. `turn` is sent when a query of the engine
+ * ends, `refusal` for an error that the answer's status does not show, `tool` if the body names it,
+ * the others when a stage passes.
+ */
 export type Observation =
+  | { readonly kind: 'principal'; readonly principal: Principal }
   | { readonly kind: 'limits'; readonly limits: Limits }
   | { readonly kind: 'dataset'; readonly access: Access }
   | { readonly kind: 'question'; readonly resolved: ResolvedRequest }
@@ -35,6 +41,16 @@ export type Observation =
   | { readonly kind: 'read'; readonly rows: number; readonly hasMore: boolean }
   | { readonly kind: 'summarized'; readonly rows: number; readonly groups: number }
   | { readonly kind: 'charge'; readonly charge: ObservedCharge }
+  | { readonly kind: 'turn'; readonly turn: TurnTimes }
+  /** Rows counted against a quota. */
+  | { readonly kind: 'counted'; readonly rows: number }
+  /** Paid rows or groups of the answer. */
+  | { readonly kind: 'sent'; readonly rows: number }
+  | { readonly kind: 'refusal'; readonly code: Refusal }
+  | { readonly kind: 'tool'; readonly name: string }
+
+/** `protocol_error` is an error of JSON-RPC that has no code of this service. */
+export type Refusal = ErrorCode | 'protocol_error'
 
 export interface ObservedCharge {
   /** Rows of the page; `paid` counts the paid ones. */
@@ -83,6 +99,14 @@ export function enterDataset(caller: Caller, name: string, now: number): Dataset
 
 /** Engine options for a caller's work on a dataset, with the dataset's time limit. */
 export function readOptions({ context, principal }: Caller, { dataset }: Access): ReadOptions {
-  const { signal } = context
-  return { signal, client: principal.id, timeLimit: timeLimit(dataset.timeoutMs) }
+  return { ...turnOptions({ context, principal }), timeLimit: timeLimit(dataset.timeoutMs) }
+}
+
+/** Engine options for a caller's work that has no time limit of its own. */
+export function turnOptions({
+  context: { signal, observe },
+  principal,
+}: Pick<Caller, 'context' | 'principal'>): ReadOptions {
+  const options = { signal, client: principal.id }
+  return observe ? { ...options, onTurn: (turn) => observe({ kind: 'turn', turn }) } : options
 }

@@ -16,6 +16,7 @@ import { columnStatistics } from './facts/column-statistics.js'
 import type { ColumnStatistics, DatasetStatistics } from './facts/column-statistics.js'
 import { fastColumns } from './descriptions.js'
 import type { ColumnDescription, DatasetDescription, Descriptions } from './descriptions.js'
+import type { CacheUse } from './paid/kept-answers.js'
 import { exampleCalls, operatorExamples } from './examples.js'
 import type { ExampleCall, OperatorExample, SampleRow } from './examples.js'
 
@@ -93,6 +94,10 @@ export class Guides {
   constructor(engine: Engine, descriptions: Descriptions) {
     this.#engine = engine
     this.#descriptions = descriptions
+  }
+
+  get cacheUse(): CacheUse {
+    return this.#facts.use
   }
 
   /** The statistics may take `patienceMs`; if they are late, nothing is cached. */

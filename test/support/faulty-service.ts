@@ -43,4 +43,7 @@ export const faultyService: Service = {
   showcase: () => ({ demoToken: null, datasets: [] }),
   reference: failNow,
   prepare: fail,
+  cacheUse: () => {
+    throw new Error('no request asks for it')
+  },
 }

@@ -1,9 +1,14 @@
 import type { Test } from 'tap'
 import { startWorld } from './world.js'
-import type { World } from './world.js'
+import type { World, WorldOptions } from './world.js'
 
 /** A world over six million rows, and a question that keeps one place of its engine busy. */
-export function startSlow(t: Test, timeoutSeconds: number, slots = '1'): Promise<World> {
+export function startSlow(
+  t: Test,
+  timeoutSeconds: number,
+  slots = '1',
+  settings: NonNullable<WorldOptions['settings']> = {},
+): Promise<World> {
   return startWorld(t, {
     files: {
       'data/slow.parquet': `SELECT (hash(i) % 1000)::INT AS id, 'n' || i % 100 AS name
@@ -18,7 +23,7 @@ datasets:
     timeout_seconds: ${timeoutSeconds}
     plans: {pro: {rows_per_month: 1000, history: all, price_rub: 0, rate_per_minute: 100000}}
 `,
-    settings: { querySlots: slots },
+    settings: { querySlots: slots, ...settings },
   })
 }
 

@@ -28,6 +28,7 @@ import {
   requireUnchanged,
   requireVerified,
 } from './read/unchanged.js'
+import { quarantined, stopping } from './refusals.js'
 import type { RunStatement, Statement } from './run-statement.js'
 import type { SandboxOptions } from './sandbox.js'
 import { ServingInstance } from './serving.js'
@@ -37,7 +38,7 @@ import { SummaryLane } from './summarize/lane.js'
 import { runSummary } from './summarize/run-summary.js'
 import type { SummaryContext } from './summarize/run-summary.js'
 import { runTop } from './summarize/run-top.js'
-import { sizeOfCount, sizeOfPage, sizeOfProfile } from './turns/size.js'
+import { planOf, sizeOfCount, sizeOfPage, sizeOfProfile } from './turns/size.js'
 import type { QuerySize } from './turns/turn.js'
 import { Turns } from './turns/turns.js'
 import type { Held, TurnsOptions } from './turns/turns.js'
@@ -156,6 +157,17 @@ export class DuckDbEngine implements Engine {
     await Promise.allSettled(running.values())
     await Promise.all([this.#solo.close(), this.#shared.close(), this.#lane.serving.close()])
     this.#paths.close()
+  }
+
+  /** The turns of look-ups and pages, and those of summaries and tops. */
+  get turns(): Readonly<Record<'pages' | 'summaries', Turns>> {
+    return { pages: this.#turns, summaries: this.#lane.turns }
+  }
+
+  /** The bytes that each instance holds: for small, larger and scanning queries. */
+  memoryBytes(): Promise<readonly number[]> {
+    const instances = [this.#solo, this.#shared, this.#lane.serving]
+    return Promise.all(instances.map((instance) => instance.memoryBytes()))
   }
 
   /** Reads all rows that meet the predicates, in the lane of work that scans. */
@@ -282,18 +294,4 @@ export class DuckDbEngine implements Engine {
     const reason = `reading it broke the query engine ${breaks} times`
     if (breaks === breaksMax) this.#options.withdraw?.(version, reason)
   }
-}
-
-function planOf(size: QuerySize): Piece['plan'] {
-  return size === 'small' || size === 'lookUp' ? 'solo' : 'together'
-}
-
-function quarantined(): ServiceError {
-  const detail = 'This dataset is withdrawn for now: a part of it is damaged.'
-  return new ServiceError('service_unavailable', detail, { retryAfterSeconds: 60 })
-}
-
-function stopping(): ServiceError {
-  const detail = 'The service is stopping.'
-  return new ServiceError('service_unavailable', detail, { retryAfterSeconds: 5 })
 }

@@ -54,6 +54,15 @@ export class ServingInstance {
     }
   }
 
+  /** The memory that it holds; 0 before it has started. */
+  async memoryBytes(): Promise<number> {
+    if (!this.#opening) return 0
+    const sql = 'SELECT sum(memory_usage_bytes)::DOUBLE FROM duckdb_memory()'
+    const { signal } = new AbortController()
+    const found = await this.run((session) => session.run({ sql }, signal))
+    return Number(found[0]?.[0])
+  }
+
   /** Closes the instance when its last work ends. */
   async close(): Promise<void> {
     const opened = await this.#opening?.catch(() => null)

@@ -42,6 +42,10 @@ export const headers: Readonly<Record<string, Json>> = {
       '`plan free: year 2025`; left out if it sees all rows.',
     schema: text,
   },
+  'Server-Timing': {
+    description: 'Milliseconds until the answer began: `queue`, `engine`, `total`.',
+    schema: text,
+  },
   'X-Dataset-Version': { description: 'The version that was read.', schema: text },
   'Content-Disposition': {
     description: 'A name for the file, of dataset and version, in formats that are files.',

@@ -101,10 +101,10 @@ export async function explainAnswer(
     caller = callerOf(parts, subscription, (found) => observed.push(found))
     const answer = await answerTo(parts, caller, path)
     const hasMore = answer.kind === 'page' ? answer.hasMore : answer.truncated
-    const rows = observed.reduce((_, found) => (found.kind === 'charge' ? found.charge.paid : 0), 0)
+    const charges = observed.flatMap((found) => (found.kind === 'charge' ? [found.charge] : []))
     return {
       stages: await stagesOf(parts.engine, caller, observed, answer),
-      answer: { status: 200, error: null, detail: null, rows, hasMore },
+      answer: { status: 200, error: null, detail: null, rows: charges.at(-1)?.paid ?? 0, hasMore },
     }
   } catch (cause) {
     const error = asServiceError(cause)
@@ -240,8 +240,6 @@ async function stagesOf(
   const reason = answer?.kind === 'page' ? answer.explanation : null
   for (const found of observed) {
     switch (found.kind) {
-      case 'limits':
-        break
       case 'dataset':
         pass(found.kind, accessText(found.access))
         break
@@ -270,6 +268,9 @@ async function stagesOf(
         break
       case 'charge':
         pass(found.kind, chargeText(found.charge))
+        break
+      default:
+      // For the log.
     }
   }
   return stages

@@ -10,6 +10,13 @@ export interface Keepable {
   readonly file?: Buffer
 }
 
+/** How a cache is used. */
+export interface CacheUse {
+  readonly hits: number
+  readonly misses: number
+  readonly bytes: number
+}
+
 /**
  * A cache of small answers, by entity tag: whoever asks the same again gets the same bytes. The
  * answer that was not asked for the longest time leaves first.
@@ -17,13 +24,22 @@ export interface Keepable {
 export class KeptAnswers<Answer extends Keepable> {
   readonly #entries = new Map<string, { readonly answer: Answer; readonly bytes: number }>()
   #bytes = 0
+  #hits = 0
+  #misses = 0
 
   /** Returns the kept answer, or makes one and keeps it if it is small. */
   async get(key: string, make: () => Promise<Answer>): Promise<Answer> {
     const known = this.#entries.get(key)
+    if (known) this.#hits += 1
+    else this.#misses += 1
     const entry = known ?? entryOf(await make())
     if (entry.bytes <= answerBytesMax) this.#keep(key, entry)
     return entry.answer
+  }
+
+  /** Since the start, and the bytes now. */
+  get use(): CacheUse {
+    return { hits: this.#hits, misses: this.#misses, bytes: this.#bytes }
   }
 
   #keep(key: string, entry: { readonly answer: Answer; readonly bytes: number }): void {

@@ -23,6 +23,7 @@ export async function payGroups(
   const cost = payment.cost()
   context.observe?.({ kind: 'charge', charge: { rows: charge, paid, quota: cost.quota } })
   if (cost.quota && paid < charge) throw tooDear(charge, chargePerGroup, cost.quota)
+  context.observe?.({ kind: 'sent', rows: sent })
   return {
     kind: 'groups',
     ...head,

@@ -76,6 +76,7 @@ export function readPaidRows(
       const { quota } = payment.cost()
       if (rows > 0 && paid === 0) requireQuota(quota)
       context.observe?.({ kind: 'charge', charge: { rows, paid, quota } })
+      context.observe?.({ kind: 'sent', rows: paid })
       return paid
     },
     left: () => payment.cost().quota?.remaining ?? Infinity,

@@ -49,7 +49,10 @@ export function openPayment(
       const options = { now: now(), signal, allOrNone }
       const paid = await chargeRows(charges, principal, access, rows, options)
       quota = paid.quota
-      if (quota) charged += paid.rows
+      if (quota) {
+        charged += paid.rows
+        context.observe?.({ kind: 'counted', rows: paid.rows })
+      }
       context.observe?.({ kind: 'limits', limits: { ...limits, quota } })
       return paid.rows
     },

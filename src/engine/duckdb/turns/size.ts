@@ -3,6 +3,7 @@ import type { ProfileQuestion } from '../../engine.js'
 import { isByKey } from '../choice.js'
 import type { Choice } from '../choice.js'
 import { costOfFiles, soloRowsMax } from '../read/pieces.js'
+import type { Piece } from '../read/pieces.js'
 import type { QuerySize } from './turn.js'
 
 /** Comparisons for one row; DuckDB looks a long list up, which costs about as many. */
@@ -35,6 +36,11 @@ export function sizeOfProfile(
 ): QuerySize {
   const rows = Math.min(costOfFiles(choice.files), rowsMax ?? Infinity)
   return areFew(choice) && !isMuch(rows * columns.length) ? 'small' : 'large'
+}
+
+/** Where a query of this size runs. */
+export function planOf(size: QuerySize): Piece['plan'] {
+  return size === 'small' || size === 'lookUp' ? 'solo' : 'together'
 }
 
 /** True for more rows than small work reads. */

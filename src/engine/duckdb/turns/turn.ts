@@ -21,16 +21,21 @@ export class Overrun extends Error {}
 export class Turn {
   readonly client: string
   readonly timeLimit: TimeLimit | undefined
+  readonly #onTurn: ReadOptions['onTurn']
   readonly #controller: AbortController
   readonly #now: () => number
   size: QuerySize
+  /** Time in the queue so far. */
+  waitedMs = 0
   #startedMs = 0
+  #heldMs = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ client, timeLimit }: ReadOptions, size: QuerySize, control: Control) {
+  constructor({ client, timeLimit, onTurn }: ReadOptions, size: QuerySize, control: Control) {
     this.client = client
     this.timeLimit = timeLimit
     this.size = size
+    this.#onTurn = onTurn
     this.#controller = control.controller
     this.#now = control.now
   }
@@ -65,8 +70,14 @@ export class Turn {
   stop(): number {
     clearTimeout(this.#timer)
     const { ranMs, timeLimit } = this
+    this.#heldMs += ranMs
     if (timeLimit) timeLimit.leftMs = Math.max(timeLimit.leftMs - ranMs, 0)
     return ranMs
+  }
+
+  /** Reports where its time went. */
+  end(): void {
+    this.#onTurn?.({ waitedMs: this.waitedMs, ranMs: this.#heldMs })
   }
 
   cut(): void {

@@ -109,6 +109,10 @@ export class Turns {
     return this.#running.size
   }
 
+  get waitingCount(): number {
+    return this.#queue.length
+  }
+
   /** Since when nothing runs, in milliseconds; 0 while something does. */
   get quietMs(): number {
     return this.#running.size > 0 ? 0 : this.#now() - this.#lastEndMs
@@ -128,6 +132,7 @@ export class Turns {
       return await work({ signal: turn.signal, isBesideLarge, grow })
     } finally {
       this.#leave(turn)
+      turn.end()
     }
   }
 
@@ -197,7 +202,9 @@ export class Turns {
       const forget = () => {
         turn.signal.removeEventListener('abort', leave)
         clearTimeout(timer)
-        if (turn.timeLimit) turn.timeLimit.waitedMs += this.#now() - sinceMs
+        const waitedMs = this.#now() - sinceMs
+        turn.waitedMs += waitedMs
+        if (turn.timeLimit) turn.timeLimit.waitedMs += waitedMs
       }
       const waiter: Waiter = {
         turn,

@@ -1,0 +1,186 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Counter, Gauge } from 'prom-client'
+import type { Registry } from 'prom-client'
+import type { LiveCatalog } from '../../catalog/live/live-catalog.js'
+import { waitingLetters } from '../../control/letters.js'
+import type { ControlStore } from '../../control/store/store.js'
+import type { DuckDbEngine } from '../../engine/duckdb/duckdb-engine.js'
+import type { Service } from '../../service.js'
+import type { FileChecks } from '../../versions/store/file-checks.js'
+
+/** The parts of a server whose state is read when Prometheus asks. */
+export interface GaugedParts {
+  readonly engine: DuckDbEngine
+  readonly live: LiveCatalog
+  readonly checks: FileChecks
+  readonly service: Pick<Service, 'cacheUse'>
+  readonly control: ControlStore
+  /** False while control.db can't be read or written, and at a stop. */
+  readonly isUsable: () => boolean
+  readonly version: string
+}
+
+/** Sets the values of one metric: one for each set of labels. */
+type Collect = (gauge: Gauge) => void | Promise<void>
+
+const nanoseconds = 1e9
+
+/** Adds the state of a server to the registry. Returns what ends the measuring. */
+export function addGauges(registry: Registry, parts: GaugedParts): () => void {
+  const add = (name: string, help: string, labelNames: readonly string[], collect: Collect) => {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers: [registry],
+      collect: () => {
+        gauge.reset()
+        return collect(gauge)
+      },
+    })
+  }
+  addServer(add, parts)
+  addDatasets(add, parts)
+  addFiles(add, parts)
+  addCaches(add, registry, parts)
+  return addProcess(add, parts)
+}
+
+type Add = (name: string, help: string, labelNames: readonly string[], collect: Collect) => void
+
+function addServer(add: Add, { engine, control, isUsable, version }: GaugedParts): void {
+  add('das_build_info', 'Always 1; the label is the release.', ['release'], (gauge) => {
+    gauge.set({ release: version }, 1)
+  })
+  add('das_control_usable', '1 while control.db can be read and written.', [], (gauge) => {
+    gauge.set(isUsable() ? 1 : 0)
+  })
+  add('das_queue_length', 'Queries that wait for the engine.', ['lane'], (gauge) => {
+    for (const [lane, { waitingCount }] of Object.entries(engine.turns)) {
+      gauge.set({ lane }, waitingCount)
+    }
+  })
+  add('das_queries_running', 'Queries that hold a slot of the engine.', ['lane'], (gauge) => {
+    for (const [lane, { runningCount }] of Object.entries(engine.turns)) {
+      gauge.set({ lane }, runningCount)
+    }
+  })
+  add('das_letters_waiting', 'Letters that wait to be sent.', [], (gauge) => {
+    gauge.set(waitingLetters(control).count)
+  })
+}
+
+function addDatasets(add: Add, { live }: GaugedParts): void {
+  const datasets = () => [...live.serving.catalog.datasets.values()]
+  add('das_registry_refused', '1 while registry.yaml is refused.', [], (gauge) => {
+    gauge.set(live.serving.registryReason === null ? 0 : 1)
+  })
+  add('das_dataset_available', '1 while a version is served.', ['dataset'], (gauge) => {
+    for (const { name, version } of datasets()) gauge.set({ dataset: name }, version ? 1 : 0)
+  })
+  add('das_dataset_refused', '1 while the newest files are refused.', ['dataset'], (gauge) => {
+    for (const { name, reason } of datasets()) gauge.set({ dataset: name }, reason === null ? 0 : 1)
+  })
+  add('das_dataset_damaged', '1 while a stored file is damaged.', ['dataset'], (gauge) => {
+    for (const { name } of datasets()) {
+      gauge.set({ dataset: name }, live.damageOf(name) === null ? 0 : 1)
+    }
+  })
+  add('das_dataset_rows', 'Rows of the served version.', ['dataset'], (gauge) => {
+    for (const { name, version } of datasets()) {
+      if (version) gauge.set({ dataset: name }, version.rows)
+    }
+  })
+  add(
+    'das_dataset_versions',
+    'Versions that can be read: the served one and earlier ones of walks.',
+    ['dataset'],
+    (gauge) => {
+      for (const { name, version, earlier } of datasets()) {
+        gauge.set({ dataset: name }, (version ? 1 : 0) + earlier.length)
+      }
+    },
+  )
+}
+
+function addFiles(add: Add, { live, checks }: GaugedParts): void {
+  add('das_stored_files', 'Stored files, verified in this run or not.', ['verified'], (gauge) => {
+    const files = live.storedFiles
+    const verified = files.filter((file) => checks.isVerified(file)).length
+    gauge.set({ verified: 'true' }, verified)
+    gauge.set({ verified: 'false' }, files.length - verified)
+  })
+  add(
+    'das_scrub_oldest_check_age_seconds',
+    'Time since the least recent verification of a stored file.',
+    [],
+    (gauge) => {
+      const now = performance.now()
+      const ages = live.storedFiles.map((file) => now - (checks.verifiedAt(file) ?? now))
+      gauge.set(ages.reduce((oldest, age) => Math.max(oldest, age), 0) / 1000)
+    },
+  )
+}
+
+function addCaches(add: Add, registry: Registry, { service }: GaugedParts): void {
+  const uses = () => Object.entries(service.cacheUse())
+  const count = (name: string, help: string, key: 'hits' | 'misses') => {
+    const counter: Counter = new Counter({
+      name,
+      help,
+      labelNames: ['cache'],
+      registers: [registry],
+      collect: () => {
+        counter.reset()
+        for (const [cache, use] of uses()) counter.inc({ cache }, use[key])
+      },
+    })
+  }
+  count('das_cache_hits_total', 'Answers that were taken from a cache.', 'hits')
+  count('das_cache_misses_total', 'Answers that a cache did not have.', 'misses')
+  add('das_cache_bytes', 'Bytes of answers that are kept.', ['cache'], (gauge) => {
+    for (const [cache, { bytes }] of uses()) gauge.set({ cache }, bytes)
+  })
+}
+
+/** The delay counts from one scrape to the next. */
+function addProcess(add: Add, { engine }: GaugedParts): () => void {
+  const delay = monitorEventLoopDelay({ resolution: 10 })
+  delay.enable()
+  add(
+    'das_event_loop_delay_p99_seconds',
+    '99th percentile of the delay of timers since the last scrape.',
+    [],
+    (gauge) => gauge.set(delay.percentile(99) / nanoseconds),
+  )
+  add(
+    'das_event_loop_delay_max_seconds',
+    'Longest delay of timers since the last scrape.',
+    [],
+    (gauge) => {
+      gauge.set(delay.max / nanoseconds)
+      delay.reset()
+    },
+  )
+  add(
+    'das_memory_bytes',
+    'Memory by part: the whole process (rss), parts of JavaScript, instances of DuckDB.',
+    ['part'],
+    async (gauge) => {
+      const { rss, heapUsed, heapTotal, external, arrayBuffers } = process.memoryUsage()
+      const [solo = 0, shared = 0, summaries = 0] = await engine.memoryBytes()
+      const parts = {
+        rss,
+        heap_used: heapUsed,
+        heap_total: heapTotal,
+        external,
+        array_buffers: arrayBuffers,
+        engine_solo: solo,
+        engine_shared: shared,
+        engine_summaries: summaries,
+      }
+      for (const [part, bytes] of Object.entries(parts)) gauge.set({ part }, bytes)
+    },
+  )
+  return () => delay.disable()
+}
