@@ -78,8 +78,7 @@ interface OpenParts extends AppParts {
 
 async function openApp(parts: OpenParts): Promise<App> {
   const { config, cleanup, logger, now } = parts
-  takeLock(config.state, cleanup)
-  const state = await prepareState(config.state)
+  const state = await openState(config.state, cleanup)
   const memoryLimitBytes = config.memoryLimit ?? defaultMemory()
   const records = openRecords(state.folder, {
     ...parts,
@@ -122,6 +121,7 @@ async function openApp(parts: OpenParts): Promise<App> {
   const server = openServer({ ...parts, service, live, engine, isUsable })
   await reloader.report()
   const prepare = () => {
+    records.trail.record('server.started', 'server', { release: parts.version })
     letters?.start()
     reloader.start()
     packer.start()
@@ -137,8 +137,10 @@ async function openApp(parts: OpenParts): Promise<App> {
   return { server, catalog, registry, prepare, reload: (force) => reloader.reload(force), close }
 }
 
-function takeLock(stateFolder: string, cleanup: CleanupStack): void {
+/** Reserves the state folder for this server, then prepares it. */
+function openState(stateFolder: string, cleanup: CleanupStack): ReturnType<typeof prepareState> {
   cleanup.adopt(ServerLock.take(join(resolve(stateFolder), 'server.lock')), (lock) => {
     lock.release()
   })
+  return prepareState(stateFolder)
 }

@@ -1,4 +1,6 @@
 import { Command } from 'commander'
+import { withoutTokens } from '../control/tokens/token-format.js'
+import { addAudit } from './audit-command.js'
 import { addBackup } from './backup-command.js'
 import { exampleText } from './command.js'
 import { addDataset } from './dataset/dataset-command.js'
@@ -17,7 +19,7 @@ import { addUsage } from './usage-command.js'
  * as lines on stderr, with a stack when DAS_LOG_LEVEL is debug or trace.
  */
 export async function runCli(argv: readonly string[], given: CliParts): Promise<number> {
-  const parts = { ...given, stderr: withoutTokens(given.stderr) }
+  const parts = { ...given, stderr: tokenFree(given.stderr) }
   try {
     await buildProgram(parts).parseAsync(argv, { from: 'user' })
     return 0
@@ -48,6 +50,7 @@ export function buildProgram(parts: CliParts): Command {
   addExplain(program, parts)
   addQuery(program, parts)
   addBackup(program, parts)
+  addAudit(program, parts)
   addMail(program, parts)
   addDataset(program, parts)
   program.addHelpText('after', tour)
@@ -74,9 +77,9 @@ Exit codes: 0 (success), 1 (failure), 2 (wrong usage).
 ${exampleText(['das subscription create --help'])}`
 
 /** A token that was typed in the wrong place must not get into an error log. */
-function withoutTokens(output: Output): Output {
+function tokenFree(output: Output): Output {
   return {
-    write: (text) => output.write(text.replaceAll(/das_live_[0-9A-Za-z]+/g, '[token]')),
+    write: (text) => output.write(withoutTokens(text)),
     isTTY: output.isTTY,
   }
 }
