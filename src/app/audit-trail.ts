@@ -22,6 +22,8 @@ export class AuditTrail {
   readonly #parts: TrailParts
   readonly #timer: NodeJS.Timeout
   #waiting: AuditedAction[] = []
+  /** The log says that entries wait. */
+  #isReported = false
 
   /** The timer does not keep the process alive. */
   constructor(parts: TrailParts) {
@@ -50,9 +52,12 @@ export class AuditTrail {
         for (const action of this.#waiting) recordAction(control, action)
       })
       this.#waiting = []
+      this.#isReported = false
     } catch (cause) {
-      const waiting = this.#waiting.length
-      logger.warn({ err: cause, waiting }, 'the audit trail is not written; it is tried again')
+      if (!this.#isReported) {
+        logger.warn({ err: cause }, 'the audit trail is not written for now; its entries wait')
+      }
+      this.#isReported = true
     }
   }
 
