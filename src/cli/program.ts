@@ -4,6 +4,7 @@ import { addAudit } from './audit-command.js'
 import { addBackup } from './backup-command.js'
 import { exampleText } from './command.js'
 import { addDataset } from './dataset/dataset-command.js'
+import { addInit } from './dataset/init-command.js'
 import { exitFailureOf } from './exit-failure.js'
 import { addExplain } from './explain-command.js'
 import { addMail } from './mail/mail-command.js'
@@ -43,6 +44,7 @@ export function buildProgram(parts: CliParts): Command {
       writeOut: (text) => parts.stdout.write(text),
       writeErr: (text) => parts.stderr.write(text),
     })
+  addInit(program, parts)
   addServe(program, parts)
   addSubscription(program, parts)
   addToken(program, parts)
@@ -59,8 +61,8 @@ export function buildProgram(parts: CliParts): Command {
 
 const tour = `
 A short tour:
-  1. Add your Parquet files to registry.yaml and check them:
-       $ das dataset add sales.parquet
+  1. Write registry.yaml from the Parquet files of a folder, and check it:
+       $ das init
        $ das dataset check
   2. Serve them:
        $ das serve

@@ -34,6 +34,8 @@ const create = ['subscription', 'create', '--email', 'a@b.example', '--plan', 'f
 const recordedBy: Readonly<Record<string, readonly string[]>> = {
   // The server's own entries are in test/io/app/audit.test.ts.
   serve: [],
+  // The registry exists here; test/cli/dataset/init-command.test.ts writes one.
+  init: [],
   'subscription create': ['subscription.created', 'token.issued'],
   'subscription list': [],
   'subscription show': [],

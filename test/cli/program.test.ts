@@ -27,6 +27,7 @@ await t.test('every command has a help text with an example, and --json', async 
     'dataset pack',
     'dataset reload',
     'explain',
+    'init',
     'mail list',
     'mail send',
     'query',

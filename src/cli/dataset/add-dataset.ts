@@ -54,7 +54,9 @@ export const addSettings = [
 export type AddConfig = Pick<Config, (typeof addSettings)[number]>
 
 const newRegistryText = `# The datasets of this service. Check them with \`das dataset check\`;
-# a running server loads changes by itself.
+# a running server loads changes by itself. docs/registry.md has all keys.
+
+# demo: { token: das_demo_opendata } # a public token, for datasets that have \`demo\` below
 `
 
 /**
