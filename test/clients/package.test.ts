@@ -113,7 +113,7 @@ function serve(t: Test, das: string, cwd: string): Promise<string> {
 await t.test('installed with npm install -g, it serves a folder with one file', async (t) => {
   const prefix = join(folder, 'prefix')
   const environment = { npm_config_better_sqlite3_local_prebuilds: await prebuilt() }
-  const options = ['--global', '--prefix', prefix, '--no-audit', '--no-fund']
+  const options = ['--global', '--allow-scripts=better-sqlite3', '--prefix', prefix]
   await output(folder, 'npm', ['install', ...options, join(folder, tarball)], environment)
 
   const installed = join(prefix, 'lib', 'node_modules', 'dataset-access-service')
