@@ -90,8 +90,7 @@ async function openApp(given: OpenParts): Promise<App> {
   const { config, cleanup, logger, now } = given
   const metrics = config.metricsPort === null ? null : new Metrics()
   const parts = { ...given, ...metrics?.hooks }
-  takeLock(config.state, cleanup)
-  const state = await prepareState(config.state)
+  const state = await openState(config.state, cleanup)
   const memoryLimitBytes = config.memoryLimit ?? defaultMemory()
   const records = openRecords(state.folder, {
     ...parts,
@@ -130,7 +129,9 @@ async function openApp(given: OpenParts): Promise<App> {
   const server = openServer(served)
   if (metrics) await serveMetrics(metrics, { ...served, checks, control: store })
   await reloader.report()
-  const starting = [...(letters ? [letters] : []), reloader, packer, scrub]
+  const noteStart = () =>
+    records.trail.record('server.started', 'server', { release: parts.version })
+  const starting = [{ start: noteStart }, ...(letters ? [letters] : []), reloader, packer, scrub]
   return {
     server,
     catalog,
@@ -194,8 +195,10 @@ async function openServingEngine(parts: EngineParts): Promise<DuckDbEngine> {
   return cleanup.use(engine)
 }
 
-function takeLock(stateFolder: string, cleanup: CleanupStack): void {
+/** Reserves the state folder for this server, then prepares it. */
+function openState(stateFolder: string, cleanup: CleanupStack): ReturnType<typeof prepareState> {
   cleanup.adopt(ServerLock.take(join(resolve(stateFolder), 'server.lock')), (lock) => {
     lock.release()
   })
+  return prepareState(stateFolder)
 }

@@ -25,7 +25,8 @@ export async function readRegistry(path: string): Promise<Registry> {
     return parseRegistry(await readText(path), path)
   } catch (cause) {
     if (!(cause instanceof FileError)) throw cause
-    const hint = ' Start in its folder, or give its path: DAS_REGISTRY, --registry.'
+    const hint =
+      ' Start in its folder, give its path (DAS_REGISTRY, --registry), or write one: das init.'
     const isMissing = cause.reason === 'is not there'
     throw new RegistryError([`${basename(path)} ${cause.reason}.${isMissing ? hint : ''}`])
   }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import closeWithGrace from 'close-with-grace'
 import type { ServerRun } from './cli/parts.js'
@@ -110,6 +111,18 @@ function readVersion(): string {
   return (JSON.parse(text) as { version: string }).version
 }
 
+/** The OS user of this process, and who called sudo, if anybody did. */
+function readUser(): string {
+  const caller = process.env['SUDO_USER']
+  try {
+    const { username } = userInfo()
+    return caller === undefined ? username : `${username} (sudo: ${caller})`
+  } catch {
+    // A container may run as a user without a name.
+    return `uid ${process.getuid?.()}`
+  }
+}
+
 /** The build puts it beside the program. */
 const portalFolder = fileURLToPath(new URL('portal', import.meta.url))
 
@@ -123,6 +136,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
+  user: readUser(),
   now: () => Date.now(),
   buildApp: async (config, parts) => (await loadApp()).buildApp(config, { ...parts, portalFolder }),
   openFiles: (memory) => async (paths, bounds) =>

@@ -170,7 +170,8 @@ async function checkCommand(t: Test, words: readonly string[], at: string): Prom
   const [program, ...rest] = words.slice(start)
   if (program === 'npm') {
     const name = rest[0] === 'run' ? rest[1] : rest[0]
-    t.ok(name === 'ci' || scripts[name ?? ''] !== undefined, `${at}: npm ${rest.join(' ')}`)
+    const isKnown = ['ci', 'install'].includes(name ?? '') || scripts[name ?? ''] !== undefined
+    t.ok(isKnown, `${at}: npm ${rest.join(' ')}`)
   }
   const argv =
     program === 'das' ? rest : program === 'npx' && rest[0] === 'das' ? rest.slice(1) : null

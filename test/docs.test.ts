@@ -170,10 +170,10 @@ await t.test('every das command that the pages name exists, with its options', (
   t.end()
 })
 
-/** Options of curl, V8, npm scripts and the MCP bridge that the pages mention. */
+/** Options of curl, V8, npm, its scripts and the MCP bridge that the pages mention. */
 const othersOptions = [
   ...['--compressed', '--data-urlencode', '--allow-http'],
-  ...['--cold', '--server-cores', '--cycles', '--check'],
+  ...['--cold', '--server-cores', '--cycles', '--check', '--allow-scripts'],
 ]
 
 await t.test('every option and variable that the pages name exists', (t) => {

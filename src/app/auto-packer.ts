@@ -1,10 +1,12 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { LiveCatalog } from '../catalog/live/live-catalog.js'
 import type { PackFiles, PackOrder, PackProgress } from '../versions/packing/packer.js'
+import type { AuditTrail } from './audit-trail.js'
 
 interface AutoPackerParts {
   readonly live: LiveCatalog
   readonly packFiles: PackFiles
+  readonly trail: Pick<AuditTrail, 'record'>
   readonly logger: FastifyBaseLogger
   /** Called when a dataset's packing makes progress, succeeds or fails. */
   readonly changed: () => void
@@ -71,7 +73,7 @@ export class AutoPacker {
   }
 
   async #pack(order: PackOrder, signal: AbortSignal): Promise<void> {
-    const { live, packFiles, logger, changed, reload } = this.#parts
+    const { live, packFiles, trail, logger, changed, reload } = this.#parts
     const { dataset } = order
     const start = performance.now()
     let reportedAt = start
@@ -88,10 +90,12 @@ export class AutoPacker {
       if (live.isWanted(order)) throw new Error('the packed copy is not served')
       const seconds = Math.round((performance.now() - start) / 1000)
       logger.info({ dataset, files: packed.length, seconds }, 'packed')
+      trail.record('pack.made', dataset, { files: packed.length, seconds })
     } catch (cause) {
       if (!signal.aborted) {
         await live.notPacked(order, cause)
         logger.error({ dataset, err: cause }, 'packing failed, the original files are served')
+        trail.record('pack.failed', dataset, { reason: live.packFailure(dataset) })
       }
     }
   }

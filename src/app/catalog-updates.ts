@@ -5,6 +5,7 @@ import { liveGrants } from '../control/grants.js'
 import type { ControlStore } from '../control/store/store.js'
 import { FileChecks } from '../versions/store/file-checks.js'
 import { Scrub } from '../versions/store/scrub.js'
+import type { AuditTrail } from './audit-trail.js'
 import { AutoPacker } from './auto-packer.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import { Hasher } from './hasher.js'
@@ -18,6 +19,7 @@ interface FollowingParts {
   readonly versionsFolder: string
   readonly memoryLimitBytes: number
   readonly control: ControlStore
+  readonly trail: AuditTrail
   readonly cleanup: CleanupStack
   readonly logger: FastifyBaseLogger
   readonly now: () => number
@@ -44,7 +46,7 @@ export interface CatalogUpdates {
  * @throws RegistryError when registry.yaml can't be read
  */
 export async function openCatalogUpdates(parts: FollowingParts): Promise<CatalogUpdates> {
-  const { config, versionsFolder, memoryLimitBytes, control, cleanup, logger, now } = parts
+  const { config, versionsFolder, memoryLimitBytes, control, trail, cleanup, logger, now } = parts
   const hasher = cleanup.use(new Hasher())
   const checks = new FileChecks(hasher.hash)
   const live = await LiveCatalog.open({
@@ -54,6 +56,7 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
     onLostVersion: ({ dataset, version, file, verdict, form }) => {
       logger.error({ dataset, version, file, found: verdict }, `${form} withdrawn`)
       parts.onWithdrawn?.(dataset)
+      trail.record('version.withdrawn', dataset, { version, form, file, found: verdict })
       reloader.trigger()
     },
     ...(parts.onOpened && { onOpened: parts.onOpened }),
@@ -64,6 +67,7 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
   const reloader: Reloader = new Reloader({
     live,
     control,
+    trail,
     logger,
     now,
     changed: () => {
@@ -78,6 +82,7 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
   const packer: AutoPacker = new AutoPacker({
     live,
     packFiles: packAside,
+    trail,
     logger,
     changed: () => {
       void reloader.report(true)

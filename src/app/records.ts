@@ -11,6 +11,7 @@ import { ControlStore } from '../control/store/store.js'
 import { LastUsed } from '../control/tokens/last-used.js'
 import { WriteHealth } from '../control/write-health.js'
 import { ServiceError } from '../errors.js'
+import { AuditTrail } from './audit-trail.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import { ClockWatch } from './clock-watch.js'
 
@@ -19,6 +20,7 @@ export interface Records {
   readonly control: ControlStore
   readonly charges: ChargeQueue
   readonly lastUsed: LastUsed
+  readonly trail: AuditTrail
   /** Whether the store can be read and written. */
   readonly isUsable: () => boolean
 }
@@ -46,6 +48,7 @@ export function openRecords(folder: string, parts: RecordsParts): Records {
   const control = cleanup.use(ControlStore.open(path))
   checkStructure(control.db)
   control.setBusyTimeout(busyTimeoutMs)
+  const trail = cleanup.use(new AuditTrail({ control, now, logger }))
   const report = (cause: unknown) => {
     logger.warn({ err: cause }, 'the last uses of tokens are not saved for now')
   }
@@ -67,7 +70,8 @@ export function openRecords(folder: string, parts: RecordsParts): Records {
   watch.start()
   cleanup.use(new ClockWatch({ control, now, monotonicMs: () => performance.now(), logger }))
   const health = writeHealth(control, chargeStore, logger)
-  return { control, charges, lastUsed, isUsable: () => watch.isSound && health.isWritable() }
+  const isUsable = () => watch.isSound && health.isWritable()
+  return { control, charges, lastUsed, trail, isUsable }
 }
 
 function logEvent(logger: FastifyBaseLogger, path: string, event: StoreEvent): void {

@@ -8,10 +8,12 @@ import { saveDatasetStates } from '../control/dataset-state.js'
 import type { DatasetState } from '../control/dataset-state.js'
 import { finishReload, takeReload } from '../control/reload-requests.js'
 import type { ControlStore } from '../control/store/store.js'
+import type { AuditTrail } from './audit-trail.js'
 
 interface ReloaderParts {
   readonly live: LiveCatalog
   readonly control: ControlStore
+  readonly trail: Pick<AuditTrail, 'record'>
   readonly logger: FastifyBaseLogger
   readonly now: () => number
   /** Called when something new is served. */
@@ -96,7 +98,7 @@ export class Reloader {
 
   /** Reports what is served to log and control.db if it changed, or if `isChanged` says so. */
   async report(isChanged = false): Promise<void> {
-    const { live, logger, changed } = this.#parts
+    const { live, trail, logger, changed } = this.#parts
     const { serving } = live
     const before = this.#reported
     if (serving !== before) {
@@ -104,6 +106,10 @@ export class Reloader {
       this.#isUnsaved = true
       logChanges(logger, before, serving, this.#parts.onReload)
       if (before) changed()
+      if (before && serving.registry !== before.registry) {
+        const datasets = serving.registry.datasets.size
+        trail.record('registry.loaded', 'registry.yaml', { datasets })
+      }
     }
     this.#isUnsaved ||= isChanged
     if (!this.#isUnsaved) return

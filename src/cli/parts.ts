@@ -66,6 +66,8 @@ export interface CliParts {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean | undefined }
   readonly stdout: Output
   readonly stderr: Output
+  /** The OS user of the process, for the audit trail. */
+  readonly user: string
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly buildApp: (

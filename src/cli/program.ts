@@ -1,7 +1,10 @@
 import { Command } from 'commander'
+import { withoutTokens } from '../control/tokens/token-format.js'
+import { addAudit } from './audit-command.js'
 import { addBackup } from './backup-command.js'
 import { exampleText } from './command.js'
 import { addDataset } from './dataset/dataset-command.js'
+import { addInit } from './dataset/init-command.js'
 import { exitFailureOf } from './exit-failure.js'
 import { addExplain } from './explain-command.js'
 import { addMail } from './mail/mail-command.js'
@@ -17,7 +20,7 @@ import { addUsage } from './usage-command.js'
  * as lines on stderr, with a stack when DAS_LOG_LEVEL is debug or trace.
  */
 export async function runCli(argv: readonly string[], given: CliParts): Promise<number> {
-  const parts = { ...given, stderr: withoutTokens(given.stderr) }
+  const parts = { ...given, stderr: tokenFree(given.stderr) }
   try {
     await buildProgram(parts).parseAsync(argv, { from: 'user' })
     return 0
@@ -41,6 +44,7 @@ export function buildProgram(parts: CliParts): Command {
       writeOut: (text) => parts.stdout.write(text),
       writeErr: (text) => parts.stderr.write(text),
     })
+  addInit(program, parts)
   addServe(program, parts)
   addSubscription(program, parts)
   addToken(program, parts)
@@ -48,6 +52,7 @@ export function buildProgram(parts: CliParts): Command {
   addExplain(program, parts)
   addQuery(program, parts)
   addBackup(program, parts)
+  addAudit(program, parts)
   addMail(program, parts)
   addDataset(program, parts)
   program.addHelpText('after', tour)
@@ -56,8 +61,8 @@ export function buildProgram(parts: CliParts): Command {
 
 const tour = `
 A short tour:
-  1. Add your Parquet files to registry.yaml and check them:
-       $ das dataset add sales.parquet
+  1. Write registry.yaml from the Parquet files of a folder, and check it:
+       $ das init
        $ das dataset check
   2. Serve them:
        $ das serve
@@ -74,9 +79,9 @@ Exit codes: 0 (success), 1 (failure), 2 (wrong usage).
 ${exampleText(['das subscription create --help'])}`
 
 /** A token that was typed in the wrong place must not get into an error log. */
-function withoutTokens(output: Output): Output {
+function tokenFree(output: Output): Output {
   return {
-    write: (text) => output.write(text.replaceAll(/das_live_[0-9A-Za-z]+/g, '[token]')),
+    write: (text) => output.write(withoutTokens(text)),
     isTTY: output.isTTY,
   }
 }

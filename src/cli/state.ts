@@ -3,16 +3,20 @@ import { join, resolve } from 'node:path'
 import { ServerLock } from '../control/store/server-lock.js'
 import { ControlStore } from '../control/store/store.js'
 import { ServiceError } from '../errors.js'
+import type { CliParts } from './parts.js'
 import { stateFailure } from './state-failure.js'
 
 type Work<T> = (store: ControlStore) => T | Promise<T>
+
+/** Who runs the command, for the audit trail. */
+type Actor = Pick<CliParts, 'user'>
 
 /**
  * Runs `work`, which writes, over control.db in the state folder; creates it if it is missing.
  * Resolves only when everything that was written is in the file that a server reads.
  */
-export async function withStore<T>(stateFolder: string, work: Work<T>): Promise<T> {
-  const store = openToWrite(stateFolder)
+export async function withStore<T>(actor: Actor, stateFolder: string, work: Work<T>): Promise<T> {
+  const store = openToWrite(actor, stateFolder)
   try {
     const result = await work(store)
     requireInPlace(store)
@@ -28,9 +32,13 @@ export async function withStore<T>(stateFolder: string, work: Work<T>): Promise<
  * Runs `work`, which writes, over an existing control.db.
  * @throws Error when the state folder has no control.db
  */
-export async function withFilledStore<T>(stateFolder: string, work: Work<T>): Promise<T> {
+export async function withFilledStore<T>(
+  actor: Actor,
+  stateFolder: string,
+  work: Work<T>,
+): Promise<T> {
   requireStore(stateFolder)
-  return await withStore(stateFolder, work)
+  return await withStore(actor, stateFolder, work)
 }
 
 /**
@@ -90,12 +98,13 @@ function openToRead(stateFolder: string): ControlStore {
 }
 
 /** Migrates an older schema only while no server runs: that server can't read a newer one. */
-function openToWrite(stateFolder: string): ControlStore {
+function openToWrite({ user }: Actor, stateFolder: string): ControlStore {
   const path = controlPath(stateFolder)
   const locks: ServerLock[] = []
   try {
     if (!existsSync(path)) refuseNewBesideServer(stateFolder)
     return ControlStore.open(path, {
+      actor: user,
       beforeUpgrade: (version) => {
         locks.push(takeForUpgrade(stateFolder, version))
       },

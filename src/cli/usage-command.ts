@@ -186,9 +186,9 @@ async function repair(parts: CliParts, flags: UsageFlags): Promise<void> {
     )
   }
   const period = periodOf(parts.now())
-  const moved = await withFilledStore(state, (store) => {
+  const moved = await withFilledStore(parts, state, (store) => {
     if (!flags.yes) refuseClockBehind(laterPeriods(store, period), period)
-    return moveLaterUsage(store, period)
+    return moveLaterUsage(store, period, parts.now())
   })
   if (flags.json) {
     const json = moved.map(({ subscriptionId, period: month, ...rest }) => ({

@@ -1,3 +1,5 @@
+import { recordAction } from './audit.js'
+import type { AuditedAction } from './audit.js'
 import type { ControlStore } from './store/store.js'
 
 /**
@@ -38,7 +40,8 @@ export interface RegistryState {
 
 /**
  * Saves the states that changed, all or nothing, and removes those of datasets that are not in
- * `names`, because they left the registry.
+ * `names`, because they left the registry. The audit trail gets what differs from the last saved
+ * states, also if an earlier server saved them.
  */
 export function saveDatasetStates(
   store: ControlStore,
@@ -47,6 +50,8 @@ export function saveDatasetStates(
   registry: RegistryState,
 ): void {
   store.write(() => {
+    const before = new Map(listDatasetStates(store).map((state) => [state.dataset, state]))
+    const wasRefused = readRegistryState(store)?.reason ?? null
     store.run(
       'DELETE FROM dataset_state WHERE dataset NOT IN (SELECT value FROM json_each(@names))',
       {
@@ -67,8 +72,49 @@ export function saveDatasetStates(
        VALUES (1, @reason, @updatedAt)`,
       { ...registry },
     )
+    const kept = new Set(names)
+    const now = registry.updatedAt
+    for (const dataset of before.keys()) {
+      if (!kept.has(dataset)) {
+        recordAction(store, { action: 'dataset.removed', subject: dataset, now })
+      }
+    }
+    for (const state of changed) {
+      for (const action of transitions(before.get(state.dataset), state)) {
+        recordAction(store, action)
+      }
+    }
+    const { reason } = registry
+    if (reason === null || reason === wasRefused) return
+    recordAction(store, {
+      action: 'registry.refused',
+      subject: 'registry.yaml',
+      details: { reason },
+      now,
+    })
   })
 }
+
+/** What happened to a dataset since its last saved state. */
+function transitions(before: DatasetState | undefined, state: DatasetState): AuditedAction[] {
+  const { dataset: subject, version, status, rows, files, reason, updatedAt: now } = state
+  const happened: AuditedAction[] = []
+  if (version !== null && version !== before?.version) {
+    const details = { version, rows, files, replaced: before?.version ?? null }
+    happened.push({ action: 'version.published', subject, details, now })
+  }
+  if (reason !== null && reason !== before?.reason) {
+    happened.push({ action: troubles[status], subject, details: { version, reason }, now })
+  }
+  return happened
+}
+
+/** What a reason means, by the status of its dataset. */
+const troubles = {
+  serving: 'version.damaged',
+  stale: 'version.refused',
+  unavailable: 'dataset.unavailable',
+} as const
 
 /** The states that the server saved last, by dataset name; empty before its first start. */
 export function listDatasetStates(store: ControlStore): DatasetState[] {

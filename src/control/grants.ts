@@ -55,6 +55,11 @@ export function grantsIn(rows: readonly GrantColumns[]): readonly Grant[] {
   )
 }
 
+/** Grants as the options of commands write them: `financials:pro`. */
+export function grantTexts(grants: readonly Grant[]): readonly string[] {
+  return grants.map(({ dataset, plan }) => `${dataset}:${plan}`)
+}
+
 /** The grants of all subscriptions that are live now. */
 export function liveGrants(store: ControlStore, now: number): readonly Grant[] {
   return store.all<Grant>(

@@ -1,3 +1,4 @@
+import { recordAction } from './audit.js'
 import type { ControlStore } from './store/store.js'
 
 export type LetterKind = 'new-token' | 'reissued-token' | 'reminder'
@@ -132,11 +133,12 @@ export type LetterEnd =
  */
 export function endAttempt(
   store: ControlStore,
-  { letterId, attempts }: Pick<Letter, 'letterId' | 'attempts'>,
+  letter: Pick<Letter, 'letterId' | 'attempts' | 'kind' | 'subscriptionId'>,
   end: LetterEnd,
 ): void {
-  store.write(() =>
-    store.run(
+  const { letterId, attempts, kind, subscriptionId: subscription } = letter
+  store.write(() => {
+    const changed = store.run(
       `UPDATE letters SET state = @state, held_until = NULL, last_error = @reason,
        next_attempt_at = coalesce(@nextAttemptAt, next_attempt_at), done_at = @doneAt,
        sealed_token = CASE WHEN @state = 'waiting' THEN sealed_token END
@@ -149,8 +151,15 @@ export function endAttempt(
         nextAttemptAt: end.state === 'waiting' ? end.nextAttemptAt : null,
         doneAt: end.state === 'waiting' ? null : end.now,
       },
-    ),
-  )
+    )
+    if (changed === 0 || end.state === 'waiting') return
+    recordAction(store, {
+      action: `letter.${end.state}`,
+      subject: `letter ${letterId}`,
+      details: { kind, subscription, ...(end.state !== 'sent' && { reason: end.reason }) },
+      now: end.now,
+    })
+  })
 }
 
 /** Letters in these states, oldest first. */

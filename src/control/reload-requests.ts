@@ -1,3 +1,4 @@
+import { recordAction } from './audit.js'
 import type { ControlStore } from './store/store.js'
 
 /** A request of the command line to the server with the same state folder. */
@@ -20,6 +21,8 @@ export function requestReload(store: ControlStore, force: boolean, now: number):
       { force: force ? 1 : 0, now },
     )
     if (!row) throw new RangeError('an insert returned no row')
+    const subject = `reload ${row.id}`
+    recordAction(store, { action: 'reload.requested', subject, details: { force }, now })
     return row.id
   })
 }
@@ -44,10 +47,13 @@ export function finishReload(store: ControlStore, id: number, now: number): void
 }
 
 /** Deletes a request that no server has taken. True when it was deleted. */
-export function withdrawReload(store: ControlStore, id: number): boolean {
-  return store.write(
-    () => store.run('DELETE FROM reloads WHERE id = @id AND taken_at IS NULL', { id }) === 1,
-  )
+export function withdrawReload(store: ControlStore, id: number, now: number): boolean {
+  return store.write(() => {
+    const deleted = store.run('DELETE FROM reloads WHERE id = @id AND taken_at IS NULL', { id })
+    if (deleted === 0) return false
+    recordAction(store, { action: 'reload.withdrawn', subject: `reload ${id}`, now })
+    return true
+  })
 }
 
 /** The state of a request. */

@@ -1,6 +1,9 @@
 import type { Language } from '../config.js'
 import { badRequest } from '../errors.js'
-import { checkGrants, insertGrants } from './grants.js'
+import { isoTime } from '../text.js'
+import { recordAction } from './audit.js'
+import type { AuditDetails } from './audit.js'
+import { checkGrants, grantTexts, insertGrants } from './grants.js'
 import type { Grant } from './grants.js'
 import { recordOrder } from './orders.js'
 import type { ControlStore } from './store/store.js'
@@ -59,6 +62,12 @@ export function extendSubscription(
     )
     const priceRub = priceOf(before.grants)
     recordOrder(store, subscriptionId, { kind: 'extend', orderedAt, months, priceRub })
+    recordAction(store, {
+      action: 'subscription.extended',
+      subject: subscriptionId,
+      details: { months, price_rub: priceRub, expires_at: isoTime(expiresAt) },
+      now: orderedAt,
+    })
     return { ...showSubscription(store, subscriptionId), priceRub }
   })
 }
@@ -106,7 +115,14 @@ export function changeSubscription(
     store.run('DELETE FROM grants WHERE subscription_id = @subscriptionId', { subscriptionId })
     insertGrants(store, subscriptionId, grants)
     recordOrder(store, subscriptionId, { kind: 'change', orderedAt })
-    return showSubscription(store, subscriptionId)
+    const after = showSubscription(store, subscriptionId)
+    recordAction(store, {
+      action: 'subscription.changed',
+      subject: subscriptionId,
+      details: differences(before, after),
+      now: orderedAt,
+    })
+    return after
   })
 }
 
@@ -130,6 +146,11 @@ export function cancelSubscription(
       cancelledAt,
     })
     recordOrder(store, subscriptionId, { kind: 'cancel', orderedAt: cancelledAt })
+    recordAction(store, {
+      action: 'subscription.cancelled',
+      subject: subscriptionId,
+      now: cancelledAt,
+    })
     return showSubscription(store, subscriptionId)
   })
 }
@@ -158,6 +179,24 @@ function changedGrants(
   const after = [...plans].map(([dataset, plan]) => ({ dataset, plan }))
   checkGrants(after)
   return after
+}
+
+/** What a change changed, before and after. */
+function differences(before: Subscription, after: Subscription): AuditDetails {
+  const facts = ({ email, language, globalRows, grants }: Subscription) => ({
+    email,
+    language,
+    global_rows: globalRows,
+    grants: grantTexts(grants),
+  })
+  const earlier: AuditDetails = facts(before)
+  const changed = Object.entries(facts(after)).flatMap(([name, value]) => {
+    const was = earlier[name] ?? null
+    return JSON.stringify(was) === JSON.stringify(value)
+      ? []
+      : [[name, { before: was, after: value }] as const]
+  })
+  return Object.fromEntries(changed)
 }
 
 /** A dataset named twice is a mistake: it gets one plan, or is withdrawn. */

@@ -1,6 +1,8 @@
 import type { Language } from '../config.js'
 import { badRequest, ServiceError } from '../errors.js'
-import { checkGrants, grantsIn, insertGrants } from './grants.js'
+import { isoTime } from '../text.js'
+import { recordAction } from './audit.js'
+import { checkGrants, grantsIn, grantTexts, insertGrants } from './grants.js'
 import type { Grant, GrantColumns } from './grants.js'
 import { recordOrder } from './orders.js'
 import type { ControlStore } from './store/store.js'
@@ -72,6 +74,19 @@ export function createSubscription(store: ControlStore, order: SubscriptionOrder
     insertSubscription(store, order, { subscriptionId, createdAt, expiresAt })
     insertGrants(store, subscriptionId, order.grants)
     recordOrder(store, subscriptionId, { ...order, kind: 'create', orderedAt: createdAt })
+    recordAction(store, {
+      action: 'subscription.created',
+      subject: subscriptionId,
+      details: {
+        email: order.email,
+        grants: grantTexts(order.grants),
+        months: order.months,
+        price_rub: order.priceRub,
+        global_rows: order.globalRows,
+        expires_at: isoTime(expiresAt),
+      },
+      now: createdAt,
+    })
     const issued = issueToken(store, subscriptionId, { now: () => createdAt })
     return { subscriptionId, ...issued, expiresAt, grants: order.grants }
   })

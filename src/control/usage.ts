@@ -1,3 +1,4 @@
+import { recordAction } from './audit.js'
 import type { ControlStore } from './store/store.js'
 
 /** Rows that are charged before they are sent. */
@@ -102,14 +103,23 @@ export function laterPeriods(store: ControlStore, period: string): readonly stri
  * Moves the usage of months after `period` to `period`: the repair after a clock that ran ahead.
  * Returns the moved usage.
  */
-export function moveLaterUsage(store: ControlStore, period: string): readonly LaterUsage[] {
+export function moveLaterUsage(
+  store: ControlStore,
+  period: string,
+  now: number,
+): readonly LaterUsage[] {
   return store.write(() => {
     const later = store.all<LaterUsage>(
       `DELETE FROM usage WHERE period > @period
        RETURNING subscription_id AS subscriptionId, period, dataset, rows`,
       { period },
     )
-    for (const usage of later) addUsage(store, { ...usage, period })
+    for (const usage of later) {
+      addUsage(store, { ...usage, period })
+      const { subscriptionId: subject, dataset, period: from, rows } = usage
+      const details = { dataset, rows, from, to: period }
+      recordAction(store, { action: 'usage.repaired', subject, details, now })
+    }
     return later
   })
 }

@@ -19,6 +19,7 @@ const leaves = lines.filter((path) => !groups.includes(path.join(' ')))
 await t.test('every command has a help text with an example, and --json', async (t) => {
   const { das } = await buildCliFixture(t)
   t.same(leaves.map((path) => path.join(' ')).sort(), [
+    'audit',
     'backup',
     'dataset add',
     'dataset check',
@@ -26,6 +27,7 @@ await t.test('every command has a help text with an example, and --json', async 
     'dataset pack',
     'dataset reload',
     'explain',
+    'init',
     'mail list',
     'mail send',
     'query',

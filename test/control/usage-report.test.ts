@@ -123,7 +123,7 @@ await t.test('usage of months to come is moved into this one, to the row', async
   charge(store, subscriptionId, ['2030-01', 'procurement', 3])
   charge(store, subscriptionId, ['2031-01', 'financials', 2])
   t.equal(readUsage(store, subscriptionId, '2026-06').period, '2031-01', 'the clock ran ahead')
-  t.equal(moveLaterUsage(store, '2026-06').length, 3)
+  t.equal(moveLaterUsage(store, '2026-06', noon).length, 3)
   const { period, datasets } = readUsage(store, subscriptionId, '2026-06')
   t.equal(period, '2026-06')
   t.same(
@@ -133,5 +133,5 @@ await t.test('usage of months to come is moved into this one, to the row', async
       ['procurement', 3],
     ],
   )
-  t.same(moveLaterUsage(store, '2026-06'), [])
+  t.same(moveLaterUsage(store, '2026-06', noon), [])
 })

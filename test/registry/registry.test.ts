@@ -512,7 +512,7 @@ await t.test('a missing or unreadable registry is reported', async (t) => {
     await t.rejects(readRegistry(join(registryFolder, name)), { message: problem })
   await reject(
     'registry.yaml',
-    'registry.yaml is not there. Start in its folder, or give its path: DAS_REGISTRY, --registry.',
+    'registry.yaml is not there. Start in its folder, give its path (DAS_REGISTRY, --registry), or write one: das init.',
   )
   await reject('folder.yaml', "folder.yaml can't be read (EISDIR).")
   await reject('old.yaml', 'old.yaml is not UTF-8: save it in that encoding.')

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { dirname, relative, resolve, sep } from 'node:path'
 import { parse } from 'yaml'
 import type { Config } from '../../config.js'
+import type { ControlStore } from '../../control/store/store.js'
 import { badRequest } from '../../errors.js'
 import { listOf } from '../../registry/registry.js'
 import { readRegistryText, writeRegistry } from '../../registry/write-registry.js'
@@ -10,8 +11,10 @@ import type { Flags } from '../command.js'
 import { canAsk } from '../dialogue.js'
 import type { CliParts } from '../parts.js'
 import { linkBase } from '../server-address.js'
+import { withStore } from '../state.js'
 import { addedJson, addedLines, dryLines, importedOnly } from './dataset-added.js'
 import type { Added, AddResult } from './dataset-added.js'
+import { recordAdded, recordImported } from './dataset-audit.js'
 import { dictionaryPath, exists, withDictionary } from './dataset-dictionary.js'
 import { exampleOf, guess, openDraft, textWith, servable, verdict } from './dataset-draft.js'
 import type { DraftContext, Guess } from './dataset-draft.js'
@@ -51,7 +54,9 @@ export const addSettings = [
 export type AddConfig = Pick<Config, (typeof addSettings)[number]>
 
 const newRegistryText = `# The datasets of this service. Check them with \`das dataset check\`;
-# a running server loads changes by itself.
+# a running server loads changes by itself. docs/registry.md has all keys.
+
+# demo: { token: das_demo_opendata } # a public token, for datasets that have \`demo\` below
 `
 
 /**
@@ -78,7 +83,12 @@ export async function addDataset(
     if (imported.length > 0 && flags.dryRun === true) return importedOnly(imported, [])
     const known = await datasetsOf(imported, listed, folder)
     const isUpdate = known !== null && imported.length === given.length
-    if (isUpdate) return importedOnly(imported, known)
+    if (isUpdate) {
+      await withStore(parts, config.state, (store) => {
+        recordImported(parts, store, imported, known)
+      })
+      return importedOnly(imported, known)
+    }
     return await addPaths(parts, paths, flags, { config, before, listed, imported })
   } catch (cause) {
     for (const { target, isReplaced } of imported) {
@@ -159,7 +169,9 @@ async function addPaths(
     imported,
     isWritten: flags.dryRun !== true,
   }
-  if (added.isWritten) await write(context, before, added)
+  if (added.isWritten) {
+    await withStore(parts, config.state, (store) => write(context, before, added, store))
+  }
   return {
     json: addedJson(added),
     lines: added.isWritten ? addedLines(parts, added) : dryLines(added),
@@ -232,15 +244,19 @@ function givenColumns({ key, history }: AddFlags): Partial<Guess> {
   }
 }
 
+/** Writes dictionary, registry and audit trail. */
 async function write(
   context: DraftContext,
   before: RegistryText,
-  { draft, version, ...rest }: Added,
+  added: Added,
+  store: ControlStore,
 ) {
+  const { draft, version, hasDictionary } = added
   const text = textWith(context, draft)
   const path = draft.dictionary && resolve(dirname(resolve(context.path)), draft.dictionary)
-  const isNew = path !== null && !rest.hasDictionary
+  const isNew = path !== null && !hasDictionary
   await withDictionary(isNew ? path : null, version, () => writeRegistry(before, text))
+  recordAdded(context.parts, store, added)
 }
 
 /** The files of each dataset in the registry; a registry with mistakes is read too. */

@@ -71,7 +71,9 @@ export async function addEach(
 /** The tables of a folder, without dictionaries and without Parquet written from another file. */
 async function filesIn(folder: string): Promise<readonly string[]> {
   const found = await stat(folder).catch(() => undefined)
-  if (!found?.isDirectory()) throw badRequest(`--each takes folders, and ${folder} is none.`)
+  if (!found?.isDirectory()) {
+    throw badRequest(`${folder} is not a folder: name folders with --each.`)
+  }
   const names = (await readdir(folder)).filter((name) => !/^\.|\.columns\.csv$/i.test(name)).sort()
   const tables = names.filter((name) => tableFileOf(name) !== null)
   const targets = new Set(tables.map((name) => tableFileOf(name)?.target))

@@ -17,6 +17,7 @@ import type { CliParts } from '../parts.js'
 import { amountOf, printJson, printLines, sizeText } from '../print.js'
 import { progressReport } from '../progress-bar.js'
 import { findDataset } from '../read-registry.js'
+import { recordPacked } from './dataset-audit.js'
 import { packTarget } from './pack-target.js'
 
 /** `das dataset pack`. */
@@ -78,6 +79,7 @@ async function pack(parts: CliParts, name: string, flags: Flags): Promise<void> 
   const target = exported ?? copyOf(parent, entry, content)
   const order = packOrder(version, target, exported === null, config.memoryLimit)
   const packed = await packVersion(parts, registry, version, order, flags)
+  if (exported === null) await recordPacked(parts, config.state, packed)
   if (flags.json) printJson(parts, packedJson(packed))
   else printLines(parts, ...packedLines(parts, registry, packed, exported !== null))
 }

@@ -39,24 +39,23 @@ export function addDatasetReload(group: Command, parts: CliParts): void {
 
 async function reload(parts: CliParts, flags: Flags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
-  await withFilledStore(state, async (store) => {
+  await withFilledStore(parts, state, async (store) => {
     if (!ServerLock.isHeld(join(resolve(state), 'server.lock'))) throw noServer()
     const id = requestReload(store, flags['force'] === true, parts.now())
-    await finished(store, id)
+    await finished(parts, store, id)
     report(parts, store, flags.json === true)
   })
 }
 
 /** @throws Error when no server starts the reload, or the reload takes too long */
-async function finished(store: ControlStore, id: number): Promise<void> {
+async function finished(parts: CliParts, store: ControlStore, id: number): Promise<void> {
   const start = performance.now()
   for (;;) {
     const progress = reloadProgress(store, id)
     if (progress === 'finished') return
     const waitedMs = performance.now() - start
-    if (progress === 'waiting' && waitedMs > startedWithinMs && withdrawReload(store, id)) {
-      throw noServer()
-    }
+    const isLate = progress === 'waiting' && waitedMs > startedWithinMs
+    if (isLate && withdrawReload(store, id, parts.now())) throw noServer()
     if (waitedMs > finishedWithinMs) {
       throw new Error('The server is still reloading. das dataset list shows the result.')
     }

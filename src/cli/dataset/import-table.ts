@@ -74,6 +74,7 @@ export async function importTable(
 /** A path as messages show it. */
 export function shownPath(path: string): string {
   const near = relative(process.cwd(), path)
+  if (near === '') return '.'
   return near.startsWith('..') ? path : near
 }
 

@@ -170,7 +170,7 @@ export async function withOutbox<T>(
   work: (outbox: OutboxParts) => Promise<T>,
 ): Promise<T> {
   const registry = await registryOrNull(config.registry)
-  return withFilledStore(config.state, (store) =>
+  return withFilledStore(parts, config.state, (store) =>
     work({
       store,
       mailer: smtpMailer(smtp, sender, limits),

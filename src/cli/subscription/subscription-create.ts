@@ -99,7 +99,7 @@ function sell(parts: CliParts, config: CreateConfig, mailing: Mailing, order: Or
   const { state: stateFolder, mailLanguage: language } = config
   const grants = order.grants.map(({ dataset, plan }) => ({ dataset, plan: plan.name }))
   const priceRub = priceOf(order.grants, order.months)
-  return withStore(stateFolder, (store) => {
+  return withStore(parts, stateFolder, (store) => {
     const sold = { ...order, grants, priceRub, language, now }
     const issue = () => createSubscription(store, sold)
     const issued = issueWithLetter(store, { mailing, stateFolder, kind: 'new-token', now, issue })

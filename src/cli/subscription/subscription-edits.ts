@@ -95,7 +95,7 @@ async function extend(parts: CliParts, id: string, flags: ExtendFlags): Promise<
   const months = readWhole(flags.months, '--months')
   const now = parts.now()
   const priceRub = (grants: readonly Grant[]) => priceOf(plansOfGrants(registry, grants), months)
-  const { before, after, hasToken } = await withFilledStore(config.state, (store) =>
+  const { before, after, hasToken } = await withFilledStore(parts, config.state, (store) =>
     store.write(() => ({
       before: showSubscription(store, id),
       after: extendSubscription(store, id, { months, priceRub, now: parts.now }),
@@ -119,7 +119,7 @@ async function change(parts: CliParts, id: string, flags: ChangeFlags): Promise<
   const config = readSettings(['registry', 'state'], flags, parts.environment)
   const registry = await readRegistry(config.registry)
   const wanted = readChange(registry, flags)
-  const { before, after, usage } = await withFilledStore(config.state, (store) =>
+  const { before, after, usage } = await withFilledStore(parts, config.state, (store) =>
     store.write(() => ({
       before: showSubscription(store, id),
       after: changeSubscription(store, id, { ...wanted, now: parts.now }),
@@ -209,7 +209,7 @@ function usedUpLines(
 
 async function cancel(parts: CliParts, id: string, flags: Flags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
-  const subscription = await withFilledStore(state, (store) =>
+  const subscription = await withFilledStore(parts, state, (store) =>
     cancelSubscription(store, id, parts.now),
   )
   if (flags.json) return printJson(parts, subscriptionJson(subscription))

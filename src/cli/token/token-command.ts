@@ -69,7 +69,7 @@ async function reissue(parts: CliParts, id: string, flags: ReissueFlags): Promis
   const graceMs = parseDuration(flags.grace, '--grace')
   const { state: stateFolder } = config
   const { now } = parts
-  const { issued, subscription } = await withFilledStore(stateFolder, (store) => {
+  const { issued, subscription } = await withFilledStore(parts, stateFolder, (store) => {
     const { cancelledAt } = showSubscription(store, id)
     if (cancelledAt !== null) {
       throw badRequest(`Subscription '${id}' is cancelled: a new token would be refused.`)
@@ -127,7 +127,7 @@ async function revoke(parts: CliParts, id: string, flags: Flags): Promise<void> 
   if (/^das_(live|demo)_/.test(id)) {
     throw badRequest('This is a token. Use its id, tok_…, which das token list shows.')
   }
-  const token = await withFilledStore(state, (store) => {
+  const token = await withFilledStore(parts, state, (store) => {
     revokeToken(store, id, parts.now)
     return listTokens(store).find((each) => each.tokenId === id)
   })

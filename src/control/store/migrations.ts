@@ -150,6 +150,27 @@ export const controlMigrations: readonly string[] = [
     finished_at INTEGER
   ) STRICT;
   `,
+  `
+  -- Every change by a command or by the server. Rows are only added: an id is never used again, so
+  -- a gap shows that the file was changed by other means.
+  CREATE TABLE audit (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    recorded_at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    action TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    details TEXT NOT NULL CHECK (json_type(details) = 'object')
+  ) STRICT;
+
+  CREATE TRIGGER audit_no_update BEFORE UPDATE ON audit
+  BEGIN SELECT RAISE(ABORT, 'the audit trail is append-only'); END;
+  CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit
+  BEGIN SELECT RAISE(ABORT, 'the audit trail is append-only'); END;
+  -- INSERT OR REPLACE deletes without calling the trigger above.
+  CREATE TRIGGER audit_no_replace BEFORE INSERT ON audit
+  WHEN EXISTS (SELECT 1 FROM audit WHERE id = NEW.id)
+  BEGIN SELECT RAISE(ABORT, 'the audit trail is append-only'); END;
+  `,
 ]
 
 /** May refuse, by throwing, to upgrade a database that has this version and is not empty. */

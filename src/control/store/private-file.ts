@@ -1,6 +1,6 @@
-import { chmodSync, closeSync, fchownSync, fstatSync, fsyncSync } from 'node:fs'
+import { chmodSync, chownSync, closeSync, fchownSync, fstatSync, fsyncSync } from 'node:fs'
 import { mkdirSync, openSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 
 const folderMode = 0o700
 const fileMode = 0o600
@@ -16,13 +16,23 @@ const fileMode = 0o600
  * @throws the system's error (EACCES, EPERM, EROFS, …), for the operator.
  */
 export function ensurePrivateFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: folderMode })
+  makePrivateFolder(resolve(dirname(path)))
   try {
     closeSync(createPrivateFile(path))
   } catch (error) {
     if (!isExisting(error)) throw error
   }
   chmodSync(path, fileMode)
+}
+
+/** What root creates in another user's folder belongs to that user, like a file in it. */
+function makePrivateFolder(path: string): void {
+  const first = mkdirSync(path, { recursive: true, mode: folderMode })
+  if (first === undefined || process.geteuid?.() !== 0) return
+  const { uid, gid } = statSync(dirname(first))
+  for (let made = path; made.length >= first.length; made = dirname(made)) {
+    chownSync(made, uid, gid)
+  }
 }
 
 /**

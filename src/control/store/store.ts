@@ -23,6 +23,8 @@ interface StoreOptions {
   readonly syncs?: Syncs
   /** May refuse, by throwing, to upgrade an older schema. */
   readonly beforeUpgrade?: BeforeUpgrade
+  /** Who writes, for the audit trail; `server` when left out. */
+  readonly actor?: string
 }
 
 /** SQLite's result of a checkpoint. */
@@ -47,6 +49,8 @@ type Open = () => Database.Database
  * Reads and writes throw service_unavailable when the file can't be used (`failures.ts`).
  */
 export class ControlStore {
+  /** Who writes, for the audit trail: the OS user of a command, or `server`. */
+  readonly actor: string
   readonly #path: string
   readonly #open: Open
   readonly #statements = new Map<string, Database.Statement<[Values]>>()
@@ -58,7 +62,8 @@ export class ControlStore {
   #isBlocked = false
   #busyTimeoutMs: number | undefined
 
-  private constructor(path: string, open: Open) {
+  private constructor(path: string, open: Open, actor = 'server') {
+    this.actor = actor
     this.#path = path
     this.#open = open
     this.#db = open()
@@ -75,7 +80,7 @@ export class ControlStore {
    */
   static open(path: string, options: StoreOptions = {}): ControlStore {
     ensurePrivateFile(path)
-    return new ControlStore(path, () => openToWrite(path, options))
+    return new ControlStore(path, () => openToWrite(path, options), options.actor)
   }
 
   /**

@@ -50,6 +50,11 @@ export function parseToken(text: string): ParsedToken | undefined {
   return { kind: 'live', hash: hashToken(text) }
 }
 
+/** A text for a log or a record: what looks like a live token, or a part of one, is left out. */
+export function withoutTokens(text: string): string {
+  return text.replaceAll(/das_live_[0-9A-Za-z]+/g, '[token]')
+}
+
 /**
  * The parts of a text that look like tokens or most of one, each once, in order; `parseToken` says
  * whether they are. A prefix alone, which code and documents contain, does not count.

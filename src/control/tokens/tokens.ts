@@ -1,4 +1,6 @@
 import { badRequest, ServiceError } from '../../errors.js'
+import { isoTime } from '../../text.js'
+import { recordAction } from '../audit.js'
 import { grantsIn } from '../grants.js'
 import type { Grant, GrantColumns } from '../grants.js'
 import type { ControlStore } from '../store/store.js'
@@ -82,7 +84,15 @@ export function issueToken(
 ): IssuedToken {
   return store.write(() => {
     refuseUnknown(store, subscriptionId)
-    return insertToken(store, subscriptionId, options.now())
+    const now = options.now()
+    const issued = insertToken(store, subscriptionId, now)
+    recordAction(store, {
+      action: 'token.issued',
+      subject: issued.tokenId,
+      details: { subscription: subscriptionId },
+      now,
+    })
+    return issued
   })
 }
 
@@ -103,8 +113,21 @@ export function reissueToken(
   return store.write(() => {
     refuseUnknown(store, subscriptionId)
     const now = options.now()
-    const previousValidUntil = endLiveTokens(store, subscriptionId, now, now + options.graceMs)
-    return { ...insertToken(store, subscriptionId, now), previousValidUntil }
+    const ended = endLiveTokens(store, subscriptionId, now, now + options.graceMs)
+    const previousValidUntil =
+      ended.length === 0 ? null : Math.max(...ended.map(({ expiresAt }) => expiresAt))
+    const issued = insertToken(store, subscriptionId, now)
+    recordAction(store, {
+      action: 'token.reissued',
+      subject: issued.tokenId,
+      details: {
+        subscription: subscriptionId,
+        earlier: ended.map(({ tokenId }) => tokenId),
+        earlier_valid_until: previousValidUntil === null ? null : isoTime(previousValidUntil),
+      },
+      now,
+    })
+    return { ...issued, previousValidUntil }
   })
 }
 
@@ -114,13 +137,28 @@ export function reissueToken(
  * @throws not_found when the token does not exist.
  */
 export function revokeToken(store: ControlStore, tokenId: string, now: () => number): void {
-  const changed = store.write(() =>
-    store.run('UPDATE tokens SET revoked_at = coalesce(revoked_at, @now) WHERE id = @tokenId', {
+  store.write(() => {
+    const [token] = store.all<{ subscriptionId: string; revokedAt: number | null }>(
+      `SELECT subscription_id AS subscriptionId, revoked_at AS revokedAt
+       FROM tokens WHERE id = @tokenId`,
+      { tokenId },
+    )
+    if (token === undefined) {
+      throw new ServiceError('not_found', `There is no token '${tokenId}'.`)
+    }
+    if (token.revokedAt !== null) return
+    const revokedAt = now()
+    store.run('UPDATE tokens SET revoked_at = @revokedAt WHERE id = @tokenId', {
       tokenId,
-      now: now(),
-    }),
-  )
-  if (changed === 0) throw new ServiceError('not_found', `There is no token '${tokenId}'.`)
+      revokedAt,
+    })
+    recordAction(store, {
+      action: 'token.revoked',
+      subject: tokenId,
+      details: { subscription: token.subscriptionId },
+      now: revokedAt,
+    })
+  })
 }
 
 /** Every token ever issued, or those of one subscription, oldest first; never a secret or hash. */
@@ -159,13 +197,12 @@ function endLiveTokens(
   subscriptionId: string,
   now: number,
   end: number,
-): number | null {
-  const ended = store.all<{ expiresAt: number }>(
+): readonly { readonly tokenId: string; readonly expiresAt: number }[] {
+  return store.all<{ tokenId: string; expiresAt: number }>(
     `UPDATE tokens SET expires_at = min(coalesce(expires_at, @end), @end)
      WHERE subscription_id = @subscriptionId AND revoked_at IS NULL
        AND (expires_at IS NULL OR expires_at > @now)
-     RETURNING expires_at AS expiresAt`,
+     RETURNING id AS tokenId, expires_at AS expiresAt`,
     { subscriptionId, now, end },
   )
-  return ended.length === 0 ? null : Math.max(...ended.map(({ expiresAt }) => expiresAt))
 }

@@ -64,6 +64,20 @@ await t.test(
 )
 
 await t.test(
+  "state folders that root makes in another user's folder belong to that user",
+  { skip: !isRoot && 'needs root' },
+  (t) => {
+    const folder = t.testdir({})
+    chownSync(folder, 12_345, 54_321)
+    ControlStore.open(join(folder, 'lib', 'var', 'control.db')).close()
+    for (const name of ['lib', 'lib/var', 'lib/var/control.db']) {
+      t.match(statSync(join(folder, name)), { uid: 12_345, gid: 54_321 }, name)
+    }
+    t.end()
+  },
+)
+
+await t.test(
   'a key of another user is reported with its owner and the remedy',
   { skip: !isRoot && 'needs root' },
   (t) => {

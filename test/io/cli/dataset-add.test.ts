@@ -197,7 +197,7 @@ await t.test('a missing registry is created', async (t) => {
   t.equal(code, 0)
   t.match(
     readFileSync(registry, 'utf8'),
-    /^# The datasets.*\n#.*\n\ndatasets:\n {2}year_2023:\n {4}title: /,
+    /^# The datasets.*\n#.*\n\n# demo: .*\n\ndatasets:\n {2}year_2023:\n {4}title: /,
   )
   t.equal((await cli.das(['dataset', 'check', '--registry', registry])).code, 0)
   t.notOk(existsSync(join(cli.folder, 'data/tree/year_2023.columns.csv')))

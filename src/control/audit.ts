@@ -1,0 +1,108 @@
+import type { ControlStore } from './store/store.js'
+import { withoutTokens } from './tokens/token-format.js'
+
+/** What was done. A name is never given another meaning: the trail keeps it forever. */
+export type AuditAction =
+  | 'subscription.created'
+  | 'subscription.extended'
+  | 'subscription.changed'
+  | 'subscription.cancelled'
+  | 'token.issued'
+  | 'token.reissued'
+  | 'token.revoked'
+  | 'letter.sent'
+  | 'letter.failed'
+  | 'letter.dropped'
+  | 'usage.repaired'
+  | 'reload.requested'
+  | 'reload.withdrawn'
+  | 'dataset.added'
+  | 'dataset.imported'
+  | 'dataset.unavailable'
+  | 'dataset.removed'
+  | 'version.published'
+  | 'version.refused'
+  | 'version.damaged'
+  | 'version.withdrawn'
+  | 'pack.made'
+  | 'pack.failed'
+  | 'registry.loaded'
+  | 'registry.refused'
+  | 'server.started'
+
+type Detail =
+  string | number | boolean | null | readonly Detail[] | { readonly [name: string]: Detail }
+
+/** Facts about an action, by names in snake_case; times are ISO 8601 in UTC. Never a token. */
+export type AuditDetails = Readonly<Record<string, Detail>>
+
+/** An action that is to be recorded. */
+export interface AuditedAction {
+  readonly action: AuditAction
+  /** The id or name of what it was done to. */
+  readonly subject: string
+  readonly details?: AuditDetails
+  /** Ms since the epoch. */
+  readonly now: number
+}
+
+/** A recorded action. */
+export interface AuditEntry {
+  readonly id: number
+  /** Ms since the epoch. */
+  readonly recordedAt: number
+  /** The OS user of a command, or `server`. */
+  readonly actor: string
+  readonly action: AuditAction
+  readonly subject: string
+  readonly details: AuditDetails
+}
+
+/**
+ * Adds an action of the store's actor to the audit trail. In a `write` of the caller, it is durable
+ * together with the change, or neither is. A token in a text, such as a mail server's answer, is
+ * left out.
+ *
+ * @throws service_unavailable when the trail can't be written
+ */
+export function recordAction(
+  store: ControlStore,
+  { action, subject, details = {}, now }: AuditedAction,
+): void {
+  store.write(() =>
+    store.run(
+      `INSERT INTO audit (recorded_at, actor, action, subject, details)
+       VALUES (@now, @actor, @action, @subject, @details)`,
+      {
+        now,
+        actor: store.actor,
+        action,
+        subject: withoutTokens(subject),
+        details: withoutTokens(JSON.stringify(details)),
+      },
+    ),
+  )
+}
+
+/**
+ * Recorded actions, oldest first: those from `since` on (ms since the epoch), and those that were
+ * done to `subject` or name it in their details.
+ */
+export function listActions(
+  store: ControlStore,
+  {
+    since = null,
+    subject = null,
+  }: { readonly since?: number | null; readonly subject?: string | null },
+): AuditEntry[] {
+  const rows = store.all<Omit<AuditEntry, 'details'> & { readonly details: string }>(
+    `SELECT id, recorded_at AS recordedAt, actor, action, subject, details FROM audit
+     WHERE (@since IS NULL OR recorded_at >= @since)
+       AND (@subject IS NULL OR subject = @subject
+         OR EXISTS (SELECT 1 FROM json_tree(details) WHERE atom = @subject))
+     ORDER BY id`,
+    { since, subject },
+  )
+  // This file wrote the text, and SQLite checked that it is JSON.
+  return rows.map((row) => ({ ...row, details: JSON.parse(row.details) as AuditDetails }))
+}

@@ -1,0 +1,44 @@
+import Database from 'better-sqlite3'
+import t from 'tap'
+import { AuditTrail } from '../../src/app/audit-trail.js'
+import { listActions } from '../../src/control/audit.js'
+import { clockAt, noon, openStore, storePath } from '../control/fixtures/store.js'
+
+await t.test('an action waits while control.db is locked, and is recorded at a stop', (t) => {
+  const path = storePath(t)
+  const control = openStore(t, path)
+  control.setBusyTimeout(1)
+  const warnings: unknown[] = []
+  const logger = { warn: (fields: unknown) => warnings.push(fields), error: () => t.fail() }
+  const trail = new AuditTrail({ control, now: clockAt(noon), logger })
+  const other = new Database(path)
+  t.teardown(() => other.close())
+  other.exec('BEGIN IMMEDIATE')
+  trail.record('pack.made', 'things', { files: 2 })
+  trail.flush()
+  t.equal(warnings.length, 1, 'reported once')
+  other.exec('ROLLBACK')
+  t.same(listActions(control, {}), [])
+  trail.close()
+  t.match(listActions(control, {}), [
+    { recordedAt: noon, actor: 'server', action: 'pack.made', details: { files: 2 } },
+  ])
+  trail.flush()
+  t.equal(listActions(control, {}).length, 1, 'once')
+  t.end()
+})
+
+await t.test('at most 1,000 actions wait; the log has those beyond them', (t) => {
+  const path = storePath(t)
+  const control = openStore(t, path)
+  const errors: unknown[] = []
+  const logger = { warn: () => undefined, error: (fields: unknown) => errors.push(fields) }
+  const trail = new AuditTrail({ control, now: clockAt(noon), logger })
+  control.block()
+  for (let count = 0; count < 1001; count += 1) trail.record('pack.failed', `things${count}`)
+  t.same(errors, [{ action: 'pack.failed', subject: 'things1000', details: {} }])
+  control.reopen()
+  trail.close()
+  t.equal(listActions(control, {}).length, 1000)
+  t.end()
+})

@@ -1,0 +1,193 @@
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import t from 'tap'
+import { requestReload } from '../../src/control/reload-requests.js'
+import { ControlStore } from '../../src/control/store/store.js'
+import { chargeAll } from '../../src/control/usage.js'
+import { buildProgram } from '../../src/cli/program.js'
+import type { CliParts } from '../../src/cli/parts.js'
+import { writeParquet } from '../support/world.js'
+import { buildCliFixture } from './fixtures/cli-fixture.js'
+import type { CliFixture } from './fixtures/cli-fixture.js'
+
+interface Entry {
+  readonly id: number
+  readonly time: string
+  readonly actor: string
+  readonly action: string
+  readonly subject: string
+  readonly details: Readonly<Record<string, unknown>>
+}
+
+/** Runs a command that must succeed, and returns its JSON. */
+async function json<T>(cli: CliFixture, ...argv: readonly string[]): Promise<T> {
+  const { code, stdout, stderr } = await cli.das([...argv, '--json'])
+  t.equal(code, 0, stderr)
+  return JSON.parse(stdout) as T
+}
+
+const audit = (cli: CliFixture, ...argv: readonly string[]) => json<Entry[]>(cli, 'audit', ...argv)
+
+const create = ['subscription', 'create', '--email', 'a@b.example', '--plan', 'financials:pro']
+
+/** What each command records; `[]` for a command that changes nothing which is recorded. */
+const recordedBy: Readonly<Record<string, readonly string[]>> = {
+  // The server's own entries are in test/io/app/audit.test.ts.
+  serve: [],
+  // The registry exists here; test/cli/dataset/init-command.test.ts writes one.
+  init: [],
+  'subscription create': ['subscription.created', 'token.issued'],
+  'subscription list': [],
+  'subscription show': [],
+  'subscription extend': ['subscription.extended'],
+  'subscription change': ['subscription.changed'],
+  'subscription orders': [],
+  'subscription cancel': ['subscription.cancelled'],
+  'token reissue': ['token.reissued'],
+  'token revoke': ['token.revoked'],
+  'token list': [],
+  'token check': [],
+  // The test of usage is `--repair`.
+  usage: ['usage.repaired'],
+  explain: [],
+  query: [],
+  backup: [],
+  audit: [],
+  'mail list': [],
+  // Sends no letter here; test/control/audit.test.ts has the ends of letters.
+  'mail send': [],
+  'dataset add': ['dataset.added'],
+  'dataset list': [],
+  'dataset check': [],
+  'dataset pack': ['pack.made'],
+  // No server runs here; `reload.requested` has a test of its own below.
+  'dataset reload': [],
+}
+
+function commandNames(command: Command, path: readonly string[] = []): string[] {
+  if (command.commands.length === 0) return [path.join(' ')]
+  return command.commands.flatMap((each) => commandNames(each, [...path, each.name()]))
+}
+
+await t.test('every command that changes something is recorded, and no other', async (t) => {
+  const cli = await buildCliFixture(t)
+  await writeParquet(cli.folder, { 'data/more.parquet': 'SELECT 1 AS a' })
+  // Only names are read.
+  const program = buildProgram({ version: '1' } as unknown as CliParts)
+  t.same(Object.keys(recordedBy).sort(), commandNames(program).sort())
+
+  const sold = await json<{ subscription: string; token: string }>(cli, ...create)
+  const id = sold.subscription
+  const [token] = await json<{ id: string }[]>(cli, 'token', 'list', id)
+  const argvOf: Readonly<Record<string, readonly string[]>> = {
+    'subscription create': create,
+    'subscription show': ['subscription', 'show', id],
+    'subscription extend': ['subscription', 'extend', id],
+    'subscription change': ['subscription', 'change', id, '--plan', 'procurement:start'],
+    'subscription cancel': ['subscription', 'cancel', id],
+    'token reissue': ['token', 'reissue', id],
+    'token revoke': ['token', 'revoke', token?.id ?? ''],
+    usage: ['usage', '--repair'],
+    explain: ['explain', id, '/v1/financials?inn=eq.0000000001'],
+    query: ['query', 'financials', '--server', 'http://127.0.0.1:1'],
+    backup: ['backup', join(cli.folder, 'copy.db')],
+    'dataset add': ['dataset', 'add', join(cli.folder, 'data/more.parquet'), '--yes'],
+    'dataset pack': ['dataset', 'pack', 'procurement'],
+  }
+  chargeLater(cli, id)
+  const last = Object.keys(recordedBy).sort((left, right) => order(left) - order(right))
+  for (const name of last.filter((each) => each !== 'serve')) {
+    const before = (await audit(cli)).length
+    const { code, stderr } = await cli.das(argvOf[name] ?? name.split(' '))
+    const expected = recordedBy[name] ?? []
+    if (expected.length > 0) t.equal(code, 0, `${name}: ${stderr}`)
+    const added = (await audit(cli)).slice(before)
+    t.same(
+      added.map(({ action }) => action),
+      expected,
+      name,
+    )
+    for (const { actor, time } of added) t.same([actor, time], ['olga', '2026-11-15T12:00:00Z'])
+  }
+  const { stdout } = await cli.das(['audit', '--json'])
+  t.notMatch(stdout, /das_live_/, 'no token')
+})
+
+/** A cancelled subscription can't be changed. */
+function order(name: string): number {
+  return name === 'subscription cancel' ? 1 : 0
+}
+
+function chargeLater(cli: CliFixture, subscriptionId: string): void {
+  const control = ControlStore.open(join(cli.folder, 'var', 'control.db'))
+  const caps = { datasetRowsMax: null, globalRowsMax: null }
+  chargeAll(control, [
+    { subscriptionId, dataset: 'financials', period: '2026-12', rows: 7, ...caps },
+  ])
+  control.close()
+}
+
+await t.test('a command that fails records nothing', async (t) => {
+  const cli = await buildCliFixture(t)
+  await cli.das(create)
+  const before = await audit(cli)
+  for (const argv of [
+    ['subscription', 'cancel', 'sub_0123456789abcdef'],
+    ['token', 'revoke', 'tok_0123456789abcdef'],
+    [...create.slice(0, -1), 'financials:gold'],
+    ['dataset', 'add', join(cli.folder, 'registry.yaml'), '--yes'],
+    ['dataset', 'add', join(cli.folder, 'data/procurement.parquet'), '--dry-run', '--yes'],
+  ]) {
+    await cli.das(argv)
+    t.same(await audit(cli), before, argv.join(' '))
+  }
+})
+
+await t.test('audit prints a table, newest last, and finds by time and subject', async (t) => {
+  const cli = await buildCliFixture(t)
+  const { subscription } = await json<{ subscription: string }>(cli, ...create)
+  await json(cli, ...create)
+  cli.clock.ms += 26 * 3_600_000
+  await json(cli, 'subscription', 'extend', subscription, '--months', '12')
+  const { code, stdout, stderr } = await cli.das(['audit', '--subject', subscription])
+  t.same({ code, stderr }, { code: 0, stderr: '' })
+  const [titles, ...lines] = stdout.trimEnd().split('\n')
+  t.equal(titles, 'TIME\tWHO\tACTION\tSUBJECT\tDETAILS')
+  t.match(lines, [
+    /^2026-11-15T12:00:00Z\tolga\tsubscription.created\tsub_\w+\temail: a@b.example, grants: \["financials:pro"\], months: 1, price_rub: 3900, expires_at: 2026-12-15T12:00:00Z$/,
+    /^2026-11-15T12:00:00Z\tolga\ttoken.issued\ttok_\w+\tsubscription: sub_\w+$/,
+    /^2026-11-16T14:00:00Z\tolga\tsubscription.extended\tsub_\w+\tmonths: 12, price_rub: 39000, expires_at: 2027-12-15T12:00:00Z$/,
+  ])
+  const counted = async (...argv: readonly string[]) => (await audit(cli, ...argv)).length
+  t.equal(await counted(), 5)
+  for (const since of ['24h', '2026-11-16', '2026-11-15T12:00:01Z', '2026-11-16T14:00Z']) {
+    t.equal(await counted('--since', since), 1, since)
+  }
+  t.equal(await counted('--since', '2026-11-15T12:00Z'), 5)
+  t.equal(await counted('--since', '2026-11-17'), 0)
+  const none = await cli.das(['audit', '--since', '2026-11-17'])
+  t.equal(none.stdout, 'No such action was recorded.\n')
+  for (const since of ['yesterday', '2026-02-30', '2026-11-15T12:00', '9999d', '16.11.2026']) {
+    const refused = await cli.das(['audit', '--since', since])
+    t.equal(refused.code, 2, since)
+    t.match(refused.stderr, `got "${since}"`)
+  }
+})
+
+await t.test('a forced reload and what it was about can be found', async (t) => {
+  const cli = await buildCliFixture(t)
+  await cli.das(create)
+  const control = ControlStore.open(join(cli.folder, 'var', 'control.db'), { actor: 'ivan' })
+  requestReload(control, true, cli.clock.ms)
+  control.close()
+  t.match(await audit(cli, '--subject', 'reload 1'), [
+    { actor: 'ivan', action: 'reload.requested', details: { force: true } },
+  ])
+})
+
+await t.test('audit without control.db says so', async (t) => {
+  const cli = await buildCliFixture(t)
+  const { code, stderr } = await cli.das(['audit'])
+  t.equal(code, 1)
+  t.match(stderr, 'There is no control.db')
+})

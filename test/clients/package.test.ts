@@ -1,0 +1,143 @@
+import { execFile, spawn } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import type { Test } from 'tap'
+import { writeParquet } from '../support/world.js'
+
+// Needs the npm registry, for what is not bundled: DuckDB and SQLite.
+
+interface LockedPackage {
+  readonly version: string
+  readonly dev?: boolean
+  readonly inBundle?: boolean
+}
+
+const run = promisify(execFile)
+const lock = JSON.parse(readFileSync('npm-shrinkwrap.json', 'utf8')) as {
+  packages: Readonly<Record<string, LockedPackage>>
+}
+const folder = t.testdir({})
+
+/** The environment of a shell, without what tap and `npm test` add for their own processes. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  const added = /^(NODE_OPTIONS|UV_THREADPOOL_SIZE|TAP.*|npm_(?!config_).*|npm_config_.*prefix)$/
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !added.test(name)))
+}
+
+/** Runs a program to its end. @throws Error with its output if it fails */
+async function output(cwd: string, program: string, argv: readonly string[], env = {}) {
+  const options = { cwd, env: { ...cleanEnvironment(), ...env }, maxBuffer: 1e8 }
+  return (await run(program, argv, options)).stdout
+}
+
+/** The tracked files of this tree with its installed packages: a clone after `npm ci`. */
+async function cloneTree(): Promise<string> {
+  const clone = join(folder, 'clone')
+  const files = (await output('.', 'git', ['ls-files', '-z'])).split('\0').filter(existsSync)
+  for (const file of files) {
+    mkdirSync(dirname(join(clone, file)), { recursive: true })
+    copyFileSync(file, join(clone, file))
+  }
+  await output('.', 'cp', ['-al', 'node_modules', join(clone, 'node_modules')])
+  return clone
+}
+
+const clone = await cloneTree()
+await output(clone, 'npm', ['pack', '--pack-destination', folder])
+const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''
+const packed = (await output(folder, 'tar', ['-tzf', tarball])).trimEnd().split('\n')
+const inside = packed.map((path) => path.replace(/^package\//, ''))
+
+await t.test('the package holds the built program, docs, licences and its packages', (t) => {
+  const own = inside.filter((path) => !path.startsWith('node_modules/'))
+  const single = /^(package|npm-shrinkwrap)\.json$|^(README|CHANGELOG|SECURITY)\.md$|^LICENSE$/
+  const program = /^dist\/(das\.cjs|[\w-]+\.js|third-party-licenses\.txt)$/
+  const portal = /^dist\/portal\/portal-\w+\.(js|css)$/
+  const docs = /^docs\/([\w-]+\.md|screenshots\/[\w-]+\.png)$/
+  const others = own.filter(
+    (path) => ![single, program, portal, docs].some((each) => each.test(path)),
+  )
+  t.same(others, [])
+  for (const path of ['dist/das.cjs', 'dist/main.js', 'docs/operating.md', 'LICENSE']) {
+    t.ok(own.includes(path), path)
+  }
+  const bundled = inside.flatMap(
+    (path) => /^node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? [],
+  )
+  for (const path of new Set(bundled)) t.equal(lock.packages[path]?.dev, undefined, path)
+  t.end()
+})
+
+await t.test('every package that the program uses has its licence in the list', (t) => {
+  const text = readFileSync(join(clone, 'dist/third-party-licenses.txt'), 'utf8')
+  for (const name of ['better-sqlite3', '@duckdb/node-api', 'fastify', 'typebox', 'yaml']) {
+    const { version } = lock.packages[`node_modules/${name}`] ?? {}
+    t.ok(text.includes(`${name} ${version}\n`), name)
+  }
+  t.notMatch(text, /^(typescript|tap|esbuild) \d/m)
+  t.end()
+})
+
+/** better-sqlite3 as it was compiled here, in a folder where its installer looks for it. */
+async function prebuilt(): Promise<string> {
+  const version = lock.packages['node_modules/better-sqlite3']?.version
+  const { versions, platform, arch } = process
+  const name = `better-sqlite3-v${version}-node-v${versions.modules}-${platform}-${arch}.tar.gz`
+  const prebuilds = join(folder, 'prebuilds')
+  mkdirSync(prebuilds)
+  const binary = 'build/Release/better_sqlite3.node'
+  const from = join('node_modules', 'better-sqlite3')
+  await output('.', 'tar', ['-czf', join(prebuilds, name), '-C', from, binary])
+  return prebuilds
+}
+
+/** Starts `das serve` in a folder; resolves to its address. */
+function serve(t: Test, das: string, cwd: string): Promise<string> {
+  const child = spawn(das, ['serve', '--port', '0'], { cwd, env: cleanEnvironment() })
+  t.teardown(() => child.kill('SIGKILL'))
+  return new Promise((resolve, reject) => {
+    let log = ''
+    const read = (text: string) => {
+      log += text
+      const base = /Server listening at (http:\/\/[\d.:]+)/.exec(log)?.[1]
+      if (base !== undefined) resolve(base)
+    }
+    child.stdout.setEncoding('utf8').on('data', read)
+    child.stderr.setEncoding('utf8').on('data', read)
+    child.on('close', () => reject(new Error(log)))
+  })
+}
+
+await t.test('installed with npm install -g, it serves a folder with one file', async (t) => {
+  const prefix = join(folder, 'prefix')
+  const environment = { npm_config_better_sqlite3_local_prebuilds: await prebuilt() }
+  const options = ['--global', '--allow-scripts=better-sqlite3', '--prefix', prefix]
+  await output(folder, 'npm', ['install', ...options, join(folder, tarball)], environment)
+
+  const installed = join(prefix, 'lib', 'node_modules', 'dataset-access-service')
+  const exact = ['node_modules/better-sqlite3', 'node_modules/@duckdb/node-api']
+  const pinned = Object.entries(lock.packages).filter(([, { inBundle }]) => inBundle)
+  t.ok(pinned.length > 50)
+  for (const path of [...pinned.map(([name]) => name), ...exact]) {
+    const text = readFileSync(join(installed, path, 'package.json'), 'utf8')
+    const { version } = JSON.parse(text) as { version: string }
+    t.equal(version, lock.packages[path]?.version, path)
+  }
+
+  const place = join(folder, 'place')
+  mkdirSync(place)
+  await writeParquet(place, { 'cities.parquet': "SELECT 'Oslo' AS city, 717710 AS people" })
+  const das = join(prefix, 'bin', 'das')
+  t.match(await output(place, das, ['init']), 'Added 1 dataset.')
+  const base = await serve(t, das, place)
+  const sell = ['subscription', 'create', '--email', 'a@b.example', '--plan', 'cities:free']
+  const sold = JSON.parse(await output(place, das, [...sell, '--json'])) as { token: string }
+  const headers = { authorization: `Bearer ${sold.token}` }
+  const answer = await fetch(`${base}/v1/cities?city=eq.Oslo`, { headers })
+  t.same(await answer.json(), { data: [{ city: 'Oslo', people: 717710 }], next_cursor: null })
+  const page = await fetch(`${base}/`)
+  t.equal(page.status, 200, 'the portal')
+  t.match(await output(place, das, ['audit']), /dataset\.added\tcities\t/)
+})
