@@ -18,7 +18,7 @@ import {
 import type { MailConfig, MailFlags, Mailing } from '../mail/mailing.js'
 import type { CliParts } from '../parts.js'
 import { day, printJson, printLines } from '../print.js'
-import { linkBase } from '../server-address.js'
+import { linkBase } from '../serve/server-address.js'
 import { withStore } from '../state.js'
 import {
   addMonthsOption,

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import t from 'tap'
-import { startProgress } from '../../src/cli/start-progress.js'
+import { startProgress } from '../../../src/cli/serve/start-progress.js'
 
 const never = 2 ** 31 - 1
 

@@ -1,4 +1,4 @@
-import { badRequest } from '../errors.js'
+import { badRequest } from '../../errors.js'
 
 /** See sd_listen_fds(3): passed sockets begin after standard error. */
 const firstDescriptor = 3

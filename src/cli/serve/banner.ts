@@ -1,10 +1,10 @@
-import type { Catalog } from '../catalog.js'
-import type { Dataset } from '../catalog/dataset.js'
-import type { Registry } from '../registry/registry.js'
-import { curlCommand, mcpConfiguration } from '../service/client-texts.js'
-import { examplePath } from '../service/first-questions.js'
-import type { Output } from './parts.js'
-import { count } from './print.js'
+import type { Catalog } from '../../catalog.js'
+import type { Dataset } from '../../catalog/dataset.js'
+import type { Registry } from '../../registry/registry.js'
+import { curlCommand, mcpConfiguration } from '../../service/client-texts.js'
+import { examplePath } from '../../service/first-questions.js'
+import type { Output } from '../parts.js'
+import { count } from '../print.js'
 
 export interface BannerContent {
   readonly version: string

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import type { Output } from './parts.js'
-import { count } from './print.js'
+import type { Output } from '../parts.js'
+import { count } from '../print.js'
 
 interface StartProgressParts {
   readonly logger: Pick<Logger, 'info'>

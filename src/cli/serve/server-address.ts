@@ -1,9 +1,9 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { settings } from '../config.js'
-import type { Config } from '../config.js'
-import { baseUrl } from '../service/first-questions.js'
-import type { Flags } from './command.js'
+import { settings } from '../../config.js'
+import type { Config } from '../../config.js'
+import { baseUrl } from '../../service/first-questions.js'
+import type { Flags } from '../command.js'
 
 const addressPattern = /^https?:\/\/\S{1,2000}$/
 
