@@ -117,7 +117,7 @@ await t.test('every mistake in the registry is a line, and the exit code is 1', 
   }
   const missing = await das(['dataset', 'check', '--registry', join(folder, 'none.yaml')])
   t.equal(missing.code, 1)
-  t.match(missing.stderr, /^none\.yaml is not there\..*DAS_REGISTRY, --registry\.\n$/)
+  t.match(missing.stderr, /^none\.yaml is not there\..*DAS_REGISTRY, --registry.*das init\.\n$/)
 })
 
 await t.test('a state folder that cannot be used is one error line', async (t) => {
