@@ -55,7 +55,8 @@ function outcomeText(schema: number, upgraded: boolean): string {
   if (schema === newest) return `control.db has schema version ${schema}, that of this release.`
   const copy = `control.db.before-v${newest}`
   return upgraded
-    ? `control.db is upgraded from schema version ${schema} to ${newest}. ${copy} is the file as it was.`
+    ? `control.db is upgraded from schema version ${schema} to ${newest}. ` +
+        `${copy} is the file as it was.`
     : `control.db has schema version ${schema}, this release has ${newest}. An upgrade of a copy ` +
         `succeeded. das migrate, or a start of the server, upgrades it and leaves ${copy}.`
 }
