@@ -19,6 +19,8 @@ export interface Message {
   readonly body: string
   /** `application/json` where it is left out. */
   readonly type?: string
+  /** Beside those of token and body. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** An answer, or as much of it as arrived. */
@@ -52,7 +54,7 @@ const answerMsMax = 120_000
  */
 export function send(
   { base, agent, token }: Target,
-  { method, path, body, type = 'application/json' }: Message,
+  { method, path, body, type = 'application/json', headers: more = {} }: Message,
   onStatus: (status: number) => void = () => undefined,
 ): Promise<Reply> {
   const headers = {
@@ -62,6 +64,7 @@ export function send(
       'content-length': Buffer.byteLength(body),
       accept: 'application/json, text/event-stream',
     }),
+    ...more,
   }
   return new Promise((resolve, reject) => {
     const startedMs = performance.now()

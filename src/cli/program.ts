@@ -8,6 +8,7 @@ import { addInit } from './dataset/init-command.js'
 import { exitFailureOf } from './exit-failure.js'
 import { addExplain } from './explain-command.js'
 import { addMail } from './mail/mail-command.js'
+import { addMigrate } from './migrate-command.js'
 import type { CliParts, Output } from './parts.js'
 import { addQuery } from './query/query-command.js'
 import { addServe } from './serve/serve-command.js'
@@ -52,6 +53,7 @@ export function buildProgram(parts: CliParts): Command {
   addExplain(program, parts)
   addQuery(program, parts)
   addBackup(program, parts)
+  addMigrate(program, parts)
   addAudit(program, parts)
   addMail(program, parts)
   addDataset(program, parts)

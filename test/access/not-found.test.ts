@@ -75,20 +75,3 @@ await t.test('what is not granted appears in no list, schema or hint', async (t)
     }
   }
 })
-
-// Guarantee: the time of a 404 tells nothing either; measured roughly, on medians.
-await t.test('both take the same time', async (t) => {
-  const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
-  const times: Record<'days' | 'nope', number[]> = { days: [], nope: [] }
-  for (let round = 0; round < 600; round++) {
-    for (const name of ['days', 'nope'] as const) {
-      const started = performance.now()
-      await world.get(`/v1/${name}`, token)
-      times[name].push(performance.now() - started)
-    }
-  }
-  const median = (values: number[]) => values.sort((a, b) => a - b)[values.length / 2] ?? 0
-  const [days, nope] = [median(times.days), median(times.nope)]
-  t.ok(Math.abs(days - nope) < 0.3 * Math.min(days, nope), `${days} ms, ${nope} ms`)
-})

@@ -57,6 +57,7 @@ const recordedBy: Readonly<Record<string, readonly string[]>> = {
   // Sends no letter here; test/control/audit.test.ts has the ends of letters.
   'mail send': [],
   'dataset add': ['dataset.added'],
+  migrate: [],
   'dataset list': [],
   'dataset check': [],
   'dataset pack': ['pack.made'],

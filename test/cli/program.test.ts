@@ -30,6 +30,7 @@ await t.test('every command has a help text with an example, and --json', async 
     'init',
     'mail list',
     'mail send',
+    'migrate',
     'query',
     'serve',
     'subscription cancel',

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t from 'tap'
@@ -87,6 +87,40 @@ await t.test('a command that writes upgrades control.db only when no server runs
   t.equal((await cli.das(create)).code, 0)
   t.equal(versionOf(cli), controlMigrations.length)
   ServerLock.take(join(cli.folder, 'var', 'server.lock')).release()
+})
+
+await t.test('das migrate upgrades control.db once; a dry run changes nothing', async (t) => {
+  const cli = await cliOverOldState(t, older)
+  const state = join(cli.folder, 'var')
+  const before = [readFileSync(controlPath(cli)), readdirSync(state)]
+  const dry = await cli.das(['migrate', '--dry-run'])
+  t.match(dry.stdout, /schema version 3, this release has 4\. An upgrade of a copy succeeded/)
+  t.same([readFileSync(controlPath(cli)), readdirSync(state)], before)
+
+  const lock = ServerLock.take(join(state, 'server.lock'))
+  t.match(await cli.das(['migrate']), { code: 1, stderr: /a server runs over it/ })
+  lock.release()
+  t.equal(versionOf(cli), older)
+
+  t.match(await cli.das(['migrate']), { code: 0, stdout: /upgraded from schema version 3 to 4\./ })
+  t.equal(versionOf(cli), older + 1)
+  t.ok(existsSync(`${controlPath(cli)}.before-v${older + 1}`))
+  const again = await cli.das(['migrate', '--json'])
+  t.same(JSON.parse(again.stdout), { schema: 4, release_schema: 4, upgraded: false })
+})
+
+await t.test('a dry run ends as the upgrade would', async (t) => {
+  const cli = await cliOverOldState(t, older)
+  const db = new Database(controlPath(cli))
+  db.exec('CREATE TABLE audit (a)')
+  db.close()
+  const { code, stderr } = await cli.das(['migrate', '--dry-run'])
+  t.equal(code, 1)
+  t.match(stderr, /table audit already exists/)
+  t.same(
+    readdirSync(join(cli.folder, 'var')).filter((name) => name.startsWith('migrate-')),
+    [],
+  )
 })
 
 // Guarantee: a revocation that succeeds takes effect.
