@@ -51,7 +51,7 @@ async function start(t: Test, name: ProxyName) {
   }
   const { DAS_PUBLIC_URL: url = '', DAS_TRUST_PROXY: trusted = '' } = environment
   const server = await built.serve(cli, ['--public-url', url, '--trust-proxy', trusted])
-  const proxy = await startProxy(t, name, server.base)
+  const proxy = await startProxy(t, name, join(cli.folder, 'proxy'), server.base)
   const headers = { authorization: `Bearer ${token}` }
   /** The line of the server's log about an answer. */
   const lineOf = async (answer: IncomingMessage): Promise<Line> => {
@@ -82,7 +82,7 @@ for (const name of ['nginx', 'caddy'] as const) {
 
   await t.test(`${name}: a tool call`, async (t) => {
     const { proxy, headers, lineOf } = await start(t, name)
-    const call = { name: 'query', arguments: { resource: 'wide', columns: ['id'], limit: 1 } }
+    const call = { name: 'query', arguments: { resource: 'wide', select: ['id'], limit: 1 } }
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }
     const accept = 'application/json, text/event-stream'
     const answer = await proxy.send('/mcp', {
