@@ -173,7 +173,7 @@ await t.test('every das command that the pages name exists, with its options', (
 /** Options of curl, V8, npm, its scripts and the MCP bridge that the pages mention. */
 const othersOptions = [
   ...['--compressed', '--data-urlencode', '--allow-http'],
-  ...['--cold', '--server-cores', '--cycles', '--check', '--allow-scripts'],
+  ...['--cold', '--server-cores', '--cycles', '--check', '--allow-scripts', '--prefix'],
 ]
 
 await t.test('every option and variable that the pages name exists', (t) => {
