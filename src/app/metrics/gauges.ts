@@ -15,7 +15,7 @@ export interface GaugedParts {
   readonly checks: FileChecks
   readonly service: Pick<Service, 'cacheUse'>
   readonly control: ControlStore
-  /** False while control.db can't be read or written, and at a stop. */
+  /** False while control.db can't be read or written. */
   readonly isUsable: () => boolean
   readonly version: string
 }
