@@ -299,7 +299,7 @@ await t.test(
       'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nGET /v1/slow?id=eq.7 HTTP/1.1\r\nHost: a\r\n',
     )
     await until(() => answers.length === 1 && requests === 2)
-    const closed = world.app.server.close()
+    const closed = world.app.close()
     kept.write(`Authorization: Bearer ${token}\r\n\r\n`)
     t.same(await asked, { status: 200, connection: 'close' })
     await ended
