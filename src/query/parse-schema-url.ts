@@ -14,13 +14,18 @@ export interface SchemaQuestion {
 /**
  * Parses the query string of a dataset's schema, `facts=true&labels=ru`. Other parameters are
  * ignored.
- * @throws bad_request for other values
+ * @throws bad_request for other values, and for a parameter that is repeated
  */
 export function parseSchemaUrl(query: string): SchemaQuestion {
   const parameters = new URLSearchParams(query)
-  const facts = parameters.get('facts') || 'false'
+  const given = (name: string) => {
+    const [value, ...more] = parameters.getAll(name)
+    if (more.length > 0) throw badRequest(`${name} is repeated. Give it once.`)
+    return value
+  }
+  const facts = given('facts') ?? 'false'
   if (facts !== 'true' && facts !== 'false') {
     throw badRequest(`facts must be true or false, got ${quoted(facts)}.`)
   }
-  return { facts: facts === 'true', labels: parseLabels(parameters.get('labels') || undefined) }
+  return { facts: facts === 'true', labels: parseLabels(given('labels')) }
 }
