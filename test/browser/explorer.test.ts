@@ -41,6 +41,8 @@ async function visitSecondPage() {
   const visited = await visit(browser, explorer)
   const { page } = visited
   await press(page, 'Remove the filter')
+  // The page asks its first question by itself.
+  await page.locator('table.data').first().waitFor()
   await page.getByLabel('Rows on a page').fill('2')
   await press(page, 'Run')
   await page.getByText('Page 1 · 2 rows').waitFor()
