@@ -7,6 +7,8 @@ import type { OpenOptions } from './catalog/open-dataset.js'
 import { readText } from './catalog/read-text.js'
 import { RegistryError, parseRegistry } from './registry/registry.js'
 import type { Registry } from './registry/registry.js'
+import { DiskSpace } from './versions/disk-space.js'
+import type { DiskSpaceOptions } from './versions/disk-space.js'
 import { FileError } from './versions/opener.js'
 
 /** A frozen snapshot of all datasets; a request uses one from beginning to end. */
@@ -57,4 +59,19 @@ export async function openCatalog(
 /** The folder of published versions in the state folder. */
 export function versionsFolderOf(stateFolder: string): string {
   return join(resolve(stateFolder), 'versions')
+}
+
+/** The folder of fetched objects in the state folder. */
+export function objectsFolderOf(stateFolder: string): string {
+  return join(resolve(stateFolder), 'objects')
+}
+
+/** The space that versions and fetched objects share; null = no limit. */
+export function diskSpaceOf(
+  stateFolder: string,
+  limitBytes: number | null,
+  onRemoved: DiskSpaceOptions['onRemoved'] = () => undefined,
+): DiskSpace {
+  const folders = [versionsFolderOf(stateFolder), objectsFolderOf(stateFolder)]
+  return new DiskSpace({ folders, limitBytes, onRemoved })
 }

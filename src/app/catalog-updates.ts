@@ -1,16 +1,22 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { diskSpaceOf } from '../catalog.js'
 import { LiveCatalog } from '../catalog/live/live-catalog.js'
+import type { TablesOptions } from '../catalog/live/update.js'
 import type { Config } from '../config.js'
 import { liveGrants } from '../control/grants.js'
+import type { Jobs } from '../control/jobs.js'
 import type { ControlStore } from '../control/store/store.js'
+import type { DiskSpace } from '../versions/disk-space.js'
+import type { FetchProgress, ObjectFiles } from '../versions/objects/object-files.js'
 import { FileChecks } from '../versions/store/file-checks.js'
 import { Scrub } from '../versions/store/scrub.js'
-import type { AuditTrail } from './audit-trail.js'
+import type { AuditTrail } from './records/audit-trail.js'
 import { AutoPacker } from './auto-packer.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import { Hasher } from './hasher.js'
+import { openObjects } from './open-objects.js'
 import { packAside } from './pack-process.js'
-import { openerFor } from './reading.js'
+import { openerFor, openerForTables } from './reading.js'
 import { Reloader } from './reloader.js'
 import type { OnReload } from './reloader.js'
 
@@ -19,6 +25,8 @@ interface FollowingParts {
   readonly versionsFolder: string
   readonly memoryLimitBytes: number
   readonly control: ControlStore
+  readonly local: ControlStore
+  readonly jobs: Jobs
   readonly trail: AuditTrail
   readonly cleanup: CleanupStack
   readonly logger: FastifyBaseLogger
@@ -31,6 +39,10 @@ interface FollowingParts {
   /** Called when a version or a packed copy is withdrawn. */
   readonly onWithdrawn?: (dataset: string) => void
 }
+
+/** How long a start, or a change of the registry, waits for objects that were never fetched. */
+const objectsWaitMs = 10_000
+const reportEveryMs = 10_000
 
 /** The live catalog and the parts that keep it up to date; they are not started yet. */
 export interface CatalogUpdates {
@@ -46,9 +58,13 @@ export interface CatalogUpdates {
  * @throws RegistryError when registry.yaml can't be read
  */
 export async function openCatalogUpdates(parts: FollowingParts): Promise<CatalogUpdates> {
-  const { config, versionsFolder, memoryLimitBytes, control, trail, cleanup, logger, now } = parts
-  const hasher = cleanup.use(new Hasher())
-  const checks = new FileChecks(hasher.hash)
+  const { config, versionsFolder, memoryLimitBytes, control, local, jobs } = parts
+  const { trail, cleanup, logger, now } = parts
+  const checks = new FileChecks(cleanup.use(new Hasher()).hash)
+  const { space, trim } = limitSpace(parts)
+  // Objects may change before the reloader exists.
+  const opened: { reloader?: Reloader } = {}
+  const sources = followSources(parts, space, () => opened.reloader?.trigger())
   const live = await LiveCatalog.open({
     registryPath: config.registry,
     openFiles: openerFor(memoryLimitBytes),
@@ -61,29 +77,35 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
     },
     ...(parts.onOpened && { onOpened: parts.onOpened }),
     versionsFolder,
+    ...sources,
+    space,
     now,
     sold: () => liveGrants(control, now()),
   })
   const reloader: Reloader = new Reloader({
     live,
-    control,
-    trail,
-    logger,
-    now,
+    objects: sources.objects,
+    objectPollSeconds: config.objectPollSeconds,
+    ...{ local, trail, logger, now },
+    shareActions: (actions) => {
+      if (local !== control) trail.add(actions)
+    },
     changed: () => {
       parts.changed()
       packer.start()
       scrub.wake()
     },
-    later: () => packer.start(),
+    later: () => {
+      void trim()
+      packer.start()
+    },
     packingOf: (dataset) => packer.textOf(dataset),
     ...(parts.onReload && { onReload: parts.onReload }),
   })
+  opened.reloader = reloader
   const packer: AutoPacker = new AutoPacker({
-    live,
+    ...{ live, space, jobs, trail, logger },
     packFiles: packAside,
-    trail,
-    logger,
     changed: () => {
       void reloader.report(true)
     },
@@ -92,4 +114,57 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
   const scrub = new Scrub({ checks, files: () => live.storedFiles, days: config.scrubDays })
   for (const each of [scrub, reloader, packer]) cleanup.use(each)
   return { live, reloader, packer, scrub, checks }
+}
+
+/** What changes without an event of the file system. */
+function followSources(parts: FollowingParts, space: DiskSpace, onChange: () => void) {
+  return { objects: followObjects(parts, space, onChange), tables: followTables(parts, onChange) }
+}
+
+function followObjects(
+  { config, cleanup, logger, now }: FollowingParts,
+  space: DiskSpace,
+  onChange: () => void,
+): ObjectFiles {
+  const options = { space, waitMaxMs: objectsWaitMs, report: objectsReport(logger), onChange, now }
+  return cleanup.use(openObjects(config, options))
+}
+
+/** What may be stored; `trim` also says when what is served takes more by itself. */
+function limitSpace({ config, logger }: FollowingParts) {
+  const space = diskSpaceOf(config.state, config.diskLimit, ({ dataset, version }) => {
+    logger.warn({ dataset, version }, 'earlier version removed before its time: --disk-limit')
+  })
+  let wasBeyond = false
+  const trim = async () => {
+    const beyondBytes = await space.trim()
+    const isBeyond = beyondBytes > 0
+    if (isBeyond && !wasBeyond) {
+      logger.warn({ beyondBytes }, 'what is served takes more than --disk-limit')
+    }
+    wasBeyond = isBeyond
+  }
+  return { space, trim }
+}
+
+function followTables(
+  { config, cleanup, now }: FollowingParts,
+  onChange: () => void,
+): TablesOptions {
+  const stop = new AbortController()
+  cleanup.adopt(stop, () => {
+    stop.abort()
+  })
+  const openTable = openerForTables(config, now)
+  return { openTable, pollMs: config.trinoPollSeconds * 1000, onChange, signal: stop.signal }
+}
+
+/** Writes to the log how far the objects of a pattern are, when they take long. */
+function objectsReport(logger: FastifyBaseLogger): (progress: FetchProgress) => void {
+  let reportedMs = performance.now()
+  return (progress) => {
+    if (performance.now() - reportedMs < reportEveryMs) return
+    reportedMs = performance.now()
+    logger.info(progress, 'fetching objects')
+  }
 }

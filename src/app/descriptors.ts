@@ -16,15 +16,6 @@ interface DescriptorParts {
   readonly monotonicMs: () => number
 }
 
-/** The limit of open files of this process; null when the system does not report it. */
-export function openFilesMax(): number | null {
-  const report = process.report.getReport() as {
-    readonly userLimits?: { readonly open_files?: { readonly soft: number | string } }
-  }
-  const soft = report.userLimits?.open_files?.soft
-  return typeof soft === 'number' ? soft : null
-}
-
 /**
  * Reserves 256 descriptors for files, or half of a small limit, and leaves the rest to connections.
  * Logs at most once a minute that connections are dropped for lack of descriptors: Node.js drops

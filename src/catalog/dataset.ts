@@ -119,6 +119,7 @@ export function buildDataset(
   const find = columnFinder(united.columns, problems)
   const key = listOf(entry.key).flatMap((column, index) => find(column, ['key', index]) ?? [])
   const history = historyColumn(entry, find, problems)
+  if (content.table) problems.push(...keyProblems(key))
   requireFirstColumns(entry, find, problems)
   requireMeasureColumns(entry, find, problems)
   const { columns } = united
@@ -194,6 +195,19 @@ export function narrowedDataset(
   const hidesMore = nowHidden.length > hidden(version.columns).length
   const next = hidesMore ? derivedVersion(narrowed.version, nowHidden) : version
   return Object.freeze({ ...dataset, hasDemo, version: next, demo: narrowed.demo, reason })
+}
+
+/** The order of a table's rows is that of its key, whose values cursors hold. */
+function keyProblems(key: readonly Column[]): readonly Problem[] {
+  return key.flatMap(({ name, rules: { shown, domain } }, index) => {
+    const isOrdered =
+      domain.kind === 'grid' ||
+      domain.kind === 'boolean' ||
+      (domain.kind === 'text' && domain.form !== 'rendered')
+    if (isOrdered) return []
+    const message = `column ${quoted(name)} (${shown}) can't order rows; its values are not exact`
+    return [{ path: ['key', index], message }]
+  })
 }
 
 const yearTypes: readonly string[] = ['integer', 'date', 'timestamp']

@@ -8,8 +8,14 @@ import { RegistryError, listOf } from '../registry/registry.js'
 import type { Registry } from '../registry/registry.js'
 import type { ContentForms } from '../versions/files/build-version.js'
 import type { ColumnTexts } from '../versions/files/unite.js'
+import { isObjectUrl } from '../versions/objects/object-pattern.js'
+import type { ObjectSource } from '../versions/objects/object-files.js'
+import type { DiskSpace } from '../versions/disk-space.js'
+import { tableContent } from '../versions/files/table-content.js'
 import { DamageError, findSourceFiles } from '../versions/files/source-files.js'
 import { FileError } from '../versions/opener.js'
+import { remoteTableOf } from '../versions/remote-table.js'
+import type { OpenTable, RemoteTable } from '../versions/remote-table.js'
 import type { OpenFiles } from '../versions/opener.js'
 import { hashFile } from '../versions/hash-file.js'
 import { openPacked, packedFolder } from '../versions/packing/packed-content.js'
@@ -33,6 +39,14 @@ export interface OpenOptions {
   readonly checks?: FileChecks
   /** Folders with damaged files. */
   readonly damaged?: ReadonlySet<string>
+  /** Files in object storage. */
+  readonly objects?: ObjectSource | undefined
+  /** What copies of files may take; left out = all. */
+  readonly space?: DiskSpace
+  /** Left out = no table can be read. */
+  readonly openTable?: OpenTable | undefined
+  /** Ends the reading of a table. */
+  readonly signal?: AbortSignal
 }
 
 export type OpenedDataset =
@@ -94,12 +108,15 @@ async function openContent(
   registry: Registry,
   options: OpenOptions,
 ): Promise<Content> {
-  const { versionsFolder, known = new KnownFiles(), openFiles, checks } = options
+  const { versionsFolder, known = new KnownFiles(), openFiles, checks, objects } = options
+  const table = remoteTableOf(entry)
   const history = sourceNames(entry, listOf(entry.history))
   const boundsOf = [...new Set([...keySourceNames(entry), ...history])]
+  if (table) return openTable(table, boundsOf, options)
   const sources = await findSourceFiles(registry.folder, listOf(entry.files), known.hashes, {
     doubted: known.doubted,
     ...(checks && { hash: checks.hashFile }),
+    objects,
   })
   known.addHashes(sources)
   const open = (published: readonly PublishedFile[]) =>
@@ -114,6 +131,18 @@ async function openContent(
   return { ...unpacked, folder, files: await open(files), boundsOf }
 }
 
+async function openTable(
+  table: RemoteTable,
+  boundsOf: readonly string[],
+  { openTable: open, signal = AbortSignal.timeout(tableMsMax) }: OpenOptions,
+): Promise<Content> {
+  if (!open) throw new Error('tables can only be read by a server')
+  const content = tableContent(table, await open(table, boundsOf, signal))
+  return { ...unpacked, ...content, folder: null, boundsOf }
+}
+
+/** The time in which a command reads a table. */
+const tableMsMax = 300_000
 const unpacked = { origins: null, dropped: null, search: [] }
 
 /** The content with its packed copy; null without a copy that can be read. */
@@ -123,7 +152,7 @@ async function openCopy(
   { name, version }: Dataset,
   { versionsFolder, openFiles, known, checks, damaged }: OpenOptions,
 ): Promise<Content | null> {
-  if (versionsFolder === null || !version) return null
+  if (versionsFolder === null || !version || version.table) return null
   try {
     const folder = copyOf(join(versionsFolder, name), entry, content)
     return await openPacked(folder, content, version, {
@@ -184,8 +213,13 @@ function keySourceNames(entry: DatasetEntry): readonly string[] {
 
 /** The reason for the owner. It holds no absolute path, because it may reach a log. */
 export function reasonOf(cause: unknown, folder: string): string {
-  if (cause instanceof FileError) return `${relative(folder, cause.path)} ${cause.reason}`
+  if (cause instanceof FileError) return `${shownName(folder, cause)} ${cause.reason}`
   if (!(cause instanceof Error)) return String(cause)
   const { code, syscall } = cause as NodeJS.ErrnoException
   return code && syscall ? `the versions folder can't be used (${syscall}: ${code})` : cause.message
+}
+
+/** A file by its path relative to the registry, an object by its address. */
+export function shownName(folder: string, { path }: FileError): string {
+  return isObjectUrl(path) ? path : relative(folder, path)
 }

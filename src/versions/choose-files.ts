@@ -17,13 +17,17 @@ export function filesThatMayHold(
   return chosen
 }
 
-/** Whether a walk can go on after a row of this file, by its index in the version. */
+/**
+ * Whether a walk can go on after a row of this file, by its index in the version; null for a row of
+ * a table.
+ */
 export function canContinue(
-  version: Pick<Version, 'files' | 'dropped'>,
+  version: Pick<Version, 'files' | 'dropped' | 'table'>,
   predicates: readonly Predicate[],
-  file: number,
+  file: number | null,
 ): boolean {
-  const { files, dropped } = version
+  const { files, dropped, table } = version
+  if (file === null || table) return file === null && table !== undefined
   if (file < files.length) return true
   const others = dropped.filter((_, index) => files.length + index !== file)
   const isOnly = filesThatMayHold(others, predicates).length === 0

@@ -3,7 +3,7 @@ const atOnceUsual = 64
 
 /**
  * The results of work on each item, in order, with a bounded number at the same time. After a
- * failure no more work begins.
+ * failure no more work begins; it is reported when none runs any more.
  */
 export async function inBatches<T, R>(
   items: readonly T[],
@@ -24,6 +24,7 @@ export async function inBatches<T, R>(
     await Promise.all(workers)
   } finally {
     hasFailed = true
+    await Promise.allSettled(workers)
   }
   return results
 }

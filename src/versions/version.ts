@@ -3,6 +3,7 @@ import type { Column } from '../columns/column.js'
 import type { DataType } from '../columns/data-type.js'
 import type { Value } from '../columns/filter-value.js'
 import type { Partition } from './files/partition.js'
+import type { RemoteTable } from './remote-table.js'
 
 /** The smallest and largest value of a column in one file. */
 export interface Bounds {
@@ -58,7 +59,9 @@ export interface Version {
   /** Derived from the files' content and the columns' definitions. */
   readonly id: string
   readonly dataset: string
-  /** They define the stored order. */
+  /** Of a dataset that another engine reads: it has no file of this server. */
+  readonly table?: RemoteTable
+  /** They define the stored order; one that stands for the whole of a table. */
   readonly files: readonly DataFile[]
   /** Of a packed version: the files that it was made from, with the same rows; else empty. */
   readonly dropped: readonly DroppedFile[]
@@ -76,8 +79,8 @@ export interface Version {
 }
 
 /** Every file that an answer may be read from. */
-export function allFiles({ files, dropped, search }: Version): readonly StoredFile[] {
-  return [...files, ...search, ...dropped]
+export function allFiles({ files, dropped, search, table }: Version): readonly StoredFile[] {
+  return table ? [] : [...files, ...search, ...dropped]
 }
 
 /** Whether two versions have the same files, and none was written to in between. */

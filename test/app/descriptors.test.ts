@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import t from 'tap'
 import type { Test } from 'tap'
-import { DescriptorWatch, openFilesMax } from '../../src/app/descriptors.js'
+import { DescriptorWatch } from '../../src/app/descriptors.js'
+import { openFilesLimit } from '../../src/machine.js'
 
 interface Line {
   readonly level: number
@@ -53,7 +54,7 @@ await t.test('descriptors are kept for files, whatever the limit is', async (t) 
     t.equal(lines.length, filesMax === 128 ? 1 : 0)
     if (filesMax === 128) t.match(lines[0], { level: 40, filesMax: 128, msg: /`ulimit -n 65536`/ })
   }
-  t.ok((openFilesMax() ?? 0) > 0)
+  t.ok((openFilesLimit()?.soft ?? 0) > 0)
 })
 
 await t.test('dropped connections are logged with the remedy, once a minute', async (t) => {

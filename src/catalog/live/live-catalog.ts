@@ -7,18 +7,18 @@ import { RegistryError } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
 import { requireSoldPlans } from '../../registry/sold-plans.js'
 import type { SoldPlan } from '../../registry/sold-plans.js'
+import { NoSpaceError } from '../../versions/disk-space.js'
 import { identityOrNull } from '../../versions/files/disk-state.js'
 import { inBatches } from '../../versions/in-batches.js'
 import type { PackOrder } from '../../versions/packing/packer.js'
 import type { LostVersion } from '../../versions/store/damage-state.js'
 import type { Storage } from '../../versions/store/disk-use.js'
 import type { CheckedFile, Verdict } from '../../versions/store/file-checks.js'
-import { allFiles } from '../../versions/version.js'
 import type { StoredFile, Version } from '../../versions/version.js'
-import type { Dataset } from '../dataset.js'
 import { reasonOf } from '../open-dataset.js'
-import { LiveDataset } from './live-dataset.js'
-
+import { listed, openSource, refreshTables, sourceFor } from './live-source.js'
+import type { LiveSource } from './live-source.js'
+import { servedFiles, storedVersions } from './stored.js'
 import { strongest } from './update.js'
 import type {
   DatasetDefinition,
@@ -30,7 +30,7 @@ import type {
 export interface LiveCatalogOptions extends LiveDatasetOptions {
   readonly registryPath: string
   /** Plans in use by live subscriptions: a registry that removes one is refused. */
-  readonly sold: () => readonly SoldPlan[]
+  readonly sold: () => Promise<readonly SoldPlan[]>
   /** Called when a version is withdrawn because a file's content changed. */
   readonly onLostVersion?: (loss: LostVersion) => void
   /** Called while `open` opens datasets: how many are, of how many. */
@@ -55,9 +55,9 @@ export interface Serving {
  */
 export class LiveCatalog {
   readonly #options: LiveCatalogOptions
-  readonly #datasets = new Map<string, LiveDataset>()
+  readonly #datasets = new Map<string, LiveSource>()
   /** Datasets removed from the registry, which running requests may still read. */
-  readonly #dropped = new Map<string, LiveDataset>()
+  readonly #dropped = new Map<string, LiveSource>()
   #serving: Serving
   #registryIdentity: string | null
   #registrySeen: string | null = null
@@ -71,6 +71,7 @@ export class LiveCatalog {
     options.checks.onFailure((file, verdict) => {
       this.#lose(file, verdict)
     })
+    options.space?.followVersions(() => storedVersions(this.#datasets.values(), () => this.#show()))
   }
 
   /**
@@ -123,6 +124,11 @@ export class LiveCatalog {
     })
   }
 
+  /** Reads the tables again, for the next update; waits a while for them. */
+  async readTables(): Promise<void> {
+    await refreshTables(this.#datasets.values())
+  }
+
   /** The duration of the last update without a change, in milliseconds, without waiting times. */
   get checkMs(): number {
     return this.#updateMs
@@ -145,11 +151,7 @@ export class LiveCatalog {
 
   /** The served files, those of superseded versions last. */
   get storedFiles(): readonly StoredFile[] {
-    const datasets = [...this.#datasets.values()]
-    const newest = datasets.flatMap(({ dataset }) =>
-      dataset.version ? allFiles(dataset.version) : [],
-    )
-    return [...newest, ...datasets.flatMap(({ earlierFiles }) => earlierFiles)]
+    return servedFiles([...this.#datasets.values()])
   }
 
   /** An order for a version that waits to be packed; null without one. */
@@ -168,7 +170,8 @@ export class LiveCatalog {
   /** Records why an order failed; it is not retried for a while. */
   async notPacked(order: PackOrder, cause: unknown): Promise<void> {
     const reason = reasonOf(cause, this.#serving.registry.folder)
-    await this.#datasets.get(order.dataset)?.notPacked(order, reason)
+    const mayBeDamaged = !(cause instanceof NoSpaceError)
+    await this.#datasets.get(order.dataset)?.notPacked(order, reason, mayBeDamaged)
   }
 
   /** Why packing a dataset failed; null if it did not. */
@@ -218,7 +221,7 @@ export class LiveCatalog {
     if (!isSettled) return 'unsettled'
     try {
       const registry = await readRegistry(registryPath)
-      if (!force) requireSoldPlans(this.#options.sold(), this.#serving.registry, registry)
+      if (!force) requireSoldPlans(await this.#options.sold(), this.#serving.registry, registry)
       this.#serving = this.#snapshot(registry, null)
     } catch (cause) {
       if (!(cause instanceof RegistryError)) throw cause
@@ -234,7 +237,7 @@ export class LiveCatalog {
     let opened = 0
     onOpened(0, registry.datasets.size)
     const update = async ([name, entry]: readonly [string, DatasetEntry]) => {
-      const known = this.#datasets.get(name)
+      const known = sourceFor(this.#datasets.get(name), entry)
       const dataset = known ?? (await this.#addDataset(name, { registry, entry }))
       const result = await dataset.update({ registry, entry }, options)
       onOpened(++opened, registry.datasets.size)
@@ -251,10 +254,13 @@ export class LiveCatalog {
     return strongest(results)
   }
 
-  async #addDataset(name: string, definition: DatasetDefinition): Promise<LiveDataset> {
-    const dataset = this.#dropped.get(name) ?? new LiveDataset(name, definition, this.#options)
+  async #addDataset(name: string, definition: DatasetDefinition): Promise<LiveSource> {
+    const kept = sourceFor(this.#dropped.get(name), definition.entry)
+    const replaced = this.#datasets.get(name)
+    if (replaced) this.#dropped.set(name, replaced)
+    else this.#dropped.delete(name)
+    const dataset = kept ?? (await openSource(name, definition, this.#options))
     this.#datasets.set(name, dataset)
-    if (!this.#dropped.delete(name)) await dataset.restore()
     return dataset
   }
 
@@ -289,10 +295,4 @@ export class LiveCatalog {
       await rm(join(versionsFolder, name), { recursive: true, force: true })
     }
   }
-}
-
-/** A new dataset is not listed before it was opened once. */
-function listed(live: LiveDataset | undefined): Dataset | undefined {
-  const dataset = live?.dataset
-  return dataset?.version || dataset?.reason ? dataset : undefined
 }

@@ -7,19 +7,18 @@ import { DamageState, damageText, isSameFile } from '../../versions/store/damage
 import { lostVersions, withoutFile } from '../../versions/store/damage-state.js'
 import type { LostVersion } from '../../versions/store/damage-state.js'
 import { storageOf } from '../../versions/store/disk-use.js'
-import type { Storage } from '../../versions/store/disk-use.js'
 import type { CheckedFile, Verdict } from '../../versions/store/file-checks.js'
 import { KnownFiles } from '../../versions/store/known-files.js'
 import { foldersOf } from '../../versions/store/manifest.js'
 import type { Content } from '../../versions/store/manifest.js'
 import { SupersededVersions } from '../../versions/store/superseded-versions.js'
 import { VersionFolders } from '../../versions/store/version-folders.js'
-import { allFiles, isSameOnDisk } from '../../versions/version.js'
-import type { StoredFile, Version } from '../../versions/version.js'
+import { isSameOnDisk } from '../../versions/version.js'
+import type { Version } from '../../versions/version.js'
 import { earlierVersion, narrowedDataset, registryDataset } from '../dataset.js'
 import type { Dataset } from '../dataset.js'
 import { copyOf, joinDataset, openDataset, reasonOf } from '../open-dataset.js'
-import { dataLossReason } from './data-loss.js'
+import { filesLossReason } from './data-loss.js'
 import { PendingPack } from './pending-pack.js'
 import { UpdateAttempts } from './update-attempts.js'
 import type {
@@ -64,7 +63,7 @@ export class LiveDataset {
   }
 
   /** How the served files are stored, and the disk space of all kept versions. */
-  async storage(): Promise<Storage> {
+  storage() {
     return storageOf(this.#content, this.#folders.parent)
   }
 
@@ -80,16 +79,12 @@ export class LiveDataset {
     const current = found.findLast(({ supersededAt }) => supersededAt === null)
     // Kept even if the registry does not fit it now, because a later one may.
     if (current) this.#content = current.content
-    for (const each of found) {
-      const dataset = await this.#join(each.content)
+    for (const { content, supersededAt } of found) {
+      const dataset = await this.#join(content)
       if (!dataset?.version) continue
-      if (each === current) {
-        this.#dataset = dataset
-      } else {
-        const supersededAt = each.supersededAt ?? this.#options.now()
-        const folders = foldersOf(each.content)
-        this.#earlier.add({ version: dataset.version, folders, supersededAt })
-      }
+      const earlier = { version: dataset.version, folders: foldersOf(content) }
+      if (content === current?.content) this.#dataset = dataset
+      else this.#earlier.add({ ...earlier, supersededAt: supersededAt ?? this.#options.now() })
     }
     const { entry } = this.#definition
     this.#earlier.expire(this.#options.now(), entry)
@@ -103,9 +98,9 @@ export class LiveDataset {
     definition: DatasetDefinition,
     { isFirst, force }: UpdateOptions,
   ): Promise<UpdateResult> {
-    const { now } = this.#options
-    const { doubted } = this.#known
-    const state = await readDiskState(definition.registry, definition.entry, doubted)
+    const { now, objects } = this.#options
+    const [{ registry, entry }, { doubted }] = [definition, this.#known]
+    const state = await readDiskState(registry, entry, { doubted, objects })
     const key = `${state.key} ${await this.pendingPack.copyIdentity()}`
     this.#sourceFolders = state.folders
     const isForced = force && (this.#dataset.reason !== null || doubted.size > 0)
@@ -118,7 +113,7 @@ export class LiveDataset {
     }
     if (force) this.#known.acceptDoubted()
     this.#definition = definition
-    const opened = await openDataset(this.#name, definition.entry, definition.registry, {
+    const opened = await openDataset(this.#name, entry, registry, {
       ...this.#options,
       known: this.#known,
       damaged: this.#damage.folders,
@@ -134,27 +129,22 @@ export class LiveDataset {
       await this.#sweep(isFirst)
     } catch (cause) {
       // The disk is full or read-only.
-      const reason = reasonOf(cause, definition.registry.folder)
+      const reason = reasonOf(cause, registry.folder)
       this.#dataset = Object.freeze({ ...this.#dataset, reason })
       this.#attempts.record(key, now(), true)
     }
     return 'changed'
   }
 
-  /** Records why an order failed, and verifies the files that it was for. */
-  async notPacked(order: PackOrder, reason: string): Promise<void> {
+  /** Records why an order failed, and verifies the files that it was for, which may be damaged. */
+  async notPacked(order: PackOrder, reason: string, mayBeDamaged: boolean): Promise<void> {
     this.pendingPack.fail(order, reason, this.#options.now())
-    await this.#options.checks.verifyAll(this.#content?.files ?? [])
+    if (mayBeDamaged) await this.#options.checks.verifyAll(this.#content?.files ?? [])
   }
 
   /** Why the stored files are damaged; null if they are not. */
   get damage(): string | null {
     return this.#damage.reason
-  }
-
-  /** The files of earlier versions, the newest version first. */
-  get earlierFiles(): readonly StoredFile[] {
-    return [...this.#earlier.versions].reverse().flatMap(allFiles)
   }
 
   /** Withdraws what is served from a file with changed content: versions, or dropped files. */
@@ -235,12 +225,10 @@ export class LiveDataset {
     if (content.folder !== null && this.#broken.has(content.folder)) {
       return this.#refuse('these files crash the query engine; replace them')
     }
-    const served = this.#dataset.version
-    if (served && dataset.version && !force) {
-      const reason = dataLossReason(served, dataset.version, this.#definition.entry)
-      const isIntact = reason !== null && (await this.#options.checks.areIntact(served.files))
-      if (isIntact) return this.#refuse(reason)
-    }
+    const [{ version: served }, { checks }] = [this.#dataset, this.#options]
+    const { entry } = this.#definition
+    const reason = force ? null : await filesLossReason(served, dataset.version, entry, checks)
+    if (reason !== null) return this.#refuse(reason)
     await this.#serve(dataset, content)
   }
 
@@ -291,9 +279,21 @@ export class LiveDataset {
     return Object.freeze({ ...dataset, earlier })
   }
 
+  /** The folders that stay, and the earlier versions with theirs. */
+  get stored() {
+    const folders = [...foldersOf(this.#content), ...this.pendingPack.folders]
+    return { folders: [...folders, ...this.#damage.onDisk], earlier: this.#earlier.list }
+  }
+
+  /** Stops serving an earlier version before its time. */
+  drop(version: Version): void {
+    this.#earlier.remove((each) => each === version)
+    this.#dataset = this.#withEarlier(this.#dataset)
+  }
+
   async #sweep(atOnce: boolean): Promise<void> {
-    const served = [...foldersOf(this.#content), ...this.#earlier.folders]
-    const keep = new Set([...served, ...this.pendingPack.folders, ...this.#damage.onDisk])
+    const { folders, earlier } = this.stored
+    const keep = new Set([...folders, ...earlier.flatMap((each) => each.folders)])
     await this.#folders.sweep(keep, this.#options.now(), atOnce)
   }
 }

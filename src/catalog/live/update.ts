@@ -1,7 +1,21 @@
 import type { DatasetEntry } from '../../registry/registry-schema.js'
 import type { Registry } from '../../registry/registry.js'
+import type { DiskSpace } from '../../versions/disk-space.js'
 import type { OpenFiles } from '../../versions/opener.js'
+import type { ObjectSource } from '../../versions/objects/object-files.js'
+import type { OpenTable } from '../../versions/remote-table.js'
 import type { FileChecks } from '../../versions/store/file-checks.js'
+
+/** How tables of clusters are followed. */
+export interface TablesOptions {
+  readonly openTable: OpenTable
+  /** The pause between two readings of a table. */
+  readonly pollMs: number
+  /** Called when a table was read, so that the next update takes it. */
+  readonly onChange: () => void
+  /** Ends every reading. */
+  readonly signal: AbortSignal
+}
 
 /** What every dataset of a running server needs. */
 export interface LiveDatasetOptions {
@@ -9,6 +23,12 @@ export interface LiveDatasetOptions {
   /** Which stored files were verified; shared by everything that reads or writes them. */
   readonly checks: FileChecks
   readonly versionsFolder: string
+  /** Files in object storage; left out = no object can be read. */
+  readonly objects?: ObjectSource
+  /** What may be written to the disk; left out = no limit. */
+  readonly space?: DiskSpace
+  /** Left out = no table can be read. */
+  readonly tables?: TablesOptions
   /** Milliseconds since 1970. */
   readonly now: () => number
 }

@@ -9,6 +9,7 @@ import type { FileColumn, OpenedFile, TextBounds } from '../opener.js'
 import type { Bounds, DataFile, DroppedFile, SearchFile, Version } from '../version.js'
 import { readPartitions } from './partition.js'
 import type { Partition, Partitions } from './partition.js'
+import type { RemoteTable } from '../remote-table.js'
 import type { SourceFile } from './source-files.js'
 
 /** A source file, its published path, and what the engine found in it. */
@@ -36,6 +37,8 @@ export interface ContentForms {
   readonly files: readonly ContentFile[]
   readonly search: readonly SearchFile[]
   readonly dropped: DroppedContent | null
+  /** Read through another engine; then the one file stands for the table. */
+  readonly table?: RemoteTable
 }
 
 /** The columns of a version, with their roles. */
@@ -49,7 +52,7 @@ export interface VersionColumns {
 /** Builds the version of these files and columns, and reports problems. */
 export function buildVersion(
   dataset: string,
-  { files, dropped, search }: ContentForms,
+  { files, dropped, search, table }: ContentForms,
   { columns, key, history, partitions }: VersionColumns,
 ): { readonly version: Version; readonly problems: readonly Problem[] } {
   const dataFiles = dataFilesOf(files, partitions, { columns, key, history })
@@ -58,6 +61,7 @@ export function buildVersion(
   const version = Object.freeze({
     id: versionId(files, columns, partitions),
     dataset,
+    ...(table && { table }),
     files: dataFiles,
     dropped: droppedFiles.map((file, index): DroppedFile =>
       Object.freeze({ ...file, keepsOrder: dropped?.inOrder.includes(index) ?? false }),

@@ -5,8 +5,9 @@ import { isDynamicPattern } from 'tinyglobby'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
 import { listOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
+import { isObjectUrl } from '../objects/object-pattern.js'
 import { findFiles, identityOf } from './source-files.js'
-import type { FoundFile } from './source-files.js'
+import type { FoundFile, SourceOptions } from './source-files.js'
 
 /** The state of a dataset's files on the disk. */
 export interface DiskState {
@@ -17,11 +18,15 @@ export interface DiskState {
   readonly files: readonly FoundFile[]
 }
 
+interface DiskStateOptions extends SourceOptions {
+  readonly doubted?: ReadonlyMap<string, string>
+}
+
 /** Checks a dataset's files without reading them; doubted files by their stamp. */
 export async function readDiskState(
   registry: Registry,
   entry: DatasetEntry,
-  doubted: ReadonlyMap<string, string> = new Map(),
+  { doubted = new Map(), ...options }: DiskStateOptions = {},
 ): Promise<DiskState> {
   const texts = [entry.dictionary, ...Object.values(entry.columns ?? {}).map((each) => each.labels)]
   const textStates: (string | null)[] = []
@@ -32,7 +37,7 @@ export async function readDiskState(
   let files: readonly FoundFile[] = []
   let failure: string | null = null
   try {
-    files = await findFiles(registry.folder, patterns)
+    files = await findFiles(registry.folder, patterns, options)
   } catch (cause) {
     failure = (cause as Error).message
   }
@@ -42,9 +47,10 @@ export async function readDiskState(
     // A damaged file may be repaired in place, with its old modification time.
     hash.update(`${name}\n${doubted.has(identity) ? stamp : identity}\n`)
   }
+  const onDisk = patterns.filter((pattern) => !isObjectUrl(pattern))
   const folders = new Set([
-    ...patterns.map((pattern) => resolve(registry.folder, fixedPart(pattern))),
-    ...files.map(({ path }) => dirname(path)),
+    ...onDisk.map((pattern) => resolve(registry.folder, fixedPart(pattern))),
+    ...files.flatMap(({ path, name }) => (isObjectUrl(name) ? [] : [dirname(path)])),
   ])
   return { key: hash.digest('hex'), folders: [...folders], files }
 }

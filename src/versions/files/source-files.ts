@@ -8,6 +8,8 @@ import { hashFile } from '../hash-file.js'
 import type { HashFile } from '../hash-file.js'
 import { inBatches } from '../in-batches.js'
 import { FileError } from '../opener.js'
+import { isObjectUrl } from '../objects/object-pattern.js'
+import type { ObjectSource } from '../objects/object-files.js'
 import { tableFileOf } from '../tables/table-file.js'
 import { expandPattern } from './expand-pattern.js'
 
@@ -15,7 +17,7 @@ import { expandPattern } from './expand-pattern.js'
 export interface FoundFile {
   /** The path found by the registry's patterns. */
   readonly path: string
-  /** The path relative to the registry, for messages. */
+  /** The path relative to the registry, or the address of an object, for messages. */
   readonly name: string
   /** Device, inode, size and modification time: while these stay, the content does. */
   readonly identity: string
@@ -23,7 +25,13 @@ export interface FoundFile {
   readonly stamp: string
 }
 
-export interface ReadingOptions {
+/** Where files come from that no path names. */
+export interface SourceOptions {
+  /** Left out = there is no object storage. */
+  readonly objects?: ObjectSource | undefined
+}
+
+export interface ReadingOptions extends SourceOptions {
   /** Expected content hashes, by identity, of files to read again (see `KnownFiles`). */
   readonly doubted?: Map<string, string>
   readonly hash?: HashFile
@@ -69,18 +77,23 @@ const wholeBytesMin = 12
 export async function findFiles(
   folder: string,
   patterns: readonly string[],
+  { objects }: SourceOptions = {},
 ): Promise<readonly FoundFile[]> {
-  const paths = new Set<string>()
+  const names = new Map<string, string>()
   for (const pattern of patterns) {
-    for (const path of await expand(folder, pattern)) paths.add(path)
-    if (paths.size > filesMax) {
+    if (isObjectUrl(pattern)) {
+      if (!objects) throw new FileError(pattern, 'is in object storage, which is not read here')
+      for (const { path, name } of await objects.files(pattern)) names.set(path, name)
+      continue
+    }
+    for (const path of await expand(folder, pattern)) {
+      names.set(path, relative(folder, path).split(sep).join('/'))
+    }
+    if (names.size > filesMax) {
       throw new FileError(resolve(folder, pattern), `matches more than ${filesMax} files`)
     }
   }
-  return inBatches([...paths], async (path) => {
-    const name = relative(folder, path).split(sep).join('/')
-    return { path, name, ...(await fileIds(path)) }
-  })
+  return inBatches([...names], async ([path, name]) => ({ path, name, ...(await fileIds(path)) }))
 }
 
 /**
@@ -93,17 +106,44 @@ export async function findSourceFiles(
   folder: string,
   patterns: readonly string[],
   knownHashes: ReadonlyMap<string, string>,
-  { doubted = new Map(), hash = hashFile }: ReadingOptions = {},
+  { doubted = new Map(), hash = hashFile, ...options }: ReadingOptions = {},
 ): Promise<readonly SourceFile[]> {
-  const found = await findFiles(folder, patterns)
+  const found = await findFiles(folder, patterns, options)
   const known = await inBatches(found, async (file) =>
     doubted.has(file.identity) ? undefined : knownSourceFile(file, knownHashes),
   )
   const files: SourceFile[] = []
-  for (const [index, { path, name }] of found.entries()) {
-    files.push(known[index] ?? (await readUndoubted(path, name, doubted, hash)))
+  for (const [index, file] of found.entries()) {
+    const read = () => readUndoubted(file.path, file.name, doubted, hash)
+    const { objects } = options
+    const readObject = objects && isObjectUrl(file.name) ? fetched(objects, file, read) : null
+    files.push(known[index] ?? (await (readObject ?? read)()))
   }
   return files
+}
+
+/** What messages call a file: its path, or the address of an object. */
+export function shownPath({ path, name }: Pick<FoundFile, 'path' | 'name'>): string {
+  return isObjectUrl(name) ? name : path
+}
+
+/** Reads the file of an object; a damaged one is fetched again. */
+function fetched(
+  objects: ObjectSource,
+  file: FoundFile,
+  read: () => Promise<SourceFile>,
+): () => Promise<SourceFile> {
+  return async () => {
+    try {
+      return await read()
+    } catch (cause) {
+      if (!(cause instanceof FileError)) throw cause
+      const isDamaged = cause instanceof DamageError
+      if (isDamaged) await objects.discard(file)
+      const reason = isDamaged ? 'was damaged on this disk and is fetched again' : cause.reason
+      throw new FileError(file.name, reason, cause)
+    }
+  }
 }
 
 async function readUndoubted(

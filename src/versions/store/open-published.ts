@@ -1,4 +1,5 @@
 import type { ContentFile } from '../files/build-version.js'
+import { shownPath } from '../files/source-files.js'
 import { FileError } from '../opener.js'
 import type { OpenFiles, OpenedFile } from '../opener.js'
 import type { KnownFiles } from './known-files.js'
@@ -39,6 +40,6 @@ async function openUnknown(
   } catch (cause) {
     if (!(cause instanceof FileError)) throw cause
     const file = files.find(({ path }) => path === cause.path)
-    throw new FileError(file?.source.path ?? cause.path, cause.reason, cause)
+    throw new FileError(file ? shownPath(file.source) : cause.path, cause.reason, cause)
   }
 }

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import { constants, copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ContentFile } from '../files/build-version.js'
-import { identityOf, stampOf } from '../files/source-files.js'
+import { identityOf, shownPath, stampOf } from '../files/source-files.js'
 import type { SourceFile } from '../files/source-files.js'
+import { NoSpaceError } from '../disk-space.js'
+import type { DiskSpace } from '../disk-space.js'
 import { hashFile } from '../hash-file.js'
 import { inBatches } from '../in-batches.js'
 import { FileError } from '../opener.js'
@@ -27,6 +29,8 @@ export interface PublishOptions {
   readonly checks?: FileChecks
   /** Folders that are not used again, because the engine may have cached their content. */
   readonly damaged?: ReadonlySet<string>
+  /** What copies may take; left out = all. */
+  readonly space?: DiskSpace
 }
 
 /**
@@ -39,7 +43,7 @@ export async function publishFiles(
   versionsFolder: string,
   dataset: string,
   files: readonly SourceFile[],
-  { checks = new FileChecks(hashFile), damaged = new Set() }: PublishOptions = {},
+  { checks = new FileChecks(hashFile), damaged = new Set(), space }: PublishOptions = {},
 ): Promise<PublishedFiles> {
   const parent = join(versionsFolder, dataset)
   const folder = unusedName(join(parent, contentIdOf(files)), damaged)
@@ -49,12 +53,21 @@ export async function publishFiles(
   const draft = `${folder}.draft`
   await rm(draft, { recursive: true, force: true })
   await mkdir(draft, { mode: 0o700 })
+  const refused: Draft[] = []
   const published: PublishedFile[] = []
-  for (const [index, file] of files.entries()) {
+  for (const [index, source] of files.entries()) {
     const name = publishedName(index)
-    const isLink = await publishFile(file, join(draft, name), checks)
-    const guard = isLink ? file.identity : null
-    published.push({ source: file, path: join(folder, name), guard, hash: file.contentHash })
+    const to = join(draft, name)
+    const isLink = isLinked(source, to, checks)
+    if (isLink) await requireSame(source, to)
+    else refused.push({ source, to })
+    const guard = isLink ? source.identity : null
+    published.push({ source, path: join(folder, name), guard, hash: source.contentHash })
+  }
+  using room = await roomFor(refused, space)
+  for (const each of refused) {
+    await copy(each)
+    room?.note(each.source.sizeBytes)
   }
   await rm(folder, { recursive: true, force: true })
   await rename(draft, folder)
@@ -106,32 +119,52 @@ function publishedName(index: number): string {
   return `${String(index).padStart(6, '0')}.parquet`
 }
 
-/** True if the file was linked, false if copied. */
-async function publishFile(file: SourceFile, to: string, checks: FileChecks): Promise<boolean> {
-  let linked: boolean
-  try {
-    linked = await linkOrCopy(file, to, checks)
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    throw new FileError(file.path, `can't be linked or copied (${code})`, cause)
-  }
-  const now = await stat(linked ? to : file.realPath, { bigint: true })
-  if (identityOf(now) !== file.identity) {
-    throw new FileError(file.path, 'was replaced while it was read')
-  }
-  return linked
+/** A file to copy, and its place in the new folder. */
+interface Draft {
+  readonly source: SourceFile
+  readonly to: string
 }
 
-/** True for a link; a copy is durable when this returns. */
-async function linkOrCopy(file: SourceFile, to: string, checks: FileChecks): Promise<boolean> {
+/** False if the file system refuses a link. */
+function isLinked(source: SourceFile, to: string, checks: FileChecks): boolean {
   try {
-    checks.link(file, to)
+    checks.link(source, to)
     return true
   } catch (cause) {
-    if (!linkRefusals.includes((cause as NodeJS.ErrnoException).code ?? '')) throw cause
-    await copyFile(file.realPath, to, constants.COPYFILE_FICLONE)
-    await using copy = await open(to)
-    await copy.sync()
-    return false
+    const { code = '' } = cause as NodeJS.ErrnoException
+    if (linkRefusals.includes(code)) return false
+    throw new FileError(shownPath(source), `can't be linked or copied (${code})`, cause)
   }
+}
+
+/** Room for copies, as long as they are written. */
+async function roomFor(refused: readonly Draft[], space?: DiskSpace) {
+  const bytes = refused.reduce((sum, { source }) => sum + source.sizeBytes, 0)
+  try {
+    return await space?.reserve(bytes)
+  } catch (cause) {
+    if (!(cause instanceof NoSpaceError)) throw cause
+    const [first] = refused
+    const path = first ? shownPath(first.source) : ''
+    throw new FileError(path, `can't be linked, and its version ${cause.message}`, cause)
+  }
+}
+
+/** A copy is durable when this returns. */
+async function copy({ source, to }: Draft): Promise<void> {
+  const { realPath } = source
+  try {
+    await copyFile(realPath, to, constants.COPYFILE_FICLONE)
+    await using file = await open(to)
+    await file.sync()
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    throw new FileError(shownPath(source), `can't be linked or copied (${code})`, cause)
+  }
+  await requireSame(source, realPath)
+}
+
+async function requireSame(source: SourceFile, at: string): Promise<void> {
+  if (identityOf(await stat(at, { bigint: true })) === source.identity) return
+  throw new FileError(shownPath(source), 'was replaced while it was read')
 }

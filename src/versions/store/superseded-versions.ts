@@ -32,9 +32,9 @@ export class SupersededVersions {
     return this.#list.map(({ version }) => version)
   }
 
-  /** The folders of their files. */
-  get folders(): readonly string[] {
-    return this.#list.flatMap(({ folders }) => folders)
+  /** With their folders. */
+  get list(): readonly Superseded[] {
+    return this.#list
   }
 
   add(superseded: Superseded): void {

@@ -60,7 +60,7 @@ export class BadLines {
     return this.#count
   }
 
-  /** Null if there is none. */
+  /** Null without one. */
   get firstLine(): number | null {
     return this.#first[0]?.line ?? null
   }

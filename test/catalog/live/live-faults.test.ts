@@ -50,7 +50,7 @@ await t.test('a registry that could not be checked is checked again', async (t) 
   const fixture = await makeCatalogFolder(t, { files })
   let isLocked = false
   const live = await fixture.live({
-    sold: () => {
+    sold: async () => {
       if (isLocked) throw new Error('database is locked')
       return []
     },

@@ -135,7 +135,7 @@ await t.test('a registry without a sold plan is refused, unless forced', async (
     { dataset: 'things', plan: 'free' },
     { dataset: 'long gone', plan: 'free' },
   ]
-  const live = await fixture.live({ sold: () => sold })
+  const live = await fixture.live({ sold: async () => sold })
   const refused = async () => {
     await settle(live)
     return live.serving.registryReason

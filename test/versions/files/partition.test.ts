@@ -146,7 +146,7 @@ await t.test('a plan sells the latest years of files in folders by year', async 
     registry: tree(`    history: year
     plans: {two: {rows_per_month: 100, history: 2, price_rub: 0}}`),
   })
-  const { token } = world.subscribe(['things:two'])
+  const { token } = await world.subscribe(['things:two'])
   const all = await world.get('/v1/things?select=year,id', token)
   t.equal(all.status, 200, all.text)
   t.same(

@@ -1,0 +1,57 @@
+import type { DatasetEntry } from '../../registry/registry-schema.js'
+import { remoteTableOf } from '../../versions/remote-table.js'
+import type { Dataset } from '../dataset.js'
+import { LiveDataset } from './live-dataset.js'
+import { LiveTable } from './live-table.js'
+import type { DatasetDefinition, LiveDatasetOptions } from './update.js'
+
+/** A dataset that the live catalog follows: of files, or a table. */
+export type LiveSource = Pick<
+  LiveDataset,
+  | 'dataset'
+  | 'storage'
+  | 'sourceFolders'
+  | 'damage'
+  | 'stored'
+  | 'drop'
+  | 'pendingPack'
+  | 'restore'
+  | 'update'
+  | 'notPacked'
+  | 'lose'
+  | 'withdraw'
+  | 'expire'
+  | 'discard'
+>
+
+/** The source if it follows datasets of the entry's kind. */
+export function sourceFor(
+  source: LiveSource | undefined,
+  entry: DatasetEntry,
+): LiveSource | undefined {
+  return source instanceof LiveTable === (remoteTableOf(entry) !== null) ? source : undefined
+}
+
+/** Follows a dataset of the entry's kind. */
+export async function openSource(
+  name: string,
+  definition: DatasetDefinition,
+  options: LiveDatasetOptions,
+): Promise<LiveSource> {
+  const isTable = remoteTableOf(definition.entry) !== null
+  const source = new (isTable ? LiveTable : LiveDataset)(name, definition, options)
+  await source.restore()
+  return source
+}
+
+/** Reads the tables again, for their next update; waits a while for them. */
+export async function refreshTables(sources: Iterable<LiveSource>): Promise<void> {
+  const tables = [...sources].filter((source) => source instanceof LiveTable)
+  await Promise.all(tables.map((table) => table.refresh()))
+}
+
+/** A new dataset is not listed before it was opened once. */
+export function listed(source: LiveSource | undefined): Dataset | undefined {
+  const dataset = source?.dataset
+  return dataset?.version || dataset?.reason ? dataset : undefined
+}

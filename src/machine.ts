@@ -1,0 +1,33 @@
+import { totalmem } from 'node:os'
+
+/** The limit of open files and sockets of this process: in force, and the most it may ask for. */
+export interface OpenFilesLimit {
+  readonly soft: number
+  /** Null = unlimited. */
+  readonly hard: number | null
+}
+
+/** Null when the system does not report the limit, or has none. */
+export function openFilesLimit(): OpenFilesLimit | null {
+  const report = process.report.getReport() as {
+    readonly userLimits?: {
+      readonly open_files?: { readonly soft: number | string; readonly hard: number | string }
+    }
+  }
+  const { soft, hard } = report.userLimits?.open_files ?? {}
+  if (typeof soft !== 'number') return null
+  return { soft, hard: typeof hard === 'number' ? hard : null }
+}
+
+/** Bytes of memory that this process can use: the cgroup's limit, else the machine's memory. */
+export function machineMemory(): number {
+  const limit = process.constrainedMemory()
+  return limit > 0 && limit < totalmem() ? limit : totalmem()
+}
+
+const memoryShare = 0.6
+
+/** Bytes of memory for the engine when no limit is set. */
+export function defaultMemory(): number {
+  return Math.floor(machineMemory() * memoryShare)
+}
