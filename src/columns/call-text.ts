@@ -61,7 +61,7 @@ export function parseDirectedCalls(text: string, where: string): readonly Direct
 
 /**
  * Parses the call at the beginning of a text that goes on with a dot, such as `sum(2110).gt.5`. A
- * name without quotes and brackets ends at its first dot. Undefined if there is none.
+ * name without quotes and brackets ends at its first dot. Undefined for any other text.
  */
 export function parseCallBeforeDot(
   text: string,
@@ -121,9 +121,9 @@ function plainName(written: string): string {
   return name.startsWith('"') ? name.slice(1, -1).replace(/\\(["\\])/g, '$1') : name
 }
 
-/** Writes a name for a list of calls, in quotes if it needs them. */
+/** Writes a name for a list of calls, in quotes if it needs them, as a leading `-` does. */
 export function callName(name: string): string {
-  const isPlain = name !== '' && name === name.trim() && !/[",:/()\\]/.test(name)
+  const isPlain = name !== '' && name === name.trim() && !/^-|[",:/()\\]/.test(name)
   return isPlain ? name : `"${name.replace(/[\\"]/g, '\\$&')}"`
 }
 

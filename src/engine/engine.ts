@@ -6,18 +6,18 @@ import type { Top } from '../query/top.js'
 import type { Version } from '../versions/version.js'
 import type { TimeLimit } from './deadline.js'
 
-export interface Row {
+export interface Row<Place extends Position = Position> {
   /**
    * UTF-8: a JSON object or a line of CSV without its line end, in the question's columns. Empty if
    * the page is one file.
    */
   readonly encoded: Buffer
-  readonly position: Position
+  readonly position: Place
 }
 
-export interface Rows {
+export interface Rows<Place extends Position = Position> {
   /** At most `question.limit`, in stored order. */
-  readonly rows: readonly Row[]
+  readonly rows: readonly Row<Place>[]
   /** True if at least one more row follows the last. */
   readonly hasMore: boolean
   /** All of the rows, if the question's format is a file. */

@@ -1,9 +1,11 @@
 import type { Access } from '../access/access.js'
 import type { Column } from '../columns/column.js'
-import { badRequest } from '../errors.js'
+import { ServiceError, badRequest } from '../errors.js'
 import { didYouMean, nearestNames, quoted } from '../text.js'
 import { insteadOf, selectMistake } from './common-mistakes.js'
 import type { Asked } from './common-mistakes.js'
+import { pageFormats } from './page-format.js'
+import type { PageFormat } from './page-format.js'
 
 /** The visible column of a name. */
 export function visibleColumn(
@@ -69,4 +71,17 @@ export function checkLimit(
     kind: 'limit',
     meant: limit < 1 ? 1 : max,
   })
+}
+
+/**
+ * The format of the answer; JSON if none is asked for.
+ * @throws not_acceptable for Parquet of a dataset that has no files
+ */
+export function checkFormat({ version }: Access, format: PageFormat | null): PageFormat {
+  if (format !== 'parquet' || !version.table) return format ?? 'json'
+  const others = pageFormats.filter((each) => each !== 'parquet')
+  throw new ServiceError(
+    'not_acceptable',
+    `This dataset is not served as Parquet. Use one of ${others.join(', ')}.`,
+  )
 }

@@ -128,7 +128,7 @@ const operatorsByName: ReadonlyMap<string, Operator> = new Map([
   ['is_not_null', 'not_null'],
 ])
 
-/** The operator that is known by another name or case; undefined if there is none. */
+/** The operator that is known by another name or case; undefined for other words. */
 export function meantOperator(written: string): Operator | undefined {
   const lower = written.toLowerCase()
   // `kpp==is_null` has one "=" too many.
@@ -187,8 +187,8 @@ const filters: readonly FilterMistake[] = [
 ]
 
 /**
- * The error for a filter in the words of another service, with the filter that works. Undefined if
- * it is none, or the column has no such operator.
+ * The error for a filter in the words of another service, with the filter that works. Undefined
+ * for any other filter, or a column without that operator.
  */
 export function filterMistake(column: Column, filter: RawFilter): ServiceError | undefined {
   const { operator, values, isList } = filter

@@ -5,7 +5,7 @@ import { columnOperators } from '../columns/column.js'
 import { badRequest } from '../errors.js'
 import type { FilterText } from '../errors.js'
 import { canContinue } from '../versions/choose-files.js'
-import { checkLimit, findColumn, selectColumns } from './check-parts.js'
+import { checkFormat, checkLimit, findColumn, selectColumns } from './check-parts.js'
 import { badCursor, cursorVersion, readCursor, writeCursor } from './cursor.js'
 import type { CursorScope } from './cursor.js'
 import { rowFormatOf } from './page-format.js'
@@ -94,9 +94,10 @@ function askedOf(
   const asked = filters.flatMap(({ predicates }) => predicates)
   const predicates = [...access.predicates, ...asked]
   const after = raw.cursor === null ? null : readCursor(cursorKey, scope, raw.cursor)
-  if (after && !canContinue(access.version, predicates, after.file)) throw badCursor()
+  const file = after && 'file' in after ? after.file : null
+  if (after && !canContinue(access.version, predicates, file)) throw badCursor()
   if (after === null && filters.length === 0) requireSomeFilter(access)
-  const format = raw.format ?? 'json'
+  const format = checkFormat(access, raw.format)
   return {
     access,
     filters,

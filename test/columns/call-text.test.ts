@@ -56,6 +56,13 @@ await t.test('a name with special characters stands in quotes', (t) => {
   t.end()
 })
 
+await t.test('a name that begins with - is ordered upwards, and downwards after another -', (t) => {
+  const [up, down] = parseDirectedCalls(`${callName('-')},-${callName('-a')}`, 'order')
+  t.match(up, { call: { name: '-' }, isDescending: false })
+  t.match(down, { call: { name: '-a' }, isDescending: true })
+  t.end()
+})
+
 await t.test('a condition begins with a name up to a dot, or with a function', (t) => {
   const rest = (text: string) => {
     const read = parseCallBeforeDot(text)

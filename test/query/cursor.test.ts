@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { cursorVersion, readCursor, writeCursor } from '../../src/query/cursor.js'
 import type { CursorScope } from '../../src/query/cursor.js'
-import type { Position } from '../../src/query/question.js'
+import type { FilePosition } from '../../src/query/question.js'
 
 const key = Buffer.from('0123456789abcdef0123456789abcdef')
 const scope: CursorScope = {
@@ -30,7 +30,7 @@ await t.test('a cursor names its position, in any file and any row', (t) => {
   fc.assert(
     fc.property(anyPosition, (position) => {
       const found = readCursor(key, scope, writeCursor(key, scope, position))
-      return found.file === position.file && found.row === position.row
+      return 'file' in found && found.file === position.file && found.row === position.row
     }),
   )
   const last = { file: 2 ** 32 - 1, row: 2 ** 48 - 1 }
@@ -41,7 +41,7 @@ await t.test('a cursor names its position, in any file and any row', (t) => {
 
 // Guarantee: a cursor does not reveal the rows between a caller's own.
 await t.test('a cursor tells nothing of its position', (t) => {
-  const sealed = (position: Position, of: CursorScope = scope) =>
+  const sealed = (position: FilePosition, of: CursorScope = scope) =>
     Buffer.from(writeCursor(key, of, position), 'base64url').subarray(9, 19)
   fc.assert(
     fc.property(anyPosition, (position) => {
@@ -190,5 +190,27 @@ await t.test('the value of one scope field can not pass for another', (t) => {
     }),
     { numRuns: 2000 },
   )
+  t.end()
+})
+
+await t.test('a cursor by a key holds its values, encrypted and bound to its question', (t) => {
+  const place = { key: ['7708004767', null, 'Ёлка "ООО"'.repeat(20)] }
+  const cursor = writeCursor(key, scope, place)
+  t.same(readCursor(key, scope, cursor), place)
+  t.equal(cursorVersion(cursor), scope.version)
+  t.notMatch(Buffer.from(cursor, 'base64url').toString('latin1'), '7708004767')
+  const bytes = Buffer.from(cursor, 'base64url')
+  for (const at of [0, 5, 9, 40, 60, 200, bytes.length - 1]) {
+    const changed = Buffer.from(bytes)
+    changed.writeUInt8((changed[at] ?? 0) ^ 1, at)
+    t.throws(() => readCursor(key, scope, changed.toString('base64url')), { code: 'bad_request' })
+  }
+  const others = [
+    { ...scope, filters: 'others' },
+    { ...scope, principal: 'another' },
+  ]
+  for (const other of others) t.throws(() => readCursor(key, other, cursor))
+  const long = writeCursor(key, scope, { key: ['x'.repeat(9000)] })
+  t.throws(() => readCursor(key, scope, long), { code: 'bad_request' })
   t.end()
 })

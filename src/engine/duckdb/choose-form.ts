@@ -1,5 +1,5 @@
 import type { Predicate } from '../../columns/predicate.js'
-import type { Question } from '../../query/question.js'
+import type { FileQuestion } from './file-question.js'
 import type { Top } from '../../query/top.js'
 import type { Version } from '../../versions/version.js'
 import { areInOrder, chooseDropped, chooseFiles, searchesOf } from './choice.js'
@@ -7,7 +7,13 @@ import type { Choice } from './choice.js'
 import { soloRowsMax } from './read/pieces.js'
 
 /** The files of the form that reads a page fastest among those that keep its order. */
-export function chooseForPage({ version, predicates, columns, after, limit }: Question): Choice {
+export function chooseForPage({
+  version,
+  predicates,
+  columns,
+  after,
+  limit,
+}: FileQuestion): Choice {
   const stored = chooseFiles(version, predicates)
   if (version.dropped.length === 0) return stored
   // A walk goes on in the form in which it began; a new one by key reads files sorted by it.

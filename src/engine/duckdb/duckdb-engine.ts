@@ -6,11 +6,13 @@ import type { Top } from '../../query/top.js'
 import type { FileChecks } from '../../versions/store/file-checks.js'
 import type { Version } from '../../versions/version.js'
 import { withController } from '../deadline.js'
-import type { Engine, Profile, ProfileQuestion, ReadOptions, Rows, Summarized } from '../engine.js'
+import type { Engine, Profile, ProfileQuestion, ReadOptions, Summarized } from '../engine.js'
 import { filesToRead } from './choice.js'
 import type { Choice } from './choice.js'
 import { chooseForPage, chooseForTop, chooseForTotal } from './choose-form.js'
 import { readFailure, serviceErrorOf } from './duckdb-failure.js'
+import { fileQuestion } from './file-question.js'
+import type { FileQuestion, FileRows } from './file-question.js'
 import { PlainPaths } from './plain-paths.js'
 import { compileCount, compileRead, rowsOf } from './read/compile.js'
 import { narrow } from './read/narrow.js'
@@ -52,9 +54,7 @@ export interface EngineOptions extends SandboxOptions, TurnsOptions {
 
 /** The number of times a query runs if a fatal error of another query breaks its instance. */
 const runsMax = 2
-/**
- * After this many fatal errors a version is not read any more: a damaged file harms other queries.
- */
+/** After so many, a version is not read any more: a damaged file harms other queries. */
 const breaksMax = 3
 type Work<T> = (session: Session) => Promise<T>
 
@@ -97,7 +97,8 @@ export class DuckDbEngine implements Engine {
     }
   }
 
-  read(question: Question, options: ReadOptions): Promise<Rows> {
+  read(asked: Question, options: ReadOptions): Promise<FileRows> {
+    const question = fileQuestion(asked)
     const choice = chooseForPage(question)
     return this.#query(choice, sizeOfPage(choice), options, (held) =>
       question.format === 'parquet'
@@ -146,7 +147,7 @@ export class DuckDbEngine implements Engine {
     return this.#scan(choice, options, (context) => runSummary(summary, context))
   }
 
-  top(top: Top, options: ReadOptions): Promise<Rows> {
+  top(top: Top, options: ReadOptions): Promise<FileRows> {
     return this.#scan(chooseForTop(top), options, (context) => runTop(top, context))
   }
 
@@ -194,10 +195,10 @@ export class DuckDbEngine implements Engine {
   }
 
   #readRows(
-    question: Question,
+    question: FileQuestion,
     choice: Choice,
     { signal, grow, isBesideLarge }: Held,
-  ): Promise<Rows> {
+  ): Promise<FileRows> {
     const runOn = (plan: Piece['plan'], statement: Statement) =>
       this.#runPlanned(question.version, plan, (session) => session.run(statement, signal))
     const reading = this.#reading(choice, grow, (statement) => runOn('together', statement))
@@ -209,7 +210,7 @@ export class DuckDbEngine implements Engine {
   }
 
   /** Runs on the instance of the first piece, because one instance must hold all rows. */
-  #readFile(question: Question, choice: Choice, { signal, grow }: Held): Promise<Rows> {
+  #readFile(question: FileQuestion, choice: Choice, { signal, grow }: Held): Promise<FileRows> {
     const { version, after, limit } = question
     const [first] = planPage(choice, { after, missing: () => limit + 1 })
     return this.#runPlanned(version, first?.plan ?? 'solo', (session) => {

@@ -29,7 +29,7 @@ export function findPartColumn(access: Access, name: string, key: PartKey, call:
   throw partError(detail, key, call, callText(meant))
 }
 
-/** An element of a list, written anew without its alias. */
+/** An element of a list, written without its alias. */
 export function callText({ name, operands }: Pick<Call, 'name' | 'operands'>): string {
   if (operands === null) return callName(name)
   return `${name}(${operands.map((each) => each.map(callName).join('/')).join(',')})`

@@ -4,7 +4,7 @@ import { plainColumn } from '../../columns/column.js'
 import { predicateKey } from '../../columns/predicate.js'
 import { ServiceError, badRequest } from '../../errors.js'
 import { quoted } from '../../text.js'
-import { checkLimit, findColumn } from '../check-parts.js'
+import { checkFormat, checkLimit, findColumn } from '../check-parts.js'
 import { rowFormatOf } from '../page-format.js'
 import type { PageFormat } from '../page-format.js'
 import { isLong } from '../raw-question.js'
@@ -58,7 +58,7 @@ export async function resolveSummary(
   const measures = readMeasures(access, raw)
   const asked = { groups, groupCalls: raw.group, measures, measureCalls: raw.measures }
   const columns = resultColumns(asked)
-  const format = raw.format ?? 'json'
+  const format = checkFormat(access, raw.format)
   const summary: Summary = Object.freeze({
     version: access.version,
     predicates: [...access.predicates, ...filters.flatMap(({ predicates }) => predicates)],

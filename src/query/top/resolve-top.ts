@@ -2,7 +2,13 @@ import type { Access } from '../../access/access.js'
 import { isOrdered } from '../../columns/functions.js'
 import { badRequest } from '../../errors.js'
 import { quoted } from '../../text.js'
-import { checkLimit, findColumn, selectColumns, visibleColumn } from '../check-parts.js'
+import {
+  checkFormat,
+  checkLimit,
+  findColumn,
+  selectColumns,
+  visibleColumn,
+} from '../check-parts.js'
 import { rowFormatOf } from '../page-format.js'
 import type { PageFormat } from '../page-format.js'
 import { isLong } from '../raw-question.js'
@@ -54,7 +60,7 @@ export async function resolveTop(
   const columns = raw.select === null ? access.columns : selectColumns(access, raw.select)
   const { max } = access.dataset.limit
   const limit = checkLimit(raw.limit, { usual: Math.min(usualLimit, max), max })
-  const format = raw.format ?? 'json'
+  const format = checkFormat(access, raw.format)
   const predicates = [
     ...access.predicates,
     ...filters.flatMap((filter) => filter.predicates),

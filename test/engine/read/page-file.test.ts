@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Rows } from '../../../src/engine/engine.js'
-import type { Position, Question } from '../../../src/query/question.js'
+import type { FilePosition, Question } from '../../../src/query/question.js'
 import { filesIn, pageFolders } from '../../support/page-files.js'
 import { readBytes, writeParquet } from '../../support/parquet.js'
 import { openFolder } from '../fixtures/open-engine.js'
@@ -13,7 +13,7 @@ import type { EngineWorld, EngineWorldOptions } from '../fixtures/open-engine.js
 // Guarantee: a Parquet page is the JSON page in another form, and leaves nothing behind.
 
 interface PageWorld extends EngineWorld {
-  readonly page: (question?: Partial<Question>, signal?: AbortSignal) => Promise<Rows>
+  readonly page: (question?: Partial<Question>, signal?: AbortSignal) => Promise<Rows<FilePosition>>
   /** Below it pages are written. */
   readonly temp: string
 }
@@ -57,11 +57,16 @@ await t.test('a walk meets the rows of the JSON pages, whatever the plan', async
   ]
   for (const predicates of questions) {
     const limit = 370
-    let after: Position | null = null
+    let after: FilePosition | null = null
     for (let pages = 0; pages < 4; pages++) {
-      const json: Rows = await world.page({ predicates, after, limit, format: 'json' })
+      const json: Rows<FilePosition> = await world.page({
+        predicates,
+        after,
+        limit,
+        format: 'json',
+      })
       const page = await world.page({ predicates, after, limit })
-      const placesOf = ({ rows }: Rows) => rows.map(({ position }) => position)
+      const placesOf = ({ rows }: Rows<FilePosition>) => rows.map(({ position }) => position)
       t.strictSame(placesOf(page), placesOf(json))
       t.equal(page.hasMore, json.hasMore)
       const { rows } = await readPage(t, page, asJson)

@@ -5,7 +5,7 @@ import { filterPredicates } from '../../../src/columns/predicate.js'
 import type { Predicate } from '../../../src/columns/predicate.js'
 import { areInOrder, chooseDropped } from '../../../src/engine/duckdb/choice.js'
 import type { DuckDbEngine } from '../../../src/engine/duckdb/duckdb-engine.js'
-import type { Position } from '../../../src/query/question.js'
+import type { FilePosition } from '../../../src/query/question.js'
 import { canContinue } from '../../../src/versions/choose-files.js'
 import type { Version } from '../../../src/versions/version.js'
 import { never, openFolder, openVersion } from '../../engine/fixtures/open-engine.js'
@@ -65,7 +65,7 @@ async function walk(
   version: Version,
   filters: readonly Filter[],
   limit: number,
-  start: Position | null = null,
+  start: FilePosition | null = null,
 ): Promise<Walk> {
   const predicates = predicatesOf(version, filters)
   const rows: string[] = []

@@ -14,7 +14,7 @@ import { PlainPaths } from '../../../src/engine/duckdb/plain-paths.js'
 import { narrow } from '../../../src/engine/duckdb/read/narrow.js'
 import type { PackProgress } from '../../../src/versions/packing/packer.js'
 import type { Question } from '../../../src/query/question.js'
-import type { Position } from '../../../src/query/question.js'
+import type { FilePosition } from '../../../src/query/question.js'
 import type { Version } from '../../../src/versions/version.js'
 import { never } from '../../engine/fixtures/open-engine.js'
 import { packPending } from '../../engine/fixtures/forms.js'
@@ -78,7 +78,7 @@ const options = { signal: never, client: 'a' }
 async function walk(engine: DuckDbEngine, version: Version, { filters, limit, format }: Asked) {
   const predicates = predicatesOf(version, filters)
   const found: string[] = []
-  let after: Position | null = null
+  let after: FilePosition | null = null
   for (let hasMore = true; hasMore;) {
     const columns = version.columns.slice(0, 4)
     const page = await engine.read({ version, predicates, columns, after, limit, format }, options)

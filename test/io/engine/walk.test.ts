@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { Predicate } from '../../../src/columns/predicate.js'
-import type { Position } from '../../../src/query/question.js'
+import type { FilePosition } from '../../../src/query/question.js'
 import { canContinue } from '../../../src/versions/choose-files.js'
 import { positionAt, rankOf } from '../../engine/fixtures/forms.js'
 import { openEngine } from '../../engine/fixtures/open-engine.js'
@@ -108,7 +108,7 @@ function startAfter(
   predicates: readonly Predicate[],
   last: Stored | undefined,
   form: 'stored' | 'dropped',
-): Position | null {
+): FilePosition | null {
   if (!last) return null
   const stored = positionAt(version, last.rank, 'stored')
   if (form === 'stored' || version.dropped.length === 0) return stored

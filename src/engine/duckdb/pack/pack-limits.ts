@@ -1,6 +1,7 @@
 import { stat, statfs } from 'node:fs/promises'
-import { availableParallelism, totalmem } from 'node:os'
+import { availableParallelism } from 'node:os'
 import { typeText } from '../../../columns/data-type.js'
+import { machineMemory } from '../../../machine.js'
 import { PackError } from '../../../versions/packing/packer.js'
 import type { PackOrder } from '../../../versions/packing/packer.js'
 import { pathsSql } from '../paths.js'
@@ -60,9 +61,7 @@ export async function packedBytesMax({ files }: PackOrder): Promise<number> {
 }
 
 function ownMemory(): number {
-  const limit = process.constrainedMemory()
-  const machine = limit > 0 && limit < totalmem() ? limit : totalmem()
-  return Math.min(memoryBytesMax, Math.floor(machine * memoryShareMax))
+  return Math.min(memoryBytesMax, Math.floor(machineMemory() * memoryShareMax))
 }
 
 function gigabytes(bytes: number): string {

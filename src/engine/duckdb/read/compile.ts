@@ -2,7 +2,8 @@ import type { DuckDBBlobValue, DuckDBValue } from '@duckdb/node-api'
 import type { Column } from '../../../columns/column.js'
 import { typeText } from '../../../columns/data-type.js'
 import type { Predicate } from '../../../columns/predicate.js'
-import type { Question } from '../../../query/question.js'
+import type { FilePosition } from '../../../query/question.js'
+import type { FileQuestion } from '../file-question.js'
 import type { Row } from '../../engine.js'
 import { bindBigint, bindTexts } from '../bind.js'
 import { encodeCsvRow } from '../encode/encode-csv.js'
@@ -20,7 +21,7 @@ import type { Piece, Scan } from './pieces.js'
  */
 export function compileRead(
   piece: Piece,
-  { predicates, columns, format }: Pick<Question, 'predicates' | 'columns' | 'format'>,
+  { predicates, columns, format }: Pick<FileQuestion, 'predicates' | 'columns' | 'format'>,
   limit: number,
 ): Statement {
   const parameters = new SqlParameters()
@@ -53,12 +54,15 @@ export function pieceSql(
 }
 
 /** The rows that `compileRead` selects, in stored order. */
-export function rowsOf(piece: Piece, columns: readonly DuckDBValue[][]): readonly Row[] {
+export function rowsOf(
+  piece: Piece,
+  columns: readonly DuckDBValue[][],
+): readonly Row<FilePosition>[] {
   const [[numbers], [lines]] = columns as [[string | null], [DuckDBBlobValue | null]]
   if (numbers === null || lines === null) return []
   const { buffer, byteOffset } = lines.bytes
   const words = numbers.split(' ').map(Number)
-  const rows: Row[] = []
+  const rows: Row<FilePosition>[] = []
   let start = byteOffset
   for (let word = 0; word < words.length; word += 3) {
     const [place = NaN, row = NaN, bytes = NaN] = words.slice(word, word + 3)
@@ -78,7 +82,10 @@ export function versionIndex(scan: Scan | undefined, place: number): number {
 }
 
 /** Compares rows by stored order. */
-export function byPosition({ position: a }: Row, { position: b }: Row): number {
+export function byPosition(
+  { position: a }: Row<FilePosition>,
+  { position: b }: Row<FilePosition>,
+): number {
   return a.file - b.file || a.row - b.row
 }
 

@@ -1,6 +1,7 @@
 import type { Column } from '../../../columns/column.js'
 import type { Value } from '../../../columns/filter-value.js'
 import type { CompareKind, ListKind, Predicate } from '../../../columns/predicate.js'
+import { comparisonSigns } from '../../comparison-signs.js'
 import { bindList, bindText, bindValue } from '../bind.js'
 import type { BoundValue } from '../bind.js'
 import { servedText } from '../encode/encode.js'
@@ -71,16 +72,6 @@ export function presentValue(column: Column, sql: string): string {
   return isEmpty === `${sql} IS NULL` ? sql : `CASE WHEN NOT (${isEmpty}) THEN ${sql} END`
 }
 
-const signs: Readonly<Record<CompareKind, string>> = {
-  eq: '=',
-  ne: '<>',
-  gt: '>',
-  gte: '>=',
-  lt: '<',
-  lte: '<=',
-  isdistinct: 'IS DISTINCT FROM',
-}
-
 function compare(
   { kind, column, value }: Comparison,
   sql: string,
@@ -90,7 +81,7 @@ function compare(
   const right = parameters.add(bindValue(column, value))
   // A range, because 0 and -0 are equal but Bloom filters in files distinguish them.
   if (kind === 'eq' && value === 0) return `(${left} >= ${right} AND ${left} <= -${right})`
-  const comparison = `${left} ${signs[kind]} ${right}`
+  const comparison = `${left} ${comparisonSigns[kind]} ${right}`
   return kind === 'eq' || kind === 'isdistinct' ? comparison : finite(column, sql, comparison)
 }
 

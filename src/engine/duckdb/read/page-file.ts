@@ -3,7 +3,8 @@ import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Column } from '../../../columns/column.js'
 import { typeText } from '../../../columns/data-type.js'
-import type { Question } from '../../../query/question.js'
+import type { FilePosition } from '../../../query/question.js'
+import type { FileQuestion } from '../file-question.js'
 import type { Row, Rows } from '../../engine.js'
 import { bindBigint } from '../bind.js'
 import { unwritable } from '../duckdb-failure.js'
@@ -34,11 +35,11 @@ const noText = Buffer.alloc(0)
  * @throws service_unavailable when no file can be written there
  */
 export async function readPageFile(
-  question: Question,
+  question: FileQuestion,
   folder: string,
   reading: ReadContext,
   run: RunStatement,
-): Promise<Rows> {
+): Promise<Rows<FilePosition>> {
   const { columns } = question
   await run(statement(`CREATE TEMP TABLE page (${tableColumns(columns)})`))
   let pieces = 0
@@ -67,7 +68,7 @@ function tableColumns(columns: readonly Column[]): string {
 function compileGather(
   piece: Piece,
   count: number,
-  { predicates, columns }: Question,
+  { predicates, columns }: FileQuestion,
   limit: number,
 ): Statement {
   const parameters = new SqlParameters()
@@ -79,7 +80,10 @@ function compileGather(
   return statement(sql, parameters.values)
 }
 
-function placesOf(piece: Piece, [files = [], numbers = []]: unknown[][]): readonly Row[] {
+function placesOf(
+  piece: Piece,
+  [files = [], numbers = []]: unknown[][],
+): readonly Row<FilePosition>[] {
   const rows = files.map((file, index) => {
     const position = { file: versionIndex(piece, Number(file)), row: Number(numbers[index]) }
     return { encoded: noText, position }

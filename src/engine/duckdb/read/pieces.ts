@@ -1,4 +1,4 @@
-import type { Position } from '../../../query/question.js'
+import type { FilePosition } from '../../../query/question.js'
 import type { DataFile } from '../../../versions/version.js'
 import type { Choice, ChosenFile } from '../choice.js'
 import { isJoin } from './condition.js'
@@ -25,7 +25,7 @@ export interface Piece extends Scan {
 
 /** The position of a walk: the last row returned, and how many rows the page still lacks. */
 export interface Progress {
-  readonly after: Position | null
+  readonly after: FilePosition | null
   readonly missing: () => number
 }
 

@@ -2,6 +2,7 @@ import { hasCodes } from '../../../columns/column.js'
 import type { Column } from '../../../columns/column.js'
 import type { Predicate } from '../../../columns/predicate.js'
 import type { ColumnProfile, Profile, ProfileQuestion } from '../../engine.js'
+import { isListed, isOrdered, scaleOf } from '../../profiled-column.js'
 import type { Choice } from '../choice.js'
 import { encodeCell } from '../encode/encode.js'
 import { textOrNull } from '../run-statement.js'
@@ -10,8 +11,6 @@ import { compileRows } from './compile.js'
 import { SqlParameters, presentValue } from './condition.js'
 import { planCount, planSample } from './pieces.js'
 import type { Scan } from './pieces.js'
-import { momentEdges, numberEdges } from './bins.js'
-import type { Edges } from './bins.js'
 
 /** A column of the question and its name in our statements. */
 interface ProfiledCell {
@@ -131,52 +130,24 @@ function countedValues(cell: ProfiledCell, listMax: number): CountedCell {
 function countedBins(cell: ProfiledCell, totals: Totals): CountedCell | null {
   const scale = scaleOf(cell.column, totals)
   if (!scale) return null
-  const { edges, textOf, size } = scale
+  const { edges, textOf } = scale
+  const size = sizeSql(cell.column, cell.value)
   const uppers = edges.slice(1)
   // A number may be read a little larger than the maximum that the column's type writes.
   const bins = uppers.map((edge, at) => (at === uppers.length - 1 ? `'inf'` : `'${edge}'`))
   return {
     cell,
-    sql: [`to_json(map_values(histogram(${size(cell.value)}, [${bins.join()}]::DOUBLE[])))`],
+    sql: [`to_json(map_values(histogram(${size}, [${bins.join()}]::DOUBLE[])))`],
     read: ([rows]) => ({
       histogram: { edges: edges.map(textOf), rows: listOf<number>(rows) },
     }),
   }
 }
 
-interface Scale {
-  readonly edges: Edges
-  /** An edge as a JSON text. */
-  readonly textOf: (edge: number) => string
-  /** SQL of a value as a number on the scale. */
-  readonly size: (value: string) => string
-}
-
-function scaleOf({ rules: { shown } }: Column, { min, max }: Totals): Scale | null {
-  if (min === null || max === null) return null
-  if (shown === 'integer' || shown === 'number') {
-    const [least = NaN, most = NaN] = [min, max].map((text) => Number(text.replaceAll('"', '')))
-    const edges = numberEdges(least, most, shown === 'integer')
-    return edges && { edges, textOf: String, size: (value) => `CAST(${value} AS DOUBLE)` }
-  }
-  if (shown !== 'date' && shown !== 'timestamp') return null
-  const [least = NaN, most = NaN] = [min, max].map((text) => Date.parse(momentText(text)))
-  const edges = momentEdges(least, most, shown === 'date')
-  const isZoned = min.endsWith('Z"')
-  const textOf = (edge: number) => {
-    if (edge === least || edge === most) return edge === least ? min : max
-    const [day = '', time = ''] = new Date(edge).toISOString().split('T')
-    return JSON.stringify(
-      shown === 'date' ? day : `${day}T${time.slice(0, 8)}${isZoned ? 'Z' : ''}`,
-    )
-  }
-  return edges && { edges, textOf, size: (value) => `CAST(epoch_ms(${value}) AS DOUBLE)` }
-}
-
-/** A date or a timestamp of the service for `Date.parse`: without a zone it is UTC. */
-function momentText(json: string): string {
-  const text = json.replaceAll('"', '')
-  return text.includes('T') && !text.endsWith('Z') ? `${text}Z` : text
+/** SQL of a value as a number on the scale. */
+function sizeSql({ rules: { shown } }: Column, value: string): string {
+  const isMoment = shown === 'date' || shown === 'timestamp'
+  return `CAST(${isMoment ? `epoch_ms(${value})` : value} AS DOUBLE)`
 }
 
 /** Avoids FILTER, with which DuckDB copies every column of a chunk for every aggregate. */
@@ -201,18 +172,6 @@ function compileOver(
   const rows = compileRows(pieces, predicates, columns, parameters)
   const sql = `SELECT ${aggregates.join(', ')} FROM (${rows})`
   return Object.freeze({ sql, values: parameters.values })
-}
-
-const orderedTypes: readonly string[] = ['integer', 'number', 'date', 'timestamp', 'time']
-/** Types of codes and classes; amounts and times rarely repeat. */
-const listedTypes: readonly string[] = ['string', 'integer', 'boolean', 'date']
-
-function isOrdered({ rules }: Column): boolean {
-  return orderedTypes.includes(rules.shown)
-}
-
-function isListed({ rules }: Column): boolean {
-  return listedTypes.includes(rules.shown)
 }
 
 /** A JSON array; empty if no row has a value. */

@@ -1,4 +1,5 @@
-import type { Question } from '../../../query/question.js'
+import type { FilePosition } from '../../../query/question.js'
+import type { FileQuestion } from '../file-question.js'
 import type { DataFile } from '../../../versions/version.js'
 import type { Row, Rows } from '../../engine.js'
 import type { Choice } from '../choice.js'
@@ -22,12 +23,12 @@ export interface ReadContext extends SearchContext {
  * @throws UnverifiedError, ChangedFileError for files that may differ from the published ones
  */
 export async function readPieces(
-  { after, limit }: Question,
+  { after, limit }: FileQuestion,
   context: ReadContext,
-  read: (piece: Piece, limit: number) => Promise<readonly Row[]>,
-): Promise<Rows> {
+  read: (piece: Piece, limit: number) => Promise<readonly Row<FilePosition>[]>,
+): Promise<Rows<FilePosition>> {
   const { choice, checks, paths, grow } = context
-  const rows: Row[] = []
+  const rows: Row<FilePosition>[] = []
   // One extra row shows whether more rows follow.
   const missing = () => limit + 1 - rows.length
   let cost = 0

@@ -21,7 +21,7 @@ export function wordPattern(word: string): string | null {
 }
 
 /**
- * SQL for a text folded like `foldText`. DuckDB makes the table of `translate` anew for each text,
+ * SQL for a text folded like `foldText`. DuckDB makes the table of `translate` again for each text,
  * so texts with none but usual forms get a short table.
  */
 export function foldedSql(sql: string): string {

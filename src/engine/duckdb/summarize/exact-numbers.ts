@@ -67,7 +67,7 @@ export function sortedSum(value: string): string {
 }
 
 /**
- * SQL of the list of a group's values that are not NULL; NULL if there is none. An aggregate over
+ * SQL of the list of a group's values that are not NULL; NULL for an empty list. An aggregate over
  * the list gives the same as over the group. But aggregates that keep values themselves
  * (`quantile_cont`, `min` of texts, any with ORDER BY) keep them in memory that DuckDB's limit does
  * not count, and that is never freed when the query is stopped.

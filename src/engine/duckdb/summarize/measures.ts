@@ -1,5 +1,6 @@
 import type { Column } from '../../../columns/column.js'
 import type { Aggregate, Quotient } from '../../../query/summary.js'
+import { SqlNames } from '../../sql-names.js'
 import { presentValue } from '../read/condition.js'
 import {
   doubleParts,
@@ -14,35 +15,14 @@ import {
 import type { PartSums } from './exact-numbers.js'
 import { comparableValue, doubleValue, isFloating } from './values.js'
 
-/** Gives each distinct expression of a level of the statement a name, once. */
-class Names {
-  readonly #prefix: string
-  readonly #names = new Map<string, string>()
-
-  constructor(prefix: string) {
-    this.#prefix = prefix
-  }
-
-  of(expression: string): string {
-    const name = this.#names.get(expression) ?? `${this.#prefix}${this.#names.size}`
-    this.#names.set(expression, name)
-    return name
-  }
-
-  /** `expression AS name`, for each. */
-  get list(): readonly string[] {
-    return [...this.#names].map(([expression, name]) => `${expression} AS ${name}`)
-  }
-}
-
 /** The SQL of measures, which share values of rows and aggregates of groups. */
 export class MeasureSql {
   /** SQL of a column in a row. */
   readonly #sqlOf: (column: Column) => string
   /** Expressions over the columns of a row. */
-  readonly values = new Names('v')
+  readonly values = new SqlNames('v')
   /** Aggregates over the values. */
-  readonly aggregates = new Names('a')
+  readonly aggregates = new SqlNames('a')
   /** Conditions over aggregates: true for a group whose DOUBLE sums are not exact. */
   readonly outOfRange = new Set<string>()
   /** True to sort the numbers of DOUBLE sums, which may be of any size. */

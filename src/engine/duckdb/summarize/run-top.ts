@@ -2,6 +2,7 @@ import type { DuckDBBlobValue } from '@duckdb/node-api'
 import type { Column } from '../../../columns/column.js'
 import { typeText } from '../../../columns/data-type.js'
 import type { Top } from '../../../query/top.js'
+import type { FilePosition } from '../../../query/question.js'
 import type { Row, Rows } from '../../engine.js'
 import { bindBigint } from '../bind.js'
 import { encodeCsvRow } from '../encode/encode-csv.js'
@@ -23,7 +24,7 @@ const noText = Buffer.alloc(0)
 const wordsPerRow = 4
 
 /** The first rows by a column, in that order. */
-export async function runTop(top: Top, context: SummaryContext): Promise<Rows> {
+export async function runTop(top: Top, context: SummaryContext): Promise<Rows<FilePosition>> {
   const { choice, paths, folder, run } = context
   const scans = planCount(choice).map((scan) => paths.scan(scan))
   if (top.format !== 'parquet') {
@@ -38,7 +39,7 @@ export async function runTop(top: Top, context: SummaryContext): Promise<Rows> {
   return { ...within(top, rowsOf(scans, places)), file }
 }
 
-function within({ limit }: Top, rows: readonly Row[]): Rows {
+function within({ limit }: Top, rows: readonly Row<FilePosition>[]): Rows<FilePosition> {
   return { rows: rows.slice(0, limit), hasMore: rows.length > limit }
 }
 
@@ -85,11 +86,11 @@ function nothing(columns: readonly Column[]): string {
   return `SELECT 0 AS scan, 0 AS file, 0 AS number, 0 AS rank, ${cells.join(', ')} WHERE false`
 }
 
-function rowsOf(scans: readonly Scan[], columns: unknown[][]): readonly Row[] {
+function rowsOf(scans: readonly Scan[], columns: unknown[][]): readonly Row<FilePosition>[] {
   const [numbers, lines] = columns.map(([cell]) => cell) as [string | null, DuckDBBlobValue | null]
   if (numbers === null) return []
   const words = numbers.split(' ').map(Number)
-  const rows: Row[] = []
+  const rows: Row<FilePosition>[] = []
   let start = 0
   for (let word = 0; word < words.length; word += wordsPerRow) {
     const [scan = NaN, file = NaN, row = NaN, bytes = NaN] = words.slice(word, word + wordsPerRow)

@@ -1,5 +1,6 @@
 import type { Column } from '../../../columns/column.js'
 import type { GroupBy } from '../../../query/summary.js'
+import type { GroupKey } from '../../group-key.js'
 import { servedText } from '../encode/encode.js'
 import { signedYear } from '../encode/encode-scalar.js'
 import { presentValue } from '../read/condition.js'
@@ -26,14 +27,6 @@ export function doubleValue(column: Column, sql: string): string {
   const present = presentValue(column, sql)
   const isSingle = domain.kind === 'float' && domain.single
   return `CAST(${isSingle ? `CAST(${present} AS VARCHAR)` : present} AS DOUBLE)`
-}
-
-/** What rows are grouped by, and how it is served. */
-export interface GroupKey {
-  /** SQL over the column; keys have the order of the groups. */
-  readonly key: string
-  /** SQL over the key, in the type of the group's result column. */
-  readonly served: (key: string) => string
 }
 
 const quartersPerYear = 4

@@ -1,0 +1,154 @@
+import type { Predicate } from '../../columns/predicate.js'
+import type { KeyPosition, Question } from '../../query/question.js'
+import type { Summary } from '../../query/summary.js'
+import type { Top } from '../../query/top.js'
+import type { Version } from '../../versions/version.js'
+import { withController } from '../deadline.js'
+import { isByKey } from '../duckdb/choice.js'
+import { stopping } from '../duckdb/refusals.js'
+import type { QuerySize } from '../duckdb/turns/turn.js'
+import { Turns } from '../duckdb/turns/turns.js'
+import type { TurnsOptions } from '../duckdb/turns/turns.js'
+import type { Engine, Profile, ProfileQuestion, ReadOptions, Rows, Summarized } from '../engine.js'
+import { compileCount, compilePage, compileTop, tableOf } from './compile.js'
+import { profileColumns } from './profile.js'
+import type { RunTrino } from './run-trino.js'
+import { runSummary } from './summarize/run-summary.js'
+import { KeyError, TrinoClient } from './trino-client.js'
+import type { TrinoLogin, TrinoRow } from './trino-client.js'
+import { serviceErrorOf } from './trino-failure.js'
+
+export interface TrinoEngineOptions extends Omit<TurnsOptions, 'isForLarge'> {
+  readonly login: TrinoLogin
+}
+
+/**
+ * The engine over tables of Trino clusters. Look-ups and pages have slots; summaries, tops and
+ * profiles have half as many of their own.
+ */
+export class TrinoEngine implements Engine {
+  readonly #login: TrinoLogin
+  readonly #clients = new Map<string, TrinoClient>()
+  readonly #pages: Turns
+  readonly #scans: Turns
+  /** Queries that run or wait, each with its own controller; null once closed. */
+  #running: Map<AbortController, Promise<unknown>> | null = new Map()
+
+  constructor({ login, ...options }: TrinoEngineOptions) {
+    this.#login = login
+    const now = () => performance.now()
+    this.#pages = new Turns(options, now)
+    const slots = Math.max(Math.floor(options.slots / 2), 1)
+    this.#scans = new Turns({ ...options, slots, isForLarge: true }, now)
+  }
+
+  read(question: Question, options: ReadOptions): Promise<Rows> {
+    const { version, predicates, after, limit } = question
+    if (after && !('key' in after)) throw new TypeError('a position in files is not one by key')
+    return this.#page(version, predicates, options, async (run) => {
+      return keyedRows(version, await run(compilePage(question, after)), limit)
+    })
+  }
+
+  count(version: Version, predicates: readonly Predicate[], options: ReadOptions): Promise<number> {
+    return this.#page(version, predicates, options, async (run) => {
+      const [[count] = []] = await run(compileCount(version, predicates))
+      return Number(count)
+    })
+  }
+
+  profile(question: ProfileQuestion, options: ReadOptions): Promise<Profile> {
+    return this.#scan(question.version, options, (run) => profileColumns(question, run))
+  }
+
+  summarize(summary: Summary, options: ReadOptions): Promise<Summarized> {
+    return this.#scan(summary.version, options, (run) => runSummary(summary, run))
+  }
+
+  top(top: Top, options: ReadOptions): Promise<Rows> {
+    return this.#scan(top.version, options, async (run) => {
+      return keyedRows(top.version, await run(compileTop(top)), top.limit)
+    })
+  }
+
+  async close(): Promise<void> {
+    const running = this.#running ?? new Map<AbortController, Promise<unknown>>()
+    this.#running = null
+    for (const stop of running.keys()) stop.abort(stopping())
+    await Promise.allSettled(running.values())
+  }
+
+  /** The client of a cluster by its address. @throws Error for a login that can't be sent there */
+  clientOf(url: string): TrinoClient {
+    const client = this.#clients.get(url) ?? new TrinoClient(url, this.#login)
+    this.#clients.set(url, client)
+    return client
+  }
+
+  #page<T>(
+    version: Version,
+    predicates: readonly Predicate[],
+    options: ReadOptions,
+    work: (run: RunTrino) => Promise<T>,
+  ): Promise<T> {
+    const hasKey = predicates.some((predicate) => isByKey(version, predicate))
+    return this.#query(version, hasKey ? 'lookUp' : 'large', options, this.#pages, work)
+  }
+
+  #scan<T>(
+    version: Version,
+    options: ReadOptions,
+    work: (run: RunTrino) => Promise<T>,
+  ): Promise<T> {
+    return this.#query(version, 'large', options, this.#scans, work)
+  }
+
+  /** Waits for a turn and runs the work until it ends or is stopped. */
+  #query<T>(
+    version: Version,
+    size: QuerySize,
+    options: ReadOptions,
+    turns: Turns,
+    work: (run: RunTrino) => Promise<T>,
+  ): Promise<T> {
+    return withController(options.signal, async (stop) => {
+      const running = this.#running
+      if (!running) throw stopping()
+      const client = this.clientOf(tableOf(version).url)
+      const result = turns.run({ ...options, signal: stop.signal }, size, ({ signal }) =>
+        work((statement) => client.run(statement, signal)),
+      )
+      running.set(stop, result)
+      try {
+        return await result
+      } catch (cause) {
+        throw stop.signal.aborted ? stop.signal.reason : serviceErrorOf(cause)
+      } finally {
+        running.delete(stop)
+      }
+    })
+  }
+}
+
+/** A cursor holds no more bytes of key. */
+const keyBytesMax = 6000
+
+/**
+ * The rows of a page. Two rows with the same key would be lost or repeated between two pages.
+ * @throws KeyError for such rows, and for a key that no cursor can hold
+ */
+function keyedRows(version: Version, found: readonly TrinoRow[], limit: number): Rows<KeyPosition> {
+  const rows = found.map(([text, ...key]) => ({
+    encoded: Buffer.from(text ?? ''),
+    position: { key },
+  }))
+  const keys = rows.map(({ position }) => JSON.stringify(position.key))
+  const names = version.key.map(({ name }) => name).join(', ')
+  if (keys.some((key, index) => key === keys[index + 1])) {
+    throw new KeyError(`two rows have the same key (${names}), so they have no order`)
+  }
+  if (keys.some((key) => Buffer.byteLength(key) > keyBytesMax)) {
+    throw new KeyError(`a row has a key (${names}) of more than ${keyBytesMax} bytes`)
+  }
+  return { rows: rows.slice(0, limit), hasMore: rows.length > limit }
+}
