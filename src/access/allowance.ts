@@ -28,8 +28,12 @@ export function rowBudget(limit: number, used: number): RowBudget {
 }
 
 /** The rows used in the current month; null if nothing is counted (the demo token). */
-export function usageNow(control: ControlStore, principal: Principal, now: number): Usage | null {
-  return principal.kind === 'demo' ? null : readUsage(control, principal.id, periodOf(now))
+export async function usageNow(
+  control: ControlStore,
+  principal: Principal,
+  now: number,
+): Promise<Usage | null> {
+  return principal.kind === 'demo' ? null : await readUsage(control, principal.id, periodOf(now))
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { ChargeStore } from '../control/charge-store.js'
 import { isLocked } from '../control/store/failures.js'
 import type { Charge, ChargeResult } from '../control/usage.js'
 import { ServiceError } from '../errors.js'
@@ -22,6 +21,15 @@ export interface Charges {
   readonly charge: (charge: Charge, signal: AbortSignal) => Promise<ChargeResult>
 }
 
+/** Where charges are stored. */
+export interface DurableCharges {
+  /** Stores a batch, all or none of it. @throws service_unavailable */
+  readonly chargeAll: (charges: readonly Charge[]) => Promise<readonly ChargeResult[]>
+  /** Resolves when what was stored survives a power cut. @throws service_unavailable */
+  readonly synced: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
 interface Waiting {
   readonly charge: Charge
   readonly signal: AbortSignal
@@ -37,21 +45,24 @@ interface Waiting {
  * together with newer charges, until each charge has waited for the full time.
  */
 export class ChargeQueue implements Charges {
-  readonly #store: ChargeStore
+  readonly #store: DurableCharges
   readonly #lockWaitMs: number
   #waiting: Waiting[] = []
-  /** Committed, but not yet on disk. */
+  /** Taken, but not yet on disk. */
   #unsynced = 0
+  /** Settles when all batches that were taken have ended. */
+  #flushes: Promise<unknown> = Promise.resolve()
   #retry: NodeJS.Timeout | undefined
+  #isCharging = false
   #isClosed = false
 
-  constructor(store: ChargeStore, lockWaitMs = lockWaitMsDefault) {
+  constructor(store: DurableCharges, lockWaitMs = lockWaitMsDefault) {
     this.#store = store
     this.#lockWaitMs = lockWaitMs
   }
 
   readonly #write = (): void => {
-    void this.#flush()
+    this.#flushes = Promise.allSettled([this.#flushes, this.#flush()])
   }
 
   charge(charge: Charge, signal: AbortSignal): Promise<ChargeResult> {
@@ -68,34 +79,50 @@ export class ChargeQueue implements Charges {
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#retry)
-    await this.#flush()
+    while (this.#waiting.length + this.#unsynced > 0) {
+      this.#write()
+      await this.#flushes
+    }
     await Promise.allSettled([this.#store.synced()])
-    this.#store.close()
+    await this.#store.close()
   }
 
+  /** One batch at a time: who comes meanwhile waits behind it. */
   async #flush(): Promise<void> {
+    if (this.#isCharging) return
     const batch = this.#takeWanted()
     if (batch.length === 0) return
-    let results: ChargeResult[]
-    try {
-      results = this.#store.chargeAll(batch.map(({ charge }) => charge))
-    } catch (cause) {
-      this.#fail(batch, cause)
-      return
-    }
     this.#unsynced += batch.length
-    try {
-      await this.#store.synced()
-    } catch (cause) {
-      for (const { reject } of batch) reject(cause)
-      return
-    } finally {
+    const results = await this.#charge(batch).finally(() => {
       this.#unsynced -= batch.length
-    }
+    })
+    if (results === undefined) return
     for (const [index, { resolve, reject }] of batch.entries()) {
       const result = results[index]
       if (result) resolve(result)
       else reject(new ServiceError('internal_error', 'The charge was not recorded.'))
+    }
+  }
+
+  /** Undefined if the charges failed, or wait for another attempt. */
+  async #charge(batch: readonly Waiting[]): Promise<readonly ChargeResult[] | undefined> {
+    let results: readonly ChargeResult[]
+    this.#isCharging = true
+    try {
+      results = await this.#store.chargeAll(batch.map(({ charge }) => charge))
+    } catch (cause) {
+      this.#fail(batch, cause)
+      return undefined
+    } finally {
+      this.#isCharging = false
+    }
+    if (this.#waiting.length > 0) setImmediate(this.#write)
+    try {
+      await this.#store.synced()
+      return results
+    } catch (cause) {
+      for (const { reject } of batch) reject(cause)
+      return undefined
     }
   }
 
@@ -107,14 +134,12 @@ export class ChargeQueue implements Charges {
     return batch.filter(({ signal }) => !signal.aborted)
   }
 
-  /** No charge can arrive in between: a batch is written within one turn of the event loop. */
   #fail(batch: readonly Waiting[], cause: unknown): void {
     const now = performance.now()
     const canWait = isLocked(cause) && !this.#isClosed
-    for (const each of batch) {
-      if (canWait && now < each.waitsUntil) this.#waiting.push(each)
-      else each.reject(cause)
-    }
+    const again = canWait ? batch.filter(({ waitsUntil }) => now < waitsUntil) : []
+    for (const each of batch) if (!again.includes(each)) each.reject(cause)
+    this.#waiting = [...again, ...this.#waiting]
     if (this.#waiting.length > 0) this.#retry = setTimeout(this.#write, retryPauseMs)
   }
 }

@@ -1,4 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
+import { liveUntil } from '../control/connections/secret-lookup.js'
+import type { SecretLookup, SecretRecord } from '../control/connections/secret-lookup.js'
 import type { Subscription } from '../control/subscriptions.js'
 import { hashToken, parseToken } from '../control/tokens/token-format.js'
 import type { TokenLookup } from '../control/tokens/token-lookup.js'
@@ -7,12 +9,22 @@ import type { TokenRecord } from '../control/tokens/tokens.js'
 import { ServiceError } from '../errors.js'
 
 /** The caller. Rate, quota and cursors belong to the subscription `id`, for all its tokens. */
-export type Principal = Subscriber | { readonly kind: 'demo'; readonly id: 'demo' }
+export type Principal = Subscriber | DemoVisitor
+
+/** Holds the public demo token, or signed in with it. */
+interface DemoVisitor {
+  readonly kind: 'demo'
+  readonly id: 'demo'
+  /** The connection of an agent that signed in. */
+  readonly connectionId?: string
+}
 
 export interface Subscriber {
   readonly kind: 'subscriber'
   readonly id: string
   readonly tokenId: string
+  /** The connection of an agent that signed in with the token. */
+  readonly connectionId?: string
   /** Milliseconds since 1970. */
   readonly expiresAt: number
   /** Rows a month over all datasets; null = no cap. */
@@ -23,6 +35,8 @@ export interface Subscriber {
 
 export interface Authentication {
   readonly tokens: Pick<TokenLookup, 'find'>
+  /** Where an agent's access token is accepted; its audience is MCP alone. */
+  readonly secrets?: Pick<SecretLookup, 'find'>
   /** The public demo token of the registry; null without a demo. */
   readonly demoToken: string | null
   readonly now: () => number
@@ -34,20 +48,48 @@ export interface Authentication {
  *
  * @throws service_unavailable if the store can't be read: the token may still be valid
  */
-export function authenticate(
+export async function authenticate(
   header: string | undefined,
-  { tokens, demoToken, now }: Authentication,
-): Principal | undefined {
+  authentication: Authentication,
+): Promise<Principal | undefined> {
   const text = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1]
-  const token = text === undefined ? undefined : parseToken(text)
-  if (!token) return undefined
-  if (token.kind === 'demo') return demoPrincipal(token.hash, demoToken)
-  return subscriberPrincipal(tokens.find(token.hash), token.hash, now())
+  return text === undefined ? undefined : await tokenPrincipal(text, authentication)
+}
+
+/**
+ * Returns the principal of a token's text, as `authenticate` does.
+ *
+ * @throws service_unavailable if the store can't be read
+ */
+export async function tokenPrincipal(
+  text: string,
+  { tokens, secrets, demoToken, now }: Authentication,
+): Promise<Principal | undefined> {
+  const token = parseToken(text)
+  switch (token?.kind) {
+    case 'demo':
+      return demoPrincipal(token.hash, demoToken)
+    case 'live':
+      return subscriberPrincipal(await tokens.find(token.hash), token.hash, now())
+    case 'agent':
+      return agentPrincipal(await secrets?.find(token.hash), token.hash, demoToken, now())
+    default:
+      return undefined
+  }
 }
 
 /** Every caller without a valid token gets this same answer. */
 export function unauthorized(): ServiceError {
   return new ServiceError('unauthorized', refusedTokenText)
+}
+
+/**
+ * The subscriber, where only the holder of a subscription's token may act.
+ * @throws not_found for the demo token
+ */
+export function requireSubscriber(principal: Principal): Subscriber {
+  if (principal.kind === 'subscriber') return principal
+  throw new ServiceError('not_found', 'This token has no subscription. Use the token of one.')
 }
 
 function demoPrincipal(hash: Buffer, demoToken: string | null): Principal | undefined {
@@ -65,6 +107,21 @@ function subscriberPrincipal(
   const { tokenId, tokenExpiresAt, subscriptionExpiresAt } = record
   const expiresAt = Math.min(subscriptionExpiresAt, tokenExpiresAt ?? Infinity)
   return principalOf({ ...record, expiresAt }, tokenId)
+}
+
+function agentPrincipal(
+  record: SecretRecord | undefined,
+  hash: Buffer,
+  demoToken: string | null,
+  now: number,
+): Principal | undefined {
+  if (record?.kind !== 'access' || !timingSafeEqual(record.hash, hash)) return undefined
+  const terms = { demoHash: demoToken === null ? null : hashToken(demoToken), now }
+  const expiresAt = liveUntil(record, terms)
+  if (expiresAt === null || record.expiresAt <= now) return undefined
+  const { connectionId, owner } = record
+  if (owner === null) return { kind: 'demo', id: 'demo', connectionId }
+  return Object.freeze({ ...principalOf({ ...owner, expiresAt }, owner.tokenId), connectionId })
 }
 
 /** The principal of a subscription's token. */

@@ -1,7 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Catalog } from '../catalog.js'
+import type { RateWindow, RateWindows } from '../control/rate-windows.js'
 import { ServiceError } from '../errors.js'
+import { MemoryWindows } from './memory-windows.js'
 import type { Principal, Subscriber } from './principal.js'
 
 /** Requests of one client in the current one-minute window. */
@@ -17,12 +19,6 @@ export interface RateStatus {
   readonly exceeded: boolean
 }
 
-interface Window {
-  readonly endsMs: number
-  requests: number
-}
-
-const windowMs = 60_000
 const defaultPerMinute = 120
 /** People and agents need far fewer lists of tools, pages and documents. */
 const freePerMinute = 600
@@ -30,95 +26,111 @@ const freePerMinute = 600
 const addressBuckets = 65_536
 
 /**
- * Counts requests a minute, in memory: by id for a subscription, by address for other clients. Free
- * requests have a separate count. A window begins with its first request. A restart clears the
- * counts.
+ * Limits requests a minute: by id for a subscription, by address for other clients. Free requests
+ * have a separate count.
  */
 export class RateLimits {
-  readonly #monotonicMs: () => number
-  /** All windows have the same length, so they end in the order of insertion. */
-  readonly #windows = new Map<string, Window>()
-  readonly #salt = randomBytes(16)
+  readonly #windows: RateWindows
+  readonly #visitors: MemoryWindows
+  readonly #salt: Uint8Array
 
-  /** `monotonicMs` never goes back, even if the machine's clock does. */
-  constructor(monotonicMs: () => number) {
-    this.#monotonicMs = monotonicMs
+  /**
+   * Servers that share `windows` need the same `salt` of addresses. Each counts `visitors`, the
+   * free requests of addresses, by itself: pages are served without a database.
+   */
+  constructor(windows: RateWindows, visitors: MemoryWindows, salt: Uint8Array) {
+    this.#windows = windows
+    this.#visitors = visitors
+    this.#salt = salt
   }
 
-  /** The number of windows: one or two for each client of the last minute. */
-  get size(): number {
-    return this.#windows.size
+  /** Limits of one server alone; `monotonicMs` never goes back. */
+  static inMemory(monotonicMs: () => number): RateLimits {
+    const windows = new MemoryWindows(monotonicMs)
+    return new RateLimits(windows, windows, randomBytes(16))
   }
 
   /**
    * Takes requests, or none, from the budget of a known caller; always takes one from an address
    * without a valid token.
    */
-  take(
+  async take(
     principal: Principal | undefined,
     address: string,
     catalog: Catalog,
     requests: 0 | 1,
-  ): RateStatus {
-    if (!principal) return this.#count(`anonymous ${this.#bucket(address)}`, defaultPerMinute, 1)
+  ): Promise<RateStatus> {
+    if (!principal) {
+      return await this.#count(`anonymous ${this.#bucket(address)}`, defaultPerMinute, 1)
+    }
     const [key, limit] = this.#budget(principal, address, catalog)
-    return this.#count(key, limit, requests)
+    return await this.#count(key, limit, requests)
   }
 
-  /** Takes one free request from a subscription or an address. */
-  takeFree(principal: Principal | undefined, address: string): RateStatus {
-    return this.#count(this.#freeKey(principal, address), freePerMinute, 1, true)
+  /** Takes one free request from an address without a token. */
+  takeVisit(address: string): RateStatus {
+    const window = this.#visitors.addNow(`free ${this.#bucket(address)}`, 1)
+    return statusOf(window, freePerMinute, { isTaken: true, isFree: true })
+  }
+
+  /** Takes one free request from a subscription, or from the address of a demo. */
+  takeFree(principal: Principal, address: string): Promise<RateStatus> {
+    return this.#countFree(principal, address, 1)
   }
 
   /**
    * Takes no request. Reports exceeded if a client has sent as many requests, including refused
    * ones, as both its budgets hold: the next request can be refused unread.
    */
-  overall(principal: Principal, address: string, catalog: Catalog): RateStatus {
+  async overall(principal: Principal, address: string, catalog: Catalog): Promise<RateStatus> {
     const [key, limit] = this.#budget(principal, address, catalog)
-    const rate = this.#count(key, limit, 0)
-    const free = this.#count(this.#freeKey(principal, address), freePerMinute, 0, true)
+    const rate = await this.#count(key, limit, 0)
+    const free = await this.#countFree(principal, address, 0)
     const exceeded = rate.requests + free.requests >= rate.limit + free.limit
     return { ...(free.remaining === 0 ? free : rate), exceeded }
   }
 
   #budget(principal: Principal, address: string, catalog: Catalog): [key: string, limit: number] {
     if (principal.kind === 'subscriber') return [principal.id, planRate(principal, catalog)]
-    return [`demo ${this.#bucket(address)}`, catalog.demo?.ratePerMinute ?? defaultPerMinute]
+    // Many people's agents share the few addresses of one vendor.
+    const client = principal.connectionId ?? this.#bucket(address)
+    return [`demo ${client}`, catalog.demo?.ratePerMinute ?? defaultPerMinute]
   }
 
-  #freeKey(principal: Principal | undefined, address: string): string {
-    return `free ${principal?.kind === 'subscriber' ? principal.id : this.#bucket(address)}`
+  /** The demo of an address shares the free requests of its pages. */
+  async #countFree(principal: Principal, address: string, requests: 0 | 1): Promise<RateStatus> {
+    const client = principal.kind === 'subscriber' ? principal.id : principal.connectionId
+    const window =
+      client === undefined
+        ? this.#visitors.addNow(`free ${this.#bucket(address)}`, requests)
+        : await this.#windows.add(`free ${client}`, requests)
+    return statusOf(window, freePerMinute, { isTaken: requests > 0, isFree: true })
   }
 
-  #count(key: string, limit: number, requests: 0 | 1, isFree = false): RateStatus {
-    // Whole milliseconds avoid rounding errors: a new window is never longer than 60,000 ms.
-    const nowMs = Math.floor(this.#monotonicMs())
-    this.#forgetEnded(nowMs)
-    const window = this.#windows.get(key) ?? { endsMs: nowMs + windowMs, requests: 0 }
-    window.requests += requests
-    if (requests > 0) this.#windows.set(key, window)
-    return {
-      limit,
-      requests: window.requests,
-      isFree,
-      remaining: Math.max(0, limit - window.requests),
-      resetSeconds: Math.ceil((window.endsMs - nowMs) / 1000),
-      exceeded: requests > 0 && window.requests > limit,
-    }
-  }
-
-  #forgetEnded(nowMs: number): void {
-    for (const [key, { endsMs }] of this.#windows) {
-      if (endsMs > nowMs) return
-      this.#windows.delete(key)
-    }
+  async #count(key: string, limit: number, requests: 0 | 1): Promise<RateStatus> {
+    const window = await this.#windows.add(key, requests)
+    return statusOf(window, limit, { isTaken: requests > 0, isFree: false })
   }
 
   /** The hash is salted: a client can't choose an address that shares another client's counter. */
   #bucket(address: string): number {
     const digest = createHmac('sha256', this.#salt).update(networkOf(address)).digest()
     return digest.readUInt32BE(0) % addressBuckets
+  }
+}
+
+function statusOf(
+  { requests, endsInMs }: RateWindow,
+  limit: number,
+  { isTaken, isFree }: { readonly isTaken: boolean; readonly isFree: boolean },
+): RateStatus {
+  return {
+    limit,
+    requests,
+    isFree,
+    remaining: Math.max(0, limit - requests),
+    resetSeconds: Math.ceil(endsInMs / 1000),
+    exceeded: isTaken && requests > limit,
   }
 }
 

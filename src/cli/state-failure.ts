@@ -1,7 +1,10 @@
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { isDamage } from '../control/store/failures.js'
 import { restoreAdvice } from '../control/store/newest-backup.js'
 import { ServiceError } from '../errors.js'
+
+/** `server.db` holds what one server reports of itself when control.db is on a PostgreSQL. */
+export type FileName = 'control.db' | 'server.db'
 
 interface Rule {
   readonly codes: RegExp
@@ -31,26 +34,38 @@ const rules: readonly Rule[] = [
   },
 ]
 
+const remakeAdvice =
+  'Stop the server and move server.db aside: the server makes it again, and loses nothing.'
+
 const fewFilesText =
   'This process reached its limit of open files. Raise the limit: ' +
   '`ulimit -n 65536` in the shell, `LimitNOFILE=65536` in the systemd unit.'
 
-/** Explains an error of the system or SQLite by the state folder; other errors stay as they are. */
-export function stateFailure(stateFolder: string, cause: unknown): unknown {
+/**
+ * Explains an error of the system or SQLite by a file of the state folder; other errors stay as
+ * they are.
+ */
+export function stateFailure(
+  stateFolder: string,
+  cause: unknown,
+  file: FileName = 'control.db',
+): unknown {
   const found = cause instanceof ServiceError ? cause.cause : cause
   const code: unknown = found instanceof Error && 'code' in found ? found.code : undefined
   if (typeof code !== 'string' || !/^(E[A-Z]+|SQLITE_\w+)$/.test(code)) return cause
   if (/^(EMFILE|ENFILE)$/.test(code)) return new Error(fewFilesText, { cause })
   const folder = resolve(stateFolder)
   const why = (found as Error).message
-  const text = `${textOf(folder, code, why, found)} Name another folder with --state or DAS_STATE.`
+  const what = textOf(join(folder, file), code, why, found)
+  const text = `${what} Name another folder with --state or DAS_STATE.`
   return new Error(text, { cause })
 }
 
-function textOf(folder: string, code: string, why: string, found: unknown): string {
-  const what = `The state folder ${folder} can't be used:`
+function textOf(path: string, code: string, why: string, found: unknown): string {
+  const what = `The state folder ${dirname(path)} can't be used:`
   if (isDamage(found)) {
-    return `${what} ${why}. ${restoreAdvice(join(folder, 'control.db'), true)}`
+    const advice = basename(path) === 'server.db' ? remakeAdvice : restoreAdvice(path, true)
+    return `${what} ${why}. ${advice}`
   }
   const rule = rules.find(({ codes }) => codes.test(code))
   return rule ? `${what} ${rule.text} (${why}).` : `${what} ${why}.`

@@ -10,6 +10,13 @@ export type AuditAction =
   | 'token.issued'
   | 'token.reissued'
   | 'token.revoked'
+  | 'order.placed'
+  | 'order.confirmed'
+  | 'order.declined'
+  | 'order.expired'
+  | 'payment.received'
+  | 'connection.made'
+  | 'connection.ended'
   | 'letter.sent'
   | 'letter.failed'
   | 'letter.dropped'
@@ -65,44 +72,60 @@ export interface AuditEntry {
  *
  * @throws service_unavailable when the trail can't be written
  */
-export function recordAction(
+export async function recordAction(
   store: ControlStore,
   { action, subject, details = {}, now }: AuditedAction,
-): void {
-  store.write(() =>
-    store.run(
-      `INSERT INTO audit (recorded_at, actor, action, subject, details)
-       VALUES (@now, @actor, @action, @subject, @details)`,
-      {
-        now,
-        actor: store.actor,
-        action,
-        subject: withoutTokens(subject),
-        details: withoutTokens(JSON.stringify(details)),
-      },
-    ),
+): Promise<void> {
+  await store.run(
+    `INSERT INTO audit (recorded_at, actor, action, subject, details)
+     VALUES (@now, @actor, @action, @subject, @details)`,
+    {
+      now,
+      actor: store.actor,
+      action,
+      subject: withoutTokens(subject),
+      details: withoutTokens(JSON.stringify(details)),
+    },
   )
+}
+
+/** When the newest action was recorded, in ms since the epoch; null before the first one. */
+export async function newestActionAt(store: ControlStore): Promise<number | null> {
+  const [row] = await store.all<{ newest: number | null }>(
+    'SELECT max(recorded_at) AS newest FROM audit',
+  )
+  return row?.newest ?? null
 }
 
 /**
  * Recorded actions, oldest first: those from `since` on (ms since the epoch), and those that were
  * done to `subject` or name it in their details.
  */
-export function listActions(
+export async function listActions(
   store: ControlStore,
   {
     since = null,
     subject = null,
   }: { readonly since?: number | null; readonly subject?: string | null },
-): AuditEntry[] {
-  const rows = store.all<Omit<AuditEntry, 'details'> & { readonly details: string }>(
+): Promise<AuditEntry[]> {
+  const rows = await store.all<Omit<AuditEntry, 'details'> & { readonly details: string }>(
     `SELECT id, recorded_at AS recordedAt, actor, action, subject, details FROM audit
-     WHERE (@since IS NULL OR recorded_at >= @since)
-       AND (@subject IS NULL OR subject = @subject
-         OR EXISTS (SELECT 1 FROM json_tree(details) WHERE atom = @subject))
+     WHERE (CAST(@since AS BIGINT) IS NULL OR recorded_at >= @since)
+       AND (CAST(@subject AS TEXT) IS NULL OR subject = @subject
+         OR replace(details, @quoted, '') <> details)
      ORDER BY id`,
-    { since, subject },
+    { since, subject, quoted: JSON.stringify(subject) },
   )
-  // This file wrote the text, and SQLite checked that it is JSON.
-  return rows.map((row) => ({ ...row, details: JSON.parse(row.details) as AuditDetails }))
+  return (
+    rows
+      // This file wrote the text, and the database checked that it is JSON.
+      .map((row) => ({ ...row, details: JSON.parse(row.details) as AuditDetails }))
+      .filter((row) => subject === null || row.subject === subject || names(row.details, subject))
+  )
+}
+
+/** Whether a text is one of the values, at any depth. */
+function names(detail: Detail | AuditDetails, text: string): boolean {
+  if (typeof detail !== 'object' || detail === null) return detail === text
+  return Object.values(detail).some((each: Detail) => names(each, text))
 }

@@ -4,13 +4,16 @@ import { promisify } from 'node:util'
 import { ServiceError } from '../errors.js'
 import { unavailable } from './store/failures.js'
 import { syncPath } from './store/private-file.js'
-import { ControlStore } from './store/store.js'
-import type { WriteWatch } from './store/store.js'
+import { SqliteStore } from './store/sqlite-store.js'
+import type { Turns } from './store/turns.js'
+import type { WriteWatch } from './store/sqlite-file.js'
 import { chargeAll } from './usage.js'
 import type { Charge, ChargeResult } from './usage.js'
 
 export interface ChargeStoreOptions {
-  /** How long a charge blocks the event loop for another process's lock. */
+  /** Those of this process's other connection to the same file. */
+  readonly turns?: Turns
+  /** How long a charge waits for another process's lock. */
   readonly busyTimeoutMs: number
   /** How long charges wait for the disk; then they fail. */
   readonly syncTimeoutMs?: number
@@ -32,7 +35,7 @@ const syncTimeoutMsDefault = 5000
  * durability of `synchronous=FULL`.
  */
 export class ChargeStore {
-  readonly #store: ControlStore
+  readonly #store: SqliteStore
   readonly #path: string
   readonly #sync: (file: number) => Promise<void>
   readonly #syncTimeoutMs: number
@@ -44,7 +47,7 @@ export class ChargeStore {
   #next: Promise<void> | undefined
   #isSuspect = false
 
-  private constructor(store: ControlStore, path: string, options: ChargeStoreOptions) {
+  private constructor(store: SqliteStore, path: string, options: ChargeStoreOptions) {
     this.#store = store
     this.#path = path
     this.#sync = options.sync ?? promisify(fdatasync)
@@ -54,8 +57,9 @@ export class ChargeStore {
 
   /** @throws Error, for the operator, when the database can't be opened */
   static open(path: string, options: ChargeStoreOptions): ChargeStore {
-    const store = ControlStore.open(path, { syncs: 'later' })
-    store.setBusyTimeout(options.busyTimeoutMs)
+    const { turns } = options
+    const store = SqliteStore.open(path, { syncs: 'later', ...(turns && { turns }) })
+    store.file.setBusyTimeout(options.busyTimeoutMs)
     return new ChargeStore(store, path, options)
   }
 
@@ -73,11 +77,11 @@ export class ChargeStore {
    * Commits a batch. Its rows may be sent once `synced` has resolved.
    * @throws service_unavailable; then nothing is charged
    */
-  chargeAll(charges: readonly Charge[]): ChargeResult[] {
-    this.#store.refuseBlocked()
-    return this.#watched(() => {
-      this.repairLog()
-      return chargeAll(this.#store, charges)
+  async chargeAll(charges: readonly Charge[]): Promise<ChargeResult[]> {
+    this.#store.file.refuseBlocked()
+    return await this.#watched(async () => {
+      await this.repairLog()
+      return await chargeAll(this.#store, charges)
     })
   }
 
@@ -94,19 +98,22 @@ export class ChargeStore {
    * After a failed sync: moves the log into the database, durably, and starts an empty log.
    * @throws service_unavailable when that fails
    */
-  repairLog(): void {
-    if (this.#isSuspect) this.#store.checkpoint()
-    this.#isSuspect = false
+  async repairLog(): Promise<void> {
+    if (!this.#isSuspect) return
+    await this.#store.alone(() => {
+      this.#store.file.checkpoint()
+      this.#isSuspect = false
+    })
   }
 
-  /** See `ControlStore.watchDamage`. */
+  /** See `SqliteFile.watchDamage`. */
   watchDamage(report: (cause: unknown) => void): void {
-    this.#store.watchDamage(report)
+    this.#store.file.watchDamage(report)
   }
 
   /** Refuses every charge with service_unavailable until `reopen`. */
   block(): void {
-    this.#store.block()
+    this.#store.file.block()
   }
 
   /**
@@ -114,7 +121,7 @@ export class ChargeStore {
    * @throws Error, for the operator, when it can't be opened; then nothing has changed
    */
   reopen(): void {
-    this.#store.reopen()
+    this.#store.file.reopen()
     const log = this.#log
     this.#log = undefined
     this.#isSuspect = false
@@ -125,10 +132,10 @@ export class ChargeStore {
   }
 
   /** Call it when no caller waits for `synced`. */
-  close(): void {
+  async close(): Promise<void> {
     if (this.#log !== undefined) closeSync(this.#log)
     this.#log = undefined
-    this.#store.close()
+    await this.#store.close()
   }
 
   async #syncAfter(running: Promise<void> | undefined): Promise<void> {
@@ -137,7 +144,7 @@ export class ChargeStore {
     this.#running = this.#next
     this.#next = undefined
     // The repair makes later commits durable, too.
-    if (this.#isSuspect) this.#watched(() => this.repairLog())
+    if (this.#isSuspect) await this.#watched(() => this.repairLog())
     else await this.#syncLog()
     this.#watch(undefined)
   }
@@ -151,9 +158,9 @@ export class ChargeStore {
     } catch (cause) {
       this.#onSync?.(performance.now() - start, false)
       this.#isSuspect = true
-      this.#watched(() => {
-        throw unavailable(cause)
-      })
+      const failure = unavailable(cause)
+      this.#watch(failure)
+      throw failure
     }
   }
 
@@ -171,9 +178,9 @@ export class ChargeStore {
     })
   }
 
-  #watched<T>(work: () => T): T {
+  async #watched<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return work()
+      return await work()
     } catch (cause) {
       if (cause instanceof ServiceError) this.#watch(cause)
       throw cause

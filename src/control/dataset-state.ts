@@ -41,58 +41,57 @@ export interface RegistryState {
 /**
  * Saves the states that changed, all or nothing, and removes those of datasets that are not in
  * `names`, because they left the registry. The audit trail gets what differs from the last saved
- * states, also if an earlier server saved them.
+ * states, also if an earlier server saved them; returns that.
  */
-export function saveDatasetStates(
+export async function saveDatasetStates(
   store: ControlStore,
   names: readonly string[],
   changed: readonly DatasetState[],
   registry: RegistryState,
-): void {
-  store.write(() => {
-    const before = new Map(listDatasetStates(store).map((state) => [state.dataset, state]))
-    const wasRefused = readRegistryState(store)?.reason ?? null
-    store.run(
-      'DELETE FROM dataset_state WHERE dataset NOT IN (SELECT value FROM json_each(@names))',
-      {
-        names: JSON.stringify(names),
-      },
-    )
-    for (const state of changed) {
-      store.run(
-        `INSERT OR REPLACE INTO dataset_state (dataset, version, status, reason, rows, files,
-           stored, packing, disk_bytes, earlier, updated_at)
-         VALUES (@dataset, @version, @status, @reason, @rows, @files, @stored, @packing,
-           @diskBytes, @earlier, @updatedAt)`,
-        { ...state },
-      )
-    }
-    store.run(
-      `INSERT OR REPLACE INTO registry_state (id, reason, updated_at)
-       VALUES (1, @reason, @updatedAt)`,
-      { ...registry },
-    )
+): Promise<readonly AuditedAction[]> {
+  return await store.write(async (tx) => {
+    const before = new Map((await listDatasetStates(tx)).map((state) => [state.dataset, state]))
+    const wasRefused = (await readRegistryState(tx))?.reason ?? null
     const kept = new Set(names)
-    const now = registry.updatedAt
-    for (const dataset of before.keys()) {
-      if (!kept.has(dataset)) {
-        recordAction(store, { action: 'dataset.removed', subject: dataset, now })
-      }
+    const removed = [...before.keys()].filter((dataset) => !kept.has(dataset))
+    for (const dataset of removed) {
+      await tx.run('DELETE FROM dataset_state WHERE dataset = @dataset', { dataset })
     }
-    for (const state of changed) {
-      for (const action of transitions(before.get(state.dataset), state)) {
-        recordAction(store, action)
-      }
-    }
-    const { reason } = registry
-    if (reason === null || reason === wasRefused) return
-    recordAction(store, {
-      action: 'registry.refused',
-      subject: 'registry.yaml',
-      details: { reason },
-      now,
-    })
+    for (const state of changed) await saveState(tx, state)
+    const { reason, updatedAt: now } = registry
+    await tx.run(
+      `INSERT INTO registry_state (id, reason, updated_at) VALUES (1, @reason, @now)
+       ON CONFLICT (id) DO UPDATE SET reason = excluded.reason, updated_at = excluded.updated_at`,
+      { reason, now },
+    )
+    const refused = reason === null || reason === wasRefused ? [] : [reason]
+    const actions: readonly AuditedAction[] = [
+      ...removed.map((subject) => ({ action: 'dataset.removed', subject, now }) as const),
+      ...changed.flatMap((state) => transitions(before.get(state.dataset), state)),
+      ...refused.map((found) => refusalOf(found, now)),
+    ]
+    for (const action of actions) await recordAction(tx, action)
+    return actions
   })
+}
+
+async function saveState(store: ControlStore, state: DatasetState): Promise<void> {
+  await store.run(
+    `INSERT INTO dataset_state (dataset, version, status, reason, rows, files,
+       stored, packing, disk_bytes, earlier, updated_at)
+     VALUES (@dataset, @version, @status, @reason, @rows, @files, @stored, @packing,
+       @diskBytes, @earlier, @updatedAt)
+     ON CONFLICT (dataset) DO UPDATE SET version = excluded.version,
+       status = excluded.status, reason = excluded.reason, rows = excluded.rows,
+       files = excluded.files, stored = excluded.stored, packing = excluded.packing,
+       disk_bytes = excluded.disk_bytes, earlier = excluded.earlier,
+       updated_at = excluded.updated_at`,
+    { ...state },
+  )
+}
+
+function refusalOf(reason: string, now: number): AuditedAction {
+  return { action: 'registry.refused', subject: 'registry.yaml', details: { reason }, now }
 }
 
 /** What happened to a dataset since its last saved state. */
@@ -117,7 +116,7 @@ const troubles = {
 } as const
 
 /** The states that the server saved last, by dataset name; empty before its first start. */
-export function listDatasetStates(store: ControlStore): DatasetState[] {
+export function listDatasetStates(store: ControlStore): Promise<DatasetState[]> {
   return store.all<DatasetState>(
     `SELECT dataset, version, status, reason, rows, files, stored, packing,
        disk_bytes AS diskBytes, earlier, updated_at AS updatedAt
@@ -126,6 +125,8 @@ export function listDatasetStates(store: ControlStore): DatasetState[] {
 }
 
 /** The registry state that the server saved last; undefined before its first start. */
-export function readRegistryState(store: ControlStore): RegistryState | undefined {
-  return store.all<RegistryState>('SELECT reason, updated_at AS updatedAt FROM registry_state')[0]
+export async function readRegistryState(store: ControlStore): Promise<RegistryState | undefined> {
+  return (
+    await store.all<RegistryState>('SELECT reason, updated_at AS updatedAt FROM registry_state')
+  )[0]
 }

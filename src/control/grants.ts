@@ -32,13 +32,13 @@ export function checkGrants(grants: readonly Grant[]): void {
 }
 
 /** Stores checked grants of a subscription without grants, in the caller's transaction. */
-export function insertGrants(
+export async function insertGrants(
   store: ControlStore,
   subscriptionId: string,
   grants: readonly Grant[],
-): void {
+): Promise<void> {
   for (const { dataset, plan } of grants) {
-    store.run(
+    await store.run(
       `INSERT INTO grants (subscription_id, dataset, plan)
        VALUES (@subscriptionId, @dataset, @plan)`,
       { subscriptionId, dataset, plan },
@@ -61,7 +61,7 @@ export function grantTexts(grants: readonly Grant[]): readonly string[] {
 }
 
 /** The grants of all subscriptions that are live now. */
-export function liveGrants(store: ControlStore, now: number): readonly Grant[] {
+export function liveGrants(store: ControlStore, now: number): Promise<readonly Grant[]> {
   return store.all<Grant>(
     `SELECT dataset, plan FROM grants JOIN subscriptions ON id = subscription_id
      WHERE cancelled_at IS NULL AND expires_at > @now`,

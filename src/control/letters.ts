@@ -1,23 +1,48 @@
 import { recordAction } from './audit.js'
 import type { ControlStore } from './store/store.js'
 
-export type LetterKind = 'new-token' | 'reissued-token' | 'reminder'
+/** Letters to subscribers, to buyers, and to the owner (`new-order`). */
+export type LetterKind = QueuedLetter['kind'] | 'reminder'
 
 /** `dropped`: the letter is no longer true. `failed`: it was given up. */
 export type LetterState = 'waiting' | 'sent' | 'failed' | 'dropped'
 
-/**
- * The facts of a letter to a subscriber; its text is written when it is sent. Times in ms since the
- * epoch, UTC.
- */
+/** The facts of a letter that is to be sent. */
+export type QueuedLetter =
+  | {
+      readonly kind: 'new-token' | 'reissued-token'
+      readonly subscriptionId: string
+      readonly tokenId: string
+      readonly sealedSecret: Uint8Array
+      /** The order that the token was bought with. */
+      readonly orderId?: string
+    }
+  | { readonly kind: 'code'; readonly codeId: string; readonly sealedSecret: Uint8Array }
+  | {
+      readonly kind: 'order-received' | 'order-declined' | 'new-order'
+      readonly orderId: string
+    }
+  | { readonly kind: 'order-confirmed'; readonly orderId: string; readonly subscriptionId: string }
+  | {
+      readonly kind: 'connection-made'
+      readonly subscriptionId: string
+      readonly connectionId: string
+    }
+
+/** The facts of a letter; its text is written when it is sent. Times in ms since the epoch, UTC. */
 export interface Letter {
   readonly letterId: number
-  readonly subscriptionId: string
   readonly kind: LetterKind
+  /** What the letter is about: at least one of these three is set. */
+  readonly subscriptionId: string | null
+  readonly orderId: string | null
+  readonly codeId: string | null
+  /** Only in a letter about a connection, until the connection is removed. */
+  readonly connectionId: string | null
   /** Only in a letter with a token. */
   readonly tokenId: string | null
-  /** The encrypted token; null once the letter is done. The key is in a file of its own. */
-  readonly sealedToken: Buffer | null
+  /** The encrypted token or code; null once the letter is done. The key is in a file of its own. */
+  readonly sealedSecret: Buffer | null
   /** Only in a reminder: the end of the subscription. */
   readonly expiresAt: number | null
   readonly state: LetterState
@@ -44,37 +69,39 @@ export interface TakeOptions {
   readonly letterId?: number
 }
 
-const columns = `id AS letterId, subscription_id AS subscriptionId, kind, token_id AS tokenId,
-  sealed_token AS sealedToken, expires_at AS expiresAt, state, created_at AS createdAt, attempts,
+const columns = `id AS letterId, kind, subscription_id AS subscriptionId, order_id AS orderId,
+  code_id AS codeId, connection_id AS connectionId, token_id AS tokenId,
+  sealed_secret AS sealedSecret, expires_at AS expiresAt, state, created_at AS createdAt, attempts,
   next_attempt_at AS nextAttemptAt, last_error AS lastError, done_at AS doneAt`
 
 /** How many letters wait, and since when the oldest does; null = none. */
-export function waitingLetters(store: ControlStore): {
+export async function waitingLetters(store: ControlStore): Promise<{
   readonly count: number
   readonly oldestAt: number | null
-} {
-  const [found] = store.all<{ count: number; oldestAt: number | null }>(
+}> {
+  const [found] = await store.all<{ count: number; oldestAt: number | null }>(
     "SELECT count(*) AS count, min(created_at) AS oldestAt FROM letters WHERE state = 'waiting'",
   )
   return found ?? { count: 0, oldestAt: null }
 }
 
-/** Queues a letter with a token, due at once; returns its id. */
-export function queueTokenLetter(
+/** Queues a letter, due at once; returns its id. */
+export async function queueLetter(
   store: ControlStore,
-  letter: Pick<Letter, 'subscriptionId'> & {
-    readonly kind: 'new-token' | 'reissued-token'
-    readonly tokenId: string
-    readonly sealedToken: Uint8Array
-    readonly now: number
-  },
-): number {
-  const [made] = store.all<{ letterId: number }>(
-    `INSERT INTO letters
-       (subscription_id, kind, token_id, sealed_token, state, created_at, next_attempt_at)
-     VALUES (@subscriptionId, @kind, @tokenId, @sealedToken, 'waiting', @now, @now)
+  letter: QueuedLetter,
+  now: number,
+): Promise<number> {
+  const none = {
+    ...{ subscriptionId: null, orderId: null, codeId: null },
+    ...{ connectionId: null, tokenId: null, sealedSecret: null },
+  }
+  const [made] = await store.all<{ letterId: number }>(
+    `INSERT INTO letters (kind, subscription_id, order_id, code_id, connection_id, token_id,
+       sealed_secret, state, created_at, next_attempt_at)
+     VALUES (@kind, @subscriptionId, @orderId, @codeId, @connectionId, @tokenId,
+       @sealedSecret, 'waiting', @now, @now)
      RETURNING id AS letterId`,
-    { ...letter },
+    { ...none, ...letter, now },
   )
   if (made) return made.letterId
   throw new Error('a letter was not queued')
@@ -87,14 +114,14 @@ export function queueTokenLetter(
 export function queueReminders(
   store: ControlStore,
   { now, aheadMs }: { readonly now: number; readonly aheadMs: number },
-): number {
-  return store.write(() =>
-    store.run(
+): Promise<number> {
+  return store.write((tx) =>
+    tx.run(
       `INSERT INTO letters (subscription_id, kind, expires_at, state, created_at, next_attempt_at)
      SELECT id, 'reminder', expires_at, 'waiting', @now, @now FROM subscriptions
-     WHERE cancelled_at IS NULL AND expires_at > @now AND expires_at <= @now + @aheadMs
+     WHERE cancelled_at IS NULL AND expires_at > @now AND expires_at <= @until
      ON CONFLICT DO NOTHING`,
-      { now, aheadMs },
+      { now, until: now + aheadMs },
     ),
   )
 }
@@ -103,20 +130,29 @@ export function queueReminders(
  * Takes the waiting letter that has been due longest, and holds it; `undefined` if none waits.
  * A letter that a process took before it died is free when its hold is over.
  */
-export function takeLetter(
+export async function takeLetter(
   store: ControlStore,
   { now, holdMs, waitMaxMs, isEarly = false, letterId }: TakeOptions,
-): Letter | undefined {
-  const [letter] = store.all<Letter>(
-    `UPDATE letters SET attempts = attempts + 1, held_until = @now + @holdMs
-     WHERE id = (
-       SELECT id FROM letters
-       WHERE state = 'waiting' AND (@letterId IS NULL OR id = @letterId)
-         AND (held_until IS NULL OR held_until <= @now OR held_until > @now + 2 * @holdMs)
-         AND (@isEarly OR next_attempt_at <= @now OR next_attempt_at > @now + @waitMaxMs)
-       ORDER BY next_attempt_at, id LIMIT 1)
-     RETURNING ${columns}`,
-    { now, holdMs, waitMaxMs, isEarly: Number(isEarly), letterId: letterId ?? null },
+): Promise<Letter | undefined> {
+  const [letter] = await store.write((tx) =>
+    tx.all<Letter>(
+      `UPDATE letters SET attempts = attempts + 1, held_until = @heldUntil
+       WHERE id = (
+         SELECT id FROM letters
+         WHERE state = 'waiting' AND (CAST(@letterId AS BIGINT) IS NULL OR id = @letterId)
+           AND (held_until IS NULL OR held_until <= @now OR held_until > @heldMax)
+           AND (next_attempt_at <= @dueBy OR next_attempt_at > @waitMax)
+         ORDER BY next_attempt_at, id LIMIT 1)
+       RETURNING ${columns}`,
+      {
+        now,
+        heldUntil: now + holdMs,
+        heldMax: now + 2 * holdMs,
+        dueBy: isEarly ? Number.MAX_SAFE_INTEGER : now,
+        waitMax: now + waitMaxMs,
+        letterId: letterId ?? null,
+      },
+    ),
   )
   return letter
 }
@@ -131,17 +167,17 @@ export type LetterEnd =
  * Saves how an attempt ended, and releases the letter. A done letter keeps no token and stays done:
  * an attempt that outlived its hold changes nothing if another process has taken the letter.
  */
-export function endAttempt(
+export async function endAttempt(
   store: ControlStore,
-  letter: Pick<Letter, 'letterId' | 'attempts' | 'kind' | 'subscriptionId'>,
+  letter: LetterFacts & Pick<Letter, 'attempts'>,
   end: LetterEnd,
-): void {
-  const { letterId, attempts, kind, subscriptionId: subscription } = letter
-  store.write(() => {
-    const changed = store.run(
+): Promise<void> {
+  const { letterId, attempts, codeId } = letter
+  await store.write(async (tx) => {
+    const changed = await tx.run(
       `UPDATE letters SET state = @state, held_until = NULL, last_error = @reason,
        next_attempt_at = coalesce(@nextAttemptAt, next_attempt_at), done_at = @doneAt,
-       sealed_token = CASE WHEN @state = 'waiting' THEN sealed_token END
+       sealed_secret = CASE WHEN CAST(@state AS TEXT) = 'waiting' THEN sealed_secret END
      WHERE id = @letterId AND attempts = @attempts AND state = 'waiting'`,
       {
         letterId,
@@ -152,21 +188,40 @@ export function endAttempt(
         doneAt: end.state === 'waiting' ? null : end.now,
       },
     )
-    if (changed === 0 || end.state === 'waiting') return
-    recordAction(store, {
+    // Codes leave no trace: anyone can ask for one.
+    if (changed === 0 || end.state === 'waiting' || codeId !== null) return
+    await recordAction(tx, {
       action: `letter.${end.state}`,
       subject: `letter ${letterId}`,
-      details: { kind, subscription, ...(end.state !== 'sent' && { reason: end.reason }) },
+      details: { ...letterFacts(letter), ...(end.state !== 'sent' && { reason: end.reason }) },
       now: end.now,
     })
   })
 }
 
+export type LetterFacts = Pick<
+  Letter,
+  'letterId' | 'kind' | 'subscriptionId' | 'orderId' | 'codeId'
+>
+
+/** What log and audit trail say of a letter. */
+export function letterFacts({ kind, subscriptionId, orderId }: LetterFacts) {
+  return {
+    kind,
+    ...(subscriptionId !== null && { subscription: subscriptionId }),
+    ...(orderId !== null && { order: orderId }),
+  }
+}
+
 /** Letters in these states, oldest first. */
-export function listLetters(store: ControlStore, states: readonly LetterState[]): Letter[] {
+export function listLetters(
+  store: ControlStore,
+  states: readonly LetterState[],
+): Promise<Letter[]> {
+  const [first = '', second = first, third = first, fourth = first] = states
   return store.all<Letter>(
     `SELECT ${columns} FROM letters
-     WHERE state IN (SELECT value FROM json_each(@states)) ORDER BY id`,
-    { states: JSON.stringify(states) },
+     WHERE state IN (@first, @second, @third, @fourth) ORDER BY id`,
+    { first, second, third, fourth },
   )
 }

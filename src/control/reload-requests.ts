@@ -11,29 +11,32 @@ export interface ReloadRequest {
 const keptMax = 100
 
 /** Stores a request and returns its id, for `reloadProgress`. */
-export function requestReload(store: ControlStore, force: boolean, now: number): number {
-  return store.write(() => {
-    store.run('DELETE FROM reloads WHERE id <= (SELECT max(id) FROM reloads) - @keptMax', {
+export function requestReload(store: ControlStore, force: boolean, now: number): Promise<number> {
+  return store.write(async (tx) => {
+    await tx.run('DELETE FROM reloads WHERE id <= (SELECT max(id) FROM reloads) - @keptMax', {
       keptMax,
     })
-    const [row] = store.all<{ id: number }>(
+    const [row] = await tx.all<{ id: number }>(
       'INSERT INTO reloads (force, requested_at) VALUES (@force, @now) RETURNING id',
       { force: force ? 1 : 0, now },
     )
     if (!row) throw new RangeError('an insert returned no row')
     const subject = `reload ${row.id}`
-    recordAction(store, { action: 'reload.requested', subject, details: { force }, now })
+    await recordAction(tx, { action: 'reload.requested', subject, details: { force }, now })
     return row.id
   })
 }
 
 /** Takes the oldest waiting request; `undefined` if none waits. */
-export function takeReload(store: ControlStore, now: number): ReloadRequest | undefined {
+export async function takeReload(
+  store: ControlStore,
+  now: number,
+): Promise<ReloadRequest | undefined> {
   const waiting = 'SELECT id FROM reloads WHERE taken_at IS NULL ORDER BY id LIMIT 1'
   // Reading first takes no lock; there is nearly never a request.
-  if (store.all(waiting).length === 0) return undefined
-  const [taken] = store.write(() =>
-    store.all<{ id: number; force: number }>(
+  if ((await store.all(waiting)).length === 0) return undefined
+  const [taken] = await store.write((tx) =>
+    tx.all<{ id: number; force: number }>(
       `UPDATE reloads SET taken_at = @now WHERE id = (${waiting}) RETURNING id, force`,
       { now },
     ),
@@ -42,23 +45,28 @@ export function takeReload(store: ControlStore, now: number): ReloadRequest | un
 }
 
 /** Marks a request as done; the dataset states hold the result. */
-export function finishReload(store: ControlStore, id: number, now: number): void {
-  store.write(() => store.run('UPDATE reloads SET finished_at = @now WHERE id = @id', { id, now }))
+export async function finishReload(store: ControlStore, id: number, now: number): Promise<void> {
+  await store.write((tx) =>
+    tx.run('UPDATE reloads SET finished_at = @now WHERE id = @id', { id, now }),
+  )
 }
 
 /** Deletes a request that no server has taken. True when it was deleted. */
-export function withdrawReload(store: ControlStore, id: number, now: number): boolean {
-  return store.write(() => {
-    const deleted = store.run('DELETE FROM reloads WHERE id = @id AND taken_at IS NULL', { id })
+export function withdrawReload(store: ControlStore, id: number, now: number): Promise<boolean> {
+  return store.write(async (tx) => {
+    const deleted = await tx.run('DELETE FROM reloads WHERE id = @id AND taken_at IS NULL', { id })
     if (deleted === 0) return false
-    recordAction(store, { action: 'reload.withdrawn', subject: `reload ${id}`, now })
+    await recordAction(tx, { action: 'reload.withdrawn', subject: `reload ${id}`, now })
     return true
   })
 }
 
 /** The state of a request. */
-export function reloadProgress(store: ControlStore, id: number): 'waiting' | 'taken' | 'finished' {
-  const [row] = store.all<{ taken_at: number | null; finished_at: number | null }>(
+export async function reloadProgress(
+  store: ControlStore,
+  id: number,
+): Promise<'waiting' | 'taken' | 'finished'> {
+  const [row] = await store.all<{ taken_at: number | null; finished_at: number | null }>(
     'SELECT taken_at, finished_at FROM reloads WHERE id = @id',
     { id },
   )

@@ -1,6 +1,6 @@
 import type { ChargeStore } from './charge-store.js'
 import { checkStoreFile, fileIdentity, fileState } from './store/store-file.js'
-import type { ControlStore } from './store/store.js'
+import type { SqliteFile } from './store/sqlite-file.js'
 
 const checkEveryMs = 1000
 
@@ -17,7 +17,7 @@ export type StoreEvent =
 
 interface StoreWatchParts {
   readonly path: string
-  readonly control: ControlStore
+  readonly control: SqliteFile
   readonly charges: ChargeStore
   /** Receives each event once. */
   readonly report: (event: StoreEvent) => void

@@ -5,7 +5,7 @@ import { recordAction } from './audit.js'
 import type { AuditDetails } from './audit.js'
 import { checkGrants, grantTexts, insertGrants } from './grants.js'
 import type { Grant } from './grants.js'
-import { recordOrder } from './orders.js'
+import { recordAgreement } from './agreements.js'
 import type { ControlStore } from './store/store.js'
 import {
   addMonths,
@@ -39,14 +39,14 @@ export interface ExtendedSubscription extends Subscription {
  *
  * @throws not_found; bad_request for a cancelled subscription, or more than 120 months ahead.
  */
-export function extendSubscription(
+export async function extendSubscription(
   store: ControlStore,
   subscriptionId: string,
   { months, priceRub: priceOf, now }: Extension,
-): ExtendedSubscription {
+): Promise<ExtendedSubscription> {
   checkMonths(months)
-  return store.write(() => {
-    const before = uncancelled(store, subscriptionId)
+  return await store.write(async (tx) => {
+    const before = await uncancelled(tx, subscriptionId)
     const orderedAt = now()
     const isLive = before.expiresAt > orderedAt
     const start = isLive ? before.expiresAt : orderedAt
@@ -55,20 +55,20 @@ export function extendSubscription(
     if (expiresAt > addMonths(orderedAt, monthsAheadMax)) {
       throw badRequest(`A subscription ends at most ${monthsAheadMax} months ahead.`)
     }
-    store.run(
+    await tx.run(
       `UPDATE subscriptions SET expires_at = @expiresAt, anchor_day = @anchorDay
        WHERE id = @subscriptionId`,
       { subscriptionId, expiresAt, anchorDay },
     )
     const priceRub = priceOf(before.grants)
-    recordOrder(store, subscriptionId, { kind: 'extend', orderedAt, months, priceRub })
-    recordAction(store, {
+    await recordAgreement(tx, subscriptionId, { kind: 'extend', orderedAt, months, priceRub })
+    await recordAction(tx, {
       action: 'subscription.extended',
       subject: subscriptionId,
       details: { months, price_rub: priceRub, expires_at: isoTime(expiresAt) },
       now: orderedAt,
     })
-    return { ...showSubscription(store, subscriptionId), priceRub }
+    return { ...(await showSubscription(tx, subscriptionId)), priceRub }
   })
 }
 
@@ -83,6 +83,8 @@ export interface SubscriptionChange {
   readonly email?: string
   /** The language of letters; left out = unchanged. */
   readonly language?: Language
+  /** What the change costs, in whole roubles; left out = not agreed. */
+  readonly priceRub?: number
   readonly now: () => number
 }
 
@@ -92,31 +94,32 @@ export interface SubscriptionChange {
  *
  * @throws not_found; bad_request for a cancelled subscription, or an invalid change.
  */
-export function changeSubscription(
+export async function changeSubscription(
   store: ControlStore,
   subscriptionId: string,
   change: SubscriptionChange,
-): Subscription {
+): Promise<Subscription> {
   if (change.globalRows !== undefined) checkGlobalRows(change.globalRows)
   if (change.email !== undefined) checkEmail(change.email)
-  return store.write(() => {
-    const before = uncancelled(store, subscriptionId)
+  return await store.write(async (tx) => {
+    const before = await uncancelled(tx, subscriptionId)
     const orderedAt = change.now()
     const grants = changedGrants(before, change)
     const { globalRows = before.globalRows, email = before.email } = change
     const { language = before.language } = change
-    ensureSubscriber(store, email, orderedAt)
-    store.run(
+    await ensureSubscriber(tx, email, orderedAt)
+    await tx.run(
       `UPDATE subscriptions SET global_rows = @globalRows, language = @language,
          subscriber_id = (SELECT id FROM subscribers WHERE email = @email)
        WHERE id = @subscriptionId`,
       { subscriptionId, globalRows, language, email },
     )
-    store.run('DELETE FROM grants WHERE subscription_id = @subscriptionId', { subscriptionId })
-    insertGrants(store, subscriptionId, grants)
-    recordOrder(store, subscriptionId, { kind: 'change', orderedAt })
-    const after = showSubscription(store, subscriptionId)
-    recordAction(store, {
+    await tx.run('DELETE FROM grants WHERE subscription_id = @subscriptionId', { subscriptionId })
+    await insertGrants(tx, subscriptionId, grants)
+    const { priceRub = null } = change
+    await recordAgreement(tx, subscriptionId, { kind: 'change', orderedAt, priceRub })
+    const after = await showSubscription(tx, subscriptionId)
+    await recordAction(tx, {
       action: 'subscription.changed',
       subject: subscriptionId,
       details: differences(before, after),
@@ -136,27 +139,30 @@ export function cancelSubscription(
   store: ControlStore,
   subscriptionId: string,
   now: () => number,
-): Subscription {
-  return store.write(() => {
-    const before = showSubscription(store, subscriptionId)
+): Promise<Subscription> {
+  return store.write(async (tx) => {
+    const before = await showSubscription(tx, subscriptionId)
     if (before.cancelledAt !== null) return before
     const cancelledAt = now()
-    store.run('UPDATE subscriptions SET cancelled_at = @cancelledAt WHERE id = @subscriptionId', {
-      subscriptionId,
-      cancelledAt,
-    })
-    recordOrder(store, subscriptionId, { kind: 'cancel', orderedAt: cancelledAt })
-    recordAction(store, {
+    await tx.run(
+      'UPDATE subscriptions SET cancelled_at = @cancelledAt WHERE id = @subscriptionId',
+      {
+        subscriptionId,
+        cancelledAt,
+      },
+    )
+    await recordAgreement(tx, subscriptionId, { kind: 'cancel', orderedAt: cancelledAt })
+    await recordAction(tx, {
       action: 'subscription.cancelled',
       subject: subscriptionId,
       now: cancelledAt,
     })
-    return showSubscription(store, subscriptionId)
+    return await showSubscription(tx, subscriptionId)
   })
 }
 
-function uncancelled(store: ControlStore, subscriptionId: string): Subscription {
-  const subscription = showSubscription(store, subscriptionId)
+async function uncancelled(store: ControlStore, subscriptionId: string): Promise<Subscription> {
+  const subscription = await showSubscription(store, subscriptionId)
   if (subscription.cancelledAt === null) return subscription
   throw badRequest(`Subscription '${subscriptionId}' is cancelled. Create a new one.`)
 }

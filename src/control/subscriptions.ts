@@ -4,19 +4,19 @@ import { isoTime } from '../text.js'
 import { recordAction } from './audit.js'
 import { checkGrants, grantsIn, grantTexts, insertGrants } from './grants.js'
 import type { Grant, GrantColumns } from './grants.js'
-import { recordOrder } from './orders.js'
+import { recordAgreement } from './agreements.js'
 import type { ControlStore } from './store/store.js'
 import { createSubscriptionId } from './tokens/ids.js'
 import { issueToken } from './tokens/tokens.js'
 
-const emailLengthMax = 254
-const monthsMax = 120
+export const emailLengthMax = 254
+export const monthsMax = 120
 
 /** One `@`; no space, control character or RFC 5322 special, so that it is one address. */
 export const emailPattern = /^[^\s\p{Cc}@,;:<>()[\]"\\]+@[^\s\p{Cc}@,;:<>()[\]"\\]+$/u
 
-/** An order of a new subscription. */
-export interface SubscriptionOrder {
+/** The sale of a new subscription. */
+export interface Sale {
   readonly email: string
   /** At least one; each dataset at most once. */
   readonly grants: readonly Grant[]
@@ -24,7 +24,7 @@ export interface SubscriptionOrder {
   readonly months: number
   /** Rows a month over all datasets; null = no cap. */
   readonly globalRows: number | null
-  /** The price of the whole order, in whole roubles. */
+  /** The price of the whole sale, in whole roubles. */
   readonly priceRub: number
   /** The language of letters. */
   readonly language: Language
@@ -65,16 +65,19 @@ type SubscriptionRow = Omit<Subscription, 'grants'> & GrantColumns
  *
  * @throws bad_request saying what to correct.
  */
-export function createSubscription(store: ControlStore, order: SubscriptionOrder): NewSubscription {
+export async function createSubscription(
+  store: ControlStore,
+  order: Sale,
+): Promise<NewSubscription> {
   checkOrder(order)
-  return store.write(() => {
+  return await store.write(async (tx) => {
     const createdAt = order.now()
     const subscriptionId = createSubscriptionId()
     const expiresAt = addMonths(createdAt, order.months)
-    insertSubscription(store, order, { subscriptionId, createdAt, expiresAt })
-    insertGrants(store, subscriptionId, order.grants)
-    recordOrder(store, subscriptionId, { ...order, kind: 'create', orderedAt: createdAt })
-    recordAction(store, {
+    await insertSubscription(tx, order, { subscriptionId, createdAt, expiresAt })
+    await insertGrants(tx, subscriptionId, order.grants)
+    await recordAgreement(tx, subscriptionId, { ...order, kind: 'create', orderedAt: createdAt })
+    await recordAction(tx, {
       action: 'subscription.created',
       subject: subscriptionId,
       details: {
@@ -87,13 +90,13 @@ export function createSubscription(store: ControlStore, order: SubscriptionOrder
       },
       now: createdAt,
     })
-    const issued = issueToken(store, subscriptionId, { now: () => createdAt })
+    const issued = await issueToken(tx, subscriptionId, { now: () => createdAt })
     return { subscriptionId, ...issued, expiresAt, grants: order.grants }
   })
 }
 
 /** Every subscription, also ended ones, oldest first. */
-export function listSubscriptions(store: ControlStore): Subscription[] {
+export function listSubscriptions(store: ControlStore): Promise<Subscription[]> {
   return readSubscriptions(store, null)
 }
 
@@ -102,8 +105,11 @@ export function listSubscriptions(store: ControlStore): Subscription[] {
  *
  * @throws not_found when the subscription does not exist.
  */
-export function showSubscription(store: ControlStore, subscriptionId: string): Subscription {
-  const [found] = readSubscriptions(store, subscriptionId)
+export async function showSubscription(
+  store: ControlStore,
+  subscriptionId: string,
+): Promise<Subscription> {
+  const [found] = await readSubscriptions(store, subscriptionId)
   if (found !== undefined) return found
   throw new ServiceError('not_found', `There is no subscription '${subscriptionId}'.`)
 }
@@ -133,8 +139,12 @@ export function checkEmail(email: string): void {
 }
 
 /** Stores a new subscriber in the caller's transaction; a known one stays unchanged. */
-export function ensureSubscriber(store: ControlStore, email: string, createdAt: number): void {
-  store.run(
+export async function ensureSubscriber(
+  store: ControlStore,
+  email: string,
+  createdAt: number,
+): Promise<void> {
+  await store.run(
     `INSERT INTO subscribers (email, created_at) VALUES (@email, @createdAt)
      ON CONFLICT (email) DO NOTHING`,
     { email, createdAt },
@@ -153,20 +163,20 @@ export function checkGlobalRows(globalRows: number | null): void {
   throw badRequest('Give the rows a month over all datasets as a whole number, 1 or more.')
 }
 
-function checkOrder({ email, grants, months, globalRows }: SubscriptionOrder): void {
+function checkOrder({ email, grants, months, globalRows }: Sale): void {
   checkEmail(email)
   checkMonths(months)
   checkGlobalRows(globalRows)
   checkGrants(grants)
 }
 
-function insertSubscription(
+async function insertSubscription(
   store: ControlStore,
-  { email, globalRows, language }: SubscriptionOrder,
+  { email, globalRows, language }: Sale,
   made: { subscriptionId: string; createdAt: number; expiresAt: number },
-): void {
-  ensureSubscriber(store, email, made.createdAt)
-  store.run(
+): Promise<void> {
+  await ensureSubscriber(store, email, made.createdAt)
+  await store.run(
     `INSERT INTO subscriptions
        (id, subscriber_id, created_at, expires_at, anchor_day, language, global_rows)
      SELECT @subscriptionId, id, @createdAt, @expiresAt, @anchorDay, @language, @globalRows
@@ -175,15 +185,18 @@ function insertSubscription(
   )
 }
 
-function readSubscriptions(store: ControlStore, subscriptionId: string | null): Subscription[] {
-  const rows = store.all<SubscriptionRow>(
+async function readSubscriptions(
+  store: ControlStore,
+  subscriptionId: string | null,
+): Promise<Subscription[]> {
+  const rows = await store.all<SubscriptionRow>(
     `SELECT s.id AS subscriptionId, p.email, s.created_at AS createdAt, s.expires_at AS expiresAt,
        s.cancelled_at AS cancelledAt, s.anchor_day AS anchorDay, s.language,
        s.global_rows AS globalRows, g.dataset, g.plan
      FROM subscriptions s
      JOIN subscribers p ON p.id = s.subscriber_id
      LEFT JOIN grants g ON g.subscription_id = s.id
-     WHERE @subscriptionId IS NULL OR s.id = @subscriptionId
+     WHERE CAST(@subscriptionId AS TEXT) IS NULL OR s.id = @subscriptionId
      ORDER BY s.created_at, s.id, g.dataset`,
     { subscriptionId },
   )

@@ -1,6 +1,6 @@
 import type { Grant } from './grants.js'
-import { listOrders } from './orders.js'
-import type { Order } from './orders.js'
+import { listAgreements } from './agreements.js'
+import type { Agreement } from './agreements.js'
 import type { ControlStore } from './store/store.js'
 import { listSubscriptions, showSubscription } from './subscriptions.js'
 import { periodEnd, periodOf } from './usage.js'
@@ -29,27 +29,31 @@ interface UsageRow {
  *
  * @throws not_found for an unknown `subscriptionId`.
  */
-export function usageReport(
+export async function usageReport(
   store: ControlStore,
   periods: readonly string[],
   subscriptionId?: string,
-): readonly UsageLine[] {
+): Promise<readonly UsageLine[]> {
   const subscriptions =
     subscriptionId === undefined
-      ? listSubscriptions(store)
-      : [showSubscription(store, subscriptionId)]
-  const lines = subscriptions.flatMap((subscription) => {
-    const orders = listOrders(store, subscription.subscriptionId)
-    const used = usedRows(store, subscription.subscriptionId)
-    return periods.flatMap((period) =>
-      monthLines(grantsIn(orders, period), used, period).map((line) => ({
-        period,
-        subscriptionId: subscription.subscriptionId,
-        email: subscription.email,
-        ...line,
-      })),
+      ? await listSubscriptions(store)
+      : [await showSubscription(store, subscriptionId)]
+  const lines = (
+    await Promise.all(
+      subscriptions.map(async (subscription) => {
+        const orders = await listAgreements(store, subscription.subscriptionId)
+        const used = await usedRows(store, subscription.subscriptionId)
+        return periods.flatMap((period) =>
+          monthLines(grantsIn(orders, period), used, period).map((line) => ({
+            period,
+            subscriptionId: subscription.subscriptionId,
+            email: subscription.email,
+            ...line,
+          })),
+        )
+      }),
     )
-  })
+  ).flat()
   const months = new Map(periods.map((period, at) => [period, at]))
   return lines.sort(
     (left, right) => (months.get(left.period) ?? 0) - (months.get(right.period) ?? 0),
@@ -64,7 +68,7 @@ export function periodsBetween(from: string, to: string): readonly string[] {
 }
 
 /** The last grants of a month; none in a month in which the subscription was not live. */
-function grantsIn(orders: readonly Order[], period: string): readonly Grant[] {
+function grantsIn(orders: readonly Agreement[], period: string): readonly Grant[] {
   const start = Date.parse(`${period}-01T00:00:00Z`)
   const end = periodEnd(period)
   const living = orders.filter((order, at) => {
@@ -91,7 +95,7 @@ function monthLines(
   }))
 }
 
-function usedRows(store: ControlStore, subscriptionId: string): readonly UsageRow[] {
+function usedRows(store: ControlStore, subscriptionId: string): Promise<readonly UsageRow[]> {
   return store.all<UsageRow>(
     'SELECT period, dataset, rows FROM usage WHERE subscription_id = @subscriptionId',
     { subscriptionId },

@@ -42,19 +42,31 @@ export interface Usage {
  *
  * @throws service_unavailable when the charge can't be stored; then nothing is charged.
  */
-export function chargeAll(store: ControlStore, charges: readonly Charge[]): ChargeResult[] {
-  return store.write(() => charges.map((charge) => chargeOne(store, charge)))
+export function chargeAll(
+  store: ControlStore,
+  charges: readonly Charge[],
+): Promise<ChargeResult[]> {
+  return store.write(async (tx) => {
+    const results: ChargeResult[] = []
+    for (const charge of charges) results.push(await chargeOne(tx, charge))
+    return results
+  })
 }
 
 /**
  * The usage of a subscription in `period`, or in the newest month with a charge if that is later: a
  * clock that steps back does not reset a quota.
  */
-export function readUsage(store: ControlStore, subscriptionId: string, period: string): Usage {
-  const rows = store.all<{ period: string; dataset: string; rows: number }>(
+export async function readUsage(
+  store: ControlStore,
+  subscriptionId: string,
+  period: string,
+): Promise<Usage> {
+  const rows = await store.all<{ period: string; dataset: string; rows: number }>(
     `SELECT period, dataset, rows FROM usage
-     WHERE subscription_id = @subscriptionId AND period = max(@period, coalesce(
-       (SELECT max(period) FROM usage WHERE subscription_id = @subscriptionId), ''))`,
+     WHERE subscription_id = @subscriptionId AND period = coalesce(
+       (SELECT max(period) FROM usage
+        WHERE subscription_id = @subscriptionId AND period > @period), @period)`,
     { subscriptionId, period },
   )
   return {
@@ -84,19 +96,24 @@ export interface LaterUsage {
 }
 
 /** The newest month with any usage, or null. Reads the whole table. */
-export function newestPeriod(store: ControlStore): string | null {
-  const [row] = store.all<{ newest: string | null }>('SELECT max(period) AS newest FROM usage')
+export async function newestPeriod(store: ControlStore): Promise<string | null> {
+  const [row] = await store.all<{ newest: string | null }>(
+    'SELECT max(period) AS newest FROM usage',
+  )
   return row?.newest ?? null
 }
 
 /** The months after `period` with any usage, in order. */
-export function laterPeriods(store: ControlStore, period: string): readonly string[] {
-  return store
-    .all<{ period: string }>(
+export async function laterPeriods(
+  store: ControlStore,
+  period: string,
+): Promise<readonly string[]> {
+  return (
+    await store.all<{ period: string }>(
       'SELECT DISTINCT period FROM usage WHERE period > @period ORDER BY period',
       { period },
     )
-    .map((row) => row.period)
+  ).map((row) => row.period)
 }
 
 /**
@@ -107,26 +124,38 @@ export function moveLaterUsage(
   store: ControlStore,
   period: string,
   now: number,
-): readonly LaterUsage[] {
-  return store.write(() => {
-    const later = store.all<LaterUsage>(
+): Promise<readonly LaterUsage[]> {
+  return store.write(async (tx) => {
+    // Waits for the charges of other servers, and they wait for the end of the repair.
+    await tx.run(
+      `UPDATE subscriptions SET anchor_day = anchor_day
+       WHERE id IN (SELECT subscription_id FROM usage WHERE period > @period)`,
+      { period },
+    )
+    const later = await tx.all<LaterUsage>(
       `DELETE FROM usage WHERE period > @period
        RETURNING subscription_id AS subscriptionId, period, dataset, rows`,
       { period },
     )
+    later.sort((left, right) => (sortKey(left) < sortKey(right) ? -1 : 1))
     for (const usage of later) {
-      addUsage(store, { ...usage, period })
+      await addUsage(tx, { ...usage, period })
       const { subscriptionId: subject, dataset, period: from, rows } = usage
       const details = { dataset, rows, from, to: period }
-      recordAction(store, { action: 'usage.repaired', subject, details, now })
+      await recordAction(tx, { action: 'usage.repaired', subject, details, now })
     }
     return later
   })
 }
 
+/** Databases return deleted rows in an order of their own. */
+function sortKey({ subscriptionId, period, dataset }: LaterUsage): string {
+  return `${subscriptionId} ${period} ${dataset}`
+}
+
 /** What a charge would be granted now; it records nothing. */
-export function chargeResult(store: ControlStore, charge: Charge): ChargeResult {
-  const { period, datasets, total } = readUsage(store, charge.subscriptionId, charge.period)
+export async function chargeResult(store: ControlStore, charge: Charge): Promise<ChargeResult> {
+  const { period, datasets, total } = await readUsage(store, charge.subscriptionId, charge.period)
   const used = datasets.get(charge.dataset) ?? 0
   const left = Math.min(
     (charge.datasetRowsMax ?? Infinity) - used,
@@ -137,21 +166,22 @@ export function chargeResult(store: ControlStore, charge: Charge): ChargeResult 
   return { granted, period, datasetUsed: used + granted, globalUsed: total + granted }
 }
 
-function chargeOne(store: ControlStore, charge: Charge): ChargeResult {
-  const result = chargeResult(store, charge)
+async function chargeOne(store: ControlStore, charge: Charge): Promise<ChargeResult> {
+  const result = await chargeResult(store, charge)
   const { granted: rows, period } = result
-  if (rows > 0) addUsage(store, { ...charge, period, rows })
+  if (rows > 0) await addUsage(store, { ...charge, period, rows })
   return result
 }
 
-function addUsage(
+async function addUsage(
   store: ControlStore,
   { subscriptionId, period, dataset, rows }: LaterUsage,
-): void {
-  store.run(
+): Promise<void> {
+  await store.run(
     `INSERT INTO usage (subscription_id, period, dataset, rows)
      VALUES (@subscriptionId, @period, @dataset, @rows)
-     ON CONFLICT DO UPDATE SET rows = rows + excluded.rows`,
+     ON CONFLICT (subscription_id, period, dataset)
+     DO UPDATE SET rows = usage.rows + excluded.rows`,
     { subscriptionId, period, dataset, rows },
   )
 }

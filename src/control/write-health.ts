@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.js'
 import type { ChargeStore } from './charge-store.js'
 import { isLocked } from './store/failures.js'
-import type { ControlStore } from './store/store.js'
+import type { SqliteStore } from './store/sqlite-store.js'
 
 /** The age of the last write at which readiness tries another. */
 const probeIntervalMs = 2000
@@ -23,7 +23,7 @@ interface WriteHealthOptions {
  * process's lock counts as a failure only after some seconds: it usually ends by itself.
  */
 export class WriteHealth {
-  readonly #store: ControlStore
+  readonly #store: SqliteStore
   readonly #charges: Charging
   readonly #options: WriteHealthOptions
   #triedAt: number
@@ -31,24 +31,24 @@ export class WriteHealth {
   #isFailing = false
 
   /** Watches both connections of the server. */
-  constructor(store: ControlStore, charges: Charging, options: WriteHealthOptions) {
+  constructor(store: SqliteStore, charges: Charging, options: WriteHealthOptions) {
     this.#store = store
     this.#charges = charges
     this.#options = options
     this.#triedAt = options.now()
-    for (const each of [store, charges]) each.watchWrites((failure) => this.#note(failure))
+    for (const each of [store.file, charges]) each.watchWrites((failure) => this.#note(failure))
   }
 
   /** Tries a small durable write first when none was tried in the last two seconds. */
-  isWritable(): boolean {
-    if (this.#options.now() - this.#triedAt >= probeIntervalMs) this.#probe()
+  async isWritable(): Promise<boolean> {
+    if (this.#options.now() - this.#triedAt >= probeIntervalMs) await this.#probe()
     return !this.#isFailing
   }
 
-  #probe(): void {
+  async #probe(): Promise<void> {
     try {
-      this.#charges.repairLog()
-      rewriteFirstPage(this.#store)
+      await this.#charges.repairLog()
+      await rewriteFirstPage(this.#store)
     } catch (cause) {
       // `#note` has the failure already.
       if (!(cause instanceof ServiceError)) throw cause
@@ -73,9 +73,9 @@ export class WriteHealth {
 }
 
 /** The smallest durable write: sets a number in the header to its own value. */
-function rewriteFirstPage(store: ControlStore): void {
-  store.write(() => {
-    const version = Number(store.db.pragma('user_version', { simple: true }))
-    store.db.pragma(`user_version = ${version}`)
+async function rewriteFirstPage(store: SqliteStore): Promise<void> {
+  const { file } = store
+  await store.alone(() => {
+    file.write(() => file.db.pragma(`user_version = ${file.schemaVersion}`))
   })
 }

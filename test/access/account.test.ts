@@ -7,7 +7,7 @@ import { startWorld } from '../support/world.js'
 
 await t.test('the account says what a token may do and has used', async (t) => {
   const world = await startThings(t)
-  const { token, subscriptionId } = world.subscribe(['days:two', 'things:tiny'], {
+  const { token, subscriptionId } = await world.subscribe(['days:two', 'things:tiny'], {
     globalRows: 50,
     months: 12,
   })
@@ -47,15 +47,15 @@ await t.test('the account says what a token may do and has used', async (t) => {
 await t.test('a reissued token says its own end where that is sooner', async (t) => {
   const world = await startThings(t)
   const control = openControl(t, world)
-  const { token, subscriptionId } = world.subscribe(['things:pro'])
-  reissueToken(control, subscriptionId, { graceMs: 3_600_000, now: () => world.clock.ms })
+  const { token, subscriptionId } = await world.subscribe(['things:pro'])
+  await reissueToken(control, subscriptionId, { graceMs: 3_600_000, now: () => world.clock.ms })
   const { body } = await world.get('/v1/account', token)
   t.equal(body['expires_at'], '2026-11-15T13:00:00Z')
 })
 
 await t.test('the account says what was used in each of the last twelve months', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'], { months: 24 })
+  const { token } = await world.subscribe(['things:pro'], { months: 24 })
   const used = async () => {
     const { body } = await world.get('/v1/account', token)
     return body['months']
@@ -94,7 +94,7 @@ await t.test('the demo account has no end, no quota and no subscriber', async (t
 
 await t.test('the list holds the datasets of a token, with the rows that it sees', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['days:pro', 'things:last'])
+  const { token } = await world.subscribe(['days:pro', 'things:last'])
   const { body } = await world.get('/v1/', token)
   t.same(Object.keys(body), ['data'])
   t.same(
@@ -133,7 +133,7 @@ await t.test('the list holds the datasets of a token, with the rows that it sees
 
 await t.test('the schema says all that a caller needs to ask, and its examples work', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:two', 'big:pro'])
+  const { token } = await world.subscribe(['things:two', 'big:pro'])
   const { body, text } = await world.get('/v1/things/schema', token)
   t.match(
     text,
@@ -197,7 +197,7 @@ datasets:
   none: {title: N, files: data/none.parquet, key: id, plans: {p: {rows_per_month: 99, history: all, price_rub: 0}}}
 `,
   })
-  const { token } = world.subscribe(['large:p', 'odd:p', 'none:p'])
+  const { token } = await world.subscribe(['large:p', 'odd:p', 'none:p'])
   for (const dataset of ['large', 'odd', 'none']) {
     const schema = await world.get(`/v1/${dataset}/schema`, token)
     for (const example of schema.body['examples'] as readonly string[]) {
@@ -222,7 +222,7 @@ datasets:
   blank: {title: B, files: data/blank.parquet, require_filter: true, ${plans}}
 `,
   })
-  const { token } = world.subscribe(['bare:p', 'blank:p'])
+  const { token } = await world.subscribe(['bare:p', 'blank:p'])
   for (const [dataset, rows] of [
     ['bare', 1],
     ['blank', 0],

@@ -18,7 +18,7 @@ async function firstCursor(world: World, token: string, url: string): Promise<st
 
 await t.test('a walk repeats and misses nothing, whatever its page sizes', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   for (const sizes of [[1], [2], [3, 1], [4, 1, 7], [15], [14, 1], [1000]]) {
     const seen: unknown[] = []
     let cursor: string | null = ''
@@ -37,7 +37,7 @@ await t.test('a walk repeats and misses nothing, whatever its page sizes', async
 
 await t.test('limit and select may change on the way, by URL and by POST', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const cursor = await firstCursor(world, token, '/v1/things?id=in.a3,a1&limit=1&select=id')
   const byUrl = await world.get(`/v1/things?id=in.a1,a3&cursor=${cursor}&select=year,id`, token)
   t.same(column(byUrl, 'year'), [2022, 2023, 2023, 2024, 2024])
@@ -52,8 +52,8 @@ await t.test(
   'a cursor of another query, dataset, caller or key is 400, one text for all',
   async (t) => {
     const world = await startThings(t)
-    const { token } = world.subscribe(['things:pro', 'days:pro'])
-    const same = world.subscribe(['things:pro'])
+    const { token } = await world.subscribe(['things:pro', 'days:pro'])
+    const same = await world.subscribe(['things:pro'])
     const url = '/v1/things?year=gte.2022&limit=2'
     const cursor = await firstCursor(world, token, url)
     t.equal((await world.get(`${url}&cursor=${cursor}`, token)).status, 200)
@@ -79,7 +79,7 @@ await t.test(
 
 await t.test('a cursor with one bit changed, cut, lengthened or made up is 400', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const cursor = await firstCursor(world, token, '/v1/things?limit=2')
   const bytes = Buffer.from(cursor, 'base64url')
   const forged: string[] = []
@@ -106,20 +106,22 @@ await t.test(
   async (t) => {
     const world = await startThings(t)
     const control = openControl(t, world)
-    const { token, subscriptionId } = world.subscribe(['things:pro'])
+    const { token, subscriptionId } = await world.subscribe(['things:pro'])
     const cursor = await firstCursor(world, token, '/v1/things?limit=2')
-    const reissued = reissueToken(control, subscriptionId, {
+    const reissued = await reissueToken(control, subscriptionId, {
       graceMs: 0,
       now: () => world.clock.ms,
     })
     const next = await world.get(`/v1/things?limit=2&cursor=${cursor}`, reissued.token)
     t.same(column(next, 'year'), [2022, 2022])
-    control.run("UPDATE grants SET plan = 'last' WHERE subscription_id = @subscriptionId", {
+    await control.run("UPDATE grants SET plan = 'last' WHERE subscription_id = @subscriptionId", {
       subscriptionId,
     })
     const narrowed = await world.get(`/v1/things?limit=1000&cursor=${cursor}`, reissued.token)
     t.same(column(narrowed, 'year'), [2024, 2024, 2024, 2024, 2024])
-    control.run('DELETE FROM grants WHERE subscription_id = @subscriptionId', { subscriptionId })
+    await control.run('DELETE FROM grants WHERE subscription_id = @subscriptionId', {
+      subscriptionId,
+    })
     const without = await world.get(`/v1/things?limit=2&cursor=${cursor}`, reissued.token)
     isError(t, without, 'not_found')
   },
@@ -139,7 +141,7 @@ datasets:
     plans: {pro: {rows_per_month: 1000, history: all, price_rub: 0}}
 `
     const world = await startWorld(t, { files: files(0), registry })
-    const { token } = world.subscribe(['rows:pro'])
+    const { token } = await world.subscribe(['rows:pro'])
     const cursor = await firstCursor(world, token, '/v1/rows?limit=2')
     rmSync(join(world.folder, 'data/rows.parquet'))
     await writeParquet(world.folder, files(500))

@@ -6,7 +6,8 @@ import { noteBackup } from '../../src/control/store/newest-backup.js'
 import { createToken } from '../../src/control/tokens/token-format.js'
 import { damageTable, emptyIndex } from '../control/fixtures/store.js'
 import { isError } from '../support/answers.js'
-import { openControl } from '../support/control.js'
+import { openControlFile } from '../support/control.js'
+import { sqliteOnly } from '../support/database.js'
 import { startThings } from '../support/things.js'
 
 // Guarantee: a store that can't be read is no verdict on a token.
@@ -17,8 +18,8 @@ const page = '/v1/things?limit=1'
 /** A server that has answered a token of its own, over a store that the test damages. */
 async function startSold(t: Test) {
   const world = await startThings(t)
-  const control = openControl(t, world)
-  const { token } = world.subscribe(['things:pro'])
+  const control = openControlFile(t, world)
+  const { token } = await world.subscribe(['things:pro'])
   const path = join(world.folder, 'var', 'control.db')
   t.equal((await world.get(page, token)).status, 200)
   return { world, control, path, token }
@@ -52,11 +53,11 @@ const damages: Readonly<Record<string, (path: string) => void>> = {
 }
 
 for (const [name, damage] of Object.entries(damages)) {
-  await t.test(`${name}: 503 and not ready, never 401 or 429`, async (t) => {
+  await t.test(`${name}: 503 and not ready, never 401 or 429`, sqliteOnly('damage'), async (t) => {
     const sold = await startSold(t)
     const { world, control, path } = sold
     const backup = join(world.folder, 'copy-of-today.db')
-    backUp(control, backup)
+    backUp(control.file, backup)
     noteBackup(path, { path: backup, madeAt: Date.UTC(2026, 10, 14) })
     damage(path)
     await isRefused(t, sold)

@@ -139,7 +139,7 @@ await t.test('no answer of any door holds a hidden name or value', async (t) => 
   const world = await startWorld(t, { files, registry })
   const callers: (readonly [string, string])[] = [['demo', 'das_demo_hidden']]
   for (const plan of ['all', 'one', 'tiny']) {
-    callers.push([plan, world.subscribe([`sales:${plan}`, `free:${plan}`]).token])
+    callers.push([plan, (await world.subscribe([`sales:${plan}`, `free:${plan}`])).token])
   }
   const answers: Said[] = []
   for (const [caller, token] of callers) {
@@ -155,7 +155,7 @@ await t.test('no answer of any door holds a hidden name or value', async (t) => 
     '/',
     '/datasets/sales',
     '/datasets/free',
-    '/usage',
+    '/account',
     '/docs',
     '/docs/sales',
     '/docs/free',
@@ -176,7 +176,7 @@ await t.test('no answer of any door holds a hidden name or value', async (t) => 
 
 await t.test('a hidden name is answered like any name that is not there', async (t) => {
   const world = await startWorld(t, { files, registry })
-  const { token } = world.subscribe(['sales:one', 'free:all'])
+  const { token } = await world.subscribe(['sales:one', 'free:all'])
   for (const [name, unknown] of [
     ['qxhidden_key', 'vwhidden_key'],
     ['qxhidden_day', 'vwhidden_day'],

@@ -16,8 +16,8 @@ await t.test(
   'unknown and ungranted are one 404, byte for byte and header for header',
   async (t) => {
     const world = await startThings(t)
-    const one = world.subscribe(['things:pro']).token
-    const capped = world.subscribe(['things:pro'], { globalRows: 5 }).token
+    const one = (await world.subscribe(['things:pro'])).token
+    const capped = (await world.subscribe(['things:pro'], { globalRows: 5 })).token
     for (const [caller, token] of Object.entries({ one, capped, demo: demoToken })) {
       const paths = (name: string) => [
         `/v1/${name}`,
@@ -66,7 +66,7 @@ await t.test(
 
 await t.test('what is not granted appears in no list, schema or hint', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   for (const each of [token, demoToken]) {
     for (const url of ['/v1/', '/v1/account', '/v1/things/schema', '/v1/things?day=eq.1']) {
       const { text } = await world.get(url, each)

@@ -19,7 +19,7 @@ function rows(world: World, token: string, count: number, dataset = 'things'): P
 await t.test('a page that would pass the quota is cut; then nothing more is read', async (t) => {
   const world = await startThings(t)
   const control = openControl(t, world)
-  const { token, subscriptionId } = world.subscribe(['things:tiny'])
+  const { token, subscriptionId } = await world.subscribe(['things:tiny'])
   t.same(quota(await world.get('/v1/', token)), [undefined, undefined, undefined], 'no dataset')
   t.same(quota(await rows(world, token, 5)), ['7', '2', 'resource'])
   const cut = await rows(world, token, 5)
@@ -36,7 +36,7 @@ await t.test('a page that would pass the quota is cut; then nothing more is read
   }
   const post = await world.post('/v1/things/query', token, {})
   isError(t, post, 'row_quota_exceeded')
-  t.equal(usageOf(control, world, subscriptionId).total, 7)
+  t.equal((await usageOf(control, world, subscriptionId)).total, 7)
   for (const url of ['/v1/', '/v1/account', '/v1/things/schema']) {
     t.equal((await world.get(url, token)).status, 200, `${url} stays open`)
   }
@@ -45,7 +45,7 @@ await t.test('a page that would pass the quota is cut; then nothing more is read
 
 await t.test('the cursor of a cut page goes on next month, without repeating a row', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:tiny'], { months: 2 })
+  const { token } = await world.subscribe(['things:tiny'], { months: 2 })
   await rows(world, token, 5)
   const cut = await world.get('/v1/things?year=eq.2023&limit=5', token)
   t.same(column(cut, 'id'), ['a0', 'a1'])
@@ -57,7 +57,7 @@ await t.test('the cursor of a cut page goes on next month, without repeating a r
 
 await t.test('errors, empty pages and HEAD cost nothing', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:tiny'])
+  const { token } = await world.subscribe(['things:tiny'])
   await world.get('/v1/things?id=eq.nobody', token)
   await world.get('/v1/things?year=eq.x', token)
   await world.get('/v1/things', token, { method: 'HEAD' })
@@ -67,7 +67,7 @@ await t.test('errors, empty pages and HEAD cost nothing', async (t) => {
 
 await t.test('the cap over all datasets is kept beside those of each', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:tiny', 'days:pro'], { globalRows: 10 })
+  const { token } = await world.subscribe(['things:tiny', 'days:pro'], { globalRows: 10 })
   t.same(quota(await world.get('/v1/account', token)), ['10', '10', 'global'])
   t.same(quota(await rows(world, token, 2)), ['7', '5', 'resource'])
   t.same(quota(await rows(world, token, 4, 'days')), ['10', '4', 'global'])
@@ -91,7 +91,7 @@ await t.test('the cap over all datasets is kept beside those of each', async (t)
 
 await t.test('a month turns with the UTC clock, to the millisecond', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:tiny'], { months: 3 })
+  const { token } = await world.subscribe(['things:tiny'], { months: 3 })
   await rows(world, token, 7)
   const december = Date.UTC(2026, 11, 1)
   for (const [before, seconds] of [
@@ -115,7 +115,7 @@ await t.test('a month turns with the UTC clock, to the millisecond', async (t) =
 await t.test('a clock that steps back into a used month goes on with the newest one', async (t) => {
   const world = await startThings(t)
   const control = openControl(t, world)
-  const { token, subscriptionId } = world.subscribe(['things:tiny'], { months: 3 })
+  const { token, subscriptionId } = await world.subscribe(['things:tiny'], { months: 3 })
   await rows(world, token, 7)
   world.clock.ms = Date.UTC(2026, 11, 1)
   await rows(world, token, 5)
@@ -126,9 +126,9 @@ await t.test('a clock that steps back into a used month goes on with the newest 
   isError(t, answer, 'row_quota_exceeded')
   const seconds = (Date.UTC(2027, 0, 1) - world.clock.ms) / 1000
   t.equal(answer.headers['retry-after'], String(seconds), "to December's end")
-  t.equal(usageOf(control, world, subscriptionId).total, 7)
+  t.equal((await usageOf(control, world, subscriptionId)).total, 7)
   t.same(
-    control.all('SELECT period, rows FROM usage WHERE subscription_id = @subscriptionId', {
+    await control.all('SELECT period, rows FROM usage WHERE subscription_id = @subscriptionId', {
       subscriptionId,
     }),
     [
@@ -141,7 +141,7 @@ await t.test('a clock that steps back into a used month goes on with the newest 
 await t.test('a change of plan keeps what the month has used', async (t) => {
   const world = await startThings(t)
   const control = openControl(t, world)
-  const { token, subscriptionId } = world.subscribe(['things:pro'])
+  const { token, subscriptionId } = await world.subscribe(['things:pro'])
   await rows(world, token, 10)
   const change = (plan: string) =>
     changeSubscription(control, subscriptionId, {
@@ -149,10 +149,10 @@ await t.test('a change of plan keeps what the month has used', async (t) => {
       withdrawn: [],
       now: () => world.clock.ms,
     })
-  change('tiny')
+  await change('tiny')
   const answer = await rows(world, token, 1)
   isError(t, answer, 'row_quota_exceeded', /7 rows/)
   t.same(quota(answer), ['7', '0', 'resource'], 'never negative')
-  change('two')
+  await change('two')
   t.same(quota(await rows(world, token, 1)), ['1000', '989', 'resource'])
 })

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import t from 'tap'
+import { MemoryWindows } from '../../src/access/memory-windows.js'
 import { RateLimits, networkOf } from '../../src/access/rate-limits.js'
 import type { Catalog } from '../../src/catalog.js'
 import { reissueToken } from '../../src/control/tokens/tokens.js'
@@ -42,9 +44,12 @@ const demo = 'das_demo_rates'
 await t.test('requests are counted by subscription, over tokens, paths and methods', async (t) => {
   const world = await startRates(t)
   const control = openControl(t, world)
-  const { token, subscriptionId } = world.subscribe(['one:six'])
-  const second = reissueToken(control, subscriptionId, { graceMs: 1e6, now: () => world.clock.ms })
-  const other = world.subscribe(['one:six']).token
+  const { token, subscriptionId } = await world.subscribe(['one:six'])
+  const second = await reissueToken(control, subscriptionId, {
+    graceMs: 1e6,
+    now: () => world.clock.ms,
+  })
+  const other = (await world.subscribe(['one:six'])).token
   const asks = [
     () => world.get('/v1/one', token),
     () => world.get('/v1/', second.token),
@@ -71,7 +76,7 @@ await t.test(
   async (t) => {
     const world = await startRates(t)
     const limitOf = async (grants: readonly string[]) =>
-      (await world.get('/v1/', world.subscribe(grants).token)).headers['x-ratelimit-limit']
+      (await world.get('/v1/', (await world.subscribe(grants)).token)).headers['x-ratelimit-limit']
     t.equal(await limitOf(['one:three']), '3')
     t.equal(await limitOf(['one:three', 'two:nine']), '9')
     t.equal(await limitOf(['one:usual']), '120')
@@ -90,7 +95,7 @@ await t.test(
     isError(t, refused, 'rate_limit_exceeded', /Only 120/)
     t.equal(refused.headers['x-ratelimit-limit'], undefined, 'no account, no limits in headers')
     t.equal((await ask('192.0.2.2')()).status, 401)
-    const { token } = world.subscribe(['one:six'])
+    const { token } = await world.subscribe(['one:six'])
     t.equal((await ask('192.0.2.1', token)()).status, 200, 'a valid token is not held up by it')
     t.equal((await ask('192.0.2.1', demo)()).status, 200, 'nor is the demo')
     t.equal(await allowed(ask('192.0.2.1', demo)), 3)
@@ -153,18 +158,30 @@ const catalog = {
 
 await t.test('a window is a minute long and begins with its first request', async (t) => {
   let nowMs = 5000.123_456_789
-  const limits = new RateLimits(() => nowMs)
+  const windows = new MemoryWindows(() => nowMs)
+  const limits = new RateLimits(windows, windows, randomBytes(16))
   const take = () => limits.take({ kind: 'demo', id: 'demo' }, '192.0.2.1', catalog, 1)
-  t.match(take(), { limit: 4, remaining: 3, resetSeconds: 60, exceeded: false })
+  t.match(await take(), { limit: 4, remaining: 3, resetSeconds: 60, exceeded: false })
   nowMs = 64_001.9
-  take()
-  take()
-  t.match(take(), { limit: 4, remaining: 0, resetSeconds: 1, exceeded: false })
-  t.match(take(), { limit: 4, remaining: 0, resetSeconds: 1, exceeded: true })
+  await take()
+  await take()
+  t.match(await take(), { limit: 4, remaining: 0, resetSeconds: 1, exceeded: false })
+  t.match(await take(), { limit: 4, remaining: 0, resetSeconds: 1, exceeded: true })
   nowMs = 64_999.9
-  t.match(take(), { exceeded: true, resetSeconds: 1 }, 'the last millisecond')
+  t.match(await take(), { exceeded: true, resetSeconds: 1 }, 'the last millisecond')
   nowMs = 65_000.1
-  t.match(take(), { limit: 4, remaining: 3, resetSeconds: 60, exceeded: false })
+  t.match(await take(), { limit: 4, remaining: 3, resetSeconds: 60, exceeded: false })
+})
+
+await t.test('servers that share windows count the free requests of addresses alone', async (t) => {
+  const [shared, own] = [new MemoryWindows(() => 0), new MemoryWindows(() => 0)]
+  const limits = new RateLimits(shared, own, randomBytes(16))
+  limits.takeVisit('192.0.2.1')
+  t.match(await limits.takeFree({ kind: 'demo', id: 'demo' }, '192.0.2.1'), { requests: 2 })
+  t.equal(shared.size, 0)
+  const agent = { kind: 'demo', id: 'demo', connectionId: 'con_1' } as const
+  t.match(await limits.takeFree(agent, '192.0.2.1'), { requests: 1 })
+  t.equal(shared.size, 1)
 })
 
 const message = (method: string) =>
@@ -180,7 +197,7 @@ async function statuses(ask: () => Promise<{ status: number }>, count: number): 
 // Guarantee: what costs nothing is bounded too, and takes nothing of what a client pays for.
 await t.test('the free messages of a subscription are 600 a minute, over its tokens', async (t) => {
   const world = await startRates(t)
-  const { token } = world.subscribe(['one:six'])
+  const { token } = await world.subscribe(['one:six'])
   const free = () => world.post('/mcp', token, message('tools/list'))
   t.same(await statuses(free, 600), [200])
   const refused = await free()
@@ -189,13 +206,13 @@ await t.test('the free messages of a subscription are 600 a minute, over its tok
   t.equal(refused.headers['x-ratelimit-remaining'], '6', 'the others are all left')
   t.equal((await world.post('/mcp', token, message('tools/call'))).status, 200)
   t.equal((await world.get('/v1/one', token)).status, 200)
-  const other = world.subscribe(['one:six']).token
+  const other = (await world.subscribe(['one:six'])).token
   t.equal((await world.post('/mcp', other, message('tools/list'))).status, 200)
 })
 
 await t.test('with the rate used up the free messages are answered', async (t) => {
   const world = await startRates(t)
-  const { token } = world.subscribe(['one:three'])
+  const { token } = await world.subscribe(['one:three'])
   t.same(await statuses(() => world.get('/v1/', token), 5), [200, 429])
   t.equal((await world.post('/mcp', token, message('tools/call'))).status, 429)
   t.equal((await world.post('/mcp', token, message('tools/list'))).status, 200)
@@ -204,7 +221,7 @@ await t.test('with the rate used up the free messages are answered', async (t) =
 // Guarantee: a client that goes on after its refusals does not get its messages read.
 await t.test('over both budgets a message is refused by its headers', async (t) => {
   const world = await startRates(t)
-  const { token } = world.subscribe(['one:three'])
+  const { token } = await world.subscribe(['one:three'])
   const call = () => world.post('/mcp', token, message('tools/call'))
   t.same(await statuses(call, 603), [200, 429])
   for (const body of [message('tools/list'), 'not read']) {
@@ -241,18 +258,19 @@ await t.test(
   'windows that ended are forgotten, and addresses share a bounded number',
   async (t) => {
     let nowMs = 0
-    const limits = new RateLimits(() => nowMs)
+    const windows = new MemoryWindows(() => nowMs)
+    const limits = new RateLimits(windows, windows, randomBytes(16))
     for (let index = 0; index < 100_000; index++) {
-      limits.take(
+      await limits.take(
         undefined,
         `2001:db8:${(index >> 16).toString(16)}:${(index & 0xffff).toString(16)}::`,
         catalog,
         1,
       )
     }
-    t.ok(limits.size > 45_000 && limits.size <= 65_536, String(limits.size))
+    t.ok(windows.size > 45_000 && windows.size <= 65_536, String(windows.size))
     nowMs += 60_000
-    limits.take(undefined, '192.0.2.1', catalog, 0)
-    t.equal(limits.size, 1)
+    await limits.take(undefined, '192.0.2.1', catalog, 0)
+    t.equal(windows.size, 1)
   },
 )

@@ -61,7 +61,7 @@ await t.test('the scope and the date of the data are those of the token', async 
   } as const
   for (const [grant, [asOf, scope]] of Object.entries(expected)) {
     const [dataset = '', plan] = grant.split(':')
-    const token = plan === 'demo' ? demo : world.subscribe([grant]).token
+    const token = plan === 'demo' ? demo : (await world.subscribe([grant])).token
     const schema = await world.get(`/v1/${dataset}/schema`, token)
     t.match(schema.body, { as_of: asOf, scope, updated_at: /^\d{4}-.+Z$/ }, grant)
     const list = await world.get('/v1/', token)
@@ -76,7 +76,7 @@ await t.test('the scope and the date of the data are those of the token', async 
 
 await t.test('an empty answer says the scope, the same inside and outside', async (t) => {
   const world = await startWorld(t, { files, registry })
-  const { token } = world.subscribe(['rows:free'])
+  const { token } = await world.subscribe(['rows:free'])
   const hintOf = async (who: string, id: number, explain: boolean) => {
     const filters = [{ column: 'id', op: 'eq', value: id }]
     const answer = await callTool(world, who, 'query', { resource: 'rows', filters, explain })
@@ -92,7 +92,7 @@ await t.test('an empty answer says the scope, the same inside and outside', asyn
     await hintOf(demo, 4, false),
     /part of the dataset: demo: 2 values of id, 1 value of год\.$/,
   )
-  const { token: whole } = world.subscribe(['rows:all'])
+  const { token: whole } = await world.subscribe(['rows:all'])
   t.notMatch(await hintOf(whole, 77, true), 'This token sees')
   const inside = await callTool(world, token, 'query', { resource: 'rows' })
   t.notOk(inside.content['hint'], 'rows need no hint')

@@ -52,8 +52,8 @@ await t.test('a dataset that can not be read is 503 for its subscribers alone', 
   const folder = await damagedFolder(t, names)
   await t.test('the others are served', async (t) => {
     const world = await startOver(t, folder)
-    const { token } = world.subscribe(names.map((name) => `${name}:pro`))
-    const other = world.subscribe(['good:pro']).token
+    const { token } = await world.subscribe(names.map((name) => `${name}:pro`))
+    const other = (await world.subscribe(['good:pro'])).token
     for (const name of Object.keys(damages)) {
       for (const url of [`/v1/${name}`, `/v1/${name}/schema`, `/v1/${name}?nonsense`]) {
         const answer = await world.get(url, token)
@@ -128,7 +128,7 @@ await t.test('a file damaged under the running service is 503, without a path', 
   const folder = await damagedFolder(t, ['good', 'whole'])
   await t.test('the other dataset goes on', async (t) => {
     const world = await startOver(t, folder)
-    const { token } = world.subscribe(['good:pro', 'whole:pro'])
+    const { token } = await world.subscribe(['good:pro', 'whole:pro'])
     const whole = await world.get('/v1/whole?id=gte.9000&limit=1', token)
     t.equal(whole.status, 200)
     const path = join(folder, 'data/whole.parquet')

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
-import { ControlStore } from '../../src/control/store/store.js'
 import { subscribe } from '../control/fixtures/store.js'
 import { column, isError } from '../support/answers.js'
+import { openRecordsOf } from '../support/database.js'
 import { demoToken, startThings } from '../support/things.js'
 import { startOfTest, startWorld, writeParquet } from '../support/world.js'
 import type { World } from '../support/world.js'
@@ -29,7 +29,7 @@ await t.test(
     const world = await startThings(t)
     const windows = { last: [2024], two: [2023, 2024], pro: [2022, 2023, 2024] }
     for (const [plan, years] of Object.entries(windows)) {
-      const { token } = world.subscribe([`things:${plan}`])
+      const { token } = await world.subscribe([`things:${plan}`])
       const seen = await allRows(world, token, 'things', 'year')
       t.same(
         seen,
@@ -60,14 +60,14 @@ await t.test(
 
 await t.test('a date column counts calendar years', async (t) => {
   const world = await startThings(t)
-  const all = await allRows(world, world.subscribe(['days:pro']).token, 'days', 'day')
+  const all = await allRows(world, (await world.subscribe(['days:pro'])).token, 'days', 'day')
   t.equal(all.at(-1), '2024-06-19')
   const from = (date: string) => all.filter((day) => String(day) >= date)
   for (const [plan, date] of [
     ['last', '2024-01-01'],
     ['two', '2023-01-01'],
   ] as const) {
-    const { token } = world.subscribe([`days:${plan}`])
+    const { token } = await world.subscribe([`days:${plan}`])
     t.same(await allRows(world, token, 'days', 'day'), from(date), plan)
     t.equal(await rowsSaid(world, token, 'days'), from(date).length, plan)
     const { body } = await world.get('/v1/days?day=lt.2023-01-01', token)
@@ -102,7 +102,7 @@ datasets:
 `,
     })
     const ids = async (grant: string) =>
-      allRows(world, world.subscribe([grant]).token, grant.split(':')[0] ?? '', 'id')
+      allRows(world, (await world.subscribe([grant])).token, grant.split(':')[0] ?? '', 'id')
     t.same(await ids('gaps:last'), [3])
     t.same(await ids('gaps:two'), [3, 4])
     t.same(await ids('gaps:pro'), [1, 2, 3, 4, 5])
@@ -122,10 +122,10 @@ await t.test('a new year that is dropped in moves the windows of tokens sold bef
     `datasets: {rows: {title: T, files: data/*.parquet, history: year, plans: {two: ${plan}}}}`,
   )
   const settings = { registry: join(folder, 'registry.yaml'), state: join(folder, 'var') }
-  const control = ControlStore.open(join(folder, 'var', 'control.db'))
+  const control = openRecordsOf(settings.state)
   const grants = [{ dataset: 'rows', plan: 'two' }]
-  const { token } = subscribe(control, { grants, now: () => startOfTest })
-  control.close()
+  const { token } = await subscribe(control, { grants, now: () => startOfTest })
+  await control.close()
   const years = async (t: Test) => {
     const world = await startWorld(t, { files: {}, registry: '', settings })
     return new Set(await allRows(world, token, 'rows', 'year'))
@@ -168,7 +168,7 @@ await t.test(
   'a hidden column does not exist: not in rows, schema, filters, hints or texts',
   async (t) => {
     const world = await startThings(t)
-    const { token } = world.subscribe(['days:pro'])
+    const { token } = await world.subscribe(['days:pro'])
     const page = await world.get('/v1/days', token)
     t.same(Object.keys(page.body.data[0] ?? {}), ['id', 'day', 'half'])
     t.notMatch(page.text, /internal|note/)

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import t from 'tap'
-import { ClockWatch } from '../../src/app/clock-watch.js'
+import { ClockWatch } from '../../src/app/records/clock-watch.js'
 import { chargeAll } from '../../src/control/usage.js'
 import { noon, openStore, subscribe } from '../control/fixtures/store.js'
 
@@ -12,14 +12,14 @@ interface Line {
 }
 
 /** A store, both clocks under the test's hand, and what the watch logs. */
-function observe(t: Parameters<typeof openStore>[0], charged: readonly string[] = []) {
+async function observe(t: Parameters<typeof openStore>[0], charged: readonly string[] = []) {
   const control = openStore(t)
-  const { subscriptionId } = subscribe(control)
-  const charge = (period: string) => {
+  const { subscriptionId } = await subscribe(control)
+  const charge = async (period: string) => {
     const caps = { datasetRowsMax: null, globalRowsMax: null }
-    chargeAll(control, [{ subscriptionId, dataset: 'financials', period, rows: 2, ...caps }])
+    await chargeAll(control, [{ subscriptionId, dataset: 'financials', period, rows: 2, ...caps }])
   }
-  charged.forEach(charge)
+  for (const period of charged) await charge(period)
   const clock = { wallMs: noon, monotonicMs: 5000 }
   const lines: Line[] = []
   const watch = new ClockWatch({
@@ -30,24 +30,25 @@ function observe(t: Parameters<typeof openStore>[0], charged: readonly string[] 
   })
   t.teardown(() => watch.close())
   /** Ten seconds pass, and the clock is set by so much. */
-  const look = (stepMs = 0) => {
+  const look = async (stepMs = 0) => {
     clock.monotonicMs += 10_000
     clock.wallMs += 10_000 + stepMs
-    watch.check()
+    await watch.check()
     return lines.splice(0)
   }
+  await watch.start()
   return { look, charge, atStart: lines.splice(0) }
 }
 
 await t.test('a clock that runs normally is not logged', async (t) => {
-  const { look, atStart } = observe(t, ['2026-05', '2026-06'])
+  const { look, atStart } = await observe(t, ['2026-05', '2026-06'])
   t.same(atStart, [])
-  t.same([look(), look(900), look(-900), look(59_000)], [[], [], [], []])
+  t.same([await look(), await look(900), await look(-900), await look(59_000)], [[], [], [], []])
 })
 
 await t.test('a clock that ran ahead and came back is logged with the remedy', async (t) => {
-  const { look, charge } = observe(t, ['2026-06'])
-  t.match(look(40 * dayMs), [
+  const { look, charge } = await observe(t, ['2026-06'])
+  t.match(await look(40 * dayMs), [
     {
       level: 40,
       seconds: 40 * 86_400,
@@ -56,9 +57,9 @@ await t.test('a clock that ran ahead and came back is logged with the remedy', a
       msg: /^the clock was set ahead, or the machine slept: the quotas of 2026-07 are open.*--repair$/,
     },
   ])
-  charge('2026-07')
-  t.same(look(), [])
-  const back = look(-40 * dayMs)
+  await charge('2026-07')
+  t.same(await look(), [])
+  const back = await look(-40 * dayMs)
   t.equal(back.length, 2)
   t.match(back[0], { level: 40, msg: 'the clock was set back', before: '2026-07' })
   t.match(back[1], {
@@ -67,16 +68,16 @@ await t.test('a clock that ran ahead and came back is logged with the remedy', a
     month: '2026-06',
     msg: /^rows are counted in 2026-07, and by the clock it is 2026-06: .* das usage --repair$/,
   })
-  t.same(look(), [], 'once')
+  t.same(await look(), [], 'once')
 })
 
 await t.test('a step within a month opens no quota', async (t) => {
-  const { look } = observe(t, ['2026-06'])
-  t.match(look(dayMs), [{ msg: /^the clock was set ahead, or the machine slept\. If/ }])
-  t.match(look(-dayMs), [{ msg: 'the clock was set back' }])
+  const { look } = await observe(t, ['2026-06'])
+  t.match(await look(dayMs), [{ msg: /^the clock was set ahead, or the machine slept\. If/ }])
+  t.match(await look(-dayMs), [{ msg: 'the clock was set back' }])
 })
 
 await t.test('rows in a later month are reported at the start', async (t) => {
-  const { atStart } = observe(t, ['2026-06', '2027-01'])
+  const { atStart } = await observe(t, ['2026-06', '2027-01'])
   t.match(atStart, [{ level: 50, newest: '2027-01', month: '2026-06' }])
 })

@@ -3,18 +3,19 @@ import t from 'tap'
 import { listActions, recordAction } from '../../src/control/audit.js'
 import { saveDatasetStates } from '../../src/control/dataset-state.js'
 import type { DatasetState } from '../../src/control/dataset-state.js'
-import { endAttempt, queueTokenLetter, takeLetter } from '../../src/control/letters.js'
-import { ControlStore } from '../../src/control/store/store.js'
+import { endAttempt, queueLetter, takeLetter } from '../../src/control/letters.js'
+import { SqliteStore } from '../../src/control/store/sqlite-store.js'
+import type { ControlStore } from '../../src/control/store/store.js'
 import { cancelSubscription, changeSubscription } from '../../src/control/subscription-changes.js'
 import { createToken } from '../../src/control/tokens/token-format.js'
 import { reissueToken, revokeToken } from '../../src/control/tokens/tokens.js'
 import { clockAt, hourMs, noon, openStore, storePath, subscribe } from './fixtures/store.js'
 
 // Guarantee: what the trail holds can't be changed or removed by a statement.
-await t.test('entries are added and never updated, deleted or replaced', (t) => {
+await t.test('entries are added and never updated, deleted or replaced', async (t) => {
   const store = openStore(t)
-  recordAction(store, { action: 'pack.made', subject: 'things', now: noon })
-  const before = listActions(store, {})
+  await recordAction(store, { action: 'pack.made', subject: 'things', now: noon })
+  const before = await listActions(store, {})
   const refused = /the audit trail is append-only/
   const row = "1, 2, 'x', 'pack.made', 'y', '{}'"
   for (const sql of [
@@ -26,55 +27,57 @@ await t.test('entries are added and never updated, deleted or replaced', (t) => 
     `INSERT INTO audit VALUES (${row})
        ON CONFLICT (id) DO UPDATE SET actor = excluded.actor`,
   ]) {
-    t.throws(() => store.db.exec(sql), { message: refused }, sql)
+    t.throws(() => store.file.db.exec(sql), { message: refused }, sql)
   }
-  t.same(listActions(store, {}), before)
+  t.same(await listActions(store, {}), before)
   t.end()
 })
 
-await t.test('a change and its entry are stored together or not at all', (t) => {
+await t.test('a change and its entry are stored together or not at all', async (t) => {
   const store = openStore(t)
-  const { subscriptionId, tokenId } = subscribe(store)
-  const before = listActions(store, {})
+  const { subscriptionId, tokenId } = await subscribe(store)
+  const before = await listActions(store, {})
   const failure = new Error('after the change')
   for (const change of [
-    () => revokeToken(store, tokenId, clockAt(noon)),
-    () => cancelSubscription(store, subscriptionId, clockAt(noon)),
+    (tx: ControlStore) => revokeToken(tx, tokenId, clockAt(noon)),
+    (tx: ControlStore) => cancelSubscription(tx, subscriptionId, clockAt(noon)),
   ]) {
-    t.throws(
+    await t.rejects(
       () =>
-        store.write(() => {
-          change()
+        store.write(async (tx) => {
+          await change(tx)
           throw failure
         }),
       failure,
     )
   }
-  t.same(listActions(store, {}), before)
-  store.db.exec("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END")
-  t.throws(() => revokeToken(store, tokenId, clockAt(noon)), { message: 'full' })
-  const revoked = store.db.prepare('SELECT revoked_at FROM tokens').pluck().get()
+  t.same(await listActions(store, {}), before)
+  store.file.db.exec(
+    "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END",
+  )
+  await t.rejects(() => revokeToken(store, tokenId, clockAt(noon)), { message: 'full' })
+  const revoked = store.file.db.prepare('SELECT revoked_at FROM tokens').pluck().get()
   t.equal(revoked, null, 'a token that is not in the trail as revoked is not revoked')
   t.end()
 })
 
-await t.test('an entry says when, who, what, to what, and what changed', (t) => {
+await t.test('an entry says when, who, what, to what, and what changed', async (t) => {
   const path = storePath(t)
   openStore(t, path)
-  const store = ControlStore.open(path, { actor: 'olga' })
+  const store = SqliteStore.open(path, { actor: 'olga' })
   t.teardown(() => store.close())
-  const { subscriptionId, tokenId } = subscribe(store)
+  const { subscriptionId, tokenId } = await subscribe(store)
   const now = clockAt(noon + hourMs)
-  changeSubscription(store, subscriptionId, {
+  await changeSubscription(store, subscriptionId, {
     grants: [{ dataset: 'financials', plan: 'pro' }],
     withdrawn: [],
     email: 'new@example.com',
     now,
   })
-  const next = reissueToken(store, subscriptionId, { graceMs: hourMs, now })
-  revokeToken(store, tokenId, now)
-  revokeToken(store, tokenId, now)
-  t.same(listActions(store, {}), [
+  const next = await reissueToken(store, subscriptionId, { graceMs: hourMs, now })
+  await revokeToken(store, tokenId, now)
+  await revokeToken(store, tokenId, now)
+  t.same(await listActions(store, {}), [
     {
       id: 1,
       recordedAt: noon,
@@ -130,28 +133,29 @@ await t.test('an entry says when, who, what, to what, and what changed', (t) => 
       details: { subscription: subscriptionId },
     },
   ])
-  const found = (subject: string) => listActions(store, { subject }).map(({ id }) => id)
-  t.same(found(subscriptionId), [1, 2, 3, 4, 5], 'also what was done to its tokens')
-  t.same(found(tokenId), [2, 4, 5])
-  t.same(found('new@example.com'), [3])
-  t.same(found('nobody'), [])
-  t.equal(listActions(store, { since: noon + 1 }).length, 3)
+  const found = async (subject: string) =>
+    (await listActions(store, { subject })).map(({ id }) => id)
+  t.same(await found(subscriptionId), [1, 2, 3, 4, 5], 'also what was done to its tokens')
+  t.same(await found(tokenId), [2, 4, 5])
+  t.same(await found('new@example.com'), [3])
+  t.same(await found('nobody'), [])
+  t.equal((await listActions(store, { since: noon + 1 })).length, 3)
   t.end()
 })
 
 // Guarantee: a reader of the trail can't act as a subscriber.
-await t.test('a token in the answer of a mail server is left out', (t) => {
+await t.test('a token in the answer of a mail server is left out', async (t) => {
   const store = openStore(t)
-  const { subscriptionId, tokenId } = subscribe(store)
+  const { subscriptionId, tokenId } = await subscribe(store)
   const { token } = createToken()
   const letter = { subscriptionId, tokenId, kind: 'new-token', now: noon } as const
-  queueTokenLetter(store, { ...letter, sealedToken: Buffer.from('sealed') })
-  const held = takeLetter(store, { now: noon, holdMs: 1, waitMaxMs: 1 })
+  await queueLetter(store, { ...letter, sealedSecret: Buffer.from('sealed') }, noon)
+  const held = await takeLetter(store, { now: noon, holdMs: 1, waitMaxMs: 1 })
   if (held === undefined) throw new Error('no letter waits')
   const end = { state: 'failed', reason: `550 "${token}" looks like spam`, now: noon } as const
-  endAttempt(store, held, end)
-  endAttempt(store, held, end)
-  const [entry, ...others] = listActions(store, { subject: 'letter 1' })
+  await endAttempt(store, held, end)
+  await endAttempt(store, held, end)
+  const [entry, ...others] = await listActions(store, { subject: 'letter 1' })
   t.match(entry, {
     actor: 'server',
     action: 'letter.failed',
@@ -175,7 +179,7 @@ const things: DatasetState = {
   updatedAt: noon,
 }
 
-await t.test('what a server serves is recorded once, also across its restarts', (t) => {
+await t.test('what a server serves is recorded once, also across its restarts', async (t) => {
   const store = openStore(t)
   const save = (names: readonly string[], changes: Partial<DatasetState>, reason: string | null) =>
     saveDatasetStates(store, names, names.length > 0 ? [{ ...things, ...changes }] : [], {
@@ -183,20 +187,20 @@ await t.test('what a server serves is recorded once, also across its restarts', 
       updatedAt: noon,
     })
   const names = ['things']
-  const recorded = () =>
-    listActions(store, {}).map(({ action, subject, details }) => [action, subject, details])
-  save(names, {}, null)
-  save(names, {}, null)
+  const recorded = async () =>
+    (await listActions(store, {})).map(({ action, subject, details }) => [action, subject, details])
+  await save(names, {}, null)
+  await save(names, {}, null)
   const published = { version: 'v1', rows: 3, files: 1, replaced: null }
-  t.same(recorded(), [['version.published', 'things', published]])
+  t.same(await recorded(), [['version.published', 'things', published]])
   const half = { status: 'stale', reason: 'half a file' } as const
-  save(names, half, 'bad plan')
-  save(names, half, 'bad plan')
-  save(names, { version: 'v2' }, null)
-  save(names, { version: 'v2', reason: 'the packed copy is damaged' }, null)
-  save(names, { version: null, status: 'unavailable', reason: 'no file' }, null)
-  save([], {}, null)
-  t.same(recorded().slice(1), [
+  await save(names, half, 'bad plan')
+  await save(names, half, 'bad plan')
+  await save(names, { version: 'v2' }, null)
+  await save(names, { version: 'v2', reason: 'the packed copy is damaged' }, null)
+  await save(names, { version: null, status: 'unavailable', reason: 'no file' }, null)
+  await save([], {}, null)
+  t.same((await recorded()).slice(1), [
     ['version.refused', 'things', { version: 'v1', reason: 'half a file' }],
     ['registry.refused', 'registry.yaml', { reason: 'bad plan' }],
     ['version.published', 'things', { version: 'v2', rows: 3, files: 1, replaced: 'v1' }],
@@ -207,9 +211,9 @@ await t.test('what a server serves is recorded once, also across its restarts', 
   t.end()
 })
 
-await t.test('another program sees the same trail in the file', (t) => {
+await t.test('another program sees the same trail in the file', async (t) => {
   const path = storePath(t)
-  recordAction(openStore(t, path), { action: 'pack.made', subject: 'things', now: noon })
+  await recordAction(openStore(t, path), { action: 'pack.made', subject: 'things', now: noon })
   const db = new Database(path)
   t.teardown(() => db.close())
   t.throws(() => db.exec('DELETE FROM audit'), { message: /append-only/ })

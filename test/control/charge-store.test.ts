@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import t from 'tap'
 import type { Test } from 'tap'
 import { ChargeStore } from '../../src/control/charge-store.js'
-import { ControlStore } from '../../src/control/store/store.js'
+import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { readUsage } from '../../src/control/usage.js'
 import { storePath, subscribe } from './fixtures/store.js'
 
@@ -17,10 +17,10 @@ interface Sync {
 }
 
 /** A charge store whose syncs end when the test says so. */
-function openCharges(t: Test, options: { readonly syncTimeoutMs?: number } = {}) {
+async function openCharges(t: Test, options: { readonly syncTimeoutMs?: number } = {}) {
   const path = storePath(t)
-  const control = ControlStore.open(path)
-  const { subscriptionId } = subscribe(control)
+  const control = SqliteStore.open(path)
+  const { subscriptionId } = await subscribe(control)
   const syncs: Sync[] = []
   const charges = ChargeStore.open(path, {
     busyTimeoutMs: 1,
@@ -30,14 +30,14 @@ function openCharges(t: Test, options: { readonly syncTimeoutMs?: number } = {})
         syncs.push({ finish: resolve, fail: reject })
       }),
   })
-  t.teardown(() => {
-    charges.close()
-    control.close()
+  t.teardown(async () => {
+    await charges.close()
+    await control.close()
   })
   const caps = { datasetRowsMax: null, globalRowsMax: null }
   const charge = (rows: number) =>
     charges.chargeAll([{ subscriptionId, dataset: 'financials', period, rows, ...caps }])
-  const used = () => readUsage(control, subscriptionId, period).total
+  const used = async () => (await readUsage(control, subscriptionId, period)).total
   return { path, charges, charge, used, syncs }
 }
 
@@ -47,9 +47,9 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 await t.test(
   'every process counts a charge at once, and it is durable after the sync',
   async (t) => {
-    const { charges, charge, used, syncs } = openCharges(t)
-    t.match(charge(7), [{ granted: 7, datasetUsed: 7 }])
-    t.equal(used(), 7, 'another connection sees it')
+    const { charges, charge, used, syncs } = await openCharges(t)
+    t.match(await charge(7), [{ granted: 7, datasetUsed: 7 }])
+    t.equal(await used(), 7, 'another connection sees it')
     let isDurable = false
     const synced = charges.synced().then(() => {
       isDurable = true
@@ -64,18 +64,16 @@ await t.test(
 )
 
 await t.test('charges committed during a sync wait together for the next one', async (t) => {
-  const { charges, charge, syncs } = openCharges(t)
+  const { charges, charge, syncs } = await openCharges(t)
   const ended: string[] = []
-  const commit = (name: string) => {
-    charge(1)
-    void charges.synced().then(() => ended.push(name))
+  const commit = async (...names: readonly string[]) => {
+    await Promise.all(names.map(() => charge(1)))
+    for (const name of names) void charges.synced().then(() => ended.push(name))
   }
-  commit('a')
-  commit('b')
+  await commit('a', 'b')
   await turn()
   t.equal(syncs.length, 1, 'one sync for both')
-  commit('c')
-  commit('d')
+  await commit('c', 'd')
   await turn()
   t.equal(syncs.length, 1, 'c and d may have come too late for it')
   syncs[0]?.finish()
@@ -88,19 +86,19 @@ await t.test('charges committed during a sync wait together for the next one', a
 })
 
 await t.test('a failed sync is a 503; committed charges stay', async (t) => {
-  const { path, charges, charge, used, syncs } = openCharges(t)
+  const { path, charges, charge, used, syncs } = await openCharges(t)
   const ends: unknown[] = []
   charges.watchWrites((failure) => ends.push(failure?.cause))
-  charge(7)
+  await charge(7)
   const failed = charges.synced()
   await turn()
   const cause = new Error('EIO: i/o error, fdatasync')
   syncs[0]?.fail(cause)
   await t.rejects(failed, { code: 'service_unavailable', retryAfterSeconds: 5, cause })
   t.same(ends, [cause], 'and readiness hears of it')
-  t.equal(used(), 7)
+  t.equal(await used(), 7)
   const before = statSync(`${path}-wal`).size
-  t.match(charge(1), [{ datasetUsed: 8 }])
+  t.match(await charge(1), [{ datasetUsed: 8 }])
   t.ok(statSync(`${path}-wal`).size < before, 'the log, which may have a hole, is begun anew')
   const synced = charges.synced()
   await turn()
@@ -109,33 +107,33 @@ await t.test('a failed sync is a 503; committed charges stay', async (t) => {
 })
 
 await t.test('while a reader uses a log with a gap, nothing is charged', async (t) => {
-  const { path, charges, charge, used, syncs } = openCharges(t)
-  charge(7)
+  const { path, charges, charge, used, syncs } = await openCharges(t)
+  await charge(7)
   const failed = charges.synced()
   await turn()
   syncs[0]?.fail(new Error('EIO'))
   await t.rejects(failed, { code: 'service_unavailable' })
-  const reader = ControlStore.open(path)
-  t.teardown(() => {
-    reader.close()
+  const reader = SqliteStore.open(path)
+  t.teardown(async () => {
+    await reader.close()
   })
-  reader.db.exec('BEGIN')
-  t.equal(reader.all('SELECT * FROM usage').length, 1)
-  t.throws(() => charge(1), {
+  reader.file.db.exec('BEGIN')
+  t.equal((await reader.all('SELECT * FROM usage')).length, 1)
+  await t.rejects(() => charge(1), {
     code: 'service_unavailable',
     cause: { message: 'the write-ahead log is in use' },
   })
-  reader.db.exec('COMMIT')
-  t.match(charge(1), [{ datasetUsed: 8 }])
-  t.equal(used(), 8)
+  reader.file.db.exec('COMMIT')
+  t.match(await charge(1), [{ datasetUsed: 8 }])
+  t.equal(await used(), 8)
 })
 
 await t.test('commits after a failed sync are repaired first', async (t) => {
-  const { path, charges, charge, syncs } = openCharges(t)
-  charge(1)
+  const { path, charges, charge, syncs } = await openCharges(t)
+  await charge(1)
   const first = charges.synced()
   await turn()
-  charge(1)
+  await charge(1)
   const second = charges.synced()
   const before = statSync(`${path}-wal`).size
   syncs[0]?.fail(new Error('EIO'))
@@ -147,20 +145,20 @@ await t.test('commits after a failed sync are repaired first', async (t) => {
 })
 
 await t.test('charges wait for a silent disk no longer than the time limit', async (t) => {
-  const { charges, charge, syncs, used } = openCharges(t, { syncTimeoutMs: 20 })
+  const { charges, charge, syncs, used } = await openCharges(t, { syncTimeoutMs: 20 })
   const ends: unknown[] = []
   charges.watchWrites((failure) => ends.push(failure?.cause))
-  charge(7)
+  await charge(7)
   const message = 'the disk took longer than 20 ms'
   await t.rejects(charges.synced(), { code: 'service_unavailable', cause: { message } })
   t.match(ends, [{ message }])
-  charge(1)
+  await charge(1)
   const later = charges.synced()
   syncs[0]?.finish()
   await turn()
   syncs[1]?.finish()
   await later
-  t.equal(used(), 8)
+  t.equal(await used(), 8)
 })
 
 /** For everybody who imports it from now on, or did. */
@@ -180,19 +178,19 @@ await t.test('by default, the log is synced with fdatasync after it was written'
   replaceFdatasync(spied)
   t.teardown(() => replaceFdatasync(fdatasync))
   const path = storePath(t)
-  const control = ControlStore.open(path)
-  const { subscriptionId } = subscribe(control)
+  const control = SqliteStore.open(path)
+  const { subscriptionId } = await subscribe(control)
   const charges = ChargeStore.open(path, { busyTimeoutMs: 1 })
   const before = statSync(`${path}-wal`).size
   const caps = { datasetRowsMax: null, globalRowsMax: null }
-  charges.chargeAll([{ subscriptionId, dataset: 'financials', period, rows: 5, ...caps }])
+  await charges.chargeAll([{ subscriptionId, dataset: 'financials', period, rows: 5, ...caps }])
   await charges.synced()
   t.equal(synced.length, 1)
   const [[file = '', size = 0] = []] = synced
   t.equal(file, `${path}-wal`)
   t.ok(size > before, 'the charge is in it')
-  charges.close()
-  charges.close()
-  t.equal(readUsage(control, subscriptionId, period).total, 5)
-  control.close()
+  await charges.close()
+  await charges.close()
+  t.equal((await readUsage(control, subscriptionId, period)).total, 5)
+  await control.close()
 })

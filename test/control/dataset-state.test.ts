@@ -4,7 +4,7 @@ import {
   readRegistryState,
   saveDatasetStates,
 } from '../../src/control/dataset-state.js'
-import { noon, openStore, storePath } from './fixtures/store.js'
+import { noon, openAnyStore, storePath } from './fixtures/store.js'
 
 const financials = {
   dataset: 'financials',
@@ -38,30 +38,33 @@ const names = ['procurement', 'financials']
 
 await t.test('the states that the server saved are read by another process, by name', async (t) => {
   const path = storePath(t)
-  const server = openStore(t, path)
-  const commandLine = openStore(t, path)
-  t.same(listDatasetStates(commandLine), [])
-  saveDatasetStates(server, names, [procurement, financials], registry)
-  t.same(listDatasetStates(commandLine), [financials, procurement])
-  t.same(readRegistryState(commandLine), registry)
+  const server = openAnyStore(t, path)
+  const commandLine = openAnyStore(t, path)
+  t.same(await listDatasetStates(commandLine), [])
+  await saveDatasetStates(server, names, [procurement, financials], registry)
+  t.same(await listDatasetStates(commandLine), [financials, procurement])
+  t.same(await readRegistryState(commandLine), registry)
 })
 
-await t.test('a later save changes what it holds, and removes what left the registry', (t) => {
-  const store = openStore(t)
-  saveDatasetStates(store, names, [financials, procurement], registry)
-  const refreshed = { ...financials, version: 'v8', updatedAt: noon + 1 }
-  saveDatasetStates(store, names, [refreshed], registry)
-  t.same(listDatasetStates(store), [refreshed, procurement])
-  saveDatasetStates(store, ['procurement'], [], registry)
-  t.same(listDatasetStates(store), [procurement])
-  t.end()
-})
+await t.test(
+  'a later save changes what it holds, and removes what left the registry',
+  async (t) => {
+    const store = openAnyStore(t)
+    await saveDatasetStates(store, names, [financials, procurement], registry)
+    const refreshed = { ...financials, version: 'v8', updatedAt: noon + 1 }
+    await saveDatasetStates(store, names, [refreshed], registry)
+    t.same(await listDatasetStates(store), [refreshed, procurement])
+    await saveDatasetStates(store, ['procurement'], [], registry)
+    t.same(await listDatasetStates(store), [procurement])
+    t.end()
+  },
+)
 
-await t.test('a failed save keeps the last list', (t) => {
-  const store = openStore(t)
-  saveDatasetStates(store, names, [financials], registry)
+await t.test('a failed save keeps the last list', async (t) => {
+  const store = openAnyStore(t)
+  await saveDatasetStates(store, names, [financials], registry)
   const unreadable = { ...procurement, status: 'gone' } as unknown as typeof procurement
-  t.throws(() => saveDatasetStates(store, ['procurement'], [unreadable], registry))
-  t.same(listDatasetStates(store), [financials])
+  await t.rejects(() => saveDatasetStates(store, ['procurement'], [unreadable], registry))
+  t.same(await listDatasetStates(store), [financials])
   t.end()
 })

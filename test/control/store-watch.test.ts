@@ -6,7 +6,7 @@ import { ChargeStore } from '../../src/control/charge-store.js'
 import { StoreWatch } from '../../src/control/store-watch.js'
 import type { StoreEvent } from '../../src/control/store-watch.js'
 import { backUp } from '../../src/control/store/backup.js'
-import { ControlStore } from '../../src/control/store/store.js'
+import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { hashToken } from '../../src/control/tokens/token-format.js'
 import { findToken, revokeToken } from '../../src/control/tokens/tokens.js'
 import { readUsage } from '../../src/control/usage.js'
@@ -17,19 +17,24 @@ import { clockAt, damageTable, noon, openStore, storePath, subscribe } from './f
 const unavailable = { code: 'service_unavailable' }
 
 /** The two connections of a server under watch, a subscription, and a backup that holds it. */
-function observe(t: Test) {
+async function observe(t: Test) {
   const path = storePath(t)
-  const control = ControlStore.open(path)
+  const control = SqliteStore.open(path)
   const charges = ChargeStore.open(path, { busyTimeoutMs: 50 })
   const events: StoreEvent[] = []
-  const watch = new StoreWatch({ path, control, charges, report: (event) => events.push(event) })
-  t.teardown(() => {
-    charges.close()
-    control.close()
+  const watch = new StoreWatch({
+    path,
+    control: control.file,
+    charges,
+    report: (event) => events.push(event),
   })
-  const sold = subscribe(control)
+  t.teardown(async () => {
+    await charges.close()
+    await control.close()
+  })
+  const sold = await subscribe(control)
   const backup = join(dirname(path), 'backup.db')
-  backUp(control, backup)
+  backUp(control.file, backup)
   const charge = (rows: number) =>
     charges.chargeAll([
       {
@@ -55,10 +60,10 @@ function putAside(path: string): void {
 }
 
 await t.test('a restored file is used as soon as it is complete and sound', async (t) => {
-  const { path, backup, control, charges, watch, sold, charge, kinds } = observe(t)
+  const { path, backup, control, charges, watch, sold, charge, kinds } = await observe(t)
   const hash = hashToken(sold.token)
-  const late = subscribe(control, { email: 'late@example.com' })
-  charge(5)
+  const late = await subscribe(control, { email: 'late@example.com' })
+  await charge(5)
   await charges.synced()
   watch.check()
   t.ok(watch.isSound)
@@ -66,9 +71,9 @@ await t.test('a restored file is used as soon as it is complete and sound', asyn
   putAside(path)
   watch.check()
   t.notOk(watch.isSound)
-  t.throws(() => findToken(control, hash), unavailable)
-  t.throws(() => charge(1), unavailable)
-  t.throws(() => control.write(() => undefined), unavailable)
+  await t.rejects(() => findToken(control, hash), unavailable)
+  await t.rejects(charge(1), unavailable)
+  await t.rejects(() => control.write(async () => undefined), unavailable)
 
   writeFileSync(path, '')
   watch.check()
@@ -86,31 +91,31 @@ await t.test('a restored file is used as soon as it is complete and sound', asyn
   t.ok(watch.isSound)
   t.same(kinds(), ['replaced', 'refused', 'refused', 'reopened'])
 
-  t.equal(findToken(control, hash)?.subscriptionId, sold.subscriptionId)
-  t.equal(findToken(control, hashToken(late.token)), undefined, 'sold after the backup')
-  t.match(charge(7), [{ granted: 7, datasetUsed: 7 }])
+  t.equal((await findToken(control, hash))?.subscriptionId, sold.subscriptionId)
+  t.equal(await findToken(control, hashToken(late.token)), undefined, 'sold after the backup')
+  t.match(await charge(7), [{ granted: 7, datasetUsed: 7 }])
   await charges.synced()
   const command = openStore(t, path)
-  t.equal(readUsage(command, sold.subscriptionId, '2026-06').total, 7)
-  revokeToken(command, sold.tokenId, clockAt(noon))
-  t.equal(findToken(control, hash)?.revokedAt, noon, 'what a command revokes is revoked')
-  t.equal(control.db.pragma('busy_timeout', { simple: true }), 5000)
+  t.equal((await readUsage(command, sold.subscriptionId, '2026-06')).total, 7)
+  await revokeToken(command, sold.tokenId, clockAt(noon))
+  t.equal((await findToken(control, hash))?.revokedAt, noon, 'what a command revokes is revoked')
+  t.equal(control.file.db.pragma('busy_timeout', { simple: true }), 5000)
 })
 
 await t.test('commits to the former file stay there, complete', async (t) => {
-  const { path, backup, watch, sold, charge } = observe(t)
-  charge(5)
+  const { path, backup, watch, sold, charge } = await observe(t)
+  await charge(5)
   putAside(path)
   copyFileSync(backup, path)
   for (let count = 0; count < 3; count += 1) watch.check()
   t.ok(watch.isSound)
   const former = openStore(t, join(dirname(path), 'aside', 'control.db'))
-  t.equal(readUsage(former, sold.subscriptionId, '2026-06').total, 5)
-  t.equal(former.db.pragma('integrity_check', { simple: true }), 'ok')
+  t.equal((await readUsage(former, sold.subscriptionId, '2026-06')).total, 5)
+  t.equal(former.file.db.pragma('integrity_check', { simple: true }), 'ok')
 })
 
 await t.test('a file that is not a store is refused once, and a sound one is used', async (t) => {
-  const { path, backup, watch, events, kinds } = observe(t)
+  const { path, backup, watch, events, kinds } = await observe(t)
   putAside(path)
   writeFileSync(path, 'no database, but more than a few letters long '.repeat(100))
   for (let count = 0; count < 4; count += 1) watch.check()
@@ -127,16 +132,16 @@ await t.test('a file that is not a store is refused once, and a sound one is use
 await t.test(
   'damage that SQLite finds blocks the store until another file is in its place',
   async (t) => {
-    const { path, backup, control, watch, sold, charge, events, kinds } = observe(t)
-    control.checkpoint()
+    const { path, backup, control, watch, sold, charge, events, kinds } = await observe(t)
+    control.file.checkpoint()
     damageTable(path, 'reloads')
-    t.throws(() => control.all('SELECT * FROM reloads'), unavailable)
-    t.throws(
+    await t.rejects(() => control.all('SELECT * FROM reloads'), unavailable)
+    await t.rejects(
       () => control.all('SELECT * FROM letters'),
       unavailable,
       'and what is not damaged, too',
     )
-    t.throws(() => charge(1), unavailable)
+    await t.rejects(charge(1), unavailable)
     for (let count = 0; count < 3; count += 1) watch.check()
     t.same(kinds(), ['damaged'])
     t.match(events[0], { cause: { cause: { code: 'SQLITE_CORRUPT' } } })
@@ -146,6 +151,6 @@ await t.test(
     watch.check()
     watch.check()
     t.same(kinds(), ['damaged', 'reopened'])
-    t.equal(findToken(control, hashToken(sold.token))?.tokenId, sold.tokenId)
+    t.equal((await findToken(control, hashToken(sold.token)))?.tokenId, sold.tokenId)
   },
 )

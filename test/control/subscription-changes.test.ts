@@ -1,5 +1,5 @@
 import t from 'tap'
-import { listOrders } from '../../src/control/orders.js'
+import { listAgreements } from '../../src/control/agreements.js'
 import {
   cancelSubscription,
   changeSubscription,
@@ -7,7 +7,7 @@ import {
 } from '../../src/control/subscription-changes.js'
 import { showSubscription } from '../../src/control/subscriptions.js'
 import { chargeAll, readUsage } from '../../src/control/usage.js'
-import { clockAt, noon, openStore, subscribe } from './fixtures/store.js'
+import { clockAt, noon, openAnyStore, subscribe } from './fixtures/store.js'
 
 const dayMs = 24 * 3_600_000
 const at = (text: string) => Date.parse(`${text}T12:00:00Z`)
@@ -15,31 +15,31 @@ const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 const free = { priceRub: () => 0 }
 
 await t.test('an extension of a live subscription is added to its end', async (t) => {
-  const store = openStore(t)
-  const { subscriptionId } = subscribe(store, { months: 1 })
+  const store = openAnyStore(t)
+  const { subscriptionId } = await subscribe(store, { months: 1 })
   const now = clockAt(noon + 10 * dayMs)
-  const after = extendSubscription(store, subscriptionId, {
+  const after = await extendSubscription(store, subscriptionId, {
     months: 12,
     priceRub: (grants) => grants.length * 9900,
     now,
   })
   t.equal(dayOf(after.expiresAt), '2027-07-15')
   t.equal(after.priceRub, 9900)
-  t.same(showSubscription(store, subscriptionId).expiresAt, after.expiresAt)
+  t.same((await showSubscription(store, subscriptionId)).expiresAt, after.expiresAt)
 })
 
 await t.test(
   'an expired subscription is live again from now, also at the instant of its end',
   async (t) => {
-    const store = openStore(t)
-    const { subscriptionId, expiresAt } = subscribe(store, { months: 1 })
-    const atEnd = extendSubscription(store, subscriptionId, {
+    const store = openAnyStore(t)
+    const { subscriptionId, expiresAt } = await subscribe(store, { months: 1 })
+    const atEnd = await extendSubscription(store, subscriptionId, {
       ...free,
       months: 1,
       now: clockAt(expiresAt),
     })
     t.equal(dayOf(atEnd.expiresAt), '2026-08-15')
-    const late = extendSubscription(store, subscriptionId, {
+    const late = await extendSubscription(store, subscriptionId, {
       ...free,
       months: 1,
       now: clockAt(at('2027-01-31')),
@@ -49,12 +49,12 @@ await t.test(
 )
 
 await t.test('months bought one by one end on the day of those bought together', async (t) => {
-  const store = openStore(t)
+  const store = openAnyStore(t)
   const now = clockAt(at('2027-01-31'))
-  const single = subscribe(store, { months: 1, now })
+  const single = await subscribe(store, { months: 1, now })
   const ends = [dayOf(single.expiresAt)]
   for (let month = 0; month < 5; month += 1) {
-    const { expiresAt } = extendSubscription(store, single.subscriptionId, {
+    const { expiresAt } = await extendSubscription(store, single.subscriptionId, {
       ...free,
       months: 1,
       now,
@@ -62,24 +62,24 @@ await t.test('months bought one by one end on the day of those bought together',
     ends.push(dayOf(expiresAt))
   }
   t.same(ends, ['2027-02-28', '2027-03-31', '2027-04-30', '2027-05-31', '2027-06-30', '2027-07-31'])
-  t.equal(dayOf(subscribe(store, { months: 6, now }).expiresAt), '2027-07-31')
+  t.equal(dayOf((await subscribe(store, { months: 6, now })).expiresAt), '2027-07-31')
 })
 
 await t.test('an extension that is refused says why, and changes nothing', async (t) => {
-  const store = openStore(t)
-  const { subscriptionId, expiresAt } = subscribe(store)
+  const store = openAnyStore(t)
+  const { subscriptionId, expiresAt } = await subscribe(store)
   const extension = { ...free, now: clockAt(noon) }
   for (const months of [0, -1, 1.5, 121, NaN]) {
-    t.throws(() => extendSubscription(store, subscriptionId, { ...extension, months }), {
+    await t.rejects(() => extendSubscription(store, subscriptionId, { ...extension, months }), {
       code: 'bad_request',
       detail: 'Give a whole number of months from 1 to 120.',
     })
   }
-  t.throws(() => extendSubscription(store, subscriptionId, { ...extension, months: 120 }), {
+  await t.rejects(() => extendSubscription(store, subscriptionId, { ...extension, months: 120 }), {
     code: 'bad_request',
     detail: 'A subscription ends at most 120 months ahead.',
   })
-  t.throws(() => extendSubscription(store, 'sub_none', { ...extension, months: 1 }), {
+  await t.rejects(() => extendSubscription(store, 'sub_none', { ...extension, months: 1 }), {
     code: 'not_found',
   })
   const broken = {
@@ -89,23 +89,25 @@ await t.test('an extension that is refused says why, and changes nothing', async
       throw new Error('no such plan')
     },
   }
-  t.throws(() => extendSubscription(store, subscriptionId, broken), { message: 'no such plan' })
-  cancelSubscription(store, subscriptionId, clockAt(noon))
-  t.throws(() => extendSubscription(store, subscriptionId, { ...extension, months: 1 }), {
+  await t.rejects(() => extendSubscription(store, subscriptionId, broken), {
+    message: 'no such plan',
+  })
+  await cancelSubscription(store, subscriptionId, clockAt(noon))
+  await t.rejects(() => extendSubscription(store, subscriptionId, { ...extension, months: 1 }), {
     code: 'bad_request',
     detail: `Subscription '${subscriptionId}' is cancelled. Create a new one.`,
   })
-  t.equal(showSubscription(store, subscriptionId).expiresAt, expiresAt)
+  t.equal((await showSubscription(store, subscriptionId)).expiresAt, expiresAt)
 })
 
 // Guarantee: a change of plan opens no quota anew.
 await t.test('a change sets plans and datasets, and keeps the end and the usage', async (t) => {
-  const store = openStore(t)
-  const { subscriptionId, expiresAt } = subscribe(store)
+  const store = openAnyStore(t)
+  const { subscriptionId, expiresAt } = await subscribe(store)
   const charge = { subscriptionId, dataset: 'financials', period: '2026-06', rows: 7 }
-  chargeAll(store, [{ ...charge, datasetRowsMax: null, globalRowsMax: null }])
+  await chargeAll(store, [{ ...charge, datasetRowsMax: null, globalRowsMax: null }])
   const now = clockAt(noon + dayMs)
-  const after = changeSubscription(store, subscriptionId, {
+  const after = await changeSubscription(store, subscriptionId, {
     grants: [
       { dataset: 'procurement', plan: 'pro' },
       { dataset: 'financials', plan: 'pro' },
@@ -119,8 +121,8 @@ await t.test('a change sets plans and datasets, and keeps the end and the usage'
     { dataset: 'financials', plan: 'pro' },
     { dataset: 'procurement', plan: 'pro' },
   ])
-  t.equal(readUsage(store, subscriptionId, '2026-06').total, 7)
-  const less = changeSubscription(store, subscriptionId, {
+  t.equal((await readUsage(store, subscriptionId, '2026-06')).total, 7)
+  const less = await changeSubscription(store, subscriptionId, {
     grants: [],
     withdrawn: ['procurement'],
     now,
@@ -128,12 +130,12 @@ await t.test('a change sets plans and datasets, and keeps the end and the usage'
   t.same(less.grants, [{ dataset: 'financials', plan: 'pro' }])
   t.equal(less.globalRows, 500, 'a cap that is not named stays')
   const uncapped = { grants: [], withdrawn: [], globalRows: null, now }
-  t.equal(changeSubscription(store, subscriptionId, uncapped).globalRows, null)
+  t.equal((await changeSubscription(store, subscriptionId, uncapped)).globalRows, null)
 })
 
 await t.test('a change that is refused says why, and changes nothing', async (t) => {
-  const store = openStore(t)
-  const { subscriptionId } = subscribe(store)
+  const store = openAnyStore(t)
+  const { subscriptionId } = await subscribe(store)
   const grant = { dataset: 'financials', plan: 'pro' }
   const nothing = { grants: [], withdrawn: [], now: clockAt(noon) }
   const mistakes = [
@@ -147,22 +149,30 @@ await t.test('a change that is refused says why, and changes nothing', async (t)
     [{ globalRows: 0 }, 'Give the rows a month over all datasets as a whole number, 1 or more.'],
   ] as const
   for (const [mistake, detail] of mistakes) {
-    t.throws(() => changeSubscription(store, subscriptionId, { ...nothing, ...mistake }), {
+    await t.rejects(() => changeSubscription(store, subscriptionId, { ...nothing, ...mistake }), {
       code: 'bad_request',
       detail,
     })
   }
-  t.same(showSubscription(store, subscriptionId).grants, [{ dataset: 'financials', plan: 'start' }])
-  t.equal(listOrders(store, subscriptionId).length, 1)
+  t.same((await showSubscription(store, subscriptionId)).grants, [
+    { dataset: 'financials', plan: 'start' },
+  ])
+  t.equal((await listAgreements(store, subscriptionId)).length, 1)
 })
 
 await t.test('cancelling is permanent, and a second time changes nothing', async (t) => {
-  const store = openStore(t)
-  const { subscriptionId } = subscribe(store)
-  t.equal(cancelSubscription(store, subscriptionId, clockAt(noon + 1)).cancelledAt, noon + 1)
-  t.equal(cancelSubscription(store, subscriptionId, clockAt(noon + 2)).cancelledAt, noon + 1)
-  t.throws(() => cancelSubscription(store, 'sub_none', clockAt(noon)), { code: 'not_found' })
-  t.throws(
+  const store = openAnyStore(t)
+  const { subscriptionId } = await subscribe(store)
+  t.equal(
+    (await cancelSubscription(store, subscriptionId, clockAt(noon + 1))).cancelledAt,
+    noon + 1,
+  )
+  t.equal(
+    (await cancelSubscription(store, subscriptionId, clockAt(noon + 2))).cancelledAt,
+    noon + 1,
+  )
+  await t.rejects(() => cancelSubscription(store, 'sub_none', clockAt(noon)), { code: 'not_found' })
+  await t.rejects(
     () =>
       changeSubscription(store, subscriptionId, {
         grants: [{ dataset: 'financials', plan: 'pro' }],
@@ -174,26 +184,26 @@ await t.test('cancelling is permanent, and a second time changes nothing', async
 })
 
 await t.test('every order is saved with the subscription after it', async (t) => {
-  const store = openStore(t)
-  const { subscriptionId, expiresAt } = subscribe(store, { months: 1, priceRub: 990 })
+  const store = openAnyStore(t)
+  const { subscriptionId, expiresAt } = await subscribe(store, { months: 1, priceRub: 990 })
   const now = clockAt(noon + dayMs)
-  changeSubscription(store, subscriptionId, {
+  await changeSubscription(store, subscriptionId, {
     grants: [{ dataset: 'financials', plan: 'pro' }],
     withdrawn: [],
     globalRows: 10,
     now,
   })
-  const extended = extendSubscription(store, subscriptionId, {
+  const extended = await extendSubscription(store, subscriptionId, {
     months: 1,
     priceRub: () => 3900,
     now,
   })
-  cancelSubscription(store, subscriptionId, now)
+  await cancelSubscription(store, subscriptionId, now)
   const start = [{ dataset: 'financials', plan: 'start' }]
   const pro = [{ dataset: 'financials', plan: 'pro' }]
   const unpriced = { months: null, priceRub: null }
   const later = { orderedAt: noon + dayMs, grants: pro, globalRows: 10 }
-  t.same(listOrders(store, subscriptionId), [
+  t.same(await listAgreements(store, subscriptionId), [
     {
       orderedAt: noon,
       kind: 'create',

@@ -5,7 +5,7 @@ import {
   listSubscriptions,
   showSubscription,
 } from '../../src/control/subscriptions.js'
-import { clockAt, noon, openStore, subscribe } from './fixtures/store.js'
+import { clockAt, noon, openAnyStore, subscribe } from './fixtures/store.js'
 
 const order = {
   email: 'buyer@example.com',
@@ -20,18 +20,18 @@ const order = {
 await t.test(
   'a subscription is created with its subscriber, its grants and its first token',
   async (t) => {
-    const store = openStore(t)
+    const store = openAnyStore(t)
     const grants = [
       { dataset: 'procurement', plan: 'free' },
       { dataset: 'financials', plan: 'pro' },
     ]
-    const made = createSubscription(store, { ...order, grants, months: 12, globalRows: 1000 })
+    const made = await createSubscription(store, { ...order, grants, months: 12, globalRows: 1000 })
     t.match(made.subscriptionId, /^sub_[0-9A-Za-z]{16}$/)
     t.match(made.tokenId, /^tok_[0-9A-Za-z]{16}$/)
     t.match(made.token, /^das_live_/)
     t.equal(made.expiresAt, Date.UTC(2027, 5, 15, 12))
     t.same(made.grants, grants)
-    t.same(showSubscription(store, made.subscriptionId), {
+    t.same(await showSubscription(store, made.subscriptionId), {
       subscriptionId: made.subscriptionId,
       email: order.email,
       createdAt: noon,
@@ -48,29 +48,29 @@ await t.test(
 await t.test(
   "a subscriber's second order has the same subscriber, whatever the case of the e-mail",
   async (t) => {
-    const store = openStore(t)
-    subscribe(store, { email: 'Buyer@Example.com' })
-    const second = subscribe(store, { email: 'buyer@example.COM' })
-    t.equal(showSubscription(store, second.subscriptionId).email, 'Buyer@Example.com')
-    t.equal(store.all('SELECT * FROM subscribers').length, 1)
+    const store = openAnyStore(t)
+    await subscribe(store, { email: 'Buyer@Example.com' })
+    const second = await subscribe(store, { email: 'buyer@example.COM' })
+    t.equal((await showSubscription(store, second.subscriptionId)).email, 'Buyer@Example.com')
+    t.equal((await store.all('SELECT * FROM subscribers')).length, 1)
   },
 )
 
 await t.test('the list has every subscription, oldest first, with its own grants', async (t) => {
-  const store = openStore(t)
-  t.same(listSubscriptions(store), [])
-  const later = subscribe(store, { now: clockAt(noon + 1) })
-  const earlier = subscribe(store, {
+  const store = openAnyStore(t)
+  t.same(await listSubscriptions(store), [])
+  const later = await subscribe(store, { now: clockAt(noon + 1) })
+  const earlier = await subscribe(store, {
     email: 'other@example.com',
     grants: [
       { dataset: 'b', plan: 'free' },
       { dataset: 'a', plan: 'pro' },
     ],
   })
-  const bare = subscribe(store, { now: clockAt(noon + 2) })
-  store.run('DELETE FROM grants WHERE subscription_id = @id', { id: bare.subscriptionId })
+  const bare = await subscribe(store, { now: clockAt(noon + 2) })
+  await store.run('DELETE FROM grants WHERE subscription_id = @id', { id: bare.subscriptionId })
 
-  const list = listSubscriptions(store)
+  const list = await listSubscriptions(store)
   t.match(list, [
     {
       subscriptionId: earlier.subscriptionId,
@@ -88,9 +88,9 @@ await t.test('the list has every subscription, oldest first, with its own grants
 })
 
 await t.test('an unknown subscription is not found', async (t) => {
-  const store = openStore(t)
-  subscribe(store)
-  t.throws(() => showSubscription(store, 'sub_none'), {
+  const store = openAnyStore(t)
+  await subscribe(store)
+  await t.rejects(() => showSubscription(store, 'sub_none'), {
     code: 'not_found',
     detail: "There is no subscription 'sub_none'.",
   })
@@ -99,7 +99,7 @@ await t.test('an unknown subscription is not found', async (t) => {
 await t.test(
   'an order with a mistake is refused with what to correct, and stores nothing',
   async (t) => {
-    const store = openStore(t)
+    const store = openAnyStore(t)
     const twice = [...order.grants, { dataset: 'financials', plan: 'pro' }]
     const many = Array.from({ length: 1001 }, (_, n) => ({ dataset: `d${n}`, plan: 'free' }))
     const mistakes = [
@@ -115,24 +115,24 @@ await t.test(
       [{ grants: many }, 'Name at most 1000 datasets.'],
     ] as const
     for (const [mistake, detail] of mistakes) {
-      t.throws(() => createSubscription(store, { ...order, ...mistake }), {
+      await t.rejects(() => createSubscription(store, { ...order, ...mistake }), {
         code: 'bad_request',
         detail,
       })
     }
     for (const table of ['subscribers', 'subscriptions', 'grants', 'tokens']) {
-      t.same(store.all(`SELECT * FROM ${table}`), [], table)
+      t.same(await store.all(`SELECT * FROM ${table}`), [], table)
     }
   },
 )
 
 await t.test('an address that is not one plain address is refused', async (t) => {
-  const store = openStore(t)
+  const store = openAnyStore(t)
   const local = 'a'.repeat(242)
   const wrong = ['', 'a', '@', 'a@', '@b', 'a@b@c', 'a b@c', ' a@b', 'a@b\n', 'a@b\r\nBcc: c@d']
   const risky = ['a,b@c', 'a@b,c', 'a<b@c>', '"a"@b', 'a;@b', 'a:b@c', 'a\0@b', 'a\\@b', 'a@[b]']
   for (const email of [...wrong, ...risky, `${local}@example.com!`]) {
-    t.throws(() => createSubscription(store, { ...order, email }), {
+    await t.rejects(() => createSubscription(store, { ...order, email }), {
       code: 'bad_request',
       detail: 'Give one plain e-mail address of at most 254 characters.',
     })
@@ -140,7 +140,7 @@ await t.test('an address that is not one plain address is refused', async (t) =>
   const good = ['a@b', `${local}@example.com`, "o'neil+das@example.co.uk", 'почта@пример.рф']
   for (const email of good) {
     t.equal(
-      showSubscription(store, subscribe(store, { email }).subscriptionId).email,
+      (await showSubscription(store, (await subscribe(store, { email })).subscriptionId)).email,
       email,
       JSON.stringify(email.slice(0, 40)),
     )

@@ -54,13 +54,13 @@ await t.test(
       store: fc.constantFrom(...stores),
       requests: fc.array(request, { maxLength: 6 }),
     })
-    fc.assert(
-      fc.property(fc.array(batch, { maxLength: 8 }), (batches) => {
-        const { subscriptionId } = subscribe(stores[0])
+    await fc.assert(
+      fc.asyncProperty(fc.array(batch, { maxLength: 8 }), async (batches) => {
+        const { subscriptionId } = await subscribe(stores[0])
         const model = new Model()
         for (const { store, requests } of batches) {
           const charges = requests.map((one) => ({ ...one, subscriptionId }))
-          const results = chargeAll(store, charges)
+          const results = await chargeAll(store, charges)
           const expected = requests.map((one) => model.charge(one))
           if (JSON.stringify(results) !== JSON.stringify(expected)) return false
         }
@@ -81,20 +81,21 @@ await t.test(
       rows: fc.integer({ min: 1, max: 40 }),
     })
     const capRows = fc.integer({ min: 0, max: 200 })
-    fc.assert(
-      fc.property(fc.array(asked, { maxLength: 20 }), capRows, (all, datasetRowsMax) => {
-        const { subscriptionId } = subscribe(stores[0])
+    await fc.assert(
+      fc.asyncProperty(fc.array(asked, { maxLength: 20 }), capRows, async (all, datasetRowsMax) => {
+        const { subscriptionId } = await subscribe(stores[0])
         const period = '2026-06'
-        const granted = all.flatMap(({ store, rows }) =>
-          chargeAll(store, [
-            { subscriptionId, dataset: 'a', period, rows, datasetRowsMax, globalRowsMax: null },
-          ]),
-        )
+        const granted: ChargeResult[] = []
+        for (const { store, rows } of all) {
+          const caps = { datasetRowsMax, globalRowsMax: null }
+          const charge = { subscriptionId, dataset: 'a', period, rows, ...caps }
+          granted.push(...(await chargeAll(store, [charge])))
+        }
         const sum = granted.reduce((total, result) => total + result.granted, 0)
         const wanted = all.reduce((total, { rows }) => total + rows, 0)
         return (
           sum === Math.min(wanted, datasetRowsMax) &&
-          readUsage(stores[1], subscriptionId, period).total === sum
+          (await readUsage(stores[1], subscriptionId, period)).total === sum
         )
       }),
       { numRuns: 150 },

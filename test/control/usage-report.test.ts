@@ -7,21 +7,21 @@ import {
 } from '../../src/control/subscription-changes.js'
 import { periodsBetween, usageReport } from '../../src/control/usage-report.js'
 import { chargeAll, moveLaterUsage, readUsage } from '../../src/control/usage.js'
-import { clockAt, noon, openStore, subscribe } from './fixtures/store.js'
+import { clockAt, noon, openAnyStore, subscribe } from './fixtures/store.js'
 
 const at = (text: string) => Date.parse(`${text}T12:00:00Z`)
 
-function charge(
+async function charge(
   store: ControlStore,
   subscriptionId: string,
   [period, dataset, rows]: readonly [string, string, number],
-): void {
+): Promise<void> {
   const caps = { datasetRowsMax: null, globalRowsMax: null }
-  chargeAll(store, [{ subscriptionId, period, dataset, rows, ...caps }])
+  await chargeAll(store, [{ subscriptionId, period, dataset, rows, ...caps }])
 }
 
-const linesOf = (...[store, periods, id]: Parameters<typeof usageReport>) =>
-  usageReport(store, periods, id).map(({ period, dataset, plan, rows }) =>
+const linesOf = async (...[store, periods, id]: Parameters<typeof usageReport>) =>
+  (await usageReport(store, periods, id)).map(({ period, dataset, plan, rows }) =>
     [period, dataset, plan, rows].join(' '),
   )
 
@@ -35,12 +35,12 @@ await t.test('months from one to another, also over a new year', (t) => {
 await t.test(
   'a month shows what was granted in it, used or not, under its plan then',
   async (t) => {
-    const store = openStore(t)
-    const { subscriptionId } = subscribe(store, { months: 3 })
-    charge(store, subscriptionId, ['2026-06', 'financials', 5])
-    charge(store, subscriptionId, ['2026-07', 'financials', 6])
+    const store = openAnyStore(t)
+    const { subscriptionId } = await subscribe(store, { months: 3 })
+    await charge(store, subscriptionId, ['2026-06', 'financials', 5])
+    await charge(store, subscriptionId, ['2026-07', 'financials', 6])
     const change = { withdrawn: [], now: clockAt(at('2026-08-02')) }
-    changeSubscription(store, subscriptionId, {
+    await changeSubscription(store, subscriptionId, {
       ...change,
       grants: [
         { dataset: 'financials', plan: 'pro' },
@@ -48,7 +48,7 @@ await t.test(
       ],
     })
     const year = periodsBetween('2026-05', '2026-10')
-    t.same(linesOf(store, year, subscriptionId), [
+    t.same(await linesOf(store, year, subscriptionId), [
       '2026-06 financials start 5',
       '2026-07 financials start 6',
       '2026-08 financials pro 0',
@@ -60,15 +60,15 @@ await t.test(
 )
 
 await t.test('months between an end and an extension are not there', async (t) => {
-  const store = openStore(t)
-  const { subscriptionId } = subscribe(store, { months: 1 })
-  extendSubscription(store, subscriptionId, {
+  const store = openAnyStore(t)
+  const { subscriptionId } = await subscribe(store, { months: 1 })
+  await extendSubscription(store, subscriptionId, {
     months: 1,
     priceRub: () => 0,
     now: clockAt(at('2026-10-20')),
   })
-  cancelSubscription(store, subscriptionId, clockAt(at('2026-10-25')))
-  t.same(linesOf(store, periodsBetween('2026-06', '2026-12')), [
+  await cancelSubscription(store, subscriptionId, clockAt(at('2026-10-25')))
+  t.same(await linesOf(store, periodsBetween('2026-06', '2026-12')), [
     '2026-06 financials start 0',
     '2026-07 financials start 0',
     '2026-10 financials start 0',
@@ -76,32 +76,36 @@ await t.test('months between an end and an extension are not there', async (t) =
 })
 
 await t.test('cancelling what had expired long ago makes no month of it', async (t) => {
-  const store = openStore(t)
-  const { subscriptionId } = subscribe(store, { months: 1 })
-  cancelSubscription(store, subscriptionId, clockAt(at('2026-10-25')))
-  t.same(linesOf(store, periodsBetween('2026-06', '2026-12')), [
+  const store = openAnyStore(t)
+  const { subscriptionId } = await subscribe(store, { months: 1 })
+  await cancelSubscription(store, subscriptionId, clockAt(at('2026-10-25')))
+  t.same(await linesOf(store, periodsBetween('2026-06', '2026-12')), [
     '2026-06 financials start 0',
     '2026-07 financials start 0',
   ])
 })
 
 await t.test('what was used of a dataset that was taken out stays, without a plan', async (t) => {
-  const store = openStore(t)
-  const { subscriptionId } = subscribe(store)
-  charge(store, subscriptionId, ['2026-06', 'financials', 9])
-  changeSubscription(store, subscriptionId, {
+  const store = openAnyStore(t)
+  const { subscriptionId } = await subscribe(store)
+  await charge(store, subscriptionId, ['2026-06', 'financials', 9])
+  await changeSubscription(store, subscriptionId, {
     grants: [{ dataset: 'procurement', plan: 'pro' }],
     withdrawn: ['financials'],
     now: clockAt(noon),
   })
-  t.same(linesOf(store, ['2026-06']), ['2026-06 financials  9', '2026-06 procurement pro 0'])
+  t.same(await linesOf(store, ['2026-06']), ['2026-06 financials  9', '2026-06 procurement pro 0'])
 })
 
 await t.test('months come first, then subscriptions by age; one can be asked for', async (t) => {
-  const store = openStore(t)
-  const first = subscribe(store, { months: 2 })
-  const second = subscribe(store, { months: 2, email: 'other@example.com', now: clockAt(noon + 1) })
-  const report = usageReport(store, ['2026-06', '2026-07'])
+  const store = openAnyStore(t)
+  const first = await subscribe(store, { months: 2 })
+  const second = await subscribe(store, {
+    months: 2,
+    email: 'other@example.com',
+    now: clockAt(noon + 1),
+  })
+  const report = await usageReport(store, ['2026-06', '2026-07'])
   t.same(
     report.map(({ period, subscriptionId, email }) => [period, subscriptionId, email]),
     [
@@ -111,20 +115,24 @@ await t.test('months come first, then subscriptions by age; one can be asked for
       ['2026-07', second.subscriptionId, 'other@example.com'],
     ],
   )
-  t.throws(() => usageReport(store, ['2026-06'], 'sub_none'), { code: 'not_found' })
+  await t.rejects(() => usageReport(store, ['2026-06'], 'sub_none'), { code: 'not_found' })
 })
 
 // Guarantee: the repair forgets no row, so it reopens nothing that was used.
 await t.test('usage of months to come is moved into this one, to the row', async (t) => {
-  const store = openStore(t)
-  const { subscriptionId } = subscribe(store)
-  charge(store, subscriptionId, ['2026-06', 'financials', 10])
-  charge(store, subscriptionId, ['2030-01', 'financials', 5])
-  charge(store, subscriptionId, ['2030-01', 'procurement', 3])
-  charge(store, subscriptionId, ['2031-01', 'financials', 2])
-  t.equal(readUsage(store, subscriptionId, '2026-06').period, '2031-01', 'the clock ran ahead')
-  t.equal(moveLaterUsage(store, '2026-06', noon).length, 3)
-  const { period, datasets } = readUsage(store, subscriptionId, '2026-06')
+  const store = openAnyStore(t)
+  const { subscriptionId } = await subscribe(store)
+  await charge(store, subscriptionId, ['2026-06', 'financials', 10])
+  await charge(store, subscriptionId, ['2030-01', 'financials', 5])
+  await charge(store, subscriptionId, ['2030-01', 'procurement', 3])
+  await charge(store, subscriptionId, ['2031-01', 'financials', 2])
+  t.equal(
+    (await readUsage(store, subscriptionId, '2026-06')).period,
+    '2031-01',
+    'the clock ran ahead',
+  )
+  t.equal((await moveLaterUsage(store, '2026-06', noon)).length, 3)
+  const { period, datasets } = await readUsage(store, subscriptionId, '2026-06')
   t.equal(period, '2026-06')
   t.same(
     [...datasets],
@@ -133,5 +141,5 @@ await t.test('usage of months to come is moved into this one, to the row', async
       ['procurement', 3],
     ],
   )
-  t.same(moveLaterUsage(store, '2026-06', noon), [])
+  t.same(await moveLaterUsage(store, '2026-06', noon), [])
 })

@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { ensurePrivateFile, syncPath } from './private-file.js'
-import type { ControlStore } from './store.js'
+import type { SqliteFile } from './sqlite-file.js'
 import { vacuumInto } from './vacuum.js'
 
 /** The contents of a backup, counted in the copy. */
@@ -23,7 +23,7 @@ export interface Backup {
  * @throws Error, for the operator, when the file exists, can't be written, or the copy is damaged;
  *   then no file is left.
  */
-export function backUp(store: ControlStore, path: string): Backup {
+export function backUp(store: SqliteFile, path: string): Backup {
   if (existsSync(path)) {
     throw new Error(`${path} exists already: name a new file, or remove that one.`)
   }

@@ -4,7 +4,7 @@ import { statSync, writeSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { createPrivateFile, isExisting, syncPath } from './private-file.js'
 
-const keyBytes = 32
+export const keyBytes = 32
 
 /**
  * Reads the 256-bit key in this file. Creates the file once, durably, readable by its owner only

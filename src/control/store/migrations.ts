@@ -1,5 +1,7 @@
 import { rmSync } from 'node:fs'
 import type Database from 'better-sqlite3'
+import { shopTables } from '../shop/shop-tables.js'
+import { connectionTables } from './connection-tables.js'
 import { ensurePrivateFile } from './private-file.js'
 import { vacuumInto } from './vacuum.js'
 
@@ -171,6 +173,8 @@ export const controlMigrations: readonly string[] = [
   WHEN EXISTS (SELECT 1 FROM audit WHERE id = NEW.id)
   BEGIN SELECT RAISE(ABORT, 'the audit trail is append-only'); END;
   `,
+  shopTables,
+  connectionTables,
 ]
 
 /** May refuse, by throwing, to upgrade a database that has this version and is not empty. */

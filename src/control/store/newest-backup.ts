@@ -30,7 +30,7 @@ export function noteBackup(storePath: string, backup: KnownBackup): void {
  * The newest known copy of this control.db: the last one by `das backup`, or one that an upgrade
  * left beside it.
  */
-function newestBackup(storePath: string): KnownBackup | null {
+export function newestBackup(storePath: string): KnownBackup | null {
   const known = [readNote(storePath), ...upgradeCopies(storePath)].filter((each) => each !== null)
   return known.sort((left, right) => right.madeAt - left.madeAt)[0] ?? null
 }

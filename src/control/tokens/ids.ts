@@ -11,3 +11,13 @@ export function createSubscriptionId(): string {
 export function createTokenId(): string {
   return `tok_${randomBase62(randomLength)}`
 }
+
+/** A new number of an order: `ord_` and 95 random bits. Not a secret. */
+export function createOrderId(): string {
+  return `ord_${randomBase62(randomLength)}`
+}
+
+/** A new id of an agent's connection: `con_` and 95 random bits. Not a secret. */
+export function createConnectionId(): string {
+  return `con_${randomBase62(randomLength)}`
+}

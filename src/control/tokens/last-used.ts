@@ -2,13 +2,14 @@ import type { ControlStore } from '../store/store.js'
 
 const flushIntervalMs = 60_000
 
-/** Tokens that wait for a flush; further tokens are not noted until then. */
+/** Ids that wait for a flush; further ones are not noted until then. */
 const pendingMax = 100_000
 
 /**
- * Notes when tokens were last used, for the operator: in memory, written in one transaction at most
- * once a minute and on `close`. A crash loses up to a minute. A failed write fails no request: the
- * notes stay for the next one, and the first failure of a series goes to `report`.
+ * Notes when tokens and connections were last used, for the operator: in memory, written in one
+ * transaction at most once a minute and on `close`. A crash loses up to a minute. A failed write
+ * fails no request: the notes stay for the next one, and the first failure of a series goes to
+ * `report`.
  */
 export class LastUsed {
   readonly #store: ControlStore
@@ -25,30 +26,34 @@ export class LastUsed {
     this.#flushedAt = now()
   }
 
-  /** Notes a use of this token now; writes all notes when the last write is a minute old. */
-  note(tokenId: string): void {
+  /** Notes a use of a `tok_…` or `con_…`; writes all notes if the last write is a minute old. */
+  note(id: string): void {
     const now = this.#now()
-    if (this.#pending.has(tokenId) || this.#pending.size < pendingMax) {
-      this.#pending.set(tokenId, now)
+    if (this.#pending.has(id) || this.#pending.size < pendingMax) {
+      this.#pending.set(id, now)
     }
     const elapsedMs = now - this.#flushedAt
     // Negative when the clock was set back.
-    if (elapsedMs >= flushIntervalMs || elapsedMs < 0) this.#flush(now)
+    if (elapsedMs >= flushIntervalMs || elapsedMs < 0) void this.flush()
   }
 
   /** Writes all notes; call it before the store is closed. */
-  close(): void {
-    this.#flush(this.#now())
+  close(): Promise<void> {
+    return this.flush()
   }
 
-  #flush(now: number): void {
-    this.#flushedAt = now
-    if (this.#pending.size === 0) return
+  /** Writes all notes now. Never rejects. */
+  async flush(): Promise<void> {
+    this.#flushedAt = this.#now()
+    const uses = [...this.#pending]
+    if (uses.length === 0) return
     try {
-      this.#store.write(() => {
-        for (const [tokenId, usedAt] of this.#pending) saveUse(this.#store, tokenId, usedAt)
+      await this.#store.write(async (tx) => {
+        for (const [id, usedAt] of uses) await saveUse(tx, id, usedAt)
       })
-      this.#pending.clear()
+      for (const [id, usedAt] of uses) {
+        if (this.#pending.get(id) === usedAt) this.#pending.delete(id)
+      }
       this.#isFailing = false
     } catch (cause) {
       if (!this.#isFailing) this.#report(cause)
@@ -57,10 +62,12 @@ export class LastUsed {
   }
 }
 
-function saveUse(store: ControlStore, tokenId: string, usedAt: number): void {
-  store.run(
-    `UPDATE tokens SET last_used_at = max(coalesce(last_used_at, @usedAt), @usedAt)
-     WHERE id = @tokenId`,
-    { tokenId, usedAt },
+async function saveUse(store: ControlStore, id: string, usedAt: number): Promise<void> {
+  const table = id.startsWith('con_') ? 'connections' : 'tokens'
+  await store.run(
+    `UPDATE ${table}
+     SET last_used_at = CASE WHEN last_used_at > @usedAt THEN last_used_at ELSE @usedAt END
+     WHERE id = @id`,
+    { id, usedAt },
   )
 }

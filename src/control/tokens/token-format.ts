@@ -2,13 +2,16 @@ import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { base62 } from './base62.js'
 
+/** A token that is sold, and the secrets of an agent's connection. */
+export type SecretKind = 'live' | 'agent' | 'renew' | 'code'
+
 const livePrefix = 'das_live_'
 const secretBytes = 32
 const secretLength = 43
 const checksumLength = 6
 const hintLength = 4
 
-const livePattern = /^das_live_[0-9A-Za-z]{49}$/
+const secretPattern = /^das_(live|agent|renew|code)_[0-9A-Za-z]{49}$/
 const demoPattern = /^das_demo_[0-9A-Za-z]{4,64}$/
 
 export interface NewToken {
@@ -20,8 +23,15 @@ export interface NewToken {
   readonly hint: string
 }
 
+export interface NewSecret {
+  /** The secret itself: given out once, never stored. */
+  readonly secret: string
+  /** SHA-256, 32 bytes: this is stored. */
+  readonly hash: Buffer
+}
+
 export interface ParsedToken {
-  readonly kind: 'live' | 'demo'
+  readonly kind: SecretKind | 'demo'
   readonly hash: Buffer
 }
 
@@ -31,28 +41,35 @@ export interface ParsedToken {
  * `grep -rE 'das_live_[0-9A-Za-z]{49}'`.
  */
 export function createToken(): NewToken {
-  const secret = BigInt(`0x${randomBytes(secretBytes).toString('hex')}`)
-  const unchecked = livePrefix + base62(secret, secretLength)
-  const token = unchecked + checksum(unchecked)
-  return { token, hash: hashToken(token), hint: tokenHint(token) }
+  const { secret: token, hash: stored } = createSecret('live')
+  return { token, hash: stored, hint: tokenHint(token) }
+}
+
+/** A new secret of this kind, in the form of `createToken` with the kind in its prefix. */
+export function createSecret(kind: SecretKind): NewSecret {
+  const random = BigInt(`0x${randomBytes(secretBytes).toString('hex')}`)
+  const unchecked = `das_${kind}_${base62(random, secretLength)}`
+  const secret = unchecked + checksum(unchecked)
+  return { secret, hash: hashToken(secret) }
 }
 
 /**
  * A token's kind and hash, or `undefined` for text that can't be a token. It reads no database: it
- * rejects every live token with one wrong character, and all but one in four billion invented ones.
+ * rejects every secret with one wrong character, and all but one in four billion invented ones.
  * A demo token is chosen by the registry's owner and has no checksum.
  */
 export function parseToken(text: string): ParsedToken | undefined {
   if (demoPattern.test(text)) return { kind: 'demo', hash: hashToken(text) }
-  if (!livePattern.test(text)) return undefined
+  const kind = secretPattern.exec(text)?.[1] as SecretKind | undefined
+  if (kind === undefined) return undefined
   const unchecked = text.slice(0, -checksumLength)
   if (checksum(unchecked) !== text.slice(-checksumLength)) return undefined
-  return { kind: 'live', hash: hashToken(text) }
+  return { kind, hash: hashToken(text) }
 }
 
-/** A text for a log or a record: what looks like a live token, or a part of one, is left out. */
+/** A text for a log or a record: what looks like a secret, or a part of one, is left out. */
 export function withoutTokens(text: string): string {
-  return text.replaceAll(/das_live_[0-9A-Za-z]+/g, '[token]')
+  return text.replaceAll(/das_(?:live|agent|renew|code)_[0-9A-Za-z]+/g, '[token]')
 }
 
 /**
@@ -73,7 +90,7 @@ export function holdsToken(url: string): boolean {
   const text = url.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   )
-  return /das_(?:live|demo)_/i.test(text)
+  return /das_(?:live|demo|agent|renew|code)_/i.test(text)
 }
 
 /** The error text for a token in a URL. */

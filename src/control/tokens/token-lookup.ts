@@ -22,56 +22,75 @@ export class TokenLookup {
   constructor(store: ControlStore, monotonicMs: () => number) {
     this.#store = store
     this.#monotonicMs = monotonicMs
-    this.#begin()
   }
 
   /**
    * The token with this hash, as `findToken` returns it.
    * @throws service_unavailable when the file can't be read, or is found damaged
    */
-  find(hash: Uint8Array): TokenRecord | undefined {
-    const found = findToken(this.#store, hash)
-    if (found === undefined) this.#requireAbsent(hash)
+  async find(hash: Uint8Array): Promise<TokenRecord | undefined> {
+    await this.#begin()
+    const found = await findToken(this.#store, hash)
+    if (found === undefined) await this.#requireAbsent(hash)
     return found
   }
 
-  #requireAbsent(hash: Uint8Array): void {
-    if (this.#store.identity !== this.#identity) this.#begin()
-    const tokens = this.#count()
-    if (tokens < this.#tokens) this.#fail(`${tokens} of ${this.#tokens} tokens are left`)
-    this.#tokens = tokens
+  async #requireAbsent(hash: Uint8Array): Promise<void> {
+    if (this.#store.file === null) return
+    await this.#requireAll()
     const indexed = 'SELECT 1 FROM tokens WHERE hash = @hash'
-    if (this.#store.all(indexed, { hash }).length > 0) this.#fail('a token without a subscription')
+    const isStored = (await this.#store.all(indexed, { hash })).length > 0
+    // It may have been issued meanwhile.
+    if (isStored && (await findToken(this.#store, hash)) === undefined) {
+      this.#fail('a token without a subscription')
+    }
     if (this.#monotonicMs() - this.#checkedAt < checkEveryMs) return
-    this.#checkThoroughly(hash)
+    await this.#checkThoroughly(hash)
     this.#checkedAt = this.#monotonicMs()
   }
 
+  /** Others may count at the same time: what was known before this count can't have become less. */
+  async #requireAll(): Promise<void> {
+    const [known, identity] = [this.#tokens, this.#identity]
+    const tokens = await this.#count()
+    if (this.#identity !== identity) return
+    if (tokens < known) this.#fail(`${tokens} of ${known} tokens are left`)
+    this.#tokens = Math.max(this.#tokens, tokens)
+  }
+
   /** Checks the pages of all tokens, and searches for this one without the index. */
-  #checkThoroughly(hash: Uint8Array): void {
-    const [result] = this.#store.all<{ found: string }>(
+  async #checkThoroughly(hash: Uint8Array): Promise<void> {
+    const [result] = await this.#store.all<{ found: string }>(
       "SELECT quick_check AS found FROM pragma_quick_check('tokens')",
     )
     if (result?.found !== 'ok') this.#fail(String(result?.found))
     const scanned = 'SELECT 1 FROM tokens NOT INDEXED WHERE hash = @hash'
-    if (this.#store.all(scanned, { hash }).length > 0) this.#fail('a token that has no index entry')
+    if ((await this.#store.all(scanned, { hash })).length > 0) {
+      this.#fail('a token that has no index entry')
+    }
   }
 
   /** Another file may hold fewer tokens. */
-  #begin(): void {
-    this.#identity = this.#store.identity
-    this.#tokens = this.#count()
+  async #begin(): Promise<void> {
+    const identity = this.#store.file?.identity
+    if (identity === undefined || identity === this.#identity) return
+    const tokens = await this.#count()
+    if (identity === this.#identity) return
+    this.#identity = identity
+    this.#tokens = tokens
   }
 
   /** Counts in the index on hashes (the second UNIQUE of the table), which `findToken` uses. */
-  #count(): number {
-    const [counted] = this.#store.all<{ tokens: number }>(
+  async #count(): Promise<number> {
+    const [counted] = await this.#store.all<{ tokens: number }>(
       'SELECT count(*) AS tokens FROM tokens INDEXED BY sqlite_autoindex_tokens_2',
     )
     return counted?.tokens ?? 0
   }
 
   #fail(found: string): never {
-    return this.#store.reportDamage(damage(found))
+    const { file } = this.#store
+    if (file === null) throw new Error(found)
+    return file.reportDamage(damage(found))
   }
 }

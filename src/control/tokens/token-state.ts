@@ -62,7 +62,13 @@ export function tokenState(
 }
 
 /** The state of the token and the subscription in a record of the store. */
-export function recordState(record: TokenRecord, now: number): TokenState {
+export function recordState(
+  record: Pick<
+    TokenRecord,
+    'revokedAt' | 'tokenExpiresAt' | 'subscriptionExpiresAt' | 'cancelledAt'
+  >,
+  now: number,
+): TokenState {
   const { revokedAt, tokenExpiresAt, subscriptionExpiresAt, cancelledAt } = record
   return tokenState(
     { revokedAt, expiresAt: tokenExpiresAt },

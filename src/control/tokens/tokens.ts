@@ -44,6 +44,15 @@ export interface IssuedToken {
 export interface ReissuedToken extends IssuedToken {
   /** When the last of the earlier tokens ends, ms since the epoch; null = none was live. */
   readonly previousValidUntil: number | null
+  /** Connections of agents that moved to the new token. */
+  readonly keptConnections: number
+}
+
+interface ReissueOptions {
+  readonly graceMs: number
+  readonly now: () => number
+  /** Connections that were made with the earlier tokens live on with the new one. */
+  readonly keepsConnections?: boolean
 }
 
 type TokenRow = Omit<TokenRecord, 'grants'> & GrantColumns
@@ -53,8 +62,11 @@ type TokenRow = Omit<TokenRecord, 'grants'> & GrantColumns
  * with the next request. Also returns revoked, expired and cancelled tokens, for the caller to
  * check.
  */
-export function findToken(store: ControlStore, hash: Uint8Array): TokenRecord | undefined {
-  const rows = store.all<TokenRow>(
+export async function findToken(
+  store: ControlStore,
+  hash: Uint8Array,
+): Promise<TokenRecord | undefined> {
+  const rows = await store.all<TokenRow>(
     `SELECT t.id AS tokenId, t.subscription_id AS subscriptionId, t.hash,
        t.expires_at AS tokenExpiresAt, t.revoked_at AS revokedAt,
        s.expires_at AS subscriptionExpiresAt, s.cancelled_at AS cancelledAt,
@@ -81,12 +93,12 @@ export function issueToken(
   store: ControlStore,
   subscriptionId: string,
   options: { readonly now: () => number },
-): IssuedToken {
-  return store.write(() => {
-    refuseUnknown(store, subscriptionId)
+): Promise<IssuedToken> {
+  return store.write(async (tx) => {
+    await refuseUnknown(tx, subscriptionId)
     const now = options.now()
-    const issued = insertToken(store, subscriptionId, now)
-    recordAction(store, {
+    const issued = await insertToken(tx, subscriptionId, now)
+    await recordAction(tx, {
       action: 'token.issued',
       subject: issued.tokenId,
       details: { subscription: subscriptionId },
@@ -102,32 +114,34 @@ export function issueToken(
  *
  * @throws not_found when the subscription does not exist; bad_request for a negative grace.
  */
-export function reissueToken(
+export async function reissueToken(
   store: ControlStore,
   subscriptionId: string,
-  options: { readonly graceMs: number; readonly now: () => number },
-): ReissuedToken {
+  options: ReissueOptions,
+): Promise<ReissuedToken> {
   if (!Number.isSafeInteger(options.graceMs) || options.graceMs < 0) {
     throw badRequest('The grace must be a whole number of milliseconds, zero or more.')
   }
-  return store.write(() => {
-    refuseUnknown(store, subscriptionId)
+  return await store.write(async (tx) => {
+    await refuseUnknown(tx, subscriptionId)
     const now = options.now()
-    const ended = endLiveTokens(store, subscriptionId, now, now + options.graceMs)
+    const ended = await endLiveTokens(tx, subscriptionId, now, now + options.graceMs)
     const previousValidUntil =
       ended.length === 0 ? null : Math.max(...ended.map(({ expiresAt }) => expiresAt))
-    const issued = insertToken(store, subscriptionId, now)
-    recordAction(store, {
+    const issued = await insertToken(tx, subscriptionId, now)
+    const keptConnections = options.keepsConnections ? await moveConnections(tx, ended, issued) : 0
+    await recordAction(tx, {
       action: 'token.reissued',
       subject: issued.tokenId,
       details: {
         subscription: subscriptionId,
         earlier: ended.map(({ tokenId }) => tokenId),
         earlier_valid_until: previousValidUntil === null ? null : isoTime(previousValidUntil),
+        ...(options.keepsConnections && { kept_connections: keptConnections }),
       },
       now,
     })
-    return { ...issued, previousValidUntil }
+    return { ...issued, previousValidUntil, keptConnections }
   })
 }
 
@@ -136,9 +150,13 @@ export function reissueToken(
  *
  * @throws not_found when the token does not exist.
  */
-export function revokeToken(store: ControlStore, tokenId: string, now: () => number): void {
-  store.write(() => {
-    const [token] = store.all<{ subscriptionId: string; revokedAt: number | null }>(
+export async function revokeToken(
+  store: ControlStore,
+  tokenId: string,
+  now: () => number,
+): Promise<void> {
+  await store.write(async (tx) => {
+    const [token] = await tx.all<{ subscriptionId: string; revokedAt: number | null }>(
       `SELECT subscription_id AS subscriptionId, revoked_at AS revokedAt
        FROM tokens WHERE id = @tokenId`,
       { tokenId },
@@ -148,11 +166,11 @@ export function revokeToken(store: ControlStore, tokenId: string, now: () => num
     }
     if (token.revokedAt !== null) return
     const revokedAt = now()
-    store.run('UPDATE tokens SET revoked_at = @revokedAt WHERE id = @tokenId', {
+    await tx.run('UPDATE tokens SET revoked_at = @revokedAt WHERE id = @tokenId', {
       tokenId,
       revokedAt,
     })
-    recordAction(store, {
+    await recordAction(tx, {
       action: 'token.revoked',
       subject: tokenId,
       details: { subscription: token.subscriptionId },
@@ -162,29 +180,49 @@ export function revokeToken(store: ControlStore, tokenId: string, now: () => num
 }
 
 /** Every token ever issued, or those of one subscription, oldest first; never a secret or hash. */
-export function listTokens(store: ControlStore, subscriptionId?: string): TokenSummary[] {
+export function listTokens(store: ControlStore, subscriptionId?: string): Promise<TokenSummary[]> {
   return store.all<TokenSummary>(
     `SELECT id AS tokenId, subscription_id AS subscriptionId, hint, created_at AS createdAt,
        expires_at AS expiresAt, revoked_at AS revokedAt, last_used_at AS lastUsedAt
      FROM tokens
-     WHERE @subscriptionId IS NULL OR subscription_id = @subscriptionId
+     WHERE CAST(@subscriptionId AS TEXT) IS NULL OR subscription_id = @subscriptionId
      ORDER BY created_at, id`,
     { subscriptionId: subscriptionId ?? null },
   )
 }
 
-function refuseUnknown(store: ControlStore, subscriptionId: string): void {
-  const found = store.all('SELECT 1 FROM subscriptions WHERE id = @subscriptionId', {
+/** The newest token of a subscription that works now, first of those without an end; or none. */
+export async function newestLiveToken(
+  store: ControlStore,
+  subscriptionId: string,
+  now: number,
+): Promise<string | undefined> {
+  const [token] = await store.all<{ tokenId: string }>(
+    `SELECT id AS tokenId FROM tokens
+     WHERE subscription_id = @subscriptionId AND revoked_at IS NULL
+       AND (expires_at IS NULL OR expires_at > @now)
+     ORDER BY expires_at IS NULL DESC, created_at DESC, rowid DESC LIMIT 1`,
+    { subscriptionId, now },
+  )
+  return token?.tokenId
+}
+
+async function refuseUnknown(store: ControlStore, subscriptionId: string): Promise<void> {
+  const found = await store.all('SELECT 1 FROM subscriptions WHERE id = @subscriptionId', {
     subscriptionId,
   })
   if (found.length > 0) return
   throw new ServiceError('not_found', `There is no subscription '${subscriptionId}'.`)
 }
 
-function insertToken(store: ControlStore, subscriptionId: string, now: number): IssuedToken {
+async function insertToken(
+  store: ControlStore,
+  subscriptionId: string,
+  now: number,
+): Promise<IssuedToken> {
   const { token, hash, hint } = createToken()
   const tokenId = createTokenId()
-  store.run(
+  await store.run(
     `INSERT INTO tokens (id, subscription_id, hash, hint, created_at)
      VALUES (@tokenId, @subscriptionId, @hash, @hint, @now)`,
     { tokenId, subscriptionId, hash, hint, now },
@@ -192,14 +230,30 @@ function insertToken(store: ControlStore, subscriptionId: string, now: number): 
   return { tokenId, token }
 }
 
+async function moveConnections(
+  store: ControlStore,
+  earlier: readonly { readonly tokenId: string }[],
+  { tokenId }: IssuedToken,
+): Promise<number> {
+  let moved = 0
+  for (const { tokenId: earlierId } of earlier) {
+    moved += await store.run(
+      `UPDATE connections SET token_id = @tokenId
+       WHERE token_id = @earlierId AND ended_at IS NULL`,
+      { tokenId, earlierId },
+    )
+  }
+  return moved
+}
+
 function endLiveTokens(
   store: ControlStore,
   subscriptionId: string,
   now: number,
   end: number,
-): readonly { readonly tokenId: string; readonly expiresAt: number }[] {
+): Promise<readonly { readonly tokenId: string; readonly expiresAt: number }[]> {
   return store.all<{ tokenId: string; expiresAt: number }>(
-    `UPDATE tokens SET expires_at = min(coalesce(expires_at, @end), @end)
+    `UPDATE tokens SET expires_at = CASE WHEN expires_at < @end THEN expires_at ELSE @end END
      WHERE subscription_id = @subscriptionId AND revoked_at IS NULL
        AND (expires_at IS NULL OR expires_at > @now)
      RETURNING id AS tokenId, expires_at AS expiresAt`,

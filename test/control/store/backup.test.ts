@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { backUp } from '../../../src/control/store/backup.js'
-import { ControlStore } from '../../../src/control/store/store.js'
+import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { parseToken } from '../../../src/control/tokens/token-format.js'
 import { findToken } from '../../../src/control/tokens/tokens.js'
 import { chargeAll, readUsage } from '../../../src/control/usage.js'
@@ -11,11 +11,11 @@ import { damageTable, openStore, storePath, subscribe } from '../fixtures/store.
 await t.test('a backup holds all that was written before it, and opens as a store', async (t) => {
   const path = storePath(t)
   const store = openStore(t, path)
-  const { subscriptionId, token } = subscribe(store)
+  const { subscriptionId, token } = await subscribe(store)
   const charge = { subscriptionId, dataset: 'financials', period: '2026-06', rows: 7 }
-  chargeAll(store, [{ ...charge, datasetRowsMax: null, globalRowsMax: null }])
+  await chargeAll(store, [{ ...charge, datasetRowsMax: null, globalRowsMax: null }])
   const copy = join(dirname(path), '..', 'backup.db')
-  const facts = backUp(store, copy)
+  const facts = backUp(store.file, copy)
   t.same(facts, {
     sizeBytes: statSync(copy).size,
     subscriptions: 1,
@@ -25,26 +25,26 @@ await t.test('a backup holds all that was written before it, and opens as a stor
   })
   t.equal(statSync(copy).mode & 0o777, 0o600)
   t.notOk(readFileSync(copy).includes(token), 'no token in clear')
-  chargeAll(store, [{ ...charge, datasetRowsMax: null, globalRowsMax: null }])
-  const restored = ControlStore.open(copy)
-  t.teardown(() => {
-    restored.close()
+  await chargeAll(store, [{ ...charge, datasetRowsMax: null, globalRowsMax: null }])
+  const restored = SqliteStore.open(copy)
+  t.teardown(async () => {
+    await restored.close()
   })
-  t.equal(readUsage(restored, subscriptionId, '2026-06').total, 7)
+  t.equal((await readUsage(restored, subscriptionId, '2026-06')).total, 7)
   const hash = parseToken(token)?.hash ?? Buffer.alloc(0)
-  t.equal(findToken(restored, hash)?.subscriptionId, subscriptionId)
+  t.equal((await findToken(restored, hash))?.subscriptionId, subscriptionId)
 })
 
 await t.test('a backup is whole while other connections write', async (t) => {
   const path = storePath(t)
   const store = openStore(t, path)
   const writer = openStore(t, path)
-  const { subscriptionId } = subscribe(store)
+  const { subscriptionId } = await subscribe(store)
   for (let round = 0; round < 20; round += 1) {
     const charge = { subscriptionId, dataset: `d${round}`, period: '2026-06', rows: 1 }
-    chargeAll(writer, [{ ...charge, datasetRowsMax: null, globalRowsMax: null }])
+    await chargeAll(writer, [{ ...charge, datasetRowsMax: null, globalRowsMax: null }])
     const copy = join(dirname(path), `backup-${round}.db`)
-    t.equal(backUp(store, copy).usage, round + 1)
+    t.equal(backUp(store.file, copy).usage, round + 1)
   }
 })
 
@@ -57,10 +57,12 @@ await t.test(
     mkdirSync(folder)
     const taken = join(folder, 'taken.db')
     writeFileSync(taken, 'precious')
-    t.throws(() => backUp(store, taken), { message: /taken\.db exists already: name a new file/ })
+    t.throws(() => backUp(store.file, taken), {
+      message: /taken\.db exists already: name a new file/,
+    })
     t.equal(readFileSync(taken, 'utf8'), 'precious')
 
-    t.throws(() => backUp(store, join(folder, 'missing', 'a.db')), {
+    t.throws(() => backUp(store.file, join(folder, 'missing', 'a.db')), {
       message: /^There is no folder .*missing\.$/,
     })
     t.same(readdirSync(folder), ['taken.db'])
@@ -69,13 +71,13 @@ await t.test(
 
 await t.test('a store that is damaged gives no backup, and says so', async (t) => {
   const path = storePath(t)
-  const store = ControlStore.open(path)
-  for (let each = 0; each < 100; each += 1) subscribe(store)
-  store.close()
+  const store = SqliteStore.open(path)
+  for (let each = 0; each < 100; each += 1) await subscribe(store)
+  await store.close()
   damageTable(path, 'tokens')
   const damaged = openStore(t, path)
   const copy = join(dirname(path), 'copy.db')
-  t.throws(() => backUp(damaged, copy), { code: 'SQLITE_CORRUPT' })
+  t.throws(() => backUp(damaged.file, copy), { code: 'SQLITE_CORRUPT' })
   t.same(
     readdirSync(dirname(path)).filter((name) => name.startsWith('copy')),
     [],

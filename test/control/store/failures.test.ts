@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import t from 'tap'
 import { failClosed } from '../../../src/control/store/failures.js'
-import { ControlStore } from '../../../src/control/store/store.js'
+import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { listTokens } from '../../../src/control/tokens/tokens.js'
 import { chargeAll, readUsage } from '../../../src/control/usage.js'
 import { ServiceError } from '../../../src/errors.js'
@@ -24,14 +24,14 @@ await t.test(
   'a database locked beyond the timeout is a 503 that names no file and no SQL',
   async (t) => {
     const path = storePath(t)
-    const { subscriptionId } = subscribe(openStore(t, path))
-    const store = ControlStore.open(path, { busyTimeoutMs: 20 })
+    const { subscriptionId } = await subscribe(openStore(t, path))
+    const store = SqliteStore.open(path, { busyTimeoutMs: 20 })
     t.teardown(() => store.close())
     const holder = new Database(path)
     t.teardown(() => holder.close())
     holder.exec('BEGIN EXCLUSIVE')
 
-    const error = thrownBy(() => chargeAll(store, [charge(subscriptionId)]))
+    const error = await thrownBy(() => chargeAll(store, [charge(subscriptionId)]))
     t.ok(error instanceof ServiceError)
     t.match(error, unavailable)
     t.match(error, { cause: { code: 'SQLITE_BUSY' } })
@@ -41,58 +41,58 @@ await t.test(
     )
 
     holder.exec('ROLLBACK')
-    t.match(chargeAll(store, [charge(subscriptionId)]), [{ granted: 10, datasetUsed: 10 }])
+    t.match(await chargeAll(store, [charge(subscriptionId)]), [{ granted: 10, datasetUsed: 10 }])
   },
 )
 
 await t.test('a full disk takes back the whole batch', async (t) => {
   const store = openStore(t)
-  const { subscriptionId } = subscribe(store)
-  const pages = store.db.pragma('page_count', { simple: true })
-  store.db.pragma(`max_page_count = ${String(pages)}`)
+  const { subscriptionId } = await subscribe(store)
+  const pages = store.file.db.pragma('page_count', { simple: true })
+  store.file.db.pragma(`max_page_count = ${String(pages)}`)
   const batch = Array.from({ length: 500 }, (_, n) => charge(subscriptionId, `dataset_${n}`))
 
-  t.match(
-    thrownBy(() => chargeAll(store, batch)),
-    { ...unavailable, cause: { code: 'SQLITE_FULL' } },
-  )
-  t.equal(readUsage(store, subscriptionId, '2026-06').total, 0)
+  t.match(await thrownBy(() => chargeAll(store, batch)), {
+    ...unavailable,
+    cause: { code: 'SQLITE_FULL' },
+  })
+  t.equal((await readUsage(store, subscriptionId, '2026-06')).total, 0)
 })
 
 await t.test('a database that turned read-only takes no charge', async (t) => {
   const store = openStore(t)
-  const { subscriptionId } = subscribe(store)
-  store.db.pragma('query_only = ON')
-  t.match(
-    thrownBy(() => chargeAll(store, [charge(subscriptionId)])),
-    { ...unavailable, cause: { code: 'SQLITE_READONLY' } },
-  )
+  const { subscriptionId } = await subscribe(store)
+  store.file.db.pragma('query_only = ON')
+  t.match(await thrownBy(() => chargeAll(store, [charge(subscriptionId)])), {
+    ...unavailable,
+    cause: { code: 'SQLITE_READONLY' },
+  })
 })
 
 await t.test('a corrupt page is a 503 for reads too', async (t) => {
   const path = storePath(t)
   const store = openStore(t, path)
-  subscribe(store)
-  store.close()
+  await subscribe(store)
+  await store.close()
   damageTable(path, 'tokens')
   const corrupt = openStore(t, path)
-  t.match(
-    thrownBy(() => listTokens(corrupt)),
-    { ...unavailable, cause: { code: /^SQLITE_CORRUPT/ } },
-  )
+  t.match(await thrownBy(() => listTokens(corrupt)), {
+    ...unavailable,
+    cause: { code: /^SQLITE_CORRUPT/ },
+  })
 })
 
 await t.test('a mistake in our own code stays a bug', async (t) => {
   const store = openStore(t)
-  t.throws(() => store.run('INSERT INTO subscribers VALUES (1, NULL, 1)'), {
+  await t.rejects(() => store.run('INSERT INTO subscribers VALUES (1, NULL, 1)'), {
     code: 'SQLITE_CONSTRAINT_NOTNULL',
   })
-  t.throws(() => chargeAll(store, [charge('sub_unknown')]), {
+  await t.rejects(() => chargeAll(store, [charge('sub_unknown')]), {
     code: 'SQLITE_CONSTRAINT_FOREIGNKEY',
   })
   const bug = new TypeError('not of SQLite')
   t.equal(
-    thrownBy(() =>
+    await thrownBy(async () =>
       failClosed(() => {
         throw bug
       }),
@@ -103,18 +103,18 @@ await t.test('a mistake in our own code stays a bug', async (t) => {
 
 await t.test('extended result codes count as their primary code', async (t) => {
   const failWith = (code: string) =>
-    thrownBy(() =>
+    thrownBy(async () =>
       failClosed(() => {
         throw new Database.SqliteError('simulated', code)
       }),
     )
   for (const code of ['SQLITE_IOERR_FSYNC', 'SQLITE_IOERR', 'SQLITE_CANTOPEN_FULLPATH']) {
-    t.match(failWith(code), unavailable, code)
+    t.match(await failWith(code), unavailable, code)
   }
   for (const code of ['SQLITE_BUSY_SNAPSHOT', 'SQLITE_NOTADB', 'SQLITE_READONLY_DBMOVED']) {
-    t.match(failWith(code), unavailable, code)
+    t.match(await failWith(code), unavailable, code)
   }
   for (const code of ['SQLITE_ERROR', 'SQLITE_MISUSE', 'SQLITE_CONSTRAINT_CHECK']) {
-    t.match(failWith(code), { code }, code)
+    t.match(await failWith(code), { code }, code)
   }
 })

@@ -5,7 +5,7 @@ import { backUp } from '../../../src/control/store/backup.js'
 import { readKey } from '../../../src/control/store/key-file.js'
 import { noteBackup } from '../../../src/control/store/newest-backup.js'
 import { ServerLock } from '../../../src/control/store/server-lock.js'
-import { ControlStore } from '../../../src/control/store/store.js'
+import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 
 await t.test('a key is made once, for its owner alone, and kept', (t) => {
   const folder = t.testdir({})
@@ -35,13 +35,13 @@ const isRoot = process.geteuid?.() === 0
 await t.test(
   "what root makes in another user's state folder belongs to that user",
   { skip: !isRoot && 'needs root' },
-  (t) => {
+  async (t) => {
     const folder = t.testdir({})
     chownSync(folder, 12_345, 54_321)
     readKey(join(folder, 'mail.key'))
-    const store = ControlStore.open(join(folder, 'control.db'))
-    store.write(() => store.run('DELETE FROM letters'))
-    backUp(store, join(folder, 'copy.db'))
+    const store = SqliteStore.open(join(folder, 'control.db'))
+    await store.write((tx) => tx.run('DELETE FROM letters'))
+    backUp(store.file, join(folder, 'copy.db'))
     noteBackup(join(folder, 'control.db'), { path: join(folder, 'copy.db'), madeAt: 1 })
     ServerLock.take(join(folder, 'server.lock')).release()
     const names = readdirSync(folder).sort()
@@ -58,7 +58,7 @@ await t.test(
       const { uid, gid, mode } = statSync(join(folder, name))
       t.same({ uid, gid, mode: mode & 0o777 }, { uid: 12_345, gid: 54_321, mode: 0o600 }, name)
     }
-    store.close()
+    await store.close()
     t.end()
   },
 )
@@ -66,10 +66,10 @@ await t.test(
 await t.test(
   "state folders that root makes in another user's folder belong to that user",
   { skip: !isRoot && 'needs root' },
-  (t) => {
+  async (t) => {
     const folder = t.testdir({})
     chownSync(folder, 12_345, 54_321)
-    ControlStore.open(join(folder, 'lib', 'var', 'control.db')).close()
+    await SqliteStore.open(join(folder, 'lib', 'var', 'control.db')).close()
     for (const name of ['lib', 'lib/var', 'lib/var/control.db']) {
       t.match(statSync(join(folder, name)), { uid: 12_345, gid: 54_321 }, name)
     }

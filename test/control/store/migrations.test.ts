@@ -4,7 +4,7 @@ import Database from 'better-sqlite3'
 import t from 'tap'
 import type { Test } from 'tap'
 import { controlMigrations, migrate } from '../../../src/control/store/migrations.js'
-import { ControlStore } from '../../../src/control/store/store.js'
+import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { openStore, storePath, subscribe } from '../fixtures/store.js'
 
 const steps = [
@@ -38,15 +38,15 @@ await t.test('a new database gets every step and needs no backup', async (t) => 
 await t.test('opening a second time changes nothing and keeps every row', async (t) => {
   const path = storePath(t)
   const first = openStore(t, path)
-  const { subscriptionId } = subscribe(first)
-  const schema = first.all('SELECT * FROM sqlite_schema')
-  first.close()
+  const { subscriptionId } = await subscribe(first)
+  const schema = await first.all('SELECT * FROM sqlite_schema')
+  await first.close()
 
   const second = openStore(t, path)
-  t.equal(versionOf(second.db), controlMigrations.length)
-  t.same(second.all('SELECT * FROM sqlite_schema'), schema)
-  t.match(second.all('SELECT id FROM subscriptions'), [{ id: subscriptionId }])
-  second.close()
+  t.equal(versionOf(second.file.db), controlMigrations.length)
+  t.same(await second.all('SELECT * FROM sqlite_schema'), schema)
+  t.match(await second.all('SELECT id FROM subscriptions'), [{ id: subscriptionId }])
+  await second.close()
   t.same(readdirSync(dirname(path)), ['control.db'])
 })
 
@@ -91,9 +91,9 @@ await t.test(
 await t.test('a database of a newer release is refused and not touched', async (t) => {
   const path = storePath(t)
   const store = openStore(t, path)
-  store.db.pragma('user_version = 99')
-  store.close()
-  t.throws(() => ControlStore.open(path), {
+  store.file.db.pragma('user_version = 99')
+  await store.close()
+  t.throws(() => SqliteStore.open(path), {
     message: /control\.db was written by a newer release: its schema is version 99, this release/,
   })
   t.equal(versionOf(openRaw(t, path)), 99)

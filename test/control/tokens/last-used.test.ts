@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { ControlStore } from '../../../src/control/store/store.js'
+import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
+import type { ControlStore } from '../../../src/control/store/store.js'
 import { LastUsed } from '../../../src/control/tokens/last-used.js'
 import { listTokens } from '../../../src/control/tokens/tokens.js'
 import { hourMs, noon, openStore, storePath, subscribe } from '../fixtures/store.js'
@@ -7,8 +9,8 @@ import { hourMs, noon, openStore, storePath, subscribe } from '../fixtures/store
 const minuteMs = 60_000
 
 /** A recorder under a clock that the test sets, and what the database says of the first token. */
-function record(store: ControlStore) {
-  const { tokenId } = subscribe(store)
+async function record(store: ControlStore) {
+  const { tokenId } = await subscribe(store)
   const clock = { ms: noon }
   const failures: unknown[] = []
   const lastUsed = new LastUsed(
@@ -16,79 +18,81 @@ function record(store: ControlStore) {
     () => clock.ms,
     (cause) => failures.push(cause),
   )
-  const noteAt = (ms: number, id = tokenId) => {
+  const noteAt = async (ms: number, id = tokenId) => {
     clock.ms = ms
     lastUsed.note(id)
+    // The notes are written beside the request.
+    await sleep(20)
   }
-  const stored = () => listTokens(store)[0]?.lastUsedAt
+  const stored = async () => (await listTokens(store))[0]?.lastUsedAt
   return { lastUsed, noteAt, stored, tokenId, failures }
 }
 
 await t.test('uses are written once a minute, the latest only', async (t) => {
-  const { noteAt, stored } = record(openStore(t))
-  noteAt(noon + 1000)
-  noteAt(noon + minuteMs - 1)
-  t.equal(stored(), null, 'still in memory')
-  noteAt(noon + minuteMs)
-  t.equal(stored(), noon + minuteMs)
-  noteAt(noon + 2 * minuteMs - 1)
-  t.equal(stored(), noon + minuteMs, 'the next minute has not passed')
+  const { noteAt, stored } = await record(openStore(t))
+  await noteAt(noon + 1000)
+  await noteAt(noon + minuteMs - 1)
+  t.equal(await stored(), null, 'still in memory')
+  await noteAt(noon + minuteMs)
+  t.equal(await stored(), noon + minuteMs)
+  await noteAt(noon + 2 * minuteMs - 1)
+  t.equal(await stored(), noon + minuteMs, 'the next minute has not passed')
 })
 
 await t.test('closing writes what is noted', async (t) => {
-  const { lastUsed, noteAt, stored } = record(openStore(t))
-  noteAt(noon + 5)
-  lastUsed.close()
-  t.equal(stored(), noon + 5)
+  const { lastUsed, noteAt, stored } = await record(openStore(t))
+  await noteAt(noon + 5)
+  await lastUsed.close()
+  t.equal(await stored(), noon + 5)
 })
 
 await t.test('a clock that steps back holds nothing up and takes nothing back', async (t) => {
   const store = openStore(t)
-  const { noteAt, stored, tokenId } = record(store)
-  const other = subscribe(store, { now: () => noon + 1 })
-  noteAt(noon + minuteMs)
-  noteAt(noon - hourMs, tokenId)
-  noteAt(noon - hourMs + minuteMs, other.tokenId)
-  t.equal(stored(), noon + minuteMs, 'the latest use stays')
-  t.match(listTokens(store, other.subscriptionId), [{ lastUsedAt: noon - hourMs + minuteMs }])
+  const { noteAt, stored, tokenId } = await record(store)
+  const other = await subscribe(store, { now: () => noon + 1 })
+  await noteAt(noon + minuteMs)
+  await noteAt(noon - hourMs, tokenId)
+  await noteAt(noon - hourMs + minuteMs, other.tokenId)
+  t.equal(await stored(), noon + minuteMs, 'the latest use stays')
+  t.match(await listTokens(store, other.subscriptionId), [{ lastUsedAt: noon - hourMs + minuteMs }])
 })
 
 await t.test('a write that fails is told once, keeps the notes, and is tried again', async (t) => {
   const path = storePath(t)
   const holder = openStore(t, path)
-  const store = ControlStore.open(path, { busyTimeoutMs: 1 })
+  const store = SqliteStore.open(path, { busyTimeoutMs: 1 })
   t.teardown(() => store.close())
-  const { lastUsed, noteAt, stored, failures } = record(store)
-  holder.db.exec('BEGIN EXCLUSIVE')
-  noteAt(noon + minuteMs)
-  noteAt(noon + 2 * minuteMs)
-  noteAt(noon + 2 * minuteMs + 1)
-  lastUsed.close()
+  const { lastUsed, noteAt, stored, failures } = await record(store)
+  holder.file.db.exec('BEGIN EXCLUSIVE')
+  await noteAt(noon + minuteMs)
+  await noteAt(noon + 2 * minuteMs)
+  await noteAt(noon + 2 * minuteMs + 1)
+  await lastUsed.close()
   t.match(failures, [{ code: 'service_unavailable', cause: { code: 'SQLITE_BUSY' } }])
-  holder.db.exec('ROLLBACK')
-  noteAt(noon + 3 * minuteMs + 1, 'tok_of_nobody')
-  t.equal(stored(), noon + 2 * minuteMs + 1)
+  holder.file.db.exec('ROLLBACK')
+  await noteAt(noon + 3 * minuteMs + 1, 'tok_of_nobody')
+  t.equal(await stored(), noon + 2 * minuteMs + 1)
 
-  holder.db.exec('BEGIN EXCLUSIVE')
-  noteAt(noon + 4 * minuteMs + 1)
+  holder.file.db.exec('BEGIN EXCLUSIVE')
+  await noteAt(noon + 4 * minuteMs + 1)
   t.equal(failures.length, 2, 'a streak of its own')
-  holder.db.exec('ROLLBACK')
+  holder.file.db.exec('ROLLBACK')
 })
 
 await t.test('what is noted is bounded', async (t) => {
-  const { lastUsed, noteAt, stored, tokenId } = record(openStore(t))
-  for (let n = 0; n < 100_000; n += 1) noteAt(noon, `tok_${n}`)
-  noteAt(noon, tokenId)
-  lastUsed.close()
-  t.equal(stored(), null, 'the one over the limit')
-  noteAt(noon + 1)
-  lastUsed.close()
-  t.equal(stored(), noon + 1, 'noted at its next use')
+  const { lastUsed, noteAt, stored, tokenId } = await record(openStore(t))
+  for (let n = 0; n < 100_000; n += 1) lastUsed.note(`tok_${n}`)
+  await noteAt(noon, tokenId)
+  await lastUsed.close()
+  t.equal(await stored(), null, 'the one over the limit')
+  await noteAt(noon + 1)
+  await lastUsed.close()
+  t.equal(await stored(), noon + 1, 'noted at its next use')
 })
 
 await t.test('closing with nothing noted needs no database', async (t) => {
   const store = openStore(t)
-  const { lastUsed } = record(store)
-  store.close()
-  t.doesNotThrow(() => lastUsed.close())
+  const { lastUsed } = await record(store)
+  await store.close()
+  await t.resolves(() => lastUsed.close())
 })

@@ -1,34 +1,44 @@
 import { dirname, join, sep } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
-import { ChargeQueue } from '../access/charge-queue.js'
-import { ChargeStore } from '../control/charge-store.js'
-import type { OnSync } from '../control/charge-store.js'
-import { StoreWatch } from '../control/store-watch.js'
-import type { StoreEvent } from '../control/store-watch.js'
-import { restoreAdvice } from '../control/store/newest-backup.js'
-import { checkStructure } from '../control/store/store-file.js'
-import { ControlStore } from '../control/store/store.js'
-import { LastUsed } from '../control/tokens/last-used.js'
-import { WriteHealth } from '../control/write-health.js'
-import { ServiceError } from '../errors.js'
+import { ChargeQueue } from '../../access/charge-queue.js'
+import { RateLimits } from '../../access/rate-limits.js'
+import { ChargeStore } from '../../control/charge-store.js'
+import type { OnSync } from '../../control/charge-store.js'
+import { StoreWatch } from '../../control/store-watch.js'
+import type { StoreEvent } from '../../control/store-watch.js'
+import { restoreAdvice } from '../../control/store/newest-backup.js'
+import { checkStructure } from '../../control/store/store-file.js'
+import { SqliteStore } from '../../control/store/sqlite-store.js'
+import type { ControlStore } from '../../control/store/store.js'
+import { LastUsed } from '../../control/tokens/last-used.js'
+import { WriteHealth } from '../../control/write-health.js'
+import { allJobs } from '../../control/jobs.js'
+import type { Jobs } from '../../control/jobs.js'
+import { ServiceError } from '../../errors.js'
 import { AuditTrail } from './audit-trail.js'
-import type { CleanupStack } from './cleanup-stack.js'
+import type { CleanupStack } from '../cleanup-stack.js'
 import { ClockWatch } from './clock-watch.js'
+import { ConnectionCleaner } from '../sign-in/connection-cleaner.js'
 
-/** The parts of a server that read and write control.db. */
+/** The parts of a server that keep its records. */
 export interface Records {
+  /** What was sold and used: control.db, or the PostgreSQL of several servers. */
   readonly control: ControlStore
+  /** What this server reports about itself: control.db too, or server.db beside a PostgreSQL. */
+  readonly local: ControlStore
   readonly charges: ChargeQueue
   readonly lastUsed: LastUsed
   readonly trail: AuditTrail
+  readonly rates: RateLimits
+  readonly jobs: Jobs
   /** Whether the store can be read and written. */
-  readonly isUsable: () => boolean
+  readonly isUsable: () => Promise<boolean>
 }
 
-/** How long a lock on control.db may block the event loop; charges wait on without blocking. */
+/** How long a request waits for another process's lock on control.db; charges wait longer. */
 const busyTimeoutMs = 50
 
-interface RecordsParts {
+export interface RecordsParts {
   readonly logger: FastifyBaseLogger
   readonly now: () => number
   readonly cleanup: CleanupStack
@@ -42,24 +52,28 @@ interface RecordsParts {
  * data and closes it.
  * @throws Error, for the operator, when it is damaged or can't be opened
  */
-export function openRecords(folder: string, parts: RecordsParts): Records {
+export function openFileRecords(folder: string, parts: RecordsParts): Records {
   const { logger, now, cleanup } = parts
   const path = join(folder, 'control.db')
-  const control = cleanup.use(ControlStore.open(path))
-  checkStructure(control.db)
-  control.setBusyTimeout(busyTimeoutMs)
+  const control = cleanup.use(SqliteStore.open(path))
+  checkStructure(control.file.db)
+  control.file.setBusyTimeout(busyTimeoutMs)
   const trail = cleanup.use(new AuditTrail({ control, now, logger }))
   const report = (cause: unknown) => {
     logger.warn({ err: cause }, 'the last uses of tokens are not saved for now')
   }
   const lastUsed = cleanup.use(new LastUsed(control, now, report))
   const { onSync } = parts
-  const chargeStore = ChargeStore.open(path, { busyTimeoutMs, ...(onSync && { onSync }) })
+  const chargeStore = ChargeStore.open(path, {
+    // The queue waits for locks, and drops the charges of clients that left meanwhile.
+    ...{ busyTimeoutMs: 0, turns: control.turns },
+    ...(onSync && { onSync }),
+  })
   const charges = cleanup.use(new ChargeQueue(chargeStore))
   const watch = cleanup.use(
     new StoreWatch({
       path,
-      control,
+      control: control.file,
       charges: chargeStore,
       report: (event) => {
         logEvent(logger, path, event)
@@ -68,10 +82,13 @@ export function openRecords(folder: string, parts: RecordsParts): Records {
     }),
   )
   watch.start()
-  cleanup.use(new ClockWatch({ control, now, monotonicMs: () => performance.now(), logger }))
+  const monotonicMs = () => performance.now()
+  void cleanup.use(new ClockWatch({ control, now, monotonicMs, logger })).start()
+  cleanup.use(new ConnectionCleaner({ control, jobs: allJobs, now, logger }))
   const health = writeHealth(control, chargeStore, logger)
-  const isUsable = () => watch.isSound && health.isWritable()
-  return { control, charges, lastUsed, trail, isUsable }
+  const isUsable = async () => watch.isSound && (await health.isWritable())
+  const rates = RateLimits.inMemory(monotonicMs)
+  return { control, local: control, charges, lastUsed, trail, rates, jobs: allJobs, isUsable }
 }
 
 function logEvent(logger: FastifyBaseLogger, path: string, event: StoreEvent): void {
@@ -108,7 +125,7 @@ function reasonOf(cause: unknown, path: string): string {
 
 /** Watches whether control.db can be written; logs when writes begin to fail and when they work. */
 function writeHealth(
-  control: ControlStore,
+  control: SqliteStore,
   charges: ChargeStore,
   logger: FastifyBaseLogger,
 ): WriteHealth {

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { ControlStore } from '../control/store/store.js'
-import { newestPeriod, periodOf } from '../control/usage.js'
+import type { ControlStore } from '../../control/store/store.js'
+import { newestPeriod, periodOf } from '../../control/usage.js'
 
 const checkEveryMs = 10_000
 
@@ -25,22 +25,28 @@ export class ClockWatch {
   readonly #timer: NodeJS.Timeout
   #offsetMs: number
 
-  /** Checks now and every ten seconds; the timer does not keep the process alive. */
+  /** Checks every ten seconds; the timer does not keep the process alive. */
   constructor(parts: ClockParts) {
     this.#parts = parts
     this.#offsetMs = this.#offset()
-    this.#reportLaterMonth()
-    this.#timer = setInterval(() => this.#checkSafely(), checkEveryMs).unref()
+    this.#timer = setInterval(() => {
+      void this.#safely(this.check())
+    }, checkEveryMs).unref()
+  }
+
+  /** Checks at a start. */
+  start(): Promise<void> {
+    return this.#safely(this.#reportLaterMonth())
   }
 
   /** Compares how far both clocks moved since the last check. */
-  check(): void {
+  async check(): Promise<void> {
     const offsetMs = this.#offset()
     const stepMs = offsetMs - this.#offsetMs
     this.#offsetMs = offsetMs
     if (Math.abs(stepMs) < stepMsMin) return
     this.#reportStep(stepMs)
-    this.#reportLaterMonth()
+    await this.#reportLaterMonth()
   }
 
   close(): void {
@@ -48,9 +54,9 @@ export class ClockWatch {
   }
 
   /** A store that can't be read now is checked at the next step or start. */
-  #checkSafely(): void {
+  async #safely(check: Promise<void>): Promise<void> {
     try {
-      this.check()
+      await check
     } catch (cause) {
       this.#parts.logger.warn({ err: cause }, 'the clock was not checked')
     }
@@ -76,10 +82,10 @@ export class ClockWatch {
     )
   }
 
-  #reportLaterMonth(): void {
+  async #reportLaterMonth(): Promise<void> {
     const { control, now, logger } = this.#parts
     const month = periodOf(now())
-    const newest = newestPeriod(control)
+    const newest = await newestPeriod(control)
     if (newest === null || newest <= month) return
     logger.error(
       { newest, month },

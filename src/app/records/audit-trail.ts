@@ -1,0 +1,85 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { recordAction } from '../../control/audit.js'
+import type { AuditAction, AuditDetails, AuditedAction } from '../../control/audit.js'
+import type { ControlStore } from '../../control/store/store.js'
+
+interface TrailParts {
+  readonly control: ControlStore
+  /** Ms since the epoch. */
+  readonly now: () => number
+  readonly logger: Pick<FastifyBaseLogger, 'warn' | 'error'>
+}
+
+const waitingMax = 1000
+const retryEveryMs = 10_000
+
+/**
+ * Records what a server does outside control.db, such as packing. An action that can't be written,
+ * because control.db is locked or broken, waits and is tried again every ten seconds and at a stop;
+ * the log says so.
+ */
+export class AuditTrail {
+  readonly #parts: TrailParts
+  readonly #timer: NodeJS.Timeout
+  #waiting: AuditedAction[] = []
+  #flushing: Promise<void> | undefined
+  /** The log says that entries wait. */
+  #isReported = false
+
+  /** The timer does not keep the process alive. */
+  constructor(parts: TrailParts) {
+    this.#parts = parts
+    this.#timer = setInterval(() => {
+      void this.flush()
+    }, retryEveryMs).unref()
+  }
+
+  /** Records an action with the present time. Never throws. */
+  record(action: AuditAction, subject: string, details: AuditDetails = {}): void {
+    this.add([{ action, subject, details, now: this.#parts.now() }])
+  }
+
+  /** Records actions. Never throws. */
+  add(actions: readonly AuditedAction[]): void {
+    for (const { action, subject, details = {}, now } of actions) {
+      if (this.#waiting.length < waitingMax) this.#waiting.push({ action, subject, details, now })
+      else {
+        const { logger } = this.#parts
+        logger.error({ action, subject, details }, 'not in the audit trail: too many entries wait')
+      }
+    }
+    void this.flush()
+  }
+
+  /** Writes what waits, all or nothing; what is recorded meanwhile, after it. Never rejects. */
+  async flush(): Promise<void> {
+    while (this.#flushing !== undefined) await this.#flushing
+    this.#flushing = this.#write().finally(() => {
+      this.#flushing = undefined
+    })
+    await this.#flushing
+  }
+
+  async #write(): Promise<void> {
+    const { control, logger } = this.#parts
+    const actions = [...this.#waiting]
+    if (actions.length === 0) return
+    try {
+      await control.write(async (tx) => {
+        for (const action of actions) await recordAction(tx, action)
+      })
+      this.#waiting = this.#waiting.slice(actions.length)
+      this.#isReported = false
+    } catch (cause) {
+      if (!this.#isReported) {
+        logger.warn({ err: cause }, 'the audit trail is not written for now; its entries wait')
+      }
+      this.#isReported = true
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.flush()
+  }
+}

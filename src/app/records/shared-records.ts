@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { ChargeQueue } from '../../access/charge-queue.js'
+import { MemoryWindows } from '../../access/memory-windows.js'
+import { RateLimits } from '../../access/rate-limits.js'
+import { keyOf } from '../../control/keys.js'
+import { AdvisoryLock } from '../../control/postgres/advisory-lock.js'
+import { DatabaseHealth } from '../../control/postgres/database-health.js'
+import { PostgresCharges } from '../../control/postgres/postgres-charges.js'
+import { PostgresStore } from '../../control/postgres/postgres-store.js'
+import { SharedWindows } from '../../control/postgres/shared-windows.js'
+import { SqliteStore } from '../../control/store/sqlite-store.js'
+import { ServiceError } from '../../errors.js'
+import { LastUsed } from '../../control/tokens/last-used.js'
+import { AuditTrail } from './audit-trail.js'
+import { ClockWatch } from './clock-watch.js'
+import type { Records, RecordsParts } from './file-records.js'
+import { ConnectionCleaner } from '../sign-in/connection-cleaner.js'
+
+/**
+ * Opens the records of one of several servers: those that they share are in a PostgreSQL. At a
+ * stop, `cleanup` writes pending data and closes them.
+ *
+ * @throws Error, for the operator, when it can't be used, or its schema is newer than this release
+ */
+export async function openSharedRecords(
+  url: string,
+  folder: string,
+  { logger, now, cleanup }: RecordsParts,
+): Promise<Records> {
+  const control = cleanup.use(await openDatabase(url))
+  const local = cleanup.use(SqliteStore.open(join(folder, 'server.db')))
+  const trail = cleanup.use(new AuditTrail({ control, now, logger }))
+  const lastUsed = new LastUsed(control, now, (cause) => {
+    logger.warn({ err: cause }, 'the last uses of tokens are not saved for now')
+  })
+  cleanup.use(lastUsed)
+  const charges = cleanup.use(new ChargeQueue(PostgresCharges.open(url)))
+  const jobs = cleanup.use(AdvisoryLock.open(url))
+  const monotonicMs = () => performance.now()
+  void cleanup.use(new ClockWatch({ control, now, monotonicMs, logger })).start()
+  cleanup.use(new ConnectionCleaner({ control, jobs, now, logger }))
+  const health = new DatabaseHealth(control, {
+    now: monotonicMs,
+    report: (failure) => {
+      if (failure) logger.error({ err: failure.cause }, "the PostgreSQL can't be used")
+      else logger.info('the PostgreSQL can be used again')
+    },
+  })
+  const salt = createHash('sha256')
+    .update(await keyOf(control, folder, 'shop.key'))
+    .update('addresses')
+    .digest()
+  const rates = new RateLimits(new SharedWindows(control), new MemoryWindows(monotonicMs), salt)
+  const isUsable = () => health.isUsable()
+  return { control, local, charges, lastUsed, trail, rates, jobs, isUsable }
+}
+
+async function openDatabase(url: string): Promise<PostgresStore> {
+  let store: PostgresStore | undefined
+  try {
+    store = PostgresStore.open(url)
+    await store.ready()
+    return store
+  } catch (cause) {
+    await store?.close()
+    const found = cause instanceof ServiceError ? cause.cause : cause
+    const why = found instanceof Error ? found.message : String(found)
+    throw new Error(`The PostgreSQL of DAS_CONTROL_URL can't be used: ${why}`, { cause })
+  }
+}

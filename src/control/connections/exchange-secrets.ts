@@ -1,0 +1,196 @@
+import { recordAction } from '../audit.js'
+import type { ControlStore } from '../store/store.js'
+import { createSecret } from '../tokens/token-format.js'
+import { announceConnection } from './announce-connection.js'
+import { endConnection } from './end-connection.js'
+import { liveUntil } from './secret-lookup.js'
+import type { ConnectionTerms, SecretLookup, SecretRecord } from './secret-lookup.js'
+
+const minuteMs = 60_000
+
+export const accessLifeMs = 60 * minuteMs
+
+/** From the last refresh on. */
+export const refreshLifeMs = 60 * 24 * 60 * minuteMs
+
+/**
+ * Processes of one agent refresh with the same token at the same time, and answers get lost: for
+ * this time, and until a successor is used, a used refresh token is accepted again.
+ */
+export const raceMs = 2 * minuteMs
+
+/** Unused secrets of a connection; further ones replace the oldest. */
+export const liveSecretsMax = 20
+
+/** Used refresh tokens that a connection remembers, to notice that one comes again. */
+const usedSecretsMax = 50
+
+export interface Exchange {
+  readonly store: ControlStore
+  readonly secrets: SecretLookup
+  readonly terms: ConnectionTerms
+  /** False when the server has no mail server: then no letter is queued. */
+  readonly isMailOn: boolean
+}
+
+/** The secrets that an agent gets. */
+export interface SecretPair {
+  readonly access: string
+  readonly refresh: string
+  /** When the access token ends, ms since the epoch. */
+  readonly accessExpiresAt: number
+}
+
+/** What a client shows beside a code. */
+interface CodeProof {
+  readonly hash: Uint8Array
+  readonly clientId: string
+  /** Null if the client sent none. */
+  readonly redirectUri: string | null
+  /** The hash of the client's verifier, as a challenge is written. */
+  readonly codeChallenge: string
+}
+
+/**
+ * Exchanges a code for the first secrets of its connection, and queues the letter to its
+ * subscriber, in one transaction. A code that comes a second time ends its connection. Returns
+ * undefined for a code that is not accepted.
+ *
+ * @throws service_unavailable, which leaves the code as it was
+ */
+export async function redeemCode(
+  exchange: Exchange,
+  proof: CodeProof,
+): Promise<SecretPair | undefined> {
+  const { store, secrets, terms, isMailOn } = exchange
+  return await store.write(async (tx) => {
+    const inside = { ...exchange, store: tx }
+    const code = await secrets.find(proof.hash, tx)
+    if (code?.kind !== 'code') return undefined
+    if (code.usedAt !== null) return await endReplayed(inside, code)
+    const isProven =
+      code.clientId === proof.clientId &&
+      code.codeChallenge === proof.codeChallenge &&
+      (proof.redirectUri === null || code.redirectUri === proof.redirectUri)
+    if (!isProven || code.expiresAt <= terms.now || liveUntil(code, terms) === null) {
+      return undefined
+    }
+    await markUsed(tx, code, terms.now)
+    await tx.run('UPDATE connections SET connected_at = @now WHERE id = @connectionId', {
+      connectionId: code.connectionId,
+      now: terms.now,
+    })
+    await recordMade(tx, code, terms.now)
+    if (isMailOn && code.owner !== null) {
+      const { connectionId, owner } = code
+      const { subscriptionId } = owner
+      await announceConnection(tx, { connectionId, subscriptionId, now: terms.now })
+    }
+    return await issuePair(inside, code)
+  })
+}
+
+/**
+ * Exchanges a refresh token for new secrets, in one transaction. A used one is accepted again as
+ * `raceMs` says; after that its connection ends: two parties have it. Returns undefined for one
+ * that is not accepted.
+ *
+ * @throws service_unavailable, which leaves the token as it was
+ */
+export async function refreshSecrets(
+  exchange: Exchange,
+  { hash, clientId }: { readonly hash: Uint8Array; readonly clientId: string },
+): Promise<SecretPair | undefined> {
+  const { store, secrets, terms } = exchange
+  return await store.write(async (tx) => {
+    const inside = { ...exchange, store: tx }
+    const token = await secrets.find(hash, tx)
+    if (token?.kind !== 'refresh' || token.clientId !== clientId) return undefined
+    if (token.expiresAt <= terms.now || liveUntil(token, terms) === null) return undefined
+    if (token.usedAt === null) {
+      await markUsed(tx, token, terms.now)
+    } else if (token.followedAt !== null && terms.now - token.usedAt > raceMs) {
+      return await endReplayed(inside, token)
+    }
+    return await issuePair(inside, token)
+  })
+}
+
+async function endReplayed(
+  { store, terms }: Exchange,
+  { connectionId }: SecretRecord,
+): Promise<undefined> {
+  await endConnection(store, connectionId, { reason: 'replayed', now: terms.now })
+}
+
+/** Also notes that the token's predecessor has a successor in use. */
+async function markUsed(
+  store: ControlStore,
+  { hash, parent }: SecretRecord,
+  now: number,
+): Promise<void> {
+  await store.run('UPDATE connection_secrets SET used_at = @now WHERE hash = @hash', { hash, now })
+  if (parent === null) return
+  await store.run(
+    `UPDATE connection_secrets SET followed_at = @now WHERE hash = @parent AND followed_at IS NULL`,
+    { parent, now },
+  )
+}
+
+async function recordMade(store: ControlStore, record: SecretRecord, now: number): Promise<void> {
+  const { owner, connectionId, clientName, redirectUri, madeBy } = record
+  if (owner === null) return
+  await recordAction(store, {
+    action: 'connection.made',
+    subject: connectionId,
+    details: {
+      subscription: owner.subscriptionId,
+      token: owner.tokenId,
+      made_by: madeBy,
+      app: clientName,
+      redirect_uri: redirectUri,
+    },
+    now,
+  })
+}
+
+async function issuePair({ store, terms }: Exchange, from: SecretRecord): Promise<SecretPair> {
+  const { now } = terms
+  const { connectionId } = from
+  const access = createSecret('agent')
+  const refresh = createSecret('renew')
+  const parent = from.kind === 'refresh' ? from.hash : null
+  const insert = (kind: string, hash: Buffer, expiresAt: number) =>
+    store.run(
+      `INSERT INTO connection_secrets
+         (hash, connection_id, kind, parent, created_at, expires_at)
+       VALUES (@hash, @connectionId, @kind, @parent, @now, @expiresAt)`,
+      { hash, connectionId, kind, parent: kind === 'refresh' ? parent : null, now, expiresAt },
+    )
+  await insert('access', access.hash, now + accessLifeMs)
+  await insert('refresh', refresh.hash, now + refreshLifeMs)
+  await dropSurplus(store, connectionId, { now, access: access.hash, refresh: refresh.hash })
+  const accessExpiresAt = Math.min(now + accessLifeMs, liveUntil(from, terms) ?? now)
+  return { access: access.secret, refresh: refresh.secret, accessExpiresAt }
+}
+
+async function dropSurplus(
+  store: ControlStore,
+  connectionId: string,
+  made: { readonly now: number; readonly access: Buffer; readonly refresh: Buffer },
+): Promise<void> {
+  await store.run(
+    `DELETE FROM connection_secrets WHERE hash IN (
+       SELECT hash FROM connection_secrets
+       WHERE connection_id = @connectionId AND used_at IS NULL AND expires_at > @now
+       ORDER BY hash IN (@access, @refresh) DESC, created_at DESC, hash LIMIT @all OFFSET @max)`,
+    { connectionId, ...made, all: Number.MAX_SAFE_INTEGER, max: liveSecretsMax },
+  )
+  await store.run(
+    `DELETE FROM connection_secrets WHERE hash IN (
+       SELECT hash FROM connection_secrets
+       WHERE connection_id = @connectionId AND kind = 'refresh' AND used_at IS NOT NULL
+       ORDER BY used_at DESC, hash LIMIT @all OFFSET @max)`,
+    { connectionId, all: Number.MAX_SAFE_INTEGER, max: usedSecretsMax },
+  )
+}

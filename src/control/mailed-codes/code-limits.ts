@@ -1,0 +1,15 @@
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+/** A code is accepted for this time. */
+export const codeLifeMs = 10 * minuteMs
+export const codeDigits = 8
+/** After this many wrong tries a code is refused. */
+export const codeTriesMax = 5
+/** The window in which codes are counted; then they are removed. */
+export const codeWindowMs = hourMs
+export const codesPerEmailMax = 5
+/** A network is an IPv4 /24 or an IPv6 /64. */
+export const codesPerNetworkMax = 20
+/** Of all visitors together: so many codes and letters are stored at most. */
+export const codesMax = 1000

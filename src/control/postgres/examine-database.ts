@@ -1,0 +1,65 @@
+import type { ConnectionOptions } from './connection-settings.js'
+import { versionOf } from './postgres-migrations.js'
+import { PostgresPool } from './postgres-pool.js'
+import type { Connection } from './postgres-pool.js'
+
+/** A PostgreSQL as an operator needs to know it. */
+export interface DatabaseFacts {
+  /** Of the control store; 0 = it has no tables. */
+  readonly schemaVersion: number
+  /** How much its clock is ahead of this machine's; exact to half the time of its answer. */
+  readonly clockAheadMs: number
+  /** Of all its clients. */
+  readonly connections: number
+  /** Those that are not reserved for administrators. */
+  readonly connectionsMax: number
+  /** A standby, or a database that became read-only. */
+  readonly isReadOnly: boolean
+}
+
+/**
+ * Asks a PostgreSQL about itself, and changes nothing. `now` in ms since the epoch.
+ * @throws Error, for the operator, when this is not the URL of a PostgreSQL; service_unavailable
+ */
+export async function examineDatabase(
+  url: string,
+  now: () => number,
+  options: ConnectionOptions = {},
+): Promise<DatabaseFacts> {
+  const pool = new PostgresPool(url, { ...options, size: 1 })
+  try {
+    return await pool.connected(async (connection) => ({
+      schemaVersion: await versionOf(connection),
+      clockAheadMs: await clockAhead(connection, now),
+      ...(await load(connection)),
+    }))
+  } finally {
+    await pool.close()
+  }
+}
+
+async function clockAhead(connection: Connection, now: () => number): Promise<number> {
+  const before = now()
+  const [row] = await connection.all<{ ms: number }>(
+    'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms',
+  )
+  return Math.round((row?.ms ?? 0) - (before + now()) / 2)
+}
+
+/** The numbers of each database are visible to every user, the single sessions are not. */
+async function load(
+  connection: Connection,
+): Promise<Pick<DatabaseFacts, 'connections' | 'connectionsMax' | 'isReadOnly'>> {
+  const [row] = await connection.all<{ used: number; most: number; setting: string }>(
+    `SELECT (SELECT coalesce(sum(numbackends), 0) FROM pg_stat_database)::bigint AS used,
+       current_setting('max_connections')::bigint
+         - current_setting('superuser_reserved_connections')::bigint
+         - coalesce(current_setting('reserved_connections', true)::bigint, 0) AS most,
+       current_setting('transaction_read_only') AS setting`,
+  )
+  return {
+    connections: row?.used ?? 0,
+    connectionsMax: row?.most ?? 0,
+    isReadOnly: row?.setting === 'on',
+  }
+}

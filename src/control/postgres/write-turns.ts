@@ -1,0 +1,36 @@
+import { unavailable } from '../store/failures.js'
+
+/** Lets one piece of work run at a time, in the order in which they came. */
+export class WriteTurns {
+  readonly #waitMaxMs: number
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(waitMaxMs: number) {
+    this.#waitMaxMs = waitMaxMs
+  }
+
+  /** @throws service_unavailable when its turn does not come in time; then `work` never runs */
+  take<T>(work: () => Promise<T>): Promise<T> {
+    const before = this.#last
+    const result = this.#inTime(before).then(work)
+    this.#last = Promise.allSettled([before, result])
+    return result
+  }
+
+  /** Resolves when all work that was begun has ended. */
+  async ended(): Promise<void> {
+    await this.#last
+  }
+
+  #inTime(before: Promise<unknown>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const limit = setTimeout(() => {
+        reject(unavailable(new Error(`no turn to write came in ${this.#waitMaxMs} ms`)))
+      }, this.#waitMaxMs)
+      void before.then(() => {
+        clearTimeout(limit)
+        resolve()
+      })
+    })
+  }
+}

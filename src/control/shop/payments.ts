@@ -1,0 +1,49 @@
+import type { ControlStore } from '../store/store.js'
+
+/** What came of a payment; only `confirmed` confirmed its order. */
+export type PaymentOutcome = 'confirmed' | 'wrong amount' | 'not waiting' | 'not possible'
+
+/** A payment that a payment system reported; times in ms since the epoch, UTC. */
+export interface Payment {
+  /** The payment system's id of the report: the header `webhook-id`. */
+  readonly paymentId: string
+  readonly orderId: string
+  readonly amountRub: number
+  readonly paidAt: number
+  readonly receivedAt: number
+  readonly outcome: PaymentOutcome
+}
+
+const columns = `id AS paymentId, order_id AS orderId, amount_rub AS amountRub, paid_at AS paidAt,
+  received_at AS receivedAt, outcome`
+
+/** Stores a report, in the caller's transaction. */
+export async function insertPayment(store: ControlStore, payment: Payment): Promise<void> {
+  await store.run(
+    `INSERT INTO payments (id, order_id, amount_rub, paid_at, received_at, outcome)
+     VALUES (@paymentId, @orderId, @amountRub, @paidAt, @receivedAt, @outcome)`,
+    { ...payment },
+  )
+}
+
+/** The report with this id; undefined when none came. */
+export async function findPayment(
+  store: ControlStore,
+  paymentId: string,
+): Promise<Payment | undefined> {
+  const [found] = await store.all<Payment>(
+    `SELECT ${columns} FROM payments WHERE id = @paymentId`,
+    {
+      paymentId,
+    },
+  )
+  return found
+}
+
+/** The payments for an order, oldest first. */
+export function paymentsOf(store: ControlStore, orderId: string): Promise<Payment[]> {
+  return store.all<Payment>(
+    `SELECT ${columns} FROM payments WHERE order_id = @orderId ORDER BY received_at, id`,
+    { orderId },
+  )
+}

@@ -1,0 +1,103 @@
+/**
+ * The schema's step for the shop. What a change of a subscription agreed on is called an agreement;
+ * an order is what a visitor asked for on the portal.
+ */
+export const shopTables = `
+  ALTER TABLE orders RENAME TO agreements;
+  DROP INDEX orders_of_subscription;
+  CREATE INDEX agreements_of_subscription ON agreements (subscription_id, id);
+
+  CREATE TABLE orders (
+    id TEXT NOT NULL PRIMARY KEY,
+    kind TEXT NOT NULL CHECK (kind IN ('new', 'renew', 'change')),
+    state TEXT NOT NULL CHECK (state IN ('waiting', 'confirmed', 'declined', 'expired')),
+    email TEXT NOT NULL COLLATE NOCASE,
+    language TEXT NOT NULL CHECK (language IN ('en', 'ru')),
+    -- Of a new subscription: once the order is confirmed.
+    subscription_id TEXT REFERENCES subscriptions (id),
+    items TEXT NOT NULL CHECK (json_valid(items)),
+    months INTEGER CHECK (months > 0),
+    amount_rub INTEGER NOT NULL CHECK (amount_rub >= 0),
+    -- Of a change: the subscription's newest agreement when its amount was computed.
+    agreement_id INTEGER REFERENCES agreements (id),
+    ordered_at INTEGER NOT NULL,
+    pay_until INTEGER NOT NULL,
+    done_at INTEGER,
+    CHECK ((state = 'waiting') = (done_at IS NULL)),
+    CHECK (kind = 'new' OR subscription_id IS NOT NULL)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE INDEX orders_of_email ON orders (email, ordered_at);
+  CREATE INDEX orders_of_subscription ON orders (subscription_id, ordered_at);
+  CREATE INDEX orders_waiting ON orders (pay_until) WHERE state = 'waiting';
+  CREATE UNIQUE INDEX one_waiting_order ON orders (subscription_id) WHERE state = 'waiting';
+
+  -- What a payment system reported. A report that confirmed nothing is kept for the owner.
+  CREATE TABLE payments (
+    id TEXT NOT NULL PRIMARY KEY,
+    order_id TEXT NOT NULL REFERENCES orders (id),
+    amount_rub INTEGER NOT NULL,
+    paid_at INTEGER NOT NULL,
+    received_at INTEGER NOT NULL,
+    outcome TEXT NOT NULL
+      CHECK (outcome IN ('confirmed', 'wrong amount', 'not waiting', 'not possible'))
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE INDEX payments_of_order ON payments (order_id, received_at);
+
+  -- Codes mailed to an address; removed an hour after they were made.
+  CREATE TABLE email_codes (
+    id TEXT NOT NULL PRIMARY KEY,
+    purpose TEXT NOT NULL CHECK (purpose IN ('order', 'lost-token', 'reissue', 'connect')),
+    email TEXT NOT NULL COLLATE NOCASE,
+    language TEXT NOT NULL CHECK (language IN ('en', 'ru')),
+    -- Keyed hashes of the client's network and of the code.
+    network BLOB NOT NULL CHECK (length(network) = 32),
+    hash BLOB NOT NULL CHECK (length(hash) = 32),
+    -- What the code is for, such as the choice of plans.
+    subject TEXT NOT NULL CHECK (json_valid(subject)),
+    created_at INTEGER NOT NULL,
+    wrong_tries INTEGER NOT NULL DEFAULT 0,
+    used_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE INDEX email_codes_of_email ON email_codes (email, created_at);
+  CREATE INDEX email_codes_of_network ON email_codes (network, created_at);
+  CREATE INDEX email_codes_by_time ON email_codes (created_at);
+
+  -- Letters that belong to an order or a code; their kinds are in letters.ts.
+  CREATE TABLE new_letters (
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    subscription_id TEXT REFERENCES subscriptions (id),
+    order_id TEXT REFERENCES orders (id) ON DELETE CASCADE,
+    code_id TEXT REFERENCES email_codes (id) ON DELETE CASCADE,
+    token_id TEXT REFERENCES tokens (id),
+    -- The token or code of the letter, encrypted; NULL once the letter is done.
+    sealed_secret BLOB,
+    -- Only in a reminder: the end of the subscription.
+    expires_at INTEGER,
+    state TEXT NOT NULL CHECK (state IN ('waiting', 'sent', 'failed', 'dropped')),
+    created_at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    next_attempt_at INTEGER NOT NULL,
+    -- While a process sends the letter: until then no other process takes it.
+    held_until INTEGER,
+    last_error TEXT,
+    done_at INTEGER,
+    CHECK (coalesce(subscription_id, order_id, code_id) IS NOT NULL)
+  ) STRICT;
+
+  INSERT INTO new_letters (id, kind, subscription_id, token_id, sealed_secret, expires_at, state,
+    created_at, attempts, next_attempt_at, held_until, last_error, done_at)
+  SELECT id, kind, subscription_id, token_id, sealed_token, expires_at, state,
+    created_at, attempts, next_attempt_at, held_until, last_error, done_at
+  FROM letters;
+  DROP TABLE letters;
+  ALTER TABLE new_letters RENAME TO letters;
+  CREATE INDEX letters_waiting ON letters (next_attempt_at) WHERE state = 'waiting';
+  CREATE INDEX letters_of_order ON letters (order_id) WHERE order_id IS NOT NULL;
+  CREATE INDEX letters_of_code ON letters (code_id) WHERE code_id IS NOT NULL;
+  CREATE UNIQUE INDEX one_reminder_an_end ON letters (subscription_id, expires_at)
+    WHERE kind = 'reminder';
+  `

@@ -1,0 +1,266 @@
+import Database from 'better-sqlite3'
+import { ServiceError } from '../../errors.js'
+import { failClosed, isDamage, isLocked, unavailable } from './failures.js'
+import { controlMigrations, versionOf } from './migrations.js'
+import {
+  busyTimeoutMsDefault,
+  closeCheckpointed,
+  openToRead,
+  openToWrite,
+} from './open-database.js'
+import type { FileOptions } from './open-database.js'
+import { ensurePrivateFile } from './private-file.js'
+import { fileIdentity } from './store-file.js'
+import type { Values } from './values.js'
+
+/** Far more than the statements in this folder: more means that SQL text is built at run time. */
+const statementsMax = 200
+
+/** SQLite's result of a checkpoint. */
+interface Checkpoint {
+  readonly busy: number
+}
+
+/** Called after each transaction: with undefined when it is durable, or with the failure. */
+export type WriteWatch = (failure: ServiceError | undefined) => void
+
+/** Opens the file at the store's path. */
+type Open = () => Database.Database
+
+/**
+ * One connection to a control.db. A transaction that was committed survives a power cut (WAL,
+ * `synchronous=FULL`), unless the file was opened with `syncs: 'later'`. Several processes may open
+ * the same file.
+ *
+ * Reads and writes throw service_unavailable when the file can't be used (`failures.ts`).
+ */
+export class SqliteFile {
+  readonly #path: string
+  readonly #open: Open
+  readonly #statements = new Map<string, Database.Statement<[Values]>>()
+  #db: Database.Database
+  #identity: string | null
+  #watch: WriteWatch | undefined
+  #damaged: ((cause: unknown) => void) | undefined
+  #isBlocked = false
+  #busyTimeoutMs: number
+
+  private constructor(path: string, open: Open, busyTimeoutMs = busyTimeoutMsDefault) {
+    this.#path = path
+    this.#open = open
+    this.#busyTimeoutMs = busyTimeoutMs
+    this.#db = open()
+    this.#identity = fileIdentity(path)
+  }
+
+  /**
+   * Opens or creates the database at `path`, owner-only (file 0600, new folders 0700), migrated to
+   * this release's schema.
+   *
+   * @throws Error, for the operator, when the file is newer than this release, is not a database,
+   *   or can't be opened or put in WAL mode. Then no file stays open.
+   */
+  static open(path: string, options: FileOptions = {}): SqliteFile {
+    ensurePrivateFile(path)
+    return new SqliteFile(path, () => openToWrite(path, options), options.busyTimeoutMs)
+  }
+
+  /**
+   * Opens the database at `path` read-only. An older schema is not migrated.
+   *
+   * @throws Error, for the operator, when the file is newer than this release or can't be opened
+   */
+  static openToRead(path: string): SqliteFile {
+    return new SqliteFile(path, () => openToRead(path))
+  }
+
+  get db(): Database.Database {
+    return this.#db
+  }
+
+  get schemaVersion(): number {
+    return versionOf(this.#db)
+  }
+
+  /** An older release wrote the file, and it was opened read-only. */
+  get isOutdated(): boolean {
+    return this.schemaVersion < controlMigrations.length
+  }
+
+  /** How long a statement, or a transaction's begin, waits for another connection's lock. */
+  get busyTimeoutMs(): number {
+    return this.#busyTimeoutMs
+  }
+
+  /** Identifies the open file; `reopen` may change it. */
+  get identity(): string | null {
+    return this.#identity
+  }
+
+  /** False when the file was removed, or another one was put in its place. */
+  get isInPlace(): boolean {
+    return fileIdentity(this.#path) === this.#identity
+  }
+
+  /**
+   * Moves the write-ahead log into the database file, if possible, and closes it. A second call
+   * does nothing.
+   */
+  close(): void {
+    closeCheckpointed(this.#db)
+  }
+
+  /** Refuses every read and write with service_unavailable until `reopen`. */
+  block(): void {
+    this.#isBlocked = true
+  }
+
+  /**
+   * Uses the file that is at the path now.
+   * @throws Error, for the operator, like `open`; then nothing has changed
+   */
+  reopen(): void {
+    const former = this.#db
+    this.#db = this.#open()
+    this.#identity = fileIdentity(this.#path)
+    this.#statements.clear()
+    this.#setTimeout(this.#busyTimeoutMs)
+    this.#isBlocked = false
+    closeCheckpointed(former)
+  }
+
+  /**
+   * Runs `work` in one IMMEDIATE transaction: all of it is durable on return, none of it if it
+   * throws, and no other connection writes in between.
+   */
+  write(work: () => void): void {
+    this.#step('BEGIN IMMEDIATE')
+    try {
+      work()
+    } catch (cause) {
+      this.rollBack(cause)
+    }
+    this.commit()
+  }
+
+  /**
+   * Begins an IMMEDIATE transaction: no other connection writes before `commit` or `rollBack`. Does
+   * not wait for another connection's lock: then it returns false, or throws if `mustBegin`.
+   */
+  begin(mustBegin: boolean): boolean {
+    this.#setTimeout(0)
+    try {
+      this.run('BEGIN IMMEDIATE')
+      return true
+    } catch (cause) {
+      if (mustBegin || !isLocked(cause)) this.rollBack(cause)
+      return false
+    } finally {
+      this.#setTimeout(this.busyTimeoutMs)
+    }
+  }
+
+  /** Makes the transaction durable; if that fails, none of it happened. */
+  commit(): void {
+    this.#step('COMMIT')
+    this.#watch?.(undefined)
+  }
+
+  /** Undoes the transaction, and throws what stopped it. */
+  rollBack(cause: unknown): never {
+    // SQLite ends a transaction by itself when the disk is full.
+    if (this.#db.inTransaction) this.#db.exec('ROLLBACK')
+    if (isUnavailable(cause)) this.#watch?.(cause)
+    throw cause
+  }
+
+  /** Calls `watch` at the end of every transaction, except when its work fails by itself. */
+  watchWrites(watch: WriteWatch): void {
+    this.#watch = watch
+  }
+
+  /** Calls `report` with SQLite's error when it finds the file damaged. */
+  watchDamage(report: (cause: unknown) => void): void {
+    this.#damaged = report
+  }
+
+  /** Reports damage that the caller found. @throws service_unavailable */
+  reportDamage(cause: Error): never {
+    this.#damaged?.(cause)
+    throw unavailable(cause)
+  }
+
+  /** @throws service_unavailable after `block`: the reason is in the log already */
+  refuseBlocked(): void {
+    if (this.#isBlocked) throw unavailable(undefined)
+  }
+
+  /**
+   * Limits how long a statement blocks for another process's lock. Opening a store may wait long; a
+   * server that uses it must not.
+   */
+  setBusyTimeout(busyTimeoutMs: number): void {
+    this.#busyTimeoutMs = busyTimeoutMs
+    this.#setTimeout(busyTimeoutMs)
+  }
+
+  /**
+   * Moves the write-ahead log into the database, durably, and empties it.
+   *
+   * @throws service_unavailable when another connection uses the log, or the disk fails.
+   */
+  checkpoint(): void {
+    const pragma = 'wal_checkpoint(TRUNCATE)'
+    const [result] = this.#guarded(() => this.#db.pragma(pragma)) as Checkpoint[]
+    if (result?.busy === 0) return
+    throw unavailable(new Database.SqliteError('the write-ahead log is in use', 'SQLITE_BUSY'))
+  }
+
+  /** All rows of a statement; the caller states their type. */
+  all<Row>(sql: string, values: Values = {}): Row[] {
+    // better-sqlite3 can't infer the columns of a statement.
+    return this.#guarded(() => this.#prepared(sql).all(values)) as Row[]
+  }
+
+  /** Runs a statement without result rows; returns the number of rows that it changed. */
+  run(sql: string, values: Values = {}): number {
+    return this.#guarded(() => this.#prepared(sql).run(values).changes)
+  }
+
+  #setTimeout(ms: number): void {
+    this.#db.pragma(`busy_timeout = ${ms}`)
+  }
+
+  #step(sql: 'BEGIN IMMEDIATE' | 'COMMIT'): void {
+    try {
+      this.run(sql)
+    } catch (cause) {
+      this.rollBack(cause)
+    }
+  }
+
+  #guarded<T>(work: () => T): T {
+    this.refuseBlocked()
+    try {
+      return failClosed(work)
+    } catch (cause) {
+      if (isDamage(cause)) this.#damaged?.(cause)
+      throw cause
+    }
+  }
+
+  #prepared(sql: string): Database.Statement<[Values]> {
+    const known = this.#statements.get(sql)
+    if (known !== undefined) return known
+    if (this.#statements.size >= statementsMax) {
+      throw new Error(`More than ${statementsMax} statements: SQL text must be constant`)
+    }
+    const statement = this.#db.prepare<[Values]>(sql)
+    this.#statements.set(sql, statement)
+    return statement
+  }
+}
+
+function isUnavailable(cause: unknown): cause is ServiceError {
+  return cause instanceof ServiceError && cause.code === 'service_unavailable'
+}

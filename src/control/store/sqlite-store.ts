@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { unavailable } from './failures.js'
+import type { FileOptions } from './open-database.js'
+import { SqliteFile } from './sqlite-file.js'
+import type { ControlStore } from './store.js'
+import { Transaction } from './transaction.js'
+import type { Statements } from './transaction.js'
+import { Turns } from './turns.js'
+import type { Values } from './values.js'
+
+/** The pause between two attempts to take the lock that another connection holds. */
+const lockPauseMs = 5
+
+interface StoreOptions extends FileOptions {
+  /** Who writes, for the audit trail; `server` when left out. */
+  readonly actor?: string
+  /** Those of this process's other connection to the same file. */
+  readonly turns?: Turns
+}
+
+/**
+ * The control store in one SQLite file, the default. Statements run at once, on the calling thread:
+ * a transaction that only awaits its own statements ends before the next event is handled.
+ */
+export class SqliteStore implements ControlStore {
+  readonly actor: string
+  readonly file: SqliteFile
+  readonly turns: Turns
+
+  private constructor(file: SqliteFile, actor = 'server', turns = new Turns()) {
+    this.file = file
+    this.actor = actor
+    this.turns = turns
+  }
+
+  /** See `SqliteFile.open`. */
+  static open(path: string, { actor, turns, ...options }: StoreOptions = {}): SqliteStore {
+    return new SqliteStore(SqliteFile.open(path, options), actor, turns)
+  }
+
+  /** See `SqliteFile.openToRead`. */
+  static openToRead(path: string): SqliteStore {
+    return new SqliteStore(SqliteFile.openToRead(path))
+  }
+
+  all<Row>(sql: string, values?: Values): Promise<Row[]> {
+    return this.alone(() => this.file.all(sql, values))
+  }
+
+  run(sql: string, values?: Values): Promise<number> {
+    return this.write((tx) => tx.run(sql, values))
+  }
+
+  /** Waits for another connection's lock without blocking the thread. */
+  async write<T>(work: (tx: ControlStore) => Promise<T>): Promise<T> {
+    const { file, turns } = this
+    const waitsUntil = performance.now() + file.busyTimeoutMs
+    for (;;) {
+      const isLast = performance.now() >= waitsUntil
+      const ended = await turns.transact(async () =>
+        file.begin(isLast) ? { result: await this.#finish(work) } : null,
+      )
+      if (ended !== null) return ended.result
+      await sleep(lockPauseMs)
+    }
+  }
+
+  close(): Promise<void> {
+    return this.alone(() => this.file.close())
+  }
+
+  /** Runs `work`, which uses the file by itself, while no transaction runs. */
+  alone<T>(work: () => T): Promise<T> {
+    return this.turns.alone(work)
+  }
+
+  /** Does the work of a transaction that was begun, and ends it. */
+  async #finish<T>(work: (tx: ControlStore) => Promise<T>): Promise<T> {
+    const { file, actor } = this
+    const result = await Transaction.run({ actor, file }, statementsIn(file), work).catch(
+      (cause: unknown) => file.rollBack(cause),
+    )
+    file.commit()
+    return result
+  }
+}
+
+/** SQLite ends a transaction by itself when the disk is full: no statement may run after that. */
+function statementsIn(file: SqliteFile): Statements {
+  const refuseEnded = () => {
+    if (!file.db.inTransaction) throw unavailable(new Error('SQLite ended the transaction'))
+  }
+  return {
+    all: async <Row>(sql: string, values?: Values) => {
+      refuseEnded()
+      return file.all<Row>(sql, values)
+    },
+    run: async (sql, values) => {
+      refuseEnded()
+      return file.run(sql, values)
+    },
+  }
+}

@@ -1,0 +1,31 @@
+import type { Grant } from './grants.js'
+import type { ControlStore } from './store/store.js'
+import { showSubscription } from './subscriptions.js'
+import type { Subscription } from './subscriptions.js'
+
+/** The grants of an address's live subscriptions. */
+export function liveGrantsOfEmail(
+  store: ControlStore,
+  email: string,
+  now: number,
+): Promise<readonly (Grant & { readonly subscriptionId: string })[]> {
+  return store.all<Grant & { subscriptionId: string }>(
+    `SELECT dataset, plan, subscription_id AS subscriptionId FROM grants
+     JOIN subscriptions s ON s.id = subscription_id
+     JOIN subscribers p ON p.id = s.subscriber_id
+     WHERE p.email = @email AND cancelled_at IS NULL AND expires_at > @now`,
+    { email, now },
+  )
+}
+
+/** An address's live subscriptions. */
+export async function liveSubscriptions(
+  store: ControlStore,
+  email: string,
+  now: number,
+): Promise<readonly Subscription[]> {
+  const ids = (await liveGrantsOfEmail(store, email, now)).map(
+    ({ subscriptionId }) => subscriptionId,
+  )
+  return await Promise.all([...new Set(ids)].map((id) => showSubscription(store, id)))
+}

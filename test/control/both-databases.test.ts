@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto'
+import t from 'tap'
+import { listActions, newestActionAt, recordAction } from '../../src/control/audit.js'
+import { listConnections, showConnection } from '../../src/control/connections/connections.js'
+import { endAllConnections, endConnection } from '../../src/control/connections/end-connection.js'
+import { redeemCode, refreshSecrets } from '../../src/control/connections/exchange-secrets.js'
+import { connectionsMax, makeConnection } from '../../src/control/connections/make-connection.js'
+import { removeConnections } from '../../src/control/connections/remove-connections.js'
+import { SecretLookup } from '../../src/control/connections/secret-lookup.js'
+import { liveGrants } from '../../src/control/grants.js'
+import * as letters from '../../src/control/letters.js'
+import * as codes from '../../src/control/mailed-codes/email-codes.js'
+import * as reloads from '../../src/control/reload-requests.js'
+import * as orders from '../../src/control/shop/orders.js'
+import { findPayment, insertPayment, paymentsOf } from '../../src/control/shop/payments.js'
+import type { ControlStore } from '../../src/control/store/store.js'
+import { liveSubscriptions } from '../../src/control/subscriber-grants.js'
+import { hashToken } from '../../src/control/tokens/token-format.js'
+import { LastUsed } from '../../src/control/tokens/last-used.js'
+import { listTokens, reissueToken } from '../../src/control/tokens/tokens.js'
+import { TokenLookup } from '../../src/control/tokens/token-lookup.js'
+import { clockAt, hourMs, noon, openAnyStore, subscribe } from './fixtures/store.js'
+
+// What other tests ask only of a file.
+
+const dayMs = 24 * hourMs
+const bytes = Buffer.alloc(32, 9)
+const email = 'Buyer@example.com'
+
+await t.test('letters wait, are held, end, and remind once', async (t) => {
+  const store = openAnyStore(t)
+  const { subscriptionId, tokenId } = await subscribe(store)
+  const sealed = { kind: 'new-token', subscriptionId, tokenId, sealedSecret: bytes } as const
+  const letterId = await letters.queueLetter(store, sealed, noon)
+  t.same(await letters.waitingLetters(store), { count: 1, oldestAt: noon })
+  const take = { now: noon, holdMs: 1000, waitMaxMs: dayMs }
+  const taken = await Promise.all([1, 2, 3].map(() => letters.takeLetter(store, take)))
+  const [letter, ...others] = taken.filter((each) => each !== undefined)
+  t.match(letter, { letterId, sealedSecret: bytes, attempts: 1 })
+  t.same(others, [], 'one of three takes it')
+  if (letter === undefined) return
+  const again = noon + 2 * hourMs
+  const end = { state: 'waiting', reason: 'later', nextAttemptAt: again } as const
+  await letters.endAttempt(store, letter, end)
+  t.equal(await letters.takeLetter(store, { ...take, now: noon + hourMs }), undefined)
+  const early = { ...take, now: noon + hourMs, isEarly: true, letterId }
+  const second = await letters.takeLetter(store, early)
+  t.match(second, { attempts: 2, lastError: 'later' })
+  if (second) await letters.endAttempt(store, second, { state: 'sent', now: noon + hourMs })
+  t.match(await letters.listLetters(store, ['sent', 'failed']), [{ sealedSecret: null }])
+  t.same(await letters.listLetters(store, ['waiting']), [])
+  t.same(await letters.listLetters(store, []), [])
+  const ahead = { now: noon, aheadMs: 40 * dayMs }
+  t.equal(await letters.queueReminders(store, ahead), 1)
+  t.equal(await letters.queueReminders(store, ahead), 0)
+  t.match(await listActions(store, { subject: `letter ${letterId}` }), [{ action: 'letter.sent' }])
+  t.match(await listActions(store, { subject: subscriptionId }), { length: 3 })
+  t.equal(await newestActionAt(store), noon + hourMs)
+})
+
+await t.test('orders wait, end and are removed; payments are kept', async (t) => {
+  const store = openAnyStore(t)
+  const { subscriptionId } = await subscribe(store, { email })
+  const asked: orders.NewOrder = {
+    ...{ kind: 'renew', email, language: 'ru', subscriptionId, items: [], months: 3 },
+    ...{ amountRub: 990, agreementId: null, orderedAt: noon, payUntil: noon + 1 },
+  }
+  const { orderId } = await orders.insertOrder(store, asked)
+  await t.rejects(orders.insertOrder(store, asked), 'one order of a subscription waits')
+  t.match(await orders.showOrder(store, orderId), { ...asked, state: 'waiting' })
+  t.match(await orders.ordersOfEmail(store, 'BUYER@example.com', noon), [{ orderId }])
+  t.match(await orders.ordersOfSubscription(store, subscriptionId), [{ orderId }])
+  t.same(await orders.overdueOrders(store, noon + 1), [orderId])
+  await orders.endOrder(store, orderId, { state: 'expired', now: noon + 1 })
+  t.match(await orders.listOrders(store, ['expired', 'declined', 'confirmed']), [{ orderId }])
+  t.same(await orders.listOrders(store, ['waiting']), [])
+  const payment = { paymentId: 'p', orderId, amountRub: 1, paidAt: noon, receivedAt: noon }
+  await insertPayment(store, { ...payment, outcome: 'not waiting' })
+  t.match(await findPayment(store, 'p'), payment)
+  t.match(await paymentsOf(store, orderId), [payment])
+  t.equal(await orders.removeUnpaidOrders(store, noon + dayMs), 0)
+  const other = await orders.insertOrder(store, asked)
+  await orders.endOrder(store, other.orderId, { state: 'declined', now: noon })
+  t.equal(await orders.removeUnpaidOrders(store, noon + dayMs), 1)
+})
+
+await t.test('codes are counted, tried and removed with their letters', async (t) => {
+  const store = openAnyStore(t)
+  const codeId = codes.createCodeId()
+  const code = { codeId, purpose: 'order', email, language: 'en', hash: bytes } as const
+  await codes.insertCode(store, { ...code, subject: '{}', network: bytes, createdAt: noon })
+  await letters.queueLetter(store, { kind: 'code', codeId, sealedSecret: bytes }, noon)
+  const counted = { email: 'buyer@EXAMPLE.com', network: bytes, since: noon - 1 }
+  t.same(await codes.countCodes(store, counted), { all: 1, ofEmail: 1, ofNetwork: 1 })
+  await codes.noteWrongTry(store, codeId)
+  await codes.noteUse(store, codeId, noon + 1)
+  t.match(await codes.findCode(store, codeId), { ...code, wrongTries: 1, usedAt: noon + 1 })
+  t.equal(await codes.removeCodes(store, noon), 1)
+  t.same(await letters.listLetters(store, ['waiting']), [])
+})
+
+await t.test('agents connect, refresh, lose replayed secrets, and are removed', async (t) => {
+  const store = openAnyStore(t)
+  const { subscriptionId, tokenId } = await subscribe(store)
+  const secrets = new SecretLookup(store, () => 0)
+  const agent = { clientId: 'c', clientName: 'Agent', redirectUri: 'http://127.0.0.1/' }
+  const asked = { ...agent, codeChallenge: 'x', now: noon }
+  const owner = { subscriptionId, tokenId }
+  const { connectionId, code } = await makeConnection(store, { ...asked, owner })
+  const at = (now: number) => ({
+    ...{ store, secrets, isMailOn: true, terms: { demoHash: bytes, now } },
+  })
+  const proof = { ...agent, hash: hashToken(code), codeChallenge: 'x' }
+  const first = await redeemCode(at(noon), proof)
+  t.match(await letters.listLetters(store, ['waiting']), [{ kind: 'connection-made' }])
+  const refresh = (secret: string | undefined, now: number) =>
+    refreshSecrets(at(now), { hash: hashToken(secret ?? ''), clientId: 'c' })
+  let newest = first
+  for (let n = 1; n < 60; n += 1) newest = await refresh(newest?.refresh, noon + n)
+  t.match(newest, { accessExpiresAt: noon + 59 + hourMs })
+  t.match(await secrets.find(hashToken(newest?.access ?? '')), { connectionId, owner })
+  const stored = await store.all<{ hash: Buffer }>('SELECT hash FROM connection_secrets')
+  t.equal(stored.length, 71, '20 unused secrets, 50 used ones and the code')
+  const reissued = await reissueToken(store, subscriptionId, {
+    ...{ graceMs: 0, now: clockAt(noon + hourMs), keepsConnections: true },
+  })
+  t.match(await showConnection(store, connectionId), { tokenId: reissued.tokenId })
+  t.equal(await redeemCode(at(noon + hourMs), proof), undefined, 'the code again')
+  t.match(await listConnections(store, subscriptionId), [{ endReason: 'replayed' }])
+  t.equal(await endConnection(store, connectionId, { reason: 'revoked', now: noon }), false)
+  t.same(await endAllConnections(store, subscriptionId, { now: noon }), [])
+  t.ok((await removeConnections(store, noon + 31 * dayMs)) > 0)
+  await removeConnections(store, noon + 90 * dayMs)
+  t.same(await listConnections(store), [])
+})
+
+await t.test('a connection too many ends the most idle one', async (t) => {
+  const store = openAnyStore(t)
+  const agent = { clientId: 'c', clientName: 'Agent', redirectUri: 'http://127.0.0.1/' }
+  const { subscriptionId, tokenId } = await subscribe(store)
+  for (let n = 0; n <= connectionsMax.subscription; n += 1) {
+    const asked = { ...agent, codeChallenge: 'x', now: noon + n }
+    await makeConnection(store, { ...asked, owner: { subscriptionId, tokenId } })
+    if (n < 3) await makeConnection(store, { ...asked, owner: { demoHash: bytes } })
+  }
+  const ended = (await listConnections(store)).filter(({ endReason }) => endReason !== null)
+  t.match(ended, [{ endReason: 'displaced', createdAt: noon, subscriptionId }])
+})
+
+await t.test('reloads are requested, taken, finished and withdrawn', async (t) => {
+  const store = openAnyStore(t)
+  t.equal(await reloads.takeReload(store, noon), undefined)
+  const id = await reloads.requestReload(store, true, noon)
+  t.equal(await reloads.reloadProgress(store, id), 'waiting')
+  t.same(await reloads.takeReload(store, noon), { id, force: true })
+  t.equal(await reloads.reloadProgress(store, id), 'taken')
+  await reloads.finishReload(store, id, noon)
+  t.equal(await reloads.reloadProgress(store, id), 'finished')
+  const other = await reloads.requestReload(store, false, noon)
+  t.equal(await reloads.withdrawReload(store, other, noon), true)
+  t.equal(await reloads.withdrawReload(store, other, noon), false)
+})
+
+await t.test('tokens and subscriptions are found by what they are', async (t) => {
+  const store = openAnyStore(t)
+  const { token, tokenId, subscriptionId } = await subscribe(store, { email })
+  const lookup = new TokenLookup(store, () => 0)
+  t.match(await lookup.find(hashToken(token)), { tokenId })
+  const unknown = createHash('sha256').update('unknown').digest()
+  t.equal(await lookup.find(unknown), undefined)
+  t.match(await liveSubscriptions(store, 'buyer@example.COM', noon), [{ subscriptionId, email }])
+  t.same(await liveGrants(store, noon), [{ dataset: 'financials', plan: 'start' }])
+})
+
+await t.test('the last use of a token is kept, and never goes back', async (t) => {
+  const store = openAnyStore(t)
+  const { tokenId } = await subscribe(store)
+  for (const ms of [noon, noon + hourMs, noon + 1]) {
+    const lastUsed = new LastUsed(store, clockAt(ms), () => {})
+    lastUsed.note(tokenId)
+    await lastUsed.close()
+  }
+  t.match(await listTokens(store), [{ lastUsedAt: noon + hourMs }])
+})
+
+await t.test('actions are found by what their details name, at any depth', async (t) => {
+  const store: ControlStore = openAnyStore(t)
+  const record = (subject: string, details: Record<string, string | number | string[]>) =>
+    recordAction(store, { action: 'pack.made', subject, details, now: noon })
+  await record('one', { deep: ['a', 'tok "x" é'] })
+  await record('two', { 'tok "x" é': 'only a name' })
+  await record('three', { text: 'tok "x" é and more' })
+  await record('five', { number: 5 })
+  const found = async (subject: string) =>
+    (await listActions(store, { subject, since: noon })).map((each) => each.subject)
+  t.same(await found('tok "x" é'), ['one'])
+  t.same(await found('5'), [])
+  t.same(await found('two'), ['two'])
+})

@@ -1,0 +1,171 @@
+import { writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import type { Test } from 'tap'
+import { listActions, recordAction } from '../../src/control/audit.js'
+import { makeConnection } from '../../src/control/connections/make-connection.js'
+import { saveDatasetStates } from '../../src/control/dataset-state.js'
+import type { DatasetState } from '../../src/control/dataset-state.js'
+import { findKey, keyOf } from '../../src/control/keys.js'
+import { listLetters, queueLetter } from '../../src/control/letters.js'
+import { createCodeId, insertCode } from '../../src/control/mailed-codes/email-codes.js'
+import { copyStore } from '../../src/control/postgres/copy-store.js'
+import { copiedTables } from '../../src/control/postgres/copy-tables.js'
+import { requestReload } from '../../src/control/reload-requests.js'
+import { insertOrder } from '../../src/control/shop/orders.js'
+import type { NewOrder } from '../../src/control/shop/orders.js'
+import { insertPayment } from '../../src/control/shop/payments.js'
+import { SqliteStore } from '../../src/control/store/sqlite-store.js'
+import type { ControlStore } from '../../src/control/store/store.js'
+import { listSubscriptions } from '../../src/control/subscriptions.js'
+import { hashToken } from '../../src/control/tokens/token-format.js'
+import { findToken, listTokens, newestLiveToken } from '../../src/control/tokens/tokens.js'
+import { chargeAll, readUsage } from '../../src/control/usage.js'
+import { noon, storePath, subscribe } from '../control/fixtures/store.js'
+import { openPostgres, startPostgres } from './fixtures/postgres.js'
+
+const server = await startPostgres(t)
+const bytes = Buffer.alloc(32, 9)
+const noKeys = '/nonexistent'
+
+function openFile(t: Test, path = storePath(t)): SqliteStore {
+  const store = SqliteStore.open(path)
+  t.teardown(() => store.close())
+  return store
+}
+
+/** At least one row in every table. */
+async function fill(store: ControlStore): Promise<{ token: string; subscriptionId: string }> {
+  const email = 'Jörg "x" \\ <Ü>@example.com'
+  const { subscriptionId, tokenId, token } = await subscribe(store, { email: 'jörg@example.com' })
+  for (let n = 0; n < 30; n += 1) await subscribe(store, { email: `buyer${n}@example.com` })
+  const caps = { datasetRowsMax: null, globalRowsMax: null }
+  const charge = { subscriptionId, dataset: 'financials', period: '2026-06', rows: 7, ...caps }
+  await chargeAll(
+    store,
+    // More rows than a page has.
+    Array.from({ length: 2100 }, (_, n) => ({ ...charge, dataset: `set${n}` })),
+  )
+  const order: NewOrder = {
+    ...{ kind: 'new' as const, email, language: 'ru' as const, subscriptionId: null, items: [] },
+    ...{ months: 3, amountRub: 990, agreementId: null, orderedAt: noon, payUntil: noon + 1 },
+  }
+  const { orderId } = await insertOrder(store, order)
+  const payment = { paymentId: 'p', orderId, amountRub: 1, paidAt: noon, receivedAt: noon }
+  await insertPayment(store, { ...payment, outcome: 'wrong amount' })
+  const codeId = createCodeId()
+  const code = { codeId, purpose: 'order', email, language: 'en', subject: '{}' } as const
+  await insertCode(store, { ...code, network: bytes, hash: bytes, createdAt: noon })
+  await queueLetter(store, { kind: 'code', codeId, sealedSecret: bytes }, noon)
+  const agent = { clientId: 'c', clientName: 'Agent\n', redirectUri: 'http://127.0.0.1/' }
+  const asked = { ...agent, codeChallenge: 'x', now: noon }
+  await makeConnection(store, { ...asked, owner: { subscriptionId, tokenId } })
+  await makeConnection(store, { ...asked, owner: { demoHash: bytes } })
+  await requestReload(store, true, noon)
+  const state: DatasetState = {
+    ...{ dataset: 'financials', version: 'v1', status: 'serving' as const, reason: null, rows: 1 },
+    ...{ files: 1, stored: null, packing: null, diskBytes: 2 ** 52, earlier: 0, updatedAt: noon },
+  }
+  await saveDatasetStates(store, ['financials'], [state], { reason: null, updatedAt: noon })
+  return { token, subscriptionId }
+}
+
+await t.test('everything is copied, compared, and goes on with the next ids', async (t) => {
+  const path = storePath(t)
+  const file = openFile(t, path)
+  const { token, subscriptionId } = await fill(file)
+  const store = openPostgres(t, server.url)
+  const counts = new Map<string, number>()
+  writeFileSync(join(dirname(path), 'mail.key'), bytes)
+  const keys = await copyStore(file, store, dirname(path), (table, rows) => counts.set(table, rows))
+  t.same(
+    [...counts.keys()],
+    copiedTables.map(({ name }) => name),
+  )
+  t.equal(Math.min(...counts.values()), 1, 'every table had a row')
+  t.equal(counts.get('usage'), 2100)
+  t.same(keys, ['mail.key'], 'a key that the folder lacks is not made')
+  t.same(await findKey(store, 'unused', 'mail.key'), bytes)
+  t.equal(await findKey(store, 'unused', 'shop.key'), null)
+  t.same(await listSubscriptions(store), await listSubscriptions(file))
+  t.same(await listTokens(store), await listTokens(file))
+  t.same(await listActions(store, {}), await listActions(file, {}))
+  t.same(await listLetters(store, ['waiting']), await listLetters(file, ['waiting']))
+  t.same(await findToken(store, hashToken(token)), await findToken(file, hashToken(token)))
+  t.same(
+    await readUsage(store, subscriptionId, '2026-06'),
+    await readUsage(file, subscriptionId, '2026-06'),
+  )
+  for (const each of [store, file]) {
+    const { tokenId, subscriptionId: made } = await subscribe(each, { email: 'new@example.com' })
+    t.equal(await newestLiveToken(each, made, noon), tokenId)
+    await recordAction(each, { action: 'pack.made', subject: 'next', now: noon })
+  }
+  const next = async (from: ControlStore) => (await listActions(from, {})).map(({ id }) => id)
+  t.same(await next(store), await next(file), 'the audit trail has no gap')
+})
+
+await t.test('a target that holds anything is refused, and stays as it was', async (t) => {
+  const file = openFile(t)
+  await fill(file)
+  const store = openPostgres(t, server.url)
+  await recordAction(store, { action: 'server.started', subject: 'das', now: noon })
+  await t.rejects(copyStore(file, store, noKeys), {
+    message: 'the PostgreSQL holds audit already: copy into an empty schema',
+  })
+  t.same(await listSubscriptions(store), [])
+  t.equal((await listActions(store, {})).length, 1)
+})
+
+await t.test('another key, or a damaged one, is refused, and nothing is copied', async (t) => {
+  const path = storePath(t)
+  const file = openFile(t, path)
+  await fill(file)
+  const keyPath = join(dirname(path), 'mail.key')
+  const store = openPostgres(t, server.url)
+  const made = await keyOf(store, 'unused', 'mail.key')
+  writeFileSync(keyPath, bytes)
+  await t.rejects(copyStore(file, store, dirname(path)), {
+    message: 'the PostgreSQL has another mail.key already: copy into an empty schema',
+  })
+  writeFileSync(keyPath, 'short')
+  await t.rejects(copyStore(file, store, dirname(path)), { message: /mail\.key .* is damaged/ })
+  t.same(await keyOf(store, 'unused', 'mail.key'), made)
+  for (const { name } of copiedTables) t.same(await store.all(`SELECT 1 FROM ${name}`), [], name)
+})
+
+await t.test('a row that differs is found, and nothing is copied', async (t) => {
+  const file = openFile(t)
+  await fill(file)
+  for (const [table, change] of [
+    ['tokens', "NEW.hint := 'other'"],
+    ['usage', 'NEW.rows := NEW.rows + 1'],
+    ['connection_secrets', "NEW.parent := '\\x00'"],
+    ['letters', 'RETURN NULL'],
+  ] as const) {
+    const store = openPostgres(t, server.url)
+    await store.run(
+      `CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS
+       $$ BEGIN ${change}; RETURN NEW; END $$`,
+    )
+    await store.run(
+      `CREATE TRIGGER spoil BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION spoil()`,
+    )
+    await t.rejects(copyStore(file, store, noKeys), {
+      message: new RegExp(`^${table} .*nothing was copied`),
+    })
+    for (const { name } of copiedTables) t.same(await store.all(`SELECT 1 FROM ${name}`), [], name)
+  }
+})
+
+await t.test('a table or column that this release does not know is refused', async (t) => {
+  const file = openFile(t)
+  file.file.db.exec('ALTER TABLE orders ADD COLUMN surprise TEXT')
+  const store = openPostgres(t, server.url)
+  await t.rejects(copyStore(file, store, noKeys), { message: /^orders has the columns .*surprise/ })
+  file.file.db.exec('CREATE TABLE surprises (x)')
+  await t.rejects(copyStore(file, store, noKeys), {
+    message: /^the tables to copy are .*surprises/,
+  })
+  t.same(await store.all('SELECT 1 FROM orders'), [])
+})
