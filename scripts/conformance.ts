@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startConformanceApp } from '../test/mcp/fixtures/conformance-app.js'
+import { authorizationSuite, runAuthorization } from './conformance/authorization.js'
 import { readBaseline, suiteBaseline } from './conformance/baseline.js'
 import { complaintsOf, conformancePage, rowsOf, totals } from './conformance/page.js'
 import type { Judged } from './conformance/page.js'
@@ -16,9 +17,10 @@ const command = {
   name: 'conformance',
   usage: 'npm run conformance --',
   about: `Runs the official MCP conformance suite against the built product, and against a test server with
-the suite's fixtures behind the same door, in two revisions of the protocol each. Writes
-docs/conformance.md. The exit code is 1 when a check fails that the lists in test/mcp/conformance do
-not name, or passes that they name. Needs npm run build first, and npm's registry for the suite.`,
+the suite's fixtures behind the same door, in two revisions of the protocol each, and against the
+product's sign-in. Writes docs/conformance.md. The exit code is 1 when a check fails that the lists
+in test/mcp/conformance do not name, or passes that they name. Needs npm run build first, and npm's
+registry for the suite.`,
   options: { check: toggle('compare docs/conformance.md instead of writing it') },
 }
 
@@ -46,7 +48,7 @@ async function conformance(folder: string, run: Run): Promise<readonly Judged[]>
       judged.push(await judge(server, revision, proxy.port, runFolder, run))
     }
   }
-  return judged
+  return [...judged, await judgeSignIn(product, await subfolder(folder, 'sign-in'), run)]
 }
 
 /** Starts the built product over the shipped data, with a demo rate that the suite does not use up. */
@@ -59,7 +61,7 @@ async function startProduct(folder: string, { cleanup }: Run): Promise<number> {
 
 /** @throws Error naming every scenario that did not end as the lists say */
 async function judge(
-  server: Judged['server'],
+  server: 'product' | 'fixtures',
   revision: Revision,
   port: number,
   folder: string,
@@ -78,9 +80,27 @@ async function judge(
   if (complaints.length > 0) throw new Error(`${name}:\n  ${complaints.join('\n  ')}`)
   if (!isAsExpected) throw new Error(`${name}: the suite's verdict differs:\n${output}`)
   const rows = rowsOf(outcomes, baseline)
+  log(`${name}: ${countsOf(rows)}`)
+  const { version, flags } = suites[revision]
+  return { server, revision, version, part: flags.join(' '), rows }
+}
+
+/** @throws Error naming every check that did not pass */
+async function judgeSignIn(port: number, folder: string, { cleanup, log }: Run): Promise<Judged> {
+  const issuer = `http://127.0.0.1:${port}`
+  const outcomes = await runAuthorization({ issuer, token, folder, cleanup })
+  const baseline = { needsFixture: [], doesNotApply: [] }
+  const name = `sign-in, suite ${authorizationSuite.version}`
+  const complaints = complaintsOf(outcomes, baseline)
+  if (complaints.length > 0) throw new Error(`${name}:\n  ${complaints.join('\n  ')}`)
+  const rows = rowsOf(outcomes, baseline)
+  log(`${name}: ${countsOf(rows)}`)
+  return { server: 'signIn', revision: null, ...authorizationSuite, rows }
+}
+
+function countsOf(rows: Judged['rows']): string {
   const counts = Object.entries(totals(rows)).map(([result, count]) => `${count} ${result}`)
-  log(`${name}: ${counts.join(', ')}`)
-  return { server, revision, rows }
+  return counts.join(', ')
 }
 
 async function subfolder(folder: string, name: string): Promise<string> {

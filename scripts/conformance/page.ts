@@ -1,13 +1,17 @@
 import { format } from 'prettier'
 import { markdownTable } from '../harness/report.js'
 import type { Baseline } from './baseline.js'
-import { suites } from './suite.js'
 import type { Outcome, Revision } from './suite.js'
 
 /** One run of the suite against one server, judged. */
 export interface Judged {
-  readonly server: 'product' | 'fixtures'
-  readonly revision: Revision
+  readonly server: keyof typeof titles
+  /** The protocol's revision; null for scenarios that are the same in all of them. */
+  readonly revision: Revision | null
+  /** The suite's version. */
+  readonly version: string
+  /** What of the suite was run, as its command line names it. */
+  readonly part: string
   readonly rows: readonly Row[]
 }
 
@@ -21,7 +25,11 @@ type Result = (typeof results)[number]
 
 const results = ['passed', 'needs a fixture', 'does not apply', 'not scored'] as const
 
-const titles = { product: 'The product', fixtures: 'Fixtures behind the same door' }
+const titles = {
+  product: 'The product',
+  fixtures: 'Fixtures behind the same door',
+  signIn: 'The sign-in',
+}
 
 /** What is wrong with a run: unexpected failures, and expected ones that did not happen. */
 export function complaintsOf(outcomes: readonly Outcome[], baseline: Baseline): readonly string[] {
@@ -81,13 +89,15 @@ export function totals(rows: readonly Row[]): Readonly<Record<Result, number>> {
 export function conformancePage(runs: readonly Judged[]): Promise<string> {
   const parts = [
     '# MCP conformance',
-    'What the official suite, `@modelcontextprotocol/conformance`, says of `/mcp`. ' +
+    'What the official suite, `@modelcontextprotocol/conformance`, says of `/mcp` and of ' +
+      'the [sign-in](sign-in.md). ' +
       '`npm run conformance` (after `npm run build`) writes this page; with `-- --check` it ' +
       'compares, and fails where the page and the suite disagree.',
     'The suite asks for tools, resources and prompts by name (`test_simple_text`, …), which the ' +
       'product does not have. So it runs twice in each revision: against the product, and against ' +
       'a test server that has them behind the same door, with the same transport, tokens and host ' +
-      'checks.',
+      'checks. The sign-in of the product has scenarios of its own: what it publishes, ' +
+      'and a sign-in from the page to the access token.',
     [
       '- **passed**: every check of the scenario holds.',
       '- **needs a fixture**: it asks the product for what only the test server has ' +
@@ -100,16 +110,16 @@ export function conformancePage(runs: readonly Judged[]): Promise<string> {
     '## Totals',
     markdownTable(
       ['server', 'protocol', 'suite', ...results],
-      runs.map(({ server, revision, rows }) => [
+      runs.map(({ server, revision, version, rows }) => [
         titles[server],
-        revision,
-        suites[revision].version,
+        revision ?? 'all',
+        version,
         ...Object.values(totals(rows)).map(String),
       ]),
     ),
-    ...runs.flatMap(({ server, revision, rows }) => [
-      `## ${titles[server]}, MCP ${revision}`,
-      `Suite ${suites[revision].version}, \`${suites[revision].flags.join(' ')}\`.`,
+    ...runs.flatMap(({ server, revision, version, part, rows }) => [
+      `## ${titles[server]}${revision === null ? '' : `, MCP ${revision}`}`,
+      `Suite ${version}, \`${part}\`.`,
       markdownTable(
         ['scenario', 'result'],
         rows.map(({ scenario, result, note }) => [

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import type { Cleanup } from '../harness/cleanup.js'
 import { startProgram } from '../harness/process.js'
+import type { Program } from '../harness/process.js'
 
 export type Revision = keyof typeof suites
 
@@ -28,14 +29,19 @@ export interface SuiteRun {
   readonly output: string
 }
 
-export interface RunParts {
+/** How the suite's program is started. */
+export interface SuiteParts {
+  readonly version: string
+  /** An empty folder for what the suite leaves behind. */
+  readonly folder: string
+  readonly cleanup: Cleanup
+}
+
+interface RunParts extends Omit<SuiteParts, 'version'> {
   readonly revision: Revision
   readonly url: string
   /** What may fail, as the suite reads it. */
   readonly baseline: string
-  /** An empty folder for what the suite leaves behind. */
-  readonly folder: string
-  readonly cleanup: Cleanup
 }
 
 interface Check {
@@ -55,12 +61,13 @@ const nodeVersion = '22.23.3'
 const suiteMs = 300_000
 
 /** Runs the official suite against a server, once. */
-export async function runSuite(parts: RunParts): Promise<SuiteRun> {
-  const { revision, url, folder } = parts
+export async function runSuite({ revision, url, baseline, ...rest }: RunParts): Promise<SuiteRun> {
+  const { folder } = rest
+  const parts = { ...rest, version: suites[revision].version }
   const baselinePath = join(folder, 'baseline.yml')
   const resultsFolder = join(folder, 'results')
   await mkdir(resultsFolder)
-  await writeFile(baselinePath, parts.baseline)
+  await writeFile(baselinePath, baseline)
   await requireNode(parts)
   const { code, output } = await npmExec(parts, [
     'conformance',
@@ -70,21 +77,33 @@ export async function runSuite(parts: RunParts): Promise<SuiteRun> {
     ...['--expected-failures', baselinePath],
     ...['--output-dir', resultsFolder],
   ])
-  const outcomes = await readOutcomes(resultsFolder, await unscored(parts))
+  const optional = await unscored(parts, suites[revision].flags)
+  const outcomes = await readOutcomes(resultsFolder, 'server', optional)
   if (outcomes.length === 0) throw new Error(`the suite ran no scenario:\n${output}`)
   return { outcomes, isAsExpected: code === 0, output }
 }
 
-async function requireNode(parts: RunParts): Promise<void> {
+/** @throws Error when npm starts another Node than the suite needs */
+export async function requireNode(parts: SuiteParts): Promise<void> {
   const { output } = await npmExec(parts, ['node', '--version'])
   if (output.split('\n').includes(`v${nodeVersion}`)) return
   throw new Error(`the suite needs Node ${nodeVersion}, and npm starts another one:\n${output}`)
 }
 
-async function npmExec({ revision, folder, cleanup }: RunParts, argv: readonly string[]) {
+async function npmExec(parts: SuiteParts, argv: readonly string[]) {
+  const { ended, output } = startNpm(parts, argv)
+  const code = await ended
+  return { code, output: stripVTControlCharacters(output()) }
+}
+
+/** Starts a program of the suite's packages, for `suiteMs` at most. */
+export function startNpm(
+  { version, folder, cleanup }: SuiteParts,
+  argv: readonly string[],
+): Pick<Program, 'ended' | 'output'> {
   const packages = [
     `--package=node@${nodeVersion}`,
-    `--package=@modelcontextprotocol/conformance@${suites[revision].version}`,
+    `--package=@modelcontextprotocol/conformance@${version}`,
   ]
   const all = ['exec', '--yes', ...packages, '--', ...argv]
   const start = { command: 'npm', argv: all, folder, isGroup: true, outputMax: Infinity }
@@ -92,14 +111,12 @@ async function npmExec({ revision, folder, cleanup }: RunParts, argv: readonly s
   const limit = setTimeout(() => {
     void stop()
   }, suiteMs)
-  const code = await ended
-  clearTimeout(limit)
-  return { code, output: stripVTControlCharacters(output()) }
+  void ended.then(() => clearTimeout(limit))
+  return { ended, output }
 }
 
 /** The scenarios that the suite runs and does not score. */
-async function unscored(parts: RunParts): Promise<ReadonlySet<string>> {
-  const { flags } = suites[parts.revision]
+async function unscored(parts: SuiteParts, flags: readonly string[]): Promise<ReadonlySet<string>> {
   if (flags[0] !== '--requirements') return new Set()
   const { output } = await npmExec(parts, ['conformance', 'list', ...flags])
   const names = [...output.matchAll(/^ +- (\S+) \[server\]$/gm)].map(([, name = '']) => name)
@@ -107,13 +124,15 @@ async function unscored(parts: RunParts): Promise<ReadonlySet<string>> {
   return new Set(names)
 }
 
-/** The suite leaves a folder for each scenario, named `server-<scenario>-<time>`. */
-async function readOutcomes(
+/** The suite leaves a folder for each scenario, named `<kind>-<scenario>-<time>`. */
+export async function readOutcomes(
   folder: string,
+  kind: 'server' | 'authorization-server',
   optional: ReadonlySet<string>,
 ): Promise<readonly Outcome[]> {
+  const pattern = new RegExp(`^${kind}-(.+)-\\d{4}-\\d\\d-\\d\\dT[\\d-]+Z$`)
   const names = (await readdir(folder)).flatMap((name) => {
-    const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(name)?.[1]
+    const scenario = pattern.exec(name)?.[1]
     return scenario === undefined ? [] : [{ name, scenario }]
   })
   const outcomes = await Promise.all(

@@ -1,0 +1,127 @@
+import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
+import { isIPv4 } from 'node:net'
+import { networkOf } from '../access/rate-limits.js'
+import type { Language } from '../config.js'
+import { queueLetter } from '../control/letters.js'
+import {
+  countCodes,
+  createCodeId,
+  findCode,
+  insertCode,
+  noteWrongTry,
+} from '../control/mailed-codes/email-codes.js'
+import type { CodePurpose, EmailCode } from '../control/mailed-codes/email-codes.js'
+import {
+  codeDigits,
+  codeLifeMs,
+  codesMax,
+  codesPerEmailMax,
+  codesPerNetworkMax,
+  codeTriesMax,
+  codeWindowMs,
+} from '../control/mailed-codes/code-limits.js'
+import type { ControlStore } from '../control/store/store.js'
+import { emailLengthMax, emailPattern } from '../control/subscriptions.js'
+import { sealSecret } from '../mail/seal.js'
+import { CodeRefusal } from './code-refusal.js'
+
+/** What asking for codes needs. */
+export interface CodeParts {
+  readonly store: ControlStore
+  /** For keyed hashes of codes and networks: one key, so that all pages share the limits. */
+  readonly key: Uint8Array
+  /** Seals codes for letters. */
+  readonly mailKey: Uint8Array
+  /** Ms since the epoch. */
+  readonly now: () => number
+  /** Sends waiting letters soon. */
+  readonly sendLetters: () => void
+}
+
+export interface CodeRequest {
+  readonly purpose: CodePurpose
+  readonly email: string
+  readonly language: Language
+  /** The client's network address. */
+  readonly address: string
+  /** What the code is for; it is kept with the code. */
+  readonly subject: unknown
+}
+
+/**
+ * Mails a code and returns its id, for the page that asked. It does the same work for every
+ * address, whether it is known or not.
+ *
+ * @throws CodeRefusal for what is no address, and over the limits of an address, a network or all
+ */
+export async function requestCode(parts: CodeParts, request: CodeRequest): Promise<string> {
+  const { store, key, mailKey, sendLetters } = parts
+  const email = request.email.trim()
+  if (email.length > emailLengthMax || !emailPattern.test(email)) throw new CodeRefusal('email')
+  const codeId = createCodeId()
+  const code = String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0')
+  const network = keyedHash(key, 'network', codeNetwork(request.address))
+  await store.write(async (tx) => {
+    const createdAt = parts.now()
+    const counts = await countCodes(tx, { email, network, since: createdAt - codeWindowMs })
+    if (
+      counts.ofEmail >= codesPerEmailMax ||
+      counts.ofNetwork >= codesPerNetworkMax ||
+      counts.all >= codesMax
+    ) {
+      throw new CodeRefusal('too-many-codes')
+    }
+    const { purpose, language } = request
+    const hash = keyedHash(key, 'code', `${codeId} ${code}`)
+    const subject = JSON.stringify(request.subject)
+    await insertCode(tx, { codeId, purpose, email, language, network, hash, subject, createdAt })
+    const sealedSecret = sealSecret(mailKey, codeId, code)
+    await queueLetter(tx, { kind: 'code', codeId, sealedSecret }, createdAt)
+  })
+  sendLetters()
+  return codeId
+}
+
+/** A code as its reader typed it, on the page that asked for it. */
+export interface TypedCode {
+  readonly codeId: string
+  readonly code: string
+}
+
+/**
+ * Runs `work` with the code if it is right: unused, mailed at most ten minutes ago, and typed wrong
+ * less than five times. All in one transaction; a wrong code is counted in it.
+ *
+ * @throws CodeRefusal for any other code, with one text
+ */
+export async function withCode<T>(
+  { store, key, now }: Pick<CodeParts, 'store' | 'key' | 'now'>,
+  purpose: CodePurpose,
+  { codeId, code }: TypedCode,
+  work: (code: EmailCode, tx: ControlStore) => Promise<T>,
+): Promise<T> {
+  const typed = keyedHash(key, 'code', `${codeId} ${code.replaceAll(/[\s-]/g, '')}`)
+  const done = await store.write(async (tx) => {
+    const found = await findCode(tx, codeId)
+    if (found === undefined || found.purpose !== purpose || !isOpen(found, now())) return null
+    if (timingSafeEqual(found.hash, typed)) return { result: await work(found, tx) }
+    await noteWrongTry(tx, codeId)
+    return null
+  })
+  if (done === null) throw new CodeRefusal('code')
+  return done.result
+}
+
+function isOpen({ createdAt, usedAt, wrongTries }: EmailCode, now: number): boolean {
+  return usedAt === null && wrongTries < codeTriesMax && now < createdAt + codeLifeMs
+}
+
+/** An IPv4 /24 or an IPv6 /64. */
+function codeNetwork(address: string): string {
+  const network = networkOf(address)
+  return isIPv4(network) ? network.slice(0, network.lastIndexOf('.')) : network
+}
+
+function keyedHash(key: Uint8Array, what: string, text: string): Buffer {
+  return createHmac('sha256', key).update(`${what} ${text}`).digest()
+}
