@@ -1,13 +1,14 @@
-import { chmod, copyFile, readFile, readdir } from 'node:fs/promises'
+import { chmod, copyFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import PostalMime from 'postal-mime'
-import { launcher, makeFolder, requireBuild } from './harness/fixture.js'
+import { freePort } from './harness/free-port.js'
+import { launcher, makeFolder, requireBuild, writeShippedRegistry } from './harness/fixture.js'
 import { runProgram } from './harness/process.js'
 import { runScript } from './harness/script.js'
 import type { Run } from './harness/script.js'
 import { startServer } from './harness/server.js'
-import { eventually } from './harness/wait.js'
+import { takeLetter } from './mail/maildir.js'
 import { postfixLog, startPostfix, unpackPostfix } from './mail/postfix.js'
+import { readShopLetters } from './mail/shop-letters.js'
 
 const command = {
   name: 'check-mail',
@@ -15,7 +16,8 @@ const command = {
   about: `Sells a subscription with the built product over a real mail server: Debian's Postfix, unpacked with
 its dependencies into a temporary folder and started there with chroot, on a port of loopback, with
 STARTTLS and a login. Reads the letter from its maildir, runs the curl command in it, and checks how
-a refused recipient and an unknown certificate are reported. Needs root, Debian's archive (40 MB of
+a refused recipient and an unknown certificate are reported. Then buys on the portal, renews, connects
+an agent and replaces a lost token, in both languages, and reads every letter about it. Needs root, Debian's archive (40 MB of
 it), and npm run build first. Installs nothing, makes no user, and leaves nothing behind.`,
   options: {},
 }
@@ -24,9 +26,14 @@ type Print = (line: string) => void
 
 const certificates = resolve('test/mail/fixtures')
 const login = { user: 'das', password: 'p4ss:word/50%' }
+const shop = {
+  free: true,
+  paid: true,
+  contact: 'owner@example.org',
+  payment: 'Pay {amount} RUB, order {order}.',
+}
 /** Loopback, but not by a name that excuses a server from TLS. */
 const host = '127.0.0.2'
-const wait = { withinMs: 30_000, everyMs: 100 }
 
 async function checkMail(folder: string, postfix: string, run: Run): Promise<void> {
   const print: Print = (line) => run.print(`${line}\n`)
@@ -37,21 +44,27 @@ async function checkMail(folder: string, postfix: string, run: Run): Promise<voi
   const options = { host, login, certificates, cleanup: run.cleanup }
   const { version, port, maildir } = await startPostfix(postfix, options)
   print(`${version} listens on ${host}:${port}`)
+  await writeShippedRegistry(folder, ['shop'], shop)
+  const own = String(await freePort('127.0.0.1'))
   const env = {
     ...process.env,
-    DAS_REGISTRY: resolve('registry.yaml'),
+    DAS_REGISTRY: join(folder, 'registry.yaml'),
     DAS_STATE: join(folder, 'var'),
+    DAS_PUBLIC_URL: `http://127.0.0.1:${own}`,
     DAS_SMTP_URL: `smtp://${login.user}:${encodeURIComponent(login.password)}@${host}:${port}`,
     DAS_MAIL_FROM: 'Data <data@example.org>',
     NODE_EXTRA_CA_CERTS: join(folder, 'certificate.pem'),
   }
-  const argv = [launcher, 'serve', '--port', '0', '--json']
+  const argv = [launcher, 'serve', '--port', own, '--json']
   const { base } = await startServer({ argv, env }, run.cleanup)
   print(`the product serves ${base}`)
-  const selling = { ...env, DAS_PUBLIC_URL: base }
-  await sellAndRead(selling, maildir, print)
-  await sellToRefused(selling, print)
-  await sellWithoutTrust(selling, print)
+  await sellAndRead(env, maildir, print)
+  for (const language of ['en', 'ru'] as const) {
+    const dasWell = (...words: readonly string[]) => runWell(env, words)
+    await readShopLetters({ base, maildir, das: dasWell, print }, language)
+  }
+  await sellToRefused(env, print)
+  await sellWithoutTrust(env, print)
 }
 
 /** Sells, waits for the letter, and follows its instructions. */
@@ -60,11 +73,7 @@ async function sellAndRead(env: NodeJS.ProcessEnv, maildir: string, print: Print
   print(`das subscription create: ${sold.stdout.trim().split('\n').at(-1)}${sold.stderr}`)
   expect(sold.code === 0 && sold.stdout.endsWith('Mailed to buyer@example.org.\n'), 'no letter')
   const token = /^das_live_\w+$/m.exec(sold.stdout)?.[0] ?? 'no token'
-  const path = await eventually('a letter in the maildir', wait, async () => {
-    const [name] = await readdir(join(maildir, 'new')).catch(() => [])
-    return name === undefined ? undefined : join(maildir, 'new', name)
-  })
-  const letter = await PostalMime.parse(await readFile(path))
+  const letter = await takeLetter(maildir, /^Your access to /)
   print(`the letter came: ${letter.subject} (${letter.messageId})`)
   expect(letter.html?.includes(token) === true, 'the token is not in the HTML')
   const command = /^ *(curl .*)$/m.exec(letter.text ?? '')?.[1] ?? 'no curl in the letter'
@@ -100,6 +109,13 @@ function create(email: string): readonly string[] {
 
 function das(env: NodeJS.ProcessEnv, ...argv: readonly string[]) {
   return runProgram({ argv: [launcher, ...argv], env })
+}
+
+/** What a command printed. @throws Error where it fails */
+async function runWell(env: NodeJS.ProcessEnv, argv: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await das(env, ...argv)
+  expect(code === 0, `das ${argv.join(' ')}: ${stderr}`)
+  return stdout
 }
 
 function expect(isTrue: boolean, otherwise: string): void {

@@ -64,7 +64,7 @@ smtpd_sasl_local_domain = $myhostname
 smtpd_client_restrictions = permit_sasl_authenticated, reject
 smtpd_relay_restrictions = reject_unauth_destination
 virtual_mailbox_domains = example.org
-virtual_mailbox_maps = inline:{buyer@example.org=maildir/}
+virtual_mailbox_maps = inline:{buyer@example.org=maildir/, owner@example.org=maildir/}
 virtual_mailbox_base = /mail
 virtual_uid_maps = static:${reader}
 virtual_gid_maps = static:${reader}

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, chown, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { Cleanup } from '../harness/cleanup.js'
+import { freePort } from '../harness/free-port.js'
 import { startProgram } from '../harness/process.js'
 import { eventually } from '../harness/wait.js'
 import { runWell, unpackPackages } from './debian.js'
@@ -83,15 +83,6 @@ async function addLogin(root: string, login: PostfixOptions['login']): Promise<v
   const command = 'printf %s "$4" | "$0" "$1" /usr/sbin/saslpasswd2 -p -c -u "$2" "$3"'
   await runWell('sh', ['-c', command, chroot, root, hostname, login.user, login.password])
   await chown(join(root, 'etc', 'sasldb2'), owner, owner)
-}
-
-async function freePort(host: string): Promise<number> {
-  const server = createServer().listen(0, host)
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** The server's greeting, without its status; undefined while it does not listen. */

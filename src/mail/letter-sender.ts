@@ -1,4 +1,5 @@
-import { queueReminders } from '../control/letters.js'
+import type { Jobs } from '../control/jobs.js'
+import { letterFacts, queueReminders } from '../control/letters.js'
 import type { LetterState } from '../control/letters.js'
 import { deliverDue } from './outbox.js'
 import type { Delivery, OutboxParts } from './outbox.js'
@@ -8,17 +9,21 @@ type Log = (fields: Readonly<Record<string, unknown>>, message: string) => void
 interface LetterSenderParts extends OutboxParts {
   /** Called after each attempt. */
   readonly onAttempt?: (end: LetterState) => void
+  readonly jobs: Jobs
   readonly logger: { readonly info: Log; readonly warn: Log; readonly error: Log }
 }
 
-const roundMs = 60_000
+/** Commands queue letters too, and their readers wait. */
+const roundMs = 5000
+const remindEveryMs = 60_000
 const remindAheadMs = 7 * 24 * 3_600_000
 /** Time for the running attempt at a stop; then it is aborted, and the letter waits. */
 const finishMs = 5000
 
 /**
- * Sends the letters of a server: every minute it queues reminders for subscriptions that end within
- * seven days, and sends all due letters. Rounds never overlap.
+ * Sends the letters of a server: every five seconds all due letters, also those that commands
+ * queued. Every minute it queues reminders for subscriptions that end within seven days. Rounds
+ * never overlap.
  */
 export class LetterSender {
   readonly #parts: LetterSenderParts
@@ -26,13 +31,16 @@ export class LetterSender {
   #timer: NodeJS.Timeout | undefined
   #round: Promise<void> = Promise.resolve()
   #isBusy = false
+  #isWanted = false
   #isClosed = false
+  /** Ms since the epoch. */
+  #remindedAt = -Infinity
 
   constructor(parts: LetterSenderParts) {
     this.#parts = parts
   }
 
-  /** Starts a round now and every minute; the timer does not keep the process alive. */
+  /** Starts a round now and every five seconds; the timer does not keep the process alive. */
   start(): void {
     if (this.#isClosed || this.#timer !== undefined) return
     this.#timer = setInterval(() => {
@@ -52,6 +60,14 @@ export class LetterSender {
     return this.#round
   }
 
+  /** Sends letters that were just queued: with the running round, or in one right after it. */
+  send(): void {
+    this.#isWanted = this.#isBusy
+    void this.round().then(() => {
+      if (this.#isWanted) this.send()
+    })
+  }
+
   /** Starts no further letter, and waits for the running attempt, five seconds at most. */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -62,23 +78,32 @@ export class LetterSender {
   }
 
   async #deliver(): Promise<void> {
-    const { store, now, logger } = this.#parts
     try {
-      queueReminders(store, { now: now(), aheadMs: remindAheadMs })
+      if (!(await this.#parts.jobs.tryTake('letters'))) return
+      await this.#remind()
       const options = { signal: this.#stopping.signal }
       for await (const delivery of deliverDue(this.#parts, options)) {
         this.#report(delivery)
         if (this.#isClosed) return
       }
     } catch (cause) {
-      logger.error({ err: cause }, 'sending letters failed; the next round tries again')
+      this.#parts.logger.error({ err: cause }, 'sending letters failed; the next round tries again')
     }
   }
 
-  #report({ letterId, kind, subscriptionId, end }: Delivery): void {
+  async #remind(): Promise<void> {
+    const { store } = this.#parts
+    const now = this.#parts.now()
+    // The clock may go back.
+    if (Math.abs(now - this.#remindedAt) < remindEveryMs) return
+    await queueReminders(store, { now, aheadMs: remindAheadMs })
+    this.#remindedAt = now
+  }
+
+  #report({ end, ...letter }: Delivery): void {
     const { logger, onAttempt } = this.#parts
     onAttempt?.(end.state)
-    const fields = { letter: letterId, kind, subscription: subscriptionId }
+    const fields = { letter: letter.letterId, ...letterFacts(letter) }
     switch (end.state) {
       case 'sent':
         logger.info(fields, 'letter sent')

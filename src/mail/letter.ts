@@ -1,3 +1,4 @@
+import { takesSignIn } from '../config.js'
 import type { Language } from '../config.js'
 import type { LetterSubscription, LetterTopic, LetterWords } from './letter-content.js'
 import { englishLetterWords } from './letter-words-en.js'
@@ -34,9 +35,31 @@ export function writeLetter(
     blocks: [
       { kind: 'text', text: say.opening(topic, subscription) },
       { kind: 'list', items: [...subscription.grants.map(say.grant), ...cap] },
-      ...(topic.kind === 'reminder' ? [textBlock(say.goOn)] : tokenBlocks(say, topic)),
+      ...topicBlocks(say, topic),
       textBlock(say.signature(subscription.subscriptionId)),
     ],
+  }
+}
+
+function topicBlocks(say: LetterWords, topic: LetterTopic): readonly Block[] {
+  switch (topic.kind) {
+    case 'reminder':
+      return [textBlock(say.goOn)]
+    case 'order-confirmed':
+      return [textBlock(say.receipt(topic.receipt))]
+    case 'connection-made':
+      return [
+        textBlock(`${say.agent(topic)} ${say.receiver(topic.target)}`),
+        ...(topic.isOver ? [textBlock(say.connectionOver)] : []),
+        textBlock(say.endConnection[topic.madeBy]),
+        { kind: 'code', text: topic.accountUrl },
+      ]
+    case 'new-token': {
+      const receipt = topic.receipt === null ? [] : [textBlock(say.receipt(topic.receipt))]
+      return [...receipt, ...tokenBlocks(say, topic)]
+    }
+    case 'reissued-token':
+      return tokenBlocks(say, topic)
   }
 }
 
@@ -52,6 +75,7 @@ function tokenBlocks(
     { kind: 'code', text: `curl -H '${header}' '${base.replaceAll("'", '%27')}/v1/'` },
     textBlock(say.useMcp),
     { kind: 'code', text: `${base}/mcp/` },
+    ...(takesSignIn(base) ? [textBlock(say.useAddress)] : []),
     textBlock(say.keepSecret),
   ]
 }

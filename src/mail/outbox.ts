@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { endAttempt, takeLetter } from '../control/letters.js'
-import type { Letter, LetterEnd, LetterKind } from '../control/letters.js'
+import type { Letter, LetterEnd, LetterFacts } from '../control/letters.js'
 import { isLocked } from '../control/store/failures.js'
 import type { ControlStore } from '../control/store/store.js'
 import { composeLetter } from './compose.js'
-import type { LetterSource } from './compose.js'
+import type { LetterSource } from './letter-parts.js'
 import { MailError } from './mailer.js'
 import type { Mailer } from './mailer.js'
 
@@ -16,10 +16,7 @@ export interface OutboxParts extends LetterSource {
 }
 
 /** One attempt to send a letter, and its end. */
-export interface Delivery {
-  readonly letterId: number
-  readonly kind: LetterKind
-  readonly subscriptionId: string
+export interface Delivery extends LetterFacts {
   readonly end: LetterEnd
 }
 
@@ -53,7 +50,7 @@ export async function* deliverDue(
   options: DeliverOptions = {},
 ): AsyncGenerator<Delivery> {
   for (let count = 0; count < lettersMax && options.signal?.aborted !== true; count += 1) {
-    const letter = holdLetter(parts, {})
+    const letter = await holdLetter(parts, {})
     if (letter === undefined) return
     yield await deliverHeld(parts, letter, options)
   }
@@ -63,13 +60,13 @@ export async function* deliverDue(
  * Holds a letter for two minutes, due or not; `undefined` when it is done or another process holds
  * it. Without an id: the letter that has been due longest.
  */
-export function holdLetter(
+export async function holdLetter(
   { store, now }: Pick<OutboxParts, 'store' | 'now'>,
   { letterId }: { readonly letterId?: number },
-): Letter | undefined {
+): Promise<Letter | undefined> {
   const choice = letterId === undefined ? {} : { letterId, isEarly: true }
   // The clock is read under the write lock, so that times are in the order of the transactions.
-  return store.write(() => takeLetter(store, { now: now(), holdMs, waitMaxMs, ...choice }))
+  return await store.write((tx) => takeLetter(tx, { now: now(), holdMs, waitMaxMs, ...choice }))
 }
 
 /** Makes one attempt to send a held letter, and saves its end. */
@@ -80,15 +77,15 @@ export async function deliverHeld(
 ): Promise<Delivery> {
   const end = await attempt(parts, letter, signal)
   await withRetries(() => endAttempt(parts.store, letter, end))
-  const { letterId, kind, subscriptionId } = letter
-  return { letterId, kind, subscriptionId, end }
+  const { letterId, kind, subscriptionId, orderId, codeId } = letter
+  return { letterId, kind, subscriptionId, orderId, codeId, end }
 }
 
 /** Retries while another process holds the lock: an attempt that is not saved is repeated. */
-async function withRetries(write: () => void): Promise<void> {
+async function withRetries(write: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      write()
+      await write()
       return
     } catch (cause) {
       if (!isLocked(cause) || tries === triesMax) throw cause
@@ -102,7 +99,7 @@ async function attempt(
   letter: Letter,
   signal: AbortSignal | undefined,
 ): Promise<LetterEnd> {
-  const composed = composeLetter(parts.store, letter, parts, parts.now())
+  const composed = await composeLetter(parts.store, letter, parts, parts.now())
   if ('dropped' in composed) return { state: 'dropped', reason: composed.dropped, now: parts.now() }
   try {
     await parts.mailer.send(composed.message, signal)

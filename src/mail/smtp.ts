@@ -36,6 +36,21 @@ export function smtpMailer(
   }
 }
 
+/**
+ * Connects to the mail server, starts TLS and logs in as for a letter, and sends none.
+ * @throws MailError saying what failed
+ */
+export async function checkSmtp(server: SmtpServer, limits: SmtpLimits): Promise<void> {
+  const transport = await openTransport(server, limits)
+  try {
+    await transport.verify()
+  } catch (cause) {
+    throw asMailError(cause, server)
+  } finally {
+    transport.close()
+  }
+}
+
 /** Loads nodemailer with the first letter: most commands and many servers never send one. */
 async function openTransport(server: SmtpServer, limits: SmtpLimits): Promise<Transporter> {
   const { createTransport } = await import('nodemailer')

@@ -1,6 +1,7 @@
 import { typeOperators } from '../columns/column-types.js'
 import type { ShownType } from '../columns/column-types.js'
 import type { ShownColumn, ShownDataset } from '../service/showcase.js'
+import type { Offer } from '../shop/offer.js'
 import { codeBlock } from './code-block.js'
 import { datasetFacts } from './home-page.js'
 import { html } from './html.js'
@@ -8,6 +9,7 @@ import type { Html } from './html.js'
 import { layout } from './layout.js'
 import type { PageContext } from './page-context.js'
 import { plansTable } from './plans.js'
+import { planWay } from './shop/plan-way.js'
 
 export interface Trial {
   /** The demo token; null if this dataset has no demo. */
@@ -22,7 +24,12 @@ export interface Trial {
  * Renders one dataset: its description, the explorer, plans and columns. The script reads the
  * columns from the tables of the page and the rest from `data-` attributes.
  */
-export function datasetPage(context: PageContext, dataset: ShownDataset, trial: Trial): string {
+export function datasetPage(
+  context: PageContext,
+  dataset: ShownDataset,
+  trial: Trial,
+  offer: Offer,
+): string {
   const { words } = context
   return layout(
     context,
@@ -38,7 +45,7 @@ export function datasetPage(context: PageContext, dataset: ShownDataset, trial: 
       ${explorer(context, dataset, trial)}
       <section>
         <h2 id="plans">${words.plans}</h2>
-        ${plansTable(words, dataset.plans, 'plans')}
+        ${plansTable(words, dataset.plans, 'plans', planWay(context, offer, dataset.name))}
         <p class="muted">${words.yearNote}</p>
       </section>
       ${columnsSection(context, dataset)}`,

@@ -1,11 +1,12 @@
 import type { ShownDataset } from '../service/showcase.js'
+import type { Offer } from '../shop/offer.js'
 import { codeBlock } from './code-block.js'
 import { html } from './html.js'
 import type { Html } from './html.js'
 import { layout } from './layout.js'
 import type { PageContext } from './page-context.js'
 import { plansTable } from './plans.js'
-import type { PortalWords } from './portal-words-en.js'
+import { planWay } from './shop/plan-way.js'
 
 /** Renders the first page: datasets, prices, and a command that works. */
 export function homePage(
@@ -13,6 +14,7 @@ export function homePage(
   datasets: readonly ShownDataset[],
   /** A command with the demo token; null if there is no demo. */
   firstLine: string | null,
+  offer: Offer,
 ): string {
   const { words } = context
   return layout(
@@ -28,7 +30,7 @@ export function homePage(
                 ${codeBlock(words, firstLine)}`
         }
       </section>
-      ${datasets.length === 0 ? nothingListed(context) : listed(context, datasets)}
+      ${datasets.length === 0 ? nothingListed(context) : listed(context, datasets, offer)}
       ${interfaces(context)}`,
   )
 }
@@ -40,7 +42,7 @@ function nothingListed({ words }: PageContext): Html {
   </section>`
 }
 
-function listed(context: PageContext, datasets: readonly ShownDataset[]): Html {
+function listed(context: PageContext, datasets: readonly ShownDataset[], offer: Offer): Html {
   const { words } = context
   return html`<section>
       <h2 id="datasets">${words.datasets}</h2>
@@ -48,7 +50,7 @@ function listed(context: PageContext, datasets: readonly ShownDataset[]): Html {
     </section>
     <section>
       <h2 id="plans">${words.plans}</h2>
-      ${datasets.map((dataset) => plansOf(words, dataset))}
+      ${datasets.map((dataset) => plansOf(context, dataset, offer))}
       <p class="muted">${words.yearNote}</p>
     </section>`
 }
@@ -75,9 +77,9 @@ function priceText({ words }: PageContext, { plans }: ShownDataset): string | nu
   return words.freePlan(words.number(cheapest.rowsPerMonth))
 }
 
-function plansOf(words: PortalWords, { name, title, plans }: ShownDataset): Html {
+function plansOf(context: PageContext, { name, title, plans }: ShownDataset, offer: Offer): Html {
   return html`<h3 id="plans-${name}">${title}</h3>
-    ${plansTable(words, plans, `plans-${name}`)}`
+    ${plansTable(context.words, plans, `plans-${name}`, planWay(context, offer, name))}`
 }
 
 /** Shows rows, columns, date of the data, last update and source of a dataset. */

@@ -59,7 +59,7 @@ function alternates({ base, path }: PageContext): readonly Html[] {
 
 function header(context: PageContext): Html {
   const { words, path, link } = context
-  const { datasets, reference, usage } = words.navigation
+  const { datasets, reference, account } = words.navigation
   const item = (to: string, text: string) =>
     html`<li>
       <a href="${link(to)}" ${to === path ? html`aria-current="page"` : null}>${text}</a>
@@ -68,21 +68,20 @@ function header(context: PageContext): Html {
     <a class="brand" href="${link('/')}">${words.service}</a>
     <nav aria-label="${words.menu}">
       <ul>
-        ${item('/', datasets)}${item('/docs', reference)}${item('/usage', usage)}
+        ${item('/', datasets)}${item('/docs', reference)}${item('/account', account)}
       </ul>
     </nav>
     <nav class="languages" aria-label="${words.languages}">
       <ul>
-        ${languages.map(([code, name]) => languageLink(code, name, code === context.language))}
+        ${languages.map(([code, name]) => languageLink(context, code, name))}
       </ul>
     </nav>
   </header>`
 }
 
-/** Links to the same page, without the other parameters of the visitor's address. */
-function languageLink(code: Language, name: string, isCurrent: boolean): Html {
-  const mark = isCurrent ? html`aria-current="true"` : null
+function languageLink(context: PageContext, code: Language, name: string): Html {
+  const mark = code === context.language ? html`aria-current="true"` : null
   return html`<li>
-    <a href="?lang=${code}" hreflang="${code}" lang="${code}" ${mark}>${name}</a>
+    <a href="${context.languageLink(code)}" hreflang="${code}" lang="${code}" ${mark}>${name}</a>
   </li>`
 }

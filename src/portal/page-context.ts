@@ -19,6 +19,8 @@ export interface PageContext {
   readonly path: string
   /** A link to a page of the portal; it keeps the chosen language. */
   readonly link: (path: string) => string
+  /** A link to the same page in a language. */
+  readonly languageLink: (language: Language) => string
 }
 
 /** The context of a requested page. Without a public address, the request's own address is used. */
@@ -40,5 +42,7 @@ export function pageContextOf(
     root,
     path,
     link: (to) => `${root}${to}${suffix}`,
+    // Without the other parameters of the visitor's address.
+    languageLink: (to) => `?lang=${to}`,
   }
 }

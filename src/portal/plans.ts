@@ -3,8 +3,16 @@ import { html } from './html.js'
 import type { Html } from './html.js'
 import type { PortalWords } from './portal-words-en.js'
 
+/** How a visitor gets a plan; null if the page does not say it. */
+export type PlanWay = { readonly heading: string; readonly of: (plan: ShownPlan) => Html | null }
+
 /** A table of a dataset's plans. `labelId` is the id of the heading that names the table. */
-export function plansTable(words: PortalWords, plans: readonly ShownPlan[], labelId: string): Html {
+export function plansTable(
+  words: PortalWords,
+  plans: readonly ShownPlan[],
+  labelId: string,
+  way: PlanWay | null,
+): Html {
   if (plans.length === 0) return html`<p class="muted">${words.noPlans}</p>`
   return html`<div class="wide" role="region" tabindex="0" aria-labelledby="${labelId}">
     <table class="plans">
@@ -16,17 +24,18 @@ export function plansTable(words: PortalWords, plans: readonly ShownPlan[], labe
           <th scope="col" class="number">${words.rowsPerMonth}</th>
           <th scope="col">${words.history}</th>
           <th scope="col" class="number">${words.requestsPerMinute}</th>
+          ${way && html`<th scope="col">${way.heading}</th>`}
         </tr>
       </thead>
       <tbody>
-        ${plans.map((plan) => planRow(words, plan))}
+        ${plans.map((plan) => planRow(words, plan, way))}
       </tbody>
     </table>
   </div>`
 }
 
 /** On a phone a plan is a list of facts, each with its label. */
-function planRow(words: PortalWords, plan: ShownPlan): Html {
+function planRow(words: PortalWords, plan: ShownPlan, way: PlanWay | null): Html {
   const price = (roubles: number) => (roubles === 0 ? words.free : words.roubles(roubles))
   const number = (label: string, text: string) =>
     html`<td class="number" data-label="${label}">${text}</td>`
@@ -39,5 +48,6 @@ function planRow(words: PortalWords, plan: ShownPlan): Html {
       ${plan.history === 'all' ? words.allYears : words.lastYears(plan.history)}
     </td>
     ${number(words.requestsPerMinute, words.number(plan.ratePerMinute))}
+    ${way && html`<td data-label="${way.heading}">${way.of(plan)}</td>`}
   </tr>`
 }

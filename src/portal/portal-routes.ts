@@ -1,6 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { curlCommand } from '../service/client-texts.js'
 import type { ShownDataset, Showcase } from '../service/showcase.js'
+import { accountPage } from './account/account-page.js'
+import { addAccount } from './account/account-routes.js'
+import type { AccountRouteParts } from './account/account-routes.js'
 import { datasetPage } from './dataset-page.js'
 import type { Trial } from './dataset-page.js'
 import { homePage } from './home-page.js'
@@ -10,9 +13,10 @@ import type { PageContext } from './page-context.js'
 import { addReference } from './reference/reference-routes.js'
 import type { ReferenceParts } from './reference/reference-routes.js'
 import { reading, sendPage } from './send-page.js'
-import { usagePage } from './usage-page.js'
+import { addShop } from './shop/shop-routes.js'
+import type { ShopRouteParts } from './shop/shop-routes.js'
 
-export interface PortalParts extends ReferenceParts {
+export interface PortalParts extends ReferenceParts, ShopRouteParts, AccountRouteParts {
   /** Counts a request without a token against its address. @throws rate_limit_exceeded */
   readonly admitVisitor: (address: string) => void
   /** The path and query of a first question that the demo token can ask. */
@@ -44,19 +48,40 @@ export function addPortal(app: FastifyInstance, parts: PortalParts): void {
     const showcase = parts.showcase(context.language)
     const first = showcase.datasets.find(({ hasDemo }) => hasDemo)
     const trial = first && trialOf(context, first, showcase, parts)
-    return homePage(context, showcase.datasets, trial?.line ?? null)
+    return homePage(context, showcase.datasets, trial?.line ?? null, parts.shop.offer())
   })
   addPage('/datasets/:dataset', (context, { params }) => {
     const showcase = parts.showcase(context.language)
     const { dataset: wanted } = params as DatasetParams
     const dataset = showcase.datasets.find(({ name }) => name === wanted)
     return dataset
-      ? datasetPage(context, dataset, trialOf(context, dataset, showcase, parts))
+      ? datasetPage(
+          context,
+          dataset,
+          trialOf(context, dataset, showcase, parts),
+          parts.shop.offer(),
+        )
       : null
   })
-  addPage('/usage', usagePage)
+  addPage('/account', (context) => accountPage(context, parts.shop.isMailOn))
+  addMoved(app, parts, '/usage', '/account')
+  addAccount(app, parts)
   addReference(app, parts)
+  addShop(app, parts)
   addAssets(app, parts)
+}
+
+/** Keeps links to an earlier address of a page working. */
+function addMoved(app: FastifyInstance, parts: PortalParts, from: string, to: string): void {
+  app.route({
+    method: reading,
+    url: from,
+    handler: (request, reply) => {
+      parts.admitVisitor(request.ip)
+      const { link } = pageContextOf(request, parts.assets, parts.publicUrl)
+      return reply.redirect(link(to), 308)
+    },
+  })
 }
 
 /** Sends the 404 page to a browser. Returns false if the request does not ask for a page. */

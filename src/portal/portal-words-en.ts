@@ -45,7 +45,7 @@ export const englishWords = {
   skip: 'Skip to content',
   languages: 'Language',
   menu: 'Main',
-  navigation: { datasets: 'Datasets', reference: 'API reference', usage: 'Your usage' },
+  navigation: { datasets: 'Datasets', reference: 'API reference', account: 'Account' },
   footer: 'No cookies, no tracking. Your token stays in this tab.',
 
   headline: 'Real tables, one request away',
@@ -140,7 +140,7 @@ export const englishWords = {
       'Too few rows are left of your quota. Ask for fewer, or choose a larger plan.',
     internal_error: 'The service failed. Try again; if that does not help, tell its operator.',
     service_unavailable: 'The service is busy, or the data is not available at the moment.',
-    timeout: 'This took too long. Add filters, or ask for fewer columns.',
+    timeout: 'This took too long. Ask for fewer rows, columns, groups or measures.',
   } as Readonly<Partial<Record<ErrorCode, string>>>,
   retryAfter: (seconds: number) => `Wait ${number(seconds)} s and try again.`,
   retryOn: (time: string) => `The limit resets on ${dayOfYear(time)}.`,
@@ -241,14 +241,14 @@ export const englishWords = {
   referencePublic: 'Public datasets.',
   referenceOwn: 'Datasets of your own token.',
 
-  usage: 'Your usage',
-  usageText:
-    'Enter your token to see its plans and usage. It is kept in this tab only, until the tab is ' +
-    'closed.',
+  account: 'Your account',
+  accountText:
+    'Enter your token to see its plans and usage, and to manage its subscription. It is kept in ' +
+    'this tab only, until the tab is closed.',
   token: 'Token',
   notToken: 'This is not a valid token: it contains characters that no token has. Copy it again.',
-  show: 'Show usage',
-  needsScriptUsage: 'This page needs JavaScript. Without it, use GET /v1/account.',
+  show: 'Show the account',
+  needsScriptAccount: 'This page needs JavaScript. Without it, use GET /v1/account.',
   usedFromNow: 'Requests from this tab now use this token.',
   subscription: 'Subscription',
   expires: 'Valid until',

@@ -15,7 +15,19 @@ const pageHeaders = {
   Vary: 'Accept-Language',
 } as const
 
-/** Sends a page, or 304 if the client has it; `own` replaces headers that are the same for all. */
+/**
+ * The headers of pages with forms. `no-referrer` would make the browser send its form with
+ * `Origin: null`.
+ */
+export const formHeaders = {
+  'Referrer-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+} as const
+
+/**
+ * Sends a page, or 304 if the client has it; `own` replaces headers that are the same for all. A
+ * page that is not stored has no tag.
+ */
 export function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -23,9 +35,9 @@ export function sendPage(
   page: string,
   own: Readonly<Record<string, string>> = {},
 ): FastifyReply {
-  const tag = contentTag(page)
   void reply.headers({ ...pageHeaders, ...own }).header('Content-Language', language)
-  if (reply.statusCode === 200) {
+  if (reply.statusCode === 200 && own['Cache-Control'] !== 'no-store') {
+    const tag = contentTag(page)
     void reply.header('ETag', tag)
     if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
   }

@@ -19,6 +19,7 @@ export function ruleProblems(content: unknown): readonly ShapeProblem[] {
     const plans = Object.entries(recordOf(entry['plans']))
     return [
       ...datasetNameProblems(name, path),
+      ...(isRecord(dataset) ? sourceProblems(entry, path) : []),
       ...limitProblems(recordOf(entry['limit']), path),
       ...measureProblems(entry['measures'], [...path, 'measures']),
       ...Object.entries(recordOf(entry['columns'])).flatMap(([column, value]) =>
@@ -39,6 +40,41 @@ function datasetNameProblems(name: string, path: readonly string[]): readonly Sh
   if (name === reservedDatasetName) return [problem(path, 'the name is reserved; choose another.')]
   if (datasetName.test(name)) return []
   return [problem(path, 'a dataset name must be 1 to 64 characters of a-z, 0-9 and "_".')]
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A dataset is made of files, or it is a table of a cluster. */
+function sourceProblems(
+  entry: Readonly<Record<string, unknown>>,
+  path: readonly string[],
+): readonly ShapeProblem[] {
+  const { files, engine, table, key, pack, columns } = entry
+  const missing = (name: string, message: string) => [
+    { path, name: [...path, name].join('.'), message },
+  ]
+  if (engine === undefined && table === undefined) {
+    return files === undefined ? missing('files', 'is missing.') : []
+  }
+  if (engine === undefined) return missing('engine', 'is missing: add "engine: {trino: URL}".')
+  if (table === undefined) return missing('table', 'is missing: add "table: catalog.schema.table".')
+  if (files !== undefined) return [problem([...path, 'files'], 'is for files; there is a table.')]
+  const searched = Object.entries(recordOf(columns)).filter(
+    ([, column]) => recordOf(column)['search'] === true,
+  )
+  return [
+    ...(key === undefined
+      ? missing('key', 'is missing: list the columns that are unique together; they order rows.')
+      : []),
+    ...(pack === 'auto'
+      ? [problem([...path, 'pack'], 'is for files; a table is not packed.')]
+      : []),
+    ...searched.map(([column]) =>
+      problem([...path, 'columns', column, 'search'], 'is for files; remove it.'),
+    ),
+  ]
 }
 
 function limitProblems(

@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { prefixLengthMax } from '../columns/codes.js'
 import { parseDate } from '../columns/values.js'
 import { PromptsSchema } from './prompt-schema.js'
+import { ShopSchema } from './shop/shop-schema.js'
 
 /** The shape of registry.yaml. A `description` completes "must be …" in error messages. */
 const text = Type.String({ minLength: 1, description: 'a text' })
@@ -42,6 +43,16 @@ const dateOfData = Type.Refine(
   (value) =>
     /^\d{4}(-\d\d){0,2}$/.test(String(value)) &&
     parseDate(`${value}-01-01`.slice(0, 10)) !== undefined,
+)
+
+/** Without a user and a password: the registry is no place for them. */
+const clusterUrl = Type.Refine(
+  Type.String({ description: 'an http:// or https:// URL without user and password' }),
+  (value) => {
+    const url = URL.canParse(value) ? new URL(value) : null
+    const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
+    return url !== null && isHttp && url.username === '' && url.password === ''
+  },
 )
 
 const LimitSchema = Type.Object(
@@ -126,7 +137,16 @@ export const DatasetEntrySchema = Type.Object(
     description: Type.Optional(localText),
     source: Type.Optional(localText),
     as_of: Type.Optional(dateOfData),
-    files: oneOrMany(text, 'a path, a glob or a list of them'),
+    files: Type.Optional(oneOrMany(text, 'a path, a glob or a list of them')),
+    engine: Type.Optional(
+      Type.Object({ trino: clusterUrl }, { ...strict, description: 'an object {trino}' }),
+    ),
+    table: Type.Optional(
+      Type.String({
+        pattern: '^[^."]+\\.[^."]+\\.[^."]+$',
+        description: 'catalog.schema.table',
+      }),
+    ),
     key: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
     history: Type.Optional(text),
     first_columns: Type.Optional(oneOrMany(text, 'a column name or a list of them')),
@@ -186,8 +206,9 @@ export const RegistrySchema = Type.Object(
       description: 'a map of datasets by name',
     }),
     prompts: Type.Optional(PromptsSchema),
+    shop: Type.Optional(ShopSchema),
   },
-  { ...strict, description: 'a registry: {demo, datasets, prompts}' },
+  { ...strict, description: 'a registry: {demo, datasets, prompts, shop}' },
 )
 
 export type RegistryFile = Static<typeof RegistrySchema>

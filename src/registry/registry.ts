@@ -7,6 +7,8 @@ import { ruleProblems } from './registry-rules.js'
 import { RegistrySchema } from './registry-schema.js'
 import type { DatasetEntry, RegistryFile } from './registry-schema.js'
 import { shapeProblems } from './shape.js'
+import { shopProblems, shopSettings } from './shop/shop-schema.js'
+import type { ShopSettings } from './shop/shop-schema.js'
 
 /** The limits and the price of a month of access. */
 export interface Plan {
@@ -28,6 +30,7 @@ export interface Registry {
   readonly demo: { readonly token: string; readonly ratePerMinute: number } | null
   readonly datasets: ReadonlyMap<string, DatasetEntry>
   readonly prompts: readonly Prompt[]
+  readonly shop: ShopSettings
   readonly locate: LocatedYaml['locate']
   readonly scalarAt: LocatedYaml['scalarAt']
 }
@@ -70,6 +73,7 @@ export function parseRegistry(text: string, path: string): Registry {
     ...shapeProblems(RegistrySchema, content, 'the registry'),
     ...ruleProblems(content),
     ...promptProblems(content),
+    ...shopProblems(content),
   ]
   if (problems.length > 0) {
     const lines = problems.map(
@@ -82,7 +86,7 @@ export function parseRegistry(text: string, path: string): Registry {
 }
 
 function freezeRegistry(
-  { demo, datasets, prompts = [] }: RegistryFile,
+  { demo, datasets, prompts = [], shop }: RegistryFile,
   folder: string,
   { locate, scalarAt }: LocatedYaml,
 ): Registry {
@@ -93,6 +97,7 @@ function freezeRegistry(
       : null,
     datasets: new Map(Object.entries(datasets)),
     prompts,
+    shop: shopSettings(shop),
     locate,
     scalarAt,
   })

@@ -63,7 +63,7 @@ export function shapeProblems(
   return problems.map((problem) => withValue(problem, value))
 }
 
-/** Drops that an object is none of the other choices if a problem inside it says more. */
+/** Drops "is not one of the choices" for an object if a problem inside it says more. */
 function withoutOtherChoices(
   problems: readonly ShapeProblem[],
   schema: SchemaNode,

@@ -22,7 +22,7 @@ const subscription: LetterSubscription = {
   globalRows: null,
 }
 
-const bought: LetterTopic = { kind: 'new-token', token, base }
+const bought: LetterTopic = { kind: 'new-token', token, base, receipt: null }
 const reissued: LetterTopic = { kind: 'reissued-token', token, base, previousValidUntil: null }
 
 function textOf(topic: LetterTopic, language: Language, changed: Partial<LetterSubscription> = {}) {
@@ -53,6 +53,8 @@ AI assistants that speak MCP connect with the same header; the address of the se
 
     ${base}/mcp/
 
+An assistant that asks for nothing but an address gets the same one, and opens a page where you paste the token.
+
 Keep the token secret: anyone who has it can read the data in your name. If it is lost, or someone else may have seen it, reply to this e-mail and ask for a new one.
 
 Subscription sub_0123456789abcdef. This e-mail was sent automatically.
@@ -65,7 +67,7 @@ Subscription sub_0123456789abcdef. This e-mail was sent automatically.
     `- Statements (financials), тариф pro: 500${space}000 строк в месяц, вся история\n`,
   )
   t.match(russian, `    curl -H 'Authorization: Bearer ${token}' '${base}/v1/'\n`)
-  t.match(russian, `    ${base}/mcp/\n`)
+  t.match(russian, `    ${base}/mcp/\n\nАссистенту, который спрашивает только адрес`)
   t.end()
 })
 
@@ -94,6 +96,55 @@ await t.test(
     t.end()
   },
 )
+
+await t.test('the letter of a new connection says who has access, and how to end it', (t) => {
+  const made: LetterTopic = {
+    kind: 'connection-made',
+    app: 'Claude',
+    target: { kind: 'site', host: 'claude.ai' },
+    connectedAt: Date.UTC(2026, 10, 15, 12),
+    madeBy: 'token',
+    isOver: false,
+    accountUrl: `${base}/account`,
+  }
+  t.equal(
+    textOf(made, 'en'),
+    `An agent was connected with a token of your subscription on 15 November 2026, 12:00 UTC. The subscription includes:
+
+- Statements (financials), plan pro: 500,000 rows a month, the whole history
+
+It calls itself “Claude”; this name is not verified. Access went to claude.ai.
+
+If you connected it, there is nothing to do: you can end it at any time on your account page. If not, someone else has your token. End the connection there, get a new token, and choose that the old one stops working at once:
+
+    ${base}/account
+
+Subscription sub_0123456789abcdef. This e-mail was sent automatically.
+`,
+  )
+  const russian = textOf({ ...made, isOver: true }, 'ru')
+  t.match(russian, '15 ноября 2026 г., 12:00 UTC с токеном вашей подписки был подключён агент.')
+  t.match(
+    russian,
+    'Он называет себя «Claude»; это имя никто не проверял. Доступ получил: claude.ai.',
+  )
+  t.match(russian, 'С тех пор подключение завершено.\n')
+  t.match(russian, `    ${base}/account\n`)
+  const byMail = { ...made, madeBy: 'mail' } as const
+  t.match(textOf(byMail, 'en'), 'An agent was connected with a code that was mailed to you on 15')
+  t.match(
+    textOf(byMail, 'en'),
+    'Change the password of your mailbox, and end the connection there:',
+  )
+  t.match(textOf(byMail, 'ru'), 'UTC по коду, присланному на этот адрес, был подключён агент.')
+  t.match(textOf(byMail, 'ru'), 'Смените пароль почтового ящика и завершите там подключение:')
+  const unnamed = { ...made, app: '', target: { kind: 'app', scheme: 'cursor' } } as const
+  t.match(textOf(unnamed, 'en'), 'gave itself no name. Access went to an app that opens cursor://')
+  const local = { ...made, target: { kind: 'computer' } } as const
+  t.match(textOf(local, 'en'), 'Access went to an app on the computer of the person who connected')
+  t.match(textOf(local, 'ru'), 'Доступ получил: приложение на компьютере того, кто его подключил.')
+  t.end()
+})
 
 await t.test('numbers and words agree in both languages', (t) => {
   const cases: [count: number, english: string, russian: string][] = [

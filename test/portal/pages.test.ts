@@ -39,7 +39,7 @@ function startPortal(t: Test, settings: Readonly<Record<string, string>> = {}): 
 }
 
 const browser = { headers: { accept: 'text/html,*/*;q=0.8' } }
-const pages = ['/', '/datasets/shown', '/usage', '/docs', '/docs/shown'] as const
+const pages = ['/', '/datasets/shown', '/account', '/docs', '/docs/shown'] as const
 
 function header({ headers }: Answer, name: string): string {
   return String(headers[name])
@@ -106,7 +106,7 @@ await t.test('a page says its language: as chosen, else as the browser likes', a
     ['/', 'ru;q=0, fr', 'en'],
     ['/', undefined, 'en'],
     ['/?lang=en', 'ru', 'en'],
-    ['/usage?lang=ru', 'en', 'ru'],
+    ['/account?lang=ru', 'en', 'ru'],
     ['/datasets/shown?lang=xx', 'ru', 'ru'],
   ] as const
   for (const [url, liked, language] of cases) {
@@ -118,7 +118,7 @@ await t.test('a page says its language: as chosen, else as the browser likes', a
   const russian = await world.get('/datasets/shown?lang=ru', undefined, browser)
   t.match(russian.text, /12\s345/)
   t.match(russian.text, /39\s000\s₽/)
-  t.match(russian.text, '<a href="/usage?lang=ru"')
+  t.match(russian.text, '<a href="/account?lang=ru"')
   t.match(russian.text, 'href="?lang=en"')
   const missing = await world.get('/nothing?lang=ru', undefined, browser)
   t.match(missing.text, 'Страница не найдена')
@@ -187,7 +187,7 @@ await t.test('behind a proxy, links and lines have the public address', async (t
   const { text } = await world.get('/', undefined, browser)
   t.match(unescaped(text), 'https://data.example.org/das/v1/shown?')
   t.match(text, 'href="/das/datasets/shown"')
-  t.match(text, 'href="/das/usage"')
+  t.match(text, 'href="/das/account"')
 })
 
 await t.test('where nothing is listed, the first page says so', async (t) => {

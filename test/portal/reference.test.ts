@@ -3,48 +3,14 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { recordOf } from '../../src/registry/shape.js'
 import { holdsNoSecret, isError } from '../support/answers.js'
+import { audienceFiles, audienceRegistry, smallPlans } from '../support/audiences.js'
 import { readDocument } from '../support/openapi.js'
 import { startShipped } from '../support/shipped.js'
 import { startWorld } from '../support/world.js'
 import type { Answer, World } from '../support/world.js'
 
-const plans = '{p: {rows_per_month: 10, history: all, price_rub: 0, rate_per_minute: 1000}}'
-
-const registry = `
-demo: {token: das_demo_reference, rate_per_minute: 1000}
-datasets:
-  open:
-    title: Open title
-    description: Open words
-    files: data/open.parquet
-    key: id
-    listed: true
-    columns: {secret_column: {hidden: true}}
-    demo: {id: [shown1]}
-    plans: ${plans}
-  plain:
-    title: Plain title
-    files: data/plain.parquet
-    key: id
-    listed: true
-    plans: ${plans}
-  closed:
-    title: Closed title
-    source: Closed source
-    files: data/closed.parquet
-    key: closed_key
-    plans: ${plans}
-`
-
-const files = {
-  'data/open.parquet': `SELECT * FROM (VALUES ('paid0', 1, 'x'), ('shown1', 2, 'y'))
-    v(id, open_column, secret_column)`,
-  'data/plain.parquet': "SELECT 'unshown' AS id, 1 AS by",
-  'data/closed.parquet': "SELECT 'closed0' AS closed_key, 1 AS closed_column",
-}
-
 function start(t: Test, settings: Readonly<Record<string, string>> = {}): Promise<World> {
-  return startWorld(t, { files, registry, settings })
+  return startWorld(t, { files: audienceFiles, registry: audienceRegistry, settings })
 }
 
 const browser = { headers: { accept: 'text/html,*/*;q=0.8' } }
@@ -160,8 +126,8 @@ await t.test('a visitor is shown listed datasets, and values of the demo alone',
     t.match(text, there)
   }
   t.match(text, 'id=eq.shown1', 'an example of the demo subset')
-  t.match(text, 'Bearer das_demo_reference')
-  t.notMatch(pages[2]?.text, 'das_demo_reference', 'where the demo token has no access')
+  t.match(text, 'Bearer das_demo_audience')
+  t.notMatch(pages[2]?.text, 'das_demo_audience', 'where the demo token has no access')
   for (const absent of ['closed', 'Closed', 'secret', 'paid0', 'unshown', 'rows_per_month']) {
     t.notMatch(text, absent)
   }
@@ -178,7 +144,7 @@ await t.test('a visitor is shown listed datasets, and values of the demo alone',
 
 await t.test('a token is shown its own datasets, listed or not, and no other', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['closed:p'])
+  const { token } = await world.subscribe(['closed:p'])
   const list = await world.get('/docs', token)
   const page = await world.get('/docs/closed', token)
   for (const there of ['Closed title', 'Closed source', 'closed_column', 'closed_key=eq.closed0']) {
@@ -192,7 +158,7 @@ await t.test('a token is shown its own datasets, listed or not, and no other', a
     t.notMatch(text, token)
   }
   isError(t, await world.get('/docs/open', token), 'not_found')
-  const own = await world.get('/docs/open', world.subscribe(['open:p']).token)
+  const own = await world.get('/docs/open', (await world.subscribe(['open:p'])).token)
   t.match(own.text, 'id=eq.paid0', 'an example of their own rows')
   for (const answer of [list, page]) {
     t.match(answer.headers, {
@@ -236,7 +202,7 @@ await t.test('a page stays small, also among many wide datasets', async (t) => {
   const columns = Array.from({ length: 400 }, (_, index) => `${index} AS column_${index}`)
   const datasets = Array.from({ length: 60 }, (_, index) => {
     const name = `d${String(index).padStart(2, '0')}`
-    return `  ${name}: {title: Wide, files: data/wide.parquet, listed: true, plans: ${plans}}`
+    return `  ${name}: {title: Wide, files: data/wide.parquet, listed: true, plans: ${smallPlans}}`
   })
   const world = await startWorld(t, {
     files: { 'data/wide.parquet': `SELECT ${columns.join(', ')}` },

@@ -248,7 +248,7 @@ await t.test('a registry that is not an object, or lacks a key, is rejected', (t
   t.same(problemsOf(''), ['registry.yaml:1:1: datasets: is missing.'])
   t.same(problemsOf('# only a comment\n'), ['registry.yaml:1:1: datasets: is missing.'])
   t.same(problemsOf('- a\n'), [
-    'registry.yaml:1:1: the registry: must be a registry: {demo, datasets, prompts}.',
+    'registry.yaml:1:1: the registry: must be a registry: {demo, datasets, prompts, shop}.',
   ])
   t.same(problemsOf('datasets: [a]'), [
     'registry.yaml:1:1: datasets: must be a map of datasets by name.',
@@ -517,4 +517,36 @@ await t.test('a missing or unreadable registry is reported', async (t) => {
   await reject('folder.yaml', "folder.yaml can't be read (EISDIR).")
   await reject('old.yaml', 'old.yaml is not UTF-8: save it in that encoding.')
   t.equal((await readRegistry(join(registryFolder, 'bom.yaml'))).datasets.size, 0)
+})
+
+await t.test('a dataset is made of files, or it is a table with a key', (t) => {
+  const of = (...lines: string[]) =>
+    problemsOf(
+      `datasets:\n  things:\n    title: T\n${lines.map((each) => `    ${each}\n`).join('')}`,
+    )
+  const engine = 'engine: {trino: "https://trino.example.org"}'
+  const table = 'table: lake.public.things'
+  t.same(of(engine, table, 'key: id'), [])
+  const cases: readonly (readonly [readonly string[], string])[] = [
+    [[engine, 'key: id'], 'things.table: is missing: add "table: catalog.schema.table".'],
+    [[table, 'key: id'], 'things.engine: is missing: add "engine: {trino: URL}".'],
+    [[engine, table], 'things.key: is missing: list the columns that are unique together'],
+    [[engine, table, 'key: id', 'files: a'], 'things.files: is for files; there is a table.'],
+    [[engine, table, 'key: id', 'pack: auto'], 'things.pack: is for files; a table is not packed.'],
+    [
+      [engine, table, 'key: id', 'columns: {a: {search: true}}'],
+      'things.columns.a.search: is for files; remove it.',
+    ],
+    [[engine, 'table: things', 'key: id'], 'things.table: must be catalog.schema.table, got "th'],
+    [
+      ['engine: {trino: "https://u:secret@trino"}', table, 'key: id'],
+      'things.engine.trino: must be an http:// or https:// URL without user and password',
+    ],
+  ]
+  for (const [lines, problem] of cases) {
+    const [found = '', ...more] = of(...lines)
+    t.ok(found.includes(problem), found)
+    t.same(more, [])
+  }
+  t.end()
 })

@@ -23,8 +23,10 @@ export interface Refusal {
   readonly status: number | null
   /** The API's code; null for the page's own refusals, and for answers of anybody else. */
   readonly code: ErrorCode | null
-  /** The server's English text or the page's; null when no answer arrived. */
+  /** The server's text or the page's; null when no answer arrived. */
   readonly detail: string | null
+  /** The detail is in the language of the page; else it is English. */
+  readonly isTranslated: boolean
   readonly retry: Retry | null
   readonly left: Left
 }
@@ -43,9 +45,24 @@ const nothingKnown: Left = { charged: null, rows: null, requests: null, requests
 /** Characters that no token has and no header can hold. */
 const notAscii = /[^ -~]/
 
+interface Order {
+  /** GET if left out. */
+  readonly method?: 'POST' | 'DELETE'
+  /** Sent as JSON. */
+  readonly body?: unknown
+}
+
 /** Asks for JSON with a token. Every failure is returned as a refusal. */
-export function ask(path: string, token: string): Promise<Answer> {
-  return askFor(path, token, { headers: { Accept: 'application/json' } }, async (response) => ({
+export function ask(path: string, token: string, { method, body }: Order = {}): Promise<Answer> {
+  const request = {
+    headers: {
+      Accept: 'application/json',
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    },
+    ...(method && { method }),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  }
+  return askFor(path, token, request, async (response) => ({
     kind: 'text',
     text: await response.text(),
     scope: response.headers.get('X-Scope'),
@@ -57,20 +74,21 @@ export function ask(path: string, token: string): Promise<Answer> {
 export async function askFor<Content>(
   path: string,
   token: string,
-  { headers, signal }: { readonly headers?: Record<string, string>; readonly signal?: AbortSignal },
+  { headers, ...request }: RequestInit & { readonly headers?: Readonly<Record<string, string>> },
   read: (response: Response) => Promise<Content>,
 ): Promise<Content | Refusal> {
   if (notAscii.test(token)) return unanswered(words.notToken)
   try {
     const response = await fetch(`${document.documentElement.dataset['root'] ?? ''}${path}`, {
+      ...request,
       headers: { ...headers, Authorization: `Bearer ${token}` },
-      signal: signal ?? null,
     })
     if (response.ok) return await read(response)
     const left = leftOf(response.headers)
     const retry = retryOf(response.headers)
+    const isTranslated = response.headers.get('Content-Language') === document.documentElement.lang
     const error = errorOf(await response.text())
-    return { kind: 'refused', status: response.status, ...error, retry, left }
+    return { kind: 'refused', status: response.status, ...error, isTranslated, retry, left }
   } catch {
     return unanswered(null)
   }
@@ -78,7 +96,8 @@ export async function askFor<Content>(
 
 /** A refusal of the page itself; null = no answer arrived. */
 export function unanswered(detail: string | null, left: Left = nothingKnown): Refusal {
-  return { kind: 'refused', status: null, code: null, detail, retry: null, left }
+  const nothing = { status: null, code: null, retry: null }
+  return { kind: 'refused', ...nothing, detail, isTranslated: true, left }
 }
 
 /** What the answer with these headers cost and left. */

@@ -2,12 +2,12 @@ import { enableCopying } from './copy.js'
 import { startDatasetPage } from './dataset/dataset-page.js'
 import { searchColumns } from './question/columns.js'
 import { startReference } from './reference-view.js'
-import { startUsage } from './usage-view.js'
+import { startAccount } from './account/account-page.js'
 
 enableCopying(document)
 searchColumns()
 startReference()
 const explorer = document.getElementById('explorer-app')
 if (explorer) startDatasetPage(explorer)
-const usage = document.getElementById('usage-app')
-if (usage) startUsage(usage)
+const account = document.getElementById('account-app')
+if (account) startAccount(account)

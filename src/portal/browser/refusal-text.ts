@@ -5,10 +5,10 @@ import { words } from './page-words.js'
 const secondsMax = 120
 
 /** Why there is no answer and what to do, in the language of the page where it has words for it. */
-export function refusalText({ code, detail, retry }: Refusal): string {
-  const known = code === null ? undefined : words.refusals[code]
+export function refusalText({ code, detail, isTranslated, retry }: Refusal): string {
+  const known = code === null || isTranslated ? undefined : words.refusals[code]
   const text = known ?? detail ?? words.failed
-  if (retry === null) return text
+  if (retry === null || isTranslated) return text
   const { seconds, at } = retry
   const wait = at === null || seconds < secondsMax ? words.retryAfter(seconds) : words.retryOn(at)
   return `${text} ${wait}`

@@ -3,7 +3,7 @@ import { recordOf } from '../../registry/shape.js'
 /** A part of an OpenAPI document, such as an operation or a schema. */
 export type Part = Readonly<Record<string, unknown>>
 
-/** The object at a key; empty if there is none. */
+/** The object at a key; empty if it is missing. */
 export function partAt(part: Part, key: string): Part {
   return recordOf(part[key])
 }
@@ -13,13 +13,13 @@ export function partsAt(part: Part, key: string): readonly Part[] {
   return valuesAt(part, key).map(recordOf)
 }
 
-/** The list at a key; empty if there is none. */
+/** The list at a key; empty if it is missing. */
 export function valuesAt(part: Part, key: string): readonly unknown[] {
   const value = part[key]
   return Array.isArray(value) ? value : []
 }
 
-/** The text at a key; empty if there is none. */
+/** The text at a key; empty if it is missing. */
 export function textAt(part: Part, key: string): string {
   const value = part[key]
   return typeof value === 'string' ? value : ''

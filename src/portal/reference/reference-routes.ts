@@ -21,7 +21,7 @@ export interface ReferenceParts {
    * The datasets of the request's token; without one, the listed ones.
    * @throws unauthorized, rate_limit_exceeded
    */
-  readonly reference: (context: RequestContext) => Reference
+  readonly reference: (context: RequestContext) => Promise<Reference>
   /** The OpenAPI document of these datasets. */
   readonly openApi: (datasets: readonly ReferenceDataset[]) => Part
 }
@@ -42,8 +42,8 @@ export function addReference(app: FastifyInstance, parts: ReferenceParts): void 
   app.route({
     method: reading,
     url: '/docs',
-    handler: (request, reply) => {
-      const { datasets } = reference(contextOf(request, reply))
+    handler: async (request, reply) => {
+      const { datasets } = await reference(contextOf(request, reply))
       const context = pageContextOf(request, assets, publicUrl)
       const token = tokenFor(parts, request, true)
       const page = referencePage(context, datasets, openApi([]), token)
@@ -54,7 +54,7 @@ export function addReference(app: FastifyInstance, parts: ReferenceParts): void 
     method: reading,
     url: '/docs/:dataset',
     handler: async (request, reply) => {
-      const { datasets } = reference(contextOf(request, reply))
+      const { datasets } = await reference(contextOf(request, reply))
       const entry = datasets.find(({ name }) => name === request.params.dataset)
       if (!entry) return reply.callNotFound()
       const context = pageContextOf(request, assets, publicUrl)

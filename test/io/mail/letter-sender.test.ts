@@ -2,16 +2,19 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import t from 'tap'
+import { allJobs } from '../../../src/control/jobs.js'
 import type { Test } from 'tap'
+import { eventually } from '../../../scripts/harness/wait.js'
 import { buildApp } from '../../../src/app.js'
 import { readConfig } from '../../../src/config.js'
-import { listLetters, queueTokenLetter } from '../../../src/control/letters.js'
+import { listLetters, queueLetter } from '../../../src/control/letters.js'
 import { readKey } from '../../../src/control/store/key-file.js'
-import { ControlStore } from '../../../src/control/store/store.js'
+import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
+import type { ControlStore } from '../../../src/control/store/store.js'
 import { extendSubscription } from '../../../src/control/subscription-changes.js'
 import { createSubscription } from '../../../src/control/subscriptions.js'
 import { LetterSender } from '../../../src/mail/letter-sender.js'
-import { sealToken } from '../../../src/mail/seal.js'
+import { sealSecret } from '../../../src/mail/seal.js'
 import { startMailServer, startOddServer } from '../../mail/fixtures/mail-server.js'
 import { dayMs, minuteMs, openPostOffice } from '../../mail/fixtures/post-office.js'
 import { startOfTest, startWorld, writeParquet } from '../../support/world.js'
@@ -60,12 +63,12 @@ async function openHouse(t: Test, smtpUrl: string) {
     await app.close()
   }
   const state = join(folder, 'var')
-  const withControl = <T>(work: (store: ControlStore) => T): T => {
-    const store = ControlStore.open(join(state, 'control.db'))
+  const withControl = async <T>(work: (store: ControlStore) => Promise<T>): Promise<T> => {
+    const store = SqliteStore.open(join(state, 'control.db'))
     try {
-      return work(store)
+      return await work(store)
     } finally {
-      store.close()
+      await store.close()
     }
   }
   const sell = () =>
@@ -86,7 +89,7 @@ async function openHouse(t: Test, smtpUrl: string) {
 await t.test('a reminder comes once, a week ahead, and again after an extension', async (t) => {
   const server = await startMailServer(t)
   const { clock, serveOnce, withControl, sell, log } = await openHouse(t, server.url)
-  const { subscriptionId, expiresAt } = sell()
+  const { subscriptionId, expiresAt } = await sell()
   clock.ms = expiresAt - 7 * dayMs - 1
   await serveOnce()
   t.same(server.letters, [])
@@ -100,7 +103,7 @@ await t.test('a reminder comes once, a week ahead, and again after an extension'
   clock.ms += dayMs
   await serveOnce()
   t.equal(server.letters.length, 1, 'not again after a restart')
-  withControl((store) =>
+  await withControl((store) =>
     extendSubscription(store, subscriptionId, {
       months: 1,
       priceRub: () => 0,
@@ -121,11 +124,11 @@ await t.test('a reminder comes once, a week ahead, and again after an extension'
 await t.test('a waiting token is in no file of the state folder and in no log', async (t) => {
   const server = await startMailServer(t, busy)
   const { state, clock, serveOnce, withControl, sell, log } = await openHouse(t, server.url)
-  const sold = sell()
-  const queued = withControl((store) => {
-    const sealedToken = sealToken(readKey(join(state, 'mail.key')), sold.tokenId, sold.token)
-    queueTokenLetter(store, { ...sold, kind: 'new-token', sealedToken, now: clock.ms })
-    return { sealedToken, rows: JSON.stringify(listLetters(store, ['waiting'])) }
+  const sold = await sell()
+  const queued = await withControl(async (store) => {
+    const sealedSecret = sealSecret(readKey(join(state, 'mail.key')), sold.tokenId, sold.token)
+    await queueLetter(store, { ...sold, kind: 'new-token', sealedSecret }, clock.ms)
+    return { sealedSecret, rows: JSON.stringify(await listLetters(store, ['waiting'])) }
   })
   const bytes = () =>
     Buffer.concat(
@@ -134,7 +137,7 @@ await t.test('a waiting token is in no file of the state folder and in no log', 
         .map((entry) => readFileSync(join(entry.parentPath, entry.name))),
     )
   await serveOnce()
-  t.ok(bytes().includes(queued.sealedToken))
+  t.ok(bytes().includes(queued.sealedSecret))
   t.notOk(bytes().includes(sold.token))
   t.notMatch(queued.rows, sold.token)
   t.match(log.join(''), /"reason":"127\.0\.0\.1:\d+ answered: 421 busy","nextAttempt":"2026-/)
@@ -144,7 +147,9 @@ await t.test('a waiting token is in no file of the state folder and in no log', 
   t.match(server.letters[0]?.mail.text, sold.token)
   t.notMatch(log.join(''), 'das_live_')
   t.same(
-    withControl((store) => listLetters(store, ['sent']).map((each) => each.sealedToken)),
+    await withControl(async (store) =>
+      (await listLetters(store, ['sent'])).map((each) => each.sealedSecret),
+    ),
     [null],
   )
 })
@@ -173,15 +178,19 @@ await t.test('every end of a letter is logged, with a level of its own', async (
     lines.push([level, message])
   }
   const logger = { info: say('info'), warn: say('warn'), error: say('error') }
-  const postman = new LetterSender({ ...parts, logger })
+  const postman = new LetterSender({
+    jobs: allJobs,
+    ...parts,
+    logger,
+  })
   t.teardown(() => postman.close())
-  sell()
+  await sell()
   server.manners.current = busy
   await Promise.all([postman.round(), postman.round()])
   clock.ms += minuteMs
   server.manners.current = { refuseLetter: { status: 554, text: 'no' } }
   await postman.round()
-  sell({ months: 2 })
+  await sell({ months: 2 })
   clock.ms += 70 * dayMs
   await postman.round()
   t.same(lines, [
@@ -204,9 +213,14 @@ await t.test('a fault ends a round, is logged, and the next round sends the lett
     if (isBroken) throw new Error('a bug')
     return parts.registry()
   }
-  const postman = new LetterSender({ ...parts, registry: registryOf, logger })
+  const postman = new LetterSender({
+    jobs: allJobs,
+    ...parts,
+    registry: registryOf,
+    logger,
+  })
   t.teardown(() => postman.close())
-  sell()
+  await sell()
   await postman.round()
   t.match(faults, [{ err: { message: 'a bug' } }])
   isBroken = false
@@ -215,19 +229,39 @@ await t.test('a fault ends a round, is logged, and the next round sends the lett
   t.equal(server.letters.length, 1)
 })
 
+await t.test(
+  'a letter that a command queues is sent in seconds, not at the next minute',
+  async (t) => {
+    const { parts, sell, server } = await openPostOffice(t)
+    const ignore = () => undefined
+    const logger = { info: ignore, warn: ignore, error: ignore }
+    const postman = new LetterSender({
+      jobs: allJobs,
+      ...parts,
+      logger,
+    })
+    t.teardown(() => postman.close())
+    postman.start()
+    await postman.round()
+    await sell()
+    await eventually('the letter', { withinMs: 45_000 }, async () => server.letters[0])
+  },
+)
+
 await t.test('no letter is started after a stop', async (t) => {
   const { parts, sell, server, letters } = await openPostOffice(t)
   const ignore = () => undefined
   const postman = new LetterSender({
+    jobs: allJobs,
     ...parts,
     logger: { info: ignore, warn: ignore, error: ignore },
   })
-  sell()
-  sell()
+  await sell()
+  await sell()
   postman.start()
   await postman.close()
   t.equal(server.letters.length, 1, 'the one under way is finished')
-  t.equal(letters().filter(({ state }) => state === 'waiting').length, 1)
+  t.equal((await letters()).filter(({ state }) => state === 'waiting').length, 1)
   postman.start()
   await postman.round()
   t.equal(server.letters.length, 1)
@@ -236,10 +270,9 @@ await t.test('no letter is started after a stop', async (t) => {
 await t.test('an app stops even if the mail server hangs', async (t) => {
   const port = await startOddServer(t, () => undefined)
   const { clock, serveOnce, withControl, sell } = await openHouse(t, `smtp://127.0.0.1:${port}`)
-  clock.ms = sell().expiresAt - dayMs
+  clock.ms = (await sell()).expiresAt - dayMs
   await serveOnce()
-  t.match(
-    withControl((store) => listLetters(store, ['waiting'])),
-    [{ attempts: 1, lastError: /Message sending aborted$/ }],
-  )
+  t.match(await withControl((store) => listLetters(store, ['waiting'])), [
+    { attempts: 1, lastError: /Message sending aborted$/ },
+  ])
 })

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import t from 'tap'
 import { queueReminders } from '../../../src/control/letters.js'
-import { ControlStore } from '../../../src/control/store/store.js'
+import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import {
   cancelSubscription,
   changeSubscription,
@@ -20,7 +20,7 @@ const busy = { refuseGreeting: { status: 421, text: 'busy' } }
 
 await t.test('a letter arrives once, in both shapes, and keeps nothing of the token', async (t) => {
   const { sell, deliver, server, letters } = await openPostOffice(t)
-  const { token, subscriptionId } = sell({ language: 'ru' })
+  const { token, subscriptionId } = await sell({ language: 'ru' })
   t.match(await deliver(), [{ kind: 'new-token', subscriptionId, end: { state: 'sent' } }])
   t.same(await deliver(), [])
   const [arrived, ...others] = server.letters
@@ -31,27 +31,27 @@ await t.test('a letter arrives once, in both shapes, and keeps nothing of the to
   t.match(arrived?.mail.html, 'Statements &#60;b&#62;&#38; (financials), тариф start')
   t.match(arrived?.mail.text, token)
   t.match(arrived?.mail.html, token)
-  t.match(letters(), [{ state: 'sent', sealedToken: null, attempts: 1, lastError: null }])
+  t.match(await letters(), [{ state: 'sent', sealedSecret: null, attempts: 1, lastError: null }])
 })
 
 // Who reads the disk, a backup or a log while mail is down finds no token.
 await t.test('no file of the store contains a waiting token in clear', async (t) => {
   const { sell, deliver, server, path, letters } = await openPostOffice(t)
   server.manners.current = busy
-  const { token } = sell()
+  const { token } = await sell()
   const [{ end } = { end: undefined }] = await deliver()
   const files = readdirSync(dirname(path)).map((name) => join(dirname(path), name))
   t.ok(files.length > 1, 'the write-ahead log is there too')
   for (const file of files) t.notOk(readFileSync(file).includes(token), file)
   t.notMatch(JSON.stringify([end, letters()]), token)
-  t.not(letters()[0]?.sealedToken, null)
+  t.not((await letters())[0]?.sealedSecret, null)
 })
 
 await t.test(
   'a failed letter is tried again after 1, 2, 4 … minutes, an hour at most',
   async (t) => {
     const { sell, deliver, server, clock, letters } = await openPostOffice(t)
-    sell()
+    await sell()
     server.manners.current = busy
     for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
       const nextAttemptAt = clock.ms + minutes * minuteMs
@@ -63,47 +63,50 @@ await t.test(
     }
     server.manners.current = {}
     t.match(await deliver(), [{ end: { state: 'sent' } }])
-    t.match(letters(), [{ attempts: 9, lastError: null }])
-    t.equal(server.letters[0]?.mail.messageId, `<letter-1-${letters()[0]?.createdAt}@example.org>`)
+    t.match(await letters(), [{ attempts: 9, lastError: null }])
+    t.equal(
+      server.letters[0]?.mail.messageId,
+      `<letter-1-${(await letters())[0]?.createdAt}@example.org>`,
+    )
   },
 )
 
 await t.test('a letter is given up after three days, and its token erased', async (t) => {
   const { sell, deliver, server, clock, letters } = await openPostOffice(t)
-  sell()
+  await sell()
   const end = clock.ms + 3 * dayMs
   server.manners.current = busy
   await deliver()
   clock.ms = end - 10 * minuteMs
-  while (letters()[0]?.state === 'waiting') {
+  while ((await letters())[0]?.state === 'waiting') {
     t.ok(clock.ms <= end)
     await deliver()
-    clock.ms = letters()[0]?.nextAttemptAt ?? 0
+    clock.ms = (await letters())[0]?.nextAttemptAt ?? 0
   }
   const lastError = /^given up after three days: .* 421 busy$/
-  t.match(letters(), [{ state: 'failed', sealedToken: null, lastError }])
-  t.ok((letters()[0]?.doneAt ?? 0) > end - 60 * minuteMs)
+  t.match(await letters(), [{ state: 'failed', sealedSecret: null, lastError }])
+  t.ok(((await letters())[0]?.doneAt ?? 0) > end - 60 * minuteMs)
 })
 
 await t.test('a refused recipient is given up at once, and its token erased', async (t) => {
   const { sell, deliver, server, letters } = await openPostOffice(t)
-  sell()
+  await sell()
   server.manners.current = { refuseRecipient: { status: 550, text: 'no such user' } }
   const reason = /^127\.0\.0\.1:\d+ answered to RCPT TO: 550 no such user$/
   t.match(await deliver(), [{ end: { state: 'failed', reason } }])
-  t.match(letters(), [{ state: 'failed', sealedToken: null }])
+  t.match(await letters(), [{ state: 'failed', sealedSecret: null }])
 })
 
 await t.test("a letter has the subscription's data of the moment when it is sent", async (t) => {
   const { sell, deliver, server, store, clock } = await openPostOffice(t)
-  const { subscriptionId } = sell()
+  const { subscriptionId } = await sell()
   server.manners.current = busy
   await deliver()
   clock.ms += minuteMs
   const now = () => clock.ms
-  extendSubscription(store, subscriptionId, { months: 1, priceRub: () => 0, now })
+  await extendSubscription(store, subscriptionId, { months: 1, priceRub: () => 0, now })
   const grants = [{ dataset: 'gone', plan: 'old' }]
-  changeSubscription(store, subscriptionId, { grants, withdrawn: [], now })
+  await changeSubscription(store, subscriptionId, { grants, withdrawn: [], now })
   server.manners.current = {}
   await deliver()
   t.match(server.letters[0]?.mail.text, 'Until 15 August 2026, 12:00 UTC')
@@ -112,11 +115,11 @@ await t.test("a letter has the subscription's data of the moment when it is sent
 
 await t.test('the letter of a reissued token says until when the earlier one works', async (t) => {
   const { queue, deliver, server, store, clock, sell } = await openPostOffice(t)
-  const { subscriptionId } = sell()
+  const { subscriptionId } = await sell()
   await deliver()
   const now = () => clock.ms
-  const issued = reissueToken(store, subscriptionId, { graceMs: dayMs, now })
-  queue({ ...issued, subscriptionId }, 'reissued-token')
+  const issued = await reissueToken(store, subscriptionId, { graceMs: dayMs, now })
+  await queue({ ...issued, subscriptionId }, 'reissued-token')
   await deliver()
   t.match(server.letters[1]?.mail.text, 'Earlier tokens work until 16 June 2026, 12:00 UTC.')
   t.match(server.letters[1]?.mail.text, issued.token)
@@ -128,16 +131,16 @@ await t.test(
     const { parts, sell, deliver, server, store, clock, letters } = await openPostOffice(t)
     const now = () => clock.ms
     const lives = { months: 12 }
-    cancelSubscription(store, sell(lives).subscriptionId, now)
-    revokeToken(store, sell(lives).tokenId, now)
-    const replaced = sell(lives).subscriptionId
-    reissueToken(store, replaced, { graceMs: dayMs, now })
-    sell({ months: 1 })
+    await cancelSubscription(store, (await sell(lives)).subscriptionId, now)
+    await revokeToken(store, (await sell(lives)).tokenId, now)
+    const replaced = (await sell(lives)).subscriptionId
+    await reissueToken(store, replaced, { graceMs: dayMs, now })
+    await sell({ months: 1 })
     clock.ms += 31 * dayMs
     await deliver()
     await round({ ...parts, key: randomBytes(32) })
     t.same(
-      letters().map(({ state, lastError }) => [state, lastError]),
+      (await letters()).map(({ state, lastError }) => [state, lastError]),
       [
         ['dropped', 'the subscription was cancelled'],
         ['dropped', 'the token was revoked'],
@@ -145,10 +148,10 @@ await t.test(
         ['dropped', 'the subscription is over'],
       ],
     )
-    sell(lives)
+    await sell(lives)
     await round({ ...parts, key: randomBytes(32) })
-    t.match(letters().at(-1), { state: 'dropped', lastError: /mail\.key is not the one/ })
-    t.ok(letters().every(({ sealedToken }) => sealedToken === null))
+    t.match((await letters()).at(-1), { state: 'dropped', lastError: /mail\.key is not the one/ })
+    t.ok((await letters()).every(({ sealedSecret }) => sealedSecret === null))
     t.same(server.letters, [])
   },
 )
@@ -156,19 +159,17 @@ await t.test(
 await t.test('a reminder is dropped when the subscription was extended or has ended', async (t) => {
   const { deliver, server, store, clock, sell, letters } = await openPostOffice(t)
   const now = () => clock.ms
-  const sold = [sell(), sell(), sell()].map(({ subscriptionId }) => subscriptionId)
+  const sold = (await Promise.all([sell(), sell(), sell()])).map((each) => each.subscriptionId)
   await deliver()
   clock.ms += 25 * dayMs
-  t.equal(queueReminders(store, { now: clock.ms, aheadMs: 7 * dayMs }), 3)
+  t.equal(await queueReminders(store, { now: clock.ms, aheadMs: 7 * dayMs }), 3)
   const [extended = '', cancelled = ''] = sold
-  extendSubscription(store, extended, { months: 1, priceRub: () => 0, now })
-  cancelSubscription(store, cancelled, now)
+  await extendSubscription(store, extended, { months: 1, priceRub: () => 0, now })
+  await cancelSubscription(store, cancelled, now)
   clock.ms += 5 * dayMs
   await deliver()
   t.same(
-    letters()
-      .slice(3)
-      .map(({ lastError }) => lastError),
+    (await letters()).slice(3).map(({ lastError }) => lastError),
     ['the subscription was extended', 'the subscription was cancelled', 'the subscription is over'],
   )
   t.equal(server.letters.length, 3)
@@ -176,9 +177,9 @@ await t.test('a reminder is dropped when the subscription was extended or has en
 
 await t.test('two processes at once send each letter once', async (t) => {
   const { parts, path, sell, server, letters } = await openPostOffice(t)
-  const second = ControlStore.open(path)
+  const second = SqliteStore.open(path)
   t.teardown(() => second.close())
-  for (let count = 0; count < 10; count += 1) sell()
+  for (let count = 0; count < 10; count += 1) await sell()
   const rounds = await Promise.all([round(parts), round({ ...parts, store: second })])
   t.ok(
     rounds.every((deliveries) => deliveries.length > 0),
@@ -186,24 +187,24 @@ await t.test('two processes at once send each letter once', async (t) => {
   )
   t.equal(server.letters.length, 10)
   t.equal(new Set(server.letters.map(({ mail }) => mail.messageId)).size, 10)
-  t.ok(letters().every(({ state, attempts }) => state === 'sent' && attempts === 1))
+  t.ok((await letters()).every(({ state, attempts }) => state === 'sent' && attempts === 1))
 })
 
 await t.test('the letter of a process that died is free when its hold is over', async (t) => {
   const { parts, sell, deliver, clock, server, letters } = await openPostOffice(t)
-  sell()
-  t.ok(holdLetter(parts, {}))
+  await sell()
+  t.ok(await holdLetter(parts, {}))
   t.same(await deliver(), [])
-  t.equal(holdLetter(parts, { letterId: 1 }), undefined, 'nor is it taken by name')
+  t.equal(await holdLetter(parts, { letterId: 1 }), undefined, 'nor is it taken by name')
   clock.ms += 2 * minuteMs
   t.match(await deliver(), [{ end: { state: 'sent' } }])
   t.equal(server.letters.length, 1)
-  t.match(letters(), [{ attempts: 2 }])
+  t.match(await letters(), [{ attempts: 2 }])
 })
 
 await t.test('letters are sent after a clock that jumped ahead and back', async (t) => {
   const { parts, sell, deliver, clock, server } = await openPostOffice(t)
-  sell()
+  await sell()
   const rightly = clock.ms
   clock.ms += 2 * dayMs
   server.manners.current = busy
@@ -211,7 +212,7 @@ await t.test('letters are sent after a clock that jumped ahead and back', async 
   clock.ms = rightly
   t.match(await deliver(), [{ end: { state: 'waiting' } }])
   clock.ms += 2 * dayMs
-  t.ok(holdLetter(parts, {}), 'held by a wrong clock')
+  t.ok(await holdLetter(parts, {}), 'held by a wrong clock')
   clock.ms = rightly + 2 * minuteMs
   server.manners.current = {}
   t.match(await deliver(), [{ end: { state: 'sent' } }])
@@ -219,7 +220,7 @@ await t.test('letters are sent after a clock that jumped ahead and back', async 
 
 await t.test('an attempt that outlived its hold does not queue a sent letter again', async (t) => {
   const { parts, sell, deliver, clock, server, letters } = await openPostOffice(t)
-  sell()
+  await sell()
   const send: Mailer['send'] = async (message) => {
     clock.ms += 3 * minuteMs
     await deliver()
@@ -227,7 +228,7 @@ await t.test('an attempt that outlived its hold does not queue a sent letter aga
     await parts.mailer.send(message)
   }
   t.match(await round({ ...parts, mailer: { send } }), [{ end: { state: 'waiting' } }])
-  t.match(letters(), [{ state: 'sent', sealedToken: null }])
+  t.match(await letters(), [{ state: 'sent', sealedSecret: null }])
   t.equal(server.letters.length, 1)
 })
 
@@ -235,15 +236,15 @@ await t.test(
   'an attempt that outlived its hold does not release a letter that another process holds',
   async (t) => {
     const { parts, sell, clock, letters } = await openPostOffice(t)
-    sell()
+    await sell()
     const send: Mailer['send'] = async () => {
       clock.ms += 3 * minuteMs
-      t.match(holdLetter(parts, {}), { attempts: 2 })
+      t.match(await holdLetter(parts, {}), { attempts: 2 })
       throw new MailError('too late', { isPermanent: false })
     }
     t.match(await round({ ...parts, mailer: { send } }), [{ end: { state: 'waiting' } }])
-    t.match(letters(), [{ state: 'waiting', attempts: 2, lastError: null }])
-    t.equal(holdLetter(parts, { letterId: 1 }), undefined)
+    t.match(await letters(), [{ state: 'waiting', attempts: 2, lastError: null }])
+    t.equal(await holdLetter(parts, { letterId: 1 }), undefined)
   },
 )
 
@@ -251,27 +252,27 @@ await t.test(
   'a clock that steps back a little does not release a letter that is being sent',
   async (t) => {
     const { parts, sell, clock } = await openPostOffice(t)
-    sell()
-    t.ok(holdLetter(parts, {}))
+    await sell()
+    t.ok(await holdLetter(parts, {}))
     clock.ms -= 1000
-    t.equal(holdLetter(parts, { letterId: 1 }), undefined)
+    t.equal(await holdLetter(parts, { letterId: 1 }), undefined)
   },
 )
 
 await t.test('a sent letter is saved in spite of a lock', async (t) => {
-  const { path, parts, sell, server, letters } = await openPostOffice(t)
-  sell()
-  parts.store.setBusyTimeout(1)
+  const { path, parts, store, sell, server, letters } = await openPostOffice(t)
+  await sell()
+  store.file.setBusyTimeout(1)
   const holder = new Database(path)
   t.teardown(() => holder.close())
   const send: Mailer['send'] = async (message) => {
     await parts.mailer.send(message)
     holder.exec('BEGIN IMMEDIATE')
-    parts.store.watchWrites((failure) => {
+    store.file.watchWrites((failure) => {
       if (failure) setImmediate(() => holder.inTransaction && holder.exec('ROLLBACK'))
     })
   }
   t.match(await round({ ...parts, mailer: { send } }), [{ end: { state: 'sent' } }])
-  t.match(letters(), [{ state: 'sent' }])
+  t.match(await letters(), [{ state: 'sent' }])
   t.equal(server.letters.length, 1)
 })

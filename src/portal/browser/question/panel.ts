@@ -8,7 +8,7 @@ import type { View } from './view.js'
 /** What a dataset's page knows of it and of its visitor. */
 export interface PageFacts {
   readonly dataset: string
-  /** The column in which plans count years; empty if there is none. */
+  /** The column in which plans count years; empty without one. */
   readonly history: string
   readonly hasAggregates: boolean
   readonly limit: number

@@ -1,9 +1,9 @@
-import type { AccountDescription } from '../../service/account.js'
-import { element } from './element.js'
+import type { AccountDescription } from '../../../service/account.js'
+import { element } from '../element.js'
 import { monthBars } from './month-bars.js'
-import { words } from './page-words.js'
-
-type Cell = string | HTMLElement
+import { words } from '../page-words.js'
+import { facts, table } from './account-parts.js'
+import type { Cell } from './account-parts.js'
 
 interface Budget {
   readonly name: string
@@ -13,7 +13,7 @@ interface Budget {
 }
 
 /** What a token may do and has used, this month and before. */
-export function accountView(account: AccountDescription): readonly HTMLElement[] {
+export function usageView(account: AccountDescription): readonly HTMLElement[] {
   const { subscription, expires_at: expiresAt, rate_limit: rate, global, datasets } = account
   const overAll = global ? [{ ...global, name: words.overAll, plan: '', rows: global }] : []
   return [
@@ -31,13 +31,6 @@ export function accountView(account: AccountDescription): readonly HTMLElement[]
     element('h2', {}, words.months),
     ...monthsView(account.months),
   ]
-}
-
-function facts(entries: readonly (readonly [string, string])[]): HTMLElement {
-  const pairs = entries.map(([name, value]) =>
-    element('div', {}, element('dt', {}, name), element('dd', {}, value)),
-  )
-  return element('dl', { class: 'facts' }, ...pairs)
 }
 
 function budgetCells({ name, plan, rows, resets_at: resetsAt }: Budget): readonly Cell[] {
@@ -67,26 +60,4 @@ function monthsView(months: AccountDescription['months']): readonly HTMLElement[
     words.number(rows),
   ])
   return [monthBars(months), table(words.months, [words.month, words.dataset, words.rows], cells)]
-}
-
-function table(
-  label: string,
-  titles: readonly string[],
-  rows: readonly (readonly Cell[])[],
-): HTMLElement {
-  const head = titles.map((title) => element('th', { scope: 'col' }, title))
-  const body = rows.map(([first = '', ...rest]) => {
-    const cells = rest.map((cell) => element('td', {}, cell))
-    return element('tr', {}, element('th', { scope: 'row' }, first), ...cells)
-  })
-  return element(
-    'div',
-    { class: 'wide', role: 'region', tabindex: 0, 'aria-label': label },
-    element(
-      'table',
-      {},
-      element('thead', {}, element('tr', {}, ...head)),
-      element('tbody', {}, ...body),
-    ),
-  )
 }

@@ -1,7 +1,7 @@
-import type { AccountDescription } from '../../service/account.js'
-import { barList } from './chart/bar-list.js'
-import { element } from './element.js'
-import { words } from './page-words.js'
+import type { AccountDescription } from '../../../service/account.js'
+import { barList } from '../chart/bar-list.js'
+import { element } from '../element.js'
+import { words } from '../page-words.js'
 
 /** Draws a bar for the rows of each month. A table beside it shows the same numbers. */
 export function monthBars(months: AccountDescription['months']): HTMLElement {

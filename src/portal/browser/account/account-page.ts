@@ -1,13 +1,19 @@
-import type { AccountDescription } from '../../service/account.js'
-import { accountView } from './account-view.js'
-import { ask } from './ask-page.js'
-import { button, element } from './element.js'
-import { words } from './page-words.js'
-import { refusalText } from './refusal-text.js'
-import { forgetToken, keepToken, ownToken } from './tab-store.js'
+import type { AccountDescription } from '../../../service/account.js'
+import { connectionsView } from './connections-view.js'
+import { ordersView } from './orders-view.js'
+import { reissueForm } from './reissue-form.js'
+import { usageView } from './usage-view.js'
+import { ask } from '../ask-page.js'
+import { button, element } from '../element.js'
+import { words } from '../page-words.js'
+import { refusalText } from '../refusal-text.js'
+import { forgetToken, keepToken, ownToken } from '../tab-store.js'
 
-/** Builds the usage page: an input for the token, then its account. */
-export function startUsage(place: HTMLElement): void {
+/** What the demo token has in place of a subscription. */
+const demo = 'demo'
+
+/** Builds the account page: an input for the token, then its account. */
+export function startAccount(place: HTMLElement): void {
   const input = element('input', {
     id: 'token',
     type: 'password',
@@ -22,7 +28,7 @@ export function startUsage(place: HTMLElement): void {
   const forget = button(words.forget, () => {
     asked += 1
     forgetToken()
-    startUsage(place)
+    startAccount(place)
     document.getElementById(input.id)?.focus()
   })
   const show = async (token: string) => {
@@ -39,7 +45,9 @@ export function startUsage(place: HTMLElement): void {
     keepToken(token)
     forget.hidden = false
     // The server validates this answer against its schema.
-    account.append(...accountView(JSON.parse(answer.text) as AccountDescription))
+    const description = JSON.parse(answer.text) as AccountDescription
+    account.append(...usageView(description))
+    if (description.subscription !== demo) account.append(...subscriptionView(token))
   }
   const form = element(
     'form',
@@ -57,4 +65,13 @@ export function startUsage(place: HTMLElement): void {
   forget.hidden = known === null
   place.replaceChildren(form, status, account)
   if (known !== null) void show(known)
+}
+
+/** What the holder of a subscription's token can do. */
+function subscriptionView(token: string): readonly HTMLElement[] {
+  const reissue = element('div')
+  const orders = ordersView(token, ({ can_reissue: canReissue }) => {
+    if (canReissue && reissue.childElementCount === 0) reissue.append(reissueForm(token))
+  })
+  return [orders, connectionsView(token), reissue]
 }

@@ -1,0 +1,46 @@
+import type { OrderJson } from '../../account/order-json.js'
+import { button, element } from '../element.js'
+import { words } from '../page-words.js'
+import { facts, table } from './account-parts.js'
+import { say } from './account-words.js'
+
+/** An order on a sheet of its own; printed, nothing else of the page is on it. */
+export function receiptView(order: OrderJson, back: () => void): HTMLElement {
+  const { number, kind, state, items, months, payment } = order
+  const { ordered_at: orderedAt, done_at: doneAt, pay_until: payUntil } = order
+  const titleId = 'receipt'
+  return element(
+    'article',
+    { class: 'receipt', tabindex: -1, 'aria-labelledby': titleId },
+    element('h3', { id: titleId }, say.orderNumber(number)),
+    element('p', { class: 'muted' }, `${words.service}, ${location.host}`),
+    facts([
+      [say.orderedOn, say.date(orderedAt)],
+      [say.what, say.orderKinds[kind]],
+      [say.state, say.orderStates[state]],
+      ...(doneAt === null ? [] : [[say.doneOn, say.date(doneAt)] as const]),
+      ...(months === null ? [] : [[say.time, say.months(months)] as const]),
+      [say.amount, amountText(order)],
+      ...(payUntil === null ? [] : [[say.payUntil, say.date(payUntil)] as const]),
+    ]),
+    table(
+      say.plans,
+      [words.dataset, words.plan],
+      items.map(({ title, plan }) => [title, plan]),
+    ),
+    ...(payment === null
+      ? []
+      : [element('h4', {}, say.howToPay), element('p', { class: 'payment' }, payment)]),
+    element(
+      'p',
+      { class: 'line receipt-actions' },
+      button(say.print, () => print(), { class: 'primary' }),
+      button(say.back, back),
+    ),
+  )
+}
+
+/** What an order costs. */
+export function amountText({ amount_rub: amount }: OrderJson): string {
+  return amount === 0 ? words.free : words.roubles(amount)
+}

@@ -1,0 +1,157 @@
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { showSubscription } from '../../src/control/subscriptions.js'
+import { confirmOrder } from '../../src/shop/confirm-order.js'
+import { startMailServer } from '../mail/fixtures/mail-server.js'
+import { connectAgent } from '../portal/fixtures/connected.js'
+import { openShopText, partsOf, startShop } from '../portal/fixtures/shop-world.js'
+import { violations } from './fixtures/axe.js'
+import { builtPortal, listen, startChromium, visit } from './fixtures/chromium.js'
+
+const browser = await startChromium(t)
+const portalFolder = await builtPortal(t)
+const mail = await startMailServer(t, { isPlain: true })
+const settings = { smtpUrl: mail.url }
+const shop = await startShop(t, { shop: openShopText, settings, portalFolder })
+const base = await listen(shop.world)
+await shop.world.app.prepare()
+
+const desk = { width: 1200, height: 900 }
+const phone = { width: 360, height: 780 }
+
+/** Opens the account of a token. */
+async function openAccount(token: string, lang = 'en', look: object = { viewport: desk }) {
+  const seen = await visit(browser, `${base}/usage?lang=${lang}`, look)
+  await seen.page.locator('#token').fill(token)
+  await seen.page.keyboard.press('Enter')
+  await seen.page.locator('#connections').waitFor()
+  await seen.page.locator('#renew').waitFor()
+  return seen
+}
+
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+
+await t.test('months are ordered at the price that was shown, and the order printed', async (t) => {
+  const { token, subscriptionId } = await shop.world.subscribe(['things:start'])
+  const { page, complaints, requests } = await openAccount(token)
+  const renew = page.locator('section:has(> #renew)')
+  await renew.getByLabel('Time').selectOption('12')
+  await renew.getByRole('button', { name: 'Show the price' }).click()
+  await page.getByText('Price: ₽9,900. The subscription then ends on 15 December 2027.').waitFor()
+  await press(page, 'Order with payment')
+  const receipt = page.locator('.receipt')
+  await receipt.waitFor()
+  const text = (await receipt.textContent()) ?? ''
+  const [number = ''] = /ord_[0-9A-Za-z]{16}/.exec(text) ?? []
+  t.match(text, `Pay 9900 RUB, order ${number}.`)
+  t.match(text, 'waits for its payment')
+  await page.emulateMedia({ media: 'print' })
+  t.ok(await receipt.isVisible())
+  for (const other of ['.top', '.foot', 'h1', '#token', '#connections', '#orders']) {
+    t.notOk(await page.locator(other).isVisible(), `not printed: ${other}`)
+  }
+  t.notOk(await receipt.getByRole('button', { name: 'Print' }).isVisible())
+  await page.emulateMedia({ media: 'screen' })
+  await confirmOrder(partsOf(shop), number)
+  t.equal(
+    (await showSubscription(shop.store, subscriptionId)).expiresAt,
+    Date.UTC(2027, 11, 15, 12),
+  )
+  await press(page, 'Back')
+  await page.reload()
+  await page.getByRole('button', { name: `Receipt of ${number}` }).click()
+  await page.locator('.receipt').getByText('done', { exact: true }).waitFor()
+  t.notMatch(requests.join(), 'das_live_')
+  t.same(complaints, [])
+})
+
+await t.test(
+  'another plan is ordered for the difference, a cheaper one is done at once',
+  async (t) => {
+    const { token, subscriptionId } = await shop.world.subscribe(['things:pro'])
+    const { page, complaints } = await openAccount(token)
+    await page.getByLabel('Things', { exact: true }).selectOption('start')
+    const change = page.locator('section:has(> #change)')
+    await change.getByRole('button', { name: 'Show the price' }).click()
+    await page.getByText('Price: Free. The new plans count from now').waitFor()
+    await press(page, 'Do it now')
+    await page.locator('.receipt').getByText('done', { exact: true }).waitFor()
+    t.same((await showSubscription(shop.store, subscriptionId)).grants, [
+      { dataset: 'things', plan: 'start' },
+    ])
+    await press(page, 'Back')
+    await change.getByRole('button', { name: 'Show the price' }).click()
+    await page.getByText('The subscription has these plans already.').waitFor()
+    await page.getByLabel('Things', { exact: true }).selectOption('pro')
+    await change.getByRole('button', { name: 'Show the price' }).click()
+    await page.getByText('Price: ₽2,910.').waitFor()
+    await press(page, 'Order with payment')
+    await page.locator('.receipt').getByText('waits for its payment').waitFor()
+    t.same(
+      complaints.filter((each) => !each.includes('400')),
+      [],
+    )
+  },
+)
+
+await t.test('a token is replaced with the code of a letter', async (t) => {
+  const { token } = await shop.world.subscribe(['things:pro'])
+  const { page, complaints } = await openAccount(token)
+  const arrived = mail.letters.length
+  await press(page, 'Mail me a code')
+  await page.getByLabel('Code of 8 digits').waitFor()
+  const codeOf = () =>
+    mail.letters
+      .slice(arrived)
+      .map(({ mail: { text } }) => /^ {4}(\d{8})$/m.exec(text ?? '')?.[1])
+      .find((code) => code !== undefined)
+  while (codeOf() === undefined) await page.waitForTimeout(50)
+  await page.getByLabel('Code of 8 digits').fill(codeOf() ?? '')
+  await page.getByLabel('The old token stops working at once').check()
+  await press(page, 'Get a new token')
+  await page.getByText('This is your new token.').waitFor()
+  const issued = (await page.locator('section:has(> #reissue) code').textContent()) ?? ''
+  t.match(issued, /^das_live_/)
+  t.equal((await shop.world.get('/v1/account', issued)).status, 200)
+  t.equal((await shop.world.get('/v1/account', token)).status, 401)
+  await page.reload()
+  await page.locator('#renew').waitFor()
+  t.notMatch(await page.content(), 'das_live_')
+  t.same(complaints, [])
+})
+
+await t.test('a connection is ended', async (t) => {
+  const sold = await shop.world.subscribe(['things:pro'])
+  await connectAgent(shop.store, sold, { now: shop.world.clock.ms })
+  const { page, complaints } = await openAccount(sold.token)
+  await page.getByText('claude.ai').waitFor()
+  await press(page, 'End the connection of Claude')
+  await page.getByText('The connection of Claude has ended.').waitFor()
+  t.equal(await page.getByRole('button', { name: 'End the connection of Claude' }).count(), 0)
+  t.match(await page.evaluate('document.activeElement.textContent'), 'has ended')
+  t.same(complaints, [])
+})
+
+await t.test('axe finds nothing, in both languages, themes and widths', async (t) => {
+  for (const { lang, ...look } of [
+    { lang: 'en', colorScheme: 'light', viewport: desk },
+    { lang: 'ru', colorScheme: 'dark', viewport: phone },
+    { lang: 'ru', colorScheme: 'light', viewport: desk },
+    { lang: 'en', colorScheme: 'dark', viewport: phone },
+  ] as const) {
+    const sold = await shop.world.subscribe(['things:start'])
+    await connectAgent(shop.store, sold, { now: shop.world.clock.ms })
+    const { page, complaints } = await openAccount(sold.token, lang, look)
+    const name = `${lang} ${look.colorScheme} ${look.viewport.width}`
+    await page.getByText('claude.ai').waitFor()
+    await page.locator('#reissue').waitFor()
+    t.same(await violations(page), [], name)
+    t.equal(await page.evaluate('document.documentElement.scrollWidth'), look.viewport.width, name)
+    await page.getByRole('button', { name: /^(Receipt|Квитанция)/ }).click()
+    await page.locator('.receipt').waitFor()
+    t.same(await violations(page), [], `receipt: ${name}`)
+    t.equal(await page.evaluate('document.documentElement.scrollWidth'), look.viewport.width, name)
+    t.same(complaints, [], name)
+    await page.context().close()
+  }
+})

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import type { Test } from 'tap'
+import { codesMax } from '../../src/control/mailed-codes/code-limits.js'
+import { parseRegistry } from '../../src/registry/registry.js'
+import { createShop } from '../../src/shop/shop.js'
+import type { Shop } from '../../src/shop/shop.js'
+import { CodeRefusal } from '../../src/mailed-codes/code-refusal.js'
+import { tidyShop } from '../../src/shop/tidy-shop.js'
+import { noon, openAnyStore } from '../control/fixtures/store.js'
+import { openShopText, shopRegistry } from '../portal/fixtures/shop-world.js'
+
+const hourMs = 3_600_000
+
+function openTestShop(t: Test) {
+  const store = openAnyStore(t)
+  const clock = { ms: noon }
+  const registry = parseRegistry(shopRegistry(openShopText), 'registry.yaml')
+  const shop = createShop({
+    store,
+    registry: () => registry,
+    key: randomBytes(32),
+    mailKey: randomBytes(32),
+    now: () => clock.ms,
+    isMailOn: true,
+    sendLetters: () => undefined,
+  })
+  return { shop, store, clock }
+}
+
+/** What came of asking for a code. */
+async function ask(shop: Shop, email: string, address: string): Promise<string> {
+  try {
+    await shop.startLostToken({ email, language: 'en', address })
+    return 'sent'
+  } catch (cause) {
+    if (cause instanceof CodeRefusal) return cause.reason
+    throw cause
+  }
+}
+
+await t.test('an address gets five codes an hour, from whatever network', async (t) => {
+  const { shop, clock } = openTestShop(t)
+  for (let count = 1; count <= 5; count += 1) {
+    t.equal(await ask(shop, 'a@example.org', `203.0.${count}.1`), 'sent')
+  }
+  t.equal(await ask(shop, 'A@Example.org', '198.51.100.1'), 'too-many-codes')
+  t.equal(await ask(shop, 'b@example.org', '203.0.1.1'), 'sent')
+  clock.ms += hourMs
+  t.equal(await ask(shop, 'a@example.org', '203.0.1.1'), 'sent')
+  t.end()
+})
+
+await t.test('a network asks for twenty codes an hour: an IPv4 /24, an IPv6 /64', async (t) => {
+  for (const [inside, outside] of [
+    [(n: number) => `203.0.113.${n}`, '203.0.114.1'],
+    [(n: number) => `::ffff:203.0.113.${n}`, '203.0.114.1'],
+    [(n: number) => `2001:db8:0:1::${n}`, '2001:db8:0:2::1'],
+  ] as const) {
+    const { shop } = openTestShop(t)
+    for (let count = 1; count <= 20; count += 1) {
+      t.equal(await ask(shop, `a${count}@example.org`, inside(count)), 'sent')
+    }
+    t.equal(await ask(shop, 'b@example.org', inside(99)), 'too-many-codes')
+    t.equal(await ask(shop, 'b@example.org', outside), 'sent')
+  }
+  t.end()
+})
+
+// Guarantee: what visitors do without a verified address is bounded, whoever they are, and is gone
+// after an hour. The bound holds for 100,000 forms as for these.
+await t.test('a flood of forms from everywhere leaves control.db as it was', async (t) => {
+  const { shop, store, clock } = openTestShop(t)
+  const rows = async (table: string) => (await store.all(`SELECT 1 FROM ${table}`)).length
+  const pages = () => Number(store.file?.db.pragma('page_count', { simple: true }) ?? 0)
+  const flood = async (round: number) => {
+    const outcomes = new Map<string, number>()
+    for (let count = 0; count < codesMax + 200; count += 1) {
+      const address = `10.${count >> 8}.${count & 255}.1`
+      const outcome = await ask(shop, `a${count}@${round}.example.org`, address)
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+    }
+    return Object.fromEntries(outcomes)
+  }
+  const bounded = { sent: codesMax, 'too-many-codes': 200 }
+  t.same(await flood(1), bounded)
+  t.equal(await rows('email_codes'), codesMax)
+  t.equal(await rows('letters'), codesMax)
+  const full = pages()
+  clock.ms += hourMs
+  await tidyShop({ store, now: () => clock.ms })
+  t.equal(await rows('email_codes'), 0)
+  t.equal(await rows('letters'), 0)
+  t.equal(await rows('audit'), 0)
+  t.same(await flood(2), bounded)
+  t.ok(pages() <= full * 1.05, 'the space is used again')
+  t.end()
+})
