@@ -2,6 +2,7 @@ import { openWriter } from './check-reload/parquet.js'
 import { tableText } from './check-reload/phase-table.js'
 import type { Outcome } from './check-reload/phase-table.js'
 import {
+  brokenLine,
   changesByRename,
   changesInPlace,
   packedAndKilled,
@@ -13,17 +14,27 @@ import { command } from './check-reload/reload-options.js'
 import type { PhaseContext } from './check-reload/run-phase.js'
 import { Fault } from './harness/fault.js'
 import { requireBuild, serve } from './harness/fixture.js'
+import { startBucket } from './harness/object-gateway.js'
+import type { Bucket } from './harness/object-gateway.js'
 import { runScript } from './harness/script.js'
 
 /** Runs the phases in their order; `onOutcome` gets each that held. */
-async function check(context: PhaseContext, onOutcome: (outcome: Outcome) => void): Promise<void> {
+async function check(
+  context: PhaseContext,
+  bucket: Bucket | null,
+  onOutcome: (outcome: Outcome) => void,
+): Promise<void> {
   const { fixture, run, hasTime } = context
   let server = await serve(fixture, run.cleanup, serverStart)
   try {
     onOutcome(await changesByRename(context, server, false))
     onOutcome(await changesByRename(context, server, true))
-    if (hasTime()) onOutcome(await changesInPlace(context, server))
-    if (hasTime()) onOutcome(await withoutLinks(context))
+    if (bucket) {
+      if (hasTime()) onOutcome(await brokenLine(context, server, bucket))
+    } else {
+      if (hasTime()) onOutcome(await changesInPlace(context, server))
+      if (hasTime()) onOutcome(await withoutLinks(context))
+    }
     if (hasTime()) {
       const last = await packedAndKilled(context, server)
       server = last.server
@@ -44,7 +55,8 @@ await runScript(command, async (options, run) => {
   const startedMs = performance.now()
   const hasTime = () => performance.now() - startedMs < options.secondsMax * 1000
   using writer = await openWriter()
-  const fixture = await makeReloadFixture(run, writer, null)
+  const bucket = options.objects ? await startBucket(run.cleanup) : null
+  const fixture = await makeReloadFixture(run, { writer, uid: null, bucket })
   const outcomes: Outcome[] = []
   let lastNumber = 0
   const nextNumber = () => ++lastNumber
@@ -53,7 +65,7 @@ await runScript(command, async (options, run) => {
     run.log(`phase ${outcome.phase} holds: ${outcome.counts.requests} requests`)
   }
   try {
-    await check({ fixture, options, run, nextNumber, hasTime }, onOutcome)
+    await check({ fixture, options, run, nextNumber, hasTime }, bucket, onOutcome)
     run.print(`${tableText(outcomes)}seed ${options.seed}\n`)
     if (!hasTime()) run.log(`stopped after ${options.secondsMax} s: some phases did not run`)
   } catch (cause) {

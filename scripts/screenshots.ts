@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import type { Page } from 'playwright-core'
-import { ControlStore } from '../src/control/store/store.js'
+import { SqliteStore } from '../src/control/store/sqlite-store.js'
 import { createSubscription } from '../src/control/subscriptions.js'
 import { chargeAll, periodOf } from '../src/control/usage.js'
 import { bareEnvironment, launcher, makeFolder } from './harness/fixture.js'
@@ -53,7 +53,7 @@ function shotsWith(token: string): readonly Shot[] {
     ['columns', financials, desktop, 'light', search],
     ['snippets', financials, desktop, 'light', python],
     ['reference', '/docs/financials?lang=en#operation-financials_rows', desktop, 'light'],
-    ['usage', '/usage?lang=en', desktop, 'light', usage],
+    ['usage', '/account?lang=en', desktop, 'light', usage],
   ]
 }
 
@@ -97,10 +97,10 @@ async function startShipped(run: Run): Promise<{ readonly base: string; readonly
   const address = ['--host', '127.0.0.1', '--port', '0', '--public-url', publicUrl]
   const argv = [launcher, 'serve', ...address, '--state', state]
   const { base } = await startServer({ argv, env: bareEnvironment() }, run.cleanup)
-  return { base, token: sell(state) }
+  return { base, token: await sell(state) }
 }
 
-function sell(state: string): string {
+async function sell(state: string): Promise<string> {
   const months = Array.from({ length: 9 }, (_, index) => {
     const month = new Date()
     return month.setUTCMonth(month.getUTCMonth() - 8 + index, 1)
@@ -110,8 +110,8 @@ function sell(state: string): string {
     { dataset: 'financials', plan: 'pro' },
     { dataset: 'procurement', plan: 'start' },
   ]
-  const control = ControlStore.open(join(state, 'control.db'))
-  const { token, subscriptionId } = createSubscription(control, {
+  const control = SqliteStore.open(join(state, 'control.db'))
+  const { token, subscriptionId } = await createSubscription(control, {
     email: 'reader@example.org',
     grants,
     months: 24,
@@ -128,12 +128,12 @@ function sell(state: string): string {
       datasetRowsMax: null,
       globalRowsMax: null,
     }
-    chargeAll(control, [
+    await chargeAll(control, [
       { ...charge, dataset: 'financials', rows },
       { ...charge, dataset: 'procurement', rows: Math.round(rows / 20) },
     ])
   }
-  control.close()
+  await control.close()
   return token
 }
 

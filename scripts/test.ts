@@ -18,8 +18,8 @@ itself what it imports would take four times as long to start.
 
 const out = '.test'
 const common = { format: 'esm', platform: 'node', target: 'node20', logLevel: 'warning' } as const
-/** These need what Node does not bring: `test:clients` and `test:browser` run them. */
-const special = ['test/browser/**', 'test/clients/**']
+/** These need what Node does not bring: scripts of their own run them. */
+const special = ['test/browser/**', 'test/clients/**', 'test/scale/**']
 /** They need real processes, disks, sockets, mail servers or load. */
 const io = 'test/io/**'
 

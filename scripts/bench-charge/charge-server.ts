@@ -1,18 +1,21 @@
 /**
  * A server over the product's modules, wired like app.ts, for `bench-charge.ts`: with the product's
- * charge queue, or with one that grants every charge and writes nothing.
+ * charge queue over SQLite or a PostgreSQL, or with one that grants every charge and writes nothing.
  */
+import { RateLimits } from '../../src/access/rate-limits.js'
 import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { ChargeQueue } from '../../src/access/charge-queue.js'
-import type { Charges } from '../../src/access/charge-queue.js'
+import type { Charges, DurableCharges } from '../../src/access/charge-queue.js'
 import { openEngine, openerFor } from '../../src/app/reading.js'
 import { openCatalog, readRegistry, versionsFolderOf } from '../../src/catalog.js'
 import { ChargeStore } from '../../src/control/charge-store.js'
+import { PostgresCharges } from '../../src/control/postgres/postgres-charges.js'
+import { PostgresStore } from '../../src/control/postgres/postgres-store.js'
 import { LastUsed } from '../../src/control/tokens/last-used.js'
-import { ControlStore } from '../../src/control/store/store.js'
+import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { buildServer } from '../../src/http/server.js'
 import { createService } from '../../src/service.js'
 import { serveOrders } from '../harness/worker.js'
@@ -23,6 +26,8 @@ export interface ChargeServerOrder {
   readonly isCharging: boolean
   readonly registry: string
   readonly folder: string
+  /** The PostgreSQL of its records; null = control.db in the folder. */
+  readonly controlUrl: string | null
 }
 
 export interface ChargeServerState {
@@ -42,12 +47,8 @@ const unrecorded: Charges = {
     Promise.resolve({ granted: rows, period, datasetUsed: rows, globalUsed: rows }),
 }
 
-function recorded(path: string): Charges {
-  const store = ChargeStore.open(path, { busyTimeoutMs: 50 })
-  const queue = new ChargeQueue(store)
-  store.watchWrites(() => {
-    counts.writes += 1
-  })
+function recorded(path: string, controlUrl: string | null): Charges {
+  const queue = new ChargeQueue(controlUrl === null ? ofFile(path) : ofDatabase(controlUrl))
   return {
     charge: (charge, signal) => {
       counts.charges += 1
@@ -56,7 +57,27 @@ function recorded(path: string): Charges {
   }
 }
 
-async function start({ isCharging, registry, folder }: ChargeServerOrder) {
+function ofFile(path: string): ChargeStore {
+  const store = ChargeStore.open(path, { busyTimeoutMs: 50 })
+  store.watchWrites(() => {
+    counts.writes += 1
+  })
+  return store
+}
+
+function ofDatabase(url: string): DurableCharges {
+  const store = PostgresCharges.open(url)
+  return {
+    chargeAll: (batch) => {
+      counts.writes += 1
+      return store.chargeAll(batch)
+    },
+    synced: () => store.synced(),
+    close: () => store.close(),
+  }
+}
+
+async function start({ isCharging, registry, folder, controlUrl }: ChargeServerOrder) {
   const versionsFolder = versionsFolderOf(folder)
   await mkdir(versionsFolder, { recursive: true })
   const catalog = await openCatalog(await readRegistry(registry), {
@@ -64,16 +85,17 @@ async function start({ isCharging, registry, folder }: ChargeServerOrder) {
     versionsFolder,
   })
   const path = join(folder, 'control.db')
-  const control = ControlStore.open(path)
-  const { token } = sellBenchPlan(control)
+  const control = controlUrl === null ? SqliteStore.open(path) : PostgresStore.open(controlUrl)
+  const { token } = await sellBenchPlan(control)
   const tempFolder = join(folder, 'tmp')
   await mkdir(tempFolder)
   const options = { folders: [versionsFolder], tempFolder, memoryLimitBytes, slots: null }
   const engine = await openEngine(options)
   const service = createService({
+    rates: RateLimits.inMemory(() => performance.now()),
     catalog: () => catalog,
     control,
-    charges: isCharging ? recorded(path) : unrecorded,
+    charges: isCharging ? recorded(path, controlUrl) : unrecorded,
     lastUsed: new LastUsed(control, Date.now, () => undefined),
     engine,
     cursorKey: randomBytes(32),
@@ -85,7 +107,7 @@ async function start({ isCharging, registry, folder }: ChargeServerOrder) {
     trustProxy: [],
     corsOrigins: [],
     doors: [],
-    isReady: () => true,
+    isReady: async () => true,
     isUpToDate: () => true,
     isDamaged: () => false,
     isStopping: () => false,
@@ -93,7 +115,7 @@ async function start({ isCharging, registry, folder }: ChargeServerOrder) {
   const close = async () => {
     await server.close()
     await engine.close()
-    control.close()
+    await control.close()
   }
   return { base: await server.listen({ host: '127.0.0.1', port: 0 }), token, close }
 }

@@ -1,5 +1,6 @@
 import { factsText, linesText } from '../harness/report.js'
 import { median, quantile } from '../harness/statistics.js'
+import type { ChargeTimes } from './both-charges.js'
 import type { DiskTimes } from './disk.js'
 import type { Round } from './load-round.js'
 
@@ -13,6 +14,8 @@ interface Findings {
   /** Charges in one transaction, on average. */
   readonly batchSize: number
   readonly disk: DiskTimes
+  /** Charges alone, where PostgreSQL is compared with SQLite. */
+  readonly charge: ChargeTimes | null
 }
 
 /** What a run found; times in milliseconds. */
@@ -74,7 +77,8 @@ function spreadOf(values: readonly number[]): Spread {
 
 /** The report for people; times in milliseconds. */
 export function reportText(report: Report): string {
-  const { clients, rounds, requestsPerRound, charged, free, costMs, disk } = report
+  const { clients, rounds, requestsPerRound, charged, free, costMs, disk, charge } = report
+  const [one, other] = charge ? ['with PostgreSQL', 'with SQLite'] : ['with charging', 'without']
   const ms = (value: number) => value.toFixed(3)
   const spread = ({ median, quarter, threeQuarters, min, max }: Spread) =>
     `${ms(median)}  (quartiles ${ms(quarter)} to ${ms(threeQuarters)}, all ${ms(min)} to ${ms(max)})`
@@ -88,15 +92,28 @@ export function reportText(report: Report): string {
   return (
     linesText(about) +
     factsText([
-      ['a request, with charging', spread(charged.wallMs)],
-      ['a request, without', spread(free.wallMs)],
-      ['charging costs', spread(costMs)],
-      ['a client waits, with charging', wait(charged)],
-      ['a client waits, without', wait(free)],
+      [`a request, ${one}`, spread(charged.wallMs)],
+      [`a request, ${other}`, spread(free.wallMs)],
+      [charge ? 'PostgreSQL costs' : 'charging costs', spread(costMs)],
+      [`a client waits, ${one}`, wait(charged)],
+      [`a client waits, ${other}`, wait(free)],
+      ...chargeFacts(charge, clients),
       ['charges in a transaction', report.batchSize.toFixed(2)],
       ['disk: 4 KiB and fsync', ms(disk.fsyncMs)],
       ['disk: one durable charge', ms(disk.transactionMs)],
       [`disk: ${clients} durable charges`, ms(disk.batchMs)],
     ])
   )
+}
+
+function chargeFacts(charge: ChargeTimes | null, clients: number): [string, string][] {
+  if (!charge) return []
+  const { single, batch } = charge
+  const both = ({ postgresMs, sqliteMs, moreMs }: ChargeTimes['single']) =>
+    `PostgreSQL ${postgresMs.toFixed(3)}, SQLite ${sqliteMs.toFixed(3)}, ` +
+    `median difference ${moreMs.toFixed(3)}`
+  return [
+    ['one durable charge', both(single)],
+    [`${clients} durable charges`, both(batch)],
+  ]
 }

@@ -1,7 +1,7 @@
 import { fsyncSync, writeSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ControlStore } from '../../src/control/store/store.js'
+import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { chargeAll, periodOf } from '../../src/control/usage.js'
 import { median } from '../harness/statistics.js'
 import { grant, sellBenchPlan } from './sell.js'
@@ -20,9 +20,9 @@ const runs = 300
 
 /** Measures what durability costs on the disk of this folder, with nothing else going on. */
 export async function measureDisk(folder: string, batch: number): Promise<DiskTimes> {
-  const control = ControlStore.open(join(folder, 'disk.db'))
+  const control = SqliteStore.open(join(folder, 'disk.db'))
   const charge = {
-    subscriptionId: sellBenchPlan(control).subscriptionId,
+    subscriptionId: (await sellBenchPlan(control)).subscriptionId,
     dataset: grant.dataset,
     period: periodOf(Date.now()),
     rows: 1,
@@ -33,28 +33,30 @@ export async function measureDisk(folder: string, batch: number): Promise<DiskTi
   try {
     return {
       fsyncMs: await measureFsync(join(folder, 'fsync')),
-      transactionMs: medianOf(() => chargeAll(control, [charge])),
-      batchMs: medianOf(() => chargeAll(control, many)),
+      transactionMs: await medianOf(() => chargeAll(control, [charge])),
+      batchMs: await medianOf(() => chargeAll(control, many)),
     }
   } finally {
-    control.close()
+    await control.close()
   }
 }
 
 async function measureFsync(path: string): Promise<number> {
   await using file = await open(path, 'wx')
   const page = Buffer.alloc(4096, 1)
-  return medianOf(() => {
+  return await medianOf(async () => {
     writeSync(file.fd, page)
     fsyncSync(file.fd)
   })
 }
 
-function medianOf(work: () => unknown): number {
-  const times = Array.from({ length: runs }, () => {
-    const startedMs = performance.now()
-    work()
-    return performance.now() - startedMs
-  })
+async function medianOf(work: () => Promise<unknown>): Promise<number> {
+  const times = await Promise.all(
+    Array.from({ length: runs }, async () => {
+      const startedMs = performance.now()
+      await work()
+      return performance.now() - startedMs
+    }),
+  )
   return median(times)
 }

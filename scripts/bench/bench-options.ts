@@ -1,5 +1,5 @@
 import { availableParallelism, tmpdir } from 'node:os'
-import { defaultMemory } from '../../src/app/reading.js'
+import { defaultMemory } from '../../src/machine.js'
 import { readConfig } from '../../src/config.js'
 import { optionalText, text, toggle, UsageError, whole } from '../harness/options.js'
 import type { Option, OptionValues } from '../harness/options.js'

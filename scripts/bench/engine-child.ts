@@ -5,7 +5,7 @@
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
-import { defaultMemory } from '../../src/app/reading.js'
+import { defaultMemory } from '../../src/machine.js'
 import { bindText, bindTexts } from '../../src/engine/duckdb/bind.js'
 import { startInstance } from '../../src/engine/duckdb/sandbox.js'
 import type { EngineOrder, EngineReply } from './engine.js'

@@ -15,7 +15,10 @@ const askMsMax = 60_000
 
 /** Opens a dataset of a registry. */
 export async function openDataset(registry: string, name: string): Promise<OpenDataset> {
-  const reader = await openReader(await readRegistry(registry), name, null)
+  const reader = await openReader(await readRegistry(registry), name, null, {
+    trino: { trinoUser: 'das', trinoPassword: null },
+    now: () => Date.now(),
+  })
   const found = reader.catalog.datasets.get(name)
   if (!found?.version) throw new Error(found?.reason ?? 'no version')
   return { reader, version: found.version }

@@ -1,6 +1,6 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pathOf, rowsOfYear, years } from './reload-fixture.js'
+import { putRows, replaceAll } from './reload-fixture.js'
 import type { ReloadFixture } from './reload-fixture.js'
 import { rowsSql } from './rows.js'
 
@@ -9,6 +9,8 @@ export interface BadFile {
   readonly name: string
   /** False where the server ignores it. */
   readonly isRefused: boolean
+  /** It is in every file, of which the server must not see some without the others. */
+  readonly ofAll?: true
   readonly drop: (fixture: ReloadFixture) => Promise<void>
   /** Removes what was dropped, or replaces it by rows of this generation. */
   readonly remove: (fixture: ReloadFixture, generation: number) => Promise<void>
@@ -33,51 +35,37 @@ export const badFiles: readonly BadFile[] = [
   {
     name: 'a folder',
     isRefused: false,
-    drop: async ({ folder }) => {
-      await mkdir(pathOf(folder, badYear))
-    },
+    drop: ({ files }) => files.putFolder(badYear),
     remove,
   },
-  { name: 'a column missing', isRefused: true, drop: dropColumn, remove: refresh },
+  { name: 'a column missing', isRefused: true, ofAll: true, drop: dropColumn, remove: replaceAll },
 ]
 
-async function remove({ folder }: ReloadFixture): Promise<void> {
-  await rm(pathOf(folder, badYear), { recursive: true })
+function remove({ files }: ReloadFixture): Promise<void> {
+  return files.remove(badYear)
 }
 
 /** From all files, because one file may lack a column. */
-async function dropColumn({ folder, writer }: ReloadFixture): Promise<void> {
+async function dropColumn({ folder, writer, files, years, rowsOfYear }: ReloadFixture) {
   const draftOf = (year: number) => join(folder, 'data', `${year}.draft`)
   for (const year of years) {
     const rows = rowsSql(rowsOfYear, year, 0)
     await writer.copy(draftOf(year), `SELECT * EXCLUDE (label) FROM (${rows})`)
   }
-  for (const year of years) await rename(draftOf(year), pathOf(folder, year))
-}
-
-async function refresh(
-  { folder, things, writer }: ReloadFixture,
-  generation: number,
-): Promise<void> {
-  for (const year of years) {
-    things.willHold(year, generation)
-    await writer.write(pathOf(folder, year), rowsOfYear, year, generation)
-  }
+  for (const year of years) await files.put(year, draftOf(year))
 }
 
 function bytes(name: string, of: (whole: Buffer) => Uint8Array): BadFile {
-  const drop = async ({ folder }: ReloadFixture) => {
-    const whole = await readFile(pathOf(folder, years[0]))
-    await writeFile(pathOf(folder, badYear), of(whole))
+  const drop = async ({ folder, files, years: [first = NaN] }: ReloadFixture) => {
+    const draft = join(folder, 'data', 'bad.draft')
+    await writeFile(draft, of(await files.read(first)))
+    await files.put(badYear, draft)
   }
   return { name, isRefused: true, drop, remove }
 }
 
 function select(name: string, of: (rows: string) => string): BadFile {
-  const drop = async ({ folder, writer }: ReloadFixture) => {
-    const draft = join(folder, 'data', 'bad.draft')
-    await writer.copy(draft, of(`FROM (${rowsSql(rowsOfYear, badYear, 0)})`))
-    await rename(draft, pathOf(folder, badYear))
-  }
+  const drop = (fixture: ReloadFixture) =>
+    putRows(fixture, badYear, of(`FROM (${rowsSql(fixture.rowsOfYear, badYear, 0)})`))
   return { name, isRefused: true, drop, remove }
 }

@@ -1,40 +1,44 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { inBatches } from '../../src/versions/in-batches.js'
 import { Fault } from '../harness/fault.js'
 import { das, unlimited, writeRegistry } from '../harness/fixture.js'
 import type { Random } from '../harness/random.js'
 import { get } from './answer.js'
 import { badFiles } from './bad-files.js'
 import type { Client } from './walks.js'
-import { entries, pathOf, rowsOfYear, years } from './reload-fixture.js'
+import { entries, replace, replaceAll, writeYear } from './reload-fixture.js'
 import type { ReloadFixture } from './reload-fixture.js'
-import { until, untilReload, untilServed } from './wait-served.js'
+import { servedMsMax, until, untilReload, untilServed } from './wait-served.js'
 
-/** Above what the server promises, far below what a person would wait. */
-const servedMsMax = 30_000
 /** How long an ignored file stays: the server checks the folder more often. */
 const ignoredMs = 600
 const limitMaxLeast = 1000
+/** So many files are not replaced between two checks of the server. */
+const manyFiles = 50
+/** Files that are replaced at the same time. */
+const atOnce = 16
 
-/** Replaces one year or all by rename; returns after how many milliseconds it is served. */
+/**
+ * Replaces one year or all, one after the other; returns after how many milliseconds it is served.
+ */
 export async function refresh(
   client: Client,
   generation: number,
   only: number | null,
 ): Promise<number> {
   const { fixture } = client
-  for (const year of years) {
-    if (only === null || year === only) await replace(fixture, year, generation)
-  }
+  if (only === null) await replaceAll(fixture, generation)
+  else await replace(fixture, only, generation)
   return untilServed(client, servedMsMax)
 }
 
-async function replace(
-  { folder, things, writer }: ReloadFixture,
-  year: number,
-  generation: number,
-) {
-  things.willHold(year, generation)
-  await writer.write(pathOf(folder, year), rowsOfYear, year, generation)
+/** Replaces all years at the same time; returns after how many milliseconds they are served. */
+export async function refreshAtOnce(client: Client, generation: number): Promise<number> {
+  const { fixture } = client
+  const done = fixture.things.willHoldAll(generation)
+  await inBatches(fixture.years, (year) => writeYear(fixture, year, generation), atOnce)
+  done()
+  return untilServed(client, servedMsMax)
 }
 
 /** Edits the registry by rename, and waits until the server follows it. */
@@ -44,7 +48,10 @@ export async function edit(
   number: number,
   random: Random,
 ): Promise<void> {
-  await writeRegistry(client.fixture.folder, editedEntries(isPacked, number, random))
+  await writeRegistry(
+    client.fixture.folder,
+    editedEntries(client.fixture, isPacked, number, random),
+  )
   await untilFollowed(client, number)
 }
 
@@ -58,8 +65,13 @@ function untilFollowed({ target }: Client, number: number): Promise<number> {
 }
 
 /** The registry after an edit, which removes nothing that the clients use. */
-function editedEntries(isPacked: boolean, number: number, random: Random) {
-  const { things = {}, other = {} } = entries(isPacked)
+function editedEntries(
+  { files }: ReloadFixture,
+  isPacked: boolean,
+  number: number,
+  random: Random,
+) {
+  const { things = {}, other = {} } = entries(files, isPacked)
   const kind = random.whole(0, 5)
   const plan = { ...unlimited, price_rub: number }
   const changed = {
@@ -78,7 +90,8 @@ function editedEntries(isPacked: boolean, number: number, random: Random) {
 /** Drops a bad file, waits until the server has checked it, and removes it. */
 export async function dropBad(client: Client, number: number, generation: number): Promise<void> {
   const { fixture } = client
-  const bad = badFiles[number % badFiles.length]
+  const usable = badFiles.filter(({ ofAll }) => !ofAll || fixture.years.length < manyFiles)
+  const bad = usable[number % usable.length]
   if (!bad) throw new RangeError('no bad file')
   await bad.drop(fixture)
   try {

@@ -1,8 +1,8 @@
 import { Fault } from '../harness/fault.js'
 import type { Order, Evidence } from './rows.js'
 
-/** The generation of each year, in the order of the years. */
-export type Mix = readonly number[]
+/** The generations that each year may have, in the order of the years: several in a change. */
+type Mix = readonly (readonly number[])[]
 
 /** What all answers from one version have shown. */
 interface Shown {
@@ -20,13 +20,9 @@ export class Expectation {
   readonly #versions = new Map<string, Shown>()
   #floor = 0
 
-  constructor(years: readonly number[], first: Mix) {
+  constructor(years: readonly number[], first: number) {
     this.#years = years
-    this.#mixes.push(first)
-  }
-
-  get newest(): Mix {
-    return this.#mixes.at(-1) ?? []
+    this.#mixes.push(years.map(() => [first]))
   }
 
   get versions(): number {
@@ -40,7 +36,16 @@ export class Expectation {
 
   /** Must be called before one year's file is replaced. */
   willHold(year: number, generation: number): void {
-    this.#mixes.push(this.newest.map((was, at) => (this.#years[at] === year ? generation : was)))
+    const isThis = (at: number) => this.#years[at] === year
+    this.#mixes.push(this.#newest.map((was, at) => (isThis(at) ? [generation] : was)))
+  }
+
+  /** Must be called before all files are replaced in any order; the function returned, after it. */
+  willHoldAll(generation: number): () => void {
+    this.#mixes.push(this.#newest.map((was) => [...was, generation]))
+    return () => {
+      this.#mixes.push(this.#years.map(() => [generation]))
+    }
   }
 
   /**
@@ -66,7 +71,7 @@ export class Expectation {
 
   /** True when an answer came from the files of now. */
   isNewest({ generations }: Evidence): boolean {
-    return this.#fits(this.newest, generations)
+    return this.#fits(this.#newest, generations)
   }
 
   #place(version: string, generations: ReadonlyMap<number, number>, floor: number): void {
@@ -80,7 +85,14 @@ export class Expectation {
     this.#floor = Math.max(this.#floor, first)
   }
 
+  get #newest(): Mix {
+    return this.#mixes.at(-1) ?? []
+  }
+
   #fits(mix: Mix, generations: ReadonlyMap<number, number>): boolean {
-    return this.#years.every((year, at) => (generations.get(year) ?? mix[at]) === mix[at])
+    return this.#years.every((year, at) => {
+      const generation = generations.get(year)
+      return generation === undefined || (mix[at]?.includes(generation) ?? false)
+    })
   }
 }

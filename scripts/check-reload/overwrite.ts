@@ -1,9 +1,9 @@
 import { open, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pathOf, rowsOfYear } from './reload-fixture.js'
 import type { ReloadFixture } from './reload-fixture.js'
 import { rowsSql } from './rows.js'
+import { pathOf } from './source-files.js'
 
 /** How a file is overwritten in place. */
 export interface Overwrite {
@@ -50,7 +50,7 @@ export const overwrites: readonly Overwrite[] = [
 
 /** Writes a year's rows of a generation over the file that holds the earlier ones. */
 export async function overwrite(
-  { folder, things, writer }: ReloadFixture,
+  { folder, things, writer, rowsOfYear }: ReloadFixture,
   year: number,
   generation: number,
   { isEmptied, pieces, pauseMs }: Overwrite,

@@ -4,23 +4,24 @@ import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { Fault } from '../harness/fault.js'
 import { das, serve } from '../harness/fixture.js'
+import type { Bucket } from '../harness/object-gateway.js'
 import { randomOf } from '../harness/random.js'
 import type { Server } from '../harness/server.js'
-import { dropBad, edit, refresh, reloadByHand } from './changes.js'
+import { dropBad, edit, refresh, refreshAtOnce, reloadByHand } from './changes.js'
 import { beginWalk, endWalk, nextPage, questionOf } from './walks.js'
 import type { Client, Tolerance, Walk } from './walks.js'
-import { makeReloadFixture, rowsOfYear, years } from './reload-fixture.js'
+import { makeReloadFixture } from './reload-fixture.js'
 import type { ReloadFixture } from './reload-fixture.js'
 import { PauseWatch, overwrite, overwrites, pauseMsMax } from './overwrite.js'
 import { emptyOutcome } from './phase-table.js'
 import type { Outcome } from './phase-table.js'
 import { runPhase } from './run-phase.js'
 import type { Changes, PhaseContext } from './run-phase.js'
-import { until, untilReload, untilServed } from './wait-served.js'
+import { saysReload, servedMsMax, until, untilReload, untilServed } from './wait-served.js'
 
 /** How the server is started. Request lines of its log are not kept. */
 export const serverStart = {
-  argv: ['--log-level', 'info'],
+  argv: ['--log-level', 'info', '--object-poll-seconds', '1'],
   dropped: /^.*"msg":"request"\}\n/gm,
 }
 
@@ -33,6 +34,8 @@ const handEvery = 10
 const milestoneEvery = 10
 const overwrittenMsMax = 20_000
 const packedMsMax = 60_000
+/** A listing of 200 objects takes about 60,000. */
+const cutBytesMax = 90_000
 const heldWalks = 24
 
 const Listed = Type.Array(
@@ -48,6 +51,7 @@ export function changesByRename(
   const name = isPacked ? '1 (pack: auto)' : '1 (as dropped)'
   return runPhase(context, name, server, strict(), async (client) => {
     const { seed } = context.options
+    const { years } = context.fixture
     const random = randomOf(seed, isPacked ? 2 : 1)
     await follow(context, client, isPacked)
     const done = { refreshes: 0, edits: 0, bad: 0 }
@@ -55,8 +59,11 @@ export function changesByRename(
     for (const kind of shuffled(halfOf(context, isPacked), random.whole)) {
       if (!context.hasTime()) break
       if (kind === 'refreshes') {
-        const only = random.oneOf([null, ...years])
-        servedMs.push(await refresh(client, context.nextNumber(), only))
+        const how = random.oneOf(['in turn', 'at once', 'one', 'one'] as const)
+        const only = how === 'one' ? random.oneOf(years) : null
+        const number = context.nextNumber()
+        if (how === 'at once') servedMs.push(await refreshAtOnce(client, number))
+        else servedMs.push(await refresh(client, number, only))
       } else if (kind === 'edits') await edit(client, isPacked, context.nextNumber(), random)
       else await dropBad(client, done.bad + (isPacked ? 4 : 0), context.nextNumber())
       done[kind]++
@@ -105,8 +112,9 @@ export async function changesInPlace(context: PhaseContext, server: Server): Pro
         if (!context.hasTime()) break
         context.run.update(`phase 2: ${how.name}`)
         // Walks on earlier versions read the same file.
-        await refresh(client, context.nextNumber(), years[0])
-        const year = random.oneOf(years.slice(1))
+        const [first = NaN, ...others] = context.fixture.years
+        await refresh(client, context.nextNumber(), first)
+        const year = random.oneOf(others)
         const written = overwrite(client.fixture, year, context.nextNumber(), how, pauses)
         served = () => written.then(() => untilServed(client, overwrittenMsMax))
         servedMs.push(await served())
@@ -126,14 +134,19 @@ export async function withoutLinks(context: PhaseContext): Promise<Outcome> {
   const reason = reasonToLeaveOut()
   const phase = '3 (copies)'
   if (reason !== null) return { ...emptyOutcome(phase), note: `left out: ${reason}` }
-  const fixture = await makeReloadFixture(context.run, context.fixture.writer, otherUid)
+  const fixture = await makeReloadFixture(context.run, {
+    writer: context.fixture.writer,
+    uid: otherUid,
+    bucket: null,
+  })
   context.run.update(`phase 3: as user ${otherUid} in ${fixture.folder}`)
   const server = await serve(fixture, context.run.cleanup, serverStart)
   try {
     return await runPhase({ ...context, fixture }, phase, server, strict(), async (client) => {
       const servedMs: number[] = []
       for (let done = 0; done < copiedRefreshes && context.hasTime(); done++) {
-        servedMs.push(await refresh(client, context.nextNumber(), done % 2 === 0 ? null : years[0]))
+        const only = done % 2 === 0 ? null : (fixture.years[0] ?? null)
+        servedMs.push(await refresh(client, context.nextNumber(), only))
       }
       const stored = await storedOf(fixture)
       if (stored !== 'copied') throw new Fault(`das dataset list says ${stored}, not copied`)
@@ -149,6 +162,44 @@ function reasonToLeaveOut(): string | null {
   if (process.getuid?.() !== 0) return 'it needs root, to start a server as another user'
   const isProtected = readFileSync('/proc/sys/fs/protected_hardlinks', 'utf8').trim() === '1'
   return isProtected ? null : 'fs.protected_hardlinks is off: links are not refused'
+}
+
+/** Phase 5: a line to the store that breaks in the middle of a fetch changes nothing. */
+export function brokenLine(
+  context: PhaseContext,
+  server: Server,
+  { cutAfter }: Pick<Bucket, 'cutAfter'>,
+): Promise<Outcome> {
+  return runPhase(context, '5 (broken line)', server, strict(), async (client) => {
+    const random = randomOf(context.options.seed, 5)
+    const servedMs: number[] = []
+    let refused = 0
+    await follow(context, client, false)
+    while (servedMs.length < context.options.breaks && context.hasTime()) {
+      cutAfter(random.whole(0, cutBytesMax))
+      const served = refreshAtOnce(client, context.nextNumber())
+      let isServed = false
+      const noted = served.finally(() => {
+        isServed = true
+      })
+      // Awaited below; it may fail while the line is cut.
+      noted.catch(() => undefined)
+      await until('the broken fetch is refused, or ends', servedMsMax, async () => {
+        const isRefused = await saysReload(client, 'refused')
+        if (isRefused) refused++
+        return isRefused || isServed
+      })
+      cutAfter(null)
+      servedMs.push(await noted)
+      await untilReload(client, 'ok', servedMsMax)
+      context.run.update(`phase 5: ${servedMs.length} broken fetches`)
+    }
+    return {
+      refreshes: servedMs.length,
+      servedMs,
+      note: `${refused} were refused while the line broke`,
+    }
+  })
 }
 
 /** Phase 4: walks continue through packing, SIGHUP and kill -9. */
@@ -185,7 +236,8 @@ export async function packedAndKilled(
     tolerance.mayBeAway = false
     await untilReload(client, 'ok', packedMsMax)
     for (const walk of held) await finish(client, walk)
-    servedMs.push(await refresh(client, context.nextNumber(), years[0]))
+    const [first = null] = context.fixture.years
+    servedMs.push(await refresh(client, context.nextNumber(), first))
     await untilPacked(context.fixture)
     return changesOf(servedMs, held.length)
   })
@@ -199,9 +251,11 @@ function changesOf(servedMs: readonly number[], held: number): Changes {
 
 /** Begins a few walks, of a page or two each, that continue later. */
 async function hold(client: Client, held: Walk[]): Promise<void> {
+  const { fixture } = client
+  const { years, rowsOfYear } = fixture
   for (let begun = 0; begun < heldWalks / 4; begun++) {
     const door = begun % 2 === 0 ? 'get' : 'post'
-    const question = questionOf(door, { years, from: 0, to: rowsOfYear }, 700)
+    const question = questionOf(fixture, door, { years, from: 0, to: rowsOfYear }, 700)
     const first = await beginWalk(client, question)
     const second = first && begun % 3 === 0 ? await nextPage(client, first) : first
     if (second) held.push(second)

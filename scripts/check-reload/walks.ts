@@ -5,7 +5,7 @@ import type { Target } from '../harness/http.js'
 import type { Random } from '../harness/random.js'
 import { ask } from './answer.js'
 import type { Answer, Question } from './answer.js'
-import { otherYear, rowsOfYear, years } from './reload-fixture.js'
+import { otherYear, rowsOfYear as rowsOfOther } from './reload-fixture.js'
 import type { ReloadFixture } from './reload-fixture.js'
 import { checkFirst, checkWhole } from './rows.js'
 import type { Row, Selection, Evidence } from './rows.js'
@@ -49,38 +49,50 @@ export interface Walk {
 const awayRestMs = 50
 const awaysMax = 1200
 const mcpLimit = 200
+const mcpRowsMin = 1000
 
 /** Looks up an id, reads a page with filters, or walks from start to end, by chance. */
 export async function visit(client: Client, random: Random): Promise<void> {
+  const { fixture } = client
+  const { years, rowsOfYear } = fixture
   const door = random.oneOf(doors)
   const kind = random.oneOf(['look-up', 'look-up', 'page', 'page', 'walk', 'other'] as const)
   if (kind === 'other') {
-    const from = random.whole(0, rowsOfYear - 10)
+    const from = random.whole(0, rowsOfOther - 10)
     const selection = { years: [otherYear], from, to: from + 10 }
-    await walk(client, { ...questionOf(door, selection, 10), dataset: 'other', years: [otherYear] })
+    const question = questionOf(fixture, door, selection, 10)
+    await walk(client, { ...question, dataset: 'other', years: [otherYear] })
   } else if (kind === 'look-up') {
     const from = random.whole(0, rowsOfYear - 1)
-    await walk(client, questionOf(door, { years, from, to: from + 1 }, 10))
+    await walk(client, questionOf(fixture, door, { years, from, to: from + 1 }, 2 * years.length))
   } else if (kind === 'page') {
-    await readPage(client, pageOf(door, random))
+    await readPage(client, pageOf(fixture, door, random))
   } else {
-    const to = door === 'mcp' ? random.whole(200, 400) : rowsOfYear
+    const few = random.whole(mcpRowsMin, 2 * mcpRowsMin) / years.length
+    const to = door === 'mcp' ? Math.ceil(few) : rowsOfYear
     const limit = door === 'mcp' ? mcpLimit : random.oneOf([400, 700, 1000])
-    await walk(client, questionOf(door, { years, from: 0, to }, limit))
+    await walk(client, questionOf(fixture, door, { years, from: 0, to }, limit))
   }
 }
 
 /** A question to `things`, without a cursor. */
-export function questionOf(door: Question['door'], selection: Selection, limit: number): Question {
+export function questionOf(
+  { years }: Pick<ReloadFixture, 'years'>,
+  door: Question['door'],
+  selection: Selection,
+  limit: number,
+): Question {
   return { door, dataset: 'things', selection, years, limit, cursor: null }
 }
 
-function pageOf(door: Question['door'], random: Random): Question {
+function pageOf(fixture: ReloadFixture, door: Question['door'], random: Random): Question {
+  const { years, rowsOfYear } = fixture
   const first = random.whole(0, years.length - 1)
   const chosen = years.slice(first, random.whole(first + 1, years.length))
-  const from = random.whole(0, rowsOfYear - 100)
-  const to = from + random.whole(2, 100)
-  return questionOf(door, { years: chosen, from, to }, random.whole(1, 100))
+  const span = random.whole(2, Math.min(100, rowsOfYear))
+  const from = random.whole(0, rowsOfYear - span)
+  const to = from + span
+  return questionOf(fixture, door, { years: chosen, from, to }, random.whole(1, 100))
 }
 
 async function readPage(client: Client, question: Question): Promise<void> {

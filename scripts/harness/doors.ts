@@ -72,7 +72,12 @@ function messageOf(
   if (door === 'post') {
     return { method: 'POST', path: `/v1/${dataset}${post}`, body: JSON.stringify(question) }
   }
-  const params = { name: tool, arguments: { resource: dataset, ...question } }
+  return toolMessage(tool, { resource: dataset, ...question })
+}
+
+/** The request that calls a tool. */
+export function toolMessage(name: string, args: object): Message {
+  const params = { name, arguments: args }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
   return { method: 'POST', path: '/mcp/', body }
 }

@@ -105,10 +105,18 @@ export async function writeShippedRegistry(
   await symlink(resolve('data'), join(folder, 'data'))
 }
 
-/** Runs a command of the product over the fixture to its end. */
-export function das({ folder, uid }: Fixture, argv: readonly string[]) {
-  const place = argv[1] === 'reload' ? placeOptions({ folder }).slice(2) : placeOptions({ folder })
-  const start = { argv: [launcher, ...argv, ...place], env: bareEnvironment(), uid }
+/** Runs a command of the product over the fixture to its end, with settings such as DAS_SMTP_URL. */
+export function das(
+  { folder, uid }: Fixture,
+  argv: readonly string[],
+  settings: NodeJS.ProcessEnv = {},
+) {
+  const place = { DAS_REGISTRY: join(folder, 'registry.yaml'), DAS_STATE: join(folder, 'state') }
+  const start = {
+    argv: [launcher, ...argv],
+    env: { ...bareEnvironment(), ...place, ...settings },
+    uid,
+  }
   return runProgram(start, commandMsMax)
 }
 
@@ -117,15 +125,17 @@ export async function subscribe(
   fixture: Fixture,
   plans: readonly string[],
   more: readonly string[] = [],
+  settings: NodeJS.ProcessEnv = {},
 ): Promise<Sold> {
   const chosen = plans.flatMap((plan) => ['--plan', plan])
   const argv = ['subscription', 'create', '--json', '--email', 'buyer@example.org']
-  const { code, stdout, stderr } = await das(fixture, [...argv, ...chosen, ...more])
+  const { code, stdout, stderr } = await das(fixture, [...argv, ...chosen, ...more], settings)
   if (code !== 0) throw new Error(`das subscription create failed: ${stderr}`)
   return Value.Parse(Created, JSON.parse(stdout))
 }
 
-interface ServeOptions extends Partial<ServerStart> {
+/** How a server is started over a fixture. */
+export interface ServeOptions extends Partial<ServerStart> {
   readonly port?: string
   /** Another built command line. */
   readonly program?: string

@@ -95,6 +95,16 @@ export async function runProgram(start: Start, msMax?: number): Promise<Result> 
 }
 
 /**
+ * Runs a program of the system.
+ * @throws Error when it fails
+ */
+export async function system(command: string, ...argv: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await runProgram({ command, argv })
+  if (code !== 0) throw new Error(`${command} ${argv.join(' ')}: ${stderr}`)
+  return stdout
+}
+
+/**
  * Runs a program to its end; what it writes goes to stderr.
  * @throws Error when it fails
  */
