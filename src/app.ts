@@ -9,17 +9,21 @@ import { Metrics } from './app/metrics/metrics.js'
 import { serveMetrics } from './app/metrics/serve-metrics.js'
 import { openLetterSender } from './app/open-mail.js'
 import { openServer } from './app/open-server.js'
-import { defaultMemory, openEngine } from './app/reading.js'
-import { openRecords } from './app/records.js'
+import { openShop } from './app/shop/open-shop.js'
+import { openEngine, openTrino } from './app/reading.js'
+import { openRecords } from './app/records/open-records.js'
+import { openSignIn } from './app/sign-in/open-sign-in.js'
 import type { Reloader } from './app/reloader.js'
 import { prepareState } from './app/state-folder.js'
 import type { StateFolder } from './app/state-folder.js'
 import type { Catalog } from './catalog.js'
 import type { Config } from './config.js'
-import { readKey } from './control/store/key-file.js'
+import { keyOf } from './control/keys.js'
 import { ServerLock } from './control/store/server-lock.js'
+import { DispatchEngine } from './engine/dispatch-engine.js'
 import type { DuckDbEngine } from './engine/duckdb/duckdb-engine.js'
 import type { LetterSender } from './mail/letter-sender.js'
+import { defaultMemory } from './machine.js'
 import { readMailSettings } from './mail/mail-settings.js'
 import type { MailSettings } from './mail/mail-settings.js'
 import type { Registry } from './registry/registry.js'
@@ -92,7 +96,7 @@ async function openApp(given: OpenParts): Promise<App> {
   const parts = { ...given, ...metrics?.hooks }
   const state = await openState(config.state, cleanup)
   const memoryLimitBytes = config.memoryLimit ?? defaultMemory()
-  const records = openRecords(state.folder, {
+  const records = await openRecords(config.controlUrl, state.folder, {
     ...parts,
     reopened: () => {
       void reloader.reportAll()
@@ -115,23 +119,29 @@ async function openApp(given: OpenParts): Promise<App> {
     slots: config.querySlots,
     cleanup,
   })
-  const cursorKey = readKey(join(state.folder, 'cursor.key'))
+  const cursorKey = await keyOf(records.control, state.folder, 'cursor.key')
   const catalog = () => live.serving.catalog
   const registry = () => live.serving.registry
-  const service = createService({ ...records, catalog, engine, cursorKey, now })
+  const engines = new DispatchEngine(engine, cleanup.use(openTrino(config)))
+  const service = createService({ ...records, catalog, engine: engines, cursorKey, now })
   const guides = new GuideWarmer(service, logger)
-  const store = records.control
-  const letters = openLetterSender({ ...parts, folder: state.folder, store, registry })
-  if (letters) cleanup.use(letters)
+  const { control: store, isUsable, jobs } = records
   const stop = new AbortController()
   const isStopping = () => stop.signal.aborted
-  const served = { ...parts, service, live, engine, isUsable: records.isUsable, isStopping }
-  const server = openServer(served)
+  const letterParts = { ...parts, folder: state.folder, store, jobs, registry }
+  const letters = await openLetterSender(letterParts)
+  if (letters) cleanup.use(letters)
+  const entry = await openSignIn({ ...letterParts, ...records, catalog, letters })
+  const { shop, upkeep } = await openShop({ ...letterParts, letters })
+  const own = { ...entry, shop, cursorKey, memoryLimitBytes }
+  const served = { ...parts, ...own, service, live, engine, isUsable, isStopping }
+  const server = openServer({ ...served, engine: engines })
   if (metrics) await serveMetrics(metrics, { ...served, checks, control: store })
   await reloader.report()
   const noteStart = () =>
     records.trail.record('server.started', 'server', { release: parts.version })
-  const starting = [{ start: noteStart }, ...(letters ? [letters] : []), reloader, packer, scrub]
+  const upkeeps = [upkeep, reloader, packer, scrub]
+  const starting = [{ start: noteStart }, ...(letters ? [letters] : []), ...upkeeps]
   return {
     server,
     catalog,

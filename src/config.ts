@@ -1,5 +1,24 @@
-import { isIPv4, isIPv6 } from 'node:net'
 import { badRequest } from './errors.js'
+import {
+  parseDays,
+  parseDiskSize,
+  parseDrain,
+  parseHosts,
+  parseLanguage,
+  parseLevel,
+  parseMemory,
+  parseNetworks,
+  parseOrigins,
+  parsePollSeconds,
+  parsePort,
+  parseSlots,
+  parsePostgresUrl,
+  parseSmtpUrl,
+  parseSwitch,
+  parseText,
+  parseUrl,
+  parseWebhookSecret,
+} from './setting-values.js'
 
 /** The languages of letters and of the portal. */
 export type Language = 'en' | 'ru'
@@ -33,12 +52,26 @@ function secret<T>(
   return { ...setting(name, null, help, parse), flag: null }
 }
 
+/** A setting by the name that other programs give it. */
+function usual<T>(
+  variable: string,
+  help: string,
+  parse: (text: string) => T,
+): SettingDefinition<T, null> {
+  return { flag: null, variable, default: null, help, parse }
+}
+
 /** The list of settings, also for `--help` and the test of the documentation. */
 export const settings = {
   host: setting('host', '127.0.0.1', 'address to listen on', parseText),
   port: setting('port', '8080', 'port to listen on; 0 chooses a free one', parsePort),
   registry: setting('registry', 'registry.yaml', 'the registry of datasets', parseText),
   state: setting('state', 'var', 'folder for control.db, versions and keys (mode 0700)', parseText),
+  controlUrl: secret(
+    'control-url',
+    'a PostgreSQL for what control.db holds, for several servers: postgres://user:password@host/db',
+    parsePostgresUrl,
+  ),
   publicUrl: setting(
     'public-url',
     null,
@@ -57,6 +90,12 @@ export const settings = {
     'comma-separated origins whose web pages may call REST, such as https://app.example.org; ' +
       'or * for any',
     parseOrigins,
+  ),
+  clientDocuments: setting(
+    'client-documents',
+    'on',
+    'on, or off: agents that sign in may be described by a document that this server fetches',
+    parseSwitch,
   ),
   trustProxy: setting(
     'trust-proxy',
@@ -81,7 +120,7 @@ export const settings = {
     null,
     'memory of the query engine, such as 2GB or 512MB; ' +
       "60 % of the machine's or the cgroup's memory when not set",
-    parseBytes,
+    parseMemory,
   ),
   querySlots: setting(
     'query-slots',
@@ -94,6 +133,13 @@ export const settings = {
     '7',
     'the running server verifies every stored file once in this number of days; 0 = never',
     parseDays,
+  ),
+  diskLimit: setting(
+    'disk-limit',
+    null,
+    'disk space of versions and fetched objects in the state folder, such as 200GB; ' +
+      'no limit when not set',
+    parseDiskSize,
   ),
   smtpUrl: secret(
     'smtp-url',
@@ -112,11 +158,40 @@ export const settings = {
     'the language of letters to new subscribers: en or ru',
     parseLanguage,
   ),
+  paymentSecret: secret(
+    'payment-secret',
+    'the secret of POST /hooks/payment: whsec_ and base64 of 24 to 64 bytes; no path when not set',
+    parseWebhookSecret,
+  ),
   drainSeconds: setting(
     'drain-seconds',
     '0',
     'seconds in which a stopping server still accepts connections while /readyz says 503',
     parseDrain,
+  ),
+  objectPollSeconds: setting(
+    'object-poll-seconds',
+    '60',
+    'seconds between two listings of files in object storage (s3://), 1 to 86400',
+    parsePollSeconds,
+  ),
+  objectEndpoint: usual(
+    'AWS_ENDPOINT_URL_S3',
+    "the address of the object storage; Amazon's when not set",
+    parseUrl,
+  ),
+  objectRegion: usual('AWS_REGION', 'the region of the object storage', parseText),
+  trinoUser: setting('trino-user', 'das', 'the user who reads tables of Trino', parseText),
+  trinoPassword: secret(
+    'trino-password',
+    'the password of that user, sent only to https:// clusters; none is sent when not set',
+    parseText,
+  ),
+  trinoPollSeconds: setting(
+    'trino-poll-seconds',
+    '60',
+    'seconds between two checks of a table for a new state, 1 to 86400',
+    parsePollSeconds,
   ),
   logLevel: setting('log-level', 'info', 'trace, debug, info, warn, error or silent', parseLevel),
 } as const
@@ -155,117 +230,16 @@ export function rootPath(publicUrl: string | null): string {
   return publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')
 }
 
-function parseText(text: string): string {
-  if (text === '') throw new Error('is empty')
-  return text
+/**
+ * Whether agents can sign in at this address of the service: clients need https, or this machine,
+ * and look for the pages at the root of the address.
+ */
+export function takesSignIn(base: string): boolean {
+  const { protocol, hostname, pathname } = new URL(base)
+  return pathname === '/' && (protocol === 'https:' || isLoopbackName(hostname))
 }
 
-function parsePort(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
-  throw new Error(`"${text}" is not a port (0 to 65535)`)
-}
-
-function parseSlots(text: string): number {
-  if (/^\d{1,2}$/.test(text) && Number(text) >= 1 && Number(text) <= 32) return Number(text)
-  throw new Error(`must be a whole number from 1 to 32, got "${text}"`)
-}
-
-const drainSecondsMax = 300
-
-function parseDrain(text: string): number {
-  if (/^\d{1,3}$/.test(text) && Number(text) <= drainSecondsMax) return Number(text)
-  throw new Error(`must be a whole number of seconds from 0 to ${drainSecondsMax}, got "${text}"`)
-}
-
-const scrubDaysMax = 365
-
-function parseDays(text: string): number {
-  if (/^\d{1,3}(\.\d+)?$/.test(text) && Number(text) <= scrubDaysMax) return Number(text)
-  throw new Error(`must be a number of days from 0 to ${scrubDaysMax}, got "${text}"`)
-}
-
-function parseUrl(text: string): string {
-  const url = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null
-  if (url && !url.search && !url.hash && !url.username) return text.replace(/\/+$/, '')
-  throw new Error(
-    `"${text}" is not an http or https address; write it like https://data.example.org`,
-  )
-}
-
-/** The trimmed parts of a comma-separated list, without empty ones. */
-function parts(text: string): readonly string[] {
-  return text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]))
-}
-
-function parseHosts(text: string): readonly string[] {
-  const hosts = parts(text)
-  const wrong = hosts.find((host) => !/^([\w.-]+|\[[\da-f:.]+\])$/i.test(host))
-  if (wrong === undefined) return hosts.map((host) => host.toLowerCase())
-  throw new Error(`"${wrong}" is not a host name without a port; write it like data.example.org`)
-}
-
-function parseOrigins(text: string): readonly string[] {
-  const origins = parts(text)
-  if (origins.length === 1 && origins[0] === '*') return origins
-  for (const each of origins) {
-    const origin = /^https?:\/\//i.test(each) && URL.canParse(each) ? new URL(each).origin : null
-    if (origin === each) continue
-    if (each === '*') throw new Error('"*" means every origin: write it alone')
-    const form = origin === null ? 'write it like https://app.example.org' : `write ${origin}`
-    throw new Error(`"${each}" is not an origin: ${form}`)
-  }
-  return origins
-}
-
-function parseNetworks(text: string): readonly string[] {
-  const networks = parts(text)
-  const wrong = networks.find((network) => !isNetwork(network))
-  if (wrong === undefined) return networks
-  throw new Error(`"${wrong}" is not an address or network; write it like 10.0.0.0/8`)
-}
-
-function isNetwork(text: string): boolean {
-  const [address = '', prefix = '1', ...rest] = text.split('/')
-  const bitsMax = isIPv4(address) ? 32 : isIPv6(address) ? 128 : 0
-  return rest.length === 0 && /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= bitsMax
-}
-
-const unitBytes: Readonly<Record<string, number | undefined>> = {
-  KB: 1e3,
-  MB: 1e6,
-  GB: 1e9,
-  TB: 1e12,
-  KIB: 2 ** 10,
-  MIB: 2 ** 20,
-  GIB: 2 ** 30,
-  TIB: 2 ** 40,
-}
-
-const memoryBytesMin = 64e6
-
-function parseBytes(text: string): number {
-  const match = /^(\d+(?:\.\d+)?) ?([KMGT]i?B)$/i.exec(text)
-  const unit = unitBytes[match?.[2]?.toUpperCase() ?? '']
-  const bytes = Math.floor(Number(match?.[1]) * (unit ?? NaN))
-  if (bytes >= memoryBytesMin && Number.isSafeInteger(bytes)) return bytes
-  throw new Error(`"${text}" is not a size of at least 64MB; write it like 2GB or 512MB`)
-}
-
-/** Never repeats the text, which contains a password. */
-function parseSmtpUrl(text: string): URL {
-  const url = /^smtps?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null
-  if (url?.hostname && !url.search && !url.hash && /^\/?$/.test(url.pathname)) return url
-  throw new Error('must be an address like smtp://user:password@host:587 or smtps://host')
-}
-
-function parseLanguage(text: string): Language {
-  if (text === 'en' || text === 'ru') return text
-  throw new Error(`must be en or ru, got "${text}"`)
-}
-
-const levels = ['trace', 'debug', 'info', 'warn', 'error', 'silent']
-
-function parseLevel(text: string): string {
-  if (levels.includes(text)) return text
-  throw new Error(`must be one of ${levels.join(', ')}, got "${text}"`)
+/** Whether a host name of a URL means the machine that asks. */
+export function isLoopbackName(hostname: string): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
 }

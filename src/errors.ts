@@ -9,7 +9,7 @@ const errors = {
       'an unknown column or operator; a malformed value, cursor or URL; a filter that is missing',
   },
   unauthorized: { status: 401, meaning: 'the token is missing, unknown, revoked or expired' },
-  forbidden: { status: 403, meaning: 'a host name or an origin that is not allowed' },
+  forbidden: { status: 403, meaning: 'a host name, an origin or a signature that is not allowed' },
   not_found: {
     status: 404,
     meaning: 'an unknown path; a dataset that this token cannot read; aggregates switched off',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import closeWithGrace from 'close-with-grace'
+import { openObjects } from './app/open-objects.js'
 import type { ServerRun } from './cli/parts.js'
 import { runCli } from './cli/program.js'
 
@@ -126,6 +127,9 @@ function readUser(): string {
 /** The build puts it beside the program. */
 const portalFolder = fileURLToPath(new URL('portal', import.meta.url))
 
+// The pinned client of object storage is one for Node 20; a user can't do anything about the next.
+process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
+
 process.stdout.on('error', ignoreClosedPipe)
 process.stderr.on('error', ignoreClosedPipe)
 
@@ -143,8 +147,10 @@ process.exitCode = await runCli(process.argv.slice(2), {
     (await loadReading()).openerFor(memory)(paths, bounds),
   withSample: (memory) => async (version, columns, use) =>
     (await loadSampling()).samplerFor(memory)(version, columns, use),
-  openReader: async (registry, dataset, memory) =>
-    (await loadReading()).openReader(registry, dataset, memory),
+  openReader: async (...given) => (await loadReading()).openReader(...given),
+  openObjects: (config, options) => openObjects(config, options),
+  openTable: (config, now) => async (table, bounds, signal) =>
+    (await loadReading()).openerForTables(config, now)(table, bounds, signal),
   packFiles: async (order, options) => (await loadPacker()).duckDbPacker()(order, options),
   writeTable: async (table, target, options) =>
     (await loadSampling()).tableWriter()(table, target, options),

@@ -1,5 +1,6 @@
 import { accessibleDatasets } from './access/access.js'
 import type { Charges } from './access/charge-queue.js'
+import type { RateLimits } from './access/rate-limits.js'
 import type { Catalog } from './catalog.js'
 import type { ControlStore } from './control/store/store.js'
 import type { LastUsed } from './control/tokens/last-used.js'
@@ -16,6 +17,8 @@ import { createAdmission } from './service/admission.js'
 import type { Admission } from './service/admission.js'
 import { enterDataset, readOptions, turnOptions } from './service/caller.js'
 import type { Caller, DatasetCaller, RequestContext, ResolvedRequest } from './service/caller.js'
+import { endOwnConnection, ownConnections } from './service/own-connections.js'
+import type { OwnConnection } from './service/own-connections.js'
 import { Descriptions } from './service/descriptions.js'
 import type { DatasetDescription, DatasetSummary } from './service/descriptions.js'
 import { explainEmpty } from './service/empty-answer.js'
@@ -72,10 +75,14 @@ export interface Service extends Admission {
   /** The description plus what an agent needs: values, ranges, example rows, calls that work. */
   readonly guideDataset: (caller: Caller, name: string) => Promise<DatasetGuide>
   readonly account: (caller: Caller) => Promise<AccountDescription>
+  /** The agents of the caller's subscription, newest first. @throws not_found for the demo token */
+  readonly connections: (caller: Caller) => Promise<readonly OwnConnection[]>
+  /** Ends one of them. @throws not_found for any other */
+  readonly endConnection: (caller: Caller, connectionId: string) => Promise<void>
   /** The public offer: it needs no token and reads no data. */
   readonly showcase: (language: Language) => Showcase
   /** The datasets of the API reference: those of the token, or the listed ones without a token. */
-  readonly reference: (context: RequestContext) => Reference
+  readonly reference: (context: RequestContext) => Promise<Reference>
   /** How the caches are used. */
   readonly cacheUse: () => Readonly<Record<'tops' | 'summaries' | 'guides', CacheUse>>
   /** Makes the guides for every plan ahead of the first caller; `report` receives failures. */
@@ -96,6 +103,7 @@ export interface ServiceParts extends PageParts {
   readonly catalog: () => Catalog
   readonly control: ControlStore
   readonly lastUsed: LastUsed
+  readonly rates: RateLimits
 }
 
 /** Everything that REST, MCP and the portal offer. */
@@ -114,7 +122,7 @@ export function createService(parts: ServiceParts): Service {
     summarize: (caller, request) => summarize(parts, keptSummaries, caller, request),
     exportPages: (caller, request) =>
       openExports.open(caller.principal.id, caller.context.signal, async (from) => {
-        const reader = from === null ? caller : admission.admit(caller.context, 0)
+        const reader = from === null ? caller : await admission.admit(caller.context, 0)
         const question = () => ({ ...request.question(), ...from })
         const page = await readPage(parts, reader, { ...request, question, usualLimit: Infinity })
         if (page.kind !== 'page') throw new TypeError('an export asks for whole pages')
@@ -143,9 +151,13 @@ export function createService(parts: ServiceParts): Service {
     },
     account: async ({ principal, catalog, limits }) =>
       describeAccount(control, principal, catalog, limits.rate, now()),
+    connections: ({ principal }) => ownConnections(control, principal, now()),
+    endConnection: async ({ principal }, id) => {
+      await endOwnConnection(control, principal, id, now())
+    },
     showcase: (language) => showcaseOf(parts.catalog(), language),
-    reference: (context) => {
-      const caller = context.authorization === undefined ? null : admission.admit(context, 1)
+    reference: async (context) => {
+      const caller = context.authorization === undefined ? null : await admission.admit(context, 1)
       if (!caller) admission.admitAnonymous(context.address)
       const catalog = caller?.catalog ?? parts.catalog()
       return referenceFor(caller?.principal ?? null, catalog, descriptions, context.signal)

@@ -1,11 +1,18 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { LiveCatalog } from '../catalog/live/live-catalog.js'
+import type { Jobs } from '../control/jobs.js'
+import type { DiskSpace } from '../versions/disk-space.js'
+import { draftOf } from '../versions/packing/packer.js'
 import type { PackFiles, PackOrder, PackProgress } from '../versions/packing/packer.js'
-import type { AuditTrail } from './audit-trail.js'
+import type { AuditTrail } from './records/audit-trail.js'
 
 interface AutoPackerParts {
   readonly live: LiveCatalog
   readonly packFiles: PackFiles
+  /** What packed copies may take of the disk. */
+  readonly space: DiskSpace
+  /** Of several servers, one packs at a time. */
+  readonly jobs: Jobs
   readonly trail: Pick<AuditTrail, 'record'>
   readonly logger: FastifyBaseLogger
   /** Called when a dataset's packing makes progress, succeeds or fails. */
@@ -46,10 +53,10 @@ export class AutoPacker {
     const order = this.#job || this.#isClosed ? null : live.toPack
     if (!order) return
     const stop = new AbortController()
-    const done = this.#pack(order, stop.signal).finally(() => {
+    const done = this.#packInTurn(order, stop.signal).then((isTried) => {
       this.#job = null
       this.#parts.changed()
-      this.start()
+      if (isTried) this.start()
     })
     this.#job = { order, stop, done, progress: null }
   }
@@ -72,8 +79,25 @@ export class AutoPacker {
     await this.#job?.done
   }
 
+  /** False while another server packs: it is tried again in a minute. */
+  async #packInTurn(order: PackOrder, signal: AbortSignal): Promise<boolean> {
+    const { jobs, logger } = this.#parts
+    try {
+      if (!(await jobs.tryTake('packing'))) return false
+    } catch (cause) {
+      logger.warn({ err: cause }, 'packing waits: the other servers were not asked')
+      return false
+    }
+    try {
+      await this.#pack(order, signal)
+      return true
+    } finally {
+      await jobs.release('packing')
+    }
+  }
+
   async #pack(order: PackOrder, signal: AbortSignal): Promise<void> {
-    const { live, packFiles, trail, logger, changed, reload } = this.#parts
+    const { live, packFiles, space, trail, logger, changed, reload } = this.#parts
     const { dataset } = order
     const start = performance.now()
     let reportedAt = start
@@ -84,8 +108,12 @@ export class AutoPacker {
       changed()
     }
     try {
-      logger.info({ dataset }, 'packing')
-      const packed = await packFiles(order, { signal, report })
+      // A packed copy takes about as much as the files.
+      const bytes = live.serving.catalog.datasets.get(dataset)?.version?.bytes ?? 0
+      const packed = await space.during(bytes, draftOf(order.target), () => {
+        logger.info({ dataset }, 'packing')
+        return packFiles(order, { signal, report })
+      })
       await reload()
       if (live.isWanted(order)) throw new Error('the packed copy is not served')
       const seconds = Math.round((performance.now() - start) / 1000)

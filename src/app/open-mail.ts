@@ -1,7 +1,7 @@
-import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.js'
-import { readKey } from '../control/store/key-file.js'
+import type { Jobs } from '../control/jobs.js'
+import { keyOf } from '../control/keys.js'
 import type { LetterState } from '../control/letters.js'
 import type { ControlStore } from '../control/store/store.js'
 import { LetterSender } from '../mail/letter-sender.js'
@@ -16,6 +16,7 @@ interface MailParts {
   readonly mail: MailSettings | null
   readonly folder: string
   readonly store: ControlStore
+  readonly jobs: Jobs
   /** The registry that is served now. */
   readonly registry: () => Registry
   readonly now: () => number
@@ -24,8 +25,8 @@ interface MailParts {
 }
 
 /** The sender of a server's letters, not started yet; null when mail is off. */
-export function openLetterSender(parts: MailParts): LetterSender | null {
-  const { config, mail, folder, store, registry, now, logger, onAttempt } = parts
+export async function openLetterSender(parts: MailParts): Promise<LetterSender | null> {
+  const { config, mail, folder, store, jobs, registry, now, logger, onAttempt } = parts
   if (mail === null) return null
   const base = baseUrl(config)
   if (config.publicUrl === null) {
@@ -35,7 +36,7 @@ export function openLetterSender(parts: MailParts): LetterSender | null {
     )
   }
   const mailer = smtpMailer(mail.smtp, mail.sender)
-  const key = readKey(join(folder, 'mail.key'))
-  const outbox = { store, now, logger, base, mailer, key, registry }
+  const key = await keyOf(store, folder, 'mail.key')
+  const outbox = { store, jobs, now, logger, base, mailer, key, registry }
   return new LetterSender({ ...outbox, ...(onAttempt && { onAttempt }) })
 }

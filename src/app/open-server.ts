@@ -4,20 +4,31 @@ import type { Catalog } from '../catalog.js'
 import type { LiveCatalog, Serving } from '../catalog/live/live-catalog.js'
 import { rootPath } from '../config.js'
 import type { Config } from '../config.js'
+import { isReportProof, writeReport } from '../control/server-report.js'
 import type { Engine } from '../engine/engine.js'
 import { openApiDocument } from '../http/openapi/document.js'
 import type { OnRequest } from '../http/request-log/request-log.js'
+import type { ReportTo } from '../http/routes.js'
+import { addPaymentHook } from '../http/payment-route.js'
 import { buildServer } from '../http/server.js'
+import { addSignIn, hasSlash } from '../http/sign-in/sign-in-routes.js'
 import type { Door } from '../http/server.js'
 import { addMcp } from '../mcp/mcp-routes.js'
 import { protocolServer } from '../mcp/protocol-server.js'
 import { readAssets } from '../portal/assets.js'
 import { addPortal, sendMissingPage } from '../portal/portal-routes.js'
 import type { PortalParts } from '../portal/portal-routes.js'
+import { addConsent } from '../portal/sign-in/consent-routes.js'
 import type { Service } from '../service.js'
+import type { Shop } from '../shop/shop.js'
 import { examplePath } from '../service/first-questions.js'
+import { issuerFor } from '../sign-in/issuer.js'
+import type { SignInPlace } from '../sign-in/issuer.js'
+import { signInChallenge } from '../sign-in/resource.js'
+import type { SignIn } from '../sign-in/sign-in.js'
 import type { CleanupStack } from './cleanup-stack.js'
-import { DescriptorWatch, openFilesMax } from './descriptors.js'
+import { machineMemory, openFilesLimit } from '../machine.js'
+import { DescriptorWatch } from './descriptors.js'
 
 interface ServerParts {
   readonly logger: FastifyBaseLogger
@@ -27,13 +38,21 @@ interface ServerParts {
   readonly config: Config
   readonly cleanup: CleanupStack
   readonly service: Service
+  readonly shop: Shop
   readonly live: LiveCatalog
   readonly engine: Engine
+  readonly signIn: SignIn
+  readonly signInPlace: SignInPlace
   /** False while control.db can't be read or written. */
-  readonly isUsable: () => boolean
+  readonly isUsable: () => Promise<boolean>
   /** True from the begin of a stop on. */
   readonly isStopping: () => boolean
   readonly onRequest?: OnRequest
+  /** Reports prove that they are asked for by a reader of this key. */
+  readonly cursorKey: Uint8Array
+  readonly memoryLimitBytes: number
+  /** Milliseconds since 1970. */
+  readonly now: () => number
 }
 
 /** Time for the requests in flight at a stop; then the engine interrupts their queries. */
@@ -45,7 +64,9 @@ const answerMs = 1000
 export function openServer(parts: ServerParts): FastifyInstance {
   const { config, cleanup, service, live, engine, logger } = parts
   const root = rootPath(config.publicUrl)
-  const portal: Omit<PortalParts, 'contextOf'> = {
+  const portal: Omit<PortalParts, 'contextOf' | 'readBody'> = {
+    shop: parts.shop,
+    service,
     showcase: service.showcase,
     admitVisitor: service.admitAnonymous,
     firstPath: (dataset) => firstPath(live.serving, dataset),
@@ -61,33 +82,74 @@ export function openServer(parts: ServerParts): FastifyInstance {
     corsOrigins: config.corsOrigins,
     root,
     doors: [
+      ...signInDoors(parts, portal),
       mcpDoor(parts),
-      (app, { contextOf }) => {
-        addPortal(app, { ...portal, contextOf })
+      (app, httpParts) => {
+        addPortal(app, { ...portal, ...httpParts })
+        const { readBody } = httpParts
+        addPaymentHook(app, { ...portal, readBody, now: parts.now, secret: config.paymentSecret })
       },
     ],
     sendMissingPage: (request, reply) => sendMissingPage(portal, request, reply),
-    isReady: () => hasData(live.serving.catalog) && parts.isUsable() && !parts.isStopping(),
+    isReady: async () =>
+      hasData(live.serving.catalog) && !parts.isStopping() && (await parts.isUsable()),
     isStopping: parts.isStopping,
     isUpToDate: () => isUpToDate(live.serving),
     isDamaged: () => live.isDamaged,
+    reportTo: reporter(parts),
     ...(parts.onRequest && { onRequest: parts.onRequest }),
     ...(parts.exportSilenceMs !== undefined && { exportSilenceMs: parts.exportSilenceMs }),
   })
   cleanup.adopt(server, () => closeServer(server, engine))
-  const filesMax = openFilesMax()
+  const filesMax = openFilesLimit()?.soft ?? null
   const monotonicMs = () => performance.now()
   cleanup.use(new DescriptorWatch({ server: server.server, logger, filesMax, monotonicMs }))
   return server
 }
 
-function mcpDoor({ config, service, version }: ServerParts): Door {
+/** Reports on the server to `das doctor`. */
+function reporter({ config, cursorKey, memoryLimitBytes, now, version }: ServerParts): ReportTo {
+  const { trustProxy } = config
+  const known = { version, memoryLimitBytes, machineBytes: machineMemory(), trustProxy }
+  const openFiles = openFilesLimit()
+  return (proof, request) => {
+    if (!isReportProof(proof, cursorKey, now())) return null
+    return writeReport({ ...known, trustProxy: [...trustProxy], openFiles, request })
+  }
+}
+
+/** The endpoints and the page of the sign-in; none where agents can't sign in. */
+function signInDoors(
+  { service, signIn, signInPlace }: ServerParts,
+  { assets, publicUrl }: Pick<PortalParts, 'assets' | 'publicUrl'>,
+): readonly Door[] {
+  if (signInPlace.kind === 'none') return []
+  const parts = {
+    signIn,
+    issuerFor: (host: string | undefined) => issuerFor(signInPlace, host),
+    admitVisitor: service.admitAnonymous,
+  }
+  return [
+    (app) => {
+      addSignIn(app, parts)
+    },
+    (app, { readBody }) => {
+      addConsent(app, { ...parts, assets, publicUrl, readBody })
+    },
+  ]
+}
+
+function mcpDoor({ config, service, version, signInPlace }: ServerParts): Door {
   return (app, httpParts) => {
     addMcp(app, {
       ...httpParts,
       service,
       serverFor: (call, logFault) => protocolServer({ service, version, logFault }, call),
       hosts: hostNames(config),
+      challengeOf: ({ headers, url }) => {
+        const issuer = issuerFor(signInPlace, headers.host)
+        return issuer === null ? null : signInChallenge(issuer, hasSlash(url))
+      },
     })
   }
 }

@@ -1,26 +1,56 @@
 import { mkdtemp, rm } from 'node:fs/promises'
-import { availableParallelism, tmpdir, totalmem } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { openCatalog } from '../catalog.js'
 import type { Catalog } from '../catalog.js'
+import type { Config } from '../config.js'
+import { DispatchEngine } from '../engine/dispatch-engine.js'
 import { DuckDbEngine } from '../engine/duckdb/duckdb-engine.js'
 import type { EngineOptions } from '../engine/duckdb/duckdb-engine.js'
 import { duckDbInspector } from '../engine/duckdb/inspect/inspect.js'
 import { duckDbOpener } from '../engine/duckdb/open/open-files.js'
 import { duckDbGain } from '../engine/duckdb/pack/measure-gain.js'
+import type { Engine } from '../engine/engine.js'
+import { trinoOpener } from '../engine/trino/open-table.js'
+import type { TrinoLogin } from '../engine/trino/trino-client.js'
+import { TrinoEngine } from '../engine/trino/trino-engine.js'
+import { defaultMemory } from '../machine.js'
 import type { Registry } from '../registry/registry.js'
 import type { InspectFiles } from '../versions/inspector.js'
+import type { ObjectSource } from '../versions/objects/object-files.js'
 import type { OpenFiles } from '../versions/opener.js'
+import type { OpenTable } from '../versions/remote-table.js'
 import type { MeasurePackGain } from '../versions/packing/packer.js'
 import type { FileChecks } from '../versions/store/file-checks.js'
+import { allFiles } from '../versions/version.js'
 import { CleanupStack } from './cleanup-stack.js'
 
-const memoryShare = 0.6
 /** A share for work beside a server's engine. */
 const smallMemoryShare = 0.25
 const queueMax = 256
 /** This and a query's own time are less than a minute, the limit of proxies and MCP clients. */
 const waitMaxMs = 30_000
+
+/** Trino runs queries on machines of its own. */
+const trinoSlots = 16
+
+/** The settings of Trino's user. */
+export type TrinoConfig = Pick<Config, 'trinoUser' | 'trinoPassword'>
+
+/** The login that these settings give. */
+export function trinoLogin({ trinoUser: user, trinoPassword: password }: TrinoConfig): TrinoLogin {
+  return { user, password }
+}
+
+/** Opens tables of Trino clusters as the user of these settings. */
+export function openerForTables(config: TrinoConfig, now: () => number): OpenTable {
+  return trinoOpener(trinoLogin(config), now)
+}
+
+/** Opens the engine over tables of Trino clusters, with a bounded queue. */
+export function openTrino(config: TrinoConfig): TrinoEngine {
+  return new TrinoEngine({ login: trinoLogin(config), slots: trinoSlots, queueMax, waitMaxMs })
+}
 
 export interface EngineSettings {
   /** The engine reads no other folders. */
@@ -66,8 +96,16 @@ export function gainFor(memoryLimitBytes: number | null): MeasurePackGain {
 /** A dataset that can be read without a server. */
 interface OpenDataset {
   readonly catalog: Catalog
-  readonly engine: DuckDbEngine
+  readonly engine: Engine
   readonly close: () => Promise<void>
+}
+
+/** What reads a dataset besides files of this machine. */
+export interface ReaderSources {
+  readonly trino: TrinoConfig
+  readonly objects?: ObjectSource
+  /** Milliseconds since 1970. */
+  readonly now: () => number
 }
 
 /**
@@ -78,10 +116,14 @@ export async function openReader(
   registry: Registry,
   dataset: string,
   memoryLimitBytes: number | null,
+  { trino, now, objects }: ReaderSources,
 ): Promise<OpenDataset> {
-  const options = { openFiles: openerFor(memoryLimitBytes), versionsFolder: null }
+  const openTable = openerForTables(trino, now)
+  const openFiles = openerFor(memoryLimitBytes)
+  const options = { openFiles, versionsFolder: null, objects, openTable }
   const catalog = await openCatalog(registry, options, dataset)
-  const files = catalog.datasets.get(dataset)?.version?.files ?? []
+  const version = catalog.datasets.get(dataset)?.version
+  const files = version ? allFiles(version) : []
   const cleanup = new CleanupStack()
   const temp = cleanup.adopt(await mkdtemp(join(tmpdir(), 'das-read-')), (path) =>
     rm(path, { recursive: true, force: true }),
@@ -93,8 +135,8 @@ export async function openReader(
       memoryLimitBytes: smallShare(memoryLimitBytes),
       slots: 1,
     })
-    cleanup.use(engine)
-    return { catalog, engine, close: () => cleanup.close() }
+    const both = cleanup.use(new DispatchEngine(engine, openTrino(trino)))
+    return { catalog, engine: both, close: () => cleanup.close() }
   } catch (cause) {
     await cleanup.close()
     throw cause
@@ -104,10 +146,4 @@ export async function openReader(
 /** Bytes for this much memory's small share; null = of the default. */
 export function smallShare(memoryLimitBytes: number | null): number {
   return Math.floor((memoryLimitBytes ?? defaultMemory()) * smallMemoryShare)
-}
-
-/** Bytes of memory for the engine: a share of the cgroup's limit, else of the machine's memory. */
-export function defaultMemory(): number {
-  const limit = process.constrainedMemory()
-  return Math.floor((limit > 0 && limit < totalmem() ? limit : totalmem()) * memoryShare)
 }

@@ -4,16 +4,28 @@ import type { Dataset } from '../catalog/dataset.js'
 import type { LiveCatalog, Serving } from '../catalog/live/live-catalog.js'
 import type { UpdateResult } from '../catalog/live/update.js'
 import { Watcher } from '../catalog/live/watcher.js'
+import type { AuditedAction } from '../control/audit.js'
 import { saveDatasetStates } from '../control/dataset-state.js'
 import type { DatasetState } from '../control/dataset-state.js'
 import { finishReload, takeReload } from '../control/reload-requests.js'
+import { listOf } from '../registry/registry.js'
+import type { Registry } from '../registry/registry.js'
 import type { ControlStore } from '../control/store/store.js'
-import type { AuditTrail } from './audit-trail.js'
+import { isObjectUrl } from '../versions/objects/object-pattern.js'
+import type { ObjectFiles } from '../versions/objects/object-files.js'
+import type { AuditTrail } from './records/audit-trail.js'
 
 interface ReloaderParts {
   readonly live: LiveCatalog
-  readonly control: ControlStore
+  /** Files in object storage, which send no event: they are listed again and again. */
+  readonly objects: Pick<ObjectFiles, 'refresh' | 'retain' | 'start'>
+  /** The pause between two listings, in seconds. */
+  readonly objectPollSeconds: number
+  /** Holds the states of datasets, and the requests of commands. */
+  readonly local: ControlStore
   readonly trail: Pick<AuditTrail, 'record'>
+  /** Takes the actions that the audit trail of `local` has now. */
+  readonly shareActions: (actions: readonly AuditedAction[]) => void
   readonly logger: FastifyBaseLogger
   readonly now: () => number
   /** Called when something new is served. */
@@ -67,7 +79,8 @@ export class Reloader {
   }
 
   start(): void {
-    const { live, logger } = this.#parts
+    const { live, objects, objectPollSeconds, logger } = this.#parts
+    objects.start(objectPollSeconds * 1000)
     this.#watcher = new Watcher({
       check: () => this.#check(),
       folders: () => live.watchedFolders,
@@ -91,6 +104,7 @@ export class Reloader {
 
   /** Applies the changes on the disk now; waits a while for a file that is being written. */
   async reload(force = false): Promise<void> {
+    await Promise.all([this.#parts.objects.refresh(), this.#parts.live.readTables()])
     for (let checks = 0; checks < settleChecksMax && !this.#isClosed; checks++) {
       if ((await this.#check(force)) !== 'unsettled') return
     }
@@ -98,11 +112,12 @@ export class Reloader {
 
   /** Reports what is served to log and control.db if it changed, or if `isChanged` says so. */
   async report(isChanged = false): Promise<void> {
-    const { live, trail, logger, changed } = this.#parts
+    const { live, objects, trail, logger, changed } = this.#parts
     const { serving } = live
     const before = this.#reported
     if (serving !== before) {
       this.#reported = serving
+      if (serving.registry !== before?.registry) objects.retain(objectPatterns(serving.registry))
       this.#isUnsaved = true
       logChanges(logger, before, serving, this.#parts.onReload)
       if (before) changed()
@@ -161,15 +176,15 @@ export class Reloader {
 
   /** While control.db can't be read, requests wait; the log says so once. */
   async #takeRequest(): Promise<void> {
-    const { control, now, logger } = this.#parts
+    const { local, now, logger } = this.#parts
     try {
-      const request = takeReload(control, now())
+      const request = await takeReload(local, now())
       this.#isUnread = false
       if (!request) return
       try {
         await this.reload(request.force)
       } finally {
-        finishReload(control, request.id, now())
+        await finishReload(local, request.id, now())
       }
     } catch (cause) {
       if (!this.#isUnread) {
@@ -182,7 +197,7 @@ export class Reloader {
   /** Saves the states that are not what was saved last. */
   async #save(serving: Serving): Promise<void> {
     const { catalog, registryReason } = serving
-    const { live, control, now, packingOf } = this.#parts
+    const { live, local, now, packingOf, shareActions } = this.#parts
     const updatedAt = now()
     const saved = new Map<string, SavedState>()
     const changed: DatasetState[] = []
@@ -205,9 +220,14 @@ export class Reloader {
     // A newer state has a report of its own, which this one must not overwrite.
     if (serving !== live.serving) return
     const names = [...catalog.datasets.keys()]
-    saveDatasetStates(control, names, changed, { reason: registryReason, updatedAt })
+    const registry = { reason: registryReason, updatedAt }
+    shareActions(await saveDatasetStates(local, names, changed, registry))
     this.#saved = saved
   }
+}
+
+function objectPatterns({ datasets }: Registry): ReadonlySet<string> {
+  return new Set([...datasets.values()].flatMap(({ files }) => listOf(files).filter(isObjectUrl)))
 }
 
 function stateOf({ name, version, reason, earlier }: Dataset) {

@@ -46,7 +46,9 @@ async function list(parts: CliParts, flags: AuditFlags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
   const since = flags.since === undefined ? null : readSince(flags.since, parts.now())
   const subject = flags.subject ?? null
-  const entries = await readFilledStore(state, (store) => listActions(store, { since, subject }))
+  const entries = await readFilledStore(parts, state, (store) =>
+    listActions(store, { since, subject }),
+  )
   if (flags.json) printJson(parts, entries.map(entryJson))
   else if (entries.length === 0) printLines(parts, 'No such action was recorded.')
   else printLines(parts, ...entryTable(parts, entries))

@@ -6,22 +6,25 @@ import { addCommand, readSettings } from './command.js'
 import type { Flags } from './command.js'
 import type { CliParts } from './parts.js'
 import { count, printJson, printLines } from './print.js'
-import { readFilledStore } from './state.js'
+import { controlUrlOf, readControlFile } from './state.js'
 
 /** `das backup`: copies control.db while the server runs. */
 export function addBackup(program: Command, parts: CliParts): void {
   addCommand(program, {
     usage: 'backup <file>',
-    description: 'Copy control.db to a new file and verify the copy. The server keeps running.',
+    description:
+      'Copy control.db to a new file and verify the copy. The server keeps running. A PostgreSQL ' +
+      'of DAS_CONTROL_URL is backed up with pg_dump.',
     settings: ['state'],
     json: 'print {file, size_bytes, subscriptions, tokens, usage, letters}',
-    examples: ['das backup /backups/control-2026-11-21.db'],
+    examples: ['das backup /var/backups/das/control-2026-11-21.db'],
   }).action(async (file: string, flags: Flags) => {
     const { state } = readSettings(['state'], flags, parts.environment)
     const path = resolve(file)
-    const backup = await readFilledStore(state, (store) => {
-      const made = backUp(store, path)
-      note(parts, store.db.name, path)
+    if (controlUrlOf(parts) !== null) throw new Error(dumpText)
+    const backup = await readControlFile(state, (store) => {
+      const made = backUp(store.file, path)
+      note(parts, store.file.db.name, path)
       return made
     })
     const { sizeBytes, ...counts } = backup
@@ -35,6 +38,10 @@ export function addBackup(program: Command, parts: CliParts): void {
     )
   })
 }
+
+const dumpText =
+  'das backup copies control.db, and DAS_CONTROL_URL names a PostgreSQL: back that up with ' +
+  'pg_dump (docs/scale.md, "Backup of the PostgreSQL").'
 
 /** Only warns, because the backup itself is complete. */
 function note({ now, stderr }: CliParts, storePath: string, path: string): void {

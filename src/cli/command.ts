@@ -38,13 +38,19 @@ export function addCommand(parent: Command, definition: CommandDefinition): Comm
 
 /** Help on settings that have only an environment variable, because they are secret. */
 function secretText(names: readonly SettingName[]): string {
-  const secrets = names.map((name) => settings[name]).filter(({ flag }) => flag === null)
+  const all: ReadonlySet<SettingName> = new Set([...names, ...impliedBy(names)])
+  const secrets = [...all].map((name) => settings[name]).filter(({ flag }) => flag === null)
   if (secrets.length === 0) return ''
   return [
     '',
     'Environment:',
     ...secrets.map(({ variable, help }) => `  ${variable}  ${help}`),
   ].join('\n')
+}
+
+/** A command of the state folder reads its records from the PostgreSQL, where one is named. */
+function impliedBy(names: readonly SettingName[]): readonly SettingName[] {
+  return names.includes('state') ? ['controlUrl'] : []
 }
 
 /** The examples of a help text. */

@@ -29,6 +29,7 @@ export function exitFailureOf(cause: unknown): ExitFailure {
     return { exitCode, lines: [`error: ${cause.detail}${why}`] }
   }
   if (isForeignBuild(cause)) return { exitCode: failed, lines: [foreignBuildText(cause)] }
+  if (isWithoutBinary(cause)) return { exitCode: failed, lines: [withoutBinaryText] }
   const message = cause instanceof Error ? cause.message : String(cause)
   return { exitCode: failed, lines: [`error: ${message.split('\n')[0]}`] }
 }
@@ -40,5 +41,18 @@ function isForeignBuild(cause: unknown): cause is Error {
 
 function foreignBuildText({ message }: Error): string {
   const whole = message.split(/\s*\n\s*/).join(' ')
-  return `error: ${whole.trim()} To do so, run \`npm ci\` with this Node.js, ${process.version}.`
+  return `error: ${whole.trim()} ${reinstallText}`
 }
+
+/** better-sqlite3 without its binary: the package `bindings` lists the paths that it tried. */
+function isWithoutBinary(cause: unknown): boolean {
+  return cause instanceof Error && 'tries' in cause
+}
+
+const reinstallText =
+  `Install the program again with this Node.js, ${process.version} (in a clone: npm ci). ` +
+  'docs/installing.md, "Without a prebuilt binary", says what that needs.'
+
+const withoutBinaryText =
+  'error: The binary of better-sqlite3 is missing: its installer did not run, or it failed. ' +
+  reinstallText

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Command } from 'commander'
 import { readRegistry } from '../catalog.js'
-import { readKey } from '../control/store/key-file.js'
-import { explainAnswer, readQuestionPath } from '../service/explain/explain.js'
-import type { Explanation, QuestionPath } from '../service/explain/explain.js'
+import { findKey } from '../control/keys.js'
+import { explainAnswer } from '../service/explain/explain.js'
+import type { Explanation } from '../service/explain/explain.js'
+import { readQuestionPath } from '../service/explain/question-path.js'
+import type { QuestionPath } from '../service/explain/question-path.js'
 import { addCommand, readSettings } from './command.js'
 import type { Flags } from './command.js'
+import { commandObjects } from './command-objects.js'
 import type { CliParts } from './parts.js'
 import { printJson, printLines } from './print.js'
 import { readFilledStore } from './state.js'
@@ -38,10 +39,16 @@ async function explain(parts: CliParts, id: string, url: string, flags: Flags): 
   const config = readSettings(names, flags, parts.environment)
   const registry = await readRegistry(config.registry)
   const path = readQuestionPath(url)
-  const explanation = await readFilledStore(config.state, async (control) => {
-    const reader = await parts.openReader(registry, path.dataset, config.memoryLimit)
+  const trino = readSettings(['trinoUser', 'trinoPassword'], {}, parts.environment)
+  const explanation = await readFilledStore(parts, config.state, async (control) => {
+    const reader = await parts.openReader(registry, path.dataset, config.memoryLimit, {
+      trino,
+      objects: commandObjects(parts, config.state, flags.json === true),
+      now: parts.now,
+    })
     try {
-      const cursorKey = cursorKeyOf(config.state)
+      // Before a server made the key, no cursor is valid, so a random key refuses them all.
+      const cursorKey = (await findKey(control, config.state, 'cursor.key')) ?? randomBytes(32)
       return await explainAnswer({ ...reader, control, cursorKey, now: parts.now }, id, path)
     } finally {
       await reader.close()
@@ -49,12 +56,6 @@ async function explain(parts: CliParts, id: string, url: string, flags: Flags): 
   })
   if (flags.json) printJson(parts, explanationJson(explanation))
   else printLines(parts, ...explanationLines(explanation, path.kind))
-}
-
-/** Before a server made the key, no cursor is valid, so a random key refuses them all. */
-function cursorKeyOf(stateFolder: string): Uint8Array {
-  const path = join(stateFolder, 'cursor.key')
-  return existsSync(path) ? readKey(path) : randomBytes(32)
 }
 
 function explanationJson({ stages, answer: { hasMore, ...answer } }: Explanation) {

@@ -3,9 +3,11 @@ import type { Catalog } from '../catalog.js'
 import type { Config } from '../config.js'
 import type { Engine } from '../engine/engine.js'
 import type { Registry } from '../registry/registry.js'
+import type { ObjectFilesOptions, ObjectSource } from '../versions/objects/object-files.js'
 import type { InspectFiles } from '../versions/inspector.js'
 import type { OpenFiles } from '../versions/opener.js'
 import type { MeasurePackGain, PackFiles } from '../versions/packing/packer.js'
+import type { OpenTable } from '../versions/remote-table.js'
 import type { WithSample } from '../versions/sample.js'
 import type { WriteTable } from '../versions/tables/write-table.js'
 
@@ -92,7 +94,22 @@ export interface CliParts {
     registry: Registry,
     dataset: string,
     memoryLimitBytes: number | null,
+    sources: {
+      readonly trino: Pick<Config, 'trinoUser' | 'trinoPassword'>
+      readonly objects: ObjectSource
+      readonly now: () => number
+    },
   ) => Promise<DatasetReader>
+  /** Files in object storage, fetched into the state folder when they are first asked for. */
+  readonly openObjects: (
+    config: Pick<Config, 'state' | 'objectEndpoint' | 'objectRegion'>,
+    options: Omit<ObjectFilesOptions, 'folder' | 'store'>,
+  ) => ObjectSource
+  /** Opens tables of Trino clusters. */
+  readonly openTable: (
+    config: Pick<Config, 'trinoUser' | 'trinoPassword'>,
+    now: () => number,
+  ) => OpenTable
   /** Packs files in this process. */
   readonly packFiles: PackFiles
   /** Writes a table of another format as Parquet. */

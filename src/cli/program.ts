@@ -3,11 +3,15 @@ import { withoutTokens } from '../control/tokens/token-format.js'
 import { addAudit } from './audit-command.js'
 import { addBackup } from './backup-command.js'
 import { exampleText } from './command.js'
+import { addConnection } from './connection/connection-command.js'
+import { addControl } from './control/control-command.js'
 import { addDataset } from './dataset/dataset-command.js'
 import { addInit } from './dataset/init-command.js'
+import { addDoctor } from './doctor/doctor-command.js'
 import { exitFailureOf } from './exit-failure.js'
 import { addExplain } from './explain-command.js'
 import { addMail } from './mail/mail-command.js'
+import { addOrder } from './order/order-command.js'
 import { addMigrate } from './migrate-command.js'
 import type { CliParts, Output } from './parts.js'
 import { addQuery } from './query/query-command.js'
@@ -49,12 +53,16 @@ export function buildProgram(parts: CliParts): Command {
   addServe(program, parts)
   addSubscription(program, parts)
   addToken(program, parts)
+  addConnection(program, parts)
   addUsage(program, parts)
   addExplain(program, parts)
   addQuery(program, parts)
   addBackup(program, parts)
   addMigrate(program, parts)
+  addControl(program, parts)
+  addDoctor(program, parts)
   addAudit(program, parts)
+  addOrder(program, parts)
   addMail(program, parts)
   addDataset(program, parts)
   program.addHelpText('after', tour)

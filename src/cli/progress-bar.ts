@@ -8,6 +8,8 @@ interface Progress {
   readonly rowsDone: number
   /** Null if the total is unknown. */
   readonly rows: number | null
+  /** What is counted; left out = rows. */
+  readonly unit?: 'rows' | 'MB'
   /** Share of the whole task, 0 to 1; left out = the share of rows. */
   readonly share?: number
 }
@@ -43,7 +45,7 @@ export function progressReport({ stderr }: CliParts, isSilent: boolean): Progres
 }
 
 function progressText(stderr: Output, progress: Progress, passedMs: number): string {
-  const { what, rowsDone, rows } = progress
+  const { what, rowsDone, rows, unit = 'rows' } = progress
   const done = count(stderr, rowsDone)
   if (rows === null) {
     const speed = count(stderr, Math.round((rowsDone / Math.max(passedMs, 1)) * 1000))
@@ -52,7 +54,7 @@ function progressText(stderr: Output, progress: Progress, passedMs: number): str
   // The dataset may have more rows now than when they were counted.
   const { share = rows === 0 ? 1 : Math.min(1, rowsDone / rows) } = progress
   const bar = stderr.isTTY ? `${barOf(share)} ` : ''
-  const amount = `${done} of ${count(stderr, rows)} rows${leftText(share, passedMs)}`
+  const amount = `${done} of ${count(stderr, rows)} ${unit}${leftText(share, passedMs)}`
   return `${what}: ${bar}${Math.floor(share * 100)} % (${amount})`
 }
 

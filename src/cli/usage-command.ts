@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { ControlStore } from '../control/store/store.js'
 import { periodsBetween, usageReport } from '../control/usage-report.js'
@@ -13,7 +12,7 @@ import { reportCsv } from './csv.js'
 import type { CliParts } from './parts.js'
 import { count, printJson, printLines } from './print.js'
 import { registryIfReadable } from './read-registry.js'
-import { readFilledStore, withFilledStore } from './state.js'
+import { readFilledStore, storeName, withFilledStore } from './state.js'
 import { tableLines } from './table.js'
 
 type UsageFlags = Flags & {
@@ -65,13 +64,13 @@ async function show(parts: CliParts, flags: UsageFlags): Promise<void> {
   if (flags.csv && flags.json) throw badRequest('Use --csv or --json, not both.')
   const periods = readPeriods(flags, periodOf(parts.now()))
   const registry = await registryIfReadable(parts, config.registry)
-  const lines = await readFilledStore(config.state, (store) => {
-    const later = laterUsage(store, parts, flags)
+  const lines = await readFilledStore(parts, config.state, async (store) => {
+    const later = await laterUsage(store, parts, flags)
     if (later.length > 0) parts.stderr.write(`${laterText(later, periodOf(parts.now()))}\n`)
     const shown = new Set(periods)
     const added = flags.month === undefined ? later : []
     return [
-      ...usageReport(store, periods, flags.subscription),
+      ...(await usageReport(store, periods, flags.subscription)),
       ...added.filter(({ period }) => !shown.has(period)),
     ]
   })
@@ -82,13 +81,13 @@ async function show(parts: CliParts, flags: UsageFlags): Promise<void> {
 }
 
 /** Usage in later months. No invoice has it, so the owner must know. */
-function laterUsage(
+async function laterUsage(
   store: ControlStore,
   parts: CliParts,
   { subscription }: UsageFlags,
-): readonly UsageLine[] {
-  const periods = laterPeriods(store, periodOf(parts.now()))
-  return usageReport(store, periods, subscription).filter(({ rows }) => rows > 0)
+): Promise<readonly UsageLine[]> {
+  const periods = await laterPeriods(store, periodOf(parts.now()))
+  return (await usageReport(store, periods, subscription)).filter(({ rows }) => rows > 0)
 }
 
 function laterText(later: readonly UsageLine[], current: string): string {
@@ -156,7 +155,7 @@ function usageLines(
   state: string,
 ): readonly string[] {
   if (lines.length === 0) {
-    return [`${resolve(state)} has no grants and no usage in this time.`]
+    return [`${storeName(parts, state)} has no grants and no usage in this time.`]
   }
   const titles = ['MONTH', 'SUBSCRIPTION', 'E-MAIL', 'DATASET', 'PLAN', 'USED', 'OF', 'USED %']
   const rows = lines.map((line) => [
@@ -186,9 +185,9 @@ async function repair(parts: CliParts, flags: UsageFlags): Promise<void> {
     )
   }
   const period = periodOf(parts.now())
-  const moved = await withFilledStore(parts, state, (store) => {
-    if (!flags.yes) refuseClockBehind(laterPeriods(store, period), period)
-    return moveLaterUsage(store, period, parts.now())
+  const moved = await withFilledStore(parts, state, async (store) => {
+    if (!flags.yes) refuseClockBehind(await laterPeriods(store, period), period)
+    return await moveLaterUsage(store, period, parts.now())
   })
   if (flags.json) {
     const json = moved.map(({ subscriptionId, period: month, ...rest }) => ({

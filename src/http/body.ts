@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError, badRequest } from '../errors.js'
 
 const bodyBytesMax = 1024 * 1024
+const kibibyte = 1024
 /** Each piece costs work, whatever its size; ordinary clients send pieces of 1 KiB or more. */
 const piecesMax = 16_384
 const firstBytes = 16 * 1024
@@ -17,27 +18,33 @@ export function requireSmallBody(headers: IncomingHttpHeaders): void {
   if (length !== undefined && Number(length) > bodyBytesMax) throw tooLarge()
 }
 
-function tooLarge(): ServiceError {
+function tooLarge(bytesMax = bodyBytesMax): ServiceError {
   return new ServiceError(
     'payload_too_large',
-    'The body is over 1 MiB. Split the question into several.',
+    bytesMax === bodyBytesMax
+      ? 'The body is over 1 MiB. Split the question into several.'
+      : `The body is over ${bytesMax / kibibyte} KiB.`,
   )
 }
 
 /**
  * Reads the body of an admitted request; it may be empty. Sends `100 Continue` to a client that
  * waits for it.
- * @throws payload_too_large as soon as the body exceeds 1 MiB; bad_request for too many small
+ * @throws payload_too_large as soon as the body exceeds `bytesMax`; bad_request for too many small
  *   pieces; the connection's own error if the client has disconnected
  */
-export async function readBody(request: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
+export async function readBody(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  bytesMax = bodyBytesMax,
+): Promise<Buffer> {
   const { raw } = request
   if (/\b100-continue\b/i.test(request.headers.expect ?? '')) reply.raw.writeContinue()
   let body = Buffer.allocUnsafe(firstBytes)
   let bytes = 0
   let pieces = 0
   const add = (piece: Buffer) => {
-    if (bytes + piece.length > bodyBytesMax) throw tooLarge()
+    if (bytes + piece.length > bytesMax) throw tooLarge(bytesMax)
     if (++pieces > piecesMax) {
       throw badRequest(`The body has more than ${piecesMax} chunks. Send larger ones.`)
     }

@@ -19,7 +19,7 @@ import { SheetWriter } from './sheet/sheet-writer.js'
 import { versionHeaders } from './version-headers.js'
 
 /** Admits the caller of a request, for the price of one request. */
-export type Admit = (request: FastifyRequest, reply: FastifyReply) => Caller
+export type Admit = (request: FastifyRequest, reply: FastifyReply) => Promise<Caller>
 
 interface DataParts {
   readonly service: Service
@@ -87,7 +87,7 @@ function fromUrl<Raw extends Formatted>(
   parse: (query: string) => Raw,
 ): Handler {
   return async (request, reply) => {
-    const caller = door.admit(request, reply)
+    const caller = await door.admit(request, reply)
     const answer = await ask(caller, {
       ...asked(request, door, () => parse(queryOf(request))),
       knownTags: request.headers['if-none-match'],
@@ -104,7 +104,7 @@ function fromBody<Raw extends Formatted>(
   parse: (text: string) => Raw,
 ): Handler {
   return async (request, reply) => {
-    const caller = door.admit(request, reply)
+    const caller = await door.admit(request, reply)
     const body = await readBody(request, reply)
     const parsed = () => {
       if (queryOf(request) !== '') {

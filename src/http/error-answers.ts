@@ -6,10 +6,7 @@ import { recordOf } from './request-log/request-record.js'
 
 /** Framework errors that a caller causes, with this service's texts. Any other is a 500. */
 const frameworkErrors: Readonly<Record<string, ServiceError>> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: new ServiceError(
-    'unsupported_media_type',
-    'The body must be JSON. Send the header "Content-Type: application/json".',
-  ),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: wrongMediaType(false),
   FST_ERR_BAD_URL: new ServiceError(
     'bad_request',
     'The path has a broken percent-encoding. Encode "%" as %25.',
@@ -27,12 +24,39 @@ export function nothingHere(): ServiceError {
   return new ServiceError('not_found', 'There is nothing at this path.')
 }
 
+/** The 415 of a route that takes a form, or JSON. */
+export function wrongMediaType(takesForm: boolean): ServiceError {
+  const [body, type] = takesForm
+    ? ['a form', 'application/x-www-form-urlencoded']
+    : ['JSON', 'application/json']
+  const detail = `The body must be ${body}. Send the header "Content-Type: ${type}".`
+  return new ServiceError('unsupported_media_type', detail)
+}
+
 /**
  * Sends every error: status, `Retry-After` and the body `{error, detail}`. A client that
  * disconnected gets no answer, and errors that its disconnect caused are not faults.
  */
 export function sendError(cause: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  if (isHangUp(cause, request)) return
+  const error = noteError(cause, request, reply)
+  if (error === null) return
+  if (error.code === 'unauthorized') {
+    const challenge = request.challenge ?? 'Bearer realm="datasets", error="invalid_token"'
+    void reply.header('WWW-Authenticate', challenge)
+  }
+  void reply
+    .code(errorStatus[error.code])
+    .type('application/json; charset=utf-8')
+    .send(errorBody(error))
+}
+
+/** Logs an error and prepares its headers; null for a client that disconnected. */
+export function noteError(
+  cause: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): ServiceError | null {
+  if (isHangUp(cause, request)) return null
   const code = (cause as FastifyError | undefined)?.code
   const error = asServiceError(frameworkErrors[code ?? ''] ?? cause)
   recordOf(request).outcome = error.code
@@ -40,13 +64,7 @@ export function sendError(cause: unknown, request: FastifyRequest, reply: Fastif
   if (error.retryAfterSeconds !== undefined) {
     void reply.header('Retry-After', String(error.retryAfterSeconds))
   }
-  if (error.code === 'unauthorized') {
-    void reply.header('WWW-Authenticate', 'Bearer realm="datasets", error="invalid_token"')
-  }
-  void reply
-    .code(errorStatus[error.code])
-    .type('application/json; charset=utf-8')
-    .send(errorBody(error))
+  return error
 }
 
 function isHangUp(cause: unknown, request: FastifyRequest): boolean {

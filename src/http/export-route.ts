@@ -30,7 +30,7 @@ export async function answerExport(
   silenceMs: number,
 ): Promise<FastifyReply> {
   const context = contextOf(request, reply)
-  const caller = service.admit(context, 1)
+  const caller = await service.admit(context, 1)
   const { dataset } = request.params
   const question = () => exportQuestion(query, request)
   if (request.method === 'HEAD') {

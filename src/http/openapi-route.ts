@@ -20,7 +20,7 @@ export function addReference(
     method: ['GET', 'HEAD'],
     url: '/openapi.json',
     handler: async (request, reply) => {
-      const reference = service.reference(contextOf(request, reply))
+      const reference = await service.reference(contextOf(request, reply))
       const known = documents.get(reference.catalog) ?? new Map<string, Entity>()
       documents.set(reference.catalog, known)
       void reply.header('Cache-Control', 'private, no-cache').header('Vary', 'Authorization')

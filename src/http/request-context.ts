@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { SeenRequest } from '../control/server-report.js'
 import type { RequestContext } from '../service.js'
 import type { Limits } from '../service/caller.js'
 import { addToRecord, recordOf } from './request-log/request-record.js'
@@ -9,6 +10,8 @@ declare module 'fastify' {
     context: RequestContext | null
     /** The caller's limits, once known: for the headers of answers and errors. */
     limits: Limits | null
+    /** The `WWW-Authenticate` of a refused token, where it is not the same as everywhere. */
+    challenge: string | null
   }
 }
 
@@ -48,6 +51,23 @@ export function contextOf(request: FastifyRequest, reply: FastifyReply): Request
   }
   request.context = context
   return context
+}
+
+/** A request as it arrived, for `das doctor`. */
+export function seenRequest({ ip, socket, headers }: FastifyRequest): SeenRequest {
+  return {
+    address: textOf(ip),
+    peer: socket.remoteAddress ?? null,
+    peerPort: socket.remotePort ?? null,
+    host: headers.host ?? null,
+    forwardedFor: textOf(headers['x-forwarded-for']),
+    forwardedProto: textOf(headers['x-forwarded-proto']),
+  }
+}
+
+/** The type of Fastify leaves out that a closed socket has no address. */
+function textOf(value: string | readonly string[] | undefined): string | null {
+  return value === undefined ? null : String(value)
 }
 
 /** The headers of a known caller's limits (contract 1.5); omits unlimited quotas. */

@@ -1,5 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { reportHeader } from '../control/server-report.js'
+import type { SeenRequest } from '../control/server-report.js'
 import { ServiceError } from '../errors.js'
 import { parseSchemaUrl } from '../query/parse-schema-url.js'
 import type { Service } from '../service.js'
@@ -13,20 +15,25 @@ import {
 import { addData } from './data-routes.js'
 import type { Admit } from './data-routes.js'
 import { sendOwn } from './entity.js'
-import { contextOf, queryOf } from './request-context.js'
+import { contextOf, queryOf, seenRequest } from './request-context.js'
 import type { DatasetRoute } from './request-context.js'
 
 export interface RouteParts {
   readonly service: Service
   /** False while starting, stopping, or unable to serve or to count rows. */
-  readonly isReady: () => boolean
+  readonly isReady: () => Promise<boolean>
   /** False while an older state is served because the newest was refused. */
   readonly isUpToDate: () => boolean
   /** A stored file is damaged and not yet repaired. */
   readonly isDamaged: () => boolean
+  /** Reports to `das doctor`; no reports if omitted. */
+  readonly reportTo?: ReportTo
   /** How long a client may read nothing of an export; five minutes if omitted. */
   readonly exportSilenceMs?: number
 }
+
+/** A report as the value of a header; null when the proof does not hold. */
+export type ReportTo = (proof: string, request: SeenRequest) => string | null
 
 const reading = ['GET', 'HEAD']
 
@@ -40,25 +47,37 @@ export function addRoutes(app: FastifyInstance, parts: RouteParts): void {
   addData(app, parts, admit)
 }
 
-function addHealth(app: FastifyInstance, { isReady, isUpToDate, isDamaged }: RouteParts): void {
+function addHealth(app: FastifyInstance, parts: RouteParts): void {
+  const { isReady, isUpToDate, isDamaged } = parts
   app.route({
     method: reading,
     url: '/healthz',
     schema: { response: { 200: StatusSchema } },
-    handler: () => ({ status: 'ok' }),
+    handler: (request, reply) => {
+      report(request, reply, parts)
+      return { status: 'ok' }
+    },
   })
   app.route({
     method: reading,
     url: '/readyz',
     schema: { response: { 200: ReadySchema } },
-    handler: () => {
-      if (!isReady()) {
+    handler: async () => {
+      if (!(await isReady())) {
         throw new ServiceError('service_unavailable', notReadyText, { retryAfterSeconds: 5 })
       }
       const reload = isUpToDate() ? 'ok' : 'refused'
       return { status: 'ready', reload, data: isDamaged() ? 'damaged' : 'ok' }
     },
   })
+}
+
+/** Tells a command that can read the state folder how its request arrived. */
+function report(request: FastifyRequest, reply: FastifyReply, { reportTo }: RouteParts): void {
+  const { [reportHeader]: proof } = request.headers
+  if (typeof proof !== 'string') return
+  const value = reportTo?.(proof, seenRequest(request)) ?? null
+  if (value !== null) reply.header(reportHeader, value)
 }
 
 const notReadyText = 'The service is not ready. Try again in 5 s.'
@@ -70,7 +89,7 @@ function addDescriptions(app: FastifyInstance, service: Service, admit: Admit): 
     url: '/v1',
     schema: { response: { 200: DatasetListSchema } },
     handler: async (request, reply) => {
-      const data = await service.listDatasets(admit(request, reply))
+      const data = await service.listDatasets(await admit(request, reply))
       return sendOwn(request, reply, { data })
     },
   })
@@ -78,14 +97,14 @@ function addDescriptions(app: FastifyInstance, service: Service, admit: Admit): 
     method: reading,
     url: '/v1/account',
     schema: { response: { 200: AccountSchema } },
-    handler: async (request, reply) => service.account(admit(request, reply)),
+    handler: async (request, reply) => service.account(await admit(request, reply)),
   })
   typed.route<DatasetRoute>({
     method: reading,
     url: '/v1/:dataset/schema',
     schema: { response: { 200: DatasetSchema } },
     handler: async (request, reply) => {
-      const caller = admit(request, reply)
+      const caller = await admit(request, reply)
       const { dataset } = request.params
       const { facts, labels } = parseSchemaUrl(queryOf(request))
       const answer = facts

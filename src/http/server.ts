@@ -9,7 +9,7 @@ import { methodAdvice } from '../query/common-mistakes.js'
 import { closeIfUnread, readBody, requireSmallBody } from './body.js'
 import { addCompression } from './compression.js'
 import { addCors } from './cors.js'
-import { answerBrokenRequest, nothingHere, sendError } from './error-answers.js'
+import { answerBrokenRequest, nothingHere, sendError, wrongMediaType } from './error-answers.js'
 import { addReference } from './openapi-route.js'
 import { limitHeaders, contextOf } from './request-context.js'
 import { RequestLog } from './request-log/request-log.js'
@@ -33,6 +33,15 @@ export interface ServerParts extends RouteParts {
   readonly root?: string
   /** Answers a browser at an unknown path; false leaves the answer to this server. */
   readonly sendMissingPage?: (request: FastifyRequest, reply: FastifyReply) => boolean
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** True for a route whose body is a form, not JSON. */
+    readonly takesForm?: boolean
+    /** False for a route with CORS of its own. */
+    readonly cors?: false
+  }
 }
 
 /** What a door needs from HTTP; the body is read once the caller is admitted. */
@@ -63,7 +72,8 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   app.decorateRequest('context', null)
   app.decorateRequest('limits', null)
   app.decorateRequest('record', null)
-  acceptJsonOnly(app)
+  app.decorateRequest('challenge', null)
+  acceptBodies(app)
   addHooks(app, log, parts.isStopping)
   addCompression(app)
   log.addTo(app)
@@ -131,13 +141,21 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
     .header('Cache-Control', 'no-store')
 }
 
-/** A body stays unread until a route has admitted the caller. */
-function acceptJsonOnly(app: FastifyInstance): void {
+/**
+ * Accepts JSON, or the forms of browsers and of OAuth where a route takes them. A body stays unread
+ * until a route has admitted the caller.
+ */
+function acceptBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', ({ headers }, _body, done) => {
-    requireSmallBody(headers)
-    done(null)
-  })
+  const accept = (type: string, takesForm: boolean) => {
+    app.addContentTypeParser(type, ({ headers, routeOptions }, _body, done) => {
+      if ((routeOptions.config.takesForm ?? false) !== takesForm) throw wrongMediaType(!takesForm)
+      requireSmallBody(headers)
+      done(null)
+    })
+  }
+  accept('application/json', false)
+  accept('application/x-www-form-urlencoded', true)
 }
 
 /** The hooks of every request are not async functions: each of those costs several promises. */

@@ -5,6 +5,7 @@ import { ServiceError, badRequest } from '../errors.js'
 import { requireBounded } from '../query/scan-json.js'
 import { recordOf } from '../registry/shape.js'
 import type { Service, RequestContext } from '../service.js'
+import { signInPaths } from '../sign-in/resource.js'
 import type { Call } from './call-tool.js'
 import { createExchange } from './exchange.js'
 import { allowedHosts, requireAllowed } from './hosts.js'
@@ -18,6 +19,8 @@ export interface McpParts {
   readonly hosts: readonly string[]
   /** The request in the form that the service takes. */
   readonly contextOf: (request: FastifyRequest, reply: FastifyReply) => RequestContext
+  /** How an agent finds where to sign in, for a refused token; null where it can't. */
+  readonly challengeOf: (request: FastifyRequest) => string | null
   /** Reads the body; call it after the token was checked. */
   readonly readBody: (request: FastifyRequest, reply: FastifyReply) => Promise<Buffer>
 }
@@ -45,16 +48,19 @@ const shownNames: readonly string[] = [
   'tools/list',
 ]
 
-/** Clients look for OAuth here in spite of their static header; a 404 in JSON ends the search. */
+/**
+ * Clients look for OAuth here in spite of their static header, or besides its right place; a 404 in
+ * JSON ends the search.
+ */
 const oauthPaths = [
-  '/.well-known/oauth-authorization-server',
-  '/.well-known/oauth-authorization-server/*',
-  '/.well-known/oauth-protected-resource',
-  '/.well-known/oauth-protected-resource/*',
+  signInPaths.server,
+  `${signInPaths.server}/*`,
+  signInPaths.resource,
+  `${signInPaths.resource}/*`,
   '/.well-known/openid-configuration',
   '/.well-known/openid-configuration/*',
   `${path}/.well-known/*`,
-  '/register',
+  signInPaths.register,
 ]
 
 /**
@@ -67,7 +73,9 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
   const allowed = allowedHosts(hosts)
   app.addHook('onClose', () => exchange.close())
   app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.url === path) requireAllowed(request.headers, allowed)
+    if (request.routeOptions.url !== path) return
+    requireAllowed(request.headers, allowed)
+    request.challenge = parts.challengeOf(request)
   })
   app.route({
     method: 'POST',
@@ -75,13 +83,13 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
     config: { isCompressed: false },
     handler: async (request, reply) => {
       const context = contextOf(request, reply)
-      const admitted = service.admitMessage(context)
+      const admitted = await service.admitMessage(context)
       const body = decode(await readBody(request, reply))
       requireBounded(body, 'The body')
       const content = parse(body)
       if (body.length > lettersAtOnce) await setImmediate()
       context.observe?.({ kind: 'tool', name: shownName(content) })
-      const caller = service.spend(admitted, isCounted(content) ? 'request' : 'free request')
+      const caller = await service.spend(admitted, isCounted(content) ? 'request' : 'free request')
       if (Array.isArray(content)) throw badRequest('Send one message a request, not an array.')
       const call = { caller, bodyText: body }
       const logFault = (error: ServiceError) =>
@@ -94,20 +102,31 @@ export function addMcp(app: FastifyInstance, parts: McpParts): void {
       return reply.code(answer.status).send(answer.body)
     },
   })
+  addOtherPaths(app, parts)
+}
+
+function addOtherPaths(app: FastifyInstance, { challengeOf }: McpParts): void {
   for (const url of oauthPaths) {
+    // The sign-in, if there is one, was added before.
+    if (app.hasRoute({ url, method: 'OPTIONS' })) continue
     app.route({
       method: app.supportedMethods as HTTPMethods[],
       url,
-      handler: () => {
-        throw new ServiceError(
-          'not_found',
-          'This service has static API tokens, not OAuth: send a valid one as ' +
-            '"Authorization: Bearer <token>".',
-        )
+      handler: (request) => {
+        const isElsewhere = challengeOf(request) !== null
+        throw new ServiceError('not_found', isElsewhere ? elsewhereText : staticText)
       },
     })
   }
 }
+
+const staticText =
+  'This service has static API tokens, not OAuth: send a valid one as ' +
+  '"Authorization: Bearer <token>".'
+
+const elsewhereText =
+  `There is nothing at this path. The OAuth metadata of this service is at ${signInPaths.server} ` +
+  `and ${signInPaths.resource}${path}.`
 
 function isCounted(content: unknown): boolean {
   return countedMethods.includes(recordOf(content)['method'])

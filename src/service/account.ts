@@ -44,14 +44,14 @@ const monthsShown = 12
 const uncounted = { limit: null, used: null, remaining: null } as const
 
 /** The account of a principal now; times are ISO 8601 in UTC. */
-export function describeAccount(
+export async function describeAccount(
   control: ControlStore,
   principal: Principal,
   catalog: Catalog,
   rate: RateStatus | undefined,
   now: number,
-): AccountDescription {
-  const usage = usageNow(control, principal, now)
+): Promise<AccountDescription> {
+  const usage = await usageNow(control, principal, now)
   const resetsAt = isoTime(periodEnd(usage?.period ?? periodOf(now)))
   const globalRows = principal.kind === 'demo' ? null : principal.globalRows
   return {
@@ -73,15 +73,19 @@ export function describeAccount(
       rows: plan ? rowBudget(plan.rowsPerMonth, usage?.datasets.get(dataset.name) ?? 0) : uncounted,
       resets_at: plan ? resetsAt : null,
     })),
-    months: usage ? monthsUntil(usage.period, control, principal.id) : [],
+    months: usage ? await monthsUntil(usage.period, control, principal.id) : [],
   }
 }
 
-function monthsUntil(last: string, control: ControlStore, id: string): AccountMonth[] {
+async function monthsUntil(
+  last: string,
+  control: ControlStore,
+  id: string,
+): Promise<AccountMonth[]> {
   const from = new Date(periodEnd(last))
   from.setUTCMonth(from.getUTCMonth() - monthsShown)
   const periods = periodsBetween(periodOf(from.getTime()), last)
-  return usageReport(control, periods, id).map(({ period, dataset, rows }) => ({
+  return (await usageReport(control, periods, id)).map(({ period, dataset, rows }) => ({
     month: period,
     dataset,
     rows,

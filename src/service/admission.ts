@@ -1,7 +1,10 @@
 import { quotaStatus, usageNow } from '../access/allowance.js'
 import { authenticate, unauthorized } from '../access/principal.js'
-import { RateLimits, requireRate } from '../access/rate-limits.js'
+import type { Authentication, Principal } from '../access/principal.js'
+import { requireRate } from '../access/rate-limits.js'
+import type { RateLimits } from '../access/rate-limits.js'
 import type { Catalog } from '../catalog.js'
+import { SecretLookup } from '../control/connections/secret-lookup.js'
 import type { ControlStore } from '../control/store/store.js'
 import type { LastUsed } from '../control/tokens/last-used.js'
 import { TokenLookup } from '../control/tokens/token-lookup.js'
@@ -10,21 +13,23 @@ import type { Caller, RequestContext } from './caller.js'
 /** Admits every request, before its body is read. */
 export interface Admission {
   /**
-   * Checks the token, then takes this many requests from the caller's budget.
+   * Checks the token, then takes this many requests from the caller's budget. Refuses the access
+   * tokens of agents that signed in: those are for MCP.
    * @throws unauthorized, rate_limit_exceeded; service_unavailable, which takes none
    */
-  readonly admit: (context: RequestContext, requests: 0 | 1) => Caller
+  readonly admit: (context: RequestContext, requests: 0 | 1) => Promise<Caller>
   /**
-   * Does the same for a message whose cost is unknown until it is read; `spend` then takes the
-   * cost. A client that has used up both its budgets is refused before its message is read.
+   * Does the same for a message of MCP, whose cost is unknown until it is read; `spend` then takes
+   * the cost. Accepts agents that signed in. A client that has used up both its budgets is refused
+   * before its message is read.
    * @throws unauthorized, rate_limit_exceeded
    */
-  readonly admitMessage: (context: RequestContext) => Caller
+  readonly admitMessage: (context: RequestContext) => Promise<Caller>
   /**
    * Takes a request from one of the caller's budgets.
    * @throws rate_limit_exceeded
    */
-  readonly spend: (caller: Caller, budget: 'request' | 'free request') => Caller
+  readonly spend: (caller: Caller, budget: 'request' | 'free request') => Promise<Caller>
   /**
    * Takes a free request from an address, for requests that need no token.
    * @throws rate_limit_exceeded
@@ -36,39 +41,49 @@ interface AdmissionParts {
   readonly catalog: () => Catalog
   readonly control: ControlStore
   readonly lastUsed: LastUsed
+  readonly rates: RateLimits
   readonly now: () => number
 }
 
-/** Creates an admission with all counts at zero. */
-export function createAdmission({ catalog, control, lastUsed, now }: AdmissionParts): Admission {
-  const rates = new RateLimits(() => performance.now())
-  const tokens = new TokenLookup(control, () => performance.now())
+/** What a request is admitted with, besides tokens. */
+type Accepted = Pick<Authentication, 'secrets'>
 
-  function admit(context: RequestContext, requests: 0 | 1): Caller {
+/** Creates an admission with all counts at zero. */
+export function createAdmission(parts: AdmissionParts): Admission {
+  const { catalog, control, lastUsed, rates, now } = parts
+  const tokens = new TokenLookup(control, () => performance.now())
+  const secrets = new SecretLookup(control, () => performance.now())
+
+  async function admit(
+    context: RequestContext,
+    requests: 0 | 1,
+    accepted: Accepted = {},
+  ): Promise<Caller> {
     const current = catalog()
     const demoToken = current.demo?.token ?? null
-    const principal = authenticate(context.authorization, { tokens, demoToken, now })
-    const rate = rates.take(principal, context.address, current, requests)
+    const authentication = { tokens, ...accepted, demoToken, now }
+    const principal = await authenticate(context.authorization, authentication)
+    const rate = await rates.take(principal, context.address, current, requests)
     if (!principal) {
       requireRate(rate)
       throw unauthorized()
     }
     context.observe?.({ kind: 'principal', principal })
-    const usage = usageNow(control, principal, now())
+    const usage = await usageNow(control, principal, now())
     const limits = { rate, quota: quotaStatus(principal, null, usage, now()) }
     context.observe?.({ kind: 'limits', limits })
     requireRate(rate)
-    if (principal.kind === 'subscriber') lastUsed.note(principal.tokenId)
+    noteUse(lastUsed, principal)
     return { context, principal, catalog: current, usage, limits }
   }
 
-  function spend(caller: Caller, budget: 'request' | 'free request'): Caller {
+  async function spend(caller: Caller, budget: 'request' | 'free request'): Promise<Caller> {
     const { context, principal } = caller
     if (budget === 'free request') {
-      requireRate(rates.takeFree(principal, context.address))
+      requireRate(await rates.takeFree(principal, context.address))
       return caller
     }
-    const rate = rates.take(principal, context.address, caller.catalog, 1)
+    const rate = await rates.take(principal, context.address, caller.catalog, 1)
     const limits = { ...caller.limits, rate }
     context.observe?.({ kind: 'limits', limits })
     requireRate(rate)
@@ -76,15 +91,21 @@ export function createAdmission({ catalog, control, lastUsed, now }: AdmissionPa
   }
 
   return {
-    admit,
-    admitMessage: (context) => {
-      const caller = admit(context, 0)
-      requireRate(rates.overall(caller.principal, context.address, caller.catalog))
+    admit: (context, requests) => admit(context, requests),
+    admitMessage: async (context) => {
+      const caller = await admit(context, 0, { secrets })
+      requireRate(await rates.overall(caller.principal, context.address, caller.catalog))
       return caller
     },
     spend,
     admitAnonymous: (address) => {
-      requireRate(rates.takeFree(undefined, address))
+      requireRate(rates.takeVisit(address))
     },
   }
+}
+
+function noteUse(lastUsed: LastUsed, principal: Principal): void {
+  const { connectionId } = principal
+  if (connectionId !== undefined) lastUsed.note(connectionId)
+  else if (principal.kind === 'subscriber') lastUsed.note(principal.tokenId)
 }

@@ -80,7 +80,7 @@ function historyFilter({ columns, version }: Access, { sample_rows: [row] }: Exa
   return [{ column: column.name, op: 'eq' as const, value: JSON.parse(cell) as unknown }]
 }
 
-/** The sum of a number that identifies no row; undefined if there is none. */
+/** The sum of a number that identifies no row; undefined without such a number. */
 function exampleSum({ columns, version }: Access): string | undefined {
   const known = new Set([...version.key, ...(version.history ? [version.history] : [])])
   const column = columns.find((each) => !known.has(each) && columnAggregates(each).includes('sum'))

@@ -16,7 +16,7 @@ export interface GaugedParts {
   readonly service: Pick<Service, 'cacheUse'>
   readonly control: ControlStore
   /** False while control.db can't be read or written. */
-  readonly isUsable: () => boolean
+  readonly isUsable: () => Promise<boolean>
   readonly version: string
 }
 
@@ -52,8 +52,8 @@ function addServer(add: Add, { engine, control, isUsable, version }: GaugedParts
   add('das_build_info', 'Always 1; the label is the release.', ['release'], (gauge) => {
     gauge.set({ release: version }, 1)
   })
-  add('das_control_usable', '1 while control.db can be read and written.', [], (gauge) => {
-    gauge.set(isUsable() ? 1 : 0)
+  add('das_control_usable', '1 while control.db can be read and written.', [], async (gauge) => {
+    gauge.set((await isUsable()) ? 1 : 0)
   })
   add('das_queue_length', 'Queries that wait for the engine.', ['lane'], (gauge) => {
     for (const [lane, { waitingCount }] of Object.entries(engine.turns)) {
@@ -65,8 +65,8 @@ function addServer(add: Add, { engine, control, isUsable, version }: GaugedParts
       gauge.set({ lane }, runningCount)
     }
   })
-  add('das_letters_waiting', 'Letters that wait to be sent.', [], (gauge) => {
-    gauge.set(waitingLetters(control).count)
+  add('das_letters_waiting', 'Letters that wait to be sent.', [], async (gauge) => {
+    gauge.set((await waitingLetters(control)).count)
   })
 }
 

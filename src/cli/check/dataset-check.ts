@@ -2,9 +2,11 @@ import type { Command } from 'commander'
 import { readRegistry, versionsFolderOf } from '../../catalog.js'
 import { liveGrants } from '../../control/grants.js'
 import type { InspectProgress } from '../../versions/inspector.js'
+import { tableName } from '../../versions/remote-table.js'
 import type { Version } from '../../versions/version.js'
 import { addCommand, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
+import { commandObjects } from '../command-objects.js'
 import type { CliParts, Output } from '../parts.js'
 import { amountOf, printJson, printLines } from '../print.js'
 import { progressReport } from '../progress-bar.js'
@@ -44,12 +46,16 @@ async function check(parts: CliParts, name: string | undefined, flags: Flags): P
   const config = readSettings(['registry', 'state', 'memoryLimit'], flags, parts.environment)
   const registry = await readRegistry(config.registry)
   const nowMs = parts.now()
-  const sold = (await readStore(config.state, (store) => liveGrants(store, nowMs))) ?? []
+  const sold = (await readStore(parts, config.state, (store) => liveGrants(store, nowMs))) ?? []
   const deep = flags['deep'] === true
   const context = { registry, sold, deep, nowMs }
   const examined: ExaminedDataset[] = []
+  const openFiles = parts.openFiles(config.memoryLimit)
+  const objects = commandObjects(parts, config.state, flags.json === true)
+  const trino = readSettings(['trinoUser', 'trinoPassword'], {}, parts.environment)
+  const sources = { openFiles, objects, openTable: parts.openTable(trino, parts.now) }
   for (const each of name === undefined ? registry.datasets.keys() : [name]) {
-    const opened = await openToCheck(each, registry, parts.openFiles(config.memoryLimit))
+    const opened = await openToCheck(each, registry, sources)
     const progress = progressReport(parts, flags.json === true)
     const report = (rows: InspectProgress) => {
       progress.report({ what: each, ...rows })
@@ -101,11 +107,11 @@ function checkLines(
   ]
 }
 
-function contentText(output: Output, { rows, columns, files }: Version): string {
+function contentText(output: Output, { rows, columns, files, table }: Version): string {
   const amounts = [
     amountOf(output, rows, 'row'),
     amountOf(output, columns.length, 'column'),
-    amountOf(output, files.length, 'file'),
+    table ? `table ${tableName(table)}` : amountOf(output, files.length, 'file'),
   ]
   return ` (${amounts.join(', ')})`
 }

@@ -76,7 +76,8 @@ function versionFindings(
 ): readonly Finding[] {
   const { demo } = dataset
   const findings: Finding[] = []
-  if (version.rows === 0) findings.push(finding('no_rows', 'the files have no rows'))
+  const where = version.table ? 'the table has' : 'the files have'
+  if (version.rows === 0) findings.push(finding('no_rows', `${where} no rows`))
   if (version.key.length === 0 && version.files.length > 1) {
     const message =
       'there is no key, so every look-up reads every file; list the key columns in key'

@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import type { Dataset } from '../../catalog/dataset.js'
-import { openDataset } from '../../catalog/open-dataset.js'
+import { openDataset, shownName } from '../../catalog/open-dataset.js'
+import type { OpenOptions } from '../../catalog/open-dataset.js'
 import type { Registry } from '../../registry/registry.js'
 import type { InspectFiles, Inspection } from '../../versions/inspector.js'
 import { FileError } from '../../versions/opener.js'
@@ -52,7 +53,7 @@ const comparedRowsMax = 5_000_000
 export async function openToCheck(
   name: string,
   registry: Registry,
-  openFiles: OpenFiles,
+  { openFiles, objects, openTable }: Pick<OpenOptions, 'openFiles' | 'objects' | 'openTable'>,
 ): Promise<OpenedDataset> {
   const entry = findDataset(registry, name)
   const failures: FileError[] = []
@@ -60,6 +61,8 @@ export async function openToCheck(
   const { dataset } = await openDataset(name, entry, registry, {
     openFiles: findEveryFailure(openFiles, failures, sound),
     versionsFolder: null,
+    objects,
+    openTable,
   })
   const { version } = dataset
   const reasons = linesOf(dataset)
@@ -67,7 +70,7 @@ export async function openToCheck(
   // The dataset's own reason is the first failure.
   const more = failures
     .slice(1)
-    .map((failure) => `${relative(registry.folder, failure.path)} ${failure.reason}`)
+    .map((failure) => `${shownName(registry.folder, failure)} ${failure.reason}`)
   const rest = { ...entry, files: sound.map((path) => relative(registry.folder, path)) }
   const { dataset: others } = await openDataset(name, rest, registry, {
     openFiles,
@@ -89,7 +92,8 @@ export async function examineDataset(
   const stored =
     versionsFolder === undefined ? [] : await findStoredDamage(versionsFolder, dataset.name, signal)
   const bare = { dataset, reasons, version, inspection: null, gain: null, stored }
-  if (!version) return bare
+  // What is in a table is its cluster's to verify.
+  if (!version || version.table) return bare
   const countsKeys = deep || version.rows <= comparedRowsMax
   const subset = deep ? dataset.demo : null
   const order = { version, deep, countsKeys, subset }

@@ -7,6 +7,7 @@ import { badRequest } from '../../errors.js'
 import { listOf } from '../../registry/registry.js'
 import { readRegistryText, writeRegistry } from '../../registry/write-registry.js'
 import type { RegistryText } from '../../registry/write-registry.js'
+import { commandObjects } from '../command-objects.js'
 import type { Flags } from '../command.js'
 import { canAsk } from '../dialogue.js'
 import type { CliParts } from '../parts.js'
@@ -84,8 +85,8 @@ export async function addDataset(
     const known = await datasetsOf(imported, listed, folder)
     const isUpdate = known !== null && imported.length === given.length
     if (isUpdate) {
-      await withStore(parts, config.state, (store) => {
-        recordImported(parts, store, imported, known)
+      await withStore(parts, config.state, async (store) => {
+        await recordImported(parts, store, imported, known)
       })
       return importedOnly(imported, known)
     }
@@ -150,7 +151,8 @@ async function addPaths(
   { config, before, listed, imported }: AddContext,
 ): Promise<AddResult> {
   const folder = dirname(resolve(config.registry))
-  const found = await readPaths(paths, folder)
+  const objects = commandObjects(parts, config.state, flags.json === true)
+  const found = await readPaths(paths, folder, objects)
   await requireParquet(found.paths)
   const { registry: path, memoryLimit: memoryLimitBytes } = config
   const context: DraftContext = {
@@ -158,6 +160,7 @@ async function addPaths(
     path,
     text: before.text ?? newRegistryText,
     memoryLimitBytes,
+    objects,
   }
   const made = await makeDraft(context, found, new Set(listed.keys()), flags)
   const added: Added = {
@@ -256,7 +259,7 @@ async function write(
   const path = draft.dictionary && resolve(dirname(resolve(context.path)), draft.dictionary)
   const isNew = path !== null && !hasDictionary
   await withDictionary(isNew ? path : null, version, () => writeRegistry(before, text))
-  recordAdded(context.parts, store, added)
+  await recordAdded(context.parts, store, added)
 }
 
 /** The files of each dataset in the registry; a registry with mistakes is read too. */

@@ -11,15 +11,15 @@ import type { Imported } from './table-types.js'
  * Records a dataset that registry.yaml has now. Only warns if the trail can't be written, because
  * the registry was changed already.
  */
-export function recordAdded(
+export async function recordAdded(
   { now, stderr }: CliParts,
   store: ControlStore,
   { draft, imported }: Added,
-): void {
+): Promise<void> {
   const { name: subject, files, key, history } = draft
   const details = { files, key, history, imported: imported.map(({ file }) => shownPath(file)) }
   try {
-    recordAction(store, { action: 'dataset.added', subject, details, now: now() })
+    await recordAction(store, { action: 'dataset.added', subject, details, now: now() })
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     stderr.write(`warning: das audit does not show that "${subject}" was added: ${why}\n`)
@@ -27,15 +27,20 @@ export function recordAdded(
 }
 
 /** Records the datasets whose Parquet files were written again from other files. */
-export function recordImported(
+export async function recordImported(
   { now }: CliParts,
   store: ControlStore,
   imported: readonly Imported[],
   datasets: readonly string[],
-): void {
+): Promise<void> {
   const files = imported.map(({ file }) => shownPath(file))
   for (const subject of datasets) {
-    recordAction(store, { action: 'dataset.imported', subject, details: { files }, now: now() })
+    await recordAction(store, {
+      action: 'dataset.imported',
+      subject,
+      details: { files },
+      now: now(),
+    })
   }
 }
 
@@ -51,7 +56,7 @@ export function recordPacked(
 ): Promise<void> {
   const { name: subject, files, seconds } = packed
   const details = { files: files.length, seconds }
-  return withStore(parts, stateFolder, (store) => {
-    recordAction(store, { action: 'pack.made', subject, details, now: parts.now() })
+  return withStore(parts, stateFolder, async (store) => {
+    await recordAction(store, { action: 'pack.made', subject, details, now: parts.now() })
   })
 }

@@ -5,6 +5,7 @@ import { reservedNames } from '../../registry/column-names.js'
 import { withDatasetEntry } from '../../registry/registry-edit.js'
 import { RegistryError, parseRegistry } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
+import type { ObjectSource } from '../../versions/objects/object-files.js'
 import { FileError } from '../../versions/opener.js'
 import type { WithSample } from '../../versions/sample.js'
 import type { Version } from '../../versions/version.js'
@@ -22,6 +23,7 @@ export interface DraftContext {
   readonly path: string
   readonly text: string
   readonly memoryLimitBytes: number | null
+  readonly objects: ObjectSource
 }
 
 /** A draft as the catalog would serve it. */
@@ -127,10 +129,14 @@ async function tryDraft(
   context: DraftContext,
   draft: Draft,
 ): Promise<Pick<Opened, 'registry' | 'dataset'>> {
-  const { parts, path, memoryLimitBytes } = context
+  const { parts, path, memoryLimitBytes, objects } = context
   const registry = parseRegistry(textWith(context, draft).replace(/^\ufeff/, ''), path)
   const openFiles = parts.openFiles(memoryLimitBytes)
-  const catalog = await openCatalog(registry, { openFiles, versionsFolder: null }, draft.name)
+  const catalog = await openCatalog(
+    registry,
+    { openFiles, versionsFolder: null, objects },
+    draft.name,
+  )
   const dataset = catalog.datasets.get(draft.name)
   if (!dataset) throw new Error('the catalog lacks the draft')
   return { registry, dataset }

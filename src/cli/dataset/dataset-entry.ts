@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path'
+import { isObjectUrl } from '../../versions/objects/object-pattern.js'
 import { flowText, scalarText } from '../../registry/yaml-text.js'
 
 /** A dataset that `das dataset add` writes into the registry. */
@@ -24,7 +25,7 @@ export interface Draft {
 /** The text of the entry without its name, two spaces a level. */
 export function entryText(draft: Draft): string {
   const { title, titleRu, description, source, key, history, dictionary } = draft
-  const areInside = draft.files.every((path) => !isAbsolute(path))
+  const areInside = draft.files.every((path) => !isAbsolute(path) && !isObjectUrl(path))
   return [
     `title: ${titleRu === null ? scalarText(title) : flowText({ en: title, ru: titleRu })}`,
     ...(description === null ? [] : [`description: ${scalarText(description)}`]),

@@ -9,7 +9,7 @@ import type { Flags } from '../command.js'
 import type { CliParts } from '../parts.js'
 import { isoTimeOrNull, minute, printJson, printLines, size } from '../print.js'
 import { registryIfReadable } from '../read-registry.js'
-import { readStore } from '../state.js'
+import { readLocalStore } from '../state.js'
 import { tableLines } from '../table.js'
 
 /** `das dataset list`. */
@@ -30,8 +30,9 @@ export function addDatasetList(group: Command, parts: CliParts): void {
 async function list(parts: CliParts, flags: Flags): Promise<void> {
   const config = readSettings(['registry', 'state'], flags, parts.environment)
   const registry = await registryIfReadable(parts, config.registry)
-  const { states, followed } = (await readStore(config.state, readStates)) ?? nothingReported
-  const datasets = joined(registry, states)
+  const { states, followed } =
+    (await readLocalStore(parts, config.state, readStates)) ?? nothingReported
+  const datasets = listedDatasets(registry, states)
   if (followed?.reason) warnOfRegistry(parts, followed)
   if (flags.json) printJson(parts, datasets.map(jsonOf))
   else printLines(parts, ...listLines(parts, datasets))
@@ -44,8 +45,8 @@ interface Reported {
 
 const nothingReported: Reported = { states: [], followed: undefined }
 
-function readStates(store: ControlStore): Reported {
-  return { states: listDatasetStates(store), followed: readRegistryState(store) }
+async function readStates(store: ControlStore): Promise<Reported> {
+  return { states: await listDatasetStates(store), followed: await readRegistryState(store) }
 }
 
 function warnOfRegistry({ stderr }: CliParts, { reason }: RegistryState): void {
@@ -53,10 +54,10 @@ function warnOfRegistry({ stderr }: CliParts, { reason }: RegistryState): void {
   for (const line of (reason ?? '').split('\n')) stderr.write(`  ${line}\n`)
 }
 
-type Listed = ReturnType<typeof joined>[number]
+type Listed = ReturnType<typeof listedDatasets>[number]
 
 /** The registry's datasets in its order, then those that only the server reported. */
-function joined(registry: Registry | null, states: readonly DatasetState[]) {
+export function listedDatasets(registry: Registry | null, states: readonly DatasetState[]) {
   const byName = new Map(states.map((state) => [state.dataset, state]))
   const names = new Set([...(registry?.datasets.keys() ?? []), ...byName.keys()])
   return [...names].map((name) => {

@@ -3,16 +3,21 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Command } from 'commander'
 import { readRegistry, versionsFolderOf } from '../../catalog.js'
 import { copyOf, openDataset } from '../../catalog/open-dataset.js'
+import type { OpenOptions } from '../../catalog/open-dataset.js'
+import { badRequest } from '../../errors.js'
 import type { Registry } from '../../registry/registry.js'
+import { NoSpaceError } from '../../versions/disk-space.js'
+import type { DiskSpace } from '../../versions/disk-space.js'
 import { FileError } from '../../versions/opener.js'
 import { packOrder } from '../../versions/packing/pack-order.js'
 import { readPackRecord } from '../../versions/packing/pack-record.js'
-import { PackError } from '../../versions/packing/packer.js'
+import { PackError, draftOf } from '../../versions/packing/packer.js'
 import type { PackOrder, PackProgress, PackedFile } from '../../versions/packing/packer.js'
 import type { Content } from '../../versions/store/manifest.js'
 import type { Version } from '../../versions/version.js'
 import { addCommand, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
+import { commandObjects, commandSpace } from '../command-objects.js'
 import type { CliParts } from '../parts.js'
 import { amountOf, printJson, printLines, sizeText } from '../print.js'
 import { progressReport } from '../progress-bar.js'
@@ -68,7 +73,11 @@ async function pack(parts: CliParts, name: string, flags: Flags): Promise<void> 
   const entry = findDataset(registry, name)
   const to = typeof flags['to'] === 'string' ? flags['to'] : null
   const exported = to === null ? null : await packTarget(name, entry, registry, to)
-  const { version, content } = await openSources(parts, registry, name, config.memoryLimit)
+  const { version, content } = await openSources(registry, name, {
+    openFiles: parts.openFiles(config.memoryLimit),
+    versionsFolder: null,
+    objects: commandObjects(parts, config.state, flags.json === true),
+  })
   if (version.key.length === 0) {
     parts.stderr.write(
       `warning: "${name}" has no key in the registry, so its rows are not sorted; list the ` +
@@ -78,20 +87,37 @@ async function pack(parts: CliParts, name: string, flags: Flags): Promise<void> 
   const parent = join(versionsFolderOf(config.state), name)
   const target = exported ?? copyOf(parent, entry, content)
   const order = packOrder(version, target, exported === null, config.memoryLimit)
-  const packed = await packVersion(parts, registry, version, order, flags)
+  const write = () => packVersion(parts, registry, version, order, flags)
+  const space = exported === null ? commandSpace(parts, config.state) : null
+  const packed = space ? await inSpace(space, order, version.bytes, write) : await write()
   if (exported === null) await recordPacked(parts, config.state, packed)
   if (flags.json) printJson(parts, packedJson(packed))
   else printLines(parts, ...packedLines(parts, registry, packed, exported !== null))
 }
 
+/** Packs into the state folder, if its limit leaves room for what the files take. */
+async function inSpace(
+  space: DiskSpace,
+  { target }: PackOrder,
+  bytes: number,
+  write: () => Promise<Packed>,
+): Promise<Packed> {
+  try {
+    return await space.during(bytes, draftOf(target), write)
+  } catch (cause) {
+    throw cause instanceof NoSpaceError ? new Error(`The packed copy ${cause.message}.`) : cause
+  }
+}
+
 async function openSources(
-  parts: CliParts,
   registry: Registry,
   name: string,
-  memoryLimit: number | null,
+  options: OpenOptions,
 ): Promise<{ readonly version: Version; readonly content: Content }> {
-  const options = { openFiles: parts.openFiles(memoryLimit), versionsFolder: null }
   const entry = findDataset(registry, name)
+  if (entry.table !== undefined) {
+    throw badRequest(`"${name}" is a table of Trino. Only datasets of files are packed.`)
+  }
   const { dataset, content } = await openDataset(name, entry, registry, options)
   if (content && dataset.version) return { version: dataset.version, content }
   throw new Error(`"${name}" can't be packed: ${dataset.reason?.split('\n').join('; ')}`)

@@ -1,6 +1,7 @@
-import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
+import { recordAction } from '../../control/audit.js'
+import type { AuditedAction } from '../../control/audit.js'
 import { listDatasetStates, readRegistryState } from '../../control/dataset-state.js'
 import { reloadProgress, requestReload, withdrawReload } from '../../control/reload-requests.js'
 import { ServerLock } from '../../control/store/server-lock.js'
@@ -10,7 +11,8 @@ import { addCommand, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
 import type { CliParts } from '../parts.js'
 import { printJson, printLines } from '../print.js'
-import { withFilledStore } from '../state.js'
+import { controlUrlOf, withLocalStore, withStore } from '../state.js'
+import { lockPath } from '../state-file.js'
 
 const checkEveryMs = 100
 /** A server checks for requests twice a second. */
@@ -39,27 +41,54 @@ export function addDatasetReload(group: Command, parts: CliParts): void {
 
 async function reload(parts: CliParts, flags: Flags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
-  await withFilledStore(parts, state, async (store) => {
-    if (!ServerLock.isHeld(join(resolve(state), 'server.lock'))) throw noServer()
-    const id = requestReload(store, flags['force'] === true, parts.now())
-    await finished(parts, store, id)
-    report(parts, store, flags.json === true)
+  const force = flags['force'] === true
+  await withLocalStore(parts, state, async (store) => {
+    if (!ServerLock.isHeld(lockPath(state))) throw noServer()
+    const now = parts.now()
+    const id = await requestReload(store, force, now)
+    const subject = `reload ${id}`
+    await share(parts, state, { action: 'reload.requested', subject, details: { force }, now })
+    await finished(parts, state, store, id)
+    await report(parts, store, flags.json === true)
   })
 }
 
 /** @throws Error when no server starts the reload, or the reload takes too long */
-async function finished(parts: CliParts, store: ControlStore, id: number): Promise<void> {
+async function finished(
+  parts: CliParts,
+  state: string,
+  store: ControlStore,
+  id: number,
+): Promise<void> {
   const start = performance.now()
   for (;;) {
-    const progress = reloadProgress(store, id)
+    const progress = await reloadProgress(store, id)
     if (progress === 'finished') return
     const waitedMs = performance.now() - start
     const isLate = progress === 'waiting' && waitedMs > startedWithinMs
-    if (isLate && withdrawReload(store, id, parts.now())) throw noServer()
+    if (isLate && (await withdrawReload(store, id, parts.now()))) {
+      const withdrawn = { action: 'reload.withdrawn', subject: `reload ${id}` } as const
+      await share(parts, state, { ...withdrawn, now: parts.now() })
+      throw noServer()
+    }
     if (waitedMs > finishedWithinMs) {
       throw new Error('The server is still reloading. das dataset list shows the result.')
     }
     await sleep(checkEveryMs)
+  }
+}
+
+/**
+ * Records in the PostgreSQL of several servers what was recorded in the file of this one. Only
+ * warns if that fails: a server reloads without it.
+ */
+async function share(parts: CliParts, state: string, action: AuditedAction): Promise<void> {
+  if (controlUrlOf(parts) === null) return
+  try {
+    await withStore(parts, state, (store) => recordAction(store, action))
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    parts.stderr.write(`warning: das audit does not show this reload: ${why}\n`)
   }
 }
 
@@ -70,9 +99,9 @@ function noServer(): Error {
 }
 
 /** @throws Error when the registry or a dataset is refused */
-function report(parts: CliParts, store: ControlStore, json: boolean): void {
-  const states = listDatasetStates(store)
-  const refused = readRegistryState(store)?.reason ?? null
+async function report(parts: CliParts, store: ControlStore, json: boolean): Promise<void> {
+  const states = await listDatasetStates(store)
+  const refused = (await readRegistryState(store))?.reason ?? null
   const datasets = states.map(({ dataset, status, version, reason }) => ({
     name: dataset,
     status,

@@ -24,7 +24,7 @@ export async function tableAt(path: string): Promise<TableFile | null> {
  * Writes a file of another format as Parquet beside it. A new file appears whole or not at all, and
  * takes the place of an earlier one with `--replace`.
  * @throws TableError for a file that can't be read exactly; bad_request for options that don't fit,
- *   a target that exists, or types that nobody can confirm
+ *   a target that exists, or types that have to be confirmed without a terminal
  */
 export async function importTable(
   parts: CliParts,

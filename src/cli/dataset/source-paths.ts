@@ -3,6 +3,9 @@ import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } 
 import { glob, isDynamicPattern } from 'tinyglobby'
 import { badRequest } from '../../errors.js'
 import { escapePattern, expandPattern, splitPattern } from '../../versions/files/expand-pattern.js'
+import type { ObjectSource } from '../../versions/objects/object-files.js'
+import { isObjectUrl } from '../../versions/objects/object-pattern.js'
+import { FileError } from '../../versions/opener.js'
 import { commonStart, specificText } from './dataset-name.js'
 
 /** The paths of a command line, as the registry writes them. */
@@ -31,41 +34,65 @@ const depthMax = 20
 const fileEnding = /(\.(snappy|gz|gzip|zstd|brotli|lz4|uncompressed))?\.(parquet|parq|pq)$/i
 
 /**
- * Reads paths relative to the working directory: files, folders, globs and hive trees.
+ * Reads paths relative to the working directory: files, folders, globs and hive trees; or objects.
  * @throws bad_request for a path without a file
  */
 export async function readPaths(
   given: readonly string[],
   registryFolder: string,
+  objects: ObjectSource,
 ): Promise<PathsRead> {
   const named: Named[] = []
-  for (const path of given) named.push(await readPath(path))
+  for (const path of given) named.push(isObjectUrl(path) ? readUrl(path) : await readPath(path))
   const whole = await wholeFolder(named)
   const chosen = whole ?? named
   const files: string[] = []
   for (const each of chosen) files.push(await inRegistry(each, registryFolder))
   const [first = { kind: 'file', path: '', folder: registryFolder } as const] = named
   const beside = first.kind === 'file' && given.length === 1 ? first.folder : dirname(first.folder)
-  const isBelow = !relative(registryFolder, beside).startsWith('..')
+  const isBelow = !isObjectUrl(beside) && !relative(registryFolder, beside).startsWith('..')
   return {
     files: [...new Set(files)],
-    paths: await filesOf(registryFolder, files),
+    paths: [...(await filesOf(registryFolder, files)), ...(await objectPaths(files, objects))],
     called: calledOf(named),
     folder: isBelow ? beside : registryFolder,
     isWhole: whole !== null,
   }
 }
 
-/** The absolute paths of all files that match the registry's patterns. */
+/** The absolute paths of all files on the disk that match the registry's patterns. */
 export async function filesOf(
   folder: string,
   patterns: readonly string[],
 ): Promise<readonly string[]> {
   const found = new Set<string>()
   for (const pattern of patterns) {
+    if (isObjectUrl(pattern)) continue
     for (const match of await expandPattern(folder, pattern)) found.add(match)
   }
   return [...found].sort()
+}
+
+/** @throws bad_request for objects that can't be had */
+async function objectPaths(
+  patterns: readonly string[],
+  objects: ObjectSource,
+): Promise<readonly string[]> {
+  const paths: string[] = []
+  try {
+    for (const pattern of patterns.filter(isObjectUrl)) {
+      for (const { path } of await objects.files(pattern)) paths.push(path)
+    }
+    return paths
+  } catch (cause) {
+    if (!(cause instanceof FileError)) throw cause
+    throw badRequest(`${cause.path} ${cause.reason}.`)
+  }
+}
+
+function readUrl(given: string): Named {
+  const kind = isDynamicPattern(given) ? 'pattern' : 'file'
+  return { kind, path: given, folder: dirname(given) }
 }
 
 async function readPath(given: string): Promise<Named> {
@@ -102,6 +129,7 @@ async function wholeFolder(named: readonly Named[]): Promise<readonly Named[] | 
   if (!first || named.length < 2) return null
   const { folder } = first
   if (named.some((each) => each.kind !== 'file' || each.folder !== folder)) return null
+  if (isObjectUrl(folder)) return null
   const names = new Set(named.map(({ path }) => basename(path)))
   const all = (await readdir(folder)).filter(isParquet)
   if (all.length !== names.size || !all.every((name) => names.has(name))) return null
@@ -117,6 +145,7 @@ function isParquet(name: string): boolean {
  * never matches another file, except if a file has the escaped name.
  */
 async function inRegistry({ kind, path }: Named, registryFolder: string): Promise<string> {
+  if (isObjectUrl(path)) return path
   const base = kind === 'pattern' ? escapePattern(registryFolder) : registryFolder
   const inside = relative(base, path)
   const isBelow = inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside)

@@ -2,6 +2,8 @@ import type { Command } from 'commander'
 import { listLetters } from '../../control/letters.js'
 import type { Letter, LetterEnd, LetterState } from '../../control/letters.js'
 import type { ControlStore } from '../../control/store/store.js'
+import { findCode } from '../../control/mailed-codes/email-codes.js'
+import { showOrder } from '../../control/shop/orders.js'
 import { listSubscriptions } from '../../control/subscriptions.js'
 import { badRequest } from '../../errors.js'
 import { readMailSettings } from '../../mail/mail-settings.js'
@@ -27,7 +29,7 @@ interface Attempt {
   readonly end: LetterEnd | { readonly state: 'held' }
 }
 
-/** `das mail …`: letters to subscribers. */
+/** `das mail …`: the letters of the service. */
 export function addMail(program: Command, parts: CliParts): void {
   const group = addGroup(
     program,
@@ -40,14 +42,14 @@ export function addMail(program: Command, parts: CliParts): void {
     description: 'List letters that wait or failed. Tokens are never shown.',
     options: (command) => command.option('--all', 'also list sent and dropped letters'),
     settings: ['state'],
-    json: 'print [{id, kind, subscription, email, state, created_at, attempts, next_attempt, …}]',
+    json: 'print [{id, kind, subscription, order, email, state, created_at, attempts, …}]',
     examples: ['das mail list', 'das mail list --all'],
   }).action((flags: ListFlags) => list(parts, flags))
   addCommand(group, {
     usage: 'send',
     description: 'Send every waiting letter now. Exits with 1 if one still waits.',
     settings: mailSettingNames,
-    json: 'print [{id, kind, subscription, email, state, reason, next_attempt}]',
+    json: 'print [{id, kind, subscription, order, email, state, reason, next_attempt}]',
     examples: ['das mail send'],
   }).action((flags: Flags) => send(parts, flags))
 }
@@ -57,20 +59,37 @@ async function list(parts: CliParts, flags: ListFlags): Promise<void> {
   const states: readonly LetterState[] = flags.all
     ? ['waiting', 'sent', 'failed', 'dropped']
     : ['waiting', 'failed']
-  const letters = (await readStore(state, (store) => addressed(store, states))) ?? []
+  const letters = (await readStore(parts, state, (store) => addressed(store, states))) ?? []
   if (flags.json) printJson(parts, letters.map(letterJson))
   else if (letters.length === 0) printLines(parts, 'No letter waits and no letter failed.')
   else printLines(parts, ...letterTable(parts, letters))
 }
 
-function addressed(store: ControlStore, states: readonly LetterState[]): AddressedLetter[] {
+async function addressed(
+  store: ControlStore,
+  states: readonly LetterState[],
+): Promise<AddressedLetter[]> {
   const emails = new Map(
-    listSubscriptions(store).map(({ subscriptionId, email }) => [subscriptionId, email]),
+    (await listSubscriptions(store)).map(({ subscriptionId, email }) => [subscriptionId, email]),
   )
-  return listLetters(store, states).map((letter) => ({
-    ...letter,
-    email: emails.get(letter.subscriptionId) ?? '',
-  }))
+  return await Promise.all(
+    (await listLetters(store, states)).map(async (letter) => ({
+      ...letter,
+      email: await recipientOf(store, emails, letter),
+    })),
+  )
+}
+
+/** The address of a letter; a letter to the owner goes to the registry's. */
+async function recipientOf(
+  store: ControlStore,
+  emails: ReadonlyMap<string, string>,
+  { kind, subscriptionId, orderId, codeId }: Letter,
+): Promise<string> {
+  if (kind === 'new-order') return 'shop.contact'
+  if (subscriptionId !== null) return emails.get(subscriptionId) ?? ''
+  if (orderId !== null) return (await showOrder(store, orderId)).email
+  return (codeId === null ? undefined : (await findCode(store, codeId))?.email) ?? ''
 }
 
 function letterJson(letter: AddressedLetter) {
@@ -78,6 +97,7 @@ function letterJson(letter: AddressedLetter) {
     id: letter.letterId,
     kind: letter.kind,
     subscription: letter.subscriptionId,
+    order: letter.orderId,
     email: letter.email,
     state: letter.state,
     created_at: isoTime(letter.createdAt),
@@ -91,11 +111,11 @@ function letterJson(letter: AddressedLetter) {
 function letterTable(parts: CliParts, letters: readonly AddressedLetter[]): readonly string[] {
   return tableLines(
     parts.stdout,
-    ['ID', 'KIND', 'SUBSCRIPTION', 'E-MAIL', 'STATE', 'ATTEMPTS', 'NEXT ATTEMPT', 'LAST ERROR'],
+    ['ID', 'KIND', 'ABOUT', 'E-MAIL', 'STATE', 'ATTEMPTS', 'NEXT ATTEMPT', 'LAST ERROR'],
     letters.map((letter) => [
       letter.letterId,
       letter.kind,
-      letter.subscriptionId,
+      letter.subscriptionId ?? letter.orderId,
       letter.email,
       letter.state,
       letter.attempts,
@@ -110,7 +130,8 @@ async function send(parts: CliParts, flags: Flags): Promise<void> {
   const config = readSettings(mailSettingNames, flags, parts.environment)
   const settings = readMailSettings(config)
   if (settings === null) throw badRequest('Mail is off. Set DAS_SMTP_URL to a mail server.')
-  const letters = (await readStore(config.state, (store) => addressed(store, ['waiting']))) ?? []
+  const letters =
+    (await readStore(parts, config.state, (store) => addressed(store, ['waiting']))) ?? []
   if (letters.length === 0) {
     if (flags.json) printJson(parts, [])
     else printLines(parts, 'No letter waits.')
@@ -118,7 +139,7 @@ async function send(parts: CliParts, flags: Flags): Promise<void> {
   }
   const stillWaiting = await withOutbox(parts, config, settings, async (outbox) => {
     await sendAll(parts, flags, outbox, letters)
-    return listLetters(outbox.store, ['waiting']).length
+    return (await listLetters(outbox.store, ['waiting'])).length
   })
   if (stillWaiting > 0) {
     throw new Error(`${stillWaiting} ${stillWaiting === 1 ? 'letter' : 'letters'} still wait.`)
@@ -141,7 +162,7 @@ async function sendAll(
 }
 
 async function tryNow(outbox: OutboxParts, { letterId }: Letter): Promise<Attempt['end']> {
-  const held = holdLetter(outbox, { letterId })
+  const held = await holdLetter(outbox, { letterId })
   return held === undefined ? { state: 'held' } : (await deliverHeld(outbox, held)).end
 }
 
@@ -166,6 +187,7 @@ function attemptJson({ letter, end }: Attempt) {
     id: letter.letterId,
     kind: letter.kind,
     subscription: letter.subscriptionId,
+    order: letter.orderId,
     email: letter.email,
     state: end.state,
     reason: 'reason' in end ? end.reason : null,

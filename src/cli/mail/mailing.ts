@@ -1,16 +1,15 @@
-import { join, resolve } from 'node:path'
 import { readRegistry } from '../../catalog.js'
 import type { Config } from '../../config.js'
-import { queueTokenLetter } from '../../control/letters.js'
+import { queueLetter } from '../../control/letters.js'
 import type { Letter, LetterState } from '../../control/letters.js'
-import { readKey } from '../../control/store/key-file.js'
+import { keyOf } from '../../control/keys.js'
 import type { ControlStore } from '../../control/store/store.js'
 import type { IssuedToken } from '../../control/tokens/tokens.js'
 import { readMailSettings } from '../../mail/mail-settings.js'
 import type { MailSettings } from '../../mail/mail-settings.js'
 import { deliverHeld, holdLetter, letterLifeMs } from '../../mail/outbox.js'
 import type { OutboxParts } from '../../mail/outbox.js'
-import { sealToken } from '../../mail/seal.js'
+import { sealSecret } from '../../mail/seal.js'
 import { commandLimits } from '../../mail/smtp-limits.js'
 import type { SmtpLimits } from '../../mail/smtp-limits.js'
 import { smtpMailer } from '../../mail/smtp.js'
@@ -68,26 +67,25 @@ export type Issued<T> = T & { readonly letter: Letter | undefined }
  * Issues a token and queues its letter in one transaction. The letter is held for this process, so
  * that no server sends it too.
  */
-export function issueWithLetter<T extends IssuedToken & { readonly subscriptionId: string }>(
+export async function issueWithLetter<T extends IssuedToken & { readonly subscriptionId: string }>(
   store: ControlStore,
   options: {
     readonly mailing: Mailing
     readonly stateFolder: string
     readonly kind: 'new-token' | 'reissued-token'
     readonly now: () => number
-    readonly issue: () => T
+    readonly issue: (tx: ControlStore) => Promise<T>
   },
-): Issued<T> {
+): Promise<Issued<T>> {
   const { mailing, stateFolder, kind, now, issue } = options
-  const key = mailing.kind === 'on' ? readKey(keyPath(stateFolder)) : null
-  return store.write(() => {
-    const issued = issue()
+  const key = mailing.kind === 'on' ? await keyOf(store, stateFolder, 'mail.key') : null
+  return await store.write(async (tx) => {
+    const issued = await issue(tx)
     if (key === null) return { ...issued, letter: undefined }
     const { subscriptionId, tokenId, token } = issued
-    const sealedToken = sealToken(key, tokenId, token)
-    const facts = { subscriptionId, tokenId, sealedToken, kind, now: now() }
-    const letterId = queueTokenLetter(store, facts)
-    return { ...issued, letter: holdLetter({ store, now }, { letterId }) }
+    const sealedSecret = sealSecret(key, tokenId, token)
+    const letterId = await queueLetter(tx, { kind, subscriptionId, tokenId, sealedSecret }, now())
+    return { ...issued, letter: await holdLetter({ store: tx, now }, { letterId }) }
   })
 }
 
@@ -170,11 +168,11 @@ export async function withOutbox<T>(
   work: (outbox: OutboxParts) => Promise<T>,
 ): Promise<T> {
   const registry = await registryOrNull(config.registry)
-  return withFilledStore(parts, config.state, (store) =>
+  return withFilledStore(parts, config.state, async (store) =>
     work({
       store,
       mailer: smtpMailer(smtp, sender, limits),
-      key: readKey(keyPath(config.state)),
+      key: await keyOf(store, config.state, 'mail.key'),
       registry: () => registry,
       base: baseUrl(config),
       now: parts.now,
@@ -190,8 +188,4 @@ async function registryOrNull(path: string): Promise<Registry | null> {
     if (cause instanceof RegistryError) return null
     throw cause
   }
-}
-
-function keyPath(stateFolder: string): string {
-  return join(resolve(stateFolder), 'mail.key')
 }

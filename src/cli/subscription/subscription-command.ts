@@ -1,8 +1,8 @@
-import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { rowBudget } from '../../access/allowance.js'
-import { listOrders } from '../../control/orders.js'
-import type { Order } from '../../control/orders.js'
+import { listAgreements } from '../../control/agreements.js'
+import type { Agreement } from '../../control/agreements.js'
+import { connectionState, listConnections } from '../../control/connections/connections.js'
 import { listSubscriptions, showSubscription } from '../../control/subscriptions.js'
 import type { Subscription } from '../../control/subscriptions.js'
 import { subscriptionState } from '../../control/tokens/token-state.js'
@@ -15,9 +15,9 @@ import { isoTime } from '../../text.js'
 import { addCommand, addGroup, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
 import type { CliParts } from '../parts.js'
-import { day, printJson, printLines } from '../print.js'
+import { count, day, printJson, printLines } from '../print.js'
 import { registryIfReadable } from '../read-registry.js'
-import { readFilledStore, readStore } from '../state.js'
+import { readFilledStore, readStore, storeName } from '../state.js'
 import { tableLines } from '../table.js'
 import { tokenJson, tokenTable } from '../token/token-table.js'
 import { addSubscriptionCreate } from './subscription-create.js'
@@ -43,9 +43,10 @@ export function addSubscription(program: Command, parts: CliParts): void {
   }).action((flags: Flags) => list(parts, flags))
   addCommand(group, {
     usage: 'show <subscription>',
-    description: "Show the grants, this month's usage, orders and tokens of a subscription.",
+    description:
+      "Show a subscription: grants, this month's usage, orders, tokens, live connections.",
     settings: ['registry', 'state'],
-    json: 'print {subscription, email, …, grants: [{dataset, plan, rows}], orders, tokens}',
+    json: 'print {subscription, email, …, grants: [{dataset, plan, rows}], orders, tokens, …}',
     examples: ['das subscription show sub_0123456789abcdef'],
   }).action((id: string, flags: Flags) => show(parts, id, flags))
   addSubscriptionChanges(group, parts)
@@ -54,12 +55,12 @@ export function addSubscription(program: Command, parts: CliParts): void {
 
 async function list(parts: CliParts, flags: Flags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
-  const subscriptions = (await readStore(state, listSubscriptions)) ?? []
+  const subscriptions = (await readStore(parts, state, listSubscriptions)) ?? []
   if (flags.json) return printJson(parts, subscriptions.map(subscriptionJson))
   if (subscriptions.length === 0) {
     printLines(
       parts,
-      `There are no subscriptions in ${resolve(state)} yet. Make one with: ` +
+      `There are no subscriptions in ${storeName(parts, state)} yet. Make one with: ` +
         'das subscription create --email buyer@example.org --plan DATASET:PLAN',
     )
     return
@@ -79,13 +80,19 @@ async function list(parts: CliParts, flags: Flags): Promise<void> {
 async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
   const config = readSettings(['registry', 'state'], flags, parts.environment)
   const now = parts.now()
-  const { subscription, usage, orders, tokens } = await readFilledStore(config.state, (store) => ({
-    subscription: showSubscription(store, id),
-    usage: readUsage(store, id, periodOf(now)),
-    orders: listOrders(store, id),
-    tokens: listTokens(store, id),
-  }))
+  const { subscription, usage, orders, tokens, connections } = await readFilledStore(
+    parts,
+    config.state,
+    async (store) => ({
+      subscription: await showSubscription(store, id),
+      usage: await readUsage(store, id, periodOf(now)),
+      orders: await listAgreements(store, id),
+      tokens: await listTokens(store, id),
+      connections: await listConnections(store, id),
+    }),
+  )
   const budgets = budgetsOf(subscription, usage, await registryIfReadable(parts, config.registry))
+  const live = connections.filter((each) => connectionState(each, now) === 'live').length
   if (flags.json) {
     return printJson(parts, {
       ...subscriptionJson(subscription),
@@ -95,6 +102,7 @@ async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
       grants: budgets.grants,
       orders: orders.map(orderJson),
       tokens: tokens.map(tokenJson),
+      live_connections: live,
     })
   }
   printLines(
@@ -124,10 +132,12 @@ async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
     ...orderLines(parts, orders),
     '',
     ...tokenTable(parts, tokens, [subscription]),
+    '',
+    `Live connections of agents: ${count(parts.stdout, live)}`,
   )
 }
 
-function orderLines(parts: CliParts, orders: readonly Order[]): readonly string[] {
+function orderLines(parts: CliParts, orders: readonly Agreement[]): readonly string[] {
   const titles = ['ORDERED', 'WHAT', 'MONTHS', 'RUB', 'EXPIRES', 'GRANTS', 'ROWS OVER ALL']
   const rows = orders.map((order) => [
     day(order.orderedAt),

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { readRegistry } from '../../catalog.js'
 import type { Language } from '../../config.js'
+import type { ControlStore } from '../../control/store/store.js'
 import { createSubscription } from '../../control/subscriptions.js'
 import type { NewSubscription } from '../../control/subscriptions.js'
 import type { Registry } from '../../registry/registry.js'
@@ -99,10 +100,16 @@ function sell(parts: CliParts, config: CreateConfig, mailing: Mailing, order: Or
   const { state: stateFolder, mailLanguage: language } = config
   const grants = order.grants.map(({ dataset, plan }) => ({ dataset, plan: plan.name }))
   const priceRub = priceOf(order.grants, order.months)
-  return withStore(parts, stateFolder, (store) => {
+  return withStore(parts, stateFolder, async (store) => {
     const sold = { ...order, grants, priceRub, language, now }
-    const issue = () => createSubscription(store, sold)
-    const issued = issueWithLetter(store, { mailing, stateFolder, kind: 'new-token', now, issue })
+    const issue = (tx: ControlStore) => createSubscription(tx, sold)
+    const issued = await issueWithLetter(store, {
+      mailing,
+      stateFolder,
+      kind: 'new-token',
+      now,
+      issue,
+    })
     return { ...issued, priceRub }
   })
 }

@@ -17,6 +17,7 @@ import type { Usage } from '../../control/usage.js'
 import { badRequest } from '../../errors.js'
 import { planOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
+import { changePriceRub } from '../../shop/change-price.js'
 import { addCommand, collect, readSettings } from '../command.js'
 import type { Flags } from '../command.js'
 import type { CliParts } from '../parts.js'
@@ -72,7 +73,7 @@ export function addSubscriptionChanges(group: Command, parts: CliParts): void {
         .option('--email <address>', 'new e-mail address of the subscriber')
         .option('--language <en|ru>', 'language of letters to the subscriber'),
     settings: ['registry', 'state'],
-    json: 'print {subscription, grants, …, price_rub_per_month: {before, after}}',
+    json: 'print {subscription, …, price_rub_per_month: {before, after}, price_rub_for_time_left}',
     examples: [
       'das subscription change sub_0123456789abcdef --plan financials:pro',
       'das subscription change sub_0123456789abcdef --withdraw procurement --global-rows none',
@@ -96,10 +97,10 @@ async function extend(parts: CliParts, id: string, flags: ExtendFlags): Promise<
   const now = parts.now()
   const priceRub = (grants: readonly Grant[]) => priceOf(plansOfGrants(registry, grants), months)
   const { before, after, hasToken } = await withFilledStore(parts, config.state, (store) =>
-    store.write(() => ({
-      before: showSubscription(store, id),
-      after: extendSubscription(store, id, { months, priceRub, now: parts.now }),
-      hasToken: listTokens(store, id).some((token) => tokenEnd(token, now) === null),
+    store.write(async (tx) => ({
+      before: await showSubscription(tx, id),
+      after: await extendSubscription(tx, id, { months, priceRub, now: parts.now }),
+      hasToken: (await listTokens(tx, id)).some((token) => tokenEnd(token, now) === null),
     })),
   )
   if (flags.json) return printJson(parts, { ...subscriptionJson(after), price_rub: after.priceRub })
@@ -119,16 +120,22 @@ async function change(parts: CliParts, id: string, flags: ChangeFlags): Promise<
   const config = readSettings(['registry', 'state'], flags, parts.environment)
   const registry = await readRegistry(config.registry)
   const wanted = readChange(registry, flags)
+  const now = parts.now()
   const { before, after, usage } = await withFilledStore(parts, config.state, (store) =>
-    store.write(() => ({
-      before: showSubscription(store, id),
-      after: changeSubscription(store, id, { ...wanted, now: parts.now }),
-      usage: readUsage(store, id, periodOf(parts.now())),
+    store.write(async (tx) => ({
+      before: await showSubscription(tx, id),
+      after: await changeSubscription(tx, id, { ...wanted, now: () => now }),
+      usage: await readUsage(tx, id, periodOf(now)),
     })),
   )
   const prices = { before: monthly(registry, before), after: monthly(registry, after) }
+  const leftRub = priceForTimeLeft(prices, after.expiresAt, now)
   if (flags.json) {
-    return printJson(parts, { ...subscriptionJson(after), price_rub_per_month: prices })
+    return printJson(parts, {
+      ...subscriptionJson(after),
+      price_rub_per_month: prices,
+      price_rub_for_time_left: leftRub,
+    })
   }
   const rub = (price: number | null) =>
     price === null ? 'unknown' : `${count(parts.stdout, price)} RUB`
@@ -138,13 +145,29 @@ async function change(parts: CliParts, id: string, flags: ChangeFlags): Promise<
     '',
     ...planLines(parts, knownGrants(registry, after), after.globalRows),
     `A month costs ${rub(prices.after)}; before: ${rub(prices.before)}.`,
-    ...(prices.after === prices.before ? [] : [settleText]),
+    ...(prices.after === prices.before
+      ? []
+      : [`Price of the change until ${day(after.expiresAt)}: ${rub(leftRub)}. ${settleText}`]),
     ...usedUpLines(parts, registry, after, usage),
   )
 }
 
-const settleText =
-  'The months paid so far were paid at the old price. Settle the difference with the subscriber.'
+const settleText = 'Nothing was charged: settle it with the subscriber.'
+
+interface MonthPrices {
+  readonly before: number | null
+  readonly after: number | null
+}
+
+/** The price of a change by the rule of the portal; null when a month's price is unknown. */
+function priceForTimeLeft(
+  { before, after }: MonthPrices,
+  expiresAt: number,
+  now: number,
+): number | null {
+  if (before === null || after === null) return null
+  return changePriceRub({ monthRub: { before, after }, now, expiresAt })
+}
 
 /** @throws bad_request for no change, or for one that can't be read */
 function readChange(registry: Registry, flags: ChangeFlags): Omit<SubscriptionChange, 'now'> {

@@ -1,5 +1,5 @@
 import type { Grant } from '../../control/grants.js'
-import type { Order } from '../../control/orders.js'
+import type { Agreement } from '../../control/agreements.js'
 import type { Subscription } from '../../control/subscriptions.js'
 import { isoTime } from '../../text.js'
 import { isoTimeOrNull } from '../print.js'
@@ -19,7 +19,7 @@ export function subscriptionJson(subscription: Subscription) {
 }
 
 /** An order in JSON output. */
-export function orderJson(order: Order) {
+export function orderJson(order: Agreement) {
   return {
     ordered_at: isoTime(order.orderedAt),
     kind: order.kind,

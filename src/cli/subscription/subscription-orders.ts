@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { listOrders } from '../../control/orders.js'
-import type { Order } from '../../control/orders.js'
+import { listAgreements } from '../../control/agreements.js'
+import type { Agreement } from '../../control/agreements.js'
 import { listSubscriptions, showSubscription } from '../../control/subscriptions.js'
 import type { Subscription } from '../../control/subscriptions.js'
 import { badRequest } from '../../errors.js'
@@ -18,7 +18,7 @@ type OrdersFlags = Flags & { readonly csv?: boolean }
 
 interface SoldOrder {
   readonly subscription: Subscription
-  readonly order: Order
+  readonly order: Agreement
 }
 
 /** `das subscription orders`: sales and changes, with the price that was agreed. */
@@ -36,12 +36,19 @@ export function addSubscriptionOrders(group: Command, parts: CliParts): void {
 async function list(parts: CliParts, id: string | undefined, flags: OrdersFlags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
   if (flags.csv && flags.json) throw badRequest('Use --csv or --json, not both.')
-  const found = await readFilledStore(state, (store) => {
+  const found = await readFilledStore(parts, state, async (store) => {
     const subscriptions =
-      id === undefined ? listSubscriptions(store) : [showSubscription(store, id)]
-    return subscriptions.flatMap((subscription) =>
-      listOrders(store, subscription.subscriptionId).map((order) => ({ subscription, order })),
-    )
+      id === undefined ? await listSubscriptions(store) : [await showSubscription(store, id)]
+    return (
+      await Promise.all(
+        subscriptions.map(async (subscription) =>
+          (await listAgreements(store, subscription.subscriptionId)).map((order) => ({
+            subscription,
+            order,
+          })),
+        ),
+      )
+    ).flat()
   })
   const orders = found.sort((left, right) => left.order.orderedAt - right.order.orderedAt)
   if (flags.json) printJson(parts, orders.map(soldJson))

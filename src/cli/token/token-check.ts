@@ -22,7 +22,7 @@ interface CheckedToken {
   readonly state: string
 }
 
-type FindRecord = (hash: Buffer) => TokenRecord | undefined
+type FindRecord = (hash: Buffer) => Promise<TokenRecord | undefined>
 
 const tokensMax = 10_000
 
@@ -48,11 +48,13 @@ async function check(parts: CliParts, flags: Flags): Promise<void> {
   const needsRegistry = tokens.some((token) => token.startsWith('das_demo_'))
   const registry = needsRegistry ? await registryIfReadable(parts, config.registry) : null
   const now = parts.now()
-  const checkAll = (find: FindRecord) =>
-    tokens.map((token) => checkToken(token, find, registry?.demo?.token ?? null, now))
+  const checkAll = async (find: FindRecord) =>
+    await Promise.all(
+      tokens.map((token) => checkToken(token, find, registry?.demo?.token ?? null, now)),
+    )
   const checked =
-    (await readStore(config.state, (store) => checkAll((hash) => findToken(store, hash)))) ??
-    checkAll(() => undefined)
+    (await readStore(parts, config.state, (store) => checkAll((hash) => findToken(store, hash)))) ??
+    (await checkAll(async () => undefined))
   if (flags.json) printJson(parts, checked.map(checkedJson))
   else printLines(parts, ...checkedLines(parts, checked))
   const refused = checked.filter(({ state }) => state !== 'live').length
@@ -75,12 +77,12 @@ async function readTokens({ stdin, stderr }: CliParts): Promise<readonly string[
   return [...tokens]
 }
 
-function checkToken(
+async function checkToken(
   token: string,
   find: FindRecord,
   demoToken: string | null,
   now: number,
-): CheckedToken {
+): Promise<CheckedToken> {
   const hint = tokenHint(token)
   const parsed = parseToken(token)
   if (!parsed) {
@@ -90,7 +92,7 @@ function checkToken(
     const isOurs = demoToken !== null && parsed.hash.equals(hashToken(demoToken))
     return { hint, isWellFormed: true, record: null, state: isOurs ? 'live' : 'unknown' }
   }
-  const record = find(parsed.hash) ?? null
+  const record = (await find(parsed.hash)) ?? null
   if (!record) return { hint, isWellFormed: true, record, state: 'unknown' }
   const state = tokenStateText(recordState(record, now), record.revokedAt)
   return { hint, isWellFormed: true, record, state }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { ControlStore } from '../../control/store/store.js'
 import { listSubscriptions, showSubscription } from '../../control/subscriptions.js'
 import type { Subscription } from '../../control/subscriptions.js'
 import { subscriptionEndText } from '../../control/tokens/token-state.js'
@@ -22,7 +23,7 @@ import { parseDuration } from './duration.js'
 import { addTokenCheck } from './token-check.js'
 import { tokenJson, tokenTable } from './token-table.js'
 
-type ReissueFlags = MailFlags & { readonly grace: string }
+type ReissueFlags = MailFlags & { readonly grace: string; readonly keepConnections?: true }
 
 /** `das token …`: replaces, ends, lists and checks tokens. */
 export function addToken(program: Command, parts: CliParts): void {
@@ -38,12 +39,14 @@ export function addToken(program: Command, parts: CliParts): void {
     options: (command) =>
       command
         .option('--grace <time>', 'how long earlier tokens still work: 30m, 24h, 7d, or 0', '24h')
+        .option('--keep-connections', 'agents that signed in with earlier tokens go on')
         .option(...noMailFlag),
     settings: mailSettingNames,
-    json: 'print {subscription, token_id, token, previous_valid_until, mailed}',
+    json: 'print {subscription, token_id, token, previous_valid_until, kept_connections, mailed}',
     examples: [
       'das token reissue sub_0123456789abcdef --grace 24h',
       'das token reissue sub_0123456789abcdef --grace 0',
+      'das token reissue sub_0123456789abcdef --keep-connections',
     ],
   }).action((subscription: string, flags: ReissueFlags) => reissue(parts, subscription, flags))
   addCommand(group, {
@@ -69,15 +72,25 @@ async function reissue(parts: CliParts, id: string, flags: ReissueFlags): Promis
   const graceMs = parseDuration(flags.grace, '--grace')
   const { state: stateFolder } = config
   const { now } = parts
-  const { issued, subscription } = await withFilledStore(parts, stateFolder, (store) => {
-    const { cancelledAt } = showSubscription(store, id)
+  const { issued, subscription } = await withFilledStore(parts, stateFolder, async (store) => {
+    const { cancelledAt } = await showSubscription(store, id)
     if (cancelledAt !== null) {
       throw badRequest(`Subscription '${id}' is cancelled: a new token would be refused.`)
     }
-    const issue = () => ({ ...reissueToken(store, id, { graceMs, now }), subscriptionId: id })
+    const options = { graceMs, now, keepsConnections: flags.keepConnections ?? false }
+    const issue = async (tx: ControlStore) => ({
+      ...(await reissueToken(tx, id, options)),
+      subscriptionId: id,
+    })
     return {
-      issued: issueWithLetter(store, { mailing, stateFolder, kind: 'reissued-token', now, issue }),
-      subscription: showSubscription(store, id),
+      issued: await issueWithLetter(store, {
+        mailing,
+        stateFolder,
+        kind: 'reissued-token',
+        now,
+        issue,
+      }),
+      subscription: await showSubscription(store, id),
     }
   })
   if (!flags.json) printLines(parts, ...reissuedLines(issued, subscription, now()))
@@ -91,6 +104,7 @@ async function reissue(parts: CliParts, id: string, flags: ReissueFlags): Promis
     token_id: issued.tokenId,
     token: issued.token,
     previous_valid_until: isoTimeOrNull(previousValidUntil),
+    kept_connections: issued.keptConnections,
     mailed,
   })
 }
@@ -107,6 +121,7 @@ function reissuedLines(
     issued.token,
     '',
     previousText(issued, now),
+    ...keptText(issued),
     ...endedText(subscription, now),
   ]
 }
@@ -115,6 +130,10 @@ function previousText({ previousValidUntil }: ReissuedToken, now: number): strin
   if (previousValidUntil === null) return 'No earlier token was live.'
   if (previousValidUntil <= now) return 'Earlier tokens no longer work.'
   return `Earlier tokens work until ${minute(previousValidUntil)}.`
+}
+
+function keptText({ keptConnections }: ReissuedToken): readonly string[] {
+  return keptConnections === 0 ? [] : [`Agents' connections that go on: ${keptConnections}.`]
 }
 
 function endedText(subscription: Subscription, now: number): readonly string[] {
@@ -127,9 +146,9 @@ async function revoke(parts: CliParts, id: string, flags: Flags): Promise<void> 
   if (/^das_(live|demo)_/.test(id)) {
     throw badRequest('This is a token. Use its id, tok_…, which das token list shows.')
   }
-  const token = await withFilledStore(parts, state, (store) => {
-    revokeToken(store, id, parts.now)
-    return listTokens(store).find((each) => each.tokenId === id)
+  const token = await withFilledStore(parts, state, async (store) => {
+    await revokeToken(store, id, parts.now)
+    return (await listTokens(store)).find((each) => each.tokenId === id)
   })
   if (flags.json) {
     return printJson(parts, {
@@ -148,9 +167,10 @@ async function revoke(parts: CliParts, id: string, flags: Flags): Promise<void> 
 async function list(parts: CliParts, id: string | undefined, flags: Flags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
   const read = id === undefined ? readStore : readFilledStore
-  const found = await read(state, (store) => ({
-    subscriptions: id === undefined ? listSubscriptions(store) : [showSubscription(store, id)],
-    tokens: listTokens(store, id),
+  const found = await read(parts, state, async (store) => ({
+    subscriptions:
+      id === undefined ? await listSubscriptions(store) : [await showSubscription(store, id)],
+    tokens: await listTokens(store, id),
   }))
   const { tokens, subscriptions } = found ?? { tokens: [], subscriptions: [] }
   if (flags.json) printJson(parts, tokens.map(tokenJson))

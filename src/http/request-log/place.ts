@@ -21,7 +21,7 @@ const restTools: Readonly<Record<string, string>> = {
 
 const doors: readonly (readonly [Door, RegExp])[] = [
   ['rest', /^\/v1(\/|$)/],
-  ['mcp', /^\/(mcp|register|\.well-known)(\/|$)/],
+  ['mcp', /^\/(mcp|authorize|token|register|revoke|\.well-known)(\/|$)/],
   ['docs', /^\/(docs|openapi\.json)(\/|$)/],
   ['health', /^\/(healthz|readyz)$/],
 ]

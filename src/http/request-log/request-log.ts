@@ -16,6 +16,8 @@ export interface RequestLine {
   readonly dataset?: string | undefined
   readonly subscription?: string | undefined
   readonly tokenId?: string | undefined
+  /** Of an agent that signed in. */
+  readonly connectionId?: string | undefined
   readonly rows: number
   readonly charged: number
   /** Everything sent, headers too. */
@@ -112,6 +114,7 @@ export class RequestLog {
       dataset: record.dataset ?? undefined,
       subscription: principal?.id,
       tokenId: principal?.kind === 'subscriber' ? principal.tokenId : undefined,
+      connectionId: principal?.connectionId,
       rows: record.rows,
       charged: record.charged,
       bytes: Number.isFinite(bytes) ? bytes : undefined,

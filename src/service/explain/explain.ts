@@ -6,14 +6,13 @@ import type { Catalog } from '../../catalog.js'
 import type { ControlStore } from '../../control/store/store.js'
 import { showSubscription } from '../../control/subscriptions.js'
 import type { Subscription } from '../../control/subscriptions.js'
-import { holdsToken, tokenInUrlText } from '../../control/tokens/token-format.js'
 import { subscriptionEndText, tokenEnd } from '../../control/tokens/token-state.js'
 import { listTokens } from '../../control/tokens/tokens.js'
 import type { TokenSummary } from '../../control/tokens/tokens.js'
 import { chargeResult } from '../../control/usage.js'
 import type { Charge } from '../../control/usage.js'
 import type { Engine } from '../../engine/engine.js'
-import { ServiceError, asServiceError, badRequest, errorStatus } from '../../errors.js'
+import { ServiceError, asServiceError, errorStatus } from '../../errors.js'
 import type { ErrorCode } from '../../errors.js'
 import { parseUrl } from '../../query/parse-url.js'
 import type { Question } from '../../query/question.js'
@@ -35,6 +34,7 @@ import {
   refusalText,
   rowsText,
 } from './explain-texts.js'
+import type { QuestionPath } from './question-path.js'
 
 const stageNames = ['token', 'rate', 'dataset', 'question', 'quota', 'read', 'charge'] as const
 
@@ -75,13 +75,6 @@ interface ExplainedCaller extends Caller {
   readonly principal: Subscriber
 }
 
-/** A question to a dataset, in the form of its URL. */
-export interface QuestionPath {
-  readonly kind: 'rows' | 'top' | 'aggregate'
-  readonly dataset: string
-  readonly query: string
-}
-
 /**
  * Asks a question for a subscriber and reports the decision of each stage of the serving pipeline.
  * It reads the rows, but charges, counts and changes nothing.
@@ -94,11 +87,11 @@ export async function explainAnswer(
   path: QuestionPath,
 ): Promise<Explanation> {
   const { catalog, control } = parts
-  const subscription = showSubscription(control, subscriptionId)
+  const subscription = await showSubscription(control, subscriptionId)
   const observed: Observation[] = []
   let caller: ExplainedCaller | null = null
   try {
-    caller = callerOf(parts, subscription, (found) => observed.push(found))
+    caller = await callerOf(parts, subscription, (found) => observed.push(found))
     const answer = await answerTo(parts, caller, path)
     const hasMore = answer.kind === 'page' ? answer.hasMore : answer.truncated
     const charges = observed.flatMap((found) => (found.kind === 'charge' ? [found.charge] : []))
@@ -160,54 +153,31 @@ function detailForOwner({ cause, detail }: ServiceError): string {
 }
 
 /**
- * The path of a URL, with or without the server's address.
- * @throws bad_request for anything but a question for rows or groups
- */
-export function readQuestionPath(url: string): QuestionPath {
-  if (holdsToken(url)) throw badRequest(tokenInUrlText)
-  const found =
-    /^(?:https?:\/\/[^/?#]*)?\/v1\/([^/?#]+)(?:\/(aggregate|top))?\/?(?:\?([^#]*))?$/.exec(url)
-  const [, segment = '', kind = 'rows', query = ''] = found ?? []
-  const dataset = decodedSegment(segment)
-  if (dataset !== '' && dataset !== 'account') {
-    return { kind: kind as QuestionPath['kind'], dataset, query }
-  }
-  throw badRequest(
-    'The URL must be a question for rows or groups, in quotes: "/v1/DATASET?COLUMN=eq.VALUE", ' +
-      '"/v1/DATASET/top?by=COLUMN" or "/v1/DATASET/aggregate?measures=count".',
-  )
-}
-
-/** Empty if the percent-encoding is broken. */
-function decodedSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return ''
-  }
-}
-
-/**
  * Finds the subscriber by the token that expires last. The store has only token hashes, and only
  * the server knows the request counts, so these two stages can't use the server's own.
  * @throws unauthorized, with the reason for the owner as its cause
  */
-function callerOf(
+async function callerOf(
   { catalog, control, now }: ExplainParts,
   subscription: Subscription,
   observe: (found: Observation) => void,
-): ExplainedCaller {
-  const principal = subscriberOf(control, subscription, now())
-  const usage = usageNow(control, principal, now())
-  const rate = new RateLimits(() => 0).take(principal, '', catalog, 1)
+): Promise<ExplainedCaller> {
+  const principal = await subscriberOf(control, subscription, now())
+  const usage = await usageNow(control, principal, now())
+  const rates = RateLimits.inMemory(() => 0)
+  const rate = await rates.take(principal, '', catalog, 1)
   const limits = { rate, quota: quotaStatus(principal, null, usage, now()) }
   const { signal } = new AbortController()
   const context = { authorization: undefined, address: '', signal, observe }
   return { context, principal, catalog, usage, limits }
 }
 
-function subscriberOf(control: ControlStore, subscription: Subscription, now: number): Subscriber {
-  const tokens = listTokens(control, subscription.subscriptionId)
+async function subscriberOf(
+  control: ControlStore,
+  subscription: Subscription,
+  now: number,
+): Promise<Subscriber> {
+  const tokens = await listTokens(control, subscription.subscriptionId)
   const endOf = (token: TokenSummary) =>
     Math.min(token.expiresAt ?? Infinity, subscription.expiresAt)
   const alive = tokens.filter((token) => tokenEnd(token, now) === null)

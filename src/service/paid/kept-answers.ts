@@ -10,6 +10,11 @@ export interface Keepable {
   readonly file?: Buffer
 }
 
+interface Entry<Answer> {
+  readonly answer: Answer
+  readonly bytes: number
+}
+
 /** How a cache is used. */
 export interface CacheUse {
   readonly hits: number
@@ -18,11 +23,11 @@ export interface CacheUse {
 }
 
 /**
- * A cache of small answers, by entity tag: whoever asks the same again gets the same bytes. The
+ * A cache of small answers, by entity tag: the same question gets the same bytes again. The
  * answer that was not asked for the longest time leaves first.
  */
 export class KeptAnswers<Answer extends Keepable> {
-  readonly #entries = new Map<string, { readonly answer: Answer; readonly bytes: number }>()
+  readonly #entries = new Map<string, Entry<Answer>>()
   #bytes = 0
   #hits = 0
   #misses = 0
@@ -30,11 +35,15 @@ export class KeptAnswers<Answer extends Keepable> {
   /** Returns the kept answer, or makes one and keeps it if it is small. */
   async get(key: string, make: () => Promise<Answer>): Promise<Answer> {
     const known = this.#entries.get(key)
-    if (known) this.#hits += 1
-    else this.#misses += 1
-    const entry = known ?? entryOf(await make())
-    if (entry.bytes <= answerBytesMax) this.#keep(key, entry)
-    return entry.answer
+    if (known) {
+      this.#hits += 1
+      return this.#keep(key, known)
+    }
+    this.#misses += 1
+    const answer = await make()
+    const bytes = bytesOf(answer)
+    if (bytes > answerBytesMax) return answer
+    return this.#keep(key, { answer: withOwnBytes(answer), bytes })
   }
 
   /** Since the start, and the bytes now. */
@@ -42,7 +51,7 @@ export class KeptAnswers<Answer extends Keepable> {
     return { hits: this.#hits, misses: this.#misses, bytes: this.#bytes }
   }
 
-  #keep(key: string, entry: { readonly answer: Answer; readonly bytes: number }): void {
+  #keep(key: string, entry: Entry<Answer>): Answer {
     this.#drop(key)
     this.#entries.set(key, entry)
     this.#bytes += entry.bytes
@@ -50,6 +59,7 @@ export class KeptAnswers<Answer extends Keepable> {
       if (this.#bytes <= bytesMax) break
       this.#drop(oldest)
     }
+    return entry.answer
   }
 
   #drop(key: string): void {
@@ -58,9 +68,26 @@ export class KeptAnswers<Answer extends Keepable> {
   }
 }
 
-function entryOf<Answer extends Keepable>(answer: Answer) {
-  const { rows, file } = answer
-  const texts = rows.map((row) => (Buffer.isBuffer(row) ? row : row.encoded))
-  const bytes = texts.reduce((sum, text) => sum + text.length + overheadBytes, overheadBytes)
-  return { answer, bytes: bytes + (file?.length ?? 0) }
+function bytesOf({ rows, file }: Keepable): number {
+  const bytes = rows.reduce((sum, row) => sum + textOf(row).length + overheadBytes, overheadBytes)
+  return bytes + (file?.length ?? 0)
+}
+
+/** The engine's rows are parts of far larger buffers, which a kept answer must not hold. */
+function withOwnBytes<Answer extends Keepable>(answer: Answer): Answer {
+  const all = Buffer.allocUnsafeSlow(answer.rows.reduce((sum, row) => sum + textOf(row).length, 0))
+  let end = 0
+  const own = (text: Buffer) => {
+    const start = end
+    end += text.copy(all, start)
+    return all.subarray(start, end)
+  }
+  const rows = answer.rows.map((row) =>
+    Buffer.isBuffer(row) ? own(row) : { ...row, encoded: own(row.encoded) },
+  )
+  return { ...answer, rows }
+}
+
+function textOf(row: Keepable['rows'][number]): Buffer {
+  return Buffer.isBuffer(row) ? row : row.encoded
 }
