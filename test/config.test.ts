@@ -26,8 +26,10 @@ await t.test('without a word the settings are the defaults', (t) => {
     port: 8080,
     registry: 'registry.yaml',
     state: 'var',
+    controlUrl: null,
     publicUrl: null,
     allowedHosts: [],
+    clientDocuments: true,
     corsOrigins: [],
     trustProxy: [],
     metricsPort: null,
@@ -36,7 +38,15 @@ await t.test('without a word the settings are the defaults', (t) => {
     querySlots: null,
     scrubDays: 7,
     drainSeconds: 0,
+    objectPollSeconds: 60,
+    diskLimit: null,
+    objectEndpoint: null,
+    objectRegion: null,
+    trinoUser: 'das',
+    trinoPassword: null,
+    trinoPollSeconds: 60,
     smtpUrl: null,
+    paymentSecret: null,
     mailFrom: null,
     mailLanguage: 'en',
     logLevel: 'info',
@@ -55,13 +65,23 @@ await t.test('a flag goes before a variable, a variable before the default', (t)
   t.end()
 })
 
+const usual = { objectEndpoint: 'AWS_ENDPOINT_URL_S3', objectRegion: 'AWS_REGION' }
+
 await t.test(
-  'each setting but the secret has a flag, and each a variable of the same name',
+  'each setting has a flag and a variable of its name, but secrets and usual names',
   (t) => {
     for (const [key, { flag, variable, help }] of Object.entries(settings)) {
       const words = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-      t.equal(flag, key === 'smtpUrl' ? null : `--${words}`)
-      t.equal(variable, `DAS_${words.toUpperCase().replaceAll('-', '_')}`)
+      const hasFlag = ![
+        'controlUrl',
+        'smtpUrl',
+        'paymentSecret',
+        'trinoPassword',
+        ...Object.keys(usual),
+      ].includes(key)
+      t.equal(flag, hasFlag ? `--${words}` : null)
+      const own = `DAS_${words.toUpperCase().replaceAll('-', '_')}`
+      t.equal(variable, new Map(Object.entries(usual)).get(key) ?? own)
       t.match(help, /\S/)
     }
     t.end()
@@ -92,6 +112,8 @@ await t.test('each setting is read in its own form', (t) => {
   t.equal(read('memoryLimit', '64MB'), 64_000_000)
   t.equal(read('memoryLimit', '65536KiB'), 67_108_864)
   t.equal(read('memoryLimit', '1TB'), 1e12)
+  t.equal(read('diskLimit', '200GB'), 2e11)
+  t.equal(read('diskLimit', '1MB'), 1e6)
   t.equal(read('querySlots', '1'), 1)
   t.equal(read('querySlots', '32'), 32)
   for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'silent']) {
@@ -112,12 +134,16 @@ await t.test('a bad value is told with its flag, its variable and what would be 
     `"${text}" is not an origin: write it like https://app.example.org`
   const network = (text: string) =>
     `"${text}" is not an address or network; write it like 10.0.0.0/8`
-  const size = (text: string) =>
-    `"${text}" is not a size of at least 64MB; write it like 2GB or 512MB`
+  const size = (least: string) => (text: string) =>
+    `"${text}" is not a size of at least ${least}; write it like 2GB or 512MB`
   const days = (text: string) => `must be a number of days from 0 to 365, got "${text}"`
   const drain = (text: string) => `must be a whole number of seconds from 0 to 300, got "${text}"`
+  const seconds = (text: string) =>
+    `must be a whole number of seconds from 1 to 86400, got "${text}"`
   const slots = (text: string) => `must be a whole number from 1 to 32, got "${text}"`
+  const database = () => 'must be an address like postgres://user:password@host:5432/database'
   const server = () => 'must be an address like smtp://user:password@host:587 or smtps://host'
+  const onOff = (text: string) => `must be on or off, got "${text}"`
   const language = (text: string) => `must be en or ru, got "${text}"`
   const level = (text: string) =>
     `must be one of trace, debug, info, warn, error, silent, got "${text}"`
@@ -147,6 +173,7 @@ await t.test('a bad value is told with its flag, its variable and what would be 
       ],
     ],
     ['allowedHosts', host, ['https://a', 'a:80', 'a b', 'a/b', '::1', '*', 'a?']],
+    ['clientDocuments', onOff, ['', 'yes', 'ON']],
     ['corsOrigins', origin, ['a.example', 'null', 'https://', 'ftp://a.example', '*.a.example']],
     [
       'trustProxy',
@@ -165,12 +192,25 @@ await t.test('a bad value is told with its flag, its variable and what would be 
     ],
     [
       'memoryLimit',
-      size,
+      size('64MB'),
       ['', '2', '2G', '63MB', '-2GB', '2 000MB', '1e3MB', `${'9'.repeat(400)}TB`],
     ],
+    ['diskLimit', size('1MB'), ['', '0', '999KB', '200 gigabytes', '-1GB']],
     ['querySlots', slots, ['', '0', '33', '1.5', 'all', '100']],
     ['drainSeconds', drain, ['', '-1', '301', '1.5', '7s']],
+    ['objectPollSeconds', seconds, ['', '0', '-1', '86401', '1.5', '1m']],
+    ['objectEndpoint', url, ['', 'a.example', 's3://bucket', 'http://h?a=b']],
+    ['objectRegion', () => 'is empty', ['']],
+    ['controlUrl', database, ['', 'mysql://a', 'db.example.org:5432/das', '/run/postgres']],
+    ['trinoUser', () => 'is empty', ['']],
+    ['trinoPassword', () => 'is empty', ['']],
+    ['trinoPollSeconds', seconds, ['', '0', '-1', '86401', '1.5', '1m']],
     ['scrubDays', days, ['', '-1', '366', '7d', '1e1', 'never']],
+    [
+      'paymentSecret',
+      () => 'must be whsec_ and the base64 of 24 to 64 random bytes',
+      ['', 'secret', 'whsec_', 'whsec_AAAA', 'whsec_!', `whsec_${'A'.repeat(100)}`],
+    ],
     [
       'smtpUrl',
       server,

@@ -115,7 +115,7 @@ async function runBlock(
 ): Promise<void> {
   if (isTranscript(text)) return runTranscript(t, fixture, text, at)
   if (language === 'console') return runConsole(t, fixture, text, at)
-  const variables = text.includes('$TOKEN') ? { TOKEN: tokenOf(fixture) } : {}
+  const variables = text.includes('$TOKEN') ? { TOKEN: await tokenOf(fixture) } : {}
   if (language === 'http') {
     const request = httpRequest(text, variables)
     if (request) compareAnswer(t, await send(fixture, request), answers, at)
@@ -128,8 +128,8 @@ async function runBlock(
   }
 }
 
-function tokenOf(fixture: Fixture): string {
-  fixture.token ??= fixture.world.subscribe(['financials:start']).token
+async function tokenOf(fixture: Fixture): Promise<string> {
+  fixture.token ??= (await fixture.world.subscribe(['financials:start'])).token
   return fixture.token
 }
 

@@ -95,7 +95,7 @@ function commandNames(command: Command, path: readonly string[] = []): readonly 
 }
 
 await t.test('the docs list every command, and no other', (t) => {
-  const groups = ['dataset', 'mail', 'subscription', 'token']
+  const groups = ['connection', 'control', 'dataset', 'mail', 'order', 'subscription', 'token']
   const names = commandNames(program).filter((name) => !groups.includes(name))
   const listed = tableAfter('docs/command-line.md', '## Commands').map(([cell]) =>
     codes(cell)
@@ -170,10 +170,19 @@ await t.test('every das command that the pages name exists, with its options', (
   t.end()
 })
 
-/** Options of curl, V8, npm, its scripts and the MCP bridge that the pages mention. */
+/** Options of curl, V8, npm, its scripts, journalctl, Podman and the MCP bridge. */
 const othersOptions = [
   ...['--compressed', '--data-urlencode', '--allow-http'],
-  ...['--cold', '--server-cores', '--cycles', '--check', '--allow-scripts', '--prefix'],
+  ...[
+    '--cold',
+    '--server-cores',
+    '--cycles',
+    '--check',
+    '--objects',
+    '--allow-scripts',
+    '--prefix',
+  ],
+  ...['--no-git-tag-version', '--global', '--format', '--grep', '--read-only', '--tmpfs'],
 ]
 
 await t.test('every option and variable that the pages name exists', (t) => {

@@ -23,7 +23,7 @@ datasets:
       pro: {rows_per_month: 4, history: all, price_rub: 10}
 `,
     })
-    const { token } = world.subscribe(['things:pro'])
+    const { token } = await world.subscribe(['things:pro'])
     const first = await world.get('/v1/things?limit=2&select=2110,id', token)
     t.equal(first.status, 200)
     t.match(

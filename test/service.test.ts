@@ -1,11 +1,10 @@
+import { RateLimits } from '../src/access/rate-limits.js'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { pino } from 'pino'
 import t from 'tap'
 import type { Test } from 'tap'
 import { ChargeQueue } from '../src/access/charge-queue.js'
-import { ChargeStore } from '../src/control/charge-store.js'
-import { ControlStore } from '../src/control/store/store.js'
 import { LastUsed } from '../src/control/tokens/last-used.js'
 import type { Engine } from '../src/engine/engine.js'
 import { ServiceError } from '../src/errors.js'
@@ -13,6 +12,7 @@ import { buildServer } from '../src/http/server.js'
 import { createService } from '../src/service.js'
 import { isError } from './support/answers.js'
 import { openControl, usageOf } from './support/control.js'
+import { openChargesOf, openRecordsOf, sqliteOnly } from './support/database.js'
 import { startThings } from './support/things.js'
 import type { Answer, World } from './support/world.js'
 
@@ -41,11 +41,13 @@ function countingEngine() {
 
 /** A door of its own onto the world's catalog and database, which gives up on locks at once. */
 function impatientDoor(t: Test, world: World, engine: Engine) {
-  const path = join(world.folder, 'var/control.db')
-  const control = ControlStore.open(path, { busyTimeoutMs: 20 })
-  const charges = new ChargeQueue(ChargeStore.open(path, { busyTimeoutMs: 20 }), 0)
+  const state = join(world.folder, 'var')
+  const control = openRecordsOf(state)
+  control.file?.setBusyTimeout(20)
+  const charges = new ChargeQueue(openChargesOf(state, 20), 0)
   const now = () => world.clock.ms
   const service = createService({
+    rates: RateLimits.inMemory(() => performance.now()),
     catalog: world.app.catalog,
     control,
     charges,
@@ -61,7 +63,7 @@ function impatientDoor(t: Test, world: World, engine: Engine) {
     trustProxy: [],
     corsOrigins: [],
     doors: [],
-    isReady: () => true,
+    isReady: async () => true,
     isUpToDate: () => true,
     isDamaged: () => false,
     isStopping: () => false,
@@ -69,7 +71,7 @@ function impatientDoor(t: Test, world: World, engine: Engine) {
   t.teardown(async () => {
     await server.close()
     await charges.close()
-    control.close()
+    await control.close()
   })
   return async (url: string, token: string): Promise<Answer> => {
     const { statusCode, headers, body } = await server.inject({
@@ -89,12 +91,13 @@ function parsed(headers: Answer['headers'], body: string): Answer['body'] {
 // Guarantee: what can't be charged is not delivered.
 await t.test(
   'a locked database is 503 with nothing delivered, and the next request works',
+  sqliteOnly('lock'),
   async (t) => {
     const world = await startThings(t)
     const control = openControl(t, world)
     const { engine, asked } = countingEngine()
     const get = impatientDoor(t, world, engine)
-    const { token, subscriptionId } = world.subscribe(['things:pro'])
+    const { token, subscriptionId } = await world.subscribe(['things:pro'])
     const lock = new Database(join(world.folder, 'var/control.db'))
     t.teardown(() => lock.close())
     lock.exec('BEGIN EXCLUSIVE')
@@ -107,11 +110,11 @@ await t.test(
       t.notMatch(answer.text, /secret/)
     }
     t.equal(asked.reads, 3, 'the rows were there')
-    t.equal(usageOf(control, world, subscriptionId).total, 0)
+    t.equal((await usageOf(control, world, subscriptionId)).total, 0)
     lock.exec('COMMIT')
     const answer = await get('/v1/things?limit=2', token)
     t.equal(answer.body.data.length, 2)
-    t.equal(usageOf(control, world, subscriptionId).total, 2)
+    t.equal((await usageOf(control, world, subscriptionId)).total, 2)
   },
 )
 
@@ -119,10 +122,9 @@ await t.test('a database that is gone refuses every caller, without a reason', a
   const world = await startThings(t)
   const { engine, asked } = countingEngine()
   const get = impatientDoor(t, world, engine)
-  const { token } = world.subscribe(['things:pro'])
-  const lock = new Database(join(world.folder, 'var/control.db'))
-  t.teardown(() => lock.close())
-  lock.exec('ALTER TABLE tokens RENAME TO lost')
+  const { token } = await world.subscribe(['things:pro'])
+  const control = openControl(t, world)
+  await control.run('ALTER TABLE tokens RENAME TO lost')
   const answer = await get('/v1/things', token)
   isError(
     t,
@@ -131,7 +133,7 @@ await t.test('a database that is gone refuses every caller, without a reason', a
     /^Something went wrong in the service\. Report the X-Request-Id of this answer\.$/,
   )
   t.equal(asked.reads, 0)
-  lock.exec('ALTER TABLE lost RENAME TO tokens')
+  await control.run('ALTER TABLE lost RENAME TO tokens')
   t.equal((await get('/v1/things', token)).status, 200)
 })
 
@@ -140,7 +142,7 @@ await t.test('the last rows, taken while a page was read, are not delivered twic
   const world = await startThings(t)
   const { engine, asked } = countingEngine()
   const get = impatientDoor(t, world, engine)
-  const { token } = world.subscribe(['things:tiny'])
+  const { token } = await world.subscribe(['things:tiny'])
   asked.beforeAnswer = async () => {
     asked.beforeAnswer = () => undefined
     t.equal((await world.get('/v1/things?limit=7', token)).body.data.length, 7)
@@ -155,7 +157,7 @@ await t.test('the engine is asked only when every check is passed', async (t) =>
   const world = await startThings(t)
   const { engine, asked } = countingEngine()
   const get = impatientDoor(t, world, engine)
-  const { token } = world.subscribe(['things:tiny'])
+  const { token } = await world.subscribe(['things:tiny'])
   await get('/v1/things', 'das_live_no')
   await get('/v1/days', token)
   await get('/v1/things?x=eq.1', token)
@@ -178,7 +180,7 @@ await t.test('a Parquet page that a race cuts is read again before it is charged
   const take = async (token: string, rows: number) => {
     t.equal((await world.get(`/v1/things?limit=${rows}`, token)).body.data.length, rows)
   }
-  const failing = world.subscribe(['things:tiny'])
+  const failing = await world.subscribe(['things:tiny'])
   asked.beforeAnswer = () => {
     asked.beforeAnswer = () => {
       throw new ServiceError('timeout', 'The request did not finish.')
@@ -187,9 +189,13 @@ await t.test('a Parquet page that a race cuts is read again before it is charged
   }
   isError(t, await get(parquet, failing.token), 'timeout')
   t.equal(asked.reads, 2)
-  t.equal(usageOf(control, world, failing.subscriptionId).total, 3, 'those of the other request')
+  t.equal(
+    (await usageOf(control, world, failing.subscriptionId)).total,
+    3,
+    'those of the other request',
+  )
 
-  const { token, subscriptionId } = world.subscribe(['things:tiny'])
+  const { token, subscriptionId } = await world.subscribe(['things:tiny'])
   asked.beforeAnswer = () => {
     asked.beforeAnswer = () => undefined
     return take(token, 3)
@@ -199,7 +205,7 @@ await t.test('a Parquet page that a race cuts is read again before it is charged
   t.equal(cut.headers['x-quota-rows-remaining'], '0')
   t.type(cut.headers['x-next-cursor'], 'string')
   t.equal(cut.headers['etag'], undefined)
-  t.equal(usageOf(control, world, subscriptionId).total, 7)
+  t.equal((await usageOf(control, world, subscriptionId)).total, 7)
 })
 
 await t.test(
@@ -209,15 +215,15 @@ await t.test(
     const control = openControl(t, world)
     const { engine, asked } = countingEngine()
     const get = impatientDoor(t, world, engine)
-    const { token, subscriptionId } = world.subscribe(['things:tiny'])
+    const { token, subscriptionId } = await world.subscribe(['things:tiny'])
     asked.beforeAnswer = () => world.get('/v1/things?limit=1', token)
     const answer = await get('/v1/things?format=parquet&limit=7', token)
     isError(t, answer, 'service_unavailable', /Other requests .+ used its quota/)
     t.equal(answer.headers['retry-after'], '1')
     t.equal(answer.headers['x-quota-rows-remaining'], '4')
     t.equal(asked.reads, 3)
-    t.equal(usageOf(control, world, subscriptionId).total, 3, 'those of the other requests')
-    const last = world.subscribe(['things:tiny'])
+    t.equal((await usageOf(control, world, subscriptionId)).total, 3, 'those of the other requests')
+    const last = await world.subscribe(['things:tiny'])
     asked.beforeAnswer = () => world.get('/v1/things?limit=7', last.token)
     isError(t, await get('/v1/things?format=parquet', last.token), 'row_quota_exceeded')
     t.equal(asked.reads, 4, 'with nothing left it is not read again')

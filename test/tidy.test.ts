@@ -5,7 +5,7 @@ import ts from 'typescript'
 
 /** The layers from the lowest up, as in the table of `src/README.md`. */
 const layers = [
-  ['call-thread', 'errors', 'plain-text', 'text', 'wording'],
+  ['call-thread', 'errors', 'machine', 'plain-text', 'setting-values', 'text', 'wording'],
   ['config'],
   ['columns'],
   ['registry'],
@@ -13,9 +13,9 @@ const layers = [
   ['catalog'],
   ['control'],
   ['access', 'mail'],
-  ['query'],
+  ['mailed-codes', 'query'],
   ['engine'],
-  ['service'],
+  ['service', 'shop', 'sign-in'],
   ['http', 'mcp', 'portal', 'cli'],
   ['app', 'main', 'das'],
 ]
@@ -115,6 +115,7 @@ await t.test(
       commander: ['cli/'],
       fastify: ['http/', 'mcp/', 'portal/'],
       nodemailer: ['mail/'],
+      pg: ['control/postgres/'],
     }
     const strangers = linesThat((line, _index, { path }) => {
       const own = homes[/^(?:import|export|\}) ?.* from '([^']+)'/.exec(line)?.[1] ?? '']

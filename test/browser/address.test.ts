@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startShipped } from '../support/shipped.js'
-import { builtPortal, listen, startChromium, visit } from './fixtures/chromium.js'
+import { builtPortal, listen, pressRun, startChromium, visit } from './fixtures/chromium.js'
 
 // Guarantee: the address says what the page shows, and holds no token.
 
@@ -40,7 +40,7 @@ async function turnPage(page: Page): Promise<string> {
   await page.getByLabel('Operator').last().selectOption('gte')
   await page.getByLabel('Value', { exact: true }).fill('2023')
   await page.getByLabel('Rows on a page').fill('2')
-  await press(page, 'Run')
+  await pressRun(page)
   await page.getByText('Page 1 · 2 rows').waitFor()
   await press(page, 'Next page')
   await page.getByText('Page 2 · 2 rows').waitFor()
@@ -107,7 +107,7 @@ await t.test('back leads through pages, tabs and questions', async (t) => {
   const { page } = await arrive(financials)
   await turnPage(page)
   await page.getByRole('tab', { name: 'Analyse' }).click()
-  await press(page, 'Run')
+  await pressRun(page)
   await page.locator('.chart:visible').waitFor()
   await page.goBack()
   await page.getByRole('tab', { name: 'Rows', selected: true }).waitFor()
@@ -135,7 +135,7 @@ await t.test('a link to a part of the page does not lose the question', async (t
 })
 
 await t.test('no link spends the rows of a token, a reload asks again', async (t) => {
-  const { token } = shipped.subscribe(['financials:pro'])
+  const { token } = await shipped.subscribe(['financials:pro'])
   const used = async () =>
     (await shipped.get('/v1/account', token)).body['datasets'] as { rows: { used: number } }[]
   const { page, requests } = await arrive(financials)
@@ -144,7 +144,7 @@ await t.test('no link spends the rows of a token, a reload asks again', async (t
   await page.goto(financials + years)
   await page.getByText('Press Run to see a chart').waitFor()
   t.match(await used(), [{ rows: { used: 0 } }])
-  await press(page, 'Run')
+  await pressRun(page)
   await page.locator('.chart polyline').waitFor()
   const [{ rows } = { rows: { used: 0 } }] = await used()
   t.ok(rows.used > 0)
@@ -164,7 +164,7 @@ await t.test('a token is asked for on the page, and judged there', async (t) => 
   await page.keyboard.press('Enter')
   await page.locator('.status.error').waitFor()
   t.equal(await page.evaluate('sessionStorage.getItem("token")'), null)
-  await page.getByLabel('Token').fill(shipped.subscribe(['financials:pro']).token)
+  await page.getByLabel('Token').fill((await shipped.subscribe(['financials:pro'])).token)
   await page.keyboard.press('Enter')
   await page.getByText('Your own token').waitFor()
   t.equal(new URL(page.url()).hash, years)

@@ -2,7 +2,15 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startShipped } from '../support/shipped.js'
 import { startWorld } from '../support/world.js'
-import { builtPortal, listen, startChromium, tabTo, visit } from './fixtures/chromium.js'
+import {
+  builtPortal,
+  listen,
+  pressRun,
+  run,
+  startChromium,
+  tabTo,
+  visit,
+} from './fixtures/chromium.js'
 
 const browser = await startChromium(t)
 const portalFolder = await builtPortal(t)
@@ -14,11 +22,6 @@ const byClass =
 
 async function analyse(page: Page): Promise<void> {
   await page.getByRole('tab', { name: 'Analyse' }).click()
-}
-
-async function run(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Run' }).click()
-  await page.locator('table.data:visible').waitFor()
 }
 
 function requestOf(page: Page): Promise<string | null> {
@@ -123,7 +126,7 @@ await t.test('the keyboard alone analyses', async (t) => {
 })
 
 await t.test('a visitor with a token sees what an answer cost', async (t) => {
-  const { token } = shipped.subscribe(['financials:pro'])
+  const { token } = await shipped.subscribe(['financials:pro'])
   const { page, requests } = await visit(browser, `${financials}${byClass}`)
   await page.locator('table.data').waitFor()
   await page.getByRole('button', { name: 'Use your own token' }).click()
@@ -139,7 +142,7 @@ await t.test('a visitor with a token sees what an answer cost', async (t) => {
 })
 
 await t.test('errors and empty answers are said beside the button', async (t) => {
-  const { token } = shipped.subscribe(['financials:free'])
+  const { token } = await shipped.subscribe(['financials:free'])
   const { page } = await visit(
     browser,
     `${financials}#analyse?year=eq.1900&group=year&measures=count`,
@@ -147,16 +150,16 @@ await t.test('errors and empty answers are said beside the button', async (t) =>
   const status = page.locator('form.question:visible .status')
   await status.getByText('No row matches these filters.').waitFor()
   await page.getByRole('group', { name: 'Filters' }).getByLabel('Value').fill('soon')
-  await page.getByRole('button', { name: 'Run' }).click()
+  await pressRun(page)
   await page.locator('.status.error').waitFor()
   const url = '/v1/financials/aggregate?year=eq.soon&measures=count'
   t.match(await status.textContent(), (await shipped.get(url, token)).body.detail)
   await page.route('**/aggregate?*', (route) => route.abort())
-  await page.getByRole('button', { name: 'Run' }).click()
+  await pressRun(page)
   await status.getByText('The answer did not arrive.').waitFor()
   await page.unroute('**/aggregate?*')
   await page.route('**/aggregate?*', (route) => route.fulfill({ body: '<p>Sign in</p>' }))
-  await page.getByRole('button', { name: 'Run' }).click()
+  await pressRun(page)
   await status.getByText('could not be read').waitFor()
 })
 
@@ -189,7 +192,7 @@ datasets:
   const { page } = await visit(browser, `${address}/datasets/off#analyse?measures=count`)
   await page.getByText('Press Run to see rows.').waitFor()
   t.equal(await page.getByRole('tab', { name: 'Analyse' }).count(), 0)
-  const { token } = world.subscribe(['on:rows'])
+  const { token } = await world.subscribe(['on:rows'])
   const { page: own } = await visit(browser, `${address}/datasets/on`)
   await own.getByRole('button', { name: 'Use your own token' }).click()
   await own.getByLabel('Token').fill(token)

@@ -56,7 +56,7 @@ await t.test('in Russian, columns that hold something come first', async (t) => 
 
 await t.test('an own token is asked for the facts, which are free, and for no rows', async (t) => {
   const control = openControl(t, world)
-  const { token, subscriptionId } = world.subscribe(['financials:free'])
+  const { token, subscriptionId } = await world.subscribe(['financials:free'])
   const { body } = await world.get('/v1/financials/schema', token)
   const own = `from the ${String(body['rows'])} rows`
   const { page, requests } = await visit(browser, `${base}/datasets/financials`)
@@ -71,7 +71,7 @@ await t.test('an own token is asked for the facts, which are free, and for no ro
   await page.reload()
   await page.getByText(own).waitFor()
   t.equal(await page.locator('table.data').count(), 0)
-  t.equal(usageOf(control, world, subscriptionId).total, 0)
+  t.equal((await usageOf(control, world, subscriptionId)).total, 0)
   const rows = asked(requests).filter((path) => path.startsWith('/v1/financials?'))
   t.equal(rows.length, 1, 'the first answer, of the demo')
   await page.getByRole('button', { name: 'Forget the token' }).click()

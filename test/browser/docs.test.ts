@@ -1,8 +1,7 @@
-import axe from 'axe-core'
-import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startShipped } from '../support/shipped.js'
 import { startWorld } from '../support/world.js'
+import { violations } from './fixtures/axe.js'
 import { builtPortal, listen, startChromium, tabTo, visit } from './fixtures/chromium.js'
 
 const wireBytesMax = 300 * 1024
@@ -13,12 +12,6 @@ const browser = await startChromium(t)
 const portalFolder = await builtPortal(t)
 const shipped = await startShipped(t, { portalFolder })
 const base = await listen(shipped)
-
-async function violations(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe.source)
-  const { violations: found } = (await page.evaluate('axe.run()')) as axe.AxeResults
-  return found.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${String(target)}`))
-}
 
 /** Each pair of scheme, language and width is among them. */
 const looks = [
@@ -126,7 +119,7 @@ await t.test('whoever enters a token reads about its own datasets', async (t) =>
     'data/closed.parquet': 'SELECT 7 AS closed_column',
   }
   const world = await startWorld(t, { files, registry, portalFolder })
-  const { token } = world.subscribe(['closed:p'])
+  const { token } = await world.subscribe(['closed:p'])
   const own = await listen(world)
   const { page, complaints, requests } = await visit(browser, `${own}/docs`)
   const heading = (name: string) => page.getByRole('link', { name: `/v1/${name}` })

@@ -1,7 +1,7 @@
 import type { Page, Route } from 'playwright-core'
 import t from 'tap'
 import { startWorld } from '../support/world.js'
-import { builtPortal, listen, startChromium, visit } from './fixtures/chromium.js'
+import { builtPortal, listen, pressRun, run, startChromium, visit } from './fixtures/chromium.js'
 
 const browser = await startChromium(t)
 const world = await startWorld(t, {
@@ -44,7 +44,7 @@ async function visitSecondPage() {
   // The page asks its first question by itself.
   await page.locator('table.data').first().waitFor()
   await page.getByLabel('Rows on a page').fill('2')
-  await press(page, 'Run')
+  await pressRun(page)
   await page.getByText('Page 1 · 2 rows').waitFor()
   await press(page, 'Next page')
   await page.getByText('Page 2 · 2 rows').waitFor()
@@ -86,12 +86,12 @@ await t.test('a new question that is refused leaves nothing of the one before', 
   await press(page, 'Next page')
   await page.getByText('Too soon.').waitFor()
   t.equal(await page.locator('table.data').count(), 1, 'a page of the same question stays')
-  await press(page, 'Run')
+  await pressRun(page)
   await page.locator('table.data').waitFor({ state: 'detached' })
   await page.getByText('Too soon.').waitFor()
   t.equal(await page.locator('.paging:visible').count(), 0)
   await page.unroute('**/v1/events?*')
-  await press(page, 'Run')
+  await pressRun(page)
   await page.getByText('Page 1 · 2 rows').waitFor()
   t.equal(await page.locator('.paging:visible').count(), 1)
 })
@@ -99,7 +99,7 @@ await t.test('a new question that is refused leaves nothing of the one before', 
 await t.test('an answer that is no page of rows ends the waiting', async (t) => {
   const { page, complaints } = await visit(browser, explorer)
   await page.route('**/v1/events?*', (route) => route.fulfill({ body: '<p>Sign in</p>' }))
-  await press(page, 'Run')
+  await pressRun(page)
   await page.locator('.error', { hasText: 'could not be read' }).waitFor()
   t.equal(await page.locator('[aria-busy]').count(), 0)
   t.same(complaints, [])
@@ -133,24 +133,23 @@ await t.test('a time is asked for to the microsecond, and with its zone', async 
     await value.fill(text)
     await page.getByLabel('Operator').last().selectOption('eq')
     t.equal(await value.inputValue(), text, 'another operator keeps it')
-    await press(page, 'Run')
+    await pressRun(page)
     await page.getByText('Page 1 · 1 row', { exact: true }).waitFor()
     t.match(await page.locator('table.data tbody').textContent(), 'n0')
   }
 })
 
 await t.test('where site data is blocked, the pages work all the same', async (t) => {
-  const { token } = world.subscribe(['events:pro'])
+  const { token } = await world.subscribe(['events:pro'])
   const { page, complaints } = await visit(browser, 'about:blank')
   await page.addInitScript(`Object.defineProperty(window, 'sessionStorage', {
     get() { throw new DOMException('blocked', 'SecurityError') },
   })`)
   await page.goto(explorer)
-  await press(page, 'Run')
-  await page.locator('table.data').waitFor()
-  await page.goto(`${base}/usage`)
+  await run(page)
+  await page.goto(`${base}/account`)
   await page.locator('#token').fill(token)
-  await press(page, 'Show usage')
+  await press(page, 'Show the account')
   await page.locator('meter').waitFor()
   await press(page, 'Forget the token')
   await page.locator('meter').waitFor({ state: 'detached' })
@@ -158,18 +157,18 @@ await t.test('where site data is blocked, the pages work all the same', async (t
 })
 
 await t.test('characters that no token has are reported, and not sent', async (t) => {
-  const { page, requests } = await visit(browser, `${base}/usage`)
+  const { page, requests } = await visit(browser, `${base}/account`)
   await page.locator('#token').fill('das_живой')
-  await press(page, 'Show usage')
+  await press(page, 'Show the account')
   await page.locator('.error', { hasText: 'This is not a valid token' }).waitFor()
   t.notOk(requests.some((url) => url.includes('/v1/')))
 })
 
 await t.test('a token that was forgotten does not come back with a late answer', async (t) => {
-  const { token } = world.subscribe(['events:pro'])
-  const { page } = await visit(browser, `${base}/usage`)
+  const { token } = await world.subscribe(['events:pro'])
+  const { page } = await visit(browser, `${base}/account`)
   await page.locator('#token').fill(token)
-  await press(page, 'Show usage')
+  await press(page, 'Show the account')
   await page.locator('meter').waitFor()
   const held: Route[] = []
   await page.route('**/v1/account', (route) => {

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startWorld } from '../support/world.js'
-import { builtPortal, listen, startChromium, visit } from './fixtures/chromium.js'
+import { builtPortal, listen, pressRun, run, startChromium, visit } from './fixtures/chromium.js'
 
 const browser = await startChromium(t)
 const world = await startWorld(t, {
@@ -35,11 +35,10 @@ function beside(page: Page, button: RegExp) {
 
 await t.test('a used quota says when it resets, beside the button pressed', async (t) => {
   for (const lang of ['en', 'ru'] as const) {
-    const { token } = world.subscribe(['events:tiny'])
+    const { token } = await world.subscribe(['events:tiny'])
     const page = await open(lang, token)
     await page.getByLabel(/^(Rows on a page|Строк на странице)$/).fill('3')
-    await page.getByRole('button', { name: /^(Run|Выполнить)$/ }).click()
-    await page.locator('table.data').waitFor()
+    await run(page)
     await page.getByRole('button', { name: /^(Next page|Следующая страница)$/ }).click()
     const next = beside(page, /^(Next page|Следующая страница)$/)
     await next.waitFor()
@@ -52,7 +51,7 @@ await t.test('a used quota says when it resets, beside the button pressed', asyn
     t.match(await next.textContent(), `${said}${resets.toLocaleDateString(lang, day)}.`)
     t.equal(await page.locator('table.data').count(), 1, 'the page before is still the one shown')
     await page.getByLabel(/^(Rows on a page|Строк на странице)$/).fill('2')
-    await page.getByRole('button', { name: /^(Run|Выполнить)$/ }).click()
+    await pressRun(page)
     await beside(page, /^(Run|Выполнить)$/).waitFor()
     t.equal(await page.locator('table.data').count(), 0, 'no old rows under an error')
     await page.context().close()
@@ -60,7 +59,7 @@ await t.test('a used quota says when it resets, beside the button pressed', asyn
 })
 
 await t.test('too many requests are said in seconds', async (t) => {
-  const { token } = world.subscribe(['events:slow'])
+  const { token } = await world.subscribe(['events:slow'])
   const page = await open('ru', token)
   const run = page.getByRole('button', { name: 'Выполнить' })
   for (let i = 0; i < 3; i++) {

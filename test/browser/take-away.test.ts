@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startWorld } from '../support/world.js'
-import { builtPortal, listen, startChromium, visit } from './fixtures/chromium.js'
+import { builtPortal, listen, run, startChromium, visit } from './fixtures/chromium.js'
 
 const browser = await startChromium(t)
 const world = await startWorld(t, {
@@ -70,12 +70,11 @@ await t.test(
 )
 
 await t.test('what a file cost, and why there is none, stands beside the buttons', async (t) => {
-  const { token } = world.subscribe(['events:pro'])
+  const { token } = await world.subscribe(['events:pro'])
   const { page } = await visit(browser, explorer)
   await page.evaluate(`sessionStorage.setItem('token', '${token}')`)
   await page.reload()
-  await page.getByRole('button', { name: 'Run' }).click()
-  await page.locator('table.data').waitFor()
+  await run(page)
   const group = page.getByRole('group', { name: 'Save as' })
   await save(page, 'CSV')
   await group.getByText(/csv.* · This answer cost 3 rows/).waitFor()

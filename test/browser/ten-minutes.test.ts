@@ -8,7 +8,7 @@ import t from 'tap'
 import { pageAt } from '../support/pages.js'
 import { sheetLines } from '../support/programs/libreoffice.js'
 import { startShipped } from '../support/shipped.js'
-import { builtPortal, listen, startChromium, visit } from './fixtures/chromium.js'
+import { builtPortal, listen, pressRun, startChromium, visit } from './fixtures/chromium.js'
 
 // A stranger's ten minutes: the steps of "Ten minutes with the portal" in docs/portal.md, one after
 // the other, by the names of what is clicked.
@@ -81,7 +81,7 @@ await t.test('ask for a company by name', async (t) => {
   for (const name of asked) {
     await page.locator('.ticks li', { has: page.getByText(name, { exact: true }) }).click()
   }
-  await press('Run')
+  await pressRun(page)
   await page.getByText(`Page 1 · ${company.rows} rows`).waitFor()
   t.equal(rows.length, company.rows)
   t.ok(rows.every(([, inn]) => inn === company.inn))

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startShipped } from '../support/shipped.js'
 import { violations } from './fixtures/axe.js'
-import { builtPortal, listen, startChromium, tabTo, visit } from './fixtures/chromium.js'
+import { builtPortal, listen, pressRun, startChromium, tabTo, visit } from './fixtures/chromium.js'
 
 // Guarantee: of a wide answer only what is near the visible part is in the page, and what is seen
 // there is the answer, cell by cell, without holes.
@@ -13,7 +13,7 @@ const query = 'year=gte.2024&limit=1000'
 const browser = await startChromium(t)
 const shipped = await startShipped(t, { portalFolder: await builtPortal(t) })
 const base = await listen(shipped)
-const { token } = shipped.subscribe(['financials:pro'])
+const { token } = await shipped.subscribe(['financials:pro'])
 const { body: answer } = await shipped.get(`/v1/financials?${query}`, token)
 const { body: schema } = await shipped.get('/v1/financials/schema', token)
 const names = (schema['columns'] as readonly { readonly name: string }[]).map(({ name }) => name)
@@ -23,7 +23,7 @@ const complaints: (readonly string[])[] = []
 
 /** Opens a view of a dataset with the visitor's own token. */
 async function visitOwn(fragment: string, look = {}): Promise<Page> {
-  const { page, complaints: own } = await visit(browser, `${base}/usage`, look)
+  const { page, complaints: own } = await visit(browser, `${base}/account`, look)
   complaints.push(own)
   await page.evaluate(`sessionStorage.setItem('token', '${token}')`)
   await page.goto(`${base}/datasets/financials${fragment}`)
@@ -34,7 +34,7 @@ async function visitOwn(fragment: string, look = {}): Promise<Page> {
 /** Asks for all columns of some hundred rows. */
 async function visitWide(look = {}): Promise<Page> {
   const page = await visitOwn(`#rows?${query}`, look)
-  await page.getByRole('button', { name: 'Run' }).click()
+  await pressRun(page)
   await page.locator('table.data tbody td').first().waitFor()
   return page
 }
@@ -194,7 +194,7 @@ await t.test('an answer that arrives in a hidden tab is there when the tab is sh
 
 await t.test('a small answer is a plain table, and its texts wrap', async (t) => {
   const page = await visitOwn('#rows?year=eq.2024&select=inn,name&limit=20')
-  await page.getByRole('button', { name: 'Run' }).click()
+  await pressRun(page)
   await page.locator('table.data td').first().waitFor()
   t.equal(await page.locator('table.data tbody tr').count(), 20)
   t.equal(await page.locator('[aria-rowindex]').count(), 0)

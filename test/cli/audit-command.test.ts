@@ -1,14 +1,16 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import t from 'tap'
+import { makeConnection } from '../../src/control/connections/make-connection.js'
 import { requestReload } from '../../src/control/reload-requests.js'
-import { ControlStore } from '../../src/control/store/store.js'
+import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { chargeAll } from '../../src/control/usage.js'
 import { buildProgram } from '../../src/cli/program.js'
 import type { CliParts } from '../../src/cli/parts.js'
 import { writeParquet } from '../support/world.js'
 import { buildCliFixture } from './fixtures/cli-fixture.js'
 import type { CliFixture } from './fixtures/cli-fixture.js'
+import { orderYear } from './fixtures/orders.js'
 
 interface Entry {
   readonly id: number
@@ -43,6 +45,13 @@ const recordedBy: Readonly<Record<string, readonly string[]>> = {
   'subscription change': ['subscription.changed'],
   'subscription orders': [],
   'subscription cancel': ['subscription.cancelled'],
+  'connection list': [],
+  'connection show': [],
+  'connection revoke': ['connection.ended'],
+  'order list': [],
+  'order show': [],
+  'order confirm': ['subscription.created', 'token.issued', 'order.confirmed'],
+  'order decline': ['order.declined'],
   'token reissue': ['token.reissued'],
   'token revoke': ['token.revoked'],
   'token list': [],
@@ -52,12 +61,14 @@ const recordedBy: Readonly<Record<string, readonly string[]>> = {
   explain: [],
   query: [],
   backup: [],
+  'control copy': [],
   audit: [],
   'mail list': [],
   // Sends no letter here; test/control/audit.test.ts has the ends of letters.
   'mail send': [],
   'dataset add': ['dataset.added'],
   migrate: [],
+  doctor: [],
   'dataset list': [],
   'dataset check': [],
   'dataset pack': ['pack.made'],
@@ -80,12 +91,19 @@ await t.test('every command that changes something is recorded, and no other', a
   const sold = await json<{ subscription: string; token: string }>(cli, ...create)
   const id = sold.subscription
   const [token] = await json<{ id: string }[]>(cli, 'token', 'list', id)
+  const confirmed = await orderYear(cli, 'c@d.example')
+  const connection = await connect(cli, id, token?.id ?? '')
   const argvOf: Readonly<Record<string, readonly string[]>> = {
     'subscription create': create,
     'subscription show': ['subscription', 'show', id],
     'subscription extend': ['subscription', 'extend', id],
     'subscription change': ['subscription', 'change', id, '--plan', 'procurement:start'],
     'subscription cancel': ['subscription', 'cancel', id],
+    'connection show': ['connection', 'show', connection],
+    'connection revoke': ['connection', 'revoke', connection],
+    'order show': ['order', 'show', confirmed],
+    'order confirm': ['order', 'confirm', confirmed],
+    'order decline': ['order', 'decline', await orderYear(cli, 'e@f.example')],
     'token reissue': ['token', 'reissue', id],
     'token revoke': ['token', 'revoke', token?.id ?? ''],
     usage: ['usage', '--repair'],
@@ -95,7 +113,7 @@ await t.test('every command that changes something is recorded, and no other', a
     'dataset add': ['dataset', 'add', join(cli.folder, 'data/more.parquet'), '--yes'],
     'dataset pack': ['dataset', 'pack', 'procurement'],
   }
-  chargeLater(cli, id)
+  await chargeLater(cli, id)
   const last = Object.keys(recordedBy).sort((left, right) => order(left) - order(right))
   for (const name of last.filter((each) => each !== 'serve')) {
     const before = (await audit(cli)).length
@@ -114,18 +132,37 @@ await t.test('every command that changes something is recorded, and no other', a
   t.notMatch(stdout, /das_live_/, 'no token')
 })
 
+/** Makes a connection as an agent's sign-in does, and returns its id. */
+async function connect(
+  { folder, clock }: CliFixture,
+  subscriptionId: string,
+  tokenId: string,
+): Promise<string> {
+  const store = SqliteStore.open(join(folder, 'var', 'control.db'))
+  const { connectionId } = await makeConnection(store, {
+    owner: { subscriptionId, tokenId },
+    clientId: 'dac_test',
+    clientName: 'Test',
+    redirectUri: 'http://127.0.0.1/callback',
+    codeChallenge: 'x'.repeat(43),
+    now: clock.ms,
+  })
+  await store.close()
+  return connectionId
+}
+
 /** A cancelled subscription can't be changed. */
 function order(name: string): number {
   return name === 'subscription cancel' ? 1 : 0
 }
 
-function chargeLater(cli: CliFixture, subscriptionId: string): void {
-  const control = ControlStore.open(join(cli.folder, 'var', 'control.db'))
+async function chargeLater(cli: CliFixture, subscriptionId: string): Promise<void> {
+  const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'))
   const caps = { datasetRowsMax: null, globalRowsMax: null }
-  chargeAll(control, [
+  await chargeAll(control, [
     { subscriptionId, dataset: 'financials', period: '2026-12', rows: 7, ...caps },
   ])
-  control.close()
+  await control.close()
 }
 
 await t.test('a command that fails records nothing', async (t) => {
@@ -178,9 +215,9 @@ await t.test('audit prints a table, newest last, and finds by time and subject',
 await t.test('a forced reload and what it was about can be found', async (t) => {
   const cli = await buildCliFixture(t)
   await cli.das(create)
-  const control = ControlStore.open(join(cli.folder, 'var', 'control.db'), { actor: 'ivan' })
-  requestReload(control, true, cli.clock.ms)
-  control.close()
+  const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'), { actor: 'ivan' })
+  await requestReload(control, true, cli.clock.ms)
+  await control.close()
   t.match(await audit(cli, '--subject', 'reload 1'), [
     { actor: 'ivan', action: 'reload.requested', details: { force: true } },
   ])

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { ControlStore } from '../../src/control/store/store.js'
+import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { chargeAll } from '../../src/control/usage.js'
 import { exampleAfter } from '../support/pages.js'
 import { startWorld } from '../support/world.js'
@@ -20,17 +20,21 @@ async function sell(cli: CliFixture, email: string): Promise<Sold> {
   return JSON.parse(stdout) as Sold
 }
 
-function use(cli: CliFixture, subscriptionId: string, rows: number): void {
-  const control = ControlStore.open(join(cli.folder, 'var', 'control.db'))
+async function use(cli: CliFixture, subscriptionId: string, rows: number): Promise<void> {
+  const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'))
   const caps = { datasetRowsMax: null, globalRowsMax: null }
-  chargeAll(control, [{ subscriptionId, dataset: 'financials', period: '2026-11', rows, ...caps }])
-  control.close()
+  await chargeAll(control, [
+    { subscriptionId, dataset: 'financials', period: '2026-11', rows, ...caps },
+  ])
+  await control.close()
 }
 
 /** The commands of docs/operating.md that put a backup in place, for this backup. */
 function restoreCommands(backup: string): string {
   const restore = exampleAfter('docs/operating.md', '### Restore', 'sh', '')
-  return restore.replace('/backups/control-2026-11-21.db', backup).replace(/^npx das .*$/m, '')
+  return restore
+    .replace('/var/backups/das/control-2026-11-21.db', backup)
+    .replace(/^npx das .*$/m, '')
 }
 
 await t.test('backup prints its content and replaces no file', async (t) => {
@@ -65,12 +69,12 @@ await t.test(
   async (t) => {
     const cli = await buildCliFixture(t)
     const kept = await sell(cli, 'kept@example.org')
-    use(cli, kept.subscription, 100)
+    await use(cli, kept.subscription, 100)
     mkdirSync(join(cli.folder, 'backups'))
     const backup = join(cli.folder, 'backups', 'control.db')
     t.equal((await cli.das(['backup', backup])).code, 0)
     const lost = await sell(cli, 'lost@example.org')
-    use(cli, kept.subscription, 11)
+    await use(cli, kept.subscription, 11)
     execFileSync('sh', ['-e', '-c', restoreCommands(backup)], { cwd: cli.folder })
     t.ok(existsSync(join(cli.folder, 'var', 'aside', 'control.db')), 'nothing is thrown away')
 

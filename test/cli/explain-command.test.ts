@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { ControlStore } from '../../src/control/store/store.js'
+import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { chargeAll, readUsage } from '../../src/control/usage.js'
 import { buildCliFixture } from './fixtures/cli-fixture.js'
 import type { CliFixture } from './fixtures/cli-fixture.js'
@@ -52,9 +52,9 @@ await t.test('a page is explained stage by stage, and nothing is charged', async
   t.match(lines[5], /2 rows, the last ones$/)
   t.match(lines[6], /2 would be charged; 49998 would be left$/)
   t.equal(lines[8], '200: 2 rows')
-  const control = ControlStore.open(join(cli.folder, 'var', 'control.db'))
-  t.equal(readUsage(control, subscription, '2026-11').total, 0)
-  control.close()
+  const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'))
+  t.equal((await readUsage(control, subscription, '2026-11')).total, 0)
+  await control.close()
   const address = await explain(cli, subscription, `https://data.example.org${one}&limit=1`)
   t.match(address.answer, { status: 200, error: null, detail: null, rows: 1, has_more: true })
 })
@@ -79,9 +79,9 @@ await t.test('groups and first rows are explained, and nothing is charged', asyn
   t.match(top.answer, { status: 200, rows: 2 })
   const wrong = await explain(cli, subscription, '/v1/financials/aggregate?measures=average(2110)')
   t.match(wrong.stages.at(-1), { stage: 'question', verdict: 'refused', detail: /no function/ })
-  const control = ControlStore.open(join(cli.folder, 'var', 'control.db'))
-  t.equal(readUsage(control, subscription, '2026-11').total, 0)
-  control.close()
+  const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'))
+  t.equal((await readUsage(control, subscription, '2026-11')).total, 0)
+  await control.close()
 })
 
 // Guarantee: only the owner learns what the public 404 hides.
@@ -150,14 +150,14 @@ await t.test('of several tokens the one that works longest is used', async (t) =
 await t.test('a used quota and a page cut to the rest are explained', async (t) => {
   const cli = await buildCliFixture(t)
   const { subscription } = await sell(cli, '--global-rows', '3')
-  const use = (rows: number) => {
-    const control = ControlStore.open(join(cli.folder, 'var', 'control.db'))
+  const use = async (rows: number) => {
+    const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'))
     const caps = { datasetRowsMax: null, globalRowsMax: null }
     const charge = { subscriptionId: subscription, dataset: 'financials', period: '2026-11', rows }
-    chargeAll(control, [{ ...charge, ...caps }])
-    control.close()
+    await chargeAll(control, [{ ...charge, ...caps }])
+    await control.close()
   }
-  use(2)
+  await use(2)
   const cut = await explain(cli, subscription, one)
   t.match(cut.stages.slice(4), [
     { detail: '1 of 3 rows over all datasets are left this month' },
@@ -165,7 +165,7 @@ await t.test('a used quota and a page cut to the rest are explained', async (t) 
     { detail: '1 would be charged, the page cut to what is left; 0 would be left' },
   ])
   t.match(cut.answer, { status: 200, rows: 1, has_more: true })
-  use(1)
+  await use(1)
   const over = await explain(cli, subscription, one)
   t.match(over.stages.at(-1), { stage: 'quota', verdict: 'refused' })
   t.match(over.answer, { status: 429, error: 'row_quota_exceeded' })

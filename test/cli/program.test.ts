@@ -13,7 +13,7 @@ function commandLines(command: Command, path: readonly string[] = []): (readonly
 
 const program = buildProgram({ version: '0', stdout: {}, stderr: {} } as unknown as CliParts)
 const lines = commandLines(program)
-const groups = ['', 'dataset', 'mail', 'subscription', 'token']
+const groups = ['', 'connection', 'control', 'dataset', 'mail', 'order', 'subscription', 'token']
 const leaves = lines.filter((path) => !groups.includes(path.join(' ')))
 
 await t.test('every command has a help text with an example, and --json', async (t) => {
@@ -21,16 +21,25 @@ await t.test('every command has a help text with an example, and --json', async 
   t.same(leaves.map((path) => path.join(' ')).sort(), [
     'audit',
     'backup',
+    'connection list',
+    'connection revoke',
+    'connection show',
+    'control copy',
     'dataset add',
     'dataset check',
     'dataset list',
     'dataset pack',
     'dataset reload',
+    'doctor',
     'explain',
     'init',
     'mail list',
     'mail send',
     'migrate',
+    'order confirm',
+    'order decline',
+    'order list',
+    'order show',
     'query',
     'serve',
     'subscription cancel',

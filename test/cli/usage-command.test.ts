@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import t from 'tap'
-import { ControlStore } from '../../src/control/store/store.js'
+import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { chargeAll } from '../../src/control/usage.js'
 import { buildCliFixture } from './fixtures/cli-fixture.js'
 import type { CliFixture } from './fixtures/cli-fixture.js'
@@ -13,9 +13,9 @@ async function sellAndUse(cli: CliFixture, email: string, used: Used): Promise<s
   const plans = ['--plan', 'financials:start', '--plan', 'procurement:start']
   const { stdout } = await cli.das([...create, ...plans])
   const { subscription } = JSON.parse(stdout) as { subscription: string }
-  const control = ControlStore.open(join(cli.folder, 'var', 'control.db'))
+  const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'))
   const caps = { datasetRowsMax: null, globalRowsMax: null }
-  chargeAll(
+  await chargeAll(
     control,
     used.map(([period, dataset, rows]) => ({
       subscriptionId: subscription,
@@ -25,7 +25,7 @@ async function sellAndUse(cli: CliFixture, email: string, used: Used): Promise<s
       ...caps,
     })),
   )
-  control.close()
+  await control.close()
   return subscription
 }
 

@@ -56,7 +56,7 @@ async function asksTheSame(t: Test, world: World, token: string, asked: Asked): 
 /** A server, a token, and the document that this token is shown, as a file. */
 async function startDocumented(t: Test) {
   const world = await startShipped(t)
-  const { token } = world.subscribe(['financials:business', 'procurement:pro'])
+  const { token } = await world.subscribe(['financials:business', 'procurement:pro'])
   const document = join(world.folder, 'openapi.json')
   writeFileSync(document, (await world.get('/openapi.json', token)).text)
   return { world, token, document, base: `http://127.0.0.1:${await listen(world)}` }

@@ -16,7 +16,7 @@ const wrongAddresses = ['203.0.113.7', '2001:db8::7']
 /** A world whose log has answers, refusals and wrong tokens; its log is also the file das.log. */
 async function startLogged(t: Parameters<typeof startThings>[0]): Promise<World> {
   const world = await startThings(t, { ...withMetrics, trustProxy: '127.0.0.1' })
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   for (const address of wrongAddresses) {
     const headers = { 'x-forwarded-for': address }
     await world.get('/v1/things', 'das_live_wrong', { headers })

@@ -34,7 +34,7 @@ function patientRegistry(): string {
 
 await t.test('schemathesis finds the server to be as its document says', async (t) => {
   const world = await startWorld(t, { files: {}, registry: patientRegistry() })
-  const { token } = world.subscribe(['financials:business', 'procurement:pro'])
+  const { token } = await world.subscribe(['financials:business', 'procurement:pro'])
   const document = `http://127.0.0.1:${await listen(world)}/openapi.json`
   for (const [name, more] of Object.entries(runs)) {
     const header = `--header=Authorization: Bearer ${token}`

@@ -80,7 +80,7 @@ await t.test('every type that a Parquet file can hold', async (t) => {
   const registry = `datasets: {every: {title: T, files: data/every.parquet,
     plans: {all: {rows_per_month: 1000, history: all, price_rub: 0}}}}`
   const world = await startWorld(t, { at, files: {}, registry })
-  const { token } = world.subscribe(['every:all'])
+  const { token } = await world.subscribe(['every:all'])
   const { pages, rows, types } = await walk(`${await addressOf(world)}/v1/every?limit=2`, token, [
     source,
   ])
@@ -112,7 +112,7 @@ await t.test('the check tells where the engine reads less than a file holds', as
 
 await t.test('the shipped datasets, page by page', async (t) => {
   const world = await startShipped(t)
-  const { token } = world.subscribe(['financials:pro', 'procurement:pro'])
+  const { token } = await world.subscribe(['financials:pro', 'procurement:pro'])
   const address = await addressOf(world)
   const walks = [
     ['financials?year=gte.0&limit=500', 'data/financials', 4, 1899, 131],

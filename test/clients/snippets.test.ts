@@ -119,7 +119,7 @@ await t.test('what each snippet reads are all rows, cell by cell', async (t) => 
   // The order of columns is CSV's: JSON.parse loses it of names like 2110.
   const world = await startShipped(t)
   const baseUrl = `http://127.0.0.1:${await listen(world)}`
-  const { token } = world.subscribe(['financials:pro', 'procurement:pro'])
+  const { token } = await world.subscribe(['financials:pro', 'procurement:pro'])
   for (const [dataset, query, count] of questions) {
     const asked = query.replaceAll(/&(?:limit|cursor|format)=\w+/g, '')
     const csv = await world.get(`/v1/${dataset}?${asked}&limit=1&format=csv`, token)
@@ -146,7 +146,7 @@ await t.test('what each snippet reads are all rows, cell by cell', async (t) => 
 await t.test('the MCP configuration lets a client in, with the token that it names', async (t) => {
   const world = await startShipped(t)
   const baseUrl = `http://127.0.0.1:${await listen(world)}`
-  const { token } = world.subscribe(['procurement:pro'])
+  const { token } = await world.subscribe(['procurement:pro'])
   const request = { baseUrl, dataset: 'procurement', kind: 'rows' as const, query: '', token }
   const text = snippetsOf(request).find(({ id }) => id === 'mcp')?.text ?? ''
   const { datasets } = (JSON.parse(text) as { mcpServers: { datasets: ServerEntry } }).mcpServers

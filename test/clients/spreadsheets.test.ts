@@ -29,7 +29,7 @@ function cellsOf(csv: string): readonly (readonly string[])[] {
 
 await t.test('a leading zero and 19 digits stay, and every cell is that of CSV', async (t) => {
   const world = await startShipped(t)
-  const { token } = world.subscribe(['financials:pro', 'procurement:pro'])
+  const { token } = await world.subscribe(['financials:pro', 'procurement:pro'])
   const codes = await opened(
     world,
     token,
@@ -59,7 +59,7 @@ await t.test('a leading zero and 19 digits stay, and every cell is that of CSV',
 
 await t.test('a cell of every type is a value of that type, or text', async (t) => {
   const world = await startTyped(t)
-  const { token } = world.subscribe(['typed:pro'])
+  const { token } = await world.subscribe(['typed:pro'])
   const [head, ...rows] = await opened(world, token, '/v1/typed?limit=50&format=xlsx')
   t.match(head, '"id","int","big","dec"')
   t.match(rows[0], /^1,-5,"-9007199254740993",10,0\.1,0\.1,TRUE,2024-01-31,/)
@@ -82,7 +82,7 @@ await t.test('a text is that text, whatever it looks like', async (t) => {
     registry: `datasets: {odd: {title: Odd, files: data/odd.parquet,
       plans: {all: {rows_per_month: 1000, history: all, price_rub: 0}}}}`,
   })
-  const { token } = world.subscribe(['odd:all'])
+  const { token } = await world.subscribe(['odd:all'])
   const [, ...rows] = cellsOf((await opened(world, token, '/v1/odd?format=xlsx')).join('\n'))
   t.strictSame(
     rows.slice(0, texts.length).map(([, text]) => text),

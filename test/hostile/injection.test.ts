@@ -5,6 +5,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { column, holdsNoSecret } from '../support/answers.js'
 import { openControl, usageOf } from '../support/control.js'
+import { tablesOf } from '../support/database.js'
 import { payloads, sqlText } from '../support/payloads.js'
 import { startWorld } from '../support/world.js'
 import type { Answer, World } from '../support/world.js'
@@ -49,7 +50,7 @@ function fingerprint(folder: string): string {
 // Guarantee: a request's text is data, never SQL, anywhere in the request.
 await t.test('a payload as a value finds the row that holds it, and no other', async (t) => {
   const world = await startPayloads(t)
-  const { token } = world.subscribe(['texts:pro'])
+  const { token } = await world.subscribe(['texts:pro'])
   const post = (op: string, value: unknown) =>
     world.post('/v1/texts/query', token, {
       filters: [{ column: 'text', op, value }],
@@ -85,7 +86,7 @@ await t.test(
   'a payload as a column, operator, number, select, limit or cursor is 400',
   async (t) => {
     const world = await startPayloads(t)
-    const { token } = world.subscribe(['texts:pro'])
+    const { token } = await world.subscribe(['texts:pro'])
     for (const text of payloads) {
       const encoded = encodeURIComponent(text)
       const answers: Readonly<Record<string, Promise<Answer>>> = {
@@ -128,7 +129,7 @@ await t.test(
 
 await t.test('a payload in a header changes nothing', async (t) => {
   const world = await startPayloads(t)
-  const { token } = world.subscribe(['texts:pro'])
+  const { token } = await world.subscribe(['texts:pro'])
   const wrong: string[] = []
   for (const text of payloads.filter((each) => /^[\x20-\x7e]+$/.test(each))) {
     const expected = { accept: [200, 406], 'if-none-match': [200, 304], 'x-request-id': [200] }
@@ -149,10 +150,10 @@ await t.test(
   async (t) => {
     const world = await startPayloads(t)
     const control = openControl(t, world)
-    const { token, subscriptionId } = world.subscribe(['texts:pro'])
+    const { token, subscriptionId } = await world.subscribe(['texts:pro'])
     const before = await world.get('/v1/texts', token)
     const disk = () => ['data', 'var/versions'].map((name) => fingerprint(join(world.folder, name)))
-    const [tables, onDisk] = [control.all('SELECT name FROM sqlite_schema'), disk()]
+    const [tables, onDisk] = [await tablesOf(control), disk()]
     let sent = before.body.data.length
     for (const text of payloads) {
       const encoded = encodeURIComponent(text)
@@ -163,8 +164,8 @@ await t.test(
     const after = await world.get('/v1/texts', token)
     t.equal(after.text, before.text)
     t.same(disk(), onDisk)
-    t.same(control.all('SELECT name FROM sqlite_schema'), tables)
-    t.equal(usageOf(control, world, subscriptionId).total, sent + after.body.data.length)
+    t.same(await tablesOf(control), tables)
+    t.equal((await usageOf(control, world, subscriptionId)).total, sent + after.body.data.length)
     const bad = world.log.filter((line) => line.includes('"level":50') || line.includes(token))
     t.same(bad, [], 'no error of ours, no token')
   },

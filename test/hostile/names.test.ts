@@ -21,7 +21,7 @@ await t.test(
   'inherited names are unknown columns, operators, parameters, keys, datasets',
   async (t) => {
     const world = await startThings(t)
-    const { token } = world.subscribe(['things:pro'])
+    const { token } = await world.subscribe(['things:pro'])
     const post = (body: string) => world.post('/v1/things/query', token, body)
     for (const name of inherited) {
       const unknown = /There is no column or parameter/
@@ -97,7 +97,7 @@ datasets:
     plans: {p: {rows_per_month: 1000, history: all, price_rub: 0, rate_per_minute: 10000}}
 `,
   })
-  const { token } = world.subscribe(['odd:p'])
+  const { token } = await world.subscribe(['odd:p'])
   const all = await world.get('/v1/odd', token)
   const pairs = columns.map((name, index) => `${JSON.stringify(name)}:${index}`)
   t.equal(all.text, `{"data":[{${pairs.join()}}],"next_cursor":null}`, 'in order, each once')
@@ -127,7 +127,7 @@ await t.test(
   'a parameter twice is both filters, or a mistake; never the last one only',
   async (t) => {
     const world = await startThings(t)
-    const { token } = world.subscribe(['things:pro'])
+    const { token } = await world.subscribe(['things:pro'])
     const both = await world.get('/v1/things?id=eq.a1&id=eq.a2', token)
     t.same(both.body.data, [])
     for (const name of ['limit', 'cursor', 'format']) {
@@ -145,7 +145,7 @@ await t.test(
 // Guarantee: what is not UTF-8, or not Unicode, is refused, not guessed at.
 await t.test('broken encodings are 400, NUL and every valid character are text', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const broken = ['%', '%2', '%zz', '%u0041', '%c0%af', '%e0%80%af', '%f8%a1%a1%a1%a1', '%ff']
   for (const text of [...broken, '%ed%a0%80', '%ed%b0%80', '%f4%90%80%80', '%c3', 'a%80b']) {
     for (const query of [`id=eq.${text}`, `${text}=eq.1`, `select=${text}`, `cursor=${text}`]) {
@@ -210,7 +210,7 @@ datasets:
     plans: {p: {rows_per_month: 1000, history: all, price_rub: 0, rate_per_minute: 10000}}
 `,
     })
-    const { token } = world.subscribe(['texts:p'])
+    const { token } = await world.subscribe(['texts:p'])
     const texts = ['a\0b', 'a', 'ab', '😀', '😁', 'é', 'e\u0301', '\0']
     for (const [index, text] of texts.entries()) {
       const byUrl = await world.get(`/v1/texts?text=eq.${encodeURIComponent(text)}`, token)

@@ -24,7 +24,7 @@ await t.test(
   'a body of a megabyte is refused or served without delaying other requests',
   async (t) => {
     const world = await startThings(t)
-    const { token } = world.subscribe(['things:pro'])
+    const { token } = await world.subscribe(['things:pro'])
     const many = (text: string, count: number) => Array<string>(count).fill(text).join()
     const bodies: Readonly<Record<string, string>> = {
       'deep lists': `{"filters":${'['.repeat(500_000)}${']'.repeat(500_000)}}`,
@@ -69,7 +69,7 @@ await t.test(
 // Work that grew with the square of the length would outlast the test's own time limit.
 await t.test('a number of a million zeros is refused at once', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const body = `{"limit":1.${'0'.repeat(1_000_000)}1}`
   isError(t, await world.post('/v1/things/query', token, body), 'bad_request')
 })
@@ -77,7 +77,7 @@ await t.test('a number of a million zeros is refused at once', async (t) => {
 // Guarantee: no answer repeats more of a request than a few words, so none can be blown up.
 await t.test('an error repeats at most 40 characters of what was sent', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const long = 'x'.repeat(5000)
   const asked = [
     world.get(`/v1/things?${long}=eq.1`, token),
@@ -95,7 +95,7 @@ await t.test('an error repeats at most 40 characters of what was sent', async (t
 
 await t.test('a URL of 30 KB is refused or served without delaying other requests', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const queries: Readonly<Record<string, string>> = {
     'many filters': 'id=eq.a1&'.repeat(3000),
     'many empty parameters': '&'.repeat(30_000),
@@ -121,7 +121,7 @@ await t.test('a URL of 30 KB is refused or served without delaying other request
 
 await t.test('the largest question that is allowed is answered', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const list = Array.from({ length: 1000 }, (_, index) => `a${index}`)
   for (const op of ['in', 'not_in']) {
     const filters = Array.from({ length: 50 }, () => ({ column: 'id', op, value: list }))

@@ -52,7 +52,7 @@ function left(answer: Answer): number {
 
 await t.test('groups with their totals, charged by group', async (t) => {
   const world = await startSales(t)
-  const { token } = world.subscribe(['sales:pro'])
+  const { token } = await world.subscribe(['sales:pro'])
   const answer = await world.get(byYear, token)
   t.equal(
     answer.text,
@@ -74,7 +74,7 @@ await t.test('groups with their totals, charged by group', async (t) => {
 
 await t.test('the first groups, in order, and those that meet having', async (t) => {
   const world = await startSales(t)
-  const { token } = world.subscribe(['sales:pro'])
+  const { token } = await world.subscribe(['sales:pro'])
   const first = await world.get(`${byYear}&order=-sum(amount)&limit=2`, token)
   t.same(column(first, 'year'), [2024, 2023])
   t.match(first.body, { groups: 3, rows: 12, truncated: true })
@@ -89,7 +89,7 @@ await t.test('the first groups, in order, and those that meet having', async (t)
 
 await t.test('an answer that is dearer than what is left is refused whole', async (t) => {
   const world = await startSales(t)
-  const { token } = world.subscribe(['sales:tiny'])
+  const { token } = await world.subscribe(['sales:tiny'])
   const bySale = `${path}?group=id&measures=sum(amount)`
   const refused = await world.get(bySale, token)
   isError(t, refused, 'row_quota_exceeded', /^12 rows needed, 7 left; limit=7 fits\. Resets on /)
@@ -101,7 +101,7 @@ await t.test('an answer that is dearer than what is left is refused whole', asyn
   t.equal(left(fitting), 0)
   isError(t, await world.get(`${path}?measures=count`, token), 'row_quota_exceeded', /are used/)
 
-  const dear = world.subscribe(['dear:pro'])
+  const dear = await world.subscribe(['dear:pro'])
   for (let spent = 0; spent < 95; spent += 5) {
     await world.get('/v1/dear/aggregate?measures=count', dear.token)
   }
@@ -115,7 +115,7 @@ await t.test('an answer that is dearer than what is left is refused whole', asyn
 
 await t.test('answers in parallel never spend more than the quota', async (t) => {
   const world = await startSales(t)
-  const { token } = world.subscribe(['sales:tiny'])
+  const { token } = await world.subscribe(['sales:tiny'])
   const answers = await Promise.all(Array.from({ length: 5 }, () => world.get(byYear, token)))
   t.equal(answers.filter(({ status }) => status === 200).length, 2)
   for (const each of answers.filter(({ status }) => status !== 200)) {
@@ -125,7 +125,7 @@ await t.test('answers in parallel never spend more than the quota', async (t) =>
 
 await t.test('a known tag and HEAD cost nothing', async (t) => {
   const world = await startSales(t)
-  const { token } = world.subscribe(['sales:pro'])
+  const { token } = await world.subscribe(['sales:pro'])
   const first = await world.get(byYear, token)
   const tag = String(first.headers['etag'])
   const headers = { 'if-none-match': tag }
@@ -146,7 +146,7 @@ await t.test('a known tag and HEAD cost nothing', async (t) => {
 
 await t.test('each format has the same groups', async (t) => {
   const world = await startSales(t)
-  const { token } = world.subscribe(['sales:pro'])
+  const { token } = await world.subscribe(['sales:pro'])
   const asked = `${byYear}&limit=2`
   const facts = {
     'x-groups': '3',
@@ -184,7 +184,7 @@ await t.test('each format has the same groups', async (t) => {
 
 await t.test('POST asks the same as GET', async (t) => {
   const world = await startSales(t)
-  const { token } = world.subscribe(['sales:pro'])
+  const { token } = await world.subscribe(['sales:pro'])
   const url = await world.get(
     `${path}?town=eq.Omsk&group=year&measures=total:sum(amount),count&having=total.gte.10` +
       '&order=-total&limit=2',
@@ -209,12 +209,12 @@ await t.test('POST asks the same as GET', async (t) => {
 
 await t.test('a caller sees the groups of the rows that it may see', async (t) => {
   const world = await startSales(t)
-  const last = await world.get(byYear, world.subscribe(['sales:last']).token)
+  const last = await world.get(byYear, (await world.subscribe(['sales:last'])).token)
   t.match(last.body, { data: [{ year: 2024, 'sum(amount)': 26 }], groups: 1, rows: 4 })
   const demo = await world.get(`${path}?group=town&measures=count`, demoToken)
   t.match(demo.body, { data: [{ town: 'Omsk', count: 6 }], groups: 1, rows: 6 })
   t.equal(demo.headers['x-rows-charged'], undefined, 'nothing is counted')
-  const { token } = world.subscribe(['sales:pro'])
+  const { token } = await world.subscribe(['sales:pro'])
   const hidden = ['group=secret', 'measures=distinct(secret)', 'measures=count&secret=eq.x1']
   for (const query of hidden) {
     const answer = await world.get(
@@ -234,7 +234,7 @@ await t.test('a caller sees the groups of the rows that it may see', async (t) =
 
 await t.test('where aggregates are switched off there are none, but there is top', async (t) => {
   const world = await startSales(t)
-  const { token } = world.subscribe(['sales:rows', 'plain:pro'])
+  const { token } = await world.subscribe(['sales:rows', 'plain:pro'])
   isError(t, await world.get(byYear, token), 'not_found', /switched off for this plan/)
   isError(t, await world.post(path, token, { measures: 'count' }), 'not_found')
   const mistakes = ['measures=sum(', 'group=year&group=year', 'measures=%FF', 'labels=x', 'limit=x']
@@ -244,7 +244,7 @@ await t.test('where aggregates are switched off there are none, but there is top
   isError(t, await world.post(path, token, '{"measures":'), 'not_found', /switched off/)
   const plain = '/v1/plain/aggregate?measures=count'
   isError(t, await world.get(plain, token), 'not_found', /switched off for this dataset/)
-  const stranger = world.subscribe(['sales:pro']).token
+  const stranger = (await world.subscribe(['sales:pro'])).token
   const [off, unknown] = await Promise.all(
     [plain, plain.replace('plain', 'no')].map((url) => world.get(url, stranger)),
   )
@@ -254,7 +254,7 @@ await t.test('where aggregates are switched off there are none, but there is top
 
 await t.test('hostile parameters are mistakes, not failures', async (t) => {
   const world = await startSales(t)
-  const { token } = world.subscribe(['sales:pro'])
+  const { token } = await world.subscribe(['sales:pro'])
   const queries = [
     '',
     'measures=',

@@ -83,7 +83,7 @@ function questions(columns: readonly SchemaColumn[]): fc.Arbitrary<TestQuestion>
 
 await t.test('URL and POST are one grammar: equal questions have equal answers', async (t) => {
   const world = await startShipped(t)
-  const { token } = world.subscribe(['financials:business', 'procurement:pro'])
+  const { token } = await world.subscribe(['financials:business', 'procurement:pro'])
   const served = { pages: 0, rows: 0, refused: 0 }
   for (const dataset of ['financials', 'procurement']) {
     const columns = await columnsOf(world, token, dataset)

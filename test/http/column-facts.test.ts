@@ -34,7 +34,7 @@ async function schemaOf(world: World, dataset: string, token: string, query: str
 
 await t.test('the schema says of each column what its values are, free of rows', async (t) => {
   const world = await startShipped(t)
-  const { token, subscriptionId } = world.subscribe(['procurement:pro', 'financials:pro'])
+  const { token, subscriptionId } = await world.subscribe(['procurement:pro', 'financials:pro'])
   const control = openControl(t, world)
   const { body, columns, column } = await schemaOf(world, 'procurement', token, '?facts=true')
   t.match(body, { profiled_rows: 969, caution: null, rows: 969 })
@@ -70,12 +70,12 @@ await t.test('the schema says of each column what its values are, free of rows',
       'not codes',
     )
   }
-  t.equal(usageOf(control, world, subscriptionId).total, 0)
+  t.equal((await usageOf(control, world, subscriptionId)).total, 0)
 })
 
 await t.test('the facts are those of describe_resource; without facts=true none', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const { columns } = await schemaOf(world, 'things', token, '?facts=true')
   const { content } = await callTool(world, token, 'describe_resource', { resource: 'things' })
   const shared = columns.map(({ name, values, min, max, null_share: empty }) => ({
@@ -92,7 +92,7 @@ await t.test('the facts are those of describe_resource; without facts=true none'
 // Guarantee: facts come from the rows and columns that the token sees, and from no others.
 await t.test('each window has its own facts, and hidden columns have none', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:last', 'days:pro'])
+  const { token } = await world.subscribe(['things:last', 'days:pro'])
   const last = await schemaOf(world, 'things', token, '?facts=true')
   t.match(last.column('year'), { values: [2024], common: [{ value: 2024, share: 1 }] })
   t.notMatch(JSON.stringify(last.body), /2022|2023/)
@@ -111,7 +111,7 @@ await t.test('each window has its own facts, and hidden columns have none', asyn
 
 await t.test('a wrong question is refused, and an answer has a tag', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const wrong = await world.get('/v1/things/schema?facts=yes', token)
   t.equal(wrong.status, 400)
   t.match(wrong.body.detail, /facts must be true or false, got "yes"/)

@@ -54,7 +54,7 @@ const mistakes: readonly Mistake[] = [
 
 await t.test('a request in the words of another service is told what works here', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   for (const [wrong, detail, right] of mistakes) {
     isError(t, await world.get(`/v1/things${wrong}`, token), 'bad_request', detail, wrong)
     const answer = await world.get(`/v1/things${right}`, token)
@@ -62,13 +62,13 @@ await t.test('a request in the words of another service is told what works here'
   }
   const inBody = await world.post('/v1/things/query', token, { offset: 5 })
   isError(t, inBody, 'bad_request', /^offset: unknown key\. Pages follow by cursor/)
-  const column = await world.get('/v1/days?half=eq.1', world.subscribe(['days:pro']).token)
+  const column = await world.get('/v1/days?half=eq.1', (await world.subscribe(['days:pro'])).token)
   t.equal(column.status, 200)
 })
 
 await t.test('POST to the path of GET is told where a body goes', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const ways = [
     [
       '/v1/things',
@@ -91,7 +91,7 @@ await t.test('POST to the path of GET is told where a body goes', async (t) => {
 // Guarantee: no answer and no log line repeats a token, wherever a client puts it.
 await t.test('a token outside of its header is refused and never repeated', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const foreign = 'eyJhbGciOiJIUzI1NiJ9.c2VjcmV0.c2ln'
   const names = ['access_token', 'token', 'api_key', 'apikey', 'API-Key', 'auth', 'authorization']
   for (const name of names) {
@@ -121,7 +121,7 @@ await t.test('a token outside of its header is refused and never repeated', asyn
 
 await t.test('an agent gets the call that works', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const filter = (column: string, op: string, value?: unknown) => ({
     resource: 'things',
     filters: [{ column, op, value }],

@@ -35,7 +35,7 @@ async function fetchPage(world: World, url: string, token: string, encoding?: st
 
 await t.test('a page goes out as the client takes it, and is the same page', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['big:pro'])
+  const { token } = await world.subscribe(['big:pro'])
   for (const format of ['json', 'ndjson', 'csv']) {
     const url = `${page}&format=${format}`
     const plain = await fetchPage(world, url, token)
@@ -54,7 +54,7 @@ await t.test('a page goes out as the client takes it, and is the same page', asy
 
 await t.test('the coding is the one that the client likes best', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['big:pro'])
+  const { token } = await world.subscribe(['big:pro'])
   const accepted = {
     'gzip, deflate, br, zstd': 'br',
     'gzip, deflate': 'gzip',
@@ -75,7 +75,7 @@ await t.test('the coding is the one that the client likes best', async (t) => {
 
 await t.test('small answers, HEAD, 304 and /mcp go out as they are', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['big:pro'])
+  const { token } = await world.subscribe(['big:pro'])
   const headers = { 'accept-encoding': 'br' }
   const whole = await world.get(page, token, { headers })
   t.equal(whole.headers['content-encoding'], 'br')
@@ -135,7 +135,7 @@ await t.test('a text that begins as packed data does is compressed as any other'
       ),
     ].join('\n'),
   })
-  const { token } = world.subscribe(names.map((_, index) => `d${index}:pro`))
+  const { token } = await world.subscribe(names.map((_, index) => `d${index}:pro`))
   for (const [index, name] of names.entries()) {
     const url = `/v1/d${index}?limit=500&format=csv`
     const { headers, bytes } = await fetchPage(world, url, token, 'gzip')
@@ -195,7 +195,7 @@ async function openStream(t: Test): Promise<{ lines: PassThrough; answer: Incomi
     trustProxy: [],
     corsOrigins: [],
     doors: [door],
-    isReady: () => true,
+    isReady: async () => true,
     isUpToDate: () => true,
     isDamaged: () => false,
     isStopping: () => false,

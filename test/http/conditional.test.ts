@@ -18,7 +18,7 @@ async function rowsUsed(world: World, token: string): Promise<unknown> {
 
 await t.test('a page says what it was read from, and whom it is for', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const { headers } = await world.get(page, token)
   t.match(headers['etag'], /^W\/"[\w-]{27}"$/)
   t.match(headers['x-dataset-version'], /^[0-9a-f]{16}$/)
@@ -37,7 +37,7 @@ await t.test('a page says what it was read from, and whom it is for', async (t) 
 
 await t.test('the list and a schema have a tag too, good for what this caller sees', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   for (const url of ['/v1/', '/v1/things/schema']) {
     const first = await world.get(url, token)
     const tag = String(first.headers['etag'])
@@ -61,7 +61,7 @@ await t.test('the list and a schema have a tag too, good for what this caller se
 
 await t.test('a known tag is 304: no body, no charge, the headers of the page', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:tiny'])
+  const { token } = await world.subscribe(['things:tiny'])
   const first = await world.get(page, token)
   const tag = String(first.headers['etag']).replace('W/', '')
   for (const known of [tag, `W/${tag}`, `"other", ${tag}`, ` W/"x" ,W/${tag} `, '*']) {
@@ -91,7 +91,7 @@ await t.test(
   'a tag is good for its question, its caller and what that caller may see',
   async (t) => {
     const world = await startThings(t)
-    const { token } = world.subscribe(['things:pro'])
+    const { token } = await world.subscribe(['things:pro'])
     const tagOf = async (url: string, each = token) => (await world.get(url, each)).headers['etag']
     const tag = String(await tagOf(page))
     t.equal(await tagOf('/v1/things?limit=2&year=eq.2024'), tag, 'the same question, written else')
@@ -103,11 +103,11 @@ await t.test(
       tagOf('/v1/things?year=eq.2024&limit=2&select=year,id'),
       tagOf('/v1/things?year=eq.2024&limit=2&year=not_null'),
       tagOf(page, demoToken),
-      tagOf(page, world.subscribe(['things:pro']).token),
-      tagOf(page, world.subscribe(['things:last']).token),
+      tagOf(page, (await world.subscribe(['things:pro'])).token),
+      tagOf(page, (await world.subscribe(['things:last'])).token),
     ])
     t.equal(new Set([tag, ...others]).size, others.length + 1, 'all different')
-    for (const other of [demoToken, world.subscribe(['things:last']).token]) {
+    for (const other of [demoToken, (await world.subscribe(['things:last'])).token]) {
       t.equal((await withTag(world, other, tag)).status, 200, 'a stolen tag opens nothing')
     }
   },
@@ -115,19 +115,19 @@ await t.test(
 
 await t.test('a tag is looked at after token, rate, grant and question', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const bare = await world.get(page, undefined, { headers: { 'if-none-match': '*' } })
   isError(t, bare, 'unauthorized')
   isError(t, await withTag(world, token, '*', '/v1/days'), 'not_found')
   isError(t, await withTag(world, token, '*', '/v1/things?x=eq.1'), 'bad_request')
-  const slow = world.subscribe(['things:slow']).token
+  const slow = (await world.subscribe(['things:slow'])).token
   for (let request = 0; request < 5; request++) await withTag(world, slow, '*')
   isError(t, await withTag(world, slow, '*'), 'rate_limit_exceeded')
 })
 
 await t.test('a page that the quota cut has no tag: later it may be longer', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:tiny'])
+  const { token } = await world.subscribe(['things:tiny'])
   t.type((await world.get('/v1/things?limit=5', token)).headers['etag'], 'string')
   const cut = await world.get('/v1/things?limit=5', token)
   t.equal(cut.body.data.length, 2)
@@ -137,7 +137,7 @@ await t.test('a page that the quota cut has no tag: later it may be longer', asy
 
 await t.test('HEAD makes every check, and neither reads nor charges', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:tiny', 'big:pro'])
+  const { token } = await world.subscribe(['things:tiny', 'big:pro'])
   const head = (url: string, each = token, headers = {}) =>
     world.get(url, each, { method: 'HEAD', headers })
   const answer = await head(page)
@@ -175,7 +175,7 @@ await t.test(
   "a request's id is its client's where that is harmless, in answer and log",
   async (t) => {
     const world = await startThings(t)
-    const { token } = world.subscribe(['things:pro'])
+    const { token } = await world.subscribe(['things:pro'])
     const ask = async (id: string) =>
       String(
         (await world.get(page, token, { headers: { 'x-request-id': id } })).headers['x-request-id'],
@@ -204,7 +204,7 @@ await t.test(
   'the log knows paths and parameter names, and neither values nor tokens',
   async (t) => {
     const world = await startThings(t)
-    const { token } = world.subscribe(['things:pro'])
+    const { token } = await world.subscribe(['things:pro'])
     const secret = '7708004767'
     const encoded = token.replace('das_', '%64%61%73%5f')
     const urls = [
@@ -237,7 +237,7 @@ await t.test(
 
 await t.test('a token in the URL is refused, of any owner and in any form', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const refused = [
     `/v1/things?token=${token}`,
     `/v1/things?access_token=${token}&id=eq.a1`,
@@ -260,7 +260,7 @@ await t.test('a token in the URL is refused, of any owner and in any form', asyn
 // RFC 9110, 13.1.2: 304 is for GET and HEAD; the target of a POST has no representation to compare.
 await t.test('a POST passes over If-None-Match and gives its rows', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:tiny'])
+  const { token } = await world.subscribe(['things:tiny'])
   const post = (known: string) =>
     world.get('/v1/things/query', token, {
       method: 'POST',

@@ -25,7 +25,7 @@ function corsHeaders({ headers }: Answer): readonly string[] {
 
 await t.test('without the setting no page of another origin can read anything', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const answer = await world.get(page, token, { headers: { origin: mine } })
   t.equal(answer.status, 200)
   t.same(corsHeaders(answer), [])
@@ -38,7 +38,7 @@ await t.test('without the setting no page of another origin can read anything', 
 
 await t.test('a page of an origin that is set may ask, and read answers and errors', async (t) => {
   const world = await startThings(t, { corsOrigins })
-  const { token } = world.subscribe(['things:slow'])
+  const { token } = await world.subscribe(['things:slow'])
   for (const origin of [mine, local]) {
     const asked = await preflight(world, origin)
     t.equal(asked.status, 204)
@@ -83,7 +83,7 @@ await t.test('a page of an origin that is set may ask, and read answers and erro
 // Guarantee: an origin that is not in the list, letter for letter, gets no permission.
 await t.test('no other origin is let in, however much it resembles one that is', async (t) => {
   const world = await startThings(t, { corsOrigins })
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const origins = [
     'https://evil.example',
     `${mine}.evil.example`,
@@ -112,7 +112,7 @@ await t.test('no other origin is let in, however much it resembles one that is',
 
 await t.test('* lets every page in, and names none', async (t) => {
   const world = await startThings(t, { corsOrigins: '*' })
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const asked = await preflight(world, 'https://any.example')
   t.equal(asked.status, 204)
   t.equal(asked.headers['access-control-allow-origin'], '*')
@@ -125,7 +125,7 @@ await t.test('* lets every page in, and names none', async (t) => {
 await t.test('the rule of /mcp goes first', async (t) => {
   for (const setting of [corsOrigins, '*']) {
     const world = await startThings(t, { corsOrigins: setting })
-    const { token } = world.subscribe(['things:pro'])
+    const { token } = await world.subscribe(['things:pro'])
     isError(t, await preflight(world, mine, '/mcp/'), 'forbidden')
     const call = await world.get('/mcp/', token, {
       method: 'POST',

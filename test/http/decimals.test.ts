@@ -174,7 +174,7 @@ await t.test('a decimal of any scale is the same text everywhere, and finds its 
         row.map((units, index) => textOf(units, columns[index]?.scale ?? 0)),
       )
       const world = await startDecimals(t, `${folder}/${run}`, rows)
-      const { token } = world.subscribe(['decimals:pro'])
+      const { token } = await world.subscribe(['decimals:pro'])
       await servedAlike(t, world, token, rows)
       for (const [id, row] of rows.entries()) {
         for (const [index, group] of groups.entries()) {
@@ -203,7 +203,7 @@ datasets:
     plans: {pro: {rows_per_month: 1000000, history: all, price_rub: 0}}
 `,
   })
-  const { token } = world.subscribe(['nested:pro'])
+  const { token } = await world.subscribe(['nested:pro'])
   const cells = ['7.000', '0.00000099', '[7.000]', '{"a":[1.50000000]}', '{"7.000":1.10}']
   const names = ['m', 'rate', 'list', 'struct', 'map']
   const columns = names.map((name, index) => `"${name}":[${cells[index]}]`).join()

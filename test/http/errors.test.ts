@@ -21,7 +21,7 @@ function hasLimits(t: Test, answer: Answer, names: readonly string[], name: stri
 
 await t.test('every 400 of the specification says what to correct', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro', 'days:pro', 'big:pro'])
+  const { token } = await world.subscribe(['things:pro', 'days:pro', 'big:pro'])
   const mistakes: readonly (readonly [string, RegExp])[] = [
     ['/v1/things?yaer=eq.2024', /no column or parameter "yaer".+Did you mean "year"/],
     ['/v1/things?year=is.2024', /Column "year": there is no operator "is".+It has: eq, ne/],
@@ -55,7 +55,7 @@ await t.test('every 400 of the specification says what to correct', async (t) =>
 
 await t.test('401 and 404 name neither resource nor reason', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   for (const url of ['/v1/', '/v1/account', '/v1/things', '/v1/things/schema', '/v1/nothing']) {
     const answer = await world.get(url)
     isError(t, answer, 'unauthorized', /Authorization: Bearer <token>/, url)
@@ -84,7 +84,7 @@ await t.test('401 and 404 name neither resource nor reason', async (t) => {
 
 await t.test('a path that does not exist is 404, with or without a token', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const paths = [
     '/v2/things',
     '/v1/things/rows',
@@ -114,7 +114,7 @@ await t.test('a path that does not exist is 404, with or without a token', async
 
 await t.test('a wrong method is 405 and names those that the path has', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']
   const paths = [
     ['/healthz', 'GET, HEAD'],
@@ -153,7 +153,7 @@ await t.test(
   'a media type that is not served is 406, after the token and the dataset',
   async (t) => {
     const world = await startThings(t)
-    const { token } = world.subscribe(['things:pro'])
+    const { token } = await world.subscribe(['things:pro'])
     const accept = async (value: string) =>
       world.get('/v1/things?limit=1', token, { headers: { accept: value } })
     for (const value of ['application/xml', 'text/html;q=0.9, image/*', 'application/json;q=0']) {
@@ -178,7 +178,7 @@ await t.test(
   'a body is plain JSON of at most 1 MiB; its size is checked before the token',
   async (t) => {
     const world = await startThings(t)
-    const { token } = world.subscribe(['things:pro'])
+    const { token } = await world.subscribe(['things:pro'])
     const post = (headers: Record<string, string>, body: string, bearer = token) =>
       world.get('/v1/things/query', bearer, { method: 'POST', headers, body })
     const json = { 'content-type': 'application/json' }
@@ -207,7 +207,7 @@ await t.test(
 
 await t.test('both kinds of 429 say when to come back', async (t) => {
   const world = await startThings(t)
-  const slow = world.subscribe(['things:slow']).token
+  const slow = (await world.subscribe(['things:slow'])).token
   for (let request = 0; request < 5; request++) await world.get('/v1/', slow)
   const limited = await world.get('/v1/things', slow)
   isError(
@@ -220,7 +220,7 @@ await t.test('both kinds of 429 say when to come back', async (t) => {
   t.equal(limited.headers['x-ratelimit-remaining'], '0')
   t.equal(limited.headers['retry-after'], limited.headers['x-ratelimit-reset'])
   t.ok(Number(limited.headers['retry-after']) >= 1 && Number(limited.headers['retry-after']) <= 60)
-  const tiny = world.subscribe(['things:tiny']).token
+  const tiny = (await world.subscribe(['things:tiny'])).token
   await world.get('/v1/things', tiny)
   const used = await world.get('/v1/things', tiny)
   isError(t, used, 'row_quota_exceeded', /^This month's 7 rows for this dataset are used/)
@@ -231,7 +231,7 @@ await t.test('both kinds of 429 say when to come back', async (t) => {
 
 await t.test('a query over its time is 504, and costs nothing', async (t) => {
   const world = await startSlow(t, 0.1)
-  const { token } = world.subscribe(['slow:pro'])
+  const { token } = await world.subscribe(['slow:pro'])
   const answer = await world.post('/v1/slow/query', token, slowQuestion)
   isError(t, answer, 'timeout', /did not finish in 0\.1 s\. Ask for less/)
   hasLimits(t, answer, [...limitNames, ...quotaNames], 'timeout')
@@ -251,7 +251,7 @@ await t.test('a fault of our own is 500 without a word of what it was', async (t
     trustProxy: [],
     corsOrigins: [],
     doors: [],
-    isReady: () => false,
+    isReady: async () => false,
     isUpToDate: () => true,
     isDamaged: () => false,
     isStopping: () => false,
@@ -279,7 +279,7 @@ await t.test('a fault of our own is 500 without a word of what it was', async (t
 await t.test('HEAD of an error has the status and headers of GET, and no body', async (t) => {
   const world = await startThings(t)
   const port = await listen(world)
-  const { token } = world.subscribe(['things:slow'])
+  const { token } = await world.subscribe(['things:slow'])
   const cases = [
     ['/v1/things', undefined],
     ['/nowhere', token],
@@ -300,7 +300,7 @@ await t.test('HEAD of an error has the status and headers of GET, and no body', 
 
 await t.test('no answer and no log line of an erring client shows the machine', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const urls = ['/v1/things?id=eq.%00', '/v1/things?cursor=x', '/%zz', '/v1/things?2110=gt.1e9']
   for (const url of [...urls, `/v1/things?token=${token}`, `/v1/things?id=eq.${demoToken}`]) {
     holdsNoSecret(t, (await world.get(url, token)).text, url)

@@ -26,7 +26,7 @@ const linesOf = (text: string) => text.split('\n').filter((line) => line !== '')
 
 await t.test('the same rows in every format, digits and order as they are', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const json = await world.get(page, token)
   const ndjson = await world.get(`${page}&format=ndjson`, token)
   t.equal(ndjson.headers['content-type'], 'application/x-ndjson; charset=utf-8')
@@ -46,7 +46,7 @@ await t.test('the same rows in every format, digits and order as they are', asyn
 
 await t.test('a page of no rows', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const none = '/v1/things?id=eq.none&select=id,2110'
   t.equal((await world.get(`${none}&format=ndjson`, token)).text, '')
   t.equal((await world.get(`${none}&format=csv`, token)).text, 'id,2110\r\n')
@@ -54,7 +54,7 @@ await t.test('a page of no rows', async (t) => {
 
 await t.test('a walk by X-Next-Cursor, and by Link in any format, is the whole', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const whole = (await world.get(page, token)).body.data
   const byHeader = ({ headers }: Answer) => {
     const cursor = headers['x-next-cursor']
@@ -99,7 +99,7 @@ await t.test('a walk by X-Next-Cursor, and by Link in any format, is the whole',
 
 await t.test('a link that would be too long for a header is left out', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const many = Array.from({ length: 900 }, (_, index) => `a${index}`).join()
   const { status, headers, body } = await world.get(`/v1/things?id=in.${many}&limit=1`, token)
   t.equal(status, 200)
@@ -111,7 +111,7 @@ await t.test(
   'format in the URL, else what the caller accepts, also for POST and HEAD',
   async (t) => {
     const world = await startThings(t)
-    const { token } = world.subscribe(['things:pro'])
+    const { token } = await world.subscribe(['things:pro'])
     const typeOf = async (accept: string, query = '', method: 'GET' | 'HEAD' = 'GET') => {
       const answer = await world.get(`${page}${query}`, token, { method, headers: { accept } })
       return String(answer.headers['content-type']).split(';', 1)[0]
@@ -152,7 +152,7 @@ await t.test(
   'charges and tags: the same rows cost the same, other bytes are another tag',
   async (t) => {
     const world = await startThings(t)
-    const { token } = world.subscribe(['things:tiny'])
+    const { token } = await world.subscribe(['things:tiny'])
     const ask = (format: string, tag = '') =>
       world.get(`/v1/things?year=eq.2024&limit=2&format=${format}`, token, {
         headers: { 'if-none-match': tag },
@@ -181,7 +181,7 @@ await t.test('texts that CSV must quote, and names that it must', async (t) => {
     registry: `datasets: {texts: {title: T, files: data/texts.parquet,
       plans: {all: {rows_per_month: 1000, history: all, price_rub: 0}}}}`,
   })
-  const { token } = world.subscribe(['texts:all'])
+  const { token } = await world.subscribe(['texts:all'])
   const { text } = await world.get('/v1/texts?format=csv', token)
   const [header, ...rows] = readCsv(text)
   t.strictSame(header, ['id', 'odd, "name"', 'nested'])

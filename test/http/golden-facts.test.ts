@@ -19,7 +19,7 @@ async function rowsOf(world: World, token: string, path: string): Promise<Answer
 
 await t.test('the accounts hold what was measured on them', async (t) => {
   const world = await startShipped(t)
-  const { token } = world.subscribe(['financials:business', 'procurement:pro'])
+  const { token } = await world.subscribe(['financials:business', 'procurement:pro'])
   const count = async (query: string) =>
     (await rowsOf(world, token, `financials?${query}&select=inn`)).body.data.length
 
@@ -79,7 +79,7 @@ await t.test('the accounts hold what was measured on them', async (t) => {
 
 await t.test('the procurement contracts hold what was measured on them', async (t) => {
   const world = await startShipped(t)
-  const { token } = world.subscribe(['procurement:pro'])
+  const { token } = await world.subscribe(['procurement:pro'])
   const all = await rowsOf(
     world,
     token,
@@ -129,7 +129,7 @@ await t.test('each plan sees its years, and the demo its companies', async (t) =
     ['business', 1899, 2019],
   ] as const
   for (const [plan, rows, oldest] of plans) {
-    const { token } = world.subscribe([`financials:${plan}`])
+    const { token } = await world.subscribe([`financials:${plan}`])
     const schema = await world.get('/v1/financials/schema', token)
     t.equal(schema.body['rows'], rows, plan)
     const first = await world.get('/v1/financials?inn=not_null&select=year&limit=1', token)
@@ -146,7 +146,7 @@ await t.test(
   'a walk over all accounts meets each company and year once, in stored order',
   async (t) => {
     const world = await startShipped(t)
-    const { token } = world.subscribe(['financials:pro'])
+    const { token } = await world.subscribe(['financials:pro'])
     const seen: string[] = []
     let cursor: string | null = null
     do {

@@ -7,7 +7,7 @@ import { startTyped } from '../support/typed.js'
 
 await t.test('a list is bare, its elements quoted where they have to be', async (t) => {
   const world = await startTyped(t)
-  const { token } = world.subscribe(['typed:pro'])
+  const { token } = await world.subscribe(['typed:pro'])
   const ids = async (list: string) =>
     column(await world.get(`/v1/typed?text=in.${encodeURIComponent(list)}`, token), 'id')
   t.same(await ids('plain,plainer'), [1, 5])
@@ -40,7 +40,7 @@ await t.test('a list is bare, its elements quoted where they have to be', async 
 
 await t.test('a filter is column, operator and all after the first dot', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const rows = async (query: string) =>
     (await world.get(`/v1/things?${query}`, token)).body.data.length
   t.equal(await rows('id=eq.a.1'), 0)
@@ -77,7 +77,7 @@ await t.test('a filter is column, operator and all after the first dot', async (
 
 await t.test('select gives the columns asked for, in the order asked for', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const text = async (select: readonly string[]) =>
     (await askBoth(t, world, token, 'things', { select, limit: 1 })).text
   t.match(await text(['2110', 'year', 'id']), '{"data":[{"2110":0,"year":2022,"id":"a0"}]')
@@ -110,7 +110,7 @@ await t.test('select gives the columns asked for, in the order asked for', async
 
 await t.test('limit is 1 to the maximum of the dataset, never a silent cut', async (t) => {
   const world = await startTyped(t)
-  const { token } = world.subscribe(['typed:pro'])
+  const { token } = await world.subscribe(['typed:pro'])
   const ask = (limit?: number) =>
     askBoth(t, world, token, 'typed', limit === undefined ? {} : { limit })
   t.equal((await ask()).body.data.length, 3, "the dataset's own default")
@@ -134,7 +134,7 @@ await t.test('limit is 1 to the maximum of the dataset, never a silent cut', asy
 
 await t.test('50 filters and lists of 1000 are served, one more is not', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const refused = async (question: TestQuestion, detail: RegExp) => {
     isError(t, await world.get(`/v1/things?${urlQuery(question)}`, token), 'bad_request', detail)
     const byBody = await world.post('/v1/things/query', token, jsonBody(question))
@@ -158,7 +158,7 @@ await t.test('50 filters and lists of 1000 are served, one more is not', async (
 
 await t.test('a large dataset needs a filter in the first request, and suggests one', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['big:pro'])
+  const { token } = await world.subscribe(['big:pro'])
   const bare = await askBoth(t, world, token, 'big', { limit: 1 })
   isError(t, bare, 'bad_request', /^This dataset needs at least one filter\./)
   const hint = /for example (\S+)\.$/.exec(bare.body.detail)?.[1] ?? ''
@@ -171,7 +171,7 @@ await t.test('a large dataset needs a filter in the first request, and suggests 
 
 await t.test('the body of POST is an object of four keys, and nothing else', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const post = (body: unknown) => world.post('/v1/things/query', token, body)
   t.equal((await post({})).body.data.length, 15)
   t.equal((await post({ filters: [], select: ['id'], limit: 5 })).body.data.length, 5)

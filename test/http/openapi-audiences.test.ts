@@ -3,46 +3,13 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { isError, listen, requestText, sendOne } from '../support/answers.js'
+import { audienceFiles, audienceRegistry } from '../support/audiences.js'
 import { readDocument } from '../support/openapi.js'
 import { startWorld } from '../support/world.js'
 import type { World } from '../support/world.js'
 
-const registry = `
-demo: {token: das_demo_audience, rate_per_minute: 1000}
-datasets:
-  open:
-    title: Open title
-    description: Open words
-    files: data/open.parquet
-    key: id
-    listed: true
-    columns: {secret_column: {hidden: true}}
-    demo: {id: [shown1]}
-    plans: {p: {rows_per_month: 10, history: all, price_rub: 0, rate_per_minute: 1000}}
-  plain:
-    title: Plain title
-    files: data/plain.parquet
-    key: id
-    listed: true
-    plans: {p: {rows_per_month: 10, history: all, price_rub: 0, rate_per_minute: 1000}}
-  closed:
-    title: Closed title
-    description: Closed words
-    source: Closed source
-    files: data/closed.parquet
-    key: closed_key
-    plans: {p: {rows_per_month: 10, history: all, price_rub: 0, rate_per_minute: 1000}}
-`
-
-const files = {
-  'data/open.parquet': `SELECT * FROM (VALUES ('paid0', 1, 'x'), ('shown1', 2, 'y'))
-    v(id, open_column, secret_column)`,
-  'data/plain.parquet': "SELECT 'unshown' AS id",
-  'data/closed.parquet': "SELECT 'closed0' AS closed_key, 1 AS closed_column",
-}
-
 function start(t: Test): Promise<World> {
-  return startWorld(t, { files, registry })
+  return startWorld(t, { files: audienceFiles, registry: audienceRegistry })
 }
 
 // Guarantee: the document names nothing that its reader may not see.
@@ -60,7 +27,7 @@ await t.test('a visitor is shown listed datasets, and values of the demo alone',
 
 await t.test('a token is shown its own datasets, listed or not, and no other', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['closed:p'])
+  const { token } = await world.subscribe(['closed:p'])
   const { text } = await world.get('/openapi.json', token)
   const theirs = ['/v1/closed', 'Closed title', 'Closed words', 'Closed source', 'closed_column']
   for (const there of [...theirs, 'eq.closed0']) t.match(text, there)
@@ -75,7 +42,7 @@ await t.test('a token is shown its own datasets, listed or not, and no other', a
   ]) {
     t.notMatch(text, absent)
   }
-  const own = await world.get('/openapi.json', world.subscribe(['open:p']).token)
+  const own = await world.get('/openapi.json', (await world.subscribe(['open:p'])).token)
   t.match(own.text, 'paid0', 'an example of their own rows')
   t.notMatch(own.text, /secret|Plain|[Cc]losed/)
 })
@@ -91,7 +58,7 @@ await t.test('the demo token is shown what has a demo', async (t) => {
 await t.test('a wrong token is refused, a known one counted', async (t) => {
   const world = await start(t)
   isError(t, await world.get('/openapi.json', 'das_live_wrong'), 'unauthorized')
-  const { token } = world.subscribe(['open:p'])
+  const { token } = await world.subscribe(['open:p'])
   const { headers } = await world.get('/openapi.json', token)
   t.equal(headers['x-ratelimit-remaining'], '999')
   t.equal(headers['x-quota-rows-limit'], undefined, 'no dataset, no quota')
@@ -101,7 +68,7 @@ await t.test('a wrong token is refused, a known one counted', async (t) => {
 
 await t.test('a document that is known is 304, for its own audience alone', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['closed:p'])
+  const { token } = await world.subscribe(['closed:p'])
   const first = await world.get('/openapi.json')
   const tag = String(first.headers['etag'])
   t.match(first.headers, {
@@ -117,7 +84,7 @@ await t.test('a document that is known is 304, for its own audience alone', asyn
   t.equal(again.text, '')
   t.equal(again.headers['etag'], tag)
   t.equal((await ask(token)).status, 200)
-  const other = world.subscribe(['closed:p']).token
+  const other = (await world.subscribe(['closed:p'])).token
   const tags = await Promise.all(
     [token, other].map(async (each) => (await world.get('/openapi.json', each)).headers['etag']),
   )
@@ -130,11 +97,12 @@ await t.test('a document that is known is 304, for its own audience alone', asyn
 
 await t.test('a title that is edited leaves the examples as they are', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['open:p'])
+  const { token } = await world.subscribe(['open:p'])
   const tokens = [undefined, token]
   for (const each of tokens) t.match((await world.get('/openapi.json', each)).text, /eq\.\w+\d/)
   const before = await Promise.all(tokens.map((each) => world.get('/openapi.json', each)))
-  writeFileSync(join(world.folder, 'registry.yaml'), registry.replace('Open title', 'New title'))
+  const edited = audienceRegistry.replace('Open title', 'New title')
+  writeFileSync(join(world.folder, 'registry.yaml'), edited)
   await world.app.reload()
   for (const [index, each] of tokens.entries()) {
     const { text } = await world.get('/openapi.json', each)

@@ -35,15 +35,16 @@ await t.test('the document is OpenAPI 3.1 that Spectral has nothing to say of', 
 await t.test('it is as clean for a column of every type, and with no dataset', async (t) => {
   const world = await startTyped(t)
   await isClean(t, await readDocument(world), 'none')
-  const { token } = world.subscribe(['typed:pro'])
+  const { token } = await world.subscribe(['typed:pro'])
   await isClean(t, await readDocument(world, token), 'every type')
 })
 
 await t.test('the document is of the routes that the server has, and of all of them', async (t) => {
   const world = await startThings(t)
-  const { paths } = await readDocument(world, world.subscribe(['things:pro']).token)
+  const { paths } = await readDocument(world, (await world.subscribe(['things:pro'])).token)
   /** Pages for people, and other protocols' own addresses. */
-  const others = /^\/($|usage|datasets\/|(docs|mcp|register|\.well-known)(\/|\*|$))/
+  const others =
+    /^\/($|(account|authorize|datasets|docs|hooks|lost-token|mcp|order|register|revoke|token|usage|\.well-known)(\/|\*|$))/
   const routes = new Set(routesOf(world).filter((path) => !others.test(path)))
   const documented = Object.keys(paths).map((path) => path.replace('/things', '/:dataset'))
   t.same(documented.sort(), [...routes].sort())
@@ -107,16 +108,16 @@ async function summariesWork(t: Test, world: World, token: string, name: string)
 await t.test('every example is answered, with an operator of each kind', async (t) => {
   const things = await startThings(t)
   await examplesWork(t, things, demoToken, 'things')
-  await examplesWork(t, things, things.subscribe(['days:last']).token, 'days')
-  await examplesWork(t, things, things.subscribe(['big:pro']).token, 'big')
+  await examplesWork(t, things, (await things.subscribe(['days:last'])).token, 'days')
+  await examplesWork(t, things, (await things.subscribe(['big:pro'])).token, 'big')
   await summariesWork(t, things, demoToken, 'things')
-  await summariesWork(t, things, things.subscribe(['days:last']).token, 'days')
+  await summariesWork(t, things, (await things.subscribe(['days:last'])).token, 'days')
 })
 
 await t.test('every example is answered for a column of every type', async (t) => {
   const typed = await startTyped(t)
-  await examplesWork(t, typed, typed.subscribe(['typed:pro']).token, 'typed')
-  await summariesWork(t, typed, typed.subscribe(['typed:pro']).token, 'typed')
+  await examplesWork(t, typed, (await typed.subscribe(['typed:pro'])).token, 'typed')
+  await summariesWork(t, typed, (await typed.subscribe(['typed:pro'])).token, 'typed')
 })
 
 await t.test('columns are parameters with type, unit, description and operators', async (t) => {
@@ -138,7 +139,7 @@ await t.test('columns are parameters with type, unit, description and operators'
 
 await t.test('a row is as its schema says, for a value of every type', async (t) => {
   const world = await startTyped(t)
-  const { token } = world.subscribe(['typed:pro'])
+  const { token } = await world.subscribe(['typed:pro'])
   const document = await readDocument(world, token)
   const schema = document.components['schemas']?.['typed.Row']
   const row = Compile({ ...schema })

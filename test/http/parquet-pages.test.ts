@@ -44,7 +44,7 @@ async function traces(world: World, token: string) {
 
 await t.test('a walk by X-Next-Cursor and by Link is the JSON walk', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const whole = (await world.get(page, token)).body.data
   const rows: unknown[] = []
   let url = `${page}&limit=4&format=parquet`
@@ -76,7 +76,7 @@ await t.test('a walk by X-Next-Cursor and by Link is the JSON walk', async (t) =
 
 await t.test('by Accept, for POST and HEAD too', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:tiny'])
+  const { token } = await world.subscribe(['things:tiny'])
   const headers = { accept: `${mediaType}, application/json;q=0.5` }
   const posted = await fetchFile(world, token, {
     method: 'POST',
@@ -102,7 +102,7 @@ await t.test('by Accept, for POST and HEAD too', async (t) => {
 
 await t.test('the same rows cost the same, a known tag nothing', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:tiny'])
+  const { token } = await world.subscribe(['things:tiny'])
   const url = '/v1/things?year=eq.2024&limit=2&format=parquet'
   const first = await fetchFile(world, token, { url })
   t.equal(first.headers['x-quota-rows-remaining'], '5')
@@ -120,9 +120,9 @@ await t.test('the same rows cost the same, a known tag nothing', async (t) => {
 
 await t.test('rows that a quota cuts are not in the file', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:tiny'])
+  const { token } = await world.subscribe(['things:tiny'])
   const url = `${page}&limit=5&format=parquet`
-  const whole = (await world.get(page, world.subscribe(['things:pro']).token)).body.data
+  const whole = (await world.get(page, (await world.subscribe(['things:pro'])).token)).body.data
   const first = await fetchFile(world, token, { url })
   t.strictSame(await readRows(t, first.bytes), whole.slice(0, 5))
   const next = `${url}&cursor=${String(first.headers['x-next-cursor'])}`
@@ -141,7 +141,7 @@ await t.test('rows that a quota cuts are not in the file', async (t) => {
 
 await t.test('pages at the same time share what is left of a quota', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:tiny'])
+  const { token } = await world.subscribe(['things:tiny'])
   const url = `${page}&limit=5&format=parquet`
   const answers = await Promise.all([1, 2, 3].map(() => fetchFile(world, token, { url })))
   const statuses = answers.map(({ status }) => status)
@@ -154,7 +154,7 @@ await t.test('pages at the same time share what is left of a quota', async (t) =
 
 await t.test('a page that can not be written is a 503 and costs nothing', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:tiny'])
+  const { token } = await world.subscribe(['things:tiny'])
   const temp = join(world.folder, 'var', 'tmp')
   for (const folder of pageFolders(temp)) writeFileSync(folder, 'in the way')
   const failed = await world.get(`${page}&limit=2&format=parquet`, token)
@@ -173,7 +173,7 @@ await t.test(
   'a caller sees the columns that they may, and nothing else of the house',
   async (t) => {
     const world = await startThings(t)
-    const { token } = world.subscribe(['days:last'])
+    const { token } = await world.subscribe(['days:last'])
     const { bytes } = await fetchFile(world, token, { url: '/v1/days?format=parquet' })
     const { names, types, notes } = await readBytes(t, bytes)
     t.strictSame(names, ['id', 'day', 'half'])
@@ -195,7 +195,7 @@ await t.test('what a crash left is gone at the next start', async (t) => {
   const registry = `datasets: {rows: {title: T, files: rows.parquet,
     plans: {all: {rows_per_month: 9, history: all, price_rub: 0}}}}`
   const world = await startWorld(t, { at, files: { 'rows.parquet': 'SELECT 1 AS id' }, registry })
-  const { token } = world.subscribe(['rows:all'])
+  const { token } = await world.subscribe(['rows:all'])
   const { status } = await fetchFile(world, token, { url: '/v1/rows?format=parquet' })
   t.equal(status, 200)
   t.strictSame(filesIn(temp), [])

@@ -12,7 +12,7 @@ const charged = ({ headers }: Answer) => headers['x-rows-charged']
 
 await t.test('XLSX is a format like the others: charged, tagged, walked, by Accept', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const answer = await world.get(`${page}&format=xlsx`, token)
   t.equal(answer.status, 200)
   t.equal(answer.headers['content-type'], xlsx)
@@ -41,13 +41,13 @@ await t.test('XLSX is a format like the others: charged, tagged, walked, by Acce
   t.equal(posted.headers['content-type'], xlsx)
   const exported = await world.get('/v1/things/export?format=xlsx', token)
   isError(t, exported, 'not_acceptable', /An export is ndjson or csv/)
-  const tiny = world.subscribe(['things:tiny']).token
+  const tiny = (await world.subscribe(['things:tiny'])).token
   t.equal(charged(await world.get('/v1/things?format=xlsx', tiny)), '7', 'a quota cuts it')
 })
 
 await t.test('a format for files has a name of dataset and version', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   for (const format of ['csv', 'parquet', 'xlsx']) {
     const { headers } = await world.get(`${page}&format=${format}`, token)
     const version = String(headers['x-dataset-version'])
@@ -68,7 +68,7 @@ await t.test('what Excel cannot hold is refused before it is charged', async (t)
     registry: `datasets: {long: {title: Long, files: data/long.parquet,
       plans: {all: {rows_per_month: 1000, history: all, price_rub: 0}}}}`,
   })
-  const { token } = world.subscribe(['long:all'])
+  const { token } = await world.subscribe(['long:all'])
   const fits = await world.get('/v1/long?select=id,text&limit=2&format=xlsx', token)
   t.equal(fits.status, 200, 'characters, not bytes')
   const left = fits.headers['x-quota-rows-remaining']
@@ -88,7 +88,7 @@ await t.test('what Excel cannot hold is refused before it is charged', async (t)
 
 await t.test('CSV for Excel has a mark, and the separator of the language', async (t) => {
   const world = await startTyped(t)
-  const { token } = world.subscribe(['typed:pro'])
+  const { token } = await world.subscribe(['typed:pro'])
   const ask = async (language: string, query = '&excel=true') => {
     const url = `/v1/typed?select=id,dec,text&limit=4&format=csv${query}`
     return world.get(url, token, { headers: { 'accept-language': language } })

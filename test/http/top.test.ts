@@ -6,7 +6,7 @@ const path = '/v1/things/top'
 
 await t.test('the first rows by a column, charged as rows', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const answer = await world.get(`${path}?by=-2110&limit=4&select=2110,year,id`, token)
   t.equal(
     answer.text,
@@ -30,13 +30,13 @@ await t.test('the first rows by a column, charged as rows', async (t) => {
 
 await t.test('rows without a value have no place, and all the others one', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const notes = await world.get(`${path}?by=note&year=eq.2024`, token)
   t.same(column(notes, 'id'), ['a0', 'a2', 'a4'])
   t.equal(notes.headers['x-truncated'], undefined)
   const csv = await world.get(`${path}?by=note&year=eq.2024&select=id&format=csv`, token)
   t.equal(csv.text, 'id\r\na0\r\na2\r\na4\r\n')
-  const window = await world.get(`${path}?by=-2110`, world.subscribe(['things:last']).token)
+  const window = await world.get(`${path}?by=-2110`, (await world.subscribe(['things:last'])).token)
   t.same(column(window, 'year'), [2024, 2024, 2024, 2024, 2024])
   const demo = await world.get(`${path}?by=-2110&year=eq.2024`, demoToken)
   t.same(column(demo, 'id'), ['a2', 'a1'])
@@ -46,7 +46,7 @@ await t.test('rows without a value have no place, and all the others one', async
 await t.test('the quota cuts the rows from the end, and the answer says so', async (t) => {
   const world = await startThings(t)
   for (const format of ['json', 'parquet']) {
-    const { token } = world.subscribe(['things:tiny'])
+    const { token } = await world.subscribe(['things:tiny'])
     const cut = await world.get(`${path}?by=-2110&format=${format}`, token)
     t.match(cut.headers, {
       'x-rows-charged': '7',
@@ -60,7 +60,7 @@ await t.test('the quota cuts the rows from the end, and the answer says so', asy
 
 await t.test('a mistake is said, and costs nothing', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const queries = ['', 'by=', 'by=no', 'by=2110,year', 'by=sum(2110)', 'by=2110&cursor=x']
   for (const query of [...queries, 'by=2110&limit=1001', 'by=2110&select=no', 'by=--2110']) {
     isError(t, await world.get(`${path}?${query}`, token), 'bad_request', /./, query)

@@ -15,7 +15,7 @@ type Case = readonly [
 /** Each filter through both carriers, against the ids of the rows that it should find. */
 async function findsRows(t: Test, cases: readonly Case[]): Promise<void> {
   const world = await startTyped(t)
-  const { token } = world.subscribe(['typed:pro'])
+  const { token } = await world.subscribe(['typed:pro'])
   for (const [name, op, value, ids] of cases) {
     const filters = [value === undefined ? ([name, op] as const) : ([name, op, value] as const)]
     const question = { filters, select: ['id'], limit: 50 }
@@ -171,7 +171,7 @@ await t.test('text is compared as it is, nothing trimmed, no letter special', (t
 
 await t.test('a malformed value is 400 with type and example', async (t) => {
   const world = await startTyped(t)
-  const { token } = world.subscribe(['typed:pro'])
+  const { token } = await world.subscribe(['typed:pro'])
   const cases: readonly (readonly [string, string, RegExp])[] = [
     ['int', 'eq.', /takes an integer, got ""\. Example: int=eq\.2024/],
     ['int', 'eq.1e', /"1e"/],
@@ -214,7 +214,7 @@ await t.test(
   'a JSON number that JSON readers round is refused; as a string it is exact',
   async (t) => {
     const world = await startTyped(t)
-    const { token } = world.subscribe(['typed:pro'])
+    const { token } = await world.subscribe(['typed:pro'])
     const ask = (value: string) =>
       world.post(
         '/v1/typed/query',
@@ -244,7 +244,7 @@ await t.test(
 
 await t.test('a served value fed back as a filter finds its row, for every type', async (t) => {
   const world = await startTyped(t)
-  const { token } = world.subscribe(['typed:pro'])
+  const { token } = await world.subscribe(['typed:pro'])
   const { text } = await world.get('/v1/typed?limit=50', token)
   const exact = text.replace(/("\w+":)(-?\d[^,}]*)/g, '$1"$2"')
   const { data } = JSON.parse(exact) as { data: Record<string, unknown>[] }

@@ -23,7 +23,7 @@ datasets:
     plans: {pro: {rows_per_month: 1000, history: all, price_rub: 0}}
 `,
   })
-  const { token } = world.subscribe(['clocks:pro'])
+  const { token } = await world.subscribe(['clocks:pro'])
   const served = ['12:30:00Z', '06:30:00.5Z', null, '00:00:00Z']
   const page = await world.get('/v1/clocks', token)
   t.same(column(page, 'clock'), served)

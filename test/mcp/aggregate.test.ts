@@ -76,7 +76,7 @@ async function groupsOf(world: World, token: string, args: object): Promise<Grou
 
 await t.test('groups come column by column, with units, counts and the quota left', async (t) => {
   const world = await startSales(t)
-  const { token } = world.subscribe(['sales:pro'])
+  const { token } = await world.subscribe(['sales:pro'])
   const answer = await groupsOf(world, token, {
     group: ['prefix(okved,2)', 'year'],
     measures: ['total:sum(amount)', 'count', 'margin'],
@@ -116,7 +116,7 @@ await t.test('groups come column by column, with units, counts and the quota lef
 
 await t.test('codes have their names in both languages, in MCP and REST', async (t) => {
   const world = await startSales(t)
-  const { token } = world.subscribe(['sales:pro'])
+  const { token } = await world.subscribe(['sales:pro'])
   const group = ['prefix(okved,2)', 'okved']
   const labelsOf = async (labels: unknown) => {
     const { data } = await groupsOf(world, token, { group, measures: 'count', labels })
@@ -147,7 +147,7 @@ await t.test('codes have their names in both languages, in MCP and REST', async 
 
 await t.test('top gives the first rows by a column, without a cursor', async (t) => {
   const world = await startSales(t)
-  const { token } = world.subscribe(['sales:pro'])
+  const { token } = await world.subscribe(['sales:pro'])
   const args = { resource: 'sales', by: '-amount', select: ['id', 'amount'], limit: 2 }
   const top = await answerOf(world, token, 'top', args)
   t.same(top['data'], { id: ['s39', 's38'], amount: [39_000, 38_000] })
@@ -163,7 +163,7 @@ await t.test('top gives the first rows by a column, without a cursor', async (t)
 
 await t.test('an empty text, an empty list and null count as absent', async (t) => {
   const world = await startSales(t)
-  const { token } = world.subscribe(['sales:pro'])
+  const { token } = await world.subscribe(['sales:pro'])
   const plain = { resource: 'sales', measures: ['count'], group: ['year'] }
   const { quota: _, ...expected } = await answerOf(world, token, 'aggregate', plain)
   const others = [
@@ -182,7 +182,7 @@ await t.test('an empty text, an empty list and null count as absent', async (t) 
 
 await t.test('a mistake has a corrected call, and that call has an answer', async (t) => {
   const world = await startSales(t)
-  const { token, subscriptionId } = world.subscribe(['sales:pro'])
+  const { token, subscriptionId } = await world.subscribe(['sales:pro'])
   const mistakes: readonly (readonly [tool: string, args: object, text: RegExp])[] = [
     ['aggregate', { group: 'year' }, /measures is missing/],
     ['aggregate', { measures: ['average(amount)'] }, /no function "average"/],
@@ -220,7 +220,7 @@ await t.test('a mistake has a corrected call, and that call has an answer', asyn
     t.notOk(corrected.isError, `${call}: ${corrected.text}`)
   }
   const control = openControl(t, world)
-  const before = usageOf(control, world, subscriptionId).total
+  const before = (await usageOf(control, world, subscriptionId)).total
   for (const args of [
     { measures: ['count'], secret: 1 },
     { measures: 'count(secret)' },
@@ -235,14 +235,14 @@ await t.test('a mistake has a corrected call, and that call has an answer', asyn
   }
   const missing = await callTool(world, token, 'top', { resource: 'sales' })
   t.match(missing.text, /^bad_request: by is missing\. Name the column/)
-  t.equal(usageOf(control, world, subscriptionId).total, before, 'no mistake is charged')
+  t.equal((await usageOf(control, world, subscriptionId)).total, before, 'no mistake is charged')
 })
 
 await t.test(
   'a question that costs too much is refused whole, with a limit that fits',
   async (t) => {
     const world = await startSales(t)
-    const { token } = world.subscribe(['sales:tiny'])
+    const { token } = await world.subscribe(['sales:tiny'])
     const args = { resource: 'sales', group: ['year'], measures: ['count'] }
     const { isError, text } = await callTool(world, token, 'aggregate', args)
     t.ok(isError)
@@ -259,7 +259,7 @@ await t.test(
   'an answer is cut to 30,000 characters, and only what is sent is charged',
   async (t) => {
     const world = await startSales(t)
-    const { token, subscriptionId } = world.subscribe(['long:pro'])
+    const { token, subscriptionId } = await world.subscribe(['long:pro'])
     const control = openControl(t, world)
     const args = { resource: 'long', group: 'text', measures: 'count,max(id)', limit: 1000 }
     const answer = await groupsOf(world, token, args)
@@ -268,7 +268,7 @@ await t.test(
     t.ok(sent > 50 && sent < 1000, String(sent))
     t.ok(JSON.stringify(answer).length <= 30_000)
     t.match(answer.hint, new RegExp(`^These are the first ${sent} of 1000 groups`))
-    t.equal(usageOf(control, world, subscriptionId).total, sent)
+    t.equal((await usageOf(control, world, subscriptionId)).total, sent)
     const huge = await callTool(world, token, 'aggregate', {
       resource: 'long',
       measures: 'max(huge)',
@@ -288,7 +288,7 @@ await t.test(
       select,
     })
     t.match(cut, { truncated: true, hint: /^Only \d+ rows fit in 30000 characters: select fewer/ })
-    t.equal(usageOf(control, world, subscriptionId).total, sent + Number(cut['row_count']))
+    t.equal((await usageOf(control, world, subscriptionId)).total, sent + Number(cut['row_count']))
   },
 )
 
@@ -296,7 +296,7 @@ await t.test(
   'describe_resource says how to ask for groups; its example has an answer',
   async (t) => {
     const world = await startSales(t)
-    const { token } = world.subscribe(['sales:last', 'long:pro'])
+    const { token } = await world.subscribe(['sales:last', 'long:pro'])
     const described = await answerOf(world, token, 'describe_resource', { resource: 'sales' })
     t.match(described['aggregates'], {
       rows_per_group: 1,
@@ -346,7 +346,7 @@ await t.test(
 
 await t.test('where aggregates are switched off, nothing speaks of them', async (t) => {
   const world = await startSales(t)
-  const { token } = world.subscribe(['sales:rows'])
+  const { token } = await world.subscribe(['sales:rows'])
   const described = await answerOf(world, token, 'describe_resource', { resource: 'sales' })
   t.notMatch(JSON.stringify(described), /"aggregates"|"levels"|"labels"/)
   const args = { resource: 'sales', measures: ['count'] }
@@ -361,7 +361,7 @@ await t.test(
   '100 random summaries have the same answer and charge through both doors',
   async (t) => {
     const world = await startSales(t)
-    const { token } = world.subscribe(['sales:pro'])
+    const { token } = await world.subscribe(['sales:pro'])
     const groups = ['year', 'okved', 'prefix(okved,2)', 'quarter(day)', 'year(day)', 'nosuch']
     const measures = [
       ...['count', 'sum(amount)', 'avg(cost)', 'distinct(okved)', 'max(big)', 'sum(big)', 'margin'],

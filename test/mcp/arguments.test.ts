@@ -24,7 +24,7 @@ const year = (value: unknown, op = 'eq') => ({ column: 'year', op, value })
 
 await t.test('a mistake says what is wrong, what there is, and what to call next', async (t) => {
   const world = await startThings(t)
-  const { token, subscriptionId } = world.subscribe(['things:pro', 'big:pro'])
+  const { token, subscriptionId } = await world.subscribe(['things:pro', 'big:pro'])
   const describe = /Call describe_resource \{"resource":"things"\}/
   const mistakes: readonly (readonly [args: object, ...texts: RegExp[]])[] = [
     [
@@ -121,12 +121,16 @@ await t.test('a mistake says what is wrong, what there is, and what to call next
   )
   const isList = await callTool(world, token, 'describe_resource', { resource: ['things'] })
   isMistake(t, isList, /resource: must be the name of a dataset/, 'a list')
-  t.equal(usageOf(openControl(t, world), world, subscriptionId).total, 0, 'no mistake is charged')
+  t.equal(
+    (await usageOf(openControl(t, world), world, subscriptionId)).total,
+    0,
+    'no mistake is charged',
+  )
 })
 
 await t.test('the corrected calls of mistakes have answers', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro', 'big:pro'])
+  const { token } = await world.subscribe(['things:pro', 'big:pro'])
   const mistakes = [
     { resource: 'things', filters: [{ column: 'yaer', op: 'eq', value: 2024 }], limit: 2 },
     { resource: 'things', filters: [{ column: 'year', op: 'equals', value: 2024 }] },
@@ -156,7 +160,7 @@ await t.test('the corrected calls of mistakes have answers', async (t) => {
 
 await t.test('what models write otherwise is understood', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const plain = {
     resource: 'things',
     filters: [year(2024), { column: 'note', op: 'is_null' }],
@@ -196,7 +200,7 @@ await t.test('what models write otherwise is understood', async (t) => {
 
 await t.test('a number that JSON readers round is refused, wherever it stands', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const call = (value: string) =>
     postMcp(
       world,
@@ -221,7 +225,7 @@ await t.test('a number that JSON readers round is refused, wherever it stands', 
 // Guarantee: nothing of the machine, the data or a token shows in errors and logs, whatever is sent.
 await t.test('hostile arguments end in short answers, and leave nothing in the log', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const long = 'x'.repeat(100_000)
   // -0 and 1e309 are numbers like any other, and null as filters is none.
   const texts = [

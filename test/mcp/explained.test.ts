@@ -78,11 +78,11 @@ async function guessRevenues(world: World, token: string, firms: number, more: o
 await t.test('two revenues read by explanations cost a row for each of 70 calls', async (t) => {
   const world = await startFirms(t)
   const control = openControl(t, world)
-  const { token, subscriptionId } = world.subscribe(['firms:pro'])
+  const { token, subscriptionId } = await world.subscribe(['firms:pro'])
   const { answers, guessed } = await guessRevenues(world, token, 2)
   t.same(guessed, revenues.slice(0, 2), 'which is what they tell')
   t.equal(answers.length, 70)
-  t.equal(usageOf(control, world, subscriptionId).total, 70)
+  t.equal((await usageOf(control, world, subscriptionId)).total, 70)
   t.same(
     answers.map(({ content }) => content['quota']),
     answers.map((_, index) => ({ rows_remaining: 999 - index, scope: 'resource' })),
@@ -93,12 +93,12 @@ await t.test('two revenues read by explanations cost a row for each of 70 calls'
 await t.test('a declined explanation costs nothing and is not given', async (t) => {
   const world = await startFirms(t)
   const control = openControl(t, world)
-  const { token, subscriptionId } = world.subscribe(['firms:pro'])
+  const { token, subscriptionId } = await world.subscribe(['firms:pro'])
   const { answers, guessed } = await guessRevenues(world, token, 1, { explain: false })
   t.same(guessed, [0])
   t.equal(new Set(answers.map(({ text }) => text)).size, 1, 'not one bit')
   t.notOk(answers.some(({ content }) => 'explained' in content))
-  t.equal(usageOf(control, world, subscriptionId).total, 0)
+  t.equal((await usageOf(control, world, subscriptionId)).total, 0)
   const wrong = await probe(world, token, 'inn1', 1, { explain: 'no' })
   t.match(wrong, { isError: true, text: /^bad_request: explain: must be true, or false/ })
 })
@@ -106,7 +106,7 @@ await t.test('a declined explanation costs nothing and is not given', async (t) 
 await t.test('with three rows left three calls are explained, and the fourth is not', async (t) => {
   const world = await startFirms(t)
   const control = openControl(t, world)
-  const { token, subscriptionId } = world.subscribe(['firms:three'])
+  const { token, subscriptionId } = await world.subscribe(['firms:three'])
   for (const left of [2, 1, 0]) {
     const { content } = await probe(world, token, 'inn1', 1)
     t.match(content, { row_count: 0, explained: true, quota: { rows_remaining: left } })
@@ -115,7 +115,7 @@ await t.test('with three rows left three calls are explained, and the fourth is 
   const fourth = await probe(world, token, 'inn1', 1)
   t.match(fourth, { isError: true, text: /^row_quota_exceeded: / }, 'like every query now')
   t.notMatch(fourth.text, /leaves no row|there are rows/)
-  t.equal(usageOf(control, world, subscriptionId).total, 3)
+  t.equal((await usageOf(control, world, subscriptionId)).total, 3)
 })
 
 await t.test(
@@ -123,7 +123,7 @@ await t.test(
   async (t) => {
     const world = await startFirms(t)
     const control = openControl(t, world)
-    const { token, subscriptionId } = world.subscribe(['firms:one'])
+    const { token, subscriptionId } = await world.subscribe(['firms:one'])
     const answers = await Promise.all([1, 2, 3, 4].map(() => probe(world, token, 'inn1', 1)))
     const explained = answers.filter(({ content }) => content['explained'] === true)
     t.equal(explained.length, 1)
@@ -132,14 +132,14 @@ await t.test(
       if (answer.isError) t.match(answer.text, /^row_quota_exceeded: /)
       else t.match(answer.content, { row_count: 0, quota: { rows_remaining: 0 } })
     }
-    t.equal(usageOf(control, world, subscriptionId).total, 1)
+    t.equal((await usageOf(control, world, subscriptionId)).total, 1)
   },
 )
 
 await t.test('what depends on no other filter is free', async (t) => {
   const world = await startFirms(t)
   const control = openControl(t, world)
-  const { token, subscriptionId } = world.subscribe(['firms:pro'])
+  const { token, subscriptionId } = await world.subscribe(['firms:pro'])
   const free = async (filters: readonly object[], more: object = {}) => {
     const { content } = await callTool(world, token, 'query', {
       resource: 'firms',
@@ -160,7 +160,7 @@ await t.test('what depends on no other filter is free', async (t) => {
   t.equal(await free([revenue, revenue], { explain: false }), undefined)
   const nine = Array.from({ length: 9 }, () => revenue)
   t.equal(await free(nine), undefined, 'too many to look at')
-  t.equal(usageOf(control, world, subscriptionId).total, 0)
+  t.equal((await usageOf(control, world, subscriptionId)).total, 0)
 })
 
 await t.test('an explanation is free when rows are not counted', async (t) => {

@@ -40,11 +40,12 @@ await t.test('a fault is an error without a word of what it was', async (t) => {
           serverFor: (call, logFault) =>
             protocolServer({ service: faultyService, version, logFault }, call),
           hosts: [],
+          challengeOf: () => null,
           ...manners,
         })
       },
     ],
-    isReady: () => true,
+    isReady: async () => true,
     isUpToDate: () => true,
     isDamaged: () => false,
     isStopping: () => false,
@@ -67,20 +68,20 @@ await t.test('a fault is an error without a word of what it was', async (t) => {
 
 await t.test('a query over its time is an error that says so, and costs nothing', async (t) => {
   const world = await startSlow(t, 0.1)
-  const { token, subscriptionId } = world.subscribe(['slow:pro'])
+  const { token, subscriptionId } = await world.subscribe(['slow:pro'])
   const told = await callTool(world, token, 'query', { resource: 'slow', ...slowQuestion })
   t.ok(told.isError)
   t.match(told.text, /^timeout: The request did not finish in 0\.1 s\. Ask for less/)
   t.equal(told.answer.status, 200)
   t.equal(told.answer.headers['x-quota-rows-remaining'], '1000')
-  t.equal(usageOf(openControl(t, world), world, subscriptionId).total, 0)
+  t.equal((await usageOf(openControl(t, world), world, subscriptionId)).total, 0)
   t.notMatch(world.log.join(''), /"level":50/, 'nobody has to look at it')
 })
 
 // Guarantee: what is wrong with a file is told to the log, and to no caller.
 await t.test('the error for a file that can not be read does not name it', async (t) => {
   const world = await startThings(t)
-  const { token, subscriptionId } = world.subscribe(['things:pro', 'days:pro'])
+  const { token, subscriptionId } = await world.subscribe(['things:pro', 'days:pro'])
   const folder = join(world.folder, 'var')
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   const served = paths.filter((path) => path.endsWith('.parquet'))
@@ -106,5 +107,9 @@ await t.test('the error for a file that can not be read does not name it', async
   const read = await callRpc(world, token, 'resources/read', { uri: 'dataset://things' })
   t.match(read.rpcError, { code: -32603, message: /^service_unavailable: / })
   holdsNoSecret(t, read.text, 'resources/read')
-  t.equal(usageOf(openControl(t, world), world, subscriptionId).total, 0, 'nothing is charged')
+  t.equal(
+    (await usageOf(openControl(t, world), world, subscriptionId)).total,
+    0,
+    'nothing is charged',
+  )
 })

@@ -8,6 +8,7 @@ import {
   modernRevision,
   postMcp,
 } from '../support/mcp/mcp-messages.js'
+import { withoutSignIn } from '../support/mcp/mcp-scenario.js'
 import type { McpAnswer } from '../support/mcp/mcp-messages.js'
 import { demoToken, startThings } from '../support/things.js'
 import type { World } from '../support/world.js'
@@ -32,7 +33,7 @@ const listing = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', pa
 
 await t.test('POST alone is served, on /mcp and /mcp/ alike, and nothing redirects', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   for (const url of ['/mcp', '/mcp/']) {
     t.equal((await postMcp(world, token, listing, { url })).status, 200, url)
     for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'] as const) {
@@ -54,7 +55,7 @@ await t.test('POST alone is served, on /mcp and /mcp/ alike, and nothing redirec
 // Guarantee: no web page reaches the door by way of a browser on the same machine.
 await t.test('a foreign Host or Origin is 403, before method, size and token', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const foreign: readonly Readonly<Record<string, string>>[] = [
     { host: 'evil.example' },
     { host: 'localhost.evil.example:80' },
@@ -84,7 +85,7 @@ await t.test('host names that the owner allows are served', async (t) => {
     allowedHosts: 'one.example',
     publicUrl: 'https://two.example/data',
   })
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   for (const [host, status] of [
     ['one.example', 200],
     ['two.example:443', 200],
@@ -96,7 +97,7 @@ await t.test('host names that the owner allows are served', async (t) => {
 
 await t.test('a body that is not a single JSON message is refused', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   for (const body of ['[]', `[${listing}]`, `[${listing},${listing}]`]) {
     isError(t, await postMcp(world, token, body), 'bad_request', /one message/, body)
   }
@@ -120,7 +121,7 @@ await t.test('a body that is not a single JSON message is refused', async (t) =>
 
 await t.test('a body over 1 MiB is 413, before the token', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const padded = (bytes: number) => listing + ' '.repeat(bytes - listing.length)
   t.equal((await postMcp(world, token, padded(1024 ** 2))).status, 200)
   for (const bearer of [token, undefined]) {
@@ -130,11 +131,11 @@ await t.test('a body over 1 MiB is 413, before the token', async (t) => {
   }
 })
 
-// Guarantee: without a valid token nothing is told, and no client is led to ask for OAuth.
+// Guarantee: without a valid token nothing is told, but where an agent can sign in.
 await t.test('a missing, wrong or ended token is 401, for every method of both eras', async (t) => {
   const world = await startThings(t)
-  const ended = world.subscribe(['things:pro']).token
-  const { token } = world.subscribe(['things:pro'], { months: 12 })
+  const ended = (await world.subscribe(['things:pro'])).token
+  const { token } = await world.subscribe(['things:pro'], { months: 12 })
   world.clock.ms = Date.UTC(2027, 0, 20)
   const wrong = token.slice(0, -1) + (token.endsWith('a') ? 'b' : 'a')
   const methods = ['initialize', 'tools/list', 'tools/call', 'ping', 'nothing/of/the/kind']
@@ -144,9 +145,10 @@ await t.test('a missing, wrong or ended token is 401, for every method of both e
       for (const call of [callRpc, callModern]) {
         const answer = await call(world, bearer, method, params)
         isError(t, answer, 'unauthorized', /Authorization: Bearer <token>/, method)
-        const expected = 'Bearer realm="datasets", error="invalid_token"'
+        const expected =
+          'Bearer realm="datasets", error="invalid_token", scope="datasets:read", ' +
+          'resource_metadata="http://localhost/.well-known/oauth-protected-resource/mcp"'
         t.equal(answer.headers['www-authenticate'], expected)
-        t.notMatch(JSON.stringify(answer.headers), /resource_metadata|scope=/)
         t.equal(answer.headers['x-ratelimit-limit'], undefined)
       }
     }
@@ -156,8 +158,11 @@ await t.test('a missing, wrong or ended token is 401, for every method of both e
   t.equal((await callRpc(world, undefined, 'ping', {}, { headers: scheme })).status, 200)
 })
 
-await t.test('the OAuth paths answer 404 in JSON, without a token', async (t) => {
-  const world = await startThings(t)
+// Guarantee: where agents can't sign in, no client is led to ask for OAuth.
+await t.test('without a sign-in the OAuth paths answer 404 in JSON', async (t) => {
+  const world = await startThings(t, withoutSignIn)
+  const refused = await callRpc(world, undefined, 'ping')
+  t.equal(refused.headers['www-authenticate'], 'Bearer realm="datasets", error="invalid_token"')
   const paths = [
     '/.well-known/oauth-authorization-server',
     '/.well-known/oauth-authorization-server/mcp',
@@ -182,7 +187,7 @@ await t.test('the OAuth paths answer 404 in JSON, without a token', async (t) =>
 
 await t.test('what a client accepts does not matter: the answer is one JSON body', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const kinds = ['application/json', 'text/event-stream', '*/*', 'text/html', '', 'nonsense']
   for (const accept of kinds) {
     for (const call of [callRpc, callModern]) {
@@ -202,7 +207,7 @@ await t.test('what a client accepts does not matter: the answer is one JSON body
 
 await t.test("the protocol's own refusals have its codes, in both eras", async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const unknown = 'nothing/of/the/kind'
   isRpcError(t, await callRpc(world, token, unknown), 200, -32601)
   isRpcError(t, await callModern(world, token, unknown), 404, -32601)
@@ -239,7 +244,7 @@ await t.test("the protocol's own refusals have its codes, in both eras", async (
 
 await t.test('the headers of the stateless revision must be there and agree', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const list = { name: 'list_resources', arguments: {} }
   const call = (headers: Readonly<Record<string, string>>) =>
     callModern(world, token, 'tools/call', list, { headers })
@@ -278,7 +283,7 @@ await t.test('the headers of the stateless revision must be there and agree', as
 
 await t.test('no client gets a stream that stays open', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const wanted = {
     notifications: {
       toolsListChanged: true,
@@ -295,7 +300,7 @@ await t.test('no client gets a stream that stays open', async (t) => {
 
 await t.test('only calls of tools and reads of resources take a request of the rate', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:slow'])
+  const { token } = await world.subscribe(['things:slow'])
   const left = (answer: McpAnswer) => answer.headers['x-ratelimit-remaining']
   for (let round = 0; round < 10; round++) {
     for (const method of ['tools/list', 'resources/list', 'prompts/list', 'ping', 'nothing']) {
@@ -344,8 +349,8 @@ function visible({ status, headers, text }: McpAnswer): unknown {
 // Guarantee: nobody can tell a dataset without a grant from one that does not exist.
 await t.test('unknown and ungranted datasets are one answer, to the byte', async (t) => {
   const world = await startThings(t)
-  const one = world.subscribe(['things:pro']).token
-  const capped = world.subscribe(['things:pro'], { globalRows: 5 }).token
+  const one = (await world.subscribe(['things:pro'])).token
+  const capped = (await world.subscribe(['things:pro'], { globalRows: 5 })).token
   const asks = (resource: string): readonly (readonly [name: string, args: object])[] => [
     ['describe_resource', { resource }],
     ['query', { resource }],

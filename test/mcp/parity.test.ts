@@ -66,7 +66,7 @@ const question: fc.Arbitrary<TestQuestion> = fc.record(
 
 await t.test('200 random questions have the same answer through both doors', async (t) => {
   const world = await startTyped(t)
-  const { token } = world.subscribe(['typed:pro'])
+  const { token } = await world.subscribe(['typed:pro'])
   const seen = { answers: 0, rows: 0, refusals: 0 }
   const property = fc.asyncProperty(
     question,

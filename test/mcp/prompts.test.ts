@@ -47,7 +47,7 @@ async function promptText(
 
 await t.test('a prompt takes the arguments that match its pattern, and no others', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:two'])
+  const { token } = await world.subscribe(['things:two'])
   const name = 'check_counterparty'
   for (const call of [callRpc, callModern]) {
     const { result } = await call(world, token, 'prompts/list')
@@ -78,9 +78,9 @@ await t.test('a prompt takes the arguments that match its pattern, and no others
 
 await t.test('a prompt is offered to callers that can read all of its datasets', async (t) => {
   const world = await startThings(t)
-  const both = world.subscribe(['things:two', 'days:two'])
-  const one = world.subscribe(['things:two'])
-  const none = world.subscribe(['big:pro'])
+  const both = await world.subscribe(['things:two', 'days:two'])
+  const one = await world.subscribe(['things:two'])
+  const none = await world.subscribe(['big:pro'])
   const offered: readonly (readonly [string, readonly string[]])[] = [
     [both.token, ['check_counterparty', 'compare_days']],
     [one.token, ['check_counterparty']],
@@ -96,14 +96,14 @@ await t.test('a prompt is offered to callers that can read all of its datasets',
 
 await t.test('a prompt that is not offered looks like one that does not exist', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:two'])
+  const { token } = await world.subscribe(['things:two'])
   for (const call of [callRpc, callModern]) {
     const hidden = await call(world, token, 'prompts/get', { name: 'compare_days' })
     const unknown = await call(world, token, 'prompts/get', { name: 'compare_dogs' })
     t.equal(hidden.rpcError?.code, -32602)
     t.equal(hidden.text.replace('compare_days', 'compare_dogs'), unknown.text)
     t.match(unknown.rpcError, { message: /Prompts: check_counterparty\.$/ })
-    const { token: other } = world.subscribe(['big:pro'])
+    const { token: other } = await world.subscribe(['big:pro'])
     const nothing = await call(world, other, 'prompts/get', { name: 'compare_days' })
     t.match(nothing.rpcError, { message: /There are no prompts for this token\.$/ })
   }

@@ -65,7 +65,7 @@ await t.test(
   'columns are listed in order, which objects lose for names made of digits',
   async (t) => {
     const world = await start(t)
-    const { token } = world.subscribe(['cells:pro', 'huge:pro'])
+    const { token } = await world.subscribe(['cells:pro', 'huge:pro'])
     const select = ['text', '2110', 'id', '1600']
     const answer = await callTool(world, token, 'query', { resource: 'cells', select, limit: 3 })
     const { columns, data, row_count: count } = contentOf(answer)
@@ -84,7 +84,7 @@ await t.test(
 
 await t.test('numbers that JSON readers round are texts of their digits', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['numbers:pro'])
+  const { token } = await world.subscribe(['numbers:pro'])
   const answer = await callTool(world, token, 'query', { resource: 'numbers' })
   t.same(contentOf(answer).data, {
     big: ['9007199254740991', '9007199254740993', '-9223372036854775808', null],
@@ -104,7 +104,7 @@ await t.test(
   'a page is cut to 30,000 characters, and the walk misses and repeats no row',
   async (t) => {
     const world = await start(t)
-    const { token, subscriptionId } = world.subscribe(['cells:pro'])
+    const { token, subscriptionId } = await world.subscribe(['cells:pro'])
     const control = openControl(t, world)
     const seen: unknown[] = []
     let [cursor, cuts]: [string | null, number] = [null, 0]
@@ -121,7 +121,7 @@ await t.test(
         t.ok(content.row_count < 300 && content.next_cursor !== null)
       } else t.equal(content.hint, undefined)
       for (const id of content.data['id'] ?? []) seen.push(id)
-      const { total } = usageOf(control, world, subscriptionId)
+      const { total } = await usageOf(control, world, subscriptionId)
       t.equal(total, seen.length, 'only rows sent are charged')
       t.equal(content.quota?.rows_remaining, 1_000_000 - seen.length)
       cursor = content.next_cursor
@@ -136,7 +136,7 @@ await t.test(
 
 await t.test('a wide table gives as many rows as fit', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['wide:pro'])
+  const { token } = await world.subscribe(['wide:pro'])
   const content = contentOf(await callTool(world, token, 'query', { resource: 'wide' }))
   const letters = JSON.stringify(content).length
   t.ok(letters <= lettersMax && letters > lettersMax - 3000, `${letters} characters`)
@@ -148,7 +148,7 @@ await t.test(
   'a row that does not fit alone is an error, not charged; others are read',
   async (t) => {
     const world = await start(t)
-    const { token, subscriptionId } = world.subscribe(['huge:pro'])
+    const { token, subscriptionId } = await world.subscribe(['huge:pro'])
     const first = contentOf(await callTool(world, token, 'query', { resource: 'huge' }))
     t.match(first, { row_count: 3, truncated: true, data: { id: [0, 1, 2] } })
     const cursor = first.next_cursor
@@ -157,13 +157,13 @@ await t.test(
     t.match(stuck.text, /One row of these 2 columns does not fit.+30000.+Select fewer columns/)
     const rest = await callTool(world, token, 'query', { resource: 'huge', cursor, select: ['id'] })
     t.match(contentOf(rest), { data: { id: [3, 4, 5] }, next_cursor: null })
-    t.equal(usageOf(openControl(t, world), world, subscriptionId).total, 6)
+    t.equal((await usageOf(openControl(t, world), world, subscriptionId)).total, 6)
   },
 )
 
 await t.test('a page cut by the quota says so, and the next is an error with a time', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['cells:tiny'])
+  const { token } = await world.subscribe(['cells:tiny'])
   const page = contentOf(await callTool(world, token, 'query', { resource: 'cells' }))
   t.match(page, { row_count: 7, truncated: false, quota: { rows_remaining: 0, scope: 'resource' } })
   t.match(page.hint, /cut to the rows left of this month's quota/)

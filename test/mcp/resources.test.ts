@@ -9,7 +9,7 @@ interface Listed {
 
 await t.test('resources are the datasets of the token, each with its schema', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:two', 'days:two'])
+  const { token } = await world.subscribe(['things:two', 'days:two'])
   for (const call of [callRpc, callModern]) {
     const { result } = await call(world, token, 'resources/list')
     const listed = result?.['resources'] as readonly Listed[]

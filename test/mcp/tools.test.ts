@@ -79,7 +79,7 @@ await t.test(
   'both eras list the same tools, in the same order, and the instructions',
   async (t) => {
     const world = await startThings(t)
-    const { token } = world.subscribe(['things:pro'])
+    const { token } = await world.subscribe(['things:pro'])
     const plain: unknown = JSON.parse(JSON.stringify(tools))
     const legacy = await callRpc(world, token, 'tools/list')
     t.same(legacy.result?.['tools'], plain)
@@ -118,18 +118,23 @@ await t.test('answers match their output schemas, and the text is the same', asy
   await t.test('of datasets with a window, a demo and a required filter', async (t) => {
     const world = await startThings(t)
     const none = [{ column: 'year', op: 'eq', value: 1 }]
-    await haveTheirShape(t, world, world.subscribe(['things:pro', 'days:two', 'big:pro']).token, [
-      ['list_resources', {}],
-      ['describe_resource', { resource: 'things' }],
-      ['describe_resource', { resource: 'days' }],
-      ['describe_resource', { resource: 'big' }],
-      ['query', { resource: 'things', limit: 2 }],
-      ['query', { resource: 'things', filters: none }],
-      ['aggregate', { resource: 'things', group: ['year'], measures: ['count', 'sum(2110)'] }],
-      ['aggregate', { resource: 'things', group: ['year'], measures: 'count', filters: none }],
-      ['top', { resource: 'things', by: '-2110', limit: 2 }],
-      ['top', { resource: 'things', by: 'year', filters: none }],
-    ])
+    await haveTheirShape(
+      t,
+      world,
+      (await world.subscribe(['things:pro', 'days:two', 'big:pro'])).token,
+      [
+        ['list_resources', {}],
+        ['describe_resource', { resource: 'things' }],
+        ['describe_resource', { resource: 'days' }],
+        ['describe_resource', { resource: 'big' }],
+        ['query', { resource: 'things', limit: 2 }],
+        ['query', { resource: 'things', filters: none }],
+        ['aggregate', { resource: 'things', group: ['year'], measures: ['count', 'sum(2110)'] }],
+        ['aggregate', { resource: 'things', group: ['year'], measures: 'count', filters: none }],
+        ['top', { resource: 'things', by: '-2110', limit: 2 }],
+        ['top', { resource: 'things', by: 'year', filters: none }],
+      ],
+    )
     await haveTheirShape(t, world, demoToken, [
       ['list_resources', {}],
       ['describe_resource', { resource: 'things' }],
@@ -138,7 +143,7 @@ await t.test('answers match their output schemas, and the text is the same', asy
   })
   await t.test('of a dataset with a column of every kind', async (t) => {
     const world = await startTyped(t)
-    await haveTheirShape(t, world, world.subscribe(['typed:pro']).token, [
+    await haveTheirShape(t, world, (await world.subscribe(['typed:pro'])).token, [
       ['list_resources', {}],
       ['describe_resource', { resource: 'typed' }],
       ['query', { resource: 'typed' }],

@@ -65,7 +65,7 @@ async function hintOf(
 
 await t.test('the one filter that leaves nothing is named', async (t) => {
   const world = await startAccounts(t)
-  const { token, subscriptionId } = world.subscribe(['accounts:pro'])
+  const { token, subscriptionId } = await world.subscribe(['accounts:pro'])
   const hint = (...filters: Filter[]) => hintOf(world, token, filters)
   t.match(
     await hint(['inn', 'eq', 'inn999'], ['year', 'eq', 2024]),
@@ -84,7 +84,7 @@ await t.test('the one filter that leaves nothing is named', async (t) => {
     await hint(['year', 'gte', 2030], ['region', 'eq', 1], ['okved', 'like', '62*']),
     /^The filter year gte "2030" leaves no row; without it there are rows\./,
   )
-  const { total } = usageOf(openControl(t, world), world, subscriptionId)
+  const { total } = await usageOf(openControl(t, world), world, subscriptionId)
   t.equal(total, 2, 'a row where there is more than one filter')
 })
 
@@ -92,7 +92,7 @@ await t.test(
   'several filters, each of which would be enough to leave out, are all named',
   async (t) => {
     const world = await startAccounts(t)
-    const { token } = world.subscribe(['accounts:pro'])
+    const { token } = await world.subscribe(['accounts:pro'])
     const several = await hintOf(world, token, [
       ['inn', 'eq', 'inn021'],
       ['year', 'eq', 2023],
@@ -109,7 +109,7 @@ await t.test(
 
 await t.test('where no single filter is the cause, that is said', async (t) => {
   const world = await startAccounts(t)
-  const { token } = world.subscribe(['accounts:pro'])
+  const { token } = await world.subscribe(['accounts:pro'])
   const none = await hintOf(world, token, [
     ['inn', 'eq', 'inn999'],
     ['okved', 'eq', '99.99'],
@@ -120,7 +120,7 @@ await t.test('where no single filter is the cause, that is said', async (t) => {
 
 await t.test('near values are those of codes in the window, in order', async (t) => {
   const world = await startAccounts(t)
-  const { token } = world.subscribe(['accounts:pro', 'days:pro'])
+  const { token } = await world.subscribe(['accounts:pro', 'days:pro'])
   const near = async (filters: readonly Filter[], resource?: string) => {
     const hint = await hintOf(world, token, filters, resource)
     return /Values of .+ near it: (.+)\.$/.exec(hint ?? '')?.[1]
@@ -142,7 +142,7 @@ await t.test('near values are those of codes in the window, in order', async (t)
 
 await t.test('a value that is there has no values near it', async (t) => {
   const world = await startAccounts(t)
-  const { token } = world.subscribe(['accounts:pro'])
+  const { token } = await world.subscribe(['accounts:pro'])
   const hint = await hintOf(world, token, [
     ['inn', 'eq', 'inn000'],
     ['okved', 'eq', '47.11'],
@@ -156,7 +156,7 @@ await t.test('a value that is there has no values near it', async (t) => {
   ])
   t.match(flag, /audited eq "false"/)
   t.notMatch(flag, /Values of/)
-  const last = world.subscribe(['accounts:last']).token
+  const last = (await world.subscribe(['accounts:last'])).token
   const only = await hintOf(world, last, [['audited', 'eq', false]])
   t.match(
     only,
@@ -168,7 +168,7 @@ await t.test('a value that is there has no values near it', async (t) => {
 // says which rows there are, does it show what the other filters leave.
 await t.test('a key and a nonsense value read nothing of its row', async (t) => {
   const world = await startAccounts(t)
-  const { token } = world.subscribe(['accounts:pro'])
+  const { token } = await world.subscribe(['accounts:pro'])
   for (const column of ['revenue', 'fine', 'share']) {
     const hints = new Set<string | undefined>()
     for (const inn of ['inn000', 'inn016', 'inn003', 'inn020']) {
@@ -206,7 +206,7 @@ await t.test('a key and a nonsense value read nothing of its row', async (t) => 
 // Guarantee: what a plan or the demo does not show is not revealed by a hint either.
 await t.test('hints stay within the window, the demo subset and the shown columns', async (t) => {
   const world = await startAccounts(t)
-  const { token } = world.subscribe(['accounts:last'])
+  const { token } = await world.subscribe(['accounts:last'])
   const last = await hintOf(world, token, [['year', 'eq', 2022]])
   t.match(last, /Values of year near it: 2024\. This token sees/)
   const odd = await hintOf(world, token, [['inn', 'eq', 'inn001']])
@@ -256,7 +256,7 @@ datasets:
 
 await t.test('hints are for first pages of up to eight filters', async (t) => {
   const world = await startAccounts(t)
-  const { token } = world.subscribe(['accounts:pro'])
+  const { token } = await world.subscribe(['accounts:pro'])
   const year: Filter = ['year', 'eq', 2030]
   const rest = (count: number) => Array<Filter>(count).fill(['region', 'gte', 0])
   t.match(
@@ -282,7 +282,7 @@ const pool: readonly (readonly [Filter, string])[] = [
 
 await t.test('the filters named are those without which there are rows', async (t) => {
   const world = await startAccounts(t)
-  const { token } = world.subscribe(['accounts:pro'])
+  const { token } = await world.subscribe(['accounts:pro'])
   const has = async (chosen: typeof pool) => {
     const query = chosen.map(([, text]) => text).join('&')
     const answer = await world.get(`/v1/accounts?limit=1&${query}`, token)

@@ -24,7 +24,7 @@ await t.test(
   'a first question shows the columns that the registry names, everywhere',
   async (t) => {
     const world = await startShipped(t)
-    const { token } = world.subscribe(['financials:pro', 'procurement:pro'])
+    const { token } = await world.subscribe(['financials:pro', 'procurement:pro'])
     for (const [dataset, names] of [
       ['financials', 'inn,year,name,2110,2400,1600'],
       ['procurement', 'sign_date,price_rub,supplier_name,subject,customer_name,okpd2'],
@@ -61,7 +61,7 @@ await t.test(
   'without them: key, text and what measures are made of, if it holds values',
   async (t) => {
     const world = await startWorld(t, { files, registry: registryWith('') })
-    const { token } = world.subscribe(['shops:pro'])
+    const { token } = await world.subscribe(['shops:pro'])
     const { mcp, schema } = await shownBy(world, 'shops', token)
     t.equal(mcp, 'id,name,income,cost')
     t.equal(schema, 'id,name,income,cost,nothing', 'which reads no values')
@@ -71,7 +71,7 @@ await t.test(
 await t.test('a wrong name is refused with its place, and a hidden one', async (t) => {
   const wrong = registryWith('    first_columns: [id, nme]\n')
   const world = await startWorld(t, { files, registry: wrong })
-  const { token } = world.subscribe(['shops:pro'])
+  const { token } = await world.subscribe(['shops:pro'])
   t.equal((await world.get('/v1/shops?id=eq.1', token)).status, 503)
   t.match(world.log.join(''), /there is no column \\"nme\\"\. Did you mean \\"name\\"\?/)
   const hidden = registryWith('    first_columns: secret\n')

@@ -14,7 +14,7 @@ await t.test('many rows of amounts alone, without key or history, are described'
     },
     registry: `datasets: {amounts: {title: Amounts, files: data/amounts.parquet, ${plans}}}`,
   })
-  const { token } = world.subscribe(['amounts:pro'])
+  const { token } = await world.subscribe(['amounts:pro'])
   const answer = await callTool(world, token, 'describe_resource', { resource: 'amounts' })
   t.notOk(answer.isError, answer.text)
   t.match(answer.content, {
@@ -51,7 +51,7 @@ await t.test('a dataset without rows is described, whatever its types', async (t
     files: { 'data/none.parquet': `SELECT ${columns.join(', ')} WHERE false` },
     registry: `datasets: {none: {title: None, files: data/none.parquet, ${plans}}}`,
   })
-  const { token } = world.subscribe(['none:pro'])
+  const { token } = await world.subscribe(['none:pro'])
   const answer = await callTool(world, token, 'describe_resource', { resource: 'none' })
   t.notOk(answer.isError, answer.text)
   t.match(answer.content, { rows: 0, profiled_rows: 0, examples: [], sample_rows: { day: [] } })

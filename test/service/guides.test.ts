@@ -72,7 +72,7 @@ async function examplesHold(t: Test, world: World, token: string, guide: Guide, 
 
 await t.test('a guide tells what the caller can see, to the value', async (t) => {
   const world = await startThings(t)
-  const { token, subscriptionId } = world.subscribe(['things:pro', 'days:two'])
+  const { token, subscriptionId } = await world.subscribe(['things:pro', 'days:two'])
   const control = openControl(t, world)
   const guide = await guideOf(world, token, 'things')
   t.match(guide, {
@@ -95,18 +95,18 @@ await t.test('a guide tells what the caller can see, to the value', async (t) =>
     2110: { min: 0, max: 4, empty: 0 },
     note: { values: ['even'], empty: 0.4 },
   })
-  t.equal(usageOf(control, world, subscriptionId).total, 0, 'sample rows are free')
+  t.equal((await usageOf(control, world, subscriptionId)).total, 0, 'sample rows are free')
   await examplesHold(t, world, token, guide, 'things')
-  t.ok(usageOf(control, world, subscriptionId).total > 0, 'the calls themselves are not')
+  t.ok((await usageOf(control, world, subscriptionId)).total > 0, 'the calls themselves are not')
 })
 
 // Guarantee: nothing that a plan or the demo does not show can be read off a description.
 await t.test('windows of one version have facts of their own, in any order', async (t) => {
   const world = await startThings(t)
   const tokens = {
-    last: world.subscribe(['things:last']).token,
-    pro: world.subscribe(['things:pro']).token,
-    two: world.subscribe(['things:two']).token,
+    last: (await world.subscribe(['things:last'])).token,
+    pro: (await world.subscribe(['things:pro'])).token,
+    two: (await world.subscribe(['things:two'])).token,
     demo: demoToken,
   }
   const expected = {
@@ -129,13 +129,13 @@ await t.test('windows of one version have facts of their own, in any order', asy
     if (who === 'two') t.notMatch(text, /2022/, 'years outside the plan')
     await examplesHold(t, world, tokens[who], guide, 'things')
   }
-  const other = world.subscribe(['things:last']).token
+  const other = (await world.subscribe(['things:last'])).token
   t.same(await guideOf(world, other, 'things'), await guideOf(world, tokens.last, 'things'))
 })
 
 await t.test('a hidden column is nowhere in a guide', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['days:pro'])
+  const { token } = await world.subscribe(['days:pro'])
   const answer = await callTool(world, token, 'describe_resource', { resource: 'days' })
   t.notMatch(answer.text, /internal_note|note \d/)
   t.match(answer.content, {
@@ -152,7 +152,7 @@ await t.test('a hidden column is nowhere in a guide', async (t) => {
 
 await t.test('a column of every kind has the facts that its kind can have', async (t) => {
   const world = await startTyped(t)
-  const { token } = world.subscribe(['typed:pro'])
+  const { token } = await world.subscribe(['typed:pro'])
   const guide = await guideOf(world, token, 'typed')
   t.match(guide, { rows: 6, profiled_rows: 6 })
   const facts = factsOf(guide)
@@ -195,7 +195,7 @@ datasets:
     plans: {pro: {rows_per_month: 100000, history: all, price_rub: 0}}
 `,
   })
-  const { token } = world.subscribe(['rows:pro'])
+  const { token } = await world.subscribe(['rows:pro'])
   const facts = factsOf(await guideOf(world, token, 'rows'))
   const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
   t.same(facts, {
@@ -272,7 +272,7 @@ ${described.join('')}    ${plans}
 `,
   })
   const names = ['wide', 'told', 'long', 'keys']
-  const { token } = world.subscribe(names.map((name) => `${name}:pro`))
+  const { token } = await world.subscribe(names.map((name) => `${name}:pro`))
   for (const resource of names) {
     const answer = await callTool(world, token, 'describe_resource', { resource })
     t.notOk(answer.isError, `${resource}: ${answer.text.slice(0, 300)}`)
@@ -301,7 +301,7 @@ datasets:
     plans: {pro: {rows_per_month: 1000, history: all, price_rub: 0, rate_per_minute: 1000}}
 `,
   })
-  const { token } = world.subscribe(['many:pro'])
+  const { token } = await world.subscribe(['many:pro'])
   const { content } = await callTool(world, token, 'describe_resource', { resource: 'many' })
   const guide = content as unknown as Guide
   t.match(guide, { rows: 200_000, profiled_rows: 100_000 })
@@ -330,7 +330,9 @@ await t.test('the shipped datasets are described whole, with calls that work', a
     const client = clientAt(world, `10.0.0.${index + 1}`)
     // Plans with the same years see the same.
     const planOf = new Map([...plans].map(([plan, { history }]) => [history, plan]))
-    const tokens = [...planOf.values()].map((plan) => world.subscribe([`${name}:${plan}`]).token)
+    const tokens = await Promise.all(
+      [...planOf.values()].map(async (plan) => (await world.subscribe([`${name}:${plan}`])).token),
+    )
     for (const token of [demo?.token ?? '', ...tokens]) {
       const guide = await guideOf(client, token, name)
       const { length } = JSON.stringify(guide)
@@ -349,7 +351,7 @@ await t.test(
   async (t) => {
     const world = await startShipped(t)
     for (const plan of ['free', 'pro']) {
-      const { token } = world.subscribe([`financials:${plan}`])
+      const { token } = await world.subscribe([`financials:${plan}`])
       const guide = await guideOf(world, token, 'financials')
       const names = guide.columns.map(({ name }) => name)
       t.equal(names.length, 24)

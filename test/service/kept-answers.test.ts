@@ -12,6 +12,20 @@ await t.test('a small answer is made once', async (t) => {
   t.not(await kept.get('b', async () => answerOf(10)), first)
 })
 
+await t.test(
+  'a kept answer holds its bytes alone, not the larger buffer they came in',
+  async (t) => {
+    const kept = new KeptAnswers<{ rows: (Buffer | { encoded: Buffer; position: number })[] }>()
+    const large = Buffer.from('..ab{}cd..')
+    const made = { rows: [large.subarray(2, 4), { encoded: large.subarray(6, 8), position: 7 }] }
+    const { rows } = await kept.get('a', async () => made)
+    t.same(rows, [Buffer.from('ab'), { encoded: Buffer.from('cd'), position: 7 }])
+    const buffers = rows.map((row) => (Buffer.isBuffer(row) ? row : row.encoded).buffer)
+    t.equal(buffers[0]?.byteLength, 4)
+    t.equal(buffers[1], buffers[0], 'one buffer for all rows')
+  },
+)
+
 await t.test('a large answer and a failure are not kept', async (t) => {
   const kept = new KeptAnswers()
   let made = 0

@@ -87,7 +87,12 @@ await t.test('an aggregate holds what its token reads, and costs as much', async
     if (!found) throw new Error(`no column ${name}`)
     return found
   }
-  const tokens = [demo, ...['all', 'last'].map((plan) => world.subscribe([`firms:${plan}`]).token)]
+  const tokens = [
+    demo,
+    ...(await Promise.all(
+      ['all', 'last'].map(async (plan) => (await world.subscribe([`firms:${plan}`])).token),
+    )),
+  ]
   t.same(
     await Promise.all(tokens.map(async (token) => (await rowsOfToken(world, token, '')).length)),
     [4 * 3, firms * 3, firms],
@@ -133,7 +138,7 @@ await t.test('an aggregate holds what its token reads, and costs as much', async
 
 await t.test('groups by the key cost at least what the rows cost', async (t) => {
   const world = await startFirms(t)
-  const { token } = world.subscribe(['firms:last'])
+  const { token } = await world.subscribe(['firms:last'])
   const rows = await world.get('/v1/firms?limit=1000', token)
   t.equal(charged(rows), firms)
   for (const count of [1, 4, 5, 13]) {
@@ -150,7 +155,7 @@ await t.test('groups by the key cost at least what the rows cost', async (t) => 
 
 await t.test('what differences of totals tell costs at least the rows', async (t) => {
   const world = await startFirms(t)
-  const { token } = world.subscribe(['firms:last'])
+  const { token } = await world.subscribe(['firms:last'])
   const told = 20
   let cost = 0
   const sumOf = async (filter: string) => {
@@ -175,7 +180,7 @@ await t.test('what differences of totals tell costs at least the rows', async (t
 
 await t.test('a guess that no row meets costs a row', async (t) => {
   const world = await startFirms(t)
-  const { token } = world.subscribe(['firms:last'])
+  const { token } = await world.subscribe(['firms:last'])
   const guess = '/v1/firms/aggregate?measures=count&inn=eq.inn1&revenue=gt.1000000'
   const answer = await world.get(guess, token)
   t.match(answer.body.data, [{ count: 0 }])

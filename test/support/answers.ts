@@ -18,8 +18,13 @@ const leaks = [
 
 /** Nothing of the machine shows in a text: no path, SQL, stack or token. */
 export function holdsNoSecret(t: Test, text: string, name: string): void {
-  const found = leaks.find((leak) => leak.test(text))
+  const found = secretIn(text)
   if (found) t.fail(`${name} shows ${String(found)}: ${text.slice(0, 300)}`)
+}
+
+/** What a text shows of the machine, if anything. */
+export function secretIn(text: string): RegExp | undefined {
+  return leaks.find((leak) => leak.test(text))
 }
 
 /** An error of the one shape: status, the body's two keys, the headers of every error. */

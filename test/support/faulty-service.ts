@@ -1,6 +1,6 @@
 import type { Caller, Service, RequestContext } from '../../src/service.js'
 
-const failNow = () => {
+const failNow = async () => {
   throw new Error('SELECT secret FROM read_parquet("/tmp/x.parquet")')
 }
 
@@ -15,7 +15,7 @@ const rate = {
   exceeded: false,
 }
 
-function admit(context: RequestContext): Caller {
+async function admit(context: RequestContext): Promise<Caller> {
   return {
     context,
     principal: { kind: 'demo', id: 'demo' },
@@ -29,7 +29,7 @@ function admit(context: RequestContext): Caller {
 export const faultyService: Service = {
   admit,
   admitMessage: admit,
-  spend: (caller) => caller,
+  spend: async (caller) => caller,
   admitAnonymous: () => undefined,
   readPage: fail,
   top: fail,
@@ -40,6 +40,8 @@ export const faultyService: Service = {
   describeFacts: fail,
   guideDataset: fail,
   account: fail,
+  connections: failNow,
+  endConnection: failNow,
   showcase: () => ({ demoToken: null, datasets: [] }),
   reference: failNow,
   prepare: fail,

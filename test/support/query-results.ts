@@ -33,17 +33,22 @@ export function restRows(text: string, columns: readonly string[]): readonly unk
 export function sameCell(cell: unknown, rest: unknown): boolean {
   if (typeof rest === 'string' && rest.startsWith('#') && !rest.startsWith('##')) {
     const digits = rest.slice(1)
-    const significant = digits
-      .replace(/e.*$/i, '')
-      .replace(/[-.]/g, '')
-      .replace(/^0+|0+$/g, '')
-    const isKept = significant.length <= 15 && Math.abs(Number(digits)) <= 9_007_199_254_740_991
-    return isKept && !isTiny(Number(digits)) ? cell === Number(digits) : cell === digits
+    return isExactNumber(digits) ? cell === Number(digits) : cell === digits
   }
   if (Array.isArray(rest) && Array.isArray(cell)) {
     return rest.length === cell.length && rest.every((each, index) => sameCell(cell[index], each))
   }
   return cell === (typeof rest === 'string' ? rest.replace(/^##/, '#') : rest)
+}
+
+/** Whether every JSON reader keeps the digits of a number. */
+export function isExactNumber(text: string): boolean {
+  const significant = text
+    .replace(/e.*$/i, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+|0+$/g, '')
+  const size = Math.abs(Number(text))
+  return significant.length <= 15 && size <= Number.MAX_SAFE_INTEGER && !isTiny(size)
 }
 
 /** Numbers that doubles hold with fewer digits than usual. */

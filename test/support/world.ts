@@ -6,9 +6,9 @@ import type { Test } from 'tap'
 import { buildApp } from '../../src/app.js'
 import type { App } from '../../src/app.js'
 import { readConfig } from '../../src/config.js'
-import { ControlStore } from '../../src/control/store/store.js'
 import { createSubscription } from '../../src/control/subscriptions.js'
 import type { NewSubscription } from '../../src/control/subscriptions.js'
+import { controlSetting, openRecordsOf } from './database.js'
 import { writeParquet } from './parquet.js'
 
 export { writeParquet }
@@ -57,22 +57,27 @@ export interface World {
   readonly subscribe: (
     grants: readonly string[],
     options?: { months?: number; globalRows?: number | null },
-  ) => NewSubscription
+  ) => Promise<NewSubscription>
 }
 
 export const startOfTest = Date.UTC(2026, 10, 15, 12)
 
-/** The real stack over files of the test's own: DuckDB, SQLite, HTTP by injection, a set clock. */
+/**
+ * The real stack over files of the test's own: DuckDB, SQLite or PostgreSQL (`database.ts`), HTTP by
+ * injection, a set clock.
+ */
 export async function startWorld(t: Test, options: WorldOptions): Promise<World> {
   const folder = options.at ?? t.testdir({})
   await writeParquet(folder, options.files)
   writeFileSync(join(folder, 'registry.yaml'), options.registry)
   const clock = { ms: startOfTest }
   const log: string[] = []
-  const config = readConfig(
-    { registry: join(folder, 'registry.yaml'), state: join(folder, 'var'), ...options.settings },
-    {},
-  )
+  const settings = {
+    registry: join(folder, 'registry.yaml'),
+    state: join(folder, 'var'),
+    ...options.settings,
+  }
+  const config = readConfig({ ...settings, ...controlSetting(settings.state) }, {})
   const logger = pino(
     { level: 'debug' },
     {
@@ -89,9 +94,9 @@ export async function startWorld(t: Test, options: WorldOptions): Promise<World>
     ...(portalFolder !== undefined && { portalFolder }),
     ...(exportSilenceMs !== undefined && { exportSilenceMs }),
   })
-  const control = ControlStore.open(join(folder, 'var', 'control.db'))
+  const control = openRecordsOf(join(folder, 'var'))
   t.teardown(async () => {
-    control.close()
+    await control.close()
     await app.close()
   })
   const inject = async (request: InjectOptions): Promise<Answer> => {

@@ -243,7 +243,7 @@ await t.test('--deep also reads the files in the state folder', async (t) => {
     checks: new FileChecks(hashFile),
     versionsFolder: versionsFolderOf(join(cli.folder, 'var')),
     now: () => Date.now(),
-    sold: () => [],
+    sold: async () => [],
   })
   t.match(await checksOf(cli, ['--deep']), [{ status: 'ok' }])
   rot(source, 0.5)

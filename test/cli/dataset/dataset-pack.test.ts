@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { ServerLock } from '../../../src/control/store/server-lock.js'
@@ -45,6 +45,20 @@ await t.test('--to writes the copy for other tools; --json prints one object', a
   t.match(await das(argv.slice(0, -1)), {
     stdout: 'The files are in fast/; the server does not use them.\n',
   })
+})
+
+await t.test('a copy beyond the disk limit is refused, but not one for other tools', async (t) => {
+  const { das, folder } = await buildCliFixture(t)
+  mkdirSync(join(folder, 'var', 'objects'), { recursive: true })
+  writeFileSync(join(folder, 'var', 'objects', 'full.parquet'), Buffer.alloc(1_000_000))
+  const environment = { DAS_DISK_LIMIT: '1MB' }
+  t.match(await das(pack, { environment }), {
+    code: 1,
+    stderr:
+      /The packed copy needs [\d,]+ bytes of disk, but only 0 of --disk-limit are left beside what is stored\./,
+  })
+  t.notOk(existsSync(versionsOf(folder)))
+  t.equal((await das([...pack, '--to', join(folder, 'fast')], { environment })).code, 0)
 })
 
 await t.test('on a terminal a bar is shown and removed at the end', async (t) => {

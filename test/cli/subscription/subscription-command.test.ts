@@ -1,8 +1,12 @@
 import { readFileSync, readdirSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { ControlStore } from '../../../src/control/store/store.js'
+import { listConnections } from '../../../src/control/connections/connections.js'
+import { endConnection } from '../../../src/control/connections/end-connection.js'
+import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
+import { listTokens } from '../../../src/control/tokens/tokens.js'
 import { chargeAll } from '../../../src/control/usage.js'
+import { connectAgent } from '../../portal/fixtures/connected.js'
 import { buildCliFixture } from '../fixtures/cli-fixture.js'
 
 interface Created {
@@ -141,10 +145,10 @@ await t.test("show prints this month's usage with limit and rest, and the tokens
   const { das, folder } = await buildCliFixture(t)
   const order = [...pro, '--plan', 'procurement:start', '--global-rows', '1000', '--json']
   const { subscription } = JSON.parse((await das(order)).stdout) as Created
-  const store = ControlStore.open(join(folder, 'var', 'control.db'))
+  const store = SqliteStore.open(join(folder, 'var', 'control.db'))
   const charge = { subscriptionId: subscription, period: '2026-11', globalRowsMax: 1000 }
-  chargeAll(store, [{ ...charge, dataset: 'financials', rows: 120, datasetRowsMax: 500_000 }])
-  store.close()
+  await chargeAll(store, [{ ...charge, dataset: 'financials', rows: 120, datasetRowsMax: 500_000 }])
+  await store.close()
   const shown = JSON.parse(
     (await das(['subscription', 'show', subscription, '--json'])).stdout,
   ) as Readonly<Record<string, unknown>> & { readonly tokens: readonly object[] }
@@ -175,6 +179,23 @@ await t.test("show prints this month's usage with limit and rest, and the tokens
   t.match(stdout, /^Used in 2026-11; resets on 2026-12-01 \(UTC\)\.$/m)
   t.match(stdout, /das_live_….{4} {2}live/)
   t.notMatch(stdout, /das_live_\w/)
+})
+
+await t.test('show counts the connections that agents can use now', async (t) => {
+  const { das, folder, clock } = await buildCliFixture(t)
+  const { subscription } = JSON.parse((await das([...pro, '--json'])).stdout) as Created
+  const control = SqliteStore.open(join(folder, 'var', 'control.db'))
+  t.teardown(() => control.close())
+  const [{ tokenId = '' } = {}] = await listTokens(control, subscription)
+  const sold = { subscriptionId: subscription, tokenId }
+  const show = async (...flags: string[]) =>
+    (await das(['subscription', 'show', subscription, ...flags])).stdout
+  t.match(await show(), /\n\nLive connections of agents: 0\n$/)
+  for (let made = 0; made < 3; made += 1) await connectAgent(control, sold, { now: clock.ms })
+  const [first] = await listConnections(control, subscription)
+  await endConnection(control, first?.connectionId ?? '', { reason: 'revoked', now: clock.ms })
+  t.match(await show(), /\n\nLive connections of agents: 2\n$/)
+  t.match(JSON.parse(await show('--json')), { live_connections: 2 })
 })
 
 await t.test('show works without a registry, and limits are then unknown', async (t) => {

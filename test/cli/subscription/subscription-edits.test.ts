@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { ControlStore } from '../../../src/control/store/store.js'
+import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { chargeAll } from '../../../src/control/usage.js'
 import { buildCliFixture } from '../fixtures/cli-fixture.js'
 import type { CliFixture } from '../fixtures/cli-fixture.js'
@@ -89,12 +89,12 @@ await t.test(
   async (t) => {
     const cli = await buildCliFixture(t)
     const id = await sell(cli, 'financials:pro')
-    const control = ControlStore.open(join(cli.folder, 'var', 'control.db'))
+    const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'))
     const caps = { datasetRowsMax: null, globalRowsMax: null }
-    chargeAll(control, [
+    await chargeAll(control, [
       { subscriptionId: id, dataset: 'financials', period: '2026-11', rows: 60_000, ...caps },
     ])
-    control.close()
+    await control.close()
     const { stdout } = await cli.das([
       ...['subscription', 'change', id, '--plan', 'financials:start'],
       ...['--plan', 'procurement:start', '--global-rows', '55000'],
@@ -105,6 +105,8 @@ await t.test(
     t.ok(lines.includes('procurement\tstart\t20000\tall\t690'))
     t.ok(lines.includes('All datasets together: 55000 rows a month.'))
     t.ok(lines.includes('A month costs 1680 RUB; before: 3900 RUB.'))
+    const free = 'Price of the change until 2026-12-15: 0 RUB.'
+    t.ok(lines.includes(`${free} Nothing was charged: settle it with the subscriber.`))
     const until = 'No rows are left until 2026-12-01.'
     t.ok(lines.includes(`financials: 60000 rows were used this month. ${until}`))
     t.ok(lines.includes(`All datasets together: 60000 rows were used this month. ${until}`))
@@ -116,7 +118,30 @@ await t.test(
       grants: [{ dataset: 'financials', plan: 'start' }],
       global_rows: null,
       price_rub_per_month: { before: 1680, after: 990 },
+      price_rub_for_time_left: 0,
     })
+  },
+)
+
+await t.test(
+  'change prints what the time left costs, to the rouble, as the portal does',
+  async (t) => {
+    const cli = await buildCliFixture(t)
+    const dearer = async (id: string) =>
+      (await cli.das(['subscription', 'change', id, '--plan', 'financials:pro'])).stdout
+    const month = await sell(cli, 'financials:start')
+    const year = await sell(cli, 'financials:start')
+    await json(cli, 'subscription', 'extend', year, '--months', '11')
+    t.match(
+      await dearer(year),
+      'Price of the change until 2027-11-15: 29100 RUB. Nothing was charged',
+    )
+    cli.clock.ms += 15 * dayMs
+    t.match(
+      await dearer(month),
+      'Price of the change until 2026-12-15: 1455 RUB. Nothing was charged',
+    )
+    t.notMatch(await dearer(month), 'Price of the change', 'the same plan again')
   },
 )
 
@@ -187,8 +212,11 @@ await t.test('a plan that left the registry cannot be extended, only changed', a
   t.equal(extended.code, 2)
   t.match(extended.stderr, 'Dataset "financials" has no plan "start".')
   const argv = ['subscription', 'change', id, '--plan', 'financials:new']
-  const changed = await json<{ price_rub_per_month: unknown }>(cli, ...argv)
-  t.same(changed.price_rub_per_month, { before: null, after: 5 })
+  const changed = await json<object>(cli, ...argv)
+  t.match(changed, {
+    price_rub_per_month: { before: null, after: 5 },
+    price_rub_for_time_left: null,
+  })
 })
 
 await t.test('orders list the agreed prices, whatever the registry says later', async (t) => {

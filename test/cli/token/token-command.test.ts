@@ -38,6 +38,7 @@ await t.test('reissue --json has a stable shape', async (t) => {
     token_id: made.token_id,
     token: made.token,
     previous_valid_until: '2026-11-15T12:30:00Z',
+    kept_connections: 0,
     mailed: false,
   })
   t.match(made.token_id, /^tok_\w{16}$/)

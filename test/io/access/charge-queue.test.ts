@@ -3,7 +3,7 @@ import t from 'tap'
 import { ChargeQueue } from '../../../src/access/charge-queue.js'
 import { ChargeStore } from '../../../src/control/charge-store.js'
 import type { ChargeStoreOptions } from '../../../src/control/charge-store.js'
-import { ControlStore } from '../../../src/control/store/store.js'
+import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { readUsage } from '../../../src/control/usage.js'
 import { storePath, subscribe } from '../../control/fixtures/store.js'
 
@@ -13,21 +13,21 @@ const period = '2026-06'
 const stays = new AbortController().signal
 
 /** A queue over a store that gives up on locks at once, and a second connection that locks it. */
-function openQueue(
+async function openQueue(
   t: Parameters<typeof storePath>[0],
   lockWaitMs?: number,
   sync?: ChargeStoreOptions['sync'],
 ) {
   const path = storePath(t)
-  const store = ControlStore.open(path)
+  const store = SqliteStore.open(path)
   const charges = ChargeStore.open(path, { busyTimeoutMs: 1, ...(sync && { sync }) })
-  const { subscriptionId } = subscribe(store)
+  const { subscriptionId } = await subscribe(store)
   const holder = new Database(path)
   const queue = new ChargeQueue(charges, lockWaitMs)
   t.teardown(async () => {
     holder.close()
     await queue.close()
-    store.close()
+    await store.close()
   })
   const charge = (rows: number, signal: AbortSignal = stays) =>
     queue.charge(
@@ -41,7 +41,7 @@ function openQueue(
       },
       signal,
     )
-  const used = () => readUsage(store, subscriptionId, period).total
+  const used = async () => (await readUsage(store, subscriptionId, period)).total
   return { charges, queue, holder, charge, used }
 }
 
@@ -53,7 +53,7 @@ function nextWrite(charges: ChargeStore): Promise<unknown> {
 }
 
 await t.test('charges of one turn are one transaction, in the order of their coming', async (t) => {
-  const { charges, charge, used } = openQueue(t)
+  const { charges, charge, used } = await openQueue(t)
   let writes = 0
   charges.watchWrites(() => {
     writes += 1
@@ -64,11 +64,11 @@ await t.test('charges of one turn are one transaction, in the order of their com
     [60, 30, 10, 0],
   )
   t.equal(writes, 1)
-  t.equal(used(), 100)
+  t.equal(await used(), 100)
 })
 
 await t.test('a lock is waited for, and who comes meanwhile waits behind', async (t) => {
-  const { charges, holder, charge, used } = openQueue(t)
+  const { charges, holder, charge, used } = await openQueue(t)
   holder.exec('BEGIN IMMEDIATE')
   const first = charge(80)
   t.match(await nextWrite(charges), { code: 'SQLITE_BUSY' })
@@ -76,11 +76,11 @@ await t.test('a lock is waited for, and who comes meanwhile waits behind', async
   t.match(await nextWrite(charges), { code: 'SQLITE_BUSY' })
   holder.exec('ROLLBACK')
   t.match(await Promise.all([first, second]), [{ granted: 80 }, { granted: 20 }])
-  t.equal(used(), 100)
+  t.equal(await used(), 100)
 })
 
 await t.test('a lock that stays is a 503, and nothing is charged', async (t) => {
-  const { holder, charge, used } = openQueue(t, 300)
+  const { holder, charge, used } = await openQueue(t, 300)
   holder.exec('BEGIN IMMEDIATE')
   await t.rejects(charge(80), {
     code: 'service_unavailable',
@@ -88,20 +88,20 @@ await t.test('a lock that stays is a 503, and nothing is charged', async (t) => 
     cause: { code: 'SQLITE_BUSY' },
   })
   holder.exec('ROLLBACK')
-  t.equal(used(), 0)
+  t.equal(await used(), 0)
   t.match(await charge(80), { granted: 80 })
 })
 
 await t.test('what is no lock is not tried again', async (t) => {
-  const { holder, charge, used } = openQueue(t)
+  const { holder, charge, used } = await openQueue(t)
   holder.exec('ALTER TABLE usage RENAME TO elsewhere')
   await t.rejects(charge(80), { code: 'SQLITE_ERROR', message: 'no such table: usage' })
   holder.exec('ALTER TABLE elsewhere RENAME TO usage')
-  t.equal(used(), 0)
+  t.equal(await used(), 0)
 })
 
 await t.test('who hangs up while waiting is not charged', async (t) => {
-  const { charges, holder, charge, used } = openQueue(t)
+  const { charges, holder, charge, used } = await openQueue(t)
   const gone = new AbortController()
   holder.exec('BEGIN IMMEDIATE')
   const abandoned = charge(80, gone.signal)
@@ -112,11 +112,11 @@ await t.test('who hangs up while waiting is not charged', async (t) => {
   holder.exec('ROLLBACK')
   await t.rejects(abandoned, reason)
   t.match(await other, { granted: 30 })
-  t.equal(used(), 30)
+  t.equal(await used(), 30)
 })
 
 await t.test('no more than 256 wait; the next is a 503 at once', async (t) => {
-  const { charges, holder, charge, used } = openQueue(t)
+  const { charges, holder, charge, used } = await openQueue(t)
   holder.exec('BEGIN IMMEDIATE')
   const waiting = Array.from({ length: 256 }, () => charge(0))
   await t.rejects(charge(1), { code: 'service_unavailable', retryAfterSeconds: 5 })
@@ -125,12 +125,12 @@ await t.test('no more than 256 wait; the next is a 503 at once', async (t) => {
   holder.exec('ROLLBACK')
   t.equal((await Promise.all(waiting)).length, 256)
   t.match(await charge(1), { granted: 1 })
-  t.equal(used(), 1)
+  t.equal(await used(), 1)
 })
 
 await t.test('those that wait for the disk are counted, too', async (t) => {
   const disk: (() => void)[] = []
-  const { charge, used } = openQueue(
+  const { charge, used } = await openQueue(
     t,
     undefined,
     () => new Promise((resolve) => disk.push(resolve)),
@@ -145,18 +145,18 @@ await t.test('those that wait for the disk are counted, too', async (t) => {
   await new Promise((resolve) => setImmediate(resolve))
   disk[1]?.()
   t.match(await next, { granted: 1 })
-  t.equal(used(), 1)
+  t.equal(await used(), 1)
   disk.push = () => 0
 })
 
 await t.test('closing writes what waits, or fails it, and takes nothing more', async (t) => {
-  const open = openQueue(t)
+  const open = await openQueue(t)
   const written = open.charge(10)
   await open.queue.close()
   t.match(await written, { granted: 10 })
-  t.equal(open.used(), 10)
+  t.equal(await open.used(), 10)
 
-  const locked = openQueue(t)
+  const locked = await openQueue(t)
   locked.holder.exec('BEGIN IMMEDIATE')
   const unpaid = locked.charge(10)
   t.match(await nextWrite(locked.charges), { code: 'SQLITE_BUSY' })
@@ -164,5 +164,5 @@ await t.test('closing writes what waits, or fails it, and takes nothing more', a
   await t.rejects(unpaid, { code: 'service_unavailable' })
   await t.rejects(locked.charge(10), { code: 'service_unavailable' })
   await closing
-  t.equal(locked.used(), 0)
+  t.equal(await locked.used(), 0)
 })

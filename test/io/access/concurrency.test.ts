@@ -60,14 +60,14 @@ async function drain(
 await t.test('forty clients on one token get exactly the quota together', async (t) => {
   const world = await startRows(t)
   const control = openControl(t, world)
-  const { token, subscriptionId } = world.subscribe(['left:month'])
+  const { token, subscriptionId } = await world.subscribe(['left:month'])
   const port = await listen(world)
   const all = await Promise.all(
     Array.from({ length: clients }, (_, index) => drain(port, token, 'left', 1 + (index % 17))),
   )
   const delivered = all.reduce((sum, { rows }) => sum + rows, 0)
   t.equal(delivered, 1234, 'to the row')
-  t.equal(usageOf(control, world, subscriptionId).total, delivered)
+  t.equal((await usageOf(control, world, subscriptionId)).total, delivered)
   t.ok(all.every(({ refused }) => refused === 1))
 })
 
@@ -76,7 +76,7 @@ await t.test(
   async (t) => {
     const world = await startRows(t)
     const control = openControl(t, world)
-    const { token, subscriptionId } = world.subscribe(['left:month', 'right:month'], {
+    const { token, subscriptionId } = await world.subscribe(['left:month', 'right:month'], {
       globalRows: 1500,
     })
     const port = await listen(world)
@@ -88,7 +88,7 @@ await t.test(
         sum[dataset] += rows
       }),
     )
-    const usage = usageOf(control, world, subscriptionId)
+    const usage = await usageOf(control, world, subscriptionId)
     t.equal(sum.left + sum.right, 1500)
     t.ok(sum.left <= 1234 && sum.right <= 800, JSON.stringify(sum))
     t.equal(usage.datasets.get('left'), sum.left)
@@ -100,7 +100,7 @@ await t.test(
 await t.test('clients that hang up at any moment never have more than was charged', async (t) => {
   const world = await startRows(t)
   const control = openControl(t, world)
-  const { token, subscriptionId } = world.subscribe(['left:large'])
+  const { token, subscriptionId } = await world.subscribe(['left:large'])
   const port = await listen(world)
   const received = await Promise.all(
     Array.from({ length: clients }, async (_, index) => {
@@ -117,7 +117,7 @@ await t.test('clients that hang up at any moment never have more than was charge
   )
   await sleep(200)
   const delivered = received.reduce((sum, rows) => sum + rows, 0)
-  const { total } = usageOf(control, world, subscriptionId)
+  const { total } = await usageOf(control, world, subscriptionId)
   t.ok(delivered <= total && total <= clients * 1000, `${delivered} delivered, ${total} charged`)
   const after = await world.get('/v1/left?limit=1', token)
   t.equal(after.status, 200)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t from 'tap'
 import type { Test } from 'tap'
-import { ControlStore } from '../../../src/control/store/store.js'
+import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { periodOf, readUsage } from '../../../src/control/usage.js'
 import { buildCliFixture } from '../../cli/fixtures/cli-fixture.js'
 import { build } from '../../cli/fixtures/das-process.js'
@@ -36,11 +36,11 @@ async function startSold(t: Test) {
     if (token === sold.token && url === page) delivered.rows += body.data?.length ?? 0
     return { status: response.status, headers: response.headers, body }
   }
-  const charged = () => {
-    const control = ControlStore.open(path)
-    const { total } = readUsage(control, sold.subscription, periodOf(Date.now()))
-    const integrity = control.db.pragma('integrity_check', { simple: true })
-    control.close()
+  const charged = async () => {
+    const control = SqliteStore.open(path)
+    const { total } = await readUsage(control, sold.subscription, periodOf(Date.now()))
+    const integrity = control.file.db.pragma('integrity_check', { simple: true })
+    await control.close()
     return { rows: total, integrity }
   }
   return { cli, server, path, token: sold.token, ask, charged, delivered }
@@ -81,7 +81,7 @@ async function isExact(t: Test, sold: Sold, rows: number): Promise<void> {
   sold.server.kill('SIGTERM')
   t.equal(await sold.server.ended, 0)
   t.equal(sold.delivered.rows, rows)
-  t.same(sold.charged(), { rows, integrity: 'ok' })
+  t.same(await sold.charged(), { rows, integrity: 'ok' })
 }
 
 /** Every write of the process to a file fails from now on (EFBIG), as on a full disk; or no more. */
@@ -208,7 +208,11 @@ await t.test(
     copyFileSync(backup, path)
     await becomes(sold, 200)
     await isPaid(t, sold)
-    t.same(sold.charged(), { rows: 2 * pageRows, integrity: 'ok' }, 'one page before the backup')
+    t.same(
+      await sold.charged(),
+      { rows: 2 * pageRows, integrity: 'ok' },
+      'one page before the backup',
+    )
     const listed = await cli.das(['dataset', 'list', '--json'])
     t.match(JSON.parse(listed.stdout), [{ name: 'financials', status: 'serving' }, {}])
     const tokens = await cli.das(['token', 'list', '--json'])

@@ -68,7 +68,7 @@ await t.test('a subscription lives as the contract says, command by command', as
       try {
         for (const command of commands) await one.live(command)
       } finally {
-        one.end()
+        await one.end()
       }
     }),
     { numRuns: runs, seed },

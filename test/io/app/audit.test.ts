@@ -27,8 +27,8 @@ const rowsOf = (count: number) => ({
 })
 
 /** What the server recorded after the first `seen` entries: action and subject. */
-function recorded(control: ControlStore, seen = 0): readonly string[] {
-  const entries = listActions(control, {}).slice(seen)
+async function recorded(control: ControlStore, seen = 0): Promise<readonly string[]> {
+  const entries = (await listActions(control, {})).slice(seen)
   return entries.map(({ actor, action, subject }) => `${actor}: ${action} ${subject}`)
 }
 
@@ -36,21 +36,24 @@ await t.test('a server records what it serves, refuses and removes, once', async
   const start = { files: rowsOf(3), registry: registryOf('off') }
   const world = await startWorld(t, start)
   const control = openControl(t, world)
-  void world.app.prepare()
-  t.same(recorded(control), ['server: version.published things', 'server: server.started server'])
-  t.match(listActions(control, {}), [
+  await world.app.prepare()
+  t.same(await recorded(control), [
+    'server: version.published things',
+    'server: server.started server',
+  ])
+  t.match(await listActions(control, {}), [
     { details: { rows: 3 } },
     { details: { release: '0.0.0-test' } },
   ])
 
   await writeParquet(world.folder, rowsOf(4))
   await world.app.reload()
-  t.same(recorded(control, 2), ['server: version.published things'])
+  t.same(await recorded(control, 2), ['server: version.published things'])
   writeFileSync(join(world.folder, 'data/2.parquet'), 'PAR1 half')
   await world.app.reload()
-  t.same(recorded(control, 3), ['server: version.refused things'])
+  t.same(await recorded(control, 3), ['server: version.refused things'])
   t.match(
-    listActions(control, {})[3]?.details['reason'],
+    (await listActions(control, {}))[3]?.details['reason'],
     /^data\/2\.parquet is not a whole Parquet/,
   )
 
@@ -58,33 +61,33 @@ await t.test('a server records what it serves, refuses and removes, once', async
   await writeParquet(world.folder, { 'other.parquet': 'SELECT 1 AS a' })
   writeFileSync(join(world.folder, 'registry.yaml'), registryOf('off', other))
   await world.app.reload()
-  t.same([...recorded(control, 4)].sort(), [
+  t.same([...(await recorded(control, 4))].sort(), [
     'server: registry.loaded registry.yaml',
     'server: version.published other',
     'server: version.published things',
   ])
   writeFileSync(join(world.folder, 'registry.yaml'), registryOf('off', 'nonsense: 1'))
   await world.app.reload()
-  t.same(recorded(control, 7), ['server: registry.refused registry.yaml'])
+  t.same(await recorded(control, 7), ['server: registry.refused registry.yaml'])
   writeFileSync(join(world.folder, 'registry.yaml'), registryOf('off'))
   await world.app.reload()
-  t.same([...recorded(control, 8)].sort(), [
+  t.same([...(await recorded(control, 8))].sort(), [
     'server: dataset.removed other',
     'server: registry.loaded registry.yaml',
   ])
 
   await world.app.close()
   const next = await startWorld(t, { ...start, at: world.folder, files: {} })
-  void next.app.prepare()
-  t.same(recorded(control, 10), ['server: server.started server'], 'nothing else has changed')
+  await next.app.prepare()
+  t.same(await recorded(control, 10), ['server: server.started server'], 'nothing else has changed')
 })
 
 await t.test('a server records packed copies, and versions that it withdraws', async (t) => {
   const world = await startWorld(t, { files: rowsOf(900), registry: registryOf('auto') })
   const control = openControl(t, world)
-  void world.app.prepare()
+  await world.app.prepare()
   await logged(world, '"packed"')
-  t.same(recorded(control), [
+  t.same(await recorded(control), [
     'server: version.published things',
     'server: server.started server',
     'server: version.published things',
@@ -98,10 +101,10 @@ await t.test('a server records packed copies, and versions that it withdraws', a
     files: {},
     registry: registryOf('auto'),
   })
-  const { token } = next.subscribe(['things:pro'])
+  const { token } = await next.subscribe(['things:pro'])
   await next.get('/v1/things?limit=1000', token)
   await next.app.reload()
-  const withdrawn = listActions(control, { subject: 'things' }).filter(
+  const withdrawn = (await listActions(control, { subject: 'things' })).filter(
     ({ action }) => action === 'version.withdrawn',
   )
   t.match(withdrawn, [{ actor: 'server', details: { form: 'version', found: 'damaged' } }])

@@ -35,7 +35,7 @@ await t.test(
   'each new version is packed beside the server, and walks stay where they are',
   async (t) => {
     const world = await startWorld(t, { files: filesOf(0), registry: registryOf('auto') })
-    const { token } = world.subscribe(['things:pro'])
+    const { token } = await world.subscribe(['things:pro'])
     const page = async (after = '') => world.get(`/v1/things?limit=30${after}`, token)
     const dropped = await page()
     t.equal(isPacked(world), false, 'dropped files are served at once')
@@ -49,7 +49,7 @@ await t.test(
     t.not(packed.headers['x-dataset-version'], dropped.headers['x-dataset-version'])
     const next = await page(`&cursor=${dropped.body.next_cursor}`)
     t.equal(next.headers['x-dataset-version'], dropped.headers['x-dataset-version'])
-    const [state] = listDatasetStates(openControl(t, world))
+    const [state] = await listDatasetStates(openControl(t, world))
     t.match(state, { status: 'serving', stored: 'packed', packing: null, earlier: 1, rows: 80 })
 
     await writeParquet(world.folder, filesOf(1))
@@ -78,11 +78,11 @@ await t.test('data that can not be packed without loss is served unpacked', asyn
   const rows = (type: string) => `SELECT 'c1' AS id, 2024 AS year, 1::${type} AS x`
   const files = { 'data/a/1.parquet': rows('BIGINT'), 'data/b/1.parquet': rows('UBIGINT') }
   const world = await startWorld(t, { files, registry: registryOf('auto') })
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   void world.app.prepare()
   await logged(world, 'packing failed')
   t.equal((await world.get('/v1/things', token)).status, 200)
   const control = openControl(t, world)
-  while (!listDatasetStates(control)[0]?.packing) await sleep(20)
-  t.match(listDatasetStates(control)[0], { status: 'serving', packing: /^not packed: / })
+  while (!(await listDatasetStates(control))[0]?.packing) await sleep(20)
+  t.match((await listDatasetStates(control))[0], { status: 'serving', packing: /^not packed: / })
 })

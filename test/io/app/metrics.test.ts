@@ -21,7 +21,7 @@ await t.test('there are no metrics unless a port is set', async (t) => {
 
 await t.test('requests are counted by door, dataset and outcome; rows by dataset', async (t) => {
   const world = await startThings(t, withMetrics)
-  const { token } = world.subscribe(['things:tiny'])
+  const { token } = await world.subscribe(['things:tiny'])
   await world.get('/v1/things?limit=2', token)
   await callTool(world, token, 'query', { resource: 'things', limit: 3 })
   await callTool(world, token, 'query', { resource: 'days' })
@@ -51,7 +51,7 @@ await t.test('requests are counted by door, dataset and outcome; rows by dataset
 // Guarantee: a client can't make new series, and no series holds what it sent.
 await t.test('unknown names never become labels', async (t) => {
   const world = await startThings(t, withMetrics)
-  const { token, subscriptionId } = world.subscribe(['things:pro'])
+  const { token, subscriptionId } = await world.subscribe(['things:pro'])
   const ask = async (name: string) => {
     await world.get(`/v1/${name}`, token)
     await world.get(`/v1/${name}/export?${name}=${name}`, token)
@@ -87,7 +87,7 @@ await t.test('a refused file, then a good one', async (t) => {
 
 await t.test('the queue shows who waits, and the wait is counted', async (t) => {
   const world = await startSlow(t, 10, '1', withMetrics)
-  const { token } = world.subscribe(['slow:pro'])
+  const { token } = await world.subscribe(['slow:pro'])
   const asked = Promise.all(
     Array.from({ length: 4 }, () => world.post('/v1/slow/query', token, slowQuestion)),
   )

@@ -144,7 +144,7 @@ async function useAll(t: Test, called: string, names: readonly string[]): Promis
       files: {},
       registry: readFileSync(registry, 'utf8'),
     })
-    const { token, subscriptionId } = world.subscribe(
+    const { token, subscriptionId } = await world.subscribe(
       listed.map(({ dataset }) => `${dataset}:free`),
     )
     for (const { dataset, name } of listed) {

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
-import { ControlStore } from '../../../src/control/store/store.js'
+import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { holdLetter } from '../../../src/mail/outbox.js'
 import { buildCliFixture } from '../../cli/fixtures/cli-fixture.js'
 import type { Outcome } from '../../cli/fixtures/cli-fixture.js'
@@ -220,9 +220,9 @@ await t.test('mail send prints how each letter ended', async (t) => {
   const [{ id }] = jsonOf<[{ id: string }]>(await das('token', 'list', subscription, '--json'))
   await das('token', 'revoke', id)
   server.manners.current = { refuseLetter: { status: 554, text: 'no' } }
-  const store = ControlStore.open(join(folder, 'var', 'control.db'))
+  const store = SqliteStore.open(join(folder, 'var', 'control.db'))
   t.teardown(() => store.close())
-  holdLetter({ store, now: () => clock.ms }, { letterId: 3 })
+  await holdLetter({ store, now: () => clock.ms }, { letterId: 3 })
   const { code, stdout } = await das('mail', 'send')
   t.equal(code, 1)
   t.match(stdout, /^Letter 1 \(new-token\) to \S+: dropped: the token was revoked\.$/m)

@@ -24,14 +24,14 @@ async function chargeUntilRefused(children: readonly ChildProcess[], charge: obj
 await t.test('processes that charge at once are granted the caps exactly', async (t) => {
   const path = storePath(t)
   const store = openStore(t, path)
-  const { subscriptionId } = subscribe(store)
+  const { subscriptionId } = await subscribe(store)
   const children = await startProcesses(t, './charge-process.js', 3, [path])
   const charge = { subscriptionId, period: '2026-06', rows: 7 }
   const caps = { datasetRowsMax: 300, globalRowsMax: 450 }
 
   t.equal(await chargeUntilRefused(children, { ...charge, ...caps, dataset: 'a' }), 300)
   t.equal(await chargeUntilRefused(children, { ...charge, ...caps, dataset: 'b' }), 150)
-  const { datasets, total } = readUsage(store, subscriptionId, '2026-06')
+  const { datasets, total } = await readUsage(store, subscriptionId, '2026-06')
   t.same(Object.fromEntries(datasets), { a: 300, b: 150 })
   t.equal(total, 450)
 })

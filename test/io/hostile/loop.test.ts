@@ -38,7 +38,7 @@ async function longestPause(ask: () => Promise<Answer>): Promise<[ms: number, an
 // few times as much would take.
 await t.test('no request of up to 1 MiB holds the event loop', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   t.ok(hostileRequests.length >= 40, `${hostileRequests.length} requests`)
   const found: string[] = []
   for (const [name, request] of hostileRequests) {

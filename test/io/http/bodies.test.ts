@@ -48,7 +48,7 @@ await t.test('a refusal does not wait for the body', async (t) => {
 await t.test('a client over its rate is refused before its body', async (t) => {
   const world = await startThings(t)
   const port = await listen(world)
-  const { token } = world.subscribe(['things:slow'])
+  const { token } = await world.subscribe(['things:slow'])
   for (let count = 0; count < 5; count++) await world.get('/v1/', token)
   const text = await ask(port, requestText(doors[0] ?? '', { ...chunked, ...bearer(token) }))
   t.match(text, /^HTTP\/1\.1 429 [^]+retry-after: \d+[^]+Only 5 requests/i)
@@ -60,7 +60,7 @@ await t.test('100 Continue is for clients that are let in', async (t) => {
   const headers = { ...json, 'Content-Length': '2', Expect: '100-continue' }
   for (const door of doors) {
     t.match(await ask(port, requestText(door, headers)), /^HTTP\/1\.1 401 /)
-    const { token } = world.subscribe(['things:pro'])
+    const { token } = await world.subscribe(['things:pro'])
     const socket = connect({ host: '127.0.0.1', port })
     socket.write(requestText(door, { ...headers, ...bearer(token) }))
     const [first] = (await once(socket, 'data')) as [Buffer]
@@ -116,7 +116,7 @@ async function drip(t: Test, world: World, port: number, head: string): Promise<
 await t.test('an endless body in one-byte chunks is cut off, refused or let in', async (t) => {
   const world = await startThings(t)
   const port = await listen(world)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   for (const door of doors) {
     for (const headers of [chunked, { ...chunked, ...bearer(token) }]) {
       const bytes = await drip(t, world, port, requestText(door, headers))
@@ -128,7 +128,7 @@ await t.test('an endless body in one-byte chunks is cut off, refused or let in',
 await t.test('a body of many small pieces is read, of too many refused', async (t) => {
   const world = await startThings(t)
   const port = await listen(world)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const head = requestText(doors[0] ?? '', { ...chunked, ...bearer(token) })
   const body = (spaces: number) => `${'1\r\n \r\n'.repeat(spaces)}2\r\n{}\r\n0\r\n\r\n`
   t.equal((await sendOne(port, head + body(16_383))).status, 200)
@@ -154,7 +154,7 @@ await t.test('a path that does not exist, or has no body, leaves the body unread
 // Guarantee: a client that is gone before its request begins pays nothing.
 await t.test('a client that hangs up while its body is read is not charged', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   let isLost = false
   world.app.server.addHook('preHandler', async (request) => {
     if (!request.headers['x-leave']) return

@@ -9,8 +9,8 @@ await t.test(
   'a full queue is 503 for the subscriber that filled it; another is served in turn',
   async (t) => {
     const world = await startSlow(t, 60)
-    const busy = world.subscribe(['slow:pro']).token
-    const other = world.subscribe(['slow:pro']).token
+    const busy = (await world.subscribe(['slow:pro'])).token
+    const other = (await world.subscribe(['slow:pro'])).token
     const port = await listen(world)
     const body = JSON.stringify(slowQuestion)
     const text = requestText(

@@ -82,9 +82,9 @@ async function used(world: World, token: string): Promise<unknown> {
 
 await t.test('an export is the walk of all pages, and says where each ends', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['notes:pro'])
+  const { token } = await world.subscribe(['notes:pro'])
   const whole = await walk(world, '/v1/notes?limit=3', token)
-  const other = world.subscribe(['notes:pro'])
+  const other = await world.subscribe(['notes:pro'])
   const answer = await world.get('/v1/notes/export', other.token)
   t.equal(answer.status, 200)
   t.equal(rowsIn(answer.text).join(','), whole.join(','))
@@ -115,7 +115,7 @@ await t.test('an export is the walk of all pages, and says where each ends', asy
 // Guarantee: a line is a control line exactly when its first key is `cursor`, a reserved name.
 await t.test('rows of columns called complete and error are rows', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['notes:pro'])
+  const { token } = await world.subscribe(['notes:pro'])
   const { text } = await world.get('/v1/notes/export?select=complete,error&id=lt.2', token)
   t.strictSame(rowsIn(text), Array(2).fill('{"complete":true,"error":null}'))
   t.match(controlIn(text), [{ cursor: null, complete: true, rows: 2 }])
@@ -123,7 +123,7 @@ await t.test('rows of columns called complete and error are rows', async (t) => 
 
 await t.test('CSV has one header, then the lines of all pages', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['notes:pro'])
+  const { token } = await world.subscribe(['notes:pro'])
   const answer = await world.get('/v1/notes/export?format=csv&select=name,id', token)
   const lines = Array.from({ length: 10 }, (_, id) => `"n, ${id}",${id}`)
   t.equal(answer.text, ['name,id', ...lines, ''].join('\r\n'))
@@ -139,7 +139,7 @@ await t.test('CSV has one header, then the lines of all pages', async (t) => {
 
 await t.test('an export of no rows is whole', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['notes:pro'])
+  const { token } = await world.subscribe(['notes:pro'])
   const none = '/v1/notes/export?id=gt.10&select=id'
   t.match(linesOf((await world.get(none, token)).text), [
     /^{"cursor":null,"complete":true,"rows":0,/,
@@ -150,7 +150,7 @@ await t.test('an export of no rows is whole', async (t) => {
 
 await t.test('each cursor, of a control line or a page, goes on with the next row', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['notes:pro'])
+  const { token } = await world.subscribe(['notes:pro'])
   const { text } = await world.get('/v1/notes/export?select=id', token)
   const rows = rowsIn(text)
   for (const [index, { cursor }] of controlIn(text).slice(0, -1).entries()) {
@@ -160,7 +160,7 @@ await t.test('each cursor, of a control line or a page, goes on with the next ro
     t.strictSame(rowsIn(rest.text), left)
     t.match(controlIn(rest.text).at(-1), { complete: true, rows: left.length })
   }
-  const another = world.subscribe(['notes:pro']).token
+  const another = (await world.subscribe(['notes:pro'])).token
   const page = await world.get('/v1/notes?select=id&limit=1', another)
   const url = `/v1/notes/export?select=id&format=csv&cursor=${String(page.body.next_cursor)}`
   const csv = await world.get(url, another)
@@ -170,7 +170,7 @@ await t.test('each cursor, of a control line or a page, goes on with the next ro
 
 await t.test('what is wrong before the first page is an ordinary error', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro', 'big:pro'])
+  const { token } = await world.subscribe(['things:pro', 'big:pro'])
   const ask = (url: string, accept = '*/*') => world.get(url, token, { headers: { accept } })
   isError(
     t,
@@ -199,7 +199,7 @@ await t.test('what is wrong before the first page is an ordinary error', async (
 
 await t.test('HEAD makes every check, reads nothing and costs nothing', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['notes:pro'])
+  const { token } = await world.subscribe(['notes:pro'])
   const head = await world.get('/v1/notes/export?format=csv', token, { method: 'HEAD' })
   t.equal(head.text, '')
   t.match(head, {
@@ -217,7 +217,7 @@ await t.test('HEAD makes every check, reads nothing and costs nothing', async (t
 
 await t.test('an export takes one request of the rate, however many its pages', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['notes:pro'])
+  const { token } = await world.subscribe(['notes:pro'])
   for (const left of ['4', '3', '2', '1', '0']) {
     const { headers } = await world.get('/v1/notes/export', token)
     t.equal(headers['x-ratelimit-remaining'], left)
@@ -227,7 +227,7 @@ await t.test('an export takes one request of the rate, however many its pages', 
 
 await t.test('a quota that ends midway is said, with the cursor that goes on', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['notes:tiny'])
+  const { token } = await world.subscribe(['notes:tiny'])
   const { status, text } = await world.get('/v1/notes/export?select=id', token)
   t.equal(status, 200)
   t.equal(rowsIn(text).length, 7)
@@ -268,10 +268,10 @@ await t.test('the trailer X-Rows proves CSV; an early end breaks the connection'
   const world = await start(t)
   const port = await listen(world)
   const path = '/v1/notes/export?format=csv&select=id'
-  const whole = await readAll(await ask(port, path, world.subscribe(['notes:pro']).token))
+  const whole = await readAll(await ask(port, path, (await world.subscribe(['notes:pro'])).token))
   t.match(whole, { isWhole: true, trailers: { 'x-rows': '10' } })
   t.equal(whole.text, `${['id', 0, 1, 2, 3, 4, 5, 6, 7, 8, 9].join('\r\n')}\r\n`)
-  const early = await readAll(await ask(port, path, world.subscribe(['notes:tiny']).token))
+  const early = await readAll(await ask(port, path, (await world.subscribe(['notes:tiny'])).token))
   t.strictSame(
     { ...early, trailers: { ...early.trailers } },
     {
@@ -284,7 +284,7 @@ await t.test('the trailer X-Rows proves CSV; an early end breaks the connection'
 
 await t.test('HTTP/1.0 has no trailer, so it has no CSV', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['notes:pro'])
+  const { token } = await world.subscribe(['notes:pro'])
   const port = await listen(world)
   const ask = (format: string) =>
     sendOne(
@@ -302,16 +302,16 @@ async function interrupted(
   world: World,
   token: string,
   path: string,
-  meanwhile: () => unknown,
+  meanwhile: () => Promise<unknown>,
 ): Promise<Received> {
   const answer = await ask(await listen(world), path, token)
-  await meanwhile()
+  await await meanwhile()
   return readAll(answer)
 }
 
 await t.test('a token that is revoked midway ends the export with a line', async (t) => {
   const world = await start(t)
-  const { token, tokenId } = world.subscribe(['wide:pro'])
+  const { token, tokenId } = await world.subscribe(['wide:pro'])
   const control = openControl(t, world)
   const { text, isWhole } = await interrupted(world, token, '/v1/wide/export', () =>
     revokeToken(control, tokenId, () => world.clock.ms),
@@ -329,7 +329,7 @@ await t.test('a token that is revoked midway ends the export with a line', async
 
 await t.test('a new version midway changes nothing; it is served to the next', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['wide:pro'])
+  const { token } = await world.subscribe(['wide:pro'])
   const path = '/v1/wide/export?select=text,generation'
   const { text } = await interrupted(world, token, path, async () => {
     await writeParquet(world.folder, { 'data/wide.parquet': wideOf(2) })
@@ -343,7 +343,7 @@ await t.test('a new version midway changes nothing; it is served to the next', a
 
 await t.test('a column that is hidden midway is not sent any more', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['wide:pro'])
+  const { token } = await world.subscribe(['wide:pro'])
   const { text } = await interrupted(world, token, '/v1/wide/export?format=ndjson', async () => {
     const hidden = registryOf().replace(
       '{default: 1, max: 3}',
@@ -358,7 +358,7 @@ await t.test('a column that is hidden midway is not sent any more', async (t) =>
 
 await t.test('a reader who is gone pays for no further page, and leaves room', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['wide:pro'])
+  const { token } = await world.subscribe(['wide:pro'])
   const port = await listen(world)
   const answers: IncomingMessage[] = []
   for (let opened = 0; opened < 4; opened++) {
@@ -367,7 +367,7 @@ await t.test('a reader who is gone pays for no further page, and leaves room', a
   const fifth = await world.get('/v1/wide/export', token)
   isError(t, fifth, 'service_unavailable', /^4 of your exports are open already\./)
   t.equal(fifth.headers['retry-after'], '30')
-  const other = world.subscribe(['wide:pro']).token
+  const other = (await world.subscribe(['wide:pro'])).token
   t.equal((await world.get('/v1/wide/export?id=eq.0', other)).status, 200, 'others have their own')
   for (const answer of answers) {
     answer.on('error', () => undefined)

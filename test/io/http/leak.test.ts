@@ -29,9 +29,13 @@ await t.test('no door shows whether a dataset exists that the token may not read
   const base = `http://127.0.0.1:${await listen(world)}`
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   t.teardown(() => agent.destroy())
-  const targetOf = (plan: string) => ({ base, agent, token: world.subscribe([plan]).token })
-  const own = targetOf(`${names.granted}:all`)
-  const other = targetOf(`${names.unlisted}:all`)
+  const targetOf = async (plan: string) => ({
+    base,
+    agent,
+    token: (await world.subscribe([plan])).token,
+  })
+  const own = await targetOf(`${names.granted}:all`)
+  const other = await targetOf(`${names.unlisted}:all`)
 
   for (const door of await findDoors(own, other)) {
     const unknown = await ask(own, door, names.unknown)

@@ -8,6 +8,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { listen } from '../../support/answers.js'
 import { openControl, usageOf } from '../../support/control.js'
+import { sqliteOnly } from '../../support/database.js'
 import { startWorld } from '../../support/world.js'
 import type { World } from '../../support/world.js'
 
@@ -47,9 +48,9 @@ async function startNoise(t: Test, exportSilenceMs: number) {
     exportSilenceMs,
   })
   const control = openControl(t, world)
-  const subscribe = () => {
-    const { token, subscriptionId } = world.subscribe(['noise:pro'])
-    return { token, charged: () => usageOf(control, world, subscriptionId).total }
+  const subscribe = async () => {
+    const { token, subscriptionId } = await world.subscribe(['noise:pro'])
+    return { token, charged: async () => (await usageOf(control, world, subscriptionId)).total }
   }
   return { world, subscribe, port: await listen(world) }
 }
@@ -108,16 +109,16 @@ const rowsIn = (body: string) => body.split('{"id":').length - 1
 await t.test('one page at most is paid beyond what the network holds', async (t) => {
   const { world, subscribe, port } = await startNoise(t, 1000)
   for (const [coding, decode] of Object.entries(decoders)) {
-    const { token, charged } = subscribe()
+    const { token, charged } = await subscribe()
     const accepted = nextConnection(world)
     const client = openUnread(port, token, coding)
     await once(await accepted, 'close')
-    const paid = charged()
+    const paid = await charged()
     const held = rowsIn(decode(bodyOf(await readRest(client))).toString())
     t.ok(paid < noiseRows, `${coding}: the buffers were full`)
     t.ok(held > pageRows, `${coding}: ${held} rows held`)
     t.ok(paid - held <= pageRows, `${coding}: ${paid} rows paid, ${held} held`)
-    t.equal(charged(), paid, `${coding}: and nothing after that`)
+    t.equal(await charged(), paid, `${coding}: and nothing after that`)
   }
 })
 
@@ -125,7 +126,7 @@ await t.test('a client that reads nothing is disconnected in time, and not later
   const silenceMs = 2000
   const { world, subscribe, port } = await startNoise(t, silenceMs)
   const accepted = nextConnection(world)
-  const client = openUnread(port, subscribe().token, 'identity')
+  const client = openUnread(port, (await subscribe()).token, 'identity')
   const socket = await accepted
   let [sent, lastMs] = [0, performance.now()]
   const watching = setInterval(() => {
@@ -145,7 +146,7 @@ await t.test('a client that reads nothing is disconnected in time, and not later
 
 await t.test('a slow client that reads on is not disconnected', async (t) => {
   const { world, subscribe, port } = await startNoise(t, 2000)
-  const { token, charged } = subscribe()
+  const { token, charged } = await subscribe()
   const client = openUnread(port, token, 'identity', '/v1/noise/export?id=lt.800')
   const parts: Buffer[] = []
   const beganMs = performance.now()
@@ -165,25 +166,34 @@ await t.test('a slow client that reads on is not disconnected', async (t) => {
   const body = bodyOf(Buffer.concat(parts)).toString()
   t.equal(rowsIn(body), 800)
   t.match(body.slice(-200), /"complete":true,"rows":800/)
-  t.equal(charged(), 800)
+  t.equal(await charged(), 800)
   t.notOk(world.log.some((line) => line.includes('the client read nothing')))
 })
 
-await t.test('the time that the server takes for a page is not silence', async (t) => {
-  const { world, subscribe, port } = await startNoise(t, 1000)
-  const client = openUnread(port, subscribe().token, 'identity', '/v1/noise/export?id=lt.3')
-  const lock = new Database(join(world.folder, 'var', 'control.db'))
-  t.teardown(() => lock.close())
-  // The next page waits for its charge, longer than a client may read nothing.
-  client.once('data', () => {
-    lock.exec('BEGIN IMMEDIATE')
-    setTimeout(() => lock.exec('ROLLBACK'), 2500)
-  })
-  client.on('data', (part: Buffer) => {
-    if (part.includes('"complete":true')) client.end()
-  })
-  const beganMs = performance.now()
-  const body = bodyOf(await readRest(client)).toString()
-  t.ok(performance.now() - beganMs > 2500, 'it waited')
-  t.match(body.slice(-200), /"complete":true,"rows":3/)
-})
+await t.test(
+  'the time that the server takes for a page is not silence',
+  sqliteOnly('lock'),
+  async (t) => {
+    const { world, subscribe, port } = await startNoise(t, 1000)
+    const client = openUnread(
+      port,
+      (await subscribe()).token,
+      'identity',
+      '/v1/noise/export?id=lt.3',
+    )
+    const lock = new Database(join(world.folder, 'var', 'control.db'))
+    t.teardown(() => lock.close())
+    // The next page waits for its charge, longer than a client may read nothing.
+    client.once('data', () => {
+      lock.exec('BEGIN IMMEDIATE')
+      setTimeout(() => lock.exec('ROLLBACK'), 2500)
+    })
+    client.on('data', (part: Buffer) => {
+      if (part.includes('"complete":true')) client.end()
+    })
+    const beganMs = performance.now()
+    const body = bodyOf(await readRest(client)).toString()
+    t.ok(performance.now() - beganMs > 2500, 'it waited')
+    t.match(body.slice(-200), /"complete":true,"rows":3/)
+  },
+)

@@ -40,7 +40,7 @@ const keysOfData = [
 
 await t.test('the line of a request for data says who took what', async (t) => {
   const world = await startThings(t)
-  const { token, tokenId, subscriptionId } = world.subscribe(['things:pro'])
+  const { token, tokenId, subscriptionId } = await world.subscribe(['things:pro'])
   const who = { subscription: subscriptionId, tokenId, address: '127.0.0.1' }
   const ok = { status: 200, outcome: 'ok', door: 'rest', dataset: 'things', ...who }
   const expected: readonly (readonly [string, Line])[] = [
@@ -72,7 +72,7 @@ await t.test('the line of a request for data says who took what', async (t) => {
 
 await t.test('the demo token, and requests for no data', async (t) => {
   const world = await startThings(t)
-  const { token, subscriptionId } = world.subscribe(['things:pro'])
+  const { token, subscriptionId } = await world.subscribe(['things:pro'])
   await world.get('/v1/things?limit=1', demoToken)
   const demo = await lastLine(world)
   t.match(demo, { subscription: 'demo', rows: 1, charged: 0 })
@@ -81,7 +81,7 @@ await t.test('the demo token, and requests for no data', async (t) => {
     ['/v1/', { door: 'rest', tool: 'list', subscription: subscriptionId }],
     ['/v1/account', { door: 'rest', tool: 'account' }],
     ['/', { door: 'portal' }],
-    ['/usage', { door: 'portal' }],
+    ['/account', { door: 'portal' }],
     ['/openapi.json', { door: 'docs' }],
     ['/docs', { door: 'docs' }],
     ['/healthz', { door: 'health' }],
@@ -101,7 +101,7 @@ await t.test('the demo token, and requests for no data', async (t) => {
 
 await t.test('MCP: the line has the outcome of the tool, which HTTP calls 200', async (t) => {
   const world = await startThings(t)
-  const { token, tokenId } = world.subscribe(['things:tiny'])
+  const { token, tokenId } = await world.subscribe(['things:tiny'])
   const call = async (tool: string, args: object, wanted: Line) => {
     const { answer } = await callTool(world, token, tool, { ...args })
     t.equal(answer.status, 200)
@@ -145,7 +145,7 @@ await t.test('a refusal for want of a token has the address of the client', asyn
 
 await t.test('bytes are what the connection carried; broken requests have a line', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const port = await listen(world)
   const headers = { Authorization: `Bearer ${token}` }
   const paths = ['/v1/things', '/v1/things/export', '/v1/things?format=csv', '/v1/none']
@@ -174,7 +174,7 @@ function bytesOf(port: number, request: string): Promise<number> {
 // Guarantee: no line of the log holds a token or a part of one, wherever the client put it.
 await t.test('a token never occurs in the log', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const short = token.slice(0, 30)
   const headers = { 'x-request-id': token, 'x-forwarded-for': token, referer: token }
   for (const secret of [token, short]) {
@@ -192,7 +192,7 @@ await t.test('a token never occurs in the log', async (t) => {
 
 await t.test('Server-Timing is on answers about a dataset, and only there', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const form = /^queue;dur=[\d.]+, engine;dur=[\d.]+, total;dur=[\d.]+$/
   for (const path of [
     'things',

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { isError, listen, requestText, sendOne, sendRaw } from '../../support/answers.js'
+import { seriesOf, withMetrics } from '../../support/metrics.js'
 import { slowQuestion, startSlow } from '../../support/slow.js'
 import { startThings } from '../../support/things.js'
 import { startWorld } from '../../support/world.js'
@@ -24,7 +25,7 @@ function logged(world: World, text: string): number {
 
 await t.test('URL and headers over 32 KiB are 431 in the shape of every error', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const port = await listen(world)
   const authorization = { Authorization: `Bearer ${token}` }
   const list = (values: number) => `/v1/things?id=in.${Array(values).fill('7708004767').join()}`
@@ -100,7 +101,7 @@ await t.test('a broken path is 400; what Node would let pass of it shows nowhere
 
 await t.test('a chunked body over 1 MiB is 413 as soon as it is over', async (t) => {
   const world = await startThings(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const port = await listen(world)
   const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`
   const headers = {
@@ -120,7 +121,7 @@ await t.test(
   'a request that comes too slowly is ended with an answer, at every stage',
   async (t) => {
     const world = await startThings(t)
-    const { token } = world.subscribe(['things:pro'])
+    const { token } = await world.subscribe(['things:pro'])
     const { server } = world.app.server
     Object.assign(server, {
       headersTimeout: 100,
@@ -153,17 +154,15 @@ await t.test('who sends on after a refusal, and never closes, is cut off', async
   socket.on('data', () => undefined)
   socket.write('nonsense\r\n\r\n')
   const drip = setInterval(() => socket.write('more'), 50)
-  const started = performance.now()
-  await new Promise((resolve) => socket.once('close', resolve))
-  clearInterval(drip)
-  t.ok(performance.now() - started < 3000)
+  t.teardown(() => clearInterval(drip))
+  await t.resolves(new Promise((resolve) => socket.once('close', resolve)))
 })
 
 await t.test(
   'a client that hangs up stops its query, is not charged and frees its slot',
   async (t) => {
-    const world = await startSlow(t, 60)
-    const { token } = world.subscribe(['slow:pro'])
+    const world = await startSlow(t, 60, '1', withMetrics)
+    const { token } = await world.subscribe(['slow:pro'])
     const port = await listen(world)
     const body = JSON.stringify(slowQuestion)
     const headers = {
@@ -171,22 +170,20 @@ await t.test(
       'Content-Type': 'application/json',
       'Content-Length': String(Buffer.byteLength(body)),
     }
-    const begun = performance.now()
-    await world.post('/v1/slow/query', token, body)
-    const oneMs = performance.now() - begun
     const sockets = Array.from({ length: 8 }, () => {
       const socket = connect({ host: '127.0.0.1', port })
       socket.on('error', () => undefined)
       socket.write(requestText('POST /v1/slow/query', headers, body))
       return socket
     })
-    await sleep(oneMs / 3)
-    const started = performance.now()
+    const busy = async (what: string) => (await seriesOf(world)).get(`${what}{lane="pages"}`)
+    while ((await busy('das_queue_length')) !== 7) await sleep(5)
     for (const socket of sockets) socket.resetAndDestroy()
     const next = await sendOne(port, requestText('GET /v1/slow?limit=1', headers))
     t.equal(next.status, 200)
-    t.ok(performance.now() - started < 2 * oneMs, 'not one of the eight was waited for')
-    await until(() => logged(world, '"status":499') >= 7)
+    t.equal(await busy('das_queries_running'), 0, 'the one that ran is stopped')
+    t.equal(await busy('das_queue_length'), 0, 'the others never run')
+    await until(() => logged(world, '"status":499') === 8)
     t.equal(logged(world, '"level":50'), 0, 'a client that leaves is no error of ours')
     const account = await world.get('/v1/account', token)
     t.match(account.body['datasets'], [{ rows: { used: 1 } }], 'only the row that was sent')
@@ -198,7 +195,7 @@ await t.test('a client that breaks off its body is no error of ours', async (t) 
   const port = await listen(world)
   const socket = connect({ host: '127.0.0.1', port })
   socket.on('error', () => undefined)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const json = {
     Authorization: `Bearer ${token}`,
     'Content-Type': 'application/json',
@@ -215,7 +212,7 @@ await t.test(
   'a socket is closed when its client is silent, not while the answer is made',
   async (t) => {
     const world = await startSlow(t, 60)
-    const { token } = world.subscribe(['slow:pro'])
+    const { token } = await world.subscribe(['slow:pro'])
     world.app.server.server.timeout = 150
     const port = await listen(world)
     const body = JSON.stringify(slowQuestion)
@@ -232,9 +229,7 @@ await t.test(
       ),
     )
     t.match(answer, { status: 200, text: '{"data":[],"next_cursor":null}' })
-    const started = performance.now()
-    await sendRaw(port, 'GET /v1')
-    t.ok(performance.now() - started < 1500, 'half a request line, then nothing')
+    await t.resolves(sendRaw(port, 'GET /v1'), 'closed after half a request line, then nothing')
   },
 )
 
@@ -246,7 +241,7 @@ datasets:
   wide: {title: W, files: data/a.parquet, plans: {p: {rows_per_month: 1000, history: all, price_rub: 0}}}
 `,
   })
-  const { token } = world.subscribe(['wide:p'])
+  const { token } = await world.subscribe(['wide:p'])
   const { server } = world.app.server
   server.timeout = 200
   const closed = new Promise((resolve) => {
@@ -265,7 +260,7 @@ await t.test(
   'closing answers what is in flight, also on kept connections, and then ends',
   async (t) => {
     const world = await startSlow(t, 60)
-    const { token } = world.subscribe(['slow:pro'])
+    const { token } = await world.subscribe(['slow:pro'])
     const port = await listen(world)
     let requests = 0
     world.app.server.server.on('request', () => (requests += 1))
@@ -319,7 +314,7 @@ await t.test('who sends many requests at once and hangs up leaves nothing behind
   t.teardown(() => rmSync(portalFolder, { recursive: true }))
   writeFileSync(join(portalFolder, 'large.js'), '/'.repeat(1_500_000))
   const world = await startThings(t, {}, { portalFolder })
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const port = await listen(world)
   const headers = { Authorization: `Bearer ${token}`, Connection: 'keep-alive' }
   const large = requestText('GET /assets/large.js', headers)

@@ -31,15 +31,15 @@ async function ask(
   numRuns: number,
 ): Promise<void> {
   const plan = dataset === 'financials' ? 'business' : 'all'
-  const { token, subscriptionId } = world.subscribe([`${dataset}:${plan}`])
+  const { token, subscriptionId } = await world.subscribe([`${dataset}:${plan}`])
   const control = openControl(t, world)
-  const used = () => usageOf(control, world, subscriptionId).total
+  const used = async () => (await usageOf(control, world, subscriptionId)).total
   const seen = { pages: 0, cut: 0, longest: 0 }
   const property = fc.asyncProperty(questions, async (question) => {
-    const before = used()
+    const before = await used()
     const rest = await world.post(`/v1/${dataset}/query`, token, question)
     const expected = restRows(rest.text, question.select)
-    const charged = used()
+    const charged = await used()
     let received = 0
     let cursor: string | null = null
     for (let page = 0; page < pagesMax; page++) {
@@ -63,7 +63,7 @@ async function ask(
       if (cursor === null || answer.row_count === 0) throw new Error('cut without a way on')
     }
     if (cursor === null && received !== expected.length) throw new Error('rows are missing')
-    if (charged - before !== expected.length || used() - charged !== received) {
+    if (charged - before !== expected.length || (await used()) - charged !== received) {
       throw new Error('charged for other rows than were sent')
     }
   })

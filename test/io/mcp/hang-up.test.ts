@@ -34,7 +34,7 @@ const eras = {
 for (const [era, { headers, params }] of Object.entries(eras)) {
   await t.test(`clients that hang up stop their queries: ${era}`, async (t) => {
     const world = await startSlow(t, 60)
-    const { token, subscriptionId } = world.subscribe(['slow:pro'])
+    const { token, subscriptionId } = await world.subscribe(['slow:pro'])
     const port = await listen(world)
     const args = { resource: 'slow', ...slowQuestion }
     const call = { name: 'query', arguments: args, ...params }
@@ -61,7 +61,7 @@ for (const [era, { headers, params }] of Object.entries(eras)) {
     const gone = () => world.log.filter((line) => line.includes('"status":499')).length
     while (gone() < clients - 1) await setTimeout(5)
     t.ok((await cpuOfNextSecond()) < cpuAfterMax, 'neither the one that ran nor those that waited')
-    t.equal(usageOf(openControl(t, world), world, subscriptionId).total, 0)
+    t.equal((await usageOf(openControl(t, world), world, subscriptionId)).total, 0)
     t.notMatch(world.log.join(''), /"level":50/, 'a client that leaves is no error of ours')
     for (const line of world.log) holdsNoSecret(t, line, 'log')
     const next = await callTool(world, token, 'query', { resource: 'slow', limit: 1 })

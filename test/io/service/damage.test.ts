@@ -71,7 +71,7 @@ await t.test('one flipped bit in a linked file: no answer after a restart', asyn
   for (const share of [0.02, 0.3, 0.6, 0.9]) {
     const at = await linked(t)
     const before = await start(t, at)
-    const { token } = before.subscribe(['things:pro'])
+    const { token } = await before.subscribe(['things:pro'])
     const good = await ask(before, token)
     t.equal(good.body.data.length, 1000)
     await before.app.close()
@@ -99,7 +99,7 @@ await t.test('one flipped bit in a linked file: no answer after a restart', asyn
 await t.test('a damaged file may be put right in place, with its old time', async (t) => {
   const at = await linked(t)
   const before = await start(t, at)
-  const { token } = before.subscribe(['things:pro'])
+  const { token } = await before.subscribe(['things:pro'])
   const good = await ask(before, token)
   await before.app.close()
   rot(at.source, 0.4)
@@ -115,7 +115,7 @@ await t.test('a damaged file is new content only once the owner says so', async 
   for (const how of ['touch', 'force'] as const) {
     const at = await linked(t)
     const world = await start(t, at)
-    const { token } = world.subscribe(['things:pro'])
+    const { token } = await world.subscribe(['things:pro'])
     const good = await ask(world, token)
     await writeParquet(at.folder, { 'kept/other.parquet': select(7000) })
     const other = readFileSync(join(at.folder, 'kept/other.parquet'))
@@ -141,7 +141,7 @@ await t.test('a damaged copy is made again from the intact source', async (t) =>
   for (const share of [0.02, 0.5, 0.95]) {
     const at = await copied(t)
     const before = await start(t, at)
-    const { token } = before.subscribe(['things:pro'])
+    const { token } = await before.subscribe(['things:pro'])
     const good = await ask(before, token)
     const stored = storedFile(before)
     await before.app.close()
@@ -161,7 +161,7 @@ await t.test('a damaged copy is made again from the intact source', async (t) =>
 await t.test('gross damage under a running server falls back and heals', async (t) => {
   const at = await copied(t)
   const world = await start(t, at)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const good = await ask(world, token)
   await world.app.close()
   rotGrossly(storedFile(world))
@@ -177,7 +177,7 @@ await t.test('gross damage under a running server falls back and heals', async (
 await t.test('the scrub finds rot in what was verified before', async (t) => {
   const at = await copied(t)
   const world = await start(t, at, { scrubDays: '0.000005' })
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const good = await ask(world, token)
   const stored = storedFile(world)
   rot(stored, 0.5)
@@ -197,7 +197,7 @@ await t.test('the scrub finds rot in what was verified before', async (t) => {
 await t.test('a file that is touched is served without a gap', async (t) => {
   const at = await linked(t)
   const world = await start(t, at)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const good = await ask(world, token)
   for (let times = 1; times <= 5; times++) {
     utimesSync(at.source, 1_700_000_000 + times, 1_700_000_000 + times)
@@ -215,7 +215,7 @@ await t.test('a file that is touched is served without a gap', async (t) => {
 await t.test('an overwrite that restores size and time is never served', async (t) => {
   const at = await linked(t)
   const world = await start(t, at)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   t.equal((await ask(world, token)).status, 200)
   const bytes = readFileSync(at.source)
   bytes.fill(0x55, 100, 900)
@@ -229,7 +229,7 @@ await t.test('an overwrite that restores size and time is never served', async (
 await t.test('a superseded version that rots ends its walks, and no other', async (t) => {
   const at = await linked(t)
   const world = await start(t, at)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const page = await world.get('/v1/things?limit=600', token)
   const stored = storedFile(world)
   await writeParquet(at.folder, { 'data/2.parquet': select(5000) })

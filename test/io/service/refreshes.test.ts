@@ -68,7 +68,7 @@ async function walk(
 // Guarantee: a walk sees one state of the data, whatever happens to the files meanwhile.
 await t.test('a walk over five refreshes ends on the old version, row for row', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const quiet = await walk(world, '/v1/things?limit=7', token, async () => {})
   const walked = await walk(world, '/v1/things?limit=7', token, async (page) => {
     if (page <= 5) await refresh(world, page)
@@ -85,7 +85,7 @@ await t.test(
   'a walk with filters, a plan window and a demo subset stays on its version',
   async (t) => {
     const world = await start(t)
-    const { token } = world.subscribe(['things:last'])
+    const { token } = await world.subscribe(['things:last'])
     for (const [url, each, rows] of [
       ['/v1/things?id=in.c1,c2,c3&limit=2', token, 6],
       ['/v1/things?n=gte.5&limit=9', token, 35],
@@ -109,7 +109,7 @@ await t.test(
 
 await t.test('what the registry hides or narrows holds for walks under way, too', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const demo = 'das_demo_open1'
   const begin = async (by: string) => {
     const { body } = await world.get('/v1/things?limit=2', by)
@@ -135,7 +135,7 @@ await t.test('a plan that counts years in another column than before starts agai
   const entry = (lines: string) =>
     `datasets: {things: {title: x, files: data/*.parquet, ${lines}, ${plans}}}`
   const world = await startWorld(t, { files, registry: entry('history: a') })
-  const { token } = world.subscribe(['things:last'])
+  const { token } = await world.subscribe(['things:last'])
   const first = await world.get('/v1/things?limit=2', token)
   writeFileSync(join(world.folder, 'registry.yaml'), entry('history: b, columns: {a: {name: old}}'))
   await world.app.reload()
@@ -149,7 +149,7 @@ await t.test('a plan that counts years in another column than before starts agai
 
 await t.test('after its time a version is gone, and its cursors say so', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['things:pro'], { months: 12 })
+  const { token } = await world.subscribe(['things:pro'], { months: 12 })
   const { body } = await world.get('/v1/things?limit=7', token)
   const next = `/v1/things?limit=7&cursor=${body.next_cursor}`
   await refresh(world, 1)
@@ -163,7 +163,7 @@ await t.test('after its time a version is gone, and its cursors say so', async (
 
 await t.test('what the registry says in words is said at once, to agents too', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const describe = () => callTool(world, token, 'describe_resource', { resource: 'things' })
   t.match((await describe()).content, { title: 'Things', description: null })
   await rewrite(world, '    description: said since\n    columns: {n: {unit: pieces}}')
@@ -174,7 +174,7 @@ await t.test('what the registry says in words is said at once, to agents too', a
 
 await t.test('a file that is overwritten in place is never served torn', async (t) => {
   const world = await start(t)
-  const { token } = world.subscribe(['things:pro'])
+  const { token } = await world.subscribe(['things:pro'])
   const url = '/v1/things?year=eq.2024&limit=50'
   const before = await world.get(url, token)
   t.ok(before.body.data.every((row) => row['generation'] === 0))

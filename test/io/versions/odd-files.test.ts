@@ -36,7 +36,7 @@ await t.test('one server serves all kinds of valid unusual files', async (t) => 
     await writeParquet(join(folder, 'data'), { [`${name}.parquet`]: select }, writing)
   }
   const world = await startWorld(t, { files: {}, registry: registryOf(names), at: folder })
-  const { token } = world.subscribe(names.map((name) => `${name}:all`))
+  const { token } = await world.subscribe(names.map((name) => `${name}:all`))
   for (const [name, [, , row]] of Object.entries(servedFiles)) {
     const { status, text } = await world.get(`/v1/${name}?limit=1`, token)
     t.equal(status, 200, `${name}: ${text}`)
@@ -73,7 +73,7 @@ await t.test('a file that is not Parquet is refused, and other datasets are serv
   }
   const names = ['good', ...reasons.keys()]
   const world = await startWorld(t, { files: {}, registry: registryOf(names), at: folder })
-  const { token } = world.subscribe(names.map((name) => `${name}:all`))
+  const { token } = await world.subscribe(names.map((name) => `${name}:all`))
   const fixture = await makeCatalogFolder(t, { folder, registry: registryOf(names) })
   const catalog = await fixture.check()
   for (const [name, reason] of reasons) {
@@ -117,7 +117,7 @@ await t.test('damaged pages are never served as rows', async (t) => {
   const [from, to] = [Math.floor(bytes.length * 0.5), Math.floor(bytes.length * 0.52)]
   writeFileSync(path, bytes.fill(0xa5, from, to))
   const world = await startWorld(t, { files: {}, registry, at: folder })
-  const { token } = world.subscribe(['good:all', 'torn:all'])
+  const { token } = await world.subscribe(['good:all', 'torn:all'])
   const statuses = new Set<number>()
   for (let id = 0; id < 60_000; id += 2000) {
     const query = `id=gte.${id}&limit=1000`

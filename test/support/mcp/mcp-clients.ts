@@ -162,16 +162,25 @@ function bearer(token: string | null): Record<string, string> {
 function bridgeParty(name: string, revision: string, options: readonly string[]): Party {
   return {
     name,
-    connect: (place) => connectBridge(place, options),
+    connect: (place) => connectBridge(place, { options }),
     revision,
     revoked: noOAuth,
     tokenless: noOAuth,
   }
 }
 
+interface BridgeOptions {
+  /** More of its command line. */
+  readonly options: readonly string[]
+  /** Hears all that it has said so far, each time that it says more. */
+  readonly onWords?: (said: string) => void
+}
+
 /** mcp-remote as desktop clients start it: the header's value comes from the environment. */
-async function connectBridge(place: Place, options: readonly string[]): Promise<McpClient> {
-  const { url, token, folder } = place
+export async function connectBridge(
+  { url, token, folder }: Place,
+  { options, onWords }: BridgeOptions,
+): Promise<McpClient> {
   // eslint-disable-next-line no-template-curly-in-string -- mcp-remote fills it in
   const header = token === null ? [] : ['--header', 'Authorization:${AUTH_HEADER}']
   mkdirSync(folder, { recursive: true })
@@ -188,12 +197,18 @@ async function connectBridge(place: Place, options: readonly string[]): Promise<
     ],
     env: {
       MCP_REMOTE_CONFIG_DIR: folder,
+      // It is to find no browser on this machine.
+      BROWSER: '/bin/true',
+      PATH: folder,
       ...(token !== null && { AUTH_HEADER: `Bearer ${token}` }),
     },
     stderr: 'pipe',
   })
   let said = ''
-  transport.stderr?.on('data', (chunk) => (said += String(chunk)))
+  transport.stderr?.on('data', (chunk) => {
+    said += String(chunk)
+    onWords?.(said)
+  })
   const client = new Client(clientInfo)
   try {
     await client.connect(transport)

@@ -9,6 +9,7 @@ import { listen } from '../answers.js'
 import { openControl } from '../control.js'
 import { startThings } from '../things.js'
 import type { World } from '../world.js'
+import { call, errorText, Walk } from './mcp-calls.js'
 import type { McpClient, Party } from './mcp-clients.js'
 
 /** A listening world, and the two things that a test does beside the conversation. */
@@ -22,9 +23,15 @@ export interface Stage {
 
 type Json = Readonly<Record<string, unknown>>
 
+/** A public address where agents can't sign in. */
+export const withoutSignIn = { publicUrl: 'http://data.example.org' }
+
 /** Starts a server on a free port of this machine, for any number of conversations. */
-export async function startStage(t: Test): Promise<Stage> {
-  const world = await startThings(t)
+export async function startStage(
+  t: Test,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Stage> {
+  const world = await startThings(t, settings)
   const control = openControl(t, world)
   const revisions = new Set<string>()
   world.app.server.server.on('request', ({ headers }: IncomingMessage) => {
@@ -37,7 +44,7 @@ export async function startStage(t: Test): Promise<Stage> {
 /** The one conversation that every client has with the server, up to the end of its token. */
 export async function converse(t: Test, party: Party, stage: Stage): Promise<void> {
   const { world, url } = stage
-  const { token, tokenId } = world.subscribe(['things:tiny', 'days:pro'])
+  const { token, tokenId } = await world.subscribe(['things:tiny', 'days:pro'])
   const folder = join(world.folder, 'client', tokenId)
   stage.revisions.clear()
   const client = await party.connect({ url, token, folder })
@@ -53,13 +60,28 @@ export async function converse(t: Test, party: Party, stage: Stage): Promise<voi
     await readResources(t, client, stage, token)
     await getPrompt(t, client)
     t.same([...stage.revisions], [party.revision])
-    revokeToken(stage.control, tokenId, () => world.clock.ms)
+    await revokeToken(stage.control, tokenId, () => world.clock.ms)
     await isTurnedAway(t, world, party.revoked, () =>
       client.callTool({ name: 'list_resources', arguments: {} }),
     )
   } finally {
     await client.close()
   }
+}
+
+/** A static header works beside the metadata of a sign-in: its client does not sign in. */
+export async function useHeader(t: Test, party: Party, { world, url }: Stage): Promise<void> {
+  const { token, tokenId } = await world.subscribe(['things:pro'])
+  const before = world.log.length
+  const client = await party.connect({ url, token, folder: join(world.folder, 'client', tokenId) })
+  try {
+    const walk = new Walk('things', 4)
+    await walk.readRest(t, client)
+    t.equal(walk.rows.length, 15)
+  } finally {
+    await client.close()
+  }
+  t.notMatch(world.log.slice(before).join(''), /"url":"\/(register|authorize|token)/)
 }
 
 /** Without a token a client is refused, and finds no OAuth to go on with. */
@@ -125,19 +147,11 @@ async function seeDatasets(t: Test, client: McpClient): Promise<void> {
 
 /** Page by page to the end: the same rows in the same order as REST has them. */
 async function walk(t: Test, client: McpClient, stage: Stage, token: string): Promise<void> {
-  const rows: Json[] = []
-  const counts: unknown[] = []
-  let cursor: unknown
-  do {
-    const more = cursor === undefined ? {} : { cursor }
-    const page = await call(t, client, 'query', { resource: 'days', limit: 4, ...more })
-    counts.push(page['row_count'])
-    rows.push(...rowsOf(page))
-    cursor = page['next_cursor']
-  } while (cursor !== null && counts.length < 10)
-  t.same(counts, [4, 4, 2])
+  const walk = new Walk('days', 4)
+  await walk.readRest(t, client)
+  t.same(walk.pageRows, [4, 4, 2])
   const rest = await stage.world.get('/v1/days?limit=100', token)
-  t.same(rows, rest.body.data)
+  t.same(walk.rows, rest.body.data)
 }
 
 /** Groups and the first rows by a column, at their price. */
@@ -158,19 +172,6 @@ async function summarize(t: Test, client: McpClient): Promise<void> {
   const wrong = { ...question, measures: 'average(id)' }
   const refused = await client.callTool({ name: 'aggregate', arguments: wrong })
   t.match(errorText(t, refused), /\nCorrected call: aggregate \{.+"measures":"avg\(id\)"\}$/s)
-}
-
-/** An answer's columns turned into rows. */
-function rowsOf({ columns, data, row_count: count }: Json): readonly Json[] {
-  const values = recordOf(data)
-  return Array.from({ length: Number(count) }, (_, index) =>
-    Object.fromEntries(
-      (columns as readonly string[]).map((name) => [
-        name,
-        (values[name] as readonly unknown[])[index],
-      ]),
-    ),
-  )
 }
 
 /** Seven rows a month: five, then the two that are left, then an error that says so. */
@@ -240,28 +241,6 @@ async function getPrompt(t: Test, client: McpClient): Promise<void> {
   await t.rejects(client.getPrompt({ name, arguments: { inn: '12' } }), {
     message: /taxpayer number of 10 digits/,
   })
-}
-
-/** Calls a tool that answers: the same data as structure and as text. */
-async function call(t: Test, client: McpClient, name: string, args: Json): Promise<Json> {
-  const result = recordOf(await client.callTool({ name, arguments: { ...args } }))
-  const answer = recordOf(result['structuredContent'])
-  t.notOk(result['isError'], `${name} answers`)
-  t.match(result['content'], [{ type: 'text' }])
-  t.same(JSON.parse(textOf(result)), answer)
-  return answer
-}
-
-function errorText(t: Test, result: object): string {
-  const { isError, structuredContent } = recordOf(result)
-  t.equal(isError, true)
-  t.notOk(structuredContent, 'nothing for a client to check against the schema')
-  return textOf(result)
-}
-
-function textOf(result: object): string {
-  const [content] = recordOf(result)['content'] as readonly Json[]
-  return String(content?.['text'])
 }
 
 /** The client tells why, and every road that it tried ended in 401, or in 404 where OAuth would be. */
