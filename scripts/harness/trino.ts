@@ -160,7 +160,7 @@ function javaArguments(folder: string): readonly string[] {
 }
 
 /** A column, and its type as DuckDB names it. */
-type DescribedColumn = readonly [name: string, type: string]
+export type DescribedColumn = readonly [name: string, type: string]
 
 /** The types of Hive for DuckDB's, of those that both have. */
 const hiveTypes: Readonly<Record<string, string>> = {
