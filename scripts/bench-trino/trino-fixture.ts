@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { openDuckDb, writeParquet } from '../harness/duckdb.js'
 import {
@@ -9,16 +10,19 @@ import {
   unlimited,
   writeRegistry,
 } from '../harness/fixture.js'
+import { send } from '../harness/http.js'
 import type { Target } from '../harness/http.js'
 import type { Run } from '../harness/script.js'
 import { createHiveTable, startTrinoServer } from '../harness/trino.js'
 import type { DescribedColumn } from '../harness/trino.js'
+import { eventually } from '../harness/wait.js'
 
 /** The dataset of files, then that of the table: the first is what the second is compared with. */
 export const datasets = ['files', 'table'] as const
 
 const yearsOfTable = 10
 const plan = 'bench'
+const servedMsMax = 300_000
 
 /** The rows: ids from 0 on, in order. */
 function select(rows: number): string {
@@ -67,5 +71,15 @@ export async function startBoth(rows: number, run: Run): Promise<Omit<Target, 'a
   const sold = datasets.map((dataset) => `${dataset}:${plan}`)
   const { token } = await subscribe(fixture, sold)
   const { base } = await serve(fixture, run.cleanup)
+  // A start does not wait long for a cluster that has just started itself.
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const wait = { withinMs: servedMsMax, everyMs: 1000 }
+  for (const dataset of datasets) {
+    const message = { method: 'GET', path: `/v1/${dataset}?id=eq.0`, body: '' } as const
+    await eventually(`the dataset ${dataset} is served`, wait, async () =>
+      (await send({ base, token, agent }, message)).status === 200 ? true : undefined,
+    )
+  }
+  agent.destroy()
   return { base, token }
 }
