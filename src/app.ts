@@ -135,12 +135,9 @@ async function openApp(given: OpenParts): Promise<App> {
   const entry = await openSignIn({ ...letterParts, ...records, catalog, letters })
   const { shop, upkeep } = await openShop({ ...letterParts, letters })
   const own = { ...entry, shop, cursorKey, memoryLimitBytes }
-  const served = { ...parts, ...own, service, live, engine, isUsable, isStopping }
+  const served = { ...parts, ...own, service, live, engine, tables, space, isUsable, isStopping }
   const server = openServer({ ...served, engine: engines })
-  if (metrics) {
-    const gauged = { ...served, checks, control: store, tables, space, folder: state.folder }
-    await serveMetrics(metrics, gauged)
-  }
+  if (metrics) await serveMetrics(metrics, { ...served, checks, control: store })
   await reloader.report()
   const noteStart = () =>
     records.trail.record('server.started', 'server', { release: parts.version })

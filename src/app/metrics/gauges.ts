@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
 import type { LiveCatalog } from '../../catalog/live/live-catalog.js'
+import type { Config } from '../../config.js'
 import { waitingLetters } from '../../control/letters.js'
 import type { ControlStore } from '../../control/store/store.js'
 import type { DuckDbEngine } from '../../engine/duckdb/duckdb-engine.js'
@@ -16,8 +17,7 @@ export interface GaugedParts {
   readonly engine: DuckDbEngine
   readonly tables: Pick<TrinoEngine, 'turns'>
   readonly space: Pick<DiskSpace, 'limitBytes' | 'usedBytes'>
-  /** On the disk whose free space counts. */
-  readonly folder: string
+  readonly config: Pick<Config, 'state'>
   readonly live: LiveCatalog
   readonly checks: FileChecks
   readonly service: Pick<Service, 'cacheUse'>
@@ -139,7 +139,7 @@ function addFiles(add: Add, { live, checks }: GaugedParts): void {
   )
 }
 
-function addDisk(add: Add, { space, folder }: GaugedParts): void {
+function addDisk(add: Add, { space, config }: GaugedParts): void {
   const used = 'Bytes of stored versions and objects, as --disk-limit counts them.'
   add('das_disk_used_bytes', used, [], async (gauge) => {
     gauge.set(await space.usedBytes())
@@ -152,7 +152,7 @@ function addDisk(add: Add, { space, folder }: GaugedParts): void {
     'Bytes that the disk of the state folder has left.',
     [],
     async (gauge) => {
-      const { bavail, bsize } = await statfs(folder)
+      const { bavail, bsize } = await statfs(config.state)
       gauge.set(bavail * bsize)
     },
   )
