@@ -74,7 +74,7 @@ async function bench(folder: string, load: Options, cleanup: Cleanup): Promise<R
   const [queue, none] = await startServers(folder, url, cleanup)
   if (!queue || !none) throw new Error('two servers are compared')
   const round = (server: ChargeServerState) =>
-    loadRound(server, question, load.clients, load.requests)
+    loadRound(server, () => question, load.clients, load.requests)
   // The first use compiles, caches and opens things: it is not part of a request.
   for (const server of [queue, none]) await round(server)
   const before = await queue.state()

@@ -75,7 +75,7 @@ async function startAll({ replicas: count }: Options, run: Run): Promise<readonl
 async function measure(given: Options, run: Run): Promise<readonly Result[]> {
   const { clients, rounds, requests } = given
   const setUps = await startAll(given, run)
-  const round = (setUp: SetUp) => loadRound(setUp, question, clients, requests)
+  const round = (setUp: SetUp) => loadRound(setUp, () => question, clients, requests)
   // The first use compiles, caches and opens things.
   for (const setUp of setUps) await round(setUp)
   const found = new Map<SetUp, Round[]>(setUps.map((setUp) => [setUp, []]))

@@ -111,7 +111,7 @@ async function openApp(given: OpenParts): Promise<App> {
       void guides.start()
     },
   })
-  const { live, reloader, packer, scrub, checks } = updates
+  const { live, reloader, packer, scrub, checks, space } = updates
   const engine = await openServingEngine({
     ...updates,
     ...state,
@@ -122,7 +122,8 @@ async function openApp(given: OpenParts): Promise<App> {
   const cursorKey = await keyOf(records.control, state.folder, 'cursor.key')
   const catalog = () => live.serving.catalog
   const registry = () => live.serving.registry
-  const engines = new DispatchEngine(engine, cleanup.use(openTrino(config)))
+  const tables = cleanup.use(openTrino(config))
+  const engines = new DispatchEngine(engine, tables)
   const service = createService({ ...records, catalog, engine: engines, cursorKey, now })
   const guides = new GuideWarmer(service, logger)
   const { control: store, isUsable, jobs } = records
@@ -134,7 +135,7 @@ async function openApp(given: OpenParts): Promise<App> {
   const entry = await openSignIn({ ...letterParts, ...records, catalog, letters })
   const { shop, upkeep } = await openShop({ ...letterParts, letters })
   const own = { ...entry, shop, cursorKey, memoryLimitBytes }
-  const served = { ...parts, ...own, service, live, engine, isUsable, isStopping }
+  const served = { ...parts, ...own, service, live, engine, tables, space, isUsable, isStopping }
   const server = openServer({ ...served, engine: engines })
   if (metrics) await serveMetrics(metrics, { ...served, checks, control: store })
   await reloader.report()

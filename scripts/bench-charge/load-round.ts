@@ -12,12 +12,12 @@ export interface Round {
 
 /**
  * Sends so many requests over `clients` connections that are kept open; each asks again as soon as
- * it has its answer.
- * @throws Error when an answer is not a page of one row
+ * it has its answer. `pathOf` makes the path of each request.
+ * @throws Error when an answer has no row
  */
 export async function loadRound(
   { base, token }: Omit<Target, 'agent'>,
-  path: string,
+  pathOf: () => string,
   clients: number,
   requests: number,
 ): Promise<Round> {
@@ -28,8 +28,8 @@ export async function loadRound(
     while (sent < requests) {
       sent += 1
       const target = { base, token, agent }
-      const { text, ms } = await sendWell(target, { method: 'GET', path, body: '' })
-      if (!text.startsWith('{"data":[{')) throw new Error(`not one row: ${text.slice(0, 200)}`)
+      const { text, ms } = await sendWell(target, { method: 'GET', path: pathOf(), body: '' })
+      if (!text.startsWith('{"data":[{')) throw new Error(`no row: ${text.slice(0, 200)}`)
       latenciesMs.push(ms)
     }
   }

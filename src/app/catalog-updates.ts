@@ -51,6 +51,7 @@ export interface CatalogUpdates {
   readonly packer: AutoPacker
   readonly scrub: Scrub
   readonly checks: FileChecks
+  readonly space: DiskSpace
 }
 
 /**
@@ -113,7 +114,7 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
   })
   const scrub = new Scrub({ checks, files: () => live.storedFiles, days: config.scrubDays })
   for (const each of [scrub, reloader, packer]) cleanup.use(each)
-  return { live, reloader, packer, scrub, checks }
+  return { live, reloader, packer, scrub, checks, space }
 }
 
 /** What changes without an event of the file system. */

@@ -108,6 +108,16 @@ export class DiskSpace {
     }
   }
 
+  /** The limit; null = none. */
+  get limitBytes(): number | null {
+    return this.#options.limitBytes
+  }
+
+  /** The bytes that count against a limit: stored, and being written. */
+  async usedBytes(): Promise<number> {
+    return this.#reservedBytes() + bytesOf(await this.#inodes(null))
+  }
+
   /** Has earlier versions go until the rest fits; returns the bytes that do not fit even then. */
   trim(): Promise<number> {
     const { limitBytes, onRemoved } = this.#options

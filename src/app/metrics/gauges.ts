@@ -1,16 +1,23 @@
+import { statfs } from 'node:fs/promises'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
 import type { LiveCatalog } from '../../catalog/live/live-catalog.js'
+import type { Config } from '../../config.js'
 import { waitingLetters } from '../../control/letters.js'
 import type { ControlStore } from '../../control/store/store.js'
 import type { DuckDbEngine } from '../../engine/duckdb/duckdb-engine.js'
+import type { TrinoEngine } from '../../engine/trino/trino-engine.js'
 import type { Service } from '../../service.js'
+import type { DiskSpace } from '../../versions/disk-space.js'
 import type { FileChecks } from '../../versions/store/file-checks.js'
 
 /** The parts of a server whose state is read when Prometheus asks. */
 export interface GaugedParts {
   readonly engine: DuckDbEngine
+  readonly tables: Pick<TrinoEngine, 'turns'>
+  readonly space: Pick<DiskSpace, 'limitBytes' | 'usedBytes'>
+  readonly config: Pick<Config, 'state'>
   readonly live: LiveCatalog
   readonly checks: FileChecks
   readonly service: Pick<Service, 'cacheUse'>
@@ -42,13 +49,15 @@ export function addGauges(registry: Registry, parts: GaugedParts): () => void {
   addServer(add, parts)
   addDatasets(add, parts)
   addFiles(add, parts)
+  addDisk(add, parts)
   addCaches(add, registry, parts)
   return addProcess(add, parts)
 }
 
 type Add = (name: string, help: string, labelNames: readonly string[], collect: Collect) => void
 
-function addServer(add: Add, { engine, control, isUsable, version }: GaugedParts): void {
+function addServer(add: Add, parts: GaugedParts): void {
+  const { control, isUsable, version } = parts
   add('das_build_info', 'Always 1; the label is the release.', ['release'], (gauge) => {
     gauge.set({ release: version }, 1)
   })
@@ -56,18 +65,26 @@ function addServer(add: Add, { engine, control, isUsable, version }: GaugedParts
     gauge.set((await isUsable()) ? 1 : 0)
   })
   add('das_queue_length', 'Queries that wait for the engine.', ['lane'], (gauge) => {
-    for (const [lane, { waitingCount }] of Object.entries(engine.turns)) {
+    for (const [lane, { waitingCount }] of lanesOf(parts)) {
       gauge.set({ lane }, waitingCount)
     }
   })
   add('das_queries_running', 'Queries that hold a slot of the engine.', ['lane'], (gauge) => {
-    for (const [lane, { runningCount }] of Object.entries(engine.turns)) {
+    for (const [lane, { runningCount }] of lanesOf(parts)) {
       gauge.set({ lane }, runningCount)
     }
   })
   add('das_letters_waiting', 'Letters that wait to be sent.', [], async (gauge) => {
     gauge.set((await waitingLetters(control)).count)
   })
+}
+
+/** The queues of both engines by their labels. */
+function lanesOf({ engine, tables }: GaugedParts) {
+  const named = Object.entries(tables.turns).map(
+    ([lane, turns]) => [`trino_${lane}`, turns] as const,
+  )
+  return [...Object.entries(engine.turns), ...named]
 }
 
 function addDatasets(add: Add, { live }: GaugedParts): void {
@@ -118,6 +135,25 @@ function addFiles(add: Add, { live, checks }: GaugedParts): void {
       const now = performance.now()
       const ages = live.storedFiles.map((file) => now - (checks.verifiedAt(file) ?? now))
       gauge.set(ages.reduce((oldest, age) => Math.max(oldest, age), 0) / 1000)
+    },
+  )
+}
+
+function addDisk(add: Add, { space, config }: GaugedParts): void {
+  const used = 'Bytes of stored versions and objects, as --disk-limit counts them.'
+  add('das_disk_used_bytes', used, [], async (gauge) => {
+    gauge.set(await space.usedBytes())
+  })
+  add('das_disk_limit_bytes', 'Bytes of --disk-limit; +Inf without it.', [], (gauge) => {
+    gauge.set(space.limitBytes ?? Infinity)
+  })
+  add(
+    'das_disk_free_bytes',
+    'Bytes that the disk of the state folder has left.',
+    [],
+    async (gauge) => {
+      const { bavail, bsize } = await statfs(config.state)
+      gauge.set(bavail * bsize)
     },
   )
 }

@@ -7,7 +7,7 @@ import { MetricsServer } from './metrics-server.js'
 import type { Metrics } from './metrics.js'
 
 interface ServedParts extends GaugedParts {
-  readonly config: Pick<Config, 'metricsHost' | 'metricsPort'>
+  readonly config: Pick<Config, 'state' | 'metricsHost' | 'metricsPort'>
   readonly cleanup: CleanupStack
   readonly logger: FastifyBaseLogger
 }

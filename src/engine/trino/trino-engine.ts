@@ -78,6 +78,11 @@ export class TrinoEngine implements Engine {
     await Promise.allSettled(running.values())
   }
 
+  /** The turns of look-ups and pages, and those of summaries, tops and profiles. */
+  get turns(): Readonly<Record<'pages' | 'summaries', Turns>> {
+    return { pages: this.#pages, summaries: this.#scans }
+  }
+
   /** The client of a cluster by its address. @throws Error for a login that can't be sent there */
   clientOf(url: string): TrinoClient {
     const client = this.#clients.get(url) ?? new TrinoClient(url, this.#login)

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
@@ -99,6 +99,28 @@ await t.test('the queue shows who waits, and the wait is counted', async (t) => 
   const lines = world.log.filter((line) => line.includes('"msg":"request"'))
   const waits = lines.map((line) => (JSON.parse(line) as { queueMs: number }).queueMs)
   t.equal(waits.filter((wait) => wait > 100).length, 3, 'the log says it, too')
+})
+
+await t.test('tables of Trino have lanes of their own', async (t) => {
+  const series = await seriesOf(await startThings(t, withMetrics))
+  for (const lane of ['trino_pages', 'trino_summaries']) {
+    t.equal(series.get(`das_queue_length{lane="${lane}"}`), 0)
+    t.equal(series.get(`das_queries_running{lane="${lane}"}`), 0)
+  }
+})
+
+await t.test('the disk shows what is stored, its limit and what is left', async (t) => {
+  const world = await startThings(t, { ...withMetrics, diskLimit: '50MB' })
+  const before = await seriesOf(world)
+  t.equal(before.get('das_disk_limit_bytes'), 50_000_000)
+  const used = before.get('das_disk_used_bytes') ?? NaN
+  t.ok((before.get('das_disk_free_bytes') ?? 0) > 0)
+  const source = join(world.folder, 'data', 'days.parquet')
+  const { size } = statSync(source)
+  rmSync(source)
+  const after = (await seriesOf(world)).get('das_disk_used_bytes')
+  t.equal(after, used + size, 'a link takes no space while its source is there')
+  t.match(await scrape(await startThings(t, withMetrics)), /^das_disk_limit_bytes \+Inf$/m)
 })
 
 await t.test('the listener answers only this, and ends with the server', async (t) => {
