@@ -109,11 +109,15 @@ function byToken(
     const network = networkOf(address)
     const wrongWait = wrong.waitSeconds(network)
     if (wrongWait > 0) return { kind: 'too many', waitSeconds: wrongWait }
-    const principal = await tokenPrincipal(text.trim(), { tokens, demoToken: demoToken(), now })
-    if (!principal) {
-      wrong.note(network)
-      return { kind: 'wrong token' }
-    }
+    // Counted before the answer is known: others ask at the same time.
+    wrong.note(network)
+    const authentication = { tokens, demoToken: demoToken(), now }
+    const principal = await tokenPrincipal(text.trim(), authentication).catch((cause: unknown) => {
+      wrong.takeBack(network)
+      throw cause
+    })
+    if (!principal) return { kind: 'wrong token' }
+    wrong.takeBack(network)
     const key = principal.kind === 'demo' ? network : principal.id
     const waitSeconds = made[principal.kind].waitSeconds(key)
     if (waitSeconds > 0) return { kind: 'too many', waitSeconds }
