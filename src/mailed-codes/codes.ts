@@ -21,7 +21,7 @@ import {
   codeWindowMs,
 } from '../control/mailed-codes/code-limits.js'
 import type { ControlStore } from '../control/store/store.js'
-import { emailLengthMax, emailPattern } from '../control/subscriptions.js'
+import { plainEmail } from '../control/email-address.js'
 import { sealSecret } from '../mail/seal.js'
 import { CodeRefusal } from './code-refusal.js'
 
@@ -56,8 +56,8 @@ export interface CodeRequest {
  */
 export async function requestCode(parts: CodeParts, request: CodeRequest): Promise<string> {
   const { store, key, mailKey, sendLetters } = parts
-  const email = request.email.trim()
-  if (email.length > emailLengthMax || !emailPattern.test(email)) throw new CodeRefusal('email')
+  const email = plainEmail(request.email.trim())
+  if (email === null) throw new CodeRefusal('email')
   const codeId = createCodeId()
   const code = String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0')
   const network = keyedHash(key, 'network', codeNetwork(request.address))
