@@ -8,6 +8,7 @@ import {
   createCodeId,
   findCode,
   insertCode,
+  isCodeId,
   noteWrongTry,
 } from '../control/mailed-codes/email-codes.js'
 import type { CodePurpose, EmailCode } from '../control/mailed-codes/email-codes.js'
@@ -100,6 +101,7 @@ export async function withCode<T>(
   { codeId, code }: TypedCode,
   work: (code: EmailCode, tx: ControlStore) => Promise<T>,
 ): Promise<T> {
+  if (!isCodeId(codeId)) throw new CodeRefusal('code')
   const typed = keyedHash(key, 'code', `${codeId} ${code.replaceAll(/[\s-]/g, '')}`)
   const done = await store.write(async (tx) => {
     const found = await findCode(tx, codeId)
