@@ -36,8 +36,6 @@ interface Job {
   readonly stop: AbortController
   readonly done: Promise<void>
   progress: JobProgress | null
-  /** The copy is served, and goes to the bucket for the other servers. */
-  isUploading: boolean
 }
 
 const reportEveryMs = 5000
@@ -62,7 +60,7 @@ export class AutoPacker {
   /** Starts the next job, if there is one, and ends a job whose version is no longer served. */
   start(): void {
     const { live } = this.#parts
-    if (this.#job && !this.#isNeeded(this.#job)) {
+    if (this.#job && !this.#isNeeded(this.#job.order)) {
       this.#job.stop.abort(new Error('another version is served now'))
     }
     const order = this.#job || this.#isClosed ? null : live.toPack
@@ -73,7 +71,7 @@ export class AutoPacker {
       this.#parts.changed()
       if (isTried) this.start()
     })
-    this.#job = { order, stop, done, progress: null, isUploading: false }
+    this.#job = { order, stop, done, progress: null }
   }
 
   /** The state of a dataset's packing, for the operator; null when there is nothing to report. */
@@ -117,7 +115,9 @@ export class AutoPacker {
     const start = performance.now()
     const isNew = !existsSync(order.target)
     try {
-      const fetched = isNew ? await copies.fetch(order, this.#copying(order, signal)) : null
+      const fetched = isNew
+        ? await copies.fetch(order, this.#copying(order, signal, 'fetching'))
+        : null
       const packed = await this.#make(order, fetched, signal)
       await reload()
       if (live.isWanted(order)) throw new Error('the packed copy is not served')
@@ -126,8 +126,8 @@ export class AutoPacker {
       const facts = { files: packed.length, seconds, ...(kept > 0 && { fetched: kept }) }
       logger.info({ dataset, ...facts }, 'packed')
       trail.record('pack.made', dataset, facts)
-      const mayUpload = isNew && kept < packed.length && this.#isServed(order)
-      if (mayUpload) await this.#upload(order, signal)
+      const isShared = !isNew || kept === packed.length
+      if (!isShared) await copies.upload(order, this.#copying(order, signal, 'uploading'))
     } catch (cause) {
       if (!signal.aborted) {
         await live.notPacked(order, cause)
@@ -157,16 +157,7 @@ export class AutoPacker {
     })
   }
 
-  async #upload(order: PackOrder, signal: AbortSignal): Promise<void> {
-    if (this.#job) this.#job.isUploading = true
-    await this.#parts.copies.upload(order, this.#copying(order, signal, 'uploading'))
-  }
-
-  #copying(
-    order: PackOrder,
-    signal: AbortSignal,
-    stage: JobProgress['stage'] = 'fetching',
-  ): CopyOptions {
+  #copying(order: PackOrder, signal: AbortSignal, stage: JobProgress['stage']): CopyOptions {
     const rows = order.files.reduce((sum, file) => sum + file.rows, 0)
     return { signal, report: (rowsDone) => this.#report({ stage, rowsDone, rows }) }
   }
@@ -178,13 +169,11 @@ export class AutoPacker {
     this.#parts.changed()
   }
 
-  /** Whether the result is needed: the copy, or its upload while it is served. */
-  #isNeeded({ order, isUploading }: Job): boolean {
-    return isUploading ? this.#isServed(order) : this.#parts.live.isWanted(order)
-  }
-
-  #isServed({ dataset, target }: PackOrder): boolean {
-    const version = this.#parts.live.serving.catalog.datasets.get(dataset)?.version
-    return version?.files.some(({ path }) => dirname(path) === target) === true
+  /** Whether the copy is needed; one that is served is uploaded for other servers. */
+  #isNeeded(order: PackOrder): boolean {
+    const { live } = this.#parts
+    const version = live.serving.catalog.datasets.get(order.dataset)?.version
+    const isServed = version?.files.some(({ path }) => dirname(path) === order.target)
+    return live.isWanted(order) || isServed === true
   }
 }

@@ -31,6 +31,7 @@ export function s3Store({ endpoint, region }: S3Place): ObjectStore {
     const client = new sdk.S3Client({
       maxAttempts: attemptsMax,
       requestHandler: { connectionTimeout: connectMs, socketTimeout: silenceMs },
+      logger: silent,
       ...other,
       ...(region !== null && { region }),
     })
@@ -74,6 +75,11 @@ export function s3Store({ endpoint, region }: S3Place): ObjectStore {
     },
   }
 }
+
+/** Without it, the client writes to the console when a stream breaks; errors say it too. */
+const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
+
+function nothing(): void {}
 
 /** The client never sends a stream twice. */
 async function attempt(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
