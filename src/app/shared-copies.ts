@@ -17,8 +17,8 @@ interface SharedCopiesParts extends CopyParts {
 }
 
 /**
- * Packed copies in buckets, which one server makes and the others take. What goes wrong with them is
- * in the log, and the server packs for itself.
+ * Packed copies in buckets, which one server makes and the others take. The log says what goes
+ * wrong with them, and the server packs for itself.
  */
 export class SharedCopies {
   readonly #parts: SharedCopiesParts

@@ -3,8 +3,8 @@ import { FileError } from '../opener.js'
 import { ObjectChanged } from './object-store.js'
 
 /**
- * The reason for the owner, without the store's address and request ids; `what` is said of errors of
- * the store and the system.
+ * The reason for the owner, without the store's address and request ids; errors of the store and
+ * the system begin with `what`.
  */
 export function storeReason(cause: unknown, what: string): string {
   if (cause instanceof FileError) return cause.reason

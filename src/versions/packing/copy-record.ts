@@ -51,6 +51,7 @@ export function sharedName({ sha256 }: Pick<SharedFile, 'sha256'>): string {
   return `${sha256}.packed`
 }
 
+/** The record of an order's copy, of these files. */
 export function copyRecordOf(
   { dataset, target }: PackOrder,
   identity: string,

@@ -14,8 +14,8 @@ import type { FinishedFile } from './pack-record.js'
 import type { PackOrder } from './packer.js'
 
 /**
- * Uploads the packed files of an order, and their description when all are there: a broken upload is
- * never taken for a copy.
+ * Uploads the packed files of an order, and their description when all are there: a broken upload
+ * is never taken for a copy.
  * @throws errors of the store and the system
  */
 export async function uploadCopy(
