@@ -13,6 +13,7 @@ import { createService } from '../src/service.js'
 import { isError } from './support/answers.js'
 import { openControl, usageOf } from './support/control.js'
 import { openChargesOf, openRecordsOf, sqliteOnly } from './support/database.js'
+import { filesOnly } from './support/tables.js'
 import { startThings } from './support/things.js'
 import type { Answer, World } from './support/world.js'
 
@@ -171,45 +172,50 @@ await t.test('the engine is asked only when every check is passed', async (t) =>
 
 // Guarantee: a file that is not delivered is not charged. Rows can't be taken out of a file, so one
 // of fewer rows is made first, and then charged.
-await t.test('a Parquet page that a race cuts is read again before it is charged', async (t) => {
-  const world = await startThings(t)
-  const control = openControl(t, world)
-  const { engine, asked } = countingEngine()
-  const get = impatientDoor(t, world, engine)
-  const parquet = '/v1/things?format=parquet&limit=5'
-  const take = async (token: string, rows: number) => {
-    t.equal((await world.get(`/v1/things?limit=${rows}`, token)).body.data.length, rows)
-  }
-  const failing = await world.subscribe(['things:tiny'])
-  asked.beforeAnswer = () => {
-    asked.beforeAnswer = () => {
-      throw new ServiceError('timeout', 'The request did not finish.')
+await t.test(
+  'a Parquet page that a race cuts is read again before it is charged',
+  filesOnly('parquet'),
+  async (t) => {
+    const world = await startThings(t)
+    const control = openControl(t, world)
+    const { engine, asked } = countingEngine()
+    const get = impatientDoor(t, world, engine)
+    const parquet = '/v1/things?format=parquet&limit=5'
+    const take = async (token: string, rows: number) => {
+      t.equal((await world.get(`/v1/things?limit=${rows}`, token)).body.data.length, rows)
     }
-    return take(failing.token, 3)
-  }
-  isError(t, await get(parquet, failing.token), 'timeout')
-  t.equal(asked.reads, 2)
-  t.equal(
-    (await usageOf(control, world, failing.subscriptionId)).total,
-    3,
-    'those of the other request',
-  )
+    const failing = await world.subscribe(['things:tiny'])
+    asked.beforeAnswer = () => {
+      asked.beforeAnswer = () => {
+        throw new ServiceError('timeout', 'The request did not finish.')
+      }
+      return take(failing.token, 3)
+    }
+    isError(t, await get(parquet, failing.token), 'timeout')
+    t.equal(asked.reads, 2)
+    t.equal(
+      (await usageOf(control, world, failing.subscriptionId)).total,
+      3,
+      'those of the other request',
+    )
 
-  const { token, subscriptionId } = await world.subscribe(['things:tiny'])
-  asked.beforeAnswer = () => {
-    asked.beforeAnswer = () => undefined
-    return take(token, 3)
-  }
-  const cut = await get(parquet, token)
-  t.match(cut, { status: 200, text: 'a file of 4 rows' })
-  t.equal(cut.headers['x-quota-rows-remaining'], '0')
-  t.type(cut.headers['x-next-cursor'], 'string')
-  t.equal(cut.headers['etag'], undefined)
-  t.equal((await usageOf(control, world, subscriptionId)).total, 7)
-})
+    const { token, subscriptionId } = await world.subscribe(['things:tiny'])
+    asked.beforeAnswer = () => {
+      asked.beforeAnswer = () => undefined
+      return take(token, 3)
+    }
+    const cut = await get(parquet, token)
+    t.match(cut, { status: 200, text: 'a file of 4 rows' })
+    t.equal(cut.headers['x-quota-rows-remaining'], '0')
+    t.type(cut.headers['x-next-cursor'], 'string')
+    t.equal(cut.headers['etag'], undefined)
+    t.equal((await usageOf(control, world, subscriptionId)).total, 7)
+  },
+)
 
 await t.test(
   'a Parquet page that races cut again and again is a 503 and costs nothing',
+  filesOnly('parquet'),
   async (t) => {
     const world = await startThings(t)
     const control = openControl(t, world)

@@ -27,12 +27,16 @@ const startTries = 600
 /** Trino answers `SELECT 1` seconds before it has a worker that reads and writes tables. */
 const readiness = 'CREATE TABLE IF NOT EXISTS memory.default.started AS SELECT 1 AS id'
 
-/** A cluster of one real server, with the catalogs `hive` and `memory`. */
-export interface Cluster {
-  readonly url: string
-  /** Tables of Hive are made of files in folders below it. */
+/** The catalog `hive` of a cluster. */
+export interface Hive {
+  /** Tables are made of files in folders below it. */
   readonly folder: string
   readonly sql: (text: string) => Promise<readonly (readonly (string | null)[])[]>
+}
+
+/** A cluster of one real server, with the catalogs `hive` and `memory`. */
+export interface Cluster extends Hive {
+  readonly url: string
   /** Kills the server. */
   readonly stop: () => Promise<void>
   /** Starts it again, at the same address. */
@@ -179,14 +183,19 @@ const hiveTypes: Readonly<Record<string, string>> = {
 
 /** Makes a table of Hive of the Parquet files in a folder: `hive.das.<name>`. */
 export async function createHiveTable(
-  { sql }: Pick<Cluster, 'sql'>,
+  { sql }: Pick<Hive, 'sql'>,
   name: string,
   folder: string,
   columns: readonly DescribedColumn[],
 ): Promise<void> {
-  const typed = columns.map(([column, type]) => `"${column}" ${hiveType(type)}`)
+  const typed = columns.map(([column, type]) => `${quoted(column)} ${hiveType(type)}`)
   await sql(`CREATE TABLE hive.das."${name}" (${typed.join(', ')}) WITH (
     external_location = 'file://${folder}', format = 'PARQUET')`)
+}
+
+/** A name in SQL. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
 }
 
 function hiveType(type: string): string {

@@ -2,6 +2,7 @@ import t from 'tap'
 import { reissueToken } from '../../src/control/tokens/tokens.js'
 import { isError } from '../support/answers.js'
 import { openControl } from '../support/control.js'
+import { filesOnly } from '../support/tables.js'
 import { demoToken, startThings } from '../support/things.js'
 import { startWorld } from '../support/world.js'
 
@@ -209,31 +210,35 @@ datasets:
   isError(t, await world.get('/v1/odd?key=eq.1', token), 'bad_request', /no column/)
 })
 
-await t.test('a dataset with neither key nor history has examples that work', async (t) => {
-  const plans = 'plans: {p: {rows_per_month: 99, history: all, price_rub: 0}}'
-  const world = await startWorld(t, {
-    files: {
-      'data/bare.parquet': "SELECT 0.5 AS amount, 'a&b' AS name",
-      'data/blank.parquet': 'SELECT CAST(NULL AS INTEGER) AS id',
-    },
-    registry: `
+await t.test(
+  'a dataset with neither key nor history has examples that work',
+  filesOnly('keyless'),
+  async (t) => {
+    const plans = 'plans: {p: {rows_per_month: 99, history: all, price_rub: 0}}'
+    const world = await startWorld(t, {
+      files: {
+        'data/bare.parquet': "SELECT 0.5 AS amount, 'a&b' AS name",
+        'data/blank.parquet': 'SELECT CAST(NULL AS INTEGER) AS id',
+      },
+      registry: `
 datasets:
   bare: {title: B, files: data/bare.parquet, require_filter: true, ${plans}}
   blank: {title: B, files: data/blank.parquet, require_filter: true, ${plans}}
 `,
-  })
-  const { token } = await world.subscribe(['bare:p', 'blank:p'])
-  for (const [dataset, rows] of [
-    ['bare', 1],
-    ['blank', 0],
-  ] as const) {
-    const schema = await world.get(`/v1/${dataset}/schema`, token)
-    const examples = schema.body['examples'] as readonly string[]
-    t.ok(examples.length > 0, dataset)
-    for (const example of examples) {
-      const answer = await world.get(example, token)
-      t.equal(answer.status, 200, example)
-      t.equal(answer.body.data.length, rows, example)
+    })
+    const { token } = await world.subscribe(['bare:p', 'blank:p'])
+    for (const [dataset, rows] of [
+      ['bare', 1],
+      ['blank', 0],
+    ] as const) {
+      const schema = await world.get(`/v1/${dataset}/schema`, token)
+      const examples = schema.body['examples'] as readonly string[]
+      t.ok(examples.length > 0, dataset)
+      for (const example of examples) {
+        const answer = await world.get(example, token)
+        t.equal(answer.status, 200, example)
+        t.equal(answer.body.data.length, rows, example)
+      }
     }
-  }
-})
+  },
+)

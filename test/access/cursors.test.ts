@@ -4,6 +4,7 @@ import t from 'tap'
 import { reissueToken } from '../../src/control/tokens/tokens.js'
 import { column, isError } from '../support/answers.js'
 import { openControl } from '../support/control.js'
+import { filesOnly } from '../support/tables.js'
 import { demoToken, startThings } from '../support/things.js'
 import { startWorld, writeParquet } from '../support/world.js'
 import type { World } from '../support/world.js'
@@ -129,6 +130,7 @@ await t.test(
 
 await t.test(
   'a walk goes on over the files that it began with when they are replaced',
+  filesOnly('replaces'),
   async (t) => {
     const files = (from: number) => ({
       'data/rows.parquet': `SELECT i AS id FROM range(${from}, ${from + 10}) t(i)`,

@@ -47,6 +47,7 @@ const files = Object.fromEntries(
        i / 8 AS share, 'qxhidden_note' || i AS qxhidden_note FROM range(6) t(i)`,
   ]),
 )
+const storedOrder = { sales: ['qxhidden_day', 'id'], free: ['qxhidden_day', 'id'] }
 const hidden = /qxhidden|180[34]-0/
 
 interface Said {
@@ -136,7 +137,7 @@ async function mcpAnswers(world: World, token: string, resource: string): Promis
 }
 
 await t.test('no answer of any door holds a hidden name or value', async (t) => {
-  const world = await startWorld(t, { files, registry })
+  const world = await startWorld(t, { files, registry, storedOrder })
   const callers: (readonly [string, string])[] = [['demo', 'das_demo_hidden']]
   for (const plan of ['all', 'one', 'tiny']) {
     callers.push([plan, (await world.subscribe([`sales:${plan}`, `free:${plan}`])).token])
@@ -175,7 +176,7 @@ await t.test('no answer of any door holds a hidden name or value', async (t) => 
 })
 
 await t.test('a hidden name is answered like any name that is not there', async (t) => {
-  const world = await startWorld(t, { files, registry })
+  const world = await startWorld(t, { files, registry, storedOrder })
   const { token } = await world.subscribe(['sales:one', 'free:all'])
   for (const [name, unknown] of [
     ['qxhidden_key', 'vwhidden_key'],

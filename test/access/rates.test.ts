@@ -28,6 +28,7 @@ datasets:
     files: data/a.parquet
     plans: {nine: {rows_per_month: 1000, history: all, price_rub: 0, rate_per_minute: 9}}
 `,
+    storedOrder: { one: ['id'], two: ['id'] },
     settings: { trustProxy },
   })
 }

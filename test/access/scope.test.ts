@@ -45,8 +45,10 @@ const files = {
       TIMESTAMP '2023-12-31 22:00:00' + to_hours(i) AS at FROM range(4) t(i)`,
 }
 
+const storedOrder = { rows: ['id'], days: ['id'], moments: ['id'], discreet: ['id'] }
+
 await t.test('the scope and the date of the data are those of the token', async (t) => {
-  const world = await startWorld(t, { files, registry })
+  const world = await startWorld(t, { files, registry, storedOrder })
   const expected = {
     'rows:free': ['2024', 'plan free: year 2024'],
     'rows:two': ['2024', 'plan two: year 2023-2024'],
@@ -75,7 +77,7 @@ await t.test('the scope and the date of the data are those of the token', async 
 })
 
 await t.test('an empty answer says the scope, the same inside and outside', async (t) => {
-  const world = await startWorld(t, { files, registry })
+  const world = await startWorld(t, { files, registry, storedOrder })
   const { token } = await world.subscribe(['rows:free'])
   const hintOf = async (who: string, id: number, explain: boolean) => {
     const filters = [{ column: 'id', op: 'eq', value: id }]

@@ -5,6 +5,7 @@ import type { Test } from 'tap'
 import { subscribe } from '../control/fixtures/store.js'
 import { column, isError } from '../support/answers.js'
 import { openRecordsOf } from '../support/database.js'
+import { filesOnly } from '../support/tables.js'
 import { demoToken, startThings } from '../support/things.js'
 import { startOfTest, startWorld, writeParquet } from '../support/world.js'
 import type { World } from '../support/world.js'
@@ -84,6 +85,7 @@ await t.test(
         'data/b.parquet': 'SELECT * FROM (VALUES (2030, 4), (2029, 5)) v(year, id)',
         'empty/a.parquet': 'SELECT NULL::INT AS year, 1 AS id',
       },
+      storedOrder: { gaps: ['id'], empty: ['id'] },
       registry: `
 datasets:
   gaps:
@@ -110,34 +112,38 @@ datasets:
   },
 )
 
-await t.test('a new year that is dropped in moves the windows of tokens sold before', async (t) => {
-  const folder = t.testdir({})
-  const year = (value: number) => ({
-    [`data/${value}.parquet`]: `SELECT ${value} AS year, i AS id FROM range(3) t(i)`,
-  })
-  await writeParquet(folder, { ...year(2023), ...year(2024) })
-  const plan = '{rows_per_month: 100, history: 2, price_rub: 0}'
-  writeFileSync(
-    join(folder, 'registry.yaml'),
-    `datasets: {rows: {title: T, files: data/*.parquet, history: year, plans: {two: ${plan}}}}`,
-  )
-  const settings = { registry: join(folder, 'registry.yaml'), state: join(folder, 'var') }
-  const control = openRecordsOf(settings.state)
-  const grants = [{ dataset: 'rows', plan: 'two' }]
-  const { token } = await subscribe(control, { grants, now: () => startOfTest })
-  await control.close()
-  const years = async (t: Test) => {
-    const world = await startWorld(t, { files: {}, registry: '', settings })
-    return new Set(await allRows(world, token, 'rows', 'year'))
-  }
-  await t.test('before', async (t) => {
-    t.same(await years(t), new Set([2023, 2024]))
-  })
-  await writeParquet(folder, year(2025))
-  await t.test('after', async (t) => {
-    t.same(await years(t), new Set([2024, 2025]))
-  })
-})
+await t.test(
+  'a new year that is dropped in moves the windows of tokens sold before',
+  filesOnly('replaces'),
+  async (t) => {
+    const folder = t.testdir({})
+    const year = (value: number) => ({
+      [`data/${value}.parquet`]: `SELECT ${value} AS year, i AS id FROM range(3) t(i)`,
+    })
+    await writeParquet(folder, { ...year(2023), ...year(2024) })
+    const plan = '{rows_per_month: 100, history: 2, price_rub: 0}'
+    writeFileSync(
+      join(folder, 'registry.yaml'),
+      `datasets: {rows: {title: T, files: data/*.parquet, history: year, plans: {two: ${plan}}}}`,
+    )
+    const settings = { registry: join(folder, 'registry.yaml'), state: join(folder, 'var') }
+    const control = openRecordsOf(settings.state)
+    const grants = [{ dataset: 'rows', plan: 'two' }]
+    const { token } = await subscribe(control, { grants, now: () => startOfTest })
+    await control.close()
+    const years = async (t: Test) => {
+      const world = await startWorld(t, { files: {}, registry: '', settings })
+      return new Set(await allRows(world, token, 'rows', 'year'))
+    }
+    await t.test('before', async (t) => {
+      t.same(await years(t), new Set([2023, 2024]))
+    })
+    await writeParquet(folder, year(2025))
+    await t.test('after', async (t) => {
+      t.same(await years(t), new Set([2024, 2025]))
+    })
+  },
+)
 
 // Guarantee: the demo token sees the demo subset, of all years, and nothing besides.
 await t.test('the demo token sees its subset; outside it rows are simply not there', async (t) => {

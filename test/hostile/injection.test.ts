@@ -14,6 +14,7 @@ import type { Answer, World } from '../support/world.js'
 function startPayloads(t: Test): Promise<World> {
   const rows = payloads.map((text, id) => `(${id}, ${sqlText(text)}, ${id} % 7)`).join()
   return startWorld(t, {
+    storedOrder: { texts: ['id'] },
     files: { 'data/a.parquet': `SELECT * FROM (VALUES ${rows}) v(id, text, "2110")` },
     registry: `
 datasets:

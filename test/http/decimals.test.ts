@@ -64,6 +64,7 @@ async function startDecimals(t: Test, at: string, rows: readonly (readonly strin
   })
   return startWorld(t, {
     at,
+    storedOrder: { decimals: ['id'] },
     files: { 'data/decimals.parquet': selects.join(' UNION ALL ') },
     registry: `
 datasets:
@@ -190,6 +191,7 @@ await t.test('a decimal of any scale is the same text everywhere, and finds its 
 
 await t.test('so is one in a list, a struct or a map, and in a description', async (t) => {
   const world = await startWorld(t, {
+    storedOrder: { nested: ['id'] },
     files: {
       'data/nested.parquet': `SELECT i AS id, 7::DECIMAL(5,3) AS m, 0.00000099::DECIMAL(15,8) AS rate,
           [7::DECIMAL(5,3)] AS list, {'a': [1.5::DECIMAL(15,8)]} AS struct,

@@ -6,6 +6,7 @@ import { buildServer } from '../../src/http/server.js'
 import { holdsNoSecret, isError, listen, requestText, sendOne } from '../support/answers.js'
 import { faultyService } from '../support/faulty-service.js'
 import { startSlow, slowQuestion } from '../support/slow.js'
+import { filesOnly } from '../support/tables.js'
 import { demoToken, startThings } from '../support/things.js'
 import type { Answer } from '../support/world.js'
 
@@ -229,7 +230,7 @@ await t.test('both kinds of 429 say when to come back', async (t) => {
   t.equal(used.headers['retry-after'], String(secondsLeft), 'the rest of November')
 })
 
-await t.test('a query over its time is 504, and costs nothing', async (t) => {
+await t.test('a query over its time is 504, and costs nothing', filesOnly('slow'), async (t) => {
   const world = await startSlow(t, 0.1)
   const { token } = await world.subscribe(['slow:pro'])
   const answer = await world.post('/v1/slow/query', token, slowQuestion)

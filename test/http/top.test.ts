@@ -1,5 +1,6 @@
 import t from 'tap'
 import { column, isError } from '../support/answers.js'
+import { parquetFormat } from '../support/tables.js'
 import { demoToken, startThings } from '../support/things.js'
 
 const path = '/v1/things/top'
@@ -45,7 +46,7 @@ await t.test('rows without a value have no place, and all the others one', async
 
 await t.test('the quota cuts the rows from the end, and the answer says so', async (t) => {
   const world = await startThings(t)
-  for (const format of ['json', 'parquet']) {
+  for (const format of ['json', ...parquetFormat]) {
     const { token } = await world.subscribe(['things:tiny'])
     const cut = await world.get(`${path}?by=-2110&format=${format}`, token)
     t.match(cut.headers, {

@@ -49,7 +49,7 @@ const files = {
 
 function startSales(t: Test): Promise<World> {
   const at = t.testdir({ data: { 'okved.csv': 'code,name,name_ru\n62,IT,ИТ\n62.01,Software,\n' } })
-  return startWorld(t, { at, files, registry })
+  return startWorld(t, { at, files, registry, storedOrder: { long: ['id'] } })
 }
 
 interface Groups {

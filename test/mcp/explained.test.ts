@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import { openControl, usageOf } from '../support/control.js'
 import { callTool } from '../support/mcp/mcp-messages.js'
 import type { ToolAnswer } from '../support/mcp/mcp-messages.js'
+import { filesOnly } from '../support/tables.js'
 import { startWorld } from '../support/world.js'
 import type { World } from '../support/world.js'
 
@@ -75,20 +76,26 @@ async function guessRevenues(world: World, token: string, firms: number, more: o
   return { answers, guessed }
 }
 
-await t.test('two revenues read by explanations cost a row for each of 70 calls', async (t) => {
-  const world = await startFirms(t)
-  const control = openControl(t, world)
-  const { token, subscriptionId } = await world.subscribe(['firms:pro'])
-  const { answers, guessed } = await guessRevenues(world, token, 2)
-  t.same(guessed, revenues.slice(0, 2), 'which is what they tell')
-  t.equal(answers.length, 70)
-  t.equal((await usageOf(control, world, subscriptionId)).total, 70)
-  t.same(
-    answers.map(({ content }) => content['quota']),
-    answers.map((_, index) => ({ rows_remaining: 999 - index, scope: 'resource' })),
-  )
-  t.ok(answers.every(({ content }) => content['row_count'] === 0 && content['explained'] === true))
-})
+await t.test(
+  'two revenues read by explanations cost a row for each of 70 calls',
+  filesOnly('explains'),
+  async (t) => {
+    const world = await startFirms(t)
+    const control = openControl(t, world)
+    const { token, subscriptionId } = await world.subscribe(['firms:pro'])
+    const { answers, guessed } = await guessRevenues(world, token, 2)
+    t.same(guessed, revenues.slice(0, 2), 'which is what they tell')
+    t.equal(answers.length, 70)
+    t.equal((await usageOf(control, world, subscriptionId)).total, 70)
+    t.same(
+      answers.map(({ content }) => content['quota']),
+      answers.map((_, index) => ({ rows_remaining: 999 - index, scope: 'resource' })),
+    )
+    t.ok(
+      answers.every(({ content }) => content['row_count'] === 0 && content['explained'] === true),
+    )
+  },
+)
 
 await t.test('a declined explanation costs nothing and is not given', async (t) => {
   const world = await startFirms(t)

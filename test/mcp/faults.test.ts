@@ -10,6 +10,7 @@ import { openControl, usageOf } from '../support/control.js'
 import { faultyService } from '../support/faulty-service.js'
 import { callRpc, callTool } from '../support/mcp/mcp-messages.js'
 import { slowQuestion, startSlow } from '../support/slow.js'
+import { filesOnly } from '../support/tables.js'
 import { startThings } from '../support/things.js'
 
 /** A fault of our own is told to the log, with its cause, and to nobody else. */
@@ -66,50 +67,62 @@ await t.test('a fault is an error without a word of what it was', async (t) => {
   }
 })
 
-await t.test('a query over its time is an error that says so, and costs nothing', async (t) => {
-  const world = await startSlow(t, 0.1)
-  const { token, subscriptionId } = await world.subscribe(['slow:pro'])
-  const told = await callTool(world, token, 'query', { resource: 'slow', ...slowQuestion })
-  t.ok(told.isError)
-  t.match(told.text, /^timeout: The request did not finish in 0\.1 s\. Ask for less/)
-  t.equal(told.answer.status, 200)
-  t.equal(told.answer.headers['x-quota-rows-remaining'], '1000')
-  t.equal((await usageOf(openControl(t, world), world, subscriptionId)).total, 0)
-  t.notMatch(world.log.join(''), /"level":50/, 'nobody has to look at it')
-})
+await t.test(
+  'a query over its time is an error that says so, and costs nothing',
+  filesOnly('slow'),
+  async (t) => {
+    const world = await startSlow(t, 0.1)
+    const { token, subscriptionId } = await world.subscribe(['slow:pro'])
+    const told = await callTool(world, token, 'query', { resource: 'slow', ...slowQuestion })
+    t.ok(told.isError)
+    t.match(told.text, /^timeout: The request did not finish in 0\.1 s\. Ask for less/)
+    t.equal(told.answer.status, 200)
+    t.equal(told.answer.headers['x-quota-rows-remaining'], '1000')
+    t.equal((await usageOf(openControl(t, world), world, subscriptionId)).total, 0)
+    t.notMatch(world.log.join(''), /"level":50/, 'nobody has to look at it')
+  },
+)
 
 // Guarantee: what is wrong with a file is told to the log, and to no caller.
-await t.test('the error for a file that can not be read does not name it', async (t) => {
-  const world = await startThings(t)
-  const { token, subscriptionId } = await world.subscribe(['things:pro', 'days:pro'])
-  const folder = join(world.folder, 'var')
-  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  const served = paths.filter((path) => path.endsWith('.parquet'))
-  t.ok(served.length >= 3)
-  for (const path of served) writeFileSync(join(folder, path), 'PAR1 garbage')
-  const calls = [
-    ['query', { resource: 'things' }],
-    ['describe_resource', { resource: 'things' }],
-    ['list_resources', {}],
-  ] as const
-  for (const [name, args] of calls) {
-    const told = await callTool(world, token, name, args)
-    t.ok(told.isError, name)
-    t.match(told.text, /^service_unavailable: .+\nTry again in \d+ s\.$/s, name)
-    t.equal(told.answer.status, 200, name)
-    holdsNoSecret(t, told.answer.text, name)
-    const id = String(told.answer.headers['x-request-id'])
-    const fault = world.log.find((line) => line.includes(id) && line.includes('"level":50'))
-    // What could not be read is withdrawn then: nothing fails any more, it is not there.
-    const isFirst = name !== 'describe_resource'
-    t.equal(fault?.includes('service_unavailable'), isFirst || undefined, `${name}: is logged once`)
-  }
-  const read = await callRpc(world, token, 'resources/read', { uri: 'dataset://things' })
-  t.match(read.rpcError, { code: -32603, message: /^service_unavailable: / })
-  holdsNoSecret(t, read.text, 'resources/read')
-  t.equal(
-    (await usageOf(openControl(t, world), world, subscriptionId)).total,
-    0,
-    'nothing is charged',
-  )
-})
+await t.test(
+  'the error for a file that can not be read does not name it',
+  filesOnly('damages'),
+  async (t) => {
+    const world = await startThings(t)
+    const { token, subscriptionId } = await world.subscribe(['things:pro', 'days:pro'])
+    const folder = join(world.folder, 'var')
+    const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    const served = paths.filter((path) => path.endsWith('.parquet'))
+    t.ok(served.length >= 3)
+    for (const path of served) writeFileSync(join(folder, path), 'PAR1 garbage')
+    const calls = [
+      ['query', { resource: 'things' }],
+      ['describe_resource', { resource: 'things' }],
+      ['list_resources', {}],
+    ] as const
+    for (const [name, args] of calls) {
+      const told = await callTool(world, token, name, args)
+      t.ok(told.isError, name)
+      t.match(told.text, /^service_unavailable: .+\nTry again in \d+ s\.$/s, name)
+      t.equal(told.answer.status, 200, name)
+      holdsNoSecret(t, told.answer.text, name)
+      const id = String(told.answer.headers['x-request-id'])
+      const fault = world.log.find((line) => line.includes(id) && line.includes('"level":50'))
+      // What could not be read is withdrawn then: nothing fails any more, it is not there.
+      const isFirst = name !== 'describe_resource'
+      t.equal(
+        fault?.includes('service_unavailable'),
+        isFirst || undefined,
+        `${name}: is logged once`,
+      )
+    }
+    const read = await callRpc(world, token, 'resources/read', { uri: 'dataset://things' })
+    t.match(read.rpcError, { code: -32603, message: /^service_unavailable: / })
+    holdsNoSecret(t, read.text, 'resources/read')
+    t.equal(
+      (await usageOf(openControl(t, world), world, subscriptionId)).total,
+      0,
+      'nothing is charged',
+    )
+  },
+)

@@ -137,7 +137,7 @@ function pathOf(tool: string, { filters, having, ...parts }: Arguments): string 
 }
 
 await t.test('a mistake has the same words in REST and MCP, and a corrected call', async (t) => {
-  const world = await startWorld(t, { files, registry })
+  const world = await startWorld(t, { files, registry, storedOrder: { sales: ['cost'] } })
   const { token } = await world.subscribe(['sales:pro'])
   for (const [tool, each] of Object.entries(mistakes)) {
     for (const [call, detail, corrected] of each) {
@@ -157,7 +157,7 @@ await t.test('a mistake has the same words in REST and MCP, and a corrected call
 })
 
 await t.test('no corrected call is offered that would be refused', async (t) => {
-  const world = await startWorld(t, { files, registry })
+  const world = await startWorld(t, { files, registry, storedOrder: { sales: ['cost'] } })
   const { token } = await world.subscribe(['sales:pro'])
   for (const measures of [['avg(okved/amount)'], ['sum(okved)'], ['sum'], ['nothing']]) {
     const { text, isError: isRefused } = await callTool(world, token, 'aggregate', {

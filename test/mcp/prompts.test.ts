@@ -8,6 +8,7 @@ import { nodeParties } from '../support/mcp/mcp-clients.js'
 import type { McpClient } from '../support/mcp/mcp-clients.js'
 import { callModern, callRpc } from '../support/mcp/mcp-messages.js'
 import { startShipped } from '../support/shipped.js'
+import { filesOnly } from '../support/tables.js'
 import { demoToken, startThings } from '../support/things.js'
 import type { World } from '../support/world.js'
 
@@ -137,33 +138,37 @@ await t.test('prompts follow the registry without a restart', async (t) => {
   t.match(world.log.join(''), 'prompts.0.text: {imn} is not an argument. Did you mean \\"inn\\"?')
 })
 
-await t.test('the shipped company check selects every line that it compares', async (t) => {
-  const world = await startShipped(t)
-  const client = await (await clientsOf(t, world))('das_demo_opendata')
-  t.same(await promptNames(client), ['check_counterparty'])
-  const text = await promptText(client, 'check_counterparty', { inn: '7708004767' })
-  const steps = text.split(/^\d\. /m)
-  const selected = linesIn(steps[3])
-  const compared = linesIn(steps[6])
-  t.ok(['1200', '1500'].every((line) => compared.includes(line)))
-  for (const line of compared) t.ok(selected.includes(line), `${line} is selected`)
-  const accounts = await client.callTool({
-    name: 'query',
-    arguments: {
-      resource: 'financials',
-      filters: [{ column: 'inn', op: 'eq', value: '7708004767' }],
-      select: ['year', 'name', 'okved', ...selected],
-    },
-  })
-  t.notOk(recordOf(accounts)['isError'], 'the query of step 3 runs')
-  const contracts = await client.callTool({
-    name: 'query',
-    arguments: {
-      resource: 'procurement',
-      filters: [{ column: 'supplier_inn', op: 'eq', value: '7708004767' }],
-      select: (/select ([\w, ]+), limit 20/.exec(steps[5] ?? '')?.[1] ?? '').split(/, | and /),
-      limit: 20,
-    },
-  })
-  t.notOk(recordOf(contracts)['isError'], 'the query of step 5 runs')
-})
+await t.test(
+  'the shipped company check selects every line that it compares',
+  filesOnly('shipped'),
+  async (t) => {
+    const world = await startShipped(t)
+    const client = await (await clientsOf(t, world))('das_demo_opendata')
+    t.same(await promptNames(client), ['check_counterparty'])
+    const text = await promptText(client, 'check_counterparty', { inn: '7708004767' })
+    const steps = text.split(/^\d\. /m)
+    const selected = linesIn(steps[3])
+    const compared = linesIn(steps[6])
+    t.ok(['1200', '1500'].every((line) => compared.includes(line)))
+    for (const line of compared) t.ok(selected.includes(line), `${line} is selected`)
+    const accounts = await client.callTool({
+      name: 'query',
+      arguments: {
+        resource: 'financials',
+        filters: [{ column: 'inn', op: 'eq', value: '7708004767' }],
+        select: ['year', 'name', 'okved', ...selected],
+      },
+    })
+    t.notOk(recordOf(accounts)['isError'], 'the query of step 3 runs')
+    const contracts = await client.callTool({
+      name: 'query',
+      arguments: {
+        resource: 'procurement',
+        filters: [{ column: 'supplier_inn', op: 'eq', value: '7708004767' }],
+        select: (/select ([\w, ]+), limit 20/.exec(steps[5] ?? '')?.[1] ?? '').split(/, | and /),
+        limit: 20,
+      },
+    })
+    t.notOk(recordOf(contracts)['isError'], 'the query of step 5 runs')
+  },
+)

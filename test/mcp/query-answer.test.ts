@@ -50,16 +50,18 @@ const files = {
   'data/cells.parquet': `SELECT i AS id, repeat('я"', (i * 37 % 300)::INT) AS text,
       i * 2 AS "2110", i * 3 AS "1600" FROM range(1000) t(i)`,
   'data/numbers.parquet': `SELECT * FROM (VALUES
-      (9007199254740991, 0.1::DOUBLE, 123456789012345.67::DECIMAL(18,2), [9007199254740993, 1]),
+      (-9223372036854775808, 1e300::DOUBLE, -0.05::DECIMAL(18,2), [-9007199254740993]),
+      (9007199254740991, 0.1, 123456789012345.67, [9007199254740993, 1]),
       (9007199254740993, 0.1::DOUBLE + 0.2, 1.50, []),
-      (-9223372036854775808, 1e300, -0.05, [-9007199254740993]),
       (NULL, 'nan', NULL, NULL)) v(big, double, "1600", list)`,
   'data/huge.parquet': `SELECT CASE WHEN i = 3 THEN repeat('x', 40000) ELSE 'short' END AS text,
       i AS id FROM range(6) t(i)`,
   'data/wide.parquet': `SELECT i AS id, ${wide.join(', ')} FROM range(200) t(i)`,
 }
 
-const start = (t: Test): Promise<World> => startWorld(t, { files, registry })
+const storedOrder = { cells: ['id'], numbers: ['big'], huge: ['id'], wide: ['id'] }
+
+const start = (t: Test): Promise<World> => startWorld(t, { files, registry, storedOrder })
 
 await t.test(
   'columns are listed in order, which objects lose for names made of digits',
@@ -87,15 +89,15 @@ await t.test('numbers that JSON readers round are texts of their digits', async 
   const { token } = await world.subscribe(['numbers:pro'])
   const answer = await callTool(world, token, 'query', { resource: 'numbers' })
   t.same(contentOf(answer).data, {
-    big: ['9007199254740991', '9007199254740993', '-9223372036854775808', null],
-    double: [0.1, '0.30000000000000004', '1e+300', null],
-    1600: ['123456789012345.67', 1.5, -0.05, null],
-    list: [['9007199254740993', 1], [], ['-9007199254740993'], null],
+    big: ['-9223372036854775808', '9007199254740991', '9007199254740993', null],
+    double: ['1e+300', 0.1, '0.30000000000000004', null],
+    1600: [-0.05, '123456789012345.67', 1.5, null],
+    list: [['-9007199254740993'], ['9007199254740993', 1], [], null],
   })
-  const [, second] = contentOf(answer).data['big'] ?? []
+  const [, , third] = contentOf(answer).data['big'] ?? []
   const again = await callTool(world, token, 'query', {
     resource: 'numbers',
-    filters: [{ column: 'big', op: 'eq', value: second }],
+    filters: [{ column: 'big', op: 'eq', value: third }],
   })
   t.equal(contentOf(again).row_count, 1, 'fed back, they find their row')
 })

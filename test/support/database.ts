@@ -10,7 +10,7 @@ import type { ControlStore } from '../../src/control/store/store.js'
 
 /**
  * Which database the records of a test are in: control.db in its state folder or, if
- * `DAS_TEST_POSTGRES` is the URL of a server, a schema there (`test/scale/postgres-suites.test.ts`).
+ * `DAS_TEST_POSTGRES` is the URL of a server, a schema there (`test/scale/suites/postgres-suites.test.ts`).
  */
 const server = process.env.DAS_TEST_POSTGRES
 

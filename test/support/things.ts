@@ -70,13 +70,15 @@ prompts:
     text: 'Compare them. A filter is {"column": "id", "op": "eq"}.'
 `
 
+const storedOrder = { things: ['year', 'id'] }
+
 /** A world over things, days and big. */
 export function startThings(
   t: Test,
   settings: NonNullable<WorldOptions['settings']> = {},
   more: Pick<WorldOptions, 'portalFolder'> = {},
 ): Promise<World> {
-  return startWorld(t, { files, registry, settings, ...more })
+  return startWorld(t, { files, registry, storedOrder, settings, ...more })
 }
 
 export const demoToken = 'das_demo_things'

@@ -10,6 +10,8 @@ import { createSubscription } from '../../src/control/subscriptions.js'
 import type { NewSubscription } from '../../src/control/subscriptions.js'
 import { controlSetting, openRecordsOf } from './database.js'
 import { writeParquet } from './parquet.js'
+import { registryOf, requireTables } from './tables.js'
+import type { StoredOrder } from './tables.js'
 
 export { writeParquet }
 
@@ -18,6 +20,8 @@ export interface WorldOptions {
   readonly files: Readonly<Record<string, string>>
   /** The text of registry.yaml. */
   readonly registry: string
+  /** Of a dataset whose registry key is not unique, or not the order of its rows. */
+  readonly storedOrder?: StoredOrder
   /** A folder that the test has filled itself; a new one when left out. */
   readonly at?: string
   readonly settings?: Readonly<Record<string, string>>
@@ -63,13 +67,15 @@ export interface World {
 export const startOfTest = Date.UTC(2026, 10, 15, 12)
 
 /**
- * The real stack over files of the test's own: DuckDB, SQLite or PostgreSQL (`database.ts`), HTTP by
- * injection, a set clock.
+ * The real stack over files of the test's own: DuckDB or Trino (`tables.ts`), SQLite or PostgreSQL
+ * (`database.ts`), HTTP by injection, a set clock.
  */
 export async function startWorld(t: Test, options: WorldOptions): Promise<World> {
   const folder = options.at ?? t.testdir({})
   await writeParquet(folder, options.files)
-  writeFileSync(join(folder, 'registry.yaml'), options.registry)
+  requireTables(options.settings?.['registry'])
+  const registry = await registryOf(folder, options.registry, options.storedOrder ?? {})
+  writeFileSync(join(folder, 'registry.yaml'), registry)
   const clock = { ms: startOfTest }
   const log: string[] = []
   const settings = {

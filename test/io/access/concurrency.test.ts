@@ -28,6 +28,7 @@ function startRows(t: Parameters<typeof startWorld>[0]): Promise<World> {
   return startWorld(t, {
     files: { 'data/rows.parquet': 'SELECT i AS id FROM range(5000) t(i)' },
     registry,
+    storedOrder: { left: ['id'], right: ['id'] },
   })
 }
 

@@ -9,6 +9,7 @@ import type { Test } from 'tap'
 import { revokeToken } from '../../../src/control/tokens/tokens.js'
 import { isError, listen, sendOne } from '../../support/answers.js'
 import { openControl } from '../../support/control.js'
+import { filesOnly } from '../../support/tables.js'
 import { demoToken, startThings } from '../../support/things.js'
 import { startWorld, writeParquet } from '../../support/world.js'
 import type { Answer, World } from '../../support/world.js'
@@ -45,6 +46,7 @@ const start = (t: Test) =>
   startWorld(t, {
     files: { 'data/notes.parquet': notes, 'data/wide.parquet': wideOf(1) },
     registry: registryOf(),
+    storedOrder: { notes: ['id'], wide: ['id'] },
   })
 
 type Line = Readonly<Record<string, unknown>>
@@ -327,34 +329,45 @@ await t.test('a token that is revoked midway ends the export with a line', async
   })
 })
 
-await t.test('a new version midway changes nothing; it is served to the next', async (t) => {
-  const world = await start(t)
-  const { token } = await world.subscribe(['wide:pro'])
-  const path = '/v1/wide/export?select=text,generation'
-  const { text } = await interrupted(world, token, path, async () => {
-    await writeParquet(world.folder, { 'data/wide.parquet': wideOf(2) })
-    await world.app.reload()
-  })
-  t.equal(rowsIn(text).filter((row) => row.endsWith('"generation":1}')).length, wideRows)
-  t.match(controlIn(text).at(-1), { complete: true, rows: wideRows })
-  const next = await world.get('/v1/wide/export?select=generation&id=eq.0', token)
-  t.strictSame(rowsIn(next.text), ['{"generation":2}'])
-})
+await t.test(
+  'a new version midway changes nothing; it is served to the next',
+  filesOnly('replaces'),
+  async (t) => {
+    const world = await start(t)
+    const { token } = await world.subscribe(['wide:pro'])
+    const path = '/v1/wide/export?select=text,generation'
+    const { text } = await interrupted(world, token, path, async () => {
+      await writeParquet(world.folder, { 'data/wide.parquet': wideOf(2) })
+      await world.app.reload()
+    })
+    t.equal(rowsIn(text).filter((row) => row.endsWith('"generation":1}')).length, wideRows)
+    t.match(controlIn(text).at(-1), { complete: true, rows: wideRows })
+    const next = await world.get('/v1/wide/export?select=generation&id=eq.0', token)
+    t.strictSame(rowsIn(next.text), ['{"generation":2}'])
+  },
+)
 
-await t.test('a column that is hidden midway is not sent any more', async (t) => {
-  const world = await start(t)
-  const { token } = await world.subscribe(['wide:pro'])
-  const { text } = await interrupted(world, token, '/v1/wide/export?format=ndjson', async () => {
-    const hidden = registryOf().replace(
-      '{default: 1, max: 3}',
-      '$&\n    columns: {text: {hidden: true}}',
-    )
-    writeFileSync(join(world.folder, 'registry.yaml'), hidden)
-    await world.app.reload()
-  })
-  t.ok(rowsIn(text).length < wideRows)
-  t.match(controlIn(text).at(-1), { error: 'bad_request', detail: /no column or parameter "text"/ })
-})
+await t.test(
+  'a column that is hidden midway is not sent any more',
+  filesOnly('replaces'),
+  async (t) => {
+    const world = await start(t)
+    const { token } = await world.subscribe(['wide:pro'])
+    const { text } = await interrupted(world, token, '/v1/wide/export?format=ndjson', async () => {
+      const hidden = registryOf().replace(
+        '{default: 1, max: 3}',
+        '$&\n    columns: {text: {hidden: true}}',
+      )
+      writeFileSync(join(world.folder, 'registry.yaml'), hidden)
+      await world.app.reload()
+    })
+    t.ok(rowsIn(text).length < wideRows)
+    t.match(controlIn(text).at(-1), {
+      error: 'bad_request',
+      detail: /no column or parameter "text"/,
+    })
+  },
+)
 
 await t.test('a reader who is gone pays for no further page, and leaves room', async (t) => {
   const world = await start(t)

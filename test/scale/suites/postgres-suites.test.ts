@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { sqliteOnlyMark } from '../../support/database.js'
 import { startPostgres } from '../fixtures/postgres.js'
+import { runSuites } from '../fixtures/suites.js'
 
 // Guarantee: over PostgreSQL and DuckDB, REST, MCP, the shop, the sign-in and the access rules do
 // what they do over SQLite and DuckDB: these tests run again, with the same expectations.
@@ -63,49 +60,13 @@ const leftOut: Readonly<Record<string, string>> = {
   'engine, query, versions, …': 'read no records',
 }
 
-const folder = fileURLToPath(new URL('../../', import.meta.url))
-const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-const atOnce = 2
-/** They share two processors, so each may take longer than alone. */
-const fileTimeoutSeconds = 200
-
-interface Run {
-  readonly code: number | null
-  readonly output: string
-}
-
 const { url } = await startPostgres(t, ['max_connections=300'])
-
-/** One file in a process of its own, which has the PostgreSQL. */
-async function run(file: string): Promise<Run> {
-  const path = `${folder}${file}.test.${extension}`
-  const child = spawn(process.execPath, [...process.execArgv, path], {
-    env: { ...process.env, DAS_TEST_POSTGRES: url, TAP_TIMEOUT: String(fileTimeoutSeconds) },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const parts: Buffer[] = []
-  child.stdout.on('data', (part: Buffer) => parts.push(part))
-  child.stderr.on('data', (part: Buffer) => parts.push(part))
-  const [code] = (await once(child, 'close')) as [number | null]
-  return { code, output: String(Buffer.concat(parts)) }
-}
-
-t.jobs = atOnce
-const skipped: string[] = []
-const runs = files.map((file) =>
-  t.test(`${file} passes with PostgreSQL`, async (t) => {
-    const { code, output } = await run(file)
-    if (code !== 0) t.comment(output)
-    t.equal(code, 0)
-    for (const [, name, reason] of output.matchAll(/^ *ok \d+ - (.*) # SKIP (.*)$/gm)) {
-      if (reason?.startsWith(sqliteOnlyMark)) skipped.push(`${file}: ${name}: ${reason}`)
-    }
-  }),
-)
-await Promise.all(runs)
-
-await t.test('what is left out is named, with its reason', async (t) => {
-  for (const line of skipped.sort()) t.comment(line)
-  for (const [file, reason] of Object.entries(leftOut)) t.comment(`${file}: ${reason}`)
-  t.ok(skipped.length >= 5)
+const env = { DAS_TEST_POSTGRES: url }
+await runSuites(t, {
+  over: 'PostgreSQL',
+  env,
+  files,
+  leftOut,
+  skippedMin: 5,
+  fileTimeoutSeconds: 200,
 })
