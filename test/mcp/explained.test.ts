@@ -127,6 +127,7 @@ await t.test('with three rows left three calls are explained, and the fourth is 
 
 await t.test(
   'of calls that race for the last row one is explained, the rest are empty',
+  filesOnly('explains'),
   async (t) => {
     const world = await startFirms(t)
     const control = openControl(t, world)

@@ -45,8 +45,7 @@ datasets:
     plans: {pro: {rows_per_month: 1000, history: all, price_rub: 0, rate_per_minute: 100000}}
 `
 
-const startAccounts = (t: Test): Promise<World> =>
-  startWorld(t, { files, registry, storedOrder: { accounts: ['year', 'inn'] } })
+const startAccounts = (t: Test): Promise<World> => startWorld(t, { files, registry })
 const demoToken = 'das_demo_accounts'
 
 /** The hint of a question that no row meets; undefined without one. */
@@ -239,7 +238,6 @@ await t.test('hints stay within the window, the demo subset and the shown column
 await t.test('a window without any row is said to be empty', async (t) => {
   const world = await startWorld(t, {
     files: { 'data/a.parquet': 'SELECT i AS id FROM range(5) t(i)' },
-    storedOrder: { rows: ['id'] },
     registry: `
 demo: {token: das_demo_none, rate_per_minute: 10000}
 datasets:

@@ -21,7 +21,8 @@ const reasons = {
   keyless: 'has a dataset without a key',
   names: 'has names of columns that Hive does not keep: capital letters, commas',
   parquet: 'asks for Parquet, which a table is not served as',
-  explains: 'needs 70 explanations, each of which may take two seconds at most',
+  explains:
+    'needs explanations that Trino makes too late on busy processors: they have two seconds',
   replaces: 'replaces files under the server',
   shipped: "reads the repository's own registry and files",
   slow: 'needs a long scan of files; trino.test.ts has one of a table',

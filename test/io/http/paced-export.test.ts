@@ -45,7 +45,6 @@ async function startNoise(t: Test, exportSilenceMs: number) {
   const world = await startWorld(t, {
     files,
     registry,
-    storedOrder: { noise: ['id'] },
     exportSilenceMs,
   })
   const control = openControl(t, world)

@@ -22,11 +22,14 @@ const files = [
   'http/aggregate',
   'http/column-facts',
   'http/conditional',
+  'http/decimals',
   'http/errors',
   'http/formats',
   'http/grammar',
   'http/top',
   'http/values',
+  'io/access/concurrency',
+  'io/http/export-route',
   'mcp/aggregate',
   'mcp/arguments',
   'mcp/explained',
@@ -39,6 +42,7 @@ const files = [
   'mcp/resources',
   'mcp/tools',
   'service',
+  'service/summary-access',
 ]
 
 /** Files of the same folders that do not run again; a file that reads no rows is not named. */
@@ -50,7 +54,11 @@ const leftOut: Readonly<Record<string, string>> = {
   'http/zoned-times': 'TIME WITH TIME ZONE of Trino is a text: docs/scale.md',
   'hostile/bytes, hostile/sizes, http/cors, http/openapi': 'the text of requests: no row is read',
   'portal, shop, http/sign-in, http/payment-hook': 'the records alone: postgres-suites has them',
+  'http/compression, io/http/request-log': 'bytes and log lines, which no engine makes',
+  'io/http/paced-export': 'counts pages by time; export-route runs, which breaks off and goes on',
   'io/mcp/hang-up': 'needs a long scan of files; trino.test.ts cancels one of a table',
+  'service/empty-answer': 'hundreds of explanations within two seconds each; scope has some',
+  'service/guides': 'shows the order of the key, and samples, which a hash chooses: docs/scale.md',
   'engine, catalog, versions': 'DuckDB and files themselves: trino.test.ts asks both engines',
 }
 
