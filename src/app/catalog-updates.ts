@@ -8,17 +8,19 @@ import type { Jobs } from '../control/jobs.js'
 import type { ControlStore } from '../control/store/store.js'
 import type { DiskSpace } from '../versions/disk-space.js'
 import type { FetchProgress, ObjectFiles } from '../versions/objects/object-files.js'
+import type { CopyParts } from '../versions/packing/fetch-copy.js'
 import { FileChecks } from '../versions/store/file-checks.js'
 import { Scrub } from '../versions/store/scrub.js'
 import type { AuditTrail } from './records/audit-trail.js'
 import { AutoPacker } from './auto-packer.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import { Hasher } from './hasher.js'
-import { openObjects } from './open-objects.js'
+import { objectStoreOf, openObjects } from './open-objects.js'
 import { packAside } from './pack-process.js'
 import { openerFor, openerForTables } from './reading.js'
 import { Reloader } from './reloader.js'
 import type { OnReload } from './reloader.js'
+import { SharedCopies } from './shared-copies.js'
 
 interface FollowingParts {
   readonly config: Config
@@ -107,6 +109,7 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
   const packer: AutoPacker = new AutoPacker({
     ...{ live, space, jobs, trail, logger },
     packFiles: packAside,
+    copies: sharedCopies(parts, live, { space, hashFile: checks.hashFile }),
     changed: () => {
       void reloader.report(true)
     },
@@ -115,6 +118,15 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
   const scrub = new Scrub({ checks, files: () => live.storedFiles, days: config.scrubDays })
   for (const each of [scrub, reloader, packer]) cleanup.use(each)
   return { live, reloader, packer, scrub, checks, space }
+}
+
+function sharedCopies(
+  { config, logger }: FollowingParts,
+  live: LiveCatalog,
+  parts: Omit<CopyParts, 'store'>,
+): SharedCopies {
+  const packTo = (dataset: string) => live.serving.registry.datasets.get(dataset)?.pack_to ?? null
+  return new SharedCopies({ ...parts, store: objectStoreOf(config), packTo, logger })
 }
 
 /** What changes without an event of the file system. */

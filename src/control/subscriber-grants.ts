@@ -1,4 +1,5 @@
 import type { Grant } from './grants.js'
+import { inOrder } from './in-order.js'
 import type { ControlStore } from './store/store.js'
 import { showSubscription } from './subscriptions.js'
 import type { Subscription } from './subscriptions.js'
@@ -27,5 +28,5 @@ export async function liveSubscriptions(
   const ids = (await liveGrantsOfEmail(store, email, now)).map(
     ({ subscriptionId }) => subscriptionId,
   )
-  return await Promise.all([...new Set(ids)].map((id) => showSubscription(store, id)))
+  return await inOrder(new Set(ids), (id) => showSubscription(store, id))
 }

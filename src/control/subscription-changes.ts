@@ -9,7 +9,7 @@ import { recordAgreement } from './agreements.js'
 import type { ControlStore } from './store/store.js'
 import {
   addMonths,
-  checkEmail,
+  checkedEmail,
   checkGlobalRows,
   checkMonths,
   dayOfMonth,
@@ -100,13 +100,13 @@ export async function changeSubscription(
   change: SubscriptionChange,
 ): Promise<Subscription> {
   if (change.globalRows !== undefined) checkGlobalRows(change.globalRows)
-  if (change.email !== undefined) checkEmail(change.email)
+  const newEmail = change.email === undefined ? undefined : checkedEmail(change.email)
   return await store.write(async (tx) => {
     const before = await uncancelled(tx, subscriptionId)
     const orderedAt = change.now()
     const grants = changedGrants(before, change)
-    const { globalRows = before.globalRows, email = before.email } = change
-    const { language = before.language } = change
+    const { globalRows = before.globalRows, language = before.language } = change
+    const email = newEmail ?? before.email
     await ensureSubscriber(tx, email, orderedAt)
     await tx.run(
       `UPDATE subscriptions SET global_rows = @globalRows, language = @language,

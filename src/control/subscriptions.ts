@@ -5,15 +5,12 @@ import { recordAction } from './audit.js'
 import { checkGrants, grantsIn, grantTexts, insertGrants } from './grants.js'
 import type { Grant, GrantColumns } from './grants.js'
 import { recordAgreement } from './agreements.js'
+import { emailLengthMax, plainEmail } from './email-address.js'
 import type { ControlStore } from './store/store.js'
 import { createSubscriptionId } from './tokens/ids.js'
 import { issueToken } from './tokens/tokens.js'
 
-export const emailLengthMax = 254
 export const monthsMax = 120
-
-/** One `@`; no space, control character or RFC 5322 special, so that it is one address. */
-export const emailPattern = /^[^\s\p{Cc}@,;:<>()[\]"\\]+@[^\s\p{Cc}@,;:<>()[\]"\\]+$/u
 
 /** The sale of a new subscription. */
 export interface Sale {
@@ -67,8 +64,9 @@ type SubscriptionRow = Omit<Subscription, 'grants'> & GrantColumns
  */
 export async function createSubscription(
   store: ControlStore,
-  order: Sale,
+  sale: Sale,
 ): Promise<NewSubscription> {
+  const order = { ...sale, email: checkedEmail(sale.email) }
   checkOrder(order)
   return await store.write(async (tx) => {
     const createdAt = order.now()
@@ -132,9 +130,10 @@ export function addMonths(ms: number, months: number, day: number = dayOfMonth(m
   return date.setUTCFullYear(year, month, Math.min(day, lastDay))
 }
 
-/** @throws bad_request unless this is exactly one address */
-export function checkEmail(email: string): void {
-  if (email.length <= emailLengthMax && emailPattern.test(email)) return
+/** The address with its domain in one form. @throws bad_request unless this is one address */
+export function checkedEmail(email: string): string {
+  const plain = plainEmail(email)
+  if (plain !== null) return plain
   throw badRequest(`Give one plain e-mail address of at most ${emailLengthMax} characters.`)
 }
 
@@ -163,8 +162,7 @@ export function checkGlobalRows(globalRows: number | null): void {
   throw badRequest('Give the rows a month over all datasets as a whole number, 1 or more.')
 }
 
-function checkOrder({ email, grants, months, globalRows }: Sale): void {
-  checkEmail(email)
+function checkOrder({ grants, months, globalRows }: Sale): void {
   checkMonths(months)
   checkGlobalRows(globalRows)
   checkGrants(grants)

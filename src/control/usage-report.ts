@@ -1,6 +1,7 @@
 import type { Grant } from './grants.js'
 import { listAgreements } from './agreements.js'
 import type { Agreement } from './agreements.js'
+import { inOrder } from './in-order.js'
 import type { ControlStore } from './store/store.js'
 import { listSubscriptions, showSubscription } from './subscriptions.js'
 import { periodEnd, periodOf } from './usage.js'
@@ -39,20 +40,18 @@ export async function usageReport(
       ? await listSubscriptions(store)
       : [await showSubscription(store, subscriptionId)]
   const lines = (
-    await Promise.all(
-      subscriptions.map(async (subscription) => {
-        const orders = await listAgreements(store, subscription.subscriptionId)
-        const used = await usedRows(store, subscription.subscriptionId)
-        return periods.flatMap((period) =>
-          monthLines(grantsIn(orders, period), used, period).map((line) => ({
-            period,
-            subscriptionId: subscription.subscriptionId,
-            email: subscription.email,
-            ...line,
-          })),
-        )
-      }),
-    )
+    await inOrder(subscriptions, async (subscription) => {
+      const orders = await listAgreements(store, subscription.subscriptionId)
+      const used = await usedRows(store, subscription.subscriptionId)
+      return periods.flatMap((period) =>
+        monthLines(grantsIn(orders, period), used, period).map((line) => ({
+          period,
+          subscriptionId: subscription.subscriptionId,
+          email: subscription.email,
+          ...line,
+        })),
+      )
+    })
   ).flat()
   const months = new Map(periods.map((period, at) => [period, at]))
   return lines.sort(

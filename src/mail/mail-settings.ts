@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url'
 import { settings } from '../config.js'
 import type { Config } from '../config.js'
-import { emailPattern } from '../control/subscriptions.js'
+import { emailPattern } from '../control/email-address.js'
 import { badRequest } from '../errors.js'
 
 /** The mail server in DAS_SMTP_URL. */

@@ -8,6 +8,7 @@ import {
   createCodeId,
   findCode,
   insertCode,
+  isCodeId,
   noteWrongTry,
 } from '../control/mailed-codes/email-codes.js'
 import type { CodePurpose, EmailCode } from '../control/mailed-codes/email-codes.js'
@@ -21,7 +22,7 @@ import {
   codeWindowMs,
 } from '../control/mailed-codes/code-limits.js'
 import type { ControlStore } from '../control/store/store.js'
-import { emailLengthMax, emailPattern } from '../control/subscriptions.js'
+import { plainEmail } from '../control/email-address.js'
 import { sealSecret } from '../mail/seal.js'
 import { CodeRefusal } from './code-refusal.js'
 
@@ -56,8 +57,8 @@ export interface CodeRequest {
  */
 export async function requestCode(parts: CodeParts, request: CodeRequest): Promise<string> {
   const { store, key, mailKey, sendLetters } = parts
-  const email = request.email.trim()
-  if (email.length > emailLengthMax || !emailPattern.test(email)) throw new CodeRefusal('email')
+  const email = plainEmail(request.email.trim())
+  if (email === null) throw new CodeRefusal('email')
   const codeId = createCodeId()
   const code = String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0')
   const network = keyedHash(key, 'network', codeNetwork(request.address))
@@ -100,6 +101,7 @@ export async function withCode<T>(
   { codeId, code }: TypedCode,
   work: (code: EmailCode, tx: ControlStore) => Promise<T>,
 ): Promise<T> {
+  if (!isCodeId(codeId)) throw new CodeRefusal('code')
   const typed = keyedHash(key, 'code', `${codeId} ${code.replaceAll(/[\s-]/g, '')}`)
   const done = await store.write(async (tx) => {
     const found = await findCode(tx, codeId)

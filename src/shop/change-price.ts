@@ -5,8 +5,9 @@ const yearMonthsPaid = 10
 
 /**
  * The price of dearer plans for the time that is left of a subscription, in whole roubles, rounded
- * down: the difference of the prices of a month, for the months from `now` to `expiresAt`. A month
- * that is not whole counts by its share; of a year, 10 months count. Cheaper plans cost nothing.
+ * down, at least 1: the difference of the prices of a month, for the months from `now` to
+ * `expiresAt`. A month that is not whole counts by its share; of a year, 10 months count. Cheaper
+ * plans cost nothing.
  */
 export function changePriceRub({
   monthRub,
@@ -28,7 +29,8 @@ export function changePriceRub({
   const ofYearMs = (whole % yearMonths) * monthMs + (expiresAt - start)
   const paidMs = years * yearMonthsPaid * monthMs + Math.min(ofYearMs, yearMonthsPaid * monthMs)
   // The product is beyond 2^53: a price times milliseconds.
-  return Number((BigInt(difference) * BigInt(paidMs)) / BigInt(monthMs))
+  // Never 0: an order without a price takes effect unpaid, with all rows of the running month.
+  return Math.max(1, Number((BigInt(difference) * BigInt(paidMs)) / BigInt(monthMs)))
 }
 
 /** The most calendar months after `from` that do not pass `to`. */

@@ -1,3 +1,4 @@
+import { plainEmail } from '../control/email-address.js'
 import { queueLetter } from '../control/letters.js'
 import { noteUse } from '../control/mailed-codes/email-codes.js'
 import { showSubscription } from '../control/subscriptions.js'
@@ -49,7 +50,7 @@ export async function finishReissue(
     // This module wrote the subject.
     const asked = JSON.parse(subject) as ReissueSubject
     // Since then the owner may have given the subscription to another address.
-    const isOwn = (await showSubscription(tx, subscriptionId)).email === email
+    const isOwn = plainEmail((await showSubscription(tx, subscriptionId)).email) === email
     if (asked.subscriptionId !== subscriptionId || !isOwn) throw new CodeRefusal('code')
     const now = parts.now()
     await noteUse(tx, codeId, now)

@@ -99,10 +99,10 @@ export async function quoteChange(
   const before = new Map(grants.map(({ dataset, plan }) => [dataset, plan]))
   const items = wanted.filter(({ dataset, plan }) => before.get(dataset) !== plan)
   if (items.length === 0) throw new ShopRefusal('no-change')
-  const after = new Map([...before, ...items.map(({ dataset, plan }) => [dataset, plan] as const)])
-  if (after.size !== before.size + items.filter(({ dataset }) => !before.has(dataset)).length) {
+  if (new Set(wanted.map(({ dataset }) => dataset)).size < wanted.length) {
     throw new ShopRefusal('choice')
   }
+  const after = new Map([...before, ...items.map(({ dataset, plan }) => [dataset, plan] as const)])
   const offer = offerOf(parts)
   for (const item of items) {
     const plan = currentPlan(registry, item)

@@ -42,4 +42,10 @@ export class Attempts {
     window.count += 1
     this.#windows.set(key, window)
   }
+
+  /** Takes back an attempt that was counted before its end was known. */
+  takeBack(key: string): void {
+    const window = this.#windows.get(key)
+    if (window && window.count > 0) window.count -= 1
+  }
 }

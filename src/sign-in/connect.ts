@@ -4,6 +4,7 @@ import { networkOf } from '../access/rate-limits.js'
 import type { Language } from '../config.js'
 import { makeConnection } from '../control/connections/make-connection.js'
 import type { AskedConnection, ConnectionOwner } from '../control/connections/make-connection.js'
+import { inOrder } from '../control/in-order.js'
 import { noteUse } from '../control/mailed-codes/email-codes.js'
 import type { ControlStore } from '../control/store/store.js'
 import { liveSubscriptions } from '../control/subscriber-grants.js'
@@ -109,11 +110,15 @@ function byToken(
     const network = networkOf(address)
     const wrongWait = wrong.waitSeconds(network)
     if (wrongWait > 0) return { kind: 'too many', waitSeconds: wrongWait }
-    const principal = await tokenPrincipal(text.trim(), { tokens, demoToken: demoToken(), now })
-    if (!principal) {
-      wrong.note(network)
-      return { kind: 'wrong token' }
-    }
+    // Counted before the answer is known: others ask at the same time.
+    wrong.note(network)
+    const authentication = { tokens, demoToken: demoToken(), now }
+    const principal = await tokenPrincipal(text.trim(), authentication).catch((cause: unknown) => {
+      wrong.takeBack(network)
+      throw cause
+    })
+    if (!principal) return { kind: 'wrong token' }
+    wrong.takeBack(network)
     const key = principal.kind === 'demo' ? network : principal.id
     const waitSeconds = made[principal.kind].waitSeconds(key)
     if (waitSeconds > 0) return { kind: 'too many', waitSeconds }
@@ -156,14 +161,14 @@ function byCode({ codes, now }: ConnectParts, made: Attempts): Connect['connectB
 
 /** The live subscriptions of an address with a token for a connection to end with. */
 async function connectable(control: ControlStore, email: string, now: number) {
-  return (
-    await Promise.all(
-      (await liveSubscriptions(control, email, now)).map(async (subscription) => {
-        const tokenId = await newestLiveToken(control, subscription.subscriptionId, now)
-        return tokenId === undefined ? [] : [{ subscription, tokenId }]
-      }),
-    )
-  ).flat()
+  const found = await inOrder(
+    await liveSubscriptions(control, email, now),
+    async (subscription) => {
+      const tokenId = await newestLiveToken(control, subscription.subscriptionId, now)
+      return tokenId === undefined ? [] : [{ subscription, tokenId }]
+    },
+  )
+  return found.flat()
 }
 
 function askedBy({ client, redirectUri, codeChallenge }: AuthorizeRequest): AskedConnection {

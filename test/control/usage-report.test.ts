@@ -143,3 +143,22 @@ await t.test('usage of months to come is moved into this one, to the row', async
   )
   t.same(await moveLaterUsage(store, '2026-06', noon), [])
 })
+
+// A PostgreSQL gives a connection to ten statements at a time, and the next ones wait for two
+// seconds: a report of 20,000 subscriptions must not ask for all of them at once.
+await t.test('a report asks one thing after another', async (t) => {
+  const store = openAnyStore(t)
+  for (let count = 0; count < 5; count += 1) await subscribe(store)
+  let running = 0
+  let most = 0
+  const watched: ControlStore = Object.assign(Object.create(store) as ControlStore, {
+    all: async <Row>(sql: string, values?: Parameters<ControlStore['all']>[1]) => {
+      most = Math.max(most, ++running)
+      const rows = await store.all<Row>(sql, values)
+      running -= 1
+      return rows
+    },
+  })
+  t.equal((await usageReport(watched, ['2026-06'])).length, 5)
+  t.equal(most, 1)
+})

@@ -65,6 +65,19 @@ await t.test('a payment of the right amount confirms its order, once', async (t)
   t.equal(actions.filter((action) => action === 'order.confirmed').length, 1)
 })
 
+await t.test('reports at the same time confirm their order once', async (t) => {
+  const shop = await startShop(t, { settings })
+  const order = await placePaid(shop)
+  const payment = { order, amount_rub: 990, paid_at: paidAt }
+  const ids = ['msg_1', 'msg_1', 'msg_2', 'msg_3', 'msg_2', 'msg_1', 'msg_4', 'msg_4']
+  const answers = await Promise.all(ids.map((id) => report(shop, payment, { id })))
+  t.same(new Set(answers.map(({ status }) => status)), new Set([204]))
+  const outcomes = (await paymentsOf(shop.store, order)).map(({ outcome }) => outcome)
+  t.same(outcomes.sort(), ['confirmed', 'not waiting', 'not waiting', 'not waiting'])
+  t.equal((await listSubscriptions(shop.store)).length, 1)
+  t.equal((await shop.letters('new-token')).length, 1)
+})
+
 await t.test('a wrong amount, or a late one, confirms nothing and is kept', async (t) => {
   const shop = await startShop(t, { settings })
   const wrong = await placePaid(shop)

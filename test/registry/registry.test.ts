@@ -287,6 +287,32 @@ await t.test('settings for packing, breaking changes and kept versions are check
   t.end()
 })
 
+await t.test('packed copies go to a folder of a bucket that no dataset reads', (t) => {
+  const of = (packTo: string, ...lines: readonly string[]) =>
+    problemsOf(
+      `datasets:\n  things:\n    title: T\n    files: s3://data/things/*.parquet\n    pack: auto\n` +
+        `    pack_to: "${packTo}"\n${lines.join('\n')}`,
+    )
+  for (const packTo of ['s3://data/packed/', 's3://data/things', 's3://data/', 's3://a.b-c/x y/']) {
+    t.same(of(packTo), [], packTo)
+  }
+  for (const packTo of ['packed/', 's3://data', 's3:///packed/', 's3://D/x/', 'https://a.b/c/']) {
+    t.match(of(packTo), [/:6:5: .*pack_to: must be a folder of a bucket, s3:\/\/bucket\/f/], packTo)
+  }
+  const other = (files: string) => `  others:\n    title: T\n    files: [a.parquet, "${files}"]\n`
+  const read = 'registry.yaml:6:5: datasets.things.pack_to: is read by "files" of a dataset; use'
+  for (const files of ['s3://data/**', 's3://data/packed/*/*/*', 's3://data/{packed,x}/**/0*']) {
+    t.match(of('s3://data/packed', other(files)), [new RegExp(`^${read}`)], files)
+  }
+  for (const files of ['s3://data/**/*.parquet', 's3://other/**', 's3://data/packed/*']) {
+    t.same(of('s3://data/packed', other(files)), [], files)
+  }
+  t.same(datasetProblems('pack_to: s3://data/packed/'), [
+    'registry.yaml:5:5: datasets.things.pack_to: needs "pack: auto".',
+  ])
+  t.end()
+})
+
 await t.test(
   'a dataset name has up to 64 characters of a-z, 0-9 and _, and is not account',
   (t) => {

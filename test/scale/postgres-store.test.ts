@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import pg from 'pg'
 import t from 'tap'
@@ -6,6 +7,7 @@ import { listActions, recordAction } from '../../src/control/audit.js'
 import { AdvisoryLock } from '../../src/control/postgres/advisory-lock.js'
 import { PostgresCharges } from '../../src/control/postgres/postgres-charges.js'
 import { PostgresStore } from '../../src/control/postgres/postgres-store.js'
+import { liveSubscriptions } from '../../src/control/subscriber-grants.js'
 import { showSubscription } from '../../src/control/subscriptions.js'
 import { hashToken } from '../../src/control/tokens/token-format.js'
 import { findToken } from '../../src/control/tokens/tokens.js'
@@ -113,6 +115,20 @@ await t.test('transactions of several stores run one after another', async (t) =
     ),
   )
   t.equal(most, 1)
+})
+
+// A connection takes one statement at a time; pg 9 refuses the next one meanwhile.
+await t.test('the statements of a transaction wait for each other', async (t) => {
+  const store = openPostgres(t, server.url)
+  const sold = [await subscribe(store), await subscribe(store), await subscribe(store)]
+  const warnings: Error[] = []
+  const note = (warning: Error) => warnings.push(warning)
+  process.on('warning', note)
+  t.teardown(() => process.off('warning', note))
+  const found = await store.write((tx) => liveSubscriptions(tx, 'buyer@example.com', noon + 1))
+  t.equal(found.length, sold.length)
+  await setImmediate()
+  t.same(warnings, [])
 })
 
 await t.test('a commit of a transaction that PostgreSQL gave up is no success', async (t) => {

@@ -51,6 +51,36 @@ await t.test('an address gets five codes an hour, from whatever network', async 
   t.end()
 })
 
+// A mail server gets the domain in its one plain form, whatever was typed.
+for (const [plain, ...others] of [
+  ['example.org', 'example。org', 'example．org', 'EXA\u00admple.org', 'ｅxample.org'],
+  ['münchen.example', 'MÜNCHEN.example', 'mu\u0308nchen.example', 'xn--mnchen-3ya.example'],
+]) {
+  await t.test(`all spellings of ${plain} are one address`, async (t) => {
+    const { shop, store } = openTestShop(t)
+    for (let count = 0; count < 5; count += 1) {
+      const email = `a@${others[count % others.length]}`
+      t.equal(await ask(shop, email, `203.0.${count}.1`), 'sent', email)
+    }
+    t.same(await store.all('SELECT DISTINCT email FROM email_codes'), [{ email: `a@${plain}` }])
+    t.equal(await ask(shop, `a@${plain}`, '198.51.100.1'), 'too-many-codes')
+  })
+}
+
+await t.test('what is no domain, or none that stays as it is, gets no code', async (t) => {
+  const { shop } = openTestShop(t)
+  for (const domain of [
+    'example.org.',
+    '.example.org',
+    'a..b',
+    'exam\u200dple.org',
+    'ж/b',
+    'xn--a',
+  ]) {
+    t.equal(await ask(shop, `a@${domain}`, '203.0.1.1'), 'email', domain)
+  }
+})
+
 await t.test('a network asks for twenty codes an hour: an IPv4 /24, an IPv6 /64', async (t) => {
   for (const [inside, outside] of [
     [(n: number) => `203.0.113.${n}`, '203.0.114.1'],

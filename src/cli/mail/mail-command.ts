@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { inOrder } from '../../control/in-order.js'
 import { listLetters } from '../../control/letters.js'
 import type { Letter, LetterEnd, LetterState } from '../../control/letters.js'
 import type { ControlStore } from '../../control/store/store.js'
@@ -72,12 +73,10 @@ async function addressed(
   const emails = new Map(
     (await listSubscriptions(store)).map(({ subscriptionId, email }) => [subscriptionId, email]),
   )
-  return await Promise.all(
-    (await listLetters(store, states)).map(async (letter) => ({
-      ...letter,
-      email: await recipientOf(store, emails, letter),
-    })),
-  )
+  return await inOrder(await listLetters(store, states), async (letter) => ({
+    ...letter,
+    email: await recipientOf(store, emails, letter),
+  }))
 }
 
 /** The address of a letter; a letter to the owner goes to the registry's. */

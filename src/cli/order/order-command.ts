@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { readRegistry } from '../../catalog.js'
+import { inOrder } from '../../control/in-order.js'
 import { keyOf } from '../../control/keys.js'
 import { listOrders, showOrder } from '../../control/shop/orders.js'
 import type { Order, OrderState } from '../../control/shop/orders.js'
@@ -75,12 +76,10 @@ async function list(parts: CliParts, flags: ListFlags): Promise<void> {
       parts,
       state,
       async (store) =>
-        await Promise.all(
-          (await listOrders(store, states)).map(async (order) => ({
-            order,
-            payments: await paymentsOf(store, order.orderId),
-          })),
-        ),
+        await inOrder(await listOrders(store, states), async (order) => ({
+          order,
+          payments: await paymentsOf(store, order.orderId),
+        })),
     )) ?? []
   if (flags.json) return printJson(parts, orders.map(orderJson))
   if (orders.length === 0) {

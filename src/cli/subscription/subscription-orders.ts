@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { listAgreements } from '../../control/agreements.js'
 import type { Agreement } from '../../control/agreements.js'
+import { inOrder } from '../../control/in-order.js'
 import { listSubscriptions, showSubscription } from '../../control/subscriptions.js'
 import type { Subscription } from '../../control/subscriptions.js'
 import { badRequest } from '../../errors.js'
@@ -40,13 +41,11 @@ async function list(parts: CliParts, id: string | undefined, flags: OrdersFlags)
     const subscriptions =
       id === undefined ? await listSubscriptions(store) : [await showSubscription(store, id)]
     return (
-      await Promise.all(
-        subscriptions.map(async (subscription) =>
-          (await listAgreements(store, subscription.subscriptionId)).map((order) => ({
-            subscription,
-            order,
-          })),
-        ),
+      await inOrder(subscriptions, async (subscription) =>
+        (await listAgreements(store, subscription.subscriptionId)).map((order) => ({
+          subscription,
+          order,
+        })),
       )
     ).flat()
   })

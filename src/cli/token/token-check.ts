@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
+import { inOrder } from '../../control/in-order.js'
 import { hashToken, parseToken, tokenHint, tokensIn } from '../../control/tokens/token-format.js'
 import { recordState, tokenStateText } from '../../control/tokens/token-state.js'
 import { findToken } from '../../control/tokens/tokens.js'
@@ -49,9 +50,7 @@ async function check(parts: CliParts, flags: Flags): Promise<void> {
   const registry = needsRegistry ? await registryIfReadable(parts, config.registry) : null
   const now = parts.now()
   const checkAll = async (find: FindRecord) =>
-    await Promise.all(
-      tokens.map((token) => checkToken(token, find, registry?.demo?.token ?? null, now)),
-    )
+    await inOrder(tokens, (token) => checkToken(token, find, registry?.demo?.token ?? null, now))
   const checked =
     (await readStore(parts, config.state, (store) => checkAll((hash) => findToken(store, hash)))) ??
     (await checkAll(async () => undefined))

@@ -31,6 +31,11 @@ export function createCodeId(): string {
   return randomBase62(idLength)
 }
 
+/** Whether a text that a client sent can be an id: PostgreSQL refuses some texts as values. */
+export function isCodeId(text: string): boolean {
+  return text.length === idLength && /^[0-9A-Za-z]+$/.test(text)
+}
+
 /** Codes made since a time: all, those of an address, and those for a network. */
 export interface CodeCounts {
   readonly all: number

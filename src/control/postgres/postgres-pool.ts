@@ -35,7 +35,7 @@ export class PostgresPool {
   }
 
   /**
-   * Runs `work` with a connection that nobody else uses.
+   * Runs `work` with a connection of its own.
    * @throws service_unavailable when there is no connection in time, and what `work` throws
    */
   async connected<T>(work: (connection: Connection) => Promise<T>): Promise<T> {

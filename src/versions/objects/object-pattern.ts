@@ -44,3 +44,16 @@ export function parseObjectPattern(pattern: string): ObjectPattern {
     matches: (key) => key === glob || (!key.endsWith('/') && isMatch(key)),
   }
 }
+
+/** A folder of a bucket. */
+export interface ObjectFolder {
+  readonly bucket: string
+  /** Empty, or with a slash at the end. */
+  readonly prefix: string
+}
+
+/** Reads `s3://bucket/folder/`, as the registry has checked it; the last slash may be missing. */
+export function parseObjectFolder(url: string): ObjectFolder {
+  const [, bucket = '', folder = ''] = /^s3:\/\/([^/]*)\/?([^]*)$/.exec(url) ?? []
+  return { bucket, prefix: folder === '' || folder.endsWith('/') ? folder : `${folder}/` }
+}

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { GetObjectCommandOutput } from '@aws-sdk/client-s3'
 import { ObjectChanged } from './object-store.js'
-import type { ListedObject, ObjectStore } from './object-store.js'
+import type { ListedObject, NewContent, ObjectStore } from './object-store.js'
 
 /** Where the store is. */
 export interface S3Place {
@@ -15,6 +16,7 @@ const connectMs = 5000
 /** The longest silence of a store. */
 const silenceMs = 30_000
 const attemptsMax = 3
+const pauseMs = 200
 const defaultRegion = 'us-east-1'
 
 /**
@@ -29,6 +31,7 @@ export function s3Store({ endpoint, region }: S3Place): ObjectStore {
     const client = new sdk.S3Client({
       maxAttempts: attemptsMax,
       requestHandler: { connectionTimeout: connectMs, socketTimeout: silenceMs },
+      logger: silent,
       ...other,
       ...(region !== null && { region }),
     })
@@ -63,12 +66,48 @@ export function s3Store({ endpoint, region }: S3Place): ObjectStore {
       const answer = await client.send(command, { abortSignal: signal }).catch(orChanged)
       return contentOf(answer, object)
     },
+    write: async (bucket, key, content, abortSignal) => {
+      const { sdk, client } = await loaded()
+      await attempt(async () => {
+        const input = { Bucket: bucket, Key: key, ...bodyOf(content) }
+        await client.send(new sdk.PutObjectCommand(input), { abortSignal })
+      }, abortSignal)
+    },
   }
+}
+
+/** Without it, the client writes to the console when a stream breaks; errors say it too. */
+const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
+
+function nothing(): void {}
+
+/** The client never sends a stream twice. */
+async function attempt(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  for (let count = 1; ; count++) {
+    try {
+      return await work()
+    } catch (cause) {
+      signal.throwIfAborted()
+      const status = statusOf(cause)
+      const isFinal = status !== undefined && status >= 400 && status < 500
+      if (isFinal || count === attemptsMax) throw cause
+      await sleep(count * pauseMs, undefined, { signal })
+    }
+  }
+}
+
+function bodyOf({ open, sizeBytes, sha256 }: NewContent) {
+  const checksum = Buffer.from(sha256, 'hex').toString('base64')
+  return { Body: open(), ContentLength: sizeBytes, ChecksumSHA256: checksum }
+}
+
+function statusOf(cause: unknown): number | undefined {
+  return (cause as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode
 }
 
 /** @throws ObjectChanged where the store has another content or none, else the error itself */
 function orChanged(cause: unknown): never {
-  const status = (cause as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode
+  const status = statusOf(cause)
   throw status === 412 || status === 404 ? new ObjectChanged(cause) : cause
 }
 

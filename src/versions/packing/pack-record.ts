@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import Type from 'typebox'
 import type { Static } from 'typebox'
 import { Check } from 'typebox/value'
+
+/** Increase it when the layout of drafts changes, so that older drafts and copies are not used. */
+export const packFormat = 2
 
 /** The file that describes a packed folder. */
 export const packRecordName = 'pack.json'
@@ -58,6 +61,15 @@ export async function readPackRecord(folder: string): Promise<PackRecord | null>
   if (!Check(PackRecordSchema, record)) return null
   const search = (record.search ?? []).filter(({ column, name }) => name === searchName(column))
   return { ...record, search }
+}
+
+/** Writes a folder's record atomically and durably. */
+export async function writePackRecord(folder: string, record: PackRecord): Promise<void> {
+  const path = join(folder, packRecordName)
+  await using file = await open(`${path}.part`, 'w')
+  await file.writeFile(`${JSON.stringify(record, null, 1)}\n`)
+  await file.sync()
+  await rename(`${path}.part`, path)
 }
 
 function parsed(text: string): unknown {

@@ -18,21 +18,21 @@ const answers: readonly (readonly [string, string, string])[] = [
 ]
 
 for (const [errorName, errorType, code] of answers) {
-  t.test(`${errorName} is ${code}`, async (t) => {
+  await t.test(`${errorName} is ${code}`, async (t) => {
     const message = 'at worker 10.0.0.7 of lake.public.events'
     const found = serviceErrorOf(new TrinoError({ errorName, errorType, message }))
-    if (!(found instanceof ServiceError)) return t.fail('no ServiceError')
-    t.equal(found.code, code)
-    t.equal(found.retryAfterSeconds, code === 'service_unavailable' ? 10 : undefined)
-    t.notMatch(found.message, /worker|lake/)
+    t.type(found, ServiceError)
+    const retryAfterSeconds = code === 'service_unavailable' ? 10 : undefined
+    t.match(found, { code, retryAfterSeconds })
+    t.notMatch(found, { message: /worker|lake/ })
   })
 }
 
-t.test('a cluster that gives no answer is service_unavailable', async (t) => {
+await t.test('a cluster that gives no answer is service_unavailable', async (t) => {
   t.match(serviceErrorOf(new UnreachableError('ECONNREFUSED')), { code: 'service_unavailable' })
 })
 
-t.test('a fault of our statement stays a fault', async (t) => {
+await t.test('a fault of our statement stays a fault', async (t) => {
   const fault = new TrinoError({ errorName: 'SYNTAX_ERROR', errorType: 'USER_ERROR' })
   t.equal(serviceErrorOf(fault), fault)
 })

@@ -254,6 +254,18 @@ await t.test('wrong tokens get one answer, and ten a minute are the most', async
   t.equal(await connectionsOf(t, world), 0)
 })
 
+await t.test('wrong tokens at the same time are counted, too', async (t) => {
+  const world = await startThings(t)
+  const path = authorizePath(await register(world))
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, () =>
+      sendForm(world, path, { token: createToken().token, answer: 'connect' }),
+    ),
+  )
+  t.equal(answers.filter(({ status }) => status === 400).length, 10)
+  t.equal(answers.filter(({ status }) => status === 429).length, 30)
+})
+
 await t.test('right tokens are not counted as failures; connections an hour are', async (t) => {
   const world = await startThings(t)
   const path = authorizePath(await register(world))

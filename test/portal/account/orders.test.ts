@@ -103,6 +103,29 @@ await t.test('another plan costs the difference for the time left, in whole roub
   ])
 })
 
+// The rows of a plan count by the month: minutes of a dearer one are worth all of them.
+await t.test('a dearer plan is never free, however little time is left', async (t) => {
+  const { shop, post, subscriptionId } = await account(t)
+  shop.world.clock.ms = yearLater - 60_000
+  const wanted = { kind: 'change', plans: [{ dataset: 'things', plan: 'pro' }] }
+  t.match((await post('quotes', wanted)).body, { amount_rub: 1 })
+  t.match((await post('orders', { ...wanted, amount_rub: 1 })).body, { state: 'waiting' })
+  t.match(await showSubscription(shop.store, subscriptionId), { grants: [{ plan: 'start' }] })
+})
+
+await t.test('two plans of one dataset are refused, and nothing is ordered', async (t) => {
+  const { shop, post } = await account(t)
+  for (const plans of [
+    ['free', 'pro'],
+    ['pro', 'free'],
+  ]) {
+    const wanted = { kind: 'change', plans: plans.map((plan) => ({ dataset: 'things', plan })) }
+    t.match(await post('quotes', wanted), { status: 400, body: { detail: /one plan for each/ } })
+    t.match(await post('orders', { ...wanted, amount_rub: 99_999 }), { status: 400 })
+  }
+  t.same(await shop.store.all('SELECT 1 FROM orders'), [])
+})
+
 await t.test('a newer order takes the place of one that waits', async (t) => {
   const { post, read } = await account(t)
   await post('orders', { kind: 'renew', months: 1, amount_rub: 990 })

@@ -126,3 +126,18 @@ await t.test('a subscription of another address, or an ended one, is not reissue
   })
   t.equal(ended.status, 404)
 })
+
+// PostgreSQL has no text with U+0000.
+await t.test('an id of a code with any character is unknown, never a fault', async (t) => {
+  const { world, send } = await startShop(t)
+  const { token } = await world.subscribe(['things:pro'])
+  for (const id of ['a\0b', '\0', 'a\ud800', "' OR 1=1", 'x'.repeat(150)]) {
+    for (const url of ['/order/code', '/lost-token/code', '/lost-token/reissue']) {
+      t.equal((await send(url, { id, code: '12345678' })).status, 400, url)
+    }
+    const typed = { code_id: id, code: '12345678', end_earlier: false }
+    t.equal((await world.post('/account/token', token, typed)).status, 400)
+    const path = authorizePath(await register(world))
+    t.equal((await send(path, { id, code: '12345678', answer: 'code' })).status, 400)
+  }
+})

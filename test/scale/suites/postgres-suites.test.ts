@@ -27,6 +27,7 @@ const files = [
   'http/sign-in/authorize',
   'http/sign-in/connection-letter',
   'http/sign-in/mailed-code',
+  'http/sign-in/races',
   'http/sign-in/token',
   'io/access/concurrency',
   'io/http/export-route',

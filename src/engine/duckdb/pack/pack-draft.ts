@@ -1,11 +1,16 @@
 import { createHash } from 'node:crypto'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { typeText } from '../../../columns/data-type.js'
 import { ServerLock } from '../../../control/store/server-lock.js'
 import { identityOf } from '../../../versions/files/source-files.js'
 import { FileError } from '../../../versions/opener.js'
-import { packRecordName, readPackRecord } from '../../../versions/packing/pack-record.js'
+import {
+  packFormat,
+  packRecordName,
+  readPackRecord,
+  writePackRecord,
+} from '../../../versions/packing/pack-record.js'
 import type {
   FinishedFile,
   FinishedSearch,
@@ -14,9 +19,6 @@ import type {
 import { PackError, draftOf } from '../../../versions/packing/packer.js'
 import type { PackOrder, StoredColumn } from '../../../versions/packing/packer.js'
 import type { PackLayout } from './pack-layout.js'
-
-/** Increase it when the layout of drafts changes, so that old drafts are not used. */
-const format = 2
 
 /**
  * The folder beside the target for packed files in progress. Its `pack.json` names their sources
@@ -79,7 +81,7 @@ export class PackDraft {
 
   /** Call it when files are on the disk: the next try will not write them again. */
   async save(more: Pick<PackRecord, 'inOrder' | 'search'> = {}): Promise<void> {
-    await writeRecord(this.folder, {
+    await writePackRecord(this.folder, {
       ...more,
       dataset: this.#order.dataset,
       identity: this.#identity,
@@ -136,7 +138,7 @@ export class PackDraft {
       await rename(this.path(name), join(target, name))
     }
     await sync(target)
-    await writeRecord(target, { ...record, search: [...(record.search ?? []), ...search] })
+    await writePackRecord(target, { ...record, search: [...(record.search ?? []), ...search] })
     await sync(target)
     await this.remove()
   }
@@ -157,15 +159,6 @@ export class PackDraft {
       await rm(this.path(name), { recursive: true, force: true })
     }
   }
-}
-
-/** Writes a folder's record atomically and durably. */
-async function writeRecord(folder: string, record: PackRecord): Promise<void> {
-  const path = join(folder, packRecordName)
-  await using file = await open(`${path}.part`, 'w')
-  await file.writeFile(`${JSON.stringify(record, null, 1)}\n`)
-  await file.sync()
-  await rename(`${path}.part`, path)
 }
 
 /** The file that holds the order of all rows; it is complete whenever it exists. */
@@ -203,14 +196,14 @@ export async function packedBefore(
   return record
 }
 
-/** Equal identities have equal results. */
+/** Equal identities have equal results, on every machine if the target is named by content. */
 function identityOfOrder(order: PackOrder, sources: readonly string[], layout: PackLayout): string {
   const columns = (list: readonly StoredColumn[]) => list.map((c) => [c.name, typeText(c.type)])
   const files = order.files.map(({ rows, columns: stored, partition }, index) => {
-    const file = order.isNamedByContent ? order.target : sources[index]
+    const file = order.isNamedByContent ? basename(order.target) : sources[index]
     return [file, rows, columns(stored), Object.entries(partition)]
   })
-  const facts = [format, layout, order.dataset, order.key, columns(order.columns), files]
+  const facts = [packFormat, layout, order.dataset, order.key, columns(order.columns), files]
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
 }
 

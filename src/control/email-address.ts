@@ -1,0 +1,27 @@
+import { domainToASCII, domainToUnicode } from 'node:url'
+
+export const emailLengthMax = 254
+
+/** One `@`; no space, control character or RFC 5322 special, so that it is one address. */
+export const emailPattern = /^[^\s\p{Cc}@,;:<>()[\]"\\]+@[^\s\p{Cc}@,;:<>()[\]"\\]+$/u
+
+/**
+ * An address with its domain in one form; null for what is no address. A mail server gets domains
+ * as DNS writes them, so many spellings reach one mailbox: `example。org`, a letter of another
+ * width, an invisible one, `xn--…`. Limits of an address must count them as one.
+ */
+export function plainEmail(text: string): string | null {
+  const at = text.indexOf('@')
+  if (text.length > emailLengthMax || !emailPattern.test(text)) return null
+  const domain = plainDomain(text.slice(at + 1))
+  return domain === null ? null : text.slice(0, at + 1) + domain
+}
+
+/** ASCII letters keep their case, which nothing distinguishes. */
+function plainDomain(domain: string): string | null {
+  // A URL would end at these, or decode them.
+  if (/[/?#%]/.test(domain)) return null
+  const isPlain = /^\p{ASCII}+$/u.test(domain) && !/(^|\.)xn--/i.test(domain)
+  const plain = isPlain ? domain : domainToUnicode(domainToASCII(domain))
+  return plain.split('.').includes('') ? null : plain
+}
