@@ -6,21 +6,10 @@ import { builtPortal, listen, pressRun, startChromium, visit } from './fixtures/
 // Guarantee: the address says what the page shows, and holds no token.
 
 const browser = await startChromium(t)
-const shipped = await startShipped(t, {
-  portalFolder: await builtPortal(t),
-  settings: { trustProxy: '127.0.0.1' },
-})
+const shipped = await startShipped(t, { portalFolder: await builtPortal(t) })
 const base = await listen(shipped)
 const financials = `${base}/datasets/financials`
 const years = '#analyse?group=year&measures=sum(2110)&limit=100&labels=true'
-
-let visitors = 0
-
-/** Opens a page from an address of its own: the demo allows 30 requests a minute to each. */
-function arrive(url: string) {
-  visitors += 1
-  return visit(browser, url, { extraHTTPHeaders: { 'X-Forwarded-For': `10.0.0.${visitors}` } })
-}
 
 function press(page: Page, name: string): Promise<void> {
   return page.getByRole('button', { name }).click()
@@ -48,7 +37,7 @@ async function turnPage(page: Page): Promise<string> {
 }
 
 await t.test('the request follows every change at once', async (t) => {
-  const { page } = await arrive(financials)
+  const { page } = await visit(browser, financials)
   const shown = () => page.locator('.take:visible code').first().textContent()
   await press(page, 'Add a filter')
   await page.getByLabel('Column', { exact: true }).last().selectOption('okved')
@@ -68,11 +57,11 @@ await t.test('the request follows every change at once', async (t) => {
 })
 
 await t.test('reload, a new tab and another language keep question, tab and page', async (t) => {
-  const { page } = await arrive(`${financials}?lang=en`)
+  const { page } = await visit(browser, `${financials}?lang=en`)
   const rows = await turnPage(page)
   const address = page.url()
   t.match(address, /#rows\/2\/[\w-]+\?inn=.*&year=gte\.2023&/)
-  const { page: other } = await arrive(address)
+  const { page: other } = await visit(browser, address)
   for (const [name, each] of [
     ['the same', page],
     ['a colleague', other],
@@ -94,7 +83,7 @@ await t.test('reload, a new tab and another language keep question, tab and page
 })
 
 await t.test('a page that was opened by its address leads back to the first', async (t) => {
-  const { page } = await arrive(financials)
+  const { page } = await visit(browser, financials)
   await turnPage(page)
   await page.reload()
   await page.getByText('Page 2 · 2 rows').waitFor()
@@ -104,7 +93,7 @@ await t.test('a page that was opened by its address leads back to the first', as
 })
 
 await t.test('back leads through pages, tabs and questions', async (t) => {
-  const { page } = await arrive(financials)
+  const { page } = await visit(browser, financials)
   await turnPage(page)
   await page.getByRole('tab', { name: 'Analyse' }).click()
   await pressRun(page)
@@ -124,7 +113,7 @@ await t.test('back leads through pages, tabs and questions', async (t) => {
 })
 
 await t.test('a link to a part of the page does not lose the question', async (t) => {
-  const { page } = await arrive(financials + years)
+  const { page } = await visit(browser, financials + years)
   await page.locator('.chart polyline').waitFor()
   await page.locator('.skip').focus()
   await page.keyboard.press('Enter')
@@ -138,7 +127,7 @@ await t.test('no link spends the rows of a token, a reload asks again', async (t
   const { token } = await shipped.subscribe(['financials:pro'])
   const used = async () =>
     (await shipped.get('/v1/account', token)).body['datasets'] as { rows: { used: number } }[]
-  const { page, requests } = await arrive(financials)
+  const { page, requests } = await visit(browser, financials)
   await useToken(page, token)
   await page.goto(`${base}/`)
   await page.goto(financials + years)
@@ -158,7 +147,7 @@ await t.test('no link spends the rows of a token, a reload asks again', async (t
 })
 
 await t.test('a token is asked for on the page, and judged there', async (t) => {
-  const { page } = await arrive(financials + years)
+  const { page } = await visit(browser, financials + years)
   await press(page, 'Use your own token')
   await page.getByLabel('Token').fill('das_nonsense')
   await page.keyboard.press('Enter')
