@@ -3,25 +3,32 @@ import { addMonths } from '../control/subscriptions.js'
 const yearMonths = 12
 const yearMonthsPaid = 10
 
+/** Dataset → what a month of its plan costs, in whole roubles. */
+export type MonthPrices = ReadonlyMap<string, number>
+
 /**
  * The price of dearer plans for the time that is left of a subscription, in whole roubles, rounded
- * down, at least 1: the difference of the prices of a month, for the months from `now` to
- * `expiresAt`. A month that is not whole counts by its share; of a year, 10 months count. Cheaper
- * plans cost nothing.
+ * down, at least 1: what they cost more a month, for the months from `now` to `expiresAt`. A month
+ * that is not whole counts by its share; of a year, 10 months count. Cheaper plans cost nothing and
+ * give nothing back, also not for a dearer plan of another dataset: each has a quota of its own.
  */
 export function changePriceRub({
-  monthRub,
+  before,
+  after,
   now,
   expiresAt,
 }: {
-  /** The prices of a month, in whole roubles. */
-  readonly monthRub: { readonly before: number; readonly after: number }
+  readonly before: MonthPrices
+  readonly after: MonthPrices
   /** Ms since the epoch, like `expiresAt`. */
   readonly now: number
   readonly expiresAt: number
 }): number {
-  const difference = monthRub.after - monthRub.before
-  if (difference <= 0 || expiresAt <= now) return 0
+  const moreRub = [...after].reduce(
+    (sum, [dataset, rub]) => sum + Math.max(0, rub - (before.get(dataset) ?? 0)),
+    0,
+  )
+  if (moreRub === 0 || expiresAt <= now) return 0
   const whole = wholeMonths(now, expiresAt)
   const start = addMonths(now, whole)
   const monthMs = addMonths(now, whole + 1) - start
@@ -30,7 +37,7 @@ export function changePriceRub({
   const paidMs = years * yearMonthsPaid * monthMs + Math.min(ofYearMs, yearMonthsPaid * monthMs)
   // The product is beyond 2^53: a price times milliseconds.
   // Never 0: an order without a price takes effect unpaid, with all rows of the running month.
-  return Math.max(1, Number((BigInt(difference) * BigInt(paidMs)) / BigInt(monthMs)))
+  return Math.max(1, Number((BigInt(moreRub) * BigInt(paidMs)) / BigInt(monthMs)))
 }
 
 /** The most calendar months after `from` that do not pass `to`. */

@@ -9,6 +9,7 @@ import { priceRub } from '../registry/price.js'
 import { planOf } from '../registry/registry.js'
 import type { Registry } from '../registry/registry.js'
 import { changePriceRub } from './change-price.js'
+import type { MonthPrices } from './change-price.js'
 import { isOnOffer, offerOf } from './offer.js'
 import { placeOrder } from './place-order.js'
 import type { Placed } from './place-order.js'
@@ -31,8 +32,6 @@ export interface ChangeQuote {
   readonly items: readonly Grant[]
   /** Whole roubles; 0 for plans that are not dearer. */
   readonly amountRub: number
-  /** What a month costs, before and after. */
-  readonly monthRub: { readonly before: number; readonly after: number }
   readonly expiresAt: number
 }
 
@@ -110,9 +109,9 @@ export async function quoteChange(
     const isKnown = isListed || before.has(item.dataset)
     if (!isKnown || !isOnOffer(offer, plan.priceRub)) throw new ShopRefusal('choice')
   }
-  const monthRub = { before: monthlyRub(registry, before), after: monthlyRub(registry, after) }
-  const amountRub = changePriceRub({ monthRub, now: parts.now(), expiresAt })
-  return { items, amountRub, monthRub, expiresAt }
+  const prices = { before: monthPrices(registry, before), after: monthPrices(registry, after) }
+  const amountRub = changePriceRub({ ...prices, now: parts.now(), expiresAt })
+  return { items, amountRub, expiresAt }
 }
 
 /**
@@ -177,9 +176,11 @@ function currentPlan(registry: Registry, grant: Grant) {
   throw new ShopRefusal('choice')
 }
 
-function monthlyRub(registry: Registry, grants: ReadonlyMap<string, string>): number {
-  return [...grants].reduce(
-    (sum, [dataset, plan]) => sum + currentPlan(registry, { dataset, plan }).priceRub,
-    0,
+function monthPrices(registry: Registry, grants: ReadonlyMap<string, string>): MonthPrices {
+  return new Map(
+    [...grants].map(([dataset, plan]) => [
+      dataset,
+      currentPlan(registry, { dataset, plan }).priceRub,
+    ]),
   )
 }

@@ -3,11 +3,12 @@ import { addMonths } from '../../src/control/subscriptions.js'
 import { changePriceRub } from '../../src/shop/change-price.js'
 
 const now = Date.UTC(2026, 10, 15, 12)
-const monthRub = { before: 990, after: 3900 }
+const upgrade = { before: 990, after: 3900 }
 const dayMs = 86_400_000
 
-function priceFor(expiresAt: number, prices = monthRub): number {
-  return changePriceRub({ monthRub: prices, now, expiresAt })
+function priceFor(expiresAt: number, { before, after } = upgrade): number {
+  const prices = { before: new Map([['things', before]]), after: new Map([['things', after]]) }
+  return changePriceRub({ ...prices, now, expiresAt })
 }
 
 await t.test('an upgrade costs the difference for the time that is left', (t) => {
@@ -43,5 +44,22 @@ await t.test('plans that are not dearer cost nothing, and the price never falls 
     last = price
   }
   t.equal(priceFor(addMonths(now, 120), { before: 0, after: 10_000_000 }), 1_000_000_000)
+  t.end()
+})
+
+// Each dataset has a quota of its own: a price that went to and fro would read all of them for one.
+await t.test('a cheaper plan pays nothing of a dearer one of another dataset', (t) => {
+  const before = new Map([
+    ['things', 3900],
+    ['parts', 0],
+  ])
+  const after = new Map([
+    ['things', 0],
+    ['parts', 3900],
+    ['tools', 100],
+  ])
+  const expiresAt = addMonths(now, 1)
+  t.equal(changePriceRub({ before, after, now, expiresAt }), 4000)
+  t.equal(changePriceRub({ before, after: new Map([['parts', 0]]), now, expiresAt }), 0)
   t.end()
 })

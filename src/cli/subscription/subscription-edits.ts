@@ -129,7 +129,7 @@ async function change(parts: CliParts, id: string, flags: ChangeFlags): Promise<
     })),
   )
   const prices = { before: monthly(registry, before), after: monthly(registry, after) }
-  const leftRub = priceForTimeLeft(prices, after.expiresAt, now)
+  const leftRub = priceForTimeLeft(registry, before, after, now)
   if (flags.json) {
     return printJson(parts, {
       ...subscriptionJson(after),
@@ -145,7 +145,7 @@ async function change(parts: CliParts, id: string, flags: ChangeFlags): Promise<
     '',
     ...planLines(parts, knownGrants(registry, after), after.globalRows),
     `A month costs ${rub(prices.after)}; before: ${rub(prices.before)}.`,
-    ...(prices.after === prices.before
+    ...(prices.after === prices.before && !leftRub
       ? []
       : [`Price of the change until ${day(after.expiresAt)}: ${rub(leftRub)}. ${settleText}`]),
     ...usedUpLines(parts, registry, after, usage),
@@ -154,19 +154,20 @@ async function change(parts: CliParts, id: string, flags: ChangeFlags): Promise<
 
 const settleText = 'Nothing was charged: settle it with the subscriber.'
 
-interface MonthPrices {
-  readonly before: number | null
-  readonly after: number | null
-}
-
-/** The price of a change by the rule of the portal; null when a month's price is unknown. */
+/** The price of a change by the rule of the portal; null when the price of a plan is unknown. */
 function priceForTimeLeft(
-  { before, after }: MonthPrices,
-  expiresAt: number,
+  registry: Registry,
+  before: Subscription,
+  after: Subscription,
   now: number,
 ): number | null {
-  if (before === null || after === null) return null
-  return changePriceRub({ monthRub: { before, after }, now, expiresAt })
+  if (monthly(registry, before) === null || monthly(registry, after) === null) return null
+  const pricesOf = (subscription: Subscription) =>
+    new Map(
+      knownGrants(registry, subscription).map(({ dataset, plan }) => [dataset, plan.priceRub]),
+    )
+  const prices = { before: pricesOf(before), after: pricesOf(after) }
+  return changePriceRub({ ...prices, now, expiresAt: after.expiresAt })
 }
 
 /** @throws bad_request for no change, or for one that can't be read */

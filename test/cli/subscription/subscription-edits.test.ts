@@ -105,8 +105,8 @@ await t.test(
     t.ok(lines.includes('procurement\tstart\t20000\tall\t690'))
     t.ok(lines.includes('All datasets together: 55000 rows a month.'))
     t.ok(lines.includes('A month costs 1680 RUB; before: 3900 RUB.'))
-    const free = 'Price of the change until 2026-12-15: 0 RUB.'
-    t.ok(lines.includes(`${free} Nothing was charged: settle it with the subscriber.`))
+    const added = 'Price of the change until 2026-12-15: 690 RUB.'
+    t.ok(lines.includes(`${added} Nothing was charged: settle it with the subscriber.`))
     const until = 'No rows are left until 2026-12-01.'
     t.ok(lines.includes(`financials: 60000 rows were used this month. ${until}`))
     t.ok(lines.includes(`All datasets together: 60000 rows were used this month. ${until}`))

@@ -86,9 +86,20 @@ function monthly(grants: ReadonlyMap<string, string>): number {
   return [...grants].reduce((sum, [dataset, plan]) => sum + priceOf(dataset, plan), 0)
 }
 
+/** What plans cost more a month than before, each dataset by itself. */
+function raise(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): number {
+  let sum = 0
+  for (const [dataset, plan] of after) {
+    const old = before.get(dataset)
+    const more = priceOf(dataset, plan) - (old === undefined ? 0 : priceOf(dataset, old))
+    if (more > 0) sum += more
+  }
+  return sum
+}
+
 /** Month by month: the first ten of each twelve are paid, a part of one by its share. */
-function upgrade(before: number, after: number, now: number, end: number): number {
-  if (after <= before) return 0
+function upgrade(more: number, now: number, end: number): number {
+  if (more === 0) return 0
   const day = dayOf(now)
   let paid = 0n
   let [partMs, monthMs] = [0n, 1n]
@@ -102,7 +113,7 @@ function upgrade(before: number, after: number, now: number, end: number): numbe
     if (isPaid && end > from) [partMs, monthMs] = [BigInt(end - from), BigInt(to - from)]
     break
   }
-  return Number((BigInt(after - before) * (paid * monthMs + partMs)) / monthMs)
+  return Math.max(1, Number((BigInt(more) * (paid * monthMs + partMs)) / monthMs))
 }
 
 const items = fc
@@ -225,7 +236,7 @@ class Shopping {
     const sub = this.#subs.get(id ?? '')
     if (id === undefined || sub === undefined) return
     const after = new Map([...sub.grants, ...wanted])
-    const amount = upgrade(monthly(sub.grants), monthly(after), this.#now, sub.expiresAt)
+    const amount = upgrade(raise(sub.grants, after), this.#now, sub.expiresAt)
     const placed = await this.#attempt(() => this.#shop.orderChange(id, grantsOf(wanted)))
     if (placed === null) return
     if (sub.expiresAt <= this.#now) throw new Error('plans of an ended subscription were changed')
