@@ -24,9 +24,6 @@ const cacheFolder = resolve('node_modules/.cache/trino-server-470')
 const connectors: readonly string[] = ['hive', 'memory']
 const javaMin = 24
 const startTries = 600
-/** Trino answers `SELECT 1` seconds before it has a worker that reads and writes tables. */
-const readiness = 'CREATE TABLE IF NOT EXISTS memory.default.started AS SELECT 1 AS id'
-
 /** The catalog `hive` of a cluster. */
 export interface Hive {
   /** Tables are made of files in folders below it. */
@@ -55,6 +52,9 @@ export async function startTrinoServer(
   const folder = mkdtempSync(join(tmpdir(), 'das-trino-'))
   const port = await freePort('127.0.0.1')
   const url = `http://127.0.0.1:${port}`
+  const data = join(folder, 'data')
+  mkdirSync(join(data, 'probe'), { recursive: true })
+  writeFileSync(join(data, 'probe', 'lines'), 'ready\n')
   writeSettings(folder, port)
   let child: ChildProcess | null = null
   const stop = async () => {
@@ -71,7 +71,7 @@ export async function startTrinoServer(
     const log = openSync(join(folder, 'log'), 'a')
     child = spawn(java, javaArguments(folder), { cwd: folder, stdio: ['ignore', log, log] })
     for (let tries = 0; ; tries++) {
-      if (await sql(readiness).catch(() => null)) return
+      if (await isReady(sql, data).catch(() => false)) return
       if (tries === startTries || child.exitCode !== null) throw new Error('Trino did not start')
       await sleep(200)
     }
@@ -81,8 +81,18 @@ export async function startTrinoServer(
     rmSync(folder, { recursive: true, force: true })
   })
   await start()
-  await sql('CREATE SCHEMA hive.das')
-  return { url, folder: join(folder, 'data'), sql, stop, start }
+  return { url, folder: data, sql, stop, start }
+}
+
+/**
+ * Whether it reads a file of a table: Trino answers `SELECT 1`, and makes tables, seconds before it
+ * has a worker that does.
+ */
+async function isReady(sql: Hive['sql'], data: string): Promise<boolean> {
+  await sql('CREATE SCHEMA IF NOT EXISTS hive.das')
+  await sql(`CREATE TABLE IF NOT EXISTS hive.das.probe (line VARCHAR) WITH (
+    external_location = 'file://${join(data, 'probe')}', format = 'TEXTFILE')`)
+  return (await sql('SELECT line FROM hive.das.probe')).length === 1
 }
 
 /** Keeps what runs: the server and its connectors. */
@@ -117,7 +127,6 @@ async function findJava(): Promise<string> {
 
 function writeSettings(folder: string, port: number): void {
   mkdirSync(join(folder, 'catalog'))
-  mkdirSync(join(folder, 'data'))
   const write = (name: string, settings: Readonly<Record<string, string | number>>) => {
     const lines = Object.entries(settings).map(([key, value]) => `${key}=${value}\n`)
     writeFileSync(join(folder, name), lines.join(''))
