@@ -85,12 +85,16 @@ export function sortedSum(value: string): string {
   return `reduce(array_sort(${pairs}), ${zero}, (s, e) -> CAST(${step} AS ${type}), s -> s[1])`
 }
 
-/** SQL of the percentile of a group's sorted values, interpolated like SQL's `percentile_cont`. */
+/**
+ * SQL of the percentile of a group's sorted values, interpolated like SQL's `percentile_cont`, by
+ * DuckDB's formula: values far apart make any other one differ in digits that are shown.
+ */
 export function percentileOf(sorted: string, percent: number): string {
   const place = `((cardinality(${sorted}) - 1) * DOUBLE '${percent / 100}')`
   const at = (index: string) => `element_at(${sorted}, CAST(${index} AS BIGINT) + 1)`
   const [low, high] = [at(`floor(${place})`), at(`ceiling(${place})`)]
-  return `(${low} + (${high} - ${low}) * (${place} - floor(${place})))`
+  const share = `(${place} - floor(${place}))`
+  return `(${low} * (DOUBLE '1' - ${share}) + ${high} * ${share})`
 }
 
 /**
