@@ -6,6 +6,7 @@ import { startBucket } from '../../scripts/harness/object-gateway.js'
 import { logged } from '../support/logged.js'
 import { startWorld, writeParquet } from '../support/world.js'
 import type { World } from '../support/world.js'
+import { linesOf, rowsOf } from './fixtures/things-world.js'
 
 // Guarantee: a packed copy from a bucket is served only if every cell is that of the files.
 
@@ -59,27 +60,6 @@ function folderName(folder: string): string {
 
 const versionOf = (world: World) => world.app.catalog().datasets.get('things')?.version
 const isPacked = (world: World) => versionOf(world)?.files[0]?.name.startsWith('packed/') === true
-
-/** All rows, in their order, over every page. */
-async function rowsOf(world: World): Promise<string> {
-  const { token } = await world.subscribe(['things:all'])
-  const texts: string[] = []
-  let more = ''
-  do {
-    const { status, text, body } = await world.get(`/v1/things?limit=10000${more}`, token)
-    if (status !== 200) return text
-    texts.push(text.replace(/,"next_cursor".*$/, ''))
-    more = body.next_cursor === null ? '' : `&cursor=${body.next_cursor}`
-  } while (more !== '')
-  return texts.join('\n')
-}
-
-/** The log lines with a message. */
-function linesOf(world: World, message: string): readonly Record<string, unknown>[] {
-  return world.log
-    .map((line) => JSON.parse(line) as Record<string, unknown>)
-    .filter(({ msg }) => msg === message)
-}
 
 /** The keys of a test's copies. */
 async function copiesOf(folder: string): Promise<readonly string[]> {
