@@ -5,13 +5,14 @@ import { startDas } from './bench/das.js'
 import { readChargedRows } from './check-charges/charged-rows.js'
 import { checkHealthDuring, lookUpDuring } from './check-load/lookers.js'
 import type { Times } from './check-load/lookers.js'
-import { startScanners } from './check-load/scanners.js'
+import type { ScanOrder, ScanReport } from './check-load/scanners.js'
 import { requireBuild, subscribe } from './harness/fixture.js'
 import { optionalText, seed, text, whole } from './harness/options.js'
 import { memoryOf } from './harness/process.js'
 import { factsText, textTable } from './harness/report.js'
 import { runScript } from './harness/script.js'
 import { quantile } from './harness/statistics.js'
+import { startWorker } from './harness/worker.js'
 
 const options = {
   companies: whole('generated companies, about seven rows of 131 columns each', 60_000, 1000, 1e8),
@@ -81,17 +82,14 @@ await runScript(command, async (given, run) => {
   // The first one opens the files that the others find open.
   const warm = await phaseOf('warm-up', during())
   const alone = await phaseOf('alone', during())
-  const scanners = startScanners({
-    base,
-    tokens,
-    years,
-    clients: given.scanners,
-    seed: given.seed,
-  })
+  const program = new URL('check-load/scan-child.ts', import.meta.url)
+  const scanners = startWorker<ScanOrder, ScanReport>(program, run.cleanup)
+  const { scanners: clients, seed } = given
+  await scanners.send({ kind: 'start', options: { base, tokens, years, clients, seed } })
   const beside = await phaseOf('beside scans', during())
-  scanners.stop()
+  const stopped = scanners.send({ kind: 'stop' })
   const peakBytes = memoryOf(server.child, 'VmHWM')
-  await scanners.done
+  const { ends, again } = await stopped
   const next = await phaseOf('the second after', sleep(recoveryMs))
   const after = await phaseOf('alone again', during())
   await server.stop()
@@ -112,8 +110,8 @@ await runScript(command, async (given, run) => {
     factsText([
       ['seed', String(given.seed)],
       ['look-ups p99', `${ratio.toFixed(1)} × alone`],
-      ['scans', countsText(scanners.ends)],
-      ['asked again', `${scanners.again.asked}, of which ${scanners.again.answered} not refused`],
+      ['scans', countsText(ends)],
+      ['asked again', `${again.asked}, of which ${again.answered} not refused`],
       ['peak memory', `${Math.round(peakBytes / 1e6)} MB, limit ${memoryLimit / 1e6} MB`],
       ['look-up rows', `${rows} delivered, ${charged} charged`],
     ]),

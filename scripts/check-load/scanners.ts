@@ -6,13 +6,20 @@ import type { Clients } from '../harness/clients.js'
 import { randomOf } from '../harness/random.js'
 import type { Random } from '../harness/random.js'
 
-/** Clients that make the server read many rows. */
-export interface Scanners extends Clients {
+/** What the scans came to. */
+export interface ScanReport {
   /** Answers by status; `hung up` = a client left before it. */
   readonly ends: Readonly<Record<string, number>>
   /** Refused questions that were asked again after their `Retry-After`, and those then answered. */
   readonly again: { readonly asked: number; readonly answered: number }
 }
+
+/** Clients that make the server read many rows. */
+export interface Scanners extends Clients, ScanReport {}
+
+/** What `scan-child.ts` takes: its answer to `stop` is the report. */
+export type ScanOrder =
+  { readonly kind: 'start'; readonly options: ScannersOptions } | { readonly kind: 'stop' }
 
 interface ScannersOptions {
   readonly base: string
