@@ -35,9 +35,23 @@ async function startLogged(t: Parameters<typeof startThings>[0]): Promise<World>
 
 await t.test('promtool accepts the alert rules and the configuration', async (t) => {
   const rules = await run('promtool', ['check', 'rules', `${folder}/alerts.yml`])
-  t.match(rules.stdout, /SUCCESS: 16 rules found/)
+  t.match(rules.stdout, /SUCCESS: 18 rules found/)
   const config = await run('promtool', ['check', 'config', `${folder}/prometheus.yml`])
   t.match(config.stdout, /is valid prometheus config file syntax/)
+})
+
+await t.test('promtool accepts every query of the dashboard', async (t) => {
+  const text = readFileSync(`${folder}/grafana-dashboard.json`, 'utf8')
+  // What Grafana puts in the place of its variables.
+  const filled = text.replaceAll('$__rate_interval', '5m').replaceAll('$instance', '.+')
+  const { panels } = JSON.parse(filled) as { panels: { targets: { expr: string }[] }[] }
+  const queries = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))
+  const rules = queries.map((expr, at) => ({ record: `query_${at}`, expr }))
+  const path = join(t.testdir(), 'queries.yml')
+  writeFileSync(path, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }))
+  const { stdout } = await run('promtool', ['check', 'rules', path])
+  t.match(stdout, `SUCCESS: ${queries.length} rules found`)
+  t.ok(queries.length > 20)
 })
 
 await t.test('promtool finds no fault in the metrics', async (t) => {
