@@ -73,8 +73,10 @@ type CalendarName = ScalarName & ('DATE' | `TIMESTAMP${string}`)
 /** ISO 8601 in full precision; `Z` if the type has a zone, in any time zone of the process. */
 function calendarText(name: CalendarName, x: string): string {
   switch (name) {
-    case 'DATE':
-      return yearText(x, textOf(x), `strftime(${x}, '-%m-%d')`)
+    case 'DATE': {
+      const years = "DATE '0001-01-01' AND DATE '9999-12-31'"
+      return yearText(x, years, textOf(x), `strftime(${x}, '-%m-%d')`)
+    }
     case 'TIMESTAMP_NS':
       return withT(x)
     case 'TIMESTAMPTZ':
@@ -90,16 +92,18 @@ function withT(timestamp: string): string {
 
 function timestampText(x: string): string {
   const rest = `rtrim(rtrim(strftime(${x}, '-%m-%dT%H:%M:%S.%f'), '0'), '.')`
-  return yearText(x, withT(x), rest)
+  const years = "TIMESTAMP '0001-01-01' AND TIMESTAMP '9999-12-31 23:59:59.999999'"
+  return yearText(x, years, withT(x), rest)
 }
 
-/** Years beyond 0001–9999 have a sign (ISO 8601): -0043-03-15, +12024-01-02. */
-function yearText(x: string, usual: string, rest: string): string {
-  const year = `year(${x})`
-  return (
-    `CASE WHEN ${year} BETWEEN 1 AND 9999 THEN ${usual} ` +
-    `ELSE ${signedYear(year)} || ${rest} END`
-  )
+/**
+ * Years beyond 0001–9999 have a sign (ISO 8601): -0043-03-15, +12024-01-02. Each `year()` in a
+ * statement costs DuckDB a table of the days of 80 years, made anew (0.15 ms); the form with a list
+ * of parts needs none.
+ */
+function yearText(x: string, years: string, usual: string, rest: string): string {
+  const year = `date_part(['year'], ${x}).year`
+  return `CASE WHEN ${x} BETWEEN ${years} THEN ${usual} ELSE ${signedYear(year)} || ${rest} END`
 }
 
 /** SQL for the text of a year in at least four digits, with a sign if it is beyond 0–9999. */
