@@ -68,5 +68,6 @@ await runSuites(t, {
   files,
   leftOut,
   skippedMin: 5,
-  fileTimeoutSeconds: 200,
+  // A model of hundreds of lives takes minutes on busy processors.
+  fileTimeoutSeconds: 900,
 })
