@@ -29,7 +29,7 @@ interface Page {
 }
 
 const filterCounts = [0, 1, 1, 1, 1, 2, 2, 2, 3] as const
-const pageCounts = [1, 1, 1, 1, 2, 3, 5] as const
+const pageCounts = [1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 5] as const
 const doors = ['get', 'get', 'post', 'mcp'] as const
 const topDoors = ['get', 'mcp'] as const
 const columnsMax = 6

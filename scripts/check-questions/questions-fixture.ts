@@ -73,8 +73,8 @@ export async function startQuestionsFixture(seed: number, run: Run): Promise<Que
       `SELECT (i * 7919 % ${tableRows})::INTEGER AS id, ${list.join()} FROM range(${from}, ${to}) t(i)`
     const halves = [
       select(0, tableRows / 2, columns),
-      // A column that a file lacks is empty there.
-      select(tableRows / 2, tableRows, columns.slice(0, -1)),
+      // A column that a file lacks is empty there. In one table: it costs a statement more a page.
+      select(tableRows / 2, tableRows, at === 0 ? columns.slice(0, -1) : columns),
     ]
     paths.set(name, await writeFiles(duckdb, join(folder, 'data', name), halves))
   }
