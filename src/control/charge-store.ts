@@ -29,6 +29,12 @@ export type OnSync = (ms: number, isDone: boolean) => void
 const syncTimeoutMsDefault = 5000
 
 /**
+ * Syncs that run at the same time: a commit does not wait until the sync that began before it has
+ * ended, only to wait for one of its own.
+ */
+const syncsMax = 2
+
+/**
  * The store's connection for charges. A charge is committed at once, so that every process counts
  * it, and is durable when `synced` has resolved: the thread pool syncs the write-ahead log while
  * the event loop works on, and one sync serves all charges committed before it. The result is the
@@ -42,9 +48,11 @@ export class ChargeStore {
   readonly #onSync: OnSync | undefined
   #watch: WriteWatch = () => undefined
   #log: number | undefined
-  /** The running sync, and the next one, which new commits wait for. */
-  #running: Promise<void> | undefined
+  /** The ends of the running syncs, which never reject. */
+  readonly #running = new Set<Promise<void>>()
+  /** The next sync, which new commits wait for. */
   #next: Promise<void> | undefined
+  #failedSyncs = 0
   #isSuspect = false
 
   private constructor(store: SqliteStore, path: string, options: ChargeStoreOptions) {
@@ -90,7 +98,7 @@ export class ChargeStore {
    * @throws service_unavailable; then the charges stay, and their rows may not be sent
    */
   synced(): Promise<void> {
-    this.#next ??= this.#syncAfter(this.#running)
+    this.#next ??= this.#syncNext()
     return this.#inTime(this.#next)
   }
 
@@ -126,7 +134,7 @@ export class ChargeStore {
     this.#log = undefined
     this.#isSuspect = false
     if (log === undefined) return
-    void Promise.allSettled([this.#running, this.#next]).then(() => {
+    void Promise.allSettled([...this.#running, this.#next]).then(() => {
       closeSync(log)
     })
   }
@@ -138,25 +146,35 @@ export class ChargeStore {
     await this.#store.close()
   }
 
-  async #syncAfter(running: Promise<void> | undefined): Promise<void> {
-    // Its failure is for the callers that wait for it.
-    await Promise.allSettled([running])
-    this.#running = this.#next
+  /** Begins in a later turn, so that `#next` is known, and when there is room for it. */
+  async #syncNext(): Promise<void> {
+    await (this.#running.size < syncsMax ? undefined : Promise.race(this.#running))
     this.#next = undefined
     // The repair makes later commits durable, too.
-    if (this.#isSuspect) await this.#watched(() => this.repairLog())
-    else await this.#syncLog()
+    const sync = this.#isSuspect ? this.#watched(() => this.repairLog()) : this.#syncLog()
+    // Its failure is for the callers that wait for it.
+    const end = sync.catch(() => undefined)
+    this.#running.add(end)
+    try {
+      await sync
+    } finally {
+      this.#running.delete(end)
+    }
     this.#watch(undefined)
   }
 
+  /** Fails also if another sync failed meanwhile: the system tells of each failure only once. */
   async #syncLog(): Promise<void> {
     const start = performance.now()
+    const failedBefore = this.#failedSyncs
     try {
       this.#log ??= openLog(this.#path)
       await this.#sync(this.#log)
+      if (this.#failedSyncs > failedBefore) throw new Error('a sync at the same time failed')
       this.#onSync?.(performance.now() - start, true)
     } catch (cause) {
       this.#onSync?.(performance.now() - start, false)
+      this.#failedSyncs += 1
       this.#isSuspect = true
       const failure = unavailable(cause)
       this.#watch(failure)

@@ -63,26 +63,30 @@ await t.test(
   },
 )
 
-await t.test('charges committed during a sync wait together for the next one', async (t) => {
+await t.test('charges committed during two syncs wait together for the next one', async (t) => {
   const { charges, charge, syncs } = await openCharges(t)
   const ended: string[] = []
   const commit = async (...names: readonly string[]) => {
     await Promise.all(names.map(() => charge(1)))
     for (const name of names) void charges.synced().then(() => ended.push(name))
+    await turn()
   }
   await commit('a', 'b')
-  await turn()
   t.equal(syncs.length, 1, 'one sync for both')
-  await commit('c', 'd')
-  await turn()
-  t.equal(syncs.length, 1, 'c and d may have come too late for it')
-  syncs[0]?.finish()
-  await turn()
-  t.same(ended, ['a', 'b'])
-  t.equal(syncs.length, 2)
+  await commit('c')
+  t.equal(syncs.length, 2, 'c may have come too late for it')
+  await commit('d', 'e')
+  t.equal(syncs.length, 2, 'no more than two at the same time')
   syncs[1]?.finish()
   await turn()
-  t.same(ended, ['a', 'b', 'c', 'd'])
+  t.same(ended, ['c'], 'each hears of its own sync')
+  t.equal(syncs.length, 3)
+  syncs[2]?.finish()
+  await turn()
+  t.same(ended, ['c', 'd', 'e'])
+  syncs[0]?.finish()
+  await turn()
+  t.same(ended, ['c', 'd', 'e', 'a', 'b'])
 })
 
 await t.test('a failed sync is a 503; committed charges stay', async (t) => {
@@ -136,10 +140,16 @@ await t.test('commits after a failed sync are repaired first', async (t) => {
   await charge(1)
   const second = charges.synced()
   const before = statSync(`${path}-wal`).size
+  await turn()
+  await charge(1)
+  const third = charges.synced()
   syncs[0]?.fail(new Error('EIO'))
   await t.rejects(first, { code: 'service_unavailable' })
-  await second
-  t.equal(syncs.length, 1, 'Linux tells of a failure once: the next sync would prove nothing')
+  await third
+  syncs[1]?.finish()
+  const message = 'a sync at the same time failed'
+  await t.rejects(second, { code: 'service_unavailable', cause: { message } })
+  t.equal(syncs.length, 2, 'Linux tells of a failure once: the next sync would prove nothing')
   t.equal(statSync(`${path}-wal`).size, 0, 'all of it is in the database, durably')
   t.ok(before > 0)
 })
