@@ -29,8 +29,8 @@ export type OnSync = (ms: number, isDone: boolean) => void
 const syncTimeoutMsDefault = 5000
 
 /**
- * Syncs that run at the same time: a commit does not wait until the sync that began before it has
- * ended, only to wait for one of its own.
+ * Syncs that run at the same time. With one, a commit would first wait for the end of a sync that
+ * began before it and proves nothing about it.
  */
 const syncsMax = 2
 
@@ -47,12 +47,15 @@ export class ChargeStore {
   readonly #syncTimeoutMs: number
   readonly #onSync: OnSync | undefined
   #watch: WriteWatch = () => undefined
-  #log: number | undefined
+  /**
+   * Open files of the log that no sync uses. The system tells of a failed write once for each open
+   * file, so syncs at the same time need one each.
+   */
+  #logs: number[] = []
   /** The ends of the running syncs, which never reject. */
   readonly #running = new Set<Promise<void>>()
   /** The next sync, which new commits wait for. */
   #next: Promise<void> | undefined
-  #failedSyncs = 0
   #isSuspect = false
 
   private constructor(store: SqliteStore, path: string, options: ChargeStoreOptions) {
@@ -130,20 +133,20 @@ export class ChargeStore {
    */
   reopen(): void {
     this.#store.file.reopen()
-    const log = this.#log
-    this.#log = undefined
+    this.#closeLogs()
     this.#isSuspect = false
-    if (log === undefined) return
-    void Promise.allSettled([...this.#running, this.#next]).then(() => {
-      closeSync(log)
-    })
   }
 
   /** Call it when no caller waits for `synced`. */
   async close(): Promise<void> {
-    if (this.#log !== undefined) closeSync(this.#log)
-    this.#log = undefined
+    this.#closeLogs()
     await this.#store.close()
+  }
+
+  /** Those that a sync uses are closed at its end. */
+  #closeLogs(): void {
+    for (const log of this.#logs) closeSync(log)
+    this.#logs = []
   }
 
   /** Begins in a later turn, so that `#next` is known, and when there is room for it. */
@@ -163,22 +166,30 @@ export class ChargeStore {
     this.#watch(undefined)
   }
 
-  /** Fails also if another sync failed meanwhile: the system tells of each failure only once. */
   async #syncLog(): Promise<void> {
     const start = performance.now()
-    const failedBefore = this.#failedSyncs
     try {
-      this.#log ??= openLog(this.#path)
-      await this.#sync(this.#log)
-      if (this.#failedSyncs > failedBefore) throw new Error('a sync at the same time failed')
+      await this.#withLog((log) => this.#sync(log))
       this.#onSync?.(performance.now() - start, true)
     } catch (cause) {
       this.#onSync?.(performance.now() - start, false)
-      this.#failedSyncs += 1
       this.#isSuspect = true
+      // Those that were open would tell of the same failure once more.
+      this.#closeLogs()
       const failure = unavailable(cause)
       this.#watch(failure)
       throw failure
+    }
+  }
+
+  async #withLog(work: (log: number) => Promise<void>): Promise<void> {
+    const logs = this.#logs
+    const log = logs.pop() ?? openLog(this.#path)
+    try {
+      await work(log)
+    } finally {
+      if (logs === this.#logs) logs.push(log)
+      else closeSync(log)
     }
   }
 
