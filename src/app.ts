@@ -109,6 +109,9 @@ async function openApp(given: OpenParts): Promise<App> {
     memoryLimitBytes,
     changed: () => {
       void guides.start()
+      engine.forgetFiles().catch((cause: unknown) => {
+        logger.warn({ err: cause }, 'parts of replaced files stay in memory')
+      })
     },
   })
   const { live, reloader, packer, scrub, checks, space } = updates

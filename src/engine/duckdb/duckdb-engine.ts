@@ -88,8 +88,7 @@ export class DuckDbEngine implements Engine {
   static async open(options: EngineOptions): Promise<DuckDbEngine> {
     const engine = new DuckDbEngine(options)
     try {
-      const instances = [engine.#solo, engine.#shared, engine.#lane.serving]
-      for (const serving of instances) await serving.run(async () => {})
+      for (const serving of engine.#instances) await serving.run(async () => {})
       return engine
     } catch (cause) {
       await engine.close()
@@ -156,7 +155,7 @@ export class DuckDbEngine implements Engine {
     this.#running = null
     for (const stop of running.keys()) stop.abort(stopping())
     await Promise.allSettled(running.values())
-    await Promise.all([this.#solo.close(), this.#shared.close(), this.#lane.serving.close()])
+    await Promise.all(this.#instances.map((instance) => instance.close()))
     this.#paths.close()
   }
 
@@ -167,8 +166,15 @@ export class DuckDbEngine implements Engine {
 
   /** The bytes that each instance holds: for small, larger and scanning queries. */
   memoryBytes(): Promise<readonly number[]> {
-    const instances = [this.#solo, this.#shared, this.#lane.serving]
-    return Promise.all(instances.map((instance) => instance.memoryBytes()))
+    return Promise.all(this.#instances.map((instance) => instance.memoryBytes()))
+  }
+
+  /**
+   * Drops what DuckDB keeps of files. It would keep those that are replaced, too, up to its memory
+   * limit; those that are still read cost one read more.
+   */
+  async forgetFiles(): Promise<void> {
+    await Promise.all(this.#instances.map((instance) => instance.forgetFiles()))
   }
 
   /** Reads all rows that meet the predicates, in the lane of work that scans. */
@@ -254,6 +260,10 @@ export class DuckDbEngine implements Engine {
         running.delete(stop)
       }
     })
+  }
+
+  get #instances(): readonly ServingInstance[] {
+    return [this.#solo, this.#shared, this.#lane.serving]
   }
 
   get #checks(): FileChecks | null {

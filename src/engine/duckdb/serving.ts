@@ -19,6 +19,9 @@ interface PooledInstance {
   isRetired: boolean
 }
 
+/** The setting of the cache of parts of files; switched off, the cache is emptied. */
+const fileCache = 'enable_external_file_cache'
+
 /**
  * The instance that queries run on. After a fatal error DuckDB refuses every connection of an
  * instance: the instance is retired, and the next piece of work gets a new one.
@@ -28,7 +31,8 @@ export class ServingInstance {
   #opening: Promise<PooledInstance> | null = null
 
   constructor(options: SandboxOptions) {
-    this.#options = options
+    const { changeable = [] } = options
+    this.#options = { ...options, changeable: [...changeable, fileCache] }
   }
 
   /**
@@ -61,6 +65,17 @@ export class ServingInstance {
     const { signal } = new AbortController()
     const found = await this.run((session) => session.run({ sql }, signal))
     return Number(found[0]?.[0])
+  }
+
+  /** Drops what DuckDB keeps of the files that it read. */
+  async forgetFiles(): Promise<void> {
+    if (!this.#opening) return
+    const { signal } = new AbortController()
+    await this.run(async (session) => {
+      for (const isOn of [false, true]) {
+        await session.runOnce({ sql: `SET GLOBAL ${fileCache} = ${isOn}` }, signal)
+      }
+    })
   }
 
   /** Closes the instance when its last work ends. */

@@ -1,0 +1,46 @@
+import t from 'tap'
+import { openEngine } from '../fixtures/open-engine.js'
+
+// Guarantee: what DuckDB keeps of files can be dropped, also while queries read them. So files that
+// were replaced take no memory.
+
+const rows = 60_000
+const files = { 'a.parquet': `SELECT i, hash(i) AS h, hash(i + 1) AS k FROM range(${rows}) t(i)` }
+/** Three columns of eight bytes that can't be compressed; the file is larger. */
+const keptMin = 500_000
+
+await t.test('the kept parts of files are dropped, and read again', async (t) => {
+  const { engine, read, filter } = await openEngine(t, { files })
+  const held = async () => (await engine.memoryBytes()).reduce((sum, bytes) => sum + bytes, 0)
+  const lookUp = async () => (await read(filter('h', 'eq', '0'), { limit: 10 })).rows.length
+  t.equal(await lookUp(), 1)
+  const before = await held()
+  t.ok(before > keptMin, `${before} bytes`)
+  await engine.forgetFiles()
+  const after = await held()
+  t.ok(after < before - keptMin, `${after} bytes`)
+  t.equal(await lookUp(), 1)
+  t.ok((await held()) > keptMin, 'later reads are kept again')
+})
+
+await t.test('queries that run meanwhile find their rows', async (t) => {
+  const { engine, walk } = await openEngine(t, { files })
+  const done = new AbortController()
+  const forgetting = async () => {
+    let times = 0
+    while (!done.signal.aborted) {
+      await engine.forgetFiles()
+      times += 1
+    }
+    return times
+  }
+  const walking = Promise.all([walk([], 20_000), walk([], 25_000)]).finally(() => {
+    done.abort()
+  })
+  const [walks, times] = await Promise.all([walking, forgetting()])
+  for (const found of walks) {
+    t.equal(found.length, rows)
+    t.ok(found.every(({ json }, at) => json.startsWith(`{"i":${at},`)))
+  }
+  t.ok(times > 1)
+})
