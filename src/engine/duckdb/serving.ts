@@ -19,6 +19,8 @@ interface PooledInstance {
   isRetired: boolean
 }
 
+const never = new AbortController().signal
+
 /** The setting of the cache of parts of files; switched off, the cache is emptied. */
 const fileCache = 'enable_external_file_cache'
 
@@ -62,18 +64,16 @@ export class ServingInstance {
   async memoryBytes(): Promise<number> {
     if (!this.#opening) return 0
     const sql = 'SELECT sum(memory_usage_bytes)::DOUBLE FROM duckdb_memory()'
-    const { signal } = new AbortController()
-    const found = await this.run((session) => session.run({ sql }, signal))
+    const found = await this.run((session) => session.run({ sql }, never))
     return Number(found[0]?.[0])
   }
 
   /** Drops what DuckDB keeps of the files that it read. */
   async forgetFiles(): Promise<void> {
     if (!this.#opening) return
-    const { signal } = new AbortController()
     await this.run(async (session) => {
       for (const isOn of [false, true]) {
-        await session.runOnce({ sql: `SET GLOBAL ${fileCache} = ${isOn}` }, signal)
+        await session.runOnce({ sql: `SET GLOBAL ${fileCache} = ${isOn}` }, never)
       }
     })
   }
