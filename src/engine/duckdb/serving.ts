@@ -33,8 +33,7 @@ export class ServingInstance {
   #opening: Promise<PooledInstance> | null = null
 
   constructor(options: SandboxOptions) {
-    const { changeable = [] } = options
-    this.#options = { ...options, changeable: [...changeable, fileCache] }
+    this.#options = options
   }
 
   /**
@@ -113,7 +112,8 @@ export class ServingInstance {
 async function open(options: SandboxOptions): Promise<PooledInstance> {
   const tempFolder = options.tempFolder === null ? null : join(options.tempFolder, randomUUID())
   if (tempFolder !== null) await mkdir(tempFolder, { recursive: true, mode: 0o700 })
-  const instance = await startInstance({ ...options, tempFolder })
+  const changeable = [...(options.changeable ?? []), fileCache]
+  const instance = await startInstance({ ...options, tempFolder, changeable })
   return { instance, tempFolder, idle: [], users: 0, isRetired: false }
 }
 
