@@ -90,6 +90,14 @@ interface OpenParts extends AppParts {
   readonly cleanup: CleanupStack
 }
 
+/** What a newly served version asks for, beside requests. */
+function followChange(guides: GuideWarmer, engine: DuckDbEngine, logger: FastifyBaseLogger): void {
+  void guides.start()
+  engine.instances.forgetFiles().catch((cause: unknown) => {
+    logger.warn({ err: cause }, 'parts of replaced files stay in memory')
+  })
+}
+
 async function openApp(given: OpenParts): Promise<App> {
   const { config, cleanup, logger, now } = given
   const metrics = config.metricsPort === null ? null : new Metrics()
@@ -108,10 +116,7 @@ async function openApp(given: OpenParts): Promise<App> {
     versionsFolder: state.versions,
     memoryLimitBytes,
     changed: () => {
-      void guides.start()
-      engine.forgetFiles().catch((cause: unknown) => {
-        logger.warn({ err: cause }, 'parts of replaced files stay in memory')
-      })
+      followChange(guides, engine, logger)
     },
   })
   const { live, reloader, packer, scrub, checks, space } = updates

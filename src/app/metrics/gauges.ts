@@ -204,7 +204,7 @@ function addProcess(add: Add, { engine }: GaugedParts): () => void {
     ['part'],
     async (gauge) => {
       const { rss, heapUsed, heapTotal, external, arrayBuffers } = process.memoryUsage()
-      const [solo = 0, shared = 0, summaries = 0] = await engine.memoryBytes()
+      const [solo = 0, shared = 0, summaries = 0] = await engine.instances.memoryBytes()
       const parts = {
         rss,
         heap_used: heapUsed,

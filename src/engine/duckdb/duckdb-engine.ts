@@ -13,6 +13,7 @@ import { chooseForPage, chooseForTop, chooseForTotal } from './choose-form.js'
 import { readFailure, serviceErrorOf } from './duckdb-failure.js'
 import { fileQuestion } from './file-question.js'
 import type { FileQuestion, FileRows } from './file-question.js'
+import { Instances } from './instances.js'
 import { PlainPaths } from './plain-paths.js'
 import { compileCount, compileRead, rowsOf } from './read/compile.js'
 import { narrow } from './read/narrow.js'
@@ -64,6 +65,7 @@ type Work<T> = (session: Session) => Promise<T>
  * several threads, the thread that waits for a query polls without a pause, which costs a core.
  */
 export class DuckDbEngine implements Engine {
+  readonly instances: Instances
   readonly #options: EngineOptions
   readonly #turns: Turns
   readonly #solo: ServingInstance
@@ -82,13 +84,14 @@ export class DuckDbEngine implements Engine {
     this.#solo = new ServingInstance({ ...options, memoryLimitBytes: soloBytes, threads: 1 })
     this.#shared = new ServingInstance({ ...options, memoryLimitBytes: sharedBytes })
     this.#lane = new SummaryLane({ ...options, memoryLimitBytes: laneBytes }, this.#turns)
+    this.instances = new Instances([this.#solo, this.#shared, this.#lane.serving])
   }
 
   /** @throws service_unavailable when DuckDB can't be started with these options */
   static async open(options: EngineOptions): Promise<DuckDbEngine> {
     const engine = new DuckDbEngine(options)
     try {
-      for (const serving of engine.#instances) await serving.run(async () => {})
+      await engine.instances.start()
       return engine
     } catch (cause) {
       await engine.close()
@@ -155,26 +158,13 @@ export class DuckDbEngine implements Engine {
     this.#running = null
     for (const stop of running.keys()) stop.abort(stopping())
     await Promise.allSettled(running.values())
-    await Promise.all(this.#instances.map((instance) => instance.close()))
+    await this.instances.close()
     this.#paths.close()
   }
 
   /** The turns of look-ups and pages, and those of summaries and tops. */
   get turns(): Readonly<Record<'pages' | 'summaries', Turns>> {
     return { pages: this.#turns, summaries: this.#lane.turns }
-  }
-
-  /** The bytes that each instance holds: for small, larger and scanning queries. */
-  memoryBytes(): Promise<readonly number[]> {
-    return Promise.all(this.#instances.map((instance) => instance.memoryBytes()))
-  }
-
-  /**
-   * Drops what DuckDB keeps of files. It would keep those that are replaced, too, up to its memory
-   * limit; those that are still read cost one read more.
-   */
-  async forgetFiles(): Promise<void> {
-    await Promise.all(this.#instances.map((instance) => instance.forgetFiles()))
   }
 
   /** Reads all rows that meet the predicates, in the lane of work that scans. */
@@ -260,10 +250,6 @@ export class DuckDbEngine implements Engine {
         running.delete(stop)
       }
     })
-  }
-
-  get #instances(): readonly ServingInstance[] {
-    return [this.#solo, this.#shared, this.#lane.serving]
   }
 
   get #checks(): FileChecks | null {

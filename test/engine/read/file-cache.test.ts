@@ -11,12 +11,13 @@ const keptMin = 500_000
 
 await t.test('the kept parts of files are dropped, and read again', async (t) => {
   const { engine, read, filter } = await openEngine(t, { files })
-  const held = async () => (await engine.memoryBytes()).reduce((sum, bytes) => sum + bytes, 0)
+  const held = async () =>
+    (await engine.instances.memoryBytes()).reduce((sum, bytes) => sum + bytes, 0)
   const lookUp = async () => (await read(filter('h', 'eq', '0'), { limit: 10 })).rows.length
   t.equal(await lookUp(), 1)
   const before = await held()
   t.ok(before > keptMin, `${before} bytes`)
-  await engine.forgetFiles()
+  await engine.instances.forgetFiles()
   const after = await held()
   t.ok(after < before - keptMin, `${after} bytes`)
   t.equal(await lookUp(), 1)
@@ -29,7 +30,7 @@ await t.test('queries that run meanwhile find their rows', async (t) => {
   const forgetting = async () => {
     let times = 0
     while (!done.signal.aborted) {
-      await engine.forgetFiles()
+      await engine.instances.forgetFiles()
       times += 1
     }
     return times
