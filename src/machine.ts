@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { totalmem } from 'node:os'
 
 /** The limit of open files and sockets of this process: in force, and the most it may ask for. */
@@ -30,4 +31,12 @@ const memoryShare = 0.6
 /** Bytes of memory for the engine when no limit is set. */
 export function defaultMemory(): number {
   return Math.floor(machineMemory() * memoryShare)
+}
+
+/** True where each thread has a priority of its own, which the threads that it starts inherit. */
+export const hasThreadPriorities = process.platform === 'linux'
+
+/** The threads of this process, where each has a priority of its own. */
+export function threadIds(): readonly number[] {
+  return hasThreadPriorities ? readdirSync('/proc/self/task').map(Number) : []
 }

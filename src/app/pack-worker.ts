@@ -1,6 +1,6 @@
-import { readdirSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { duckDbPacker } from '../engine/duckdb/pack/pack.js'
+import { hasThreadPriorities, threadIds } from '../machine.js'
 import { FileError } from '../versions/opener.js'
 import { PackError } from '../versions/packing/packer.js'
 import type { PackOrder } from '../versions/packing/packer.js'
@@ -17,12 +17,9 @@ function send(message: FromPacker): Promise<void> {
   })
 }
 
-/**
- * Other processes go first. On Linux each thread has its own priority, which the threads that it
- * starts inherit; elsewhere the process has one.
- */
+/** Other processes go first; threads that start later inherit the priority. */
 function lowerPriority(): void {
-  const threads = process.platform === 'linux' ? readdirSync('/proc/self/task').map(Number) : [0]
+  const threads = hasThreadPriorities ? threadIds() : [0]
   for (const thread of threads) setPriority(thread, constants.priority.PRIORITY_LOW)
 }
 

@@ -60,9 +60,9 @@ const breaksMax = 3
 type Work<T> = (session: Session) => Promise<T>
 
 /**
- * The engine over three DuckDB instances in this process: one whose threads share the work of a
- * query, one with a single thread, for small queries, and one for summaries, which scan. With
- * several threads, the thread that waits for a query polls without a pause, which costs a core.
+ * The engine over three DuckDB instances in this process: one with a single thread, for small
+ * queries, one whose threads share the work of a larger query, and one for summaries, which scan.
+ * The last two have threads of low priority, which leave the cores to small queries.
  */
 export class DuckDbEngine implements Engine {
   readonly instances: Instances
@@ -82,8 +82,9 @@ export class DuckDbEngine implements Engine {
     this.#turns = new Turns(options, () => performance.now())
     const { soloBytes, sharedBytes, laneBytes } = splitMemory(options.memoryLimitBytes)
     this.#solo = new ServingInstance({ ...options, memoryLimitBytes: soloBytes, threads: 1 })
-    this.#shared = new ServingInstance({ ...options, memoryLimitBytes: sharedBytes })
-    this.#lane = new SummaryLane({ ...options, memoryLimitBytes: laneBytes }, this.#turns)
+    const low = { ...options, hasLowPriority: true }
+    this.#shared = new ServingInstance({ ...low, memoryLimitBytes: sharedBytes })
+    this.#lane = new SummaryLane({ ...low, memoryLimitBytes: laneBytes })
     this.instances = new Instances([this.#solo, this.#shared, this.#lane.serving])
   }
 
@@ -177,7 +178,6 @@ export class DuckDbEngine implements Engine {
     const read = ({ signal }: Held) =>
       this.#run(choice.version, lane.serving, async (session) => {
         const run = (statement: Statement) => session.runOnce(statement, signal)
-        await lane.shareCores(run)
         const narrowed = await narrow(choice, choice, this.#searching(run))
         const chosen = filesToRead(narrowed)
         requireVerified(chosen, this.#checks)

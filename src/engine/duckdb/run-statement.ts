@@ -1,6 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { DuckDBListValue } from '@duckdb/node-api'
-import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api'
+import type {
+  DuckDBConnection,
+  DuckDBMaterializedResult,
+  DuckDBPreparedStatement,
+  DuckDBValue,
+} from '@duckdb/node-api'
 import type { BoundValue } from './bind.js'
 
 /** SQL built from our own literals and catalog names; every other value is bound. */
@@ -12,6 +17,11 @@ export interface Statement {
 
 /** Runs one statement and returns its whole result, as columns. */
 export type RunStatement = (statement: Statement) => Promise<unknown[][]>
+
+/** Runs a prepared statement whose values are bound. */
+export type Execute = (prepared: DuckDBPreparedStatement) => Promise<DuckDBMaterializedResult>
+
+const executeHere: Execute = (prepared) => prepared.run()
 
 /** An interrupt is lost if the query still waits for a thread, so it is sent repeatedly. */
 const interruptEveryMs = 25
@@ -33,11 +43,12 @@ export function runStatement(
   connection: DuckDBConnection,
   statement: Statement,
   signal: AbortSignal,
+  execute: Execute = executeHere,
 ): Promise<DuckDBValue[][]> {
   return interruptible(connection, signal, async () => {
     const prepared = await connection.prepare(statement.sql)
     try {
-      return await runPrepared(prepared, statement, signal)
+      return await runPrepared(prepared, statement, signal, execute)
     } finally {
       prepared.destroySync()
     }
@@ -49,6 +60,7 @@ export async function runPrepared(
   prepared: DuckDBPreparedStatement,
   { values = [] }: Statement,
   signal: AbortSignal,
+  execute: Execute = executeHere,
 ): Promise<DuckDBValue[][]> {
   let bound = 0
   for (const [index, { value, type }] of values.entries()) {
@@ -59,7 +71,7 @@ export async function runPrepared(
     bound = 0
   }
   signal.throwIfAborted()
-  const result = await prepared.run()
+  const result = await execute(prepared)
   // The result is complete: asynchronous calls would use the thread pool for each chunk.
   const columns: DuckDBValue[][] = Array.from({ length: result.columnCount }, () => [])
   for (let index = 0; index < result.chunkCount; index++) {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { startLowPriorityThreads } from './low-priority.js'
 import { foldersSql } from './paths.js'
 import { withPlainPaths } from './plain-paths.js'
 import type { PlainPaths } from './plain-paths.js'
@@ -14,6 +15,8 @@ export interface SandboxOptions {
   readonly tempFolder: string | null
   readonly memoryLimitBytes: number
   readonly threads: number
+  /** The threads have a low priority, where that is possible, and run statements alone. */
+  readonly hasLowPriority?: boolean
   /** Settings that later statements may change; none by default. */
   readonly changeable?: readonly string[]
   /** The most bytes that sorts may spill. */
@@ -31,7 +34,7 @@ const tempSizeMaxBytes = 8 * 1024 ** 3
 export async function startInstance(options: SandboxOptions): Promise<DuckDBInstance> {
   const tempSize = options.tempSizeMaxBytes ?? tempSizeMaxBytes
   const instance = await DuckDBInstance.create(':memory:', {
-    threads: String(options.threads),
+    threads: options.hasLowPriority ? '1' : String(options.threads),
     memory_limit: kibibytes(options.memoryLimitBytes),
     temp_directory: options.tempFolder ?? '',
     ...(options.tempFolder === null ? {} : { max_temp_directory_size: kibibytes(tempSize) }),
@@ -43,6 +46,7 @@ export async function startInstance(options: SandboxOptions): Promise<DuckDBInst
   })
   try {
     await withConnection(instance, async (connection) => {
+      if (options.hasLowPriority) await startLowPriorityThreads(connection, options.threads)
       for (const setting of settings(options)) await connection.run(setting)
     })
     return instance

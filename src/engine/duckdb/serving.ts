@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { ServiceError } from '../../errors.js'
 import { isFatal, readFailure } from './duckdb-failure.js'
+import { runAtLowPriority } from './low-priority.js'
+import type { Execute } from './run-statement.js'
 import { startInstance } from './sandbox.js'
 import type { SandboxOptions } from './sandbox.js'
 import { Session } from './session.js'
@@ -11,6 +13,7 @@ import { Session } from './session.js'
 interface PooledInstance {
   readonly instance: DuckDBInstance
   readonly tempFolder: string | null
+  readonly execute: Execute | undefined
   /** Sessions that are ready for work; the one used last is at the end. */
   readonly idle: Session[]
   /** The number of pieces of work that run on it. */
@@ -114,11 +117,12 @@ async function open(options: SandboxOptions): Promise<PooledInstance> {
   if (tempFolder !== null) await mkdir(tempFolder, { recursive: true, mode: 0o700 })
   const changeable = [...(options.changeable ?? []), fileCache]
   const instance = await startInstance({ ...options, tempFolder, changeable })
-  return { instance, tempFolder, idle: [], users: 0, isRetired: false }
+  const execute = options.hasLowPriority ? runAtLowPriority : undefined
+  return { instance, tempFolder, execute, idle: [], users: 0, isRetired: false }
 }
 
-async function connect({ instance, tempFolder }: PooledInstance): Promise<Session> {
-  return new Session(await instance.connect(), tempFolder)
+async function connect({ instance, tempFolder, execute }: PooledInstance): Promise<Session> {
+  return new Session(await instance.connect(), tempFolder, execute)
 }
 
 function closeIfDone(opened: PooledInstance): void {

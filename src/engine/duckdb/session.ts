@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api'
 import { interruptible, runPrepared, runStatement } from './run-statement.js'
-import type { Statement } from './run-statement.js'
+import type { Execute, Statement } from './run-statement.js'
 
 /** With more statements than this, the least recently used one is closed. */
 const keptMax = 64
@@ -14,12 +14,14 @@ const keptMax = 64
 export class Session {
   readonly #tempFolder: string | null
   readonly #connection: DuckDBConnection
+  readonly #execute: Execute | undefined
   /** Statements by SQL text, the least recently used first. */
   readonly #kept = new Map<string, DuckDBPreparedStatement>()
 
   /** The session writes files below the temp folder, the only place where it may; null = none. */
-  constructor(connection: DuckDBConnection, tempFolder: string | null) {
+  constructor(connection: DuckDBConnection, tempFolder: string | null, execute?: Execute) {
     this.#connection = connection
+    this.#execute = execute
     this.#tempFolder = tempFolder
   }
 
@@ -29,13 +31,13 @@ export class Session {
    */
   run(statement: Statement, signal: AbortSignal): Promise<DuckDBValue[][]> {
     return interruptible(this.#connection, signal, async () =>
-      runPrepared(await this.#prepare(statement.sql), statement, signal),
+      runPrepared(await this.#prepare(statement.sql), statement, signal, this.#execute),
     )
   }
 
   /** Runs a statement without keeping it: DuckDB runs a prepared CREATE TABLE only once. */
   runOnce(statement: Statement, signal: AbortSignal): Promise<DuckDBValue[][]> {
-    return runStatement(this.#connection, statement, signal)
+    return runStatement(this.#connection, statement, signal, this.#execute)
   }
 
   /** The folder for files while they are written; it may not exist yet. */

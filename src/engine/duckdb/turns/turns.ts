@@ -67,7 +67,6 @@ export class Turns {
   readonly #wasted: DecayingScores
   readonly #overruns: DecayingScores
   #usualMs: Record<Lane, number> = { keyed: 10, small: 10, large: 1000 }
-  #lastEndMs = -Infinity
   #slice: NodeJS.Timeout | undefined
 
   constructor(options: TurnsOptions, now: () => number) {
@@ -113,11 +112,6 @@ export class Turns {
     return this.#queue.length
   }
 
-  /** Since when nothing runs, in milliseconds; 0 while something does. */
-  get quietMs(): number {
-    return this.#running.size > 0 ? 0 : this.#now() - this.#lastEndMs
-  }
-
   async #take<T>(turn: Turn, work: (held: Held) => Promise<T>): Promise<T> {
     const grow = async () => {
       if (isLarge(turn)) return
@@ -151,7 +145,6 @@ export class Turns {
   #leave(turn: Turn): void {
     if (!this.#running.delete(turn)) return
     const ranMs = turn.stop()
-    this.#lastEndMs = this.#now()
     if (isLarge(turn) && turn.signal.aborted) this.#wasted.add(turn.client, ranMs)
     this.#usualMs[turn.lane] += newestShare * (ranMs - this.#usualMs[turn.lane])
     this.#startNext()
