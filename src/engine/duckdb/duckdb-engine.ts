@@ -37,11 +37,11 @@ import type { SandboxOptions } from './sandbox.js'
 import { ServingInstance } from './serving.js'
 import type { Session } from './session.js'
 import { splitMemory } from './split-memory.js'
-import { SummaryLane } from './summarize/lane.js'
+import { SummaryLane, withinMemory } from './summarize/lane.js'
 import { runSummary } from './summarize/run-summary.js'
 import type { SummaryContext } from './summarize/run-summary.js'
 import { runTop } from './summarize/run-top.js'
-import { planOf, sizeOfCount, sizeOfPage, sizeOfProfile } from './turns/size.js'
+import { planOf, planOfScan, sizeOfCount, sizeOfPage, sizeOfProfile } from './turns/size.js'
 import type { QuerySize } from './turns/turn.js'
 import { Turns } from './turns/turns.js'
 import type { Held, TurnsOptions } from './turns/turns.js'
@@ -67,6 +67,7 @@ type Work<T> = (session: Session) => Promise<T>
 export class DuckDbEngine implements Engine {
   readonly instances: Instances
   readonly #options: EngineOptions
+  readonly #checks: FileChecks | null
   readonly #turns: Turns
   readonly #solo: ServingInstance
   readonly #shared: ServingInstance
@@ -79,6 +80,7 @@ export class DuckDbEngine implements Engine {
 
   private constructor(options: EngineOptions) {
     this.#options = options
+    this.#checks = options.checks ?? null
     this.#turns = new Turns(options, () => performance.now())
     const { soloBytes, sharedBytes, laneBytes } = splitMemory(options.memoryLimitBytes)
     this.#solo = new ServingInstance({ ...options, memoryLimitBytes: soloBytes, threads: 1 })
@@ -168,26 +170,27 @@ export class DuckDbEngine implements Engine {
     return { pages: this.#turns, summaries: this.#lane.turns }
   }
 
-  /** Reads all rows that meet the predicates, in the lane of work that scans. */
+  /** Reads all rows that meet the predicates; where they may be many, in the lane for scans. */
   #scan<T>(
     choice: Choice,
     options: ReadOptions,
     work: (context: SummaryContext) => Promise<T>,
   ): Promise<T> {
-    const lane = this.#lane
-    const read = ({ signal }: Held) =>
-      this.#run(choice.version, lane.serving, async (session) => {
+    const { serving, turns } = this.#lane
+    const read = ({ signal }: Held) => {
+      const scan: Work<T> = async (session) => {
         const run = (statement: Statement) => session.runOnce(statement, signal)
         const narrowed = await narrow(choice, choice, this.#searching(run))
         const chosen = filesToRead(narrowed)
         requireVerified(chosen, this.#checks)
         const folder = () => session.filesFolder
-        const context = { choice: narrowed, paths: this.#paths, folder, run }
-        const found = await lane.withinMemory(work(context))
+        const found = await work({ choice: narrowed, paths: this.#paths, folder, run })
         await requireUnchanged(chosen, this.#checks)
         return found
-      })
-    return this.#query(choice, 'large', options, read, lane.turns)
+      }
+      return withinMemory(this.#runPlanned(choice.version, planOfScan(choice), scan, serving))
+    }
+    return this.#query(choice, 'large', options, read, turns)
   }
 
   #readRows(
@@ -215,14 +218,19 @@ export class DuckDbEngine implements Engine {
     })
   }
 
-  /** Runs work again on the shared instance if the solo instance runs out of memory. */
-  async #runPlanned<T>(version: Version, plan: Piece['plan'], work: Work<T>): Promise<T> {
-    if (plan !== 'solo') return this.#run(version, this.#shared, work)
+  /** Runs work again on the instance for large work if the solo instance runs out of memory. */
+  async #runPlanned<T>(
+    version: Version,
+    plan: Piece['plan'],
+    work: Work<T>,
+    large = this.#shared,
+  ): Promise<T> {
+    if (plan !== 'solo') return this.#run(version, large, work)
     try {
       return await this.#run(version, this.#solo, work)
     } catch (cause) {
       if (readFailure(cause).type !== 'Out of Memory') throw cause
-      return this.#run(version, this.#shared, work)
+      return this.#run(version, large, work)
     }
   }
 
@@ -250,10 +258,6 @@ export class DuckDbEngine implements Engine {
         running.delete(stop)
       }
     })
-  }
-
-  get #checks(): FileChecks | null {
-    return this.#options.checks ?? null
   }
 
   #reading(choice: Choice, grow: Held['grow'], run: RunStatement): ReadContext {

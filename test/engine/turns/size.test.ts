@@ -1,6 +1,11 @@
 import t from 'tap'
 import { chooseFiles } from '../../../src/engine/duckdb/choice.js'
-import { sizeOfCount, sizeOfPage, sizeOfProfile } from '../../../src/engine/duckdb/turns/size.js'
+import {
+  planOfScan,
+  sizeOfCount,
+  sizeOfPage,
+  sizeOfProfile,
+} from '../../../src/engine/duckdb/turns/size.js'
 import type { Version } from '../../../src/versions/version.js'
 import { openEngine } from '../fixtures/open-engine.js'
 
@@ -48,6 +53,14 @@ await t.test('the size of a query depends on rows, comparisons and key', async (
     t.equal(sizeOfPage(chooseFiles(much, search)), 'large', 'a search is large from the start')
     t.equal(sizeOfPage(chooseFiles(withRows(100, 100), search)), 'small')
     t.equal(sizeOfPage(chooseFiles(much, [...key, ...search])), 'byKey')
+    t.end()
+  })
+
+  await t.test('a summary of few rows needs no threads of low priority', (t) => {
+    t.equal(planOfScan(chooseFiles(withRows(60_000, 60_000), [])), 'solo')
+    t.equal(planOfScan(chooseFiles(withRows(60_000, 70_000), [])), 'together')
+    t.equal(planOfScan(chooseFiles(little, key)), 'solo', 'its one file has few rows')
+    t.equal(planOfScan(chooseFiles(withRows(100_000, 10), heavy)), 'together')
     t.end()
   })
 

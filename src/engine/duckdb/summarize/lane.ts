@@ -25,16 +25,16 @@ export class SummaryLane {
       performance.now(),
     )
   }
+}
 
-  /** @throws timeout if the work needs more memory than the lane has */
-  async withinMemory<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work
-    } catch (cause) {
-      if (readFailure(cause).type !== 'Out of Memory') throw cause
-      const detail = 'There are too many groups or values: add filters or group by fewer columns.'
-      throw new ServiceError('timeout', detail, { cause })
-    }
+/** @throws timeout if the work needs more memory than the lane has */
+export async function withinMemory<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    if (readFailure(cause).type !== 'Out of Memory') throw cause
+    const detail = 'There are too many groups or values: add filters or group by fewer columns.'
+    throw new ServiceError('timeout', detail, { cause })
   }
 }
 

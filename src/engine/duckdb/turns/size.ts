@@ -43,6 +43,11 @@ export function planOf(size: QuerySize): Piece['plan'] {
   return size === 'small' || size === 'lookUp' ? 'solo' : 'together'
 }
 
+/** Where a summary or top runs: DuckDB plans what runs at a low priority on the event loop. */
+export function planOfScan(choice: Choice): Piece['plan'] {
+  return areFew(choice) && !isMuch(costOfFiles(choice.files)) ? 'solo' : 'together'
+}
+
 /** True for more rows than small work reads. */
 export function isMuch(rows: number): boolean {
   return rows > soloRowsMax
