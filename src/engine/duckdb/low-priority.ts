@@ -10,15 +10,15 @@ import duckdb from '@duckdb/node-bindings'
 import type { PendingResult } from '@duckdb/node-bindings'
 import { threadIds } from '../../machine.js'
 
-/** A query that ran for so long is asked whether it has ended after the same time again. */
+/** The pause before a query is asked again, as a share of the time that it has run. */
 const pauseShare = 1 / 8
 const pauseMinMs = 1
 const pauseMaxMs = 20
 
 /**
- * Gives an instance `count` threads that work only while no other thread wants their core: large
- * work then delays look-ups, charges and the event loop by little. The instance must have one
- * thread so far. Where threads have no priority of their own, they get none.
+ * Gives an instance `count` threads of low priority: where cores are scarce, large work delays
+ * look-ups, charges and the event loop by little. The instance must have one thread so far. Where
+ * threads have no priority of their own, these are like all others.
  */
 export async function startLowPriorityThreads(
   connection: DuckDBConnection,
