@@ -43,7 +43,7 @@ export function runStatement(
   connection: DuckDBConnection,
   statement: Statement,
   signal: AbortSignal,
-  execute: Execute = executeHere,
+  execute?: Execute,
 ): Promise<DuckDBValue[][]> {
   return interruptible(connection, signal, async () => {
     const prepared = await connection.prepare(statement.sql)

@@ -115,8 +115,7 @@ export class ServingInstance {
 async function open(options: SandboxOptions): Promise<PooledInstance> {
   const tempFolder = options.tempFolder === null ? null : join(options.tempFolder, randomUUID())
   if (tempFolder !== null) await mkdir(tempFolder, { recursive: true, mode: 0o700 })
-  const changeable = [...(options.changeable ?? []), fileCache]
-  const instance = await startInstance({ ...options, tempFolder, changeable })
+  const instance = await startInstance({ ...options, tempFolder, changeable: [fileCache] })
   const execute = options.hasLowPriority ? runAtLowPriority : undefined
   return { instance, tempFolder, execute, idle: [], users: 0, isRetired: false }
 }

@@ -9,18 +9,15 @@ import type { TurnsOptions } from '../turns/turns.js'
 const spillMaxBytes = 4 * 1024 ** 3
 
 /**
- * Where work runs that scans: an instance with a memory limit of its own and turns of its own, so
- * that look-ups and pages keep theirs.
+ * Where work runs that scans many rows: an instance with a memory limit of its own, so that
+ * look-ups and pages keep theirs. Its turns are those of all summaries and tops.
  */
 export class SummaryLane {
   readonly serving: ServingInstance
   readonly turns: Turns
 
   constructor(options: SandboxOptions & TurnsOptions) {
-    this.serving = new ServingInstance({
-      ...options,
-      tempSizeMaxBytes: spillMaxBytes,
-    })
+    this.serving = new ServingInstance({ ...options, tempSizeMaxBytes: spillMaxBytes })
     this.turns = new Turns({ ...options, slots: half(options.slots), isForLarge: true }, () =>
       performance.now(),
     )
