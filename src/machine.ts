@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { totalmem } from 'node:os'
+import { setPriority, totalmem } from 'node:os'
 
 /** The limit of open files and sockets of this process: in force, and the most it may ask for. */
 export interface OpenFilesLimit {
@@ -33,10 +33,28 @@ export function defaultMemory(): number {
   return Math.floor(machineMemory() * memoryShare)
 }
 
-/** True where each thread has a priority of its own, which the threads that it starts inherit. */
-export const hasThreadPriorities = process.platform === 'linux'
-
-/** The threads of this process, where each has a priority of its own. */
+/**
+ * The threads of this process, where each has a priority of its own, which the threads that it
+ * starts inherit; none elsewhere.
+ */
 export function threadIds(): readonly number[] {
-  return hasThreadPriorities ? readdirSync('/proc/self/task').map(Number) : []
+  if (process.platform !== 'linux') return []
+  try {
+    return readdirSync('/proc/self/task').map(Number)
+  } catch {
+    return []
+  }
+}
+
+/** Gives threads or processes a priority; returns how many have it: a system may refuse. */
+export function givePriority(ids: readonly number[], priority: number): number {
+  const given = ids.filter((id) => {
+    try {
+      setPriority(id, priority)
+      return true
+    } catch {
+      return false
+    }
+  })
+  return given.length
 }

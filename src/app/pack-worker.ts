@@ -1,6 +1,6 @@
-import { constants, setPriority } from 'node:os'
+import { constants } from 'node:os'
 import { duckDbPacker } from '../engine/duckdb/pack/pack.js'
-import { hasThreadPriorities, threadIds } from '../machine.js'
+import { givePriority, threadIds } from '../machine.js'
 import { FileError } from '../versions/opener.js'
 import { PackError } from '../versions/packing/packer.js'
 import type { PackOrder } from '../versions/packing/packer.js'
@@ -19,8 +19,8 @@ function send(message: FromPacker): Promise<void> {
 
 /** Other processes go first; threads that start later inherit the priority. */
 function lowerPriority(): void {
-  const threads = hasThreadPriorities ? threadIds() : [0]
-  for (const thread of threads) setPriority(thread, constants.priority.PRIORITY_LOW)
+  const threads = threadIds()
+  givePriority(threads.length > 0 ? threads : [process.pid], constants.priority.PRIORITY_LOW)
 }
 
 function failed(cause: unknown): FromPacker {

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { constants, getPriority } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { ServingInstance } from '../../src/engine/duckdb/serving.js'
-import { hasThreadPriorities, threadIds } from '../../src/machine.js'
+import { givePriority, threadIds } from '../../src/machine.js'
 import { never, openEngine } from './fixtures/open-engine.js'
 
 // Guarantee: large work runs on threads that leave the cores to everything else.
@@ -16,6 +17,20 @@ const options = {
   hasLowPriority: true,
 }
 const long = { sql: 'SELECT sum(hash(i) % 1000)::DOUBLE FROM range(40_000_000) r(i)' }
+/** Its sort makes DuckDB pause tasks. */
+const sorted = {
+  sql: `SELECT max(i)::DOUBLE FROM (
+    SELECT i, row_number() OVER (ORDER BY hash(i)) FROM range(1_500_000) r(i)
+  )`,
+}
+/** Never ends, and has more tasks than there are threads. */
+const endless = {
+  sql: Array.from(
+    { length: 2 * threads },
+    (_, part) => `SELECT count(*) FROM range(1e13::BIGINT) r(i) WHERE hash(i) = ${part}`,
+  ).join(' UNION ALL '),
+}
+const isLarge = () => true
 
 const lowThreads = () =>
   threadIds().filter((id) => getPriority(id) > constants.priority.PRIORITY_NORMAL)
@@ -31,20 +46,50 @@ function ticksOf(ids: readonly number[]): number {
 }
 
 await t.test('statements run on threads of low priority alone', async (t) => {
-  t.ok(hasThreadPriorities, 'the system gives each thread a priority')
+  t.ok(threadIds().length > 0, 'the system gives each thread a priority')
   t.strictSame(lowThreads(), [])
   const serving = new ServingInstance(options)
   t.teardown(() => serving.close())
-  const sum = () => serving.run((session) => session.run(long, never))
-  const [first] = await sum()
-  const low = lowThreads()
-  t.equal(low.length, threads)
-  const others = threadIds().filter((id) => !low.includes(id))
-  const before = { low: ticksOf(low), others: ticksOf(others) }
-  t.strictSame(await sum(), [first])
-  const ran = { low: ticksOf(low) - before.low, others: ticksOf(others) - before.others }
-  t.ok(ran.low > 10, `${ran.low} ticks`)
-  t.ok(ran.others < ran.low / 4, `${ran.others} ticks of other threads, ${ran.low} of these`)
+  for (const statement of [long, sorted]) {
+    const ask = () => serving.run((session) => session.run(statement, never), isLarge)
+    const [first] = await ask()
+    const low = lowThreads()
+    t.equal(low.length, threads)
+    const others = threadIds().filter((id) => !low.includes(id))
+    const before = { low: ticksOf(low), others: ticksOf(others) }
+    t.strictSame(await ask(), [first])
+    const ran = { low: ticksOf(low) - before.low, others: ticksOf(others) - before.others }
+    t.ok(ran.low > 10, `${ran.low} ticks`)
+    t.ok(ran.others < ran.low / 4, `${ran.others} ticks of other threads, ${ran.low} of these`)
+  }
+})
+
+await t.test('no query waits until another ends', async (t) => {
+  const serving = new ServingInstance(options)
+  t.teardown(() => serving.close())
+  const stop = new AbortController()
+  const endlessly = () =>
+    t.rejects(
+      serving.run((session) => session.run(endless, stop.signal), isLarge),
+      { message: 'enough' },
+    )
+  const first = endlessly()
+  await sleep(100)
+  for (const size of [isLarge, () => false]) {
+    const answer = serving.run((session) => session.run({ sql: 'SELECT 42' }, never), size)
+    t.strictSame(await answer, [[42]])
+  }
+  t.ok((await serving.memoryBytes()) >= 0)
+  const second = endlessly()
+  await sleep(100)
+  stop.abort(new Error('enough'))
+  await Promise.all([first, second])
+})
+
+await t.test('a system may refuse a priority', (t) => {
+  const gone = 2 ** 22 + 1
+  t.equal(givePriority([process.pid, gone], getPriority()), 1)
+  t.end()
 })
 
 await t.test('a statement ends with its failure, or when it is stopped', async (t) => {
@@ -53,15 +98,15 @@ await t.test('a statement ends with its failure, or when it is stopped', async (
   const sql =
     "SELECT sum(error('row ' || i)::INTEGER) FROM range(3_000_000) r(i) WHERE i > 2_999_990"
   await t.rejects(
-    serving.run((session) => session.run({ sql }, never)),
+    serving.run((session) => session.run({ sql }, never), isLarge),
     { message: /row 29999/ },
   )
   const stop = new AbortController()
-  const endless = { sql: 'SELECT count(*) FROM range(1e13::BIGINT) r(i) WHERE hash(i) = 1' }
-  const running = serving.run((session) => session.run(endless, stop.signal))
+  const running = serving.run((session) => session.run(endless, stop.signal), isLarge)
   setImmediate(() => stop.abort(new Error('enough')))
   await t.rejects(running, { message: 'enough' })
-  t.strictSame(await serving.run((session) => session.run({ sql: 'SELECT 1' }, never)), [[1]])
+  const one = serving.run((session) => session.run({ sql: 'SELECT 1' }, never), isLarge)
+  t.strictSame(await one, [[1]])
 })
 
 await t.test('an engine has such threads for large pages and for summaries', async (t) => {

@@ -115,10 +115,10 @@ export class DuckDbEngine implements Engine {
   count(version: Version, predicates: readonly Predicate[], options: ReadOptions): Promise<number> {
     const choice = chooseForTotal(version, predicates, 0)
     const size = sizeOfCount(choice)
-    return this.#query(choice, size, options, ({ signal }) =>
-      this.#runPlanned(version, planOf(size), async (session) => {
+    return this.#query(choice, size, options, (held) =>
+      this.#runPlanned(version, planOf(size), held, async (session) => {
         let rows = 0
-        const run = (statement: Statement) => session.run(statement, signal)
+        const run = (statement: Statement) => session.run(statement, held.signal)
         for (const scan of planCount(await narrow(choice, choice, this.#searching(run)))) {
           requireVerified(filesUpTo(scan), this.#checks)
           const statement = compileCount(this.#paths.scan(scan), predicates)
@@ -135,10 +135,10 @@ export class DuckDbEngine implements Engine {
     const choice = chooseForTotal(version, predicates, columns.length)
     const size = sizeOfProfile(choice, question)
     const files = () => filesToRead(choice)
-    return this.#query(choice, size, options, ({ signal }) =>
-      this.#runPlanned(version, planOf(size), async (session) => {
+    return this.#query(choice, size, options, (held) =>
+      this.#runPlanned(version, planOf(size), held, async (session) => {
         requireVerified(files(), this.#checks)
-        const run = (statement: Statement) => session.run(statement, signal)
+        const run = (statement: Statement) => session.run(statement, held.signal)
         const profile = await profileColumns(question, this.#paths.scan(choice), run)
         await requireUnchanged(files(), this.#checks)
         return profile
@@ -148,12 +148,13 @@ export class DuckDbEngine implements Engine {
 
   summarize(summary: Summary, options: ReadOptions): Promise<Summarized> {
     const { version, predicates, groups, measures } = summary
-    const choice = chooseForTotal(version, predicates, groups.length + measures.length)
-    return this.#scan(choice, options, (context) => runSummary(summary, context))
+    const columns = groups.length + measures.length
+    const choice = chooseForTotal(version, predicates, columns)
+    return this.#scan(choice, columns, options, (context) => runSummary(summary, context))
   }
 
   top(top: Top, options: ReadOptions): Promise<FileRows> {
-    return this.#scan(chooseForTop(top), options, (context) => runTop(top, context))
+    return this.#scan(chooseForTop(top), 1, options, (context) => runTop(top, context))
   }
 
   async close(): Promise<void> {
@@ -173,13 +174,15 @@ export class DuckDbEngine implements Engine {
   /** Reads all rows that meet the predicates; where they may be many, in the lane for scans. */
   #scan<T>(
     choice: Choice,
+    columns: number,
     options: ReadOptions,
     work: (context: SummaryContext) => Promise<T>,
   ): Promise<T> {
     const { serving, turns } = this.#lane
-    const read = ({ signal }: Held) => {
+    const plan = planOfScan(choice, columns)
+    const read = (held: Held) => {
       const scan: Work<T> = async (session) => {
-        const run = (statement: Statement) => session.runOnce(statement, signal)
+        const run = (statement: Statement) => session.runOnce(statement, held.signal)
         const narrowed = await narrow(choice, choice, this.#searching(run))
         const chosen = filesToRead(narrowed)
         requireVerified(chosen, this.#checks)
@@ -188,33 +191,28 @@ export class DuckDbEngine implements Engine {
         await requireUnchanged(chosen, this.#checks)
         return found
       }
-      return withinMemory(this.#runPlanned(choice.version, planOfScan(choice), scan, serving))
+      return withinMemory(this.#runPlanned(choice.version, plan, held, scan, serving))
     }
     return this.#query(choice, 'large', options, read, turns)
   }
 
-  #readRows(
-    question: FileQuestion,
-    choice: Choice,
-    { signal, grow, isBesideLarge }: Held,
-  ): Promise<FileRows> {
+  #readRows(question: FileQuestion, choice: Choice, held: Held): Promise<FileRows> {
+    const { version } = question
     const runOn = (plan: Piece['plan'], statement: Statement) =>
-      this.#runPlanned(question.version, plan, (session) => session.run(statement, signal))
-    const reading = this.#reading(choice, grow, (statement) => runOn('together', statement))
-    return readPieces(question, reading, async (piece, limit) => {
-      // Large work keeps the shared threads busy, and a look-up would wait for them.
-      const plan = isBesideLarge() ? 'solo' : piece.plan
-      return rowsOf(piece, await runOn(plan, compileRead(piece, question, limit)))
-    })
+      this.#runPlanned(version, plan, held, (session) => session.run(statement, held.signal))
+    const reading = this.#reading(choice, held, (statement) => runOn('together', statement))
+    return readPieces(question, reading, async (piece, limit) =>
+      rowsOf(piece, await runOn(piece.plan, compileRead(piece, question, limit))),
+    )
   }
 
   /** Runs on the instance of the first piece, because one instance must hold all rows. */
-  #readFile(question: FileQuestion, choice: Choice, { signal, grow }: Held): Promise<FileRows> {
+  #readFile(question: FileQuestion, choice: Choice, held: Held): Promise<FileRows> {
     const { version, after, limit } = question
     const [first] = planPage(choice, { after, missing: () => limit + 1 })
-    return this.#runPlanned(version, first?.plan ?? 'solo', (session) => {
-      const run = (statement: Statement) => session.runOnce(statement, signal)
-      return readPageFile(question, session.filesFolder, this.#reading(choice, grow, run), run)
+    return this.#runPlanned(version, first?.plan ?? 'solo', held, (session) => {
+      const run = (statement: Statement) => session.runOnce(statement, held.signal)
+      return readPageFile(question, session.filesFolder, this.#reading(choice, held, run), run)
     })
   }
 
@@ -222,15 +220,18 @@ export class DuckDbEngine implements Engine {
   async #runPlanned<T>(
     version: Version,
     plan: Piece['plan'],
+    held: Held,
     work: Work<T>,
     large = this.#shared,
   ): Promise<T> {
-    if (plan !== 'solo') return this.#run(version, large, work)
+    const runLarge = () => this.#run(version, () => large.run(work, held.isLarge))
+    // Large work keeps the shared threads busy, and a look-up would wait for them.
+    if (plan !== 'solo' && !held.isBesideLarge()) return runLarge()
     try {
-      return await this.#run(version, this.#solo, work)
+      return await this.#run(version, () => this.#solo.run(work))
     } catch (cause) {
       if (readFailure(cause).type !== 'Out of Memory') throw cause
-      return this.#run(version, large, work)
+      return runLarge()
     }
   }
 
@@ -260,7 +261,7 @@ export class DuckDbEngine implements Engine {
     })
   }
 
-  #reading(choice: Choice, grow: Held['grow'], run: RunStatement): ReadContext {
+  #reading(choice: Choice, { grow }: Held, run: RunStatement): ReadContext {
     return { ...this.#searching(run), choice, grow }
   }
 
@@ -275,13 +276,13 @@ export class DuckDbEngine implements Engine {
     return new ServiceError('service_unavailable', detail, { cause, retryAfterSeconds: 1 })
   }
 
-  /** Runs work on the instance; retries on a new one after a fatal error of another query. */
-  async #run<T>(version: Version, serving: ServingInstance, work: Work<T>): Promise<T> {
+  /** Runs work on an instance; retries on a new one after a fatal error of another query. */
+  async #run<T>(version: Version, run: () => Promise<T>): Promise<T> {
     for (let runs = 1; ; runs++) {
       const breaks = this.#breaks.get(version) ?? 0
       if (breaks >= breaksMax) throw quarantined()
       try {
-        return await serving.run(work)
+        return await run()
       } catch (cause) {
         const { type } = readFailure(cause)
         if (type === 'INTERNAL') this.#noteBreak(version, breaks + 1)

@@ -18,10 +18,14 @@ export interface Statement {
 /** Runs one statement and returns its whole result, as columns. */
 export type RunStatement = (statement: Statement) => Promise<unknown[][]>
 
-/** Runs a prepared statement whose values are bound. */
-export type Execute = (prepared: DuckDBPreparedStatement) => Promise<DuckDBMaterializedResult>
+/** Runs a prepared statement whose values are bound; the signal aborts when it is interrupted. */
+export type Execute = (
+  prepared: DuckDBPreparedStatement,
+  signal: AbortSignal,
+) => Promise<DuckDBMaterializedResult>
 
-const executeHere: Execute = (prepared) => prepared.run()
+/** A thread of Node's pool runs it, and those of its instance help. */
+export const executeInPool: Execute = (prepared) => prepared.run()
 
 /** An interrupt is lost if the query still waits for a thread, so it is sent repeatedly. */
 const interruptEveryMs = 25
@@ -60,7 +64,7 @@ export async function runPrepared(
   prepared: DuckDBPreparedStatement,
   { values = [] }: Statement,
   signal: AbortSignal,
-  execute: Execute = executeHere,
+  execute: Execute = executeInPool,
 ): Promise<DuckDBValue[][]> {
   let bound = 0
   for (const [index, { value, type }] of values.entries()) {
@@ -71,7 +75,7 @@ export async function runPrepared(
     bound = 0
   }
   signal.throwIfAborted()
-  const result = await execute(prepared)
+  const result = await execute(prepared, signal)
   // The result is complete: asynchronous calls would use the thread pool for each chunk.
   const columns: DuckDBValue[][] = Array.from({ length: result.columnCount }, () => [])
   for (let index = 0; index < result.chunkCount; index++) {

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { startLowPriorityThreads } from './low-priority.js'
 import { foldersSql } from './paths.js'
 import { withPlainPaths } from './plain-paths.js'
 import type { PlainPaths } from './plain-paths.js'
@@ -15,12 +14,12 @@ export interface SandboxOptions {
   readonly tempFolder: string | null
   readonly memoryLimitBytes: number
   readonly threads: number
-  /** The threads have a low priority, where that is possible, and run statements alone. */
-  readonly hasLowPriority?: boolean
   /** Settings that later statements may change; none by default. */
   readonly changeable?: readonly string[]
   /** The most bytes that sorts may spill. */
   readonly tempSizeMaxBytes?: number
+  /** Called before the settings are locked. */
+  readonly prepare?: (connection: DuckDBConnection) => Promise<void>
 }
 
 const tempSizeMaxBytes = 8 * 1024 ** 3
@@ -34,7 +33,7 @@ const tempSizeMaxBytes = 8 * 1024 ** 3
 export async function startInstance(options: SandboxOptions): Promise<DuckDBInstance> {
   const tempSize = options.tempSizeMaxBytes ?? tempSizeMaxBytes
   const instance = await DuckDBInstance.create(':memory:', {
-    threads: options.hasLowPriority ? '1' : String(options.threads),
+    threads: String(options.threads),
     memory_limit: kibibytes(options.memoryLimitBytes),
     temp_directory: options.tempFolder ?? '',
     ...(options.tempFolder === null ? {} : { max_temp_directory_size: kibibytes(tempSize) }),
@@ -46,7 +45,7 @@ export async function startInstance(options: SandboxOptions): Promise<DuckDBInst
   })
   try {
     await withConnection(instance, async (connection) => {
-      if (options.hasLowPriority) await startLowPriorityThreads(connection, options.threads)
+      await options.prepare?.(connection)
       for (const setting of settings(options)) await connection.run(setting)
     })
     return instance

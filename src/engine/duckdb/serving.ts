@@ -1,23 +1,34 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { ServiceError } from '../../errors.js'
 import { isFatal, readFailure } from './duckdb-failure.js'
-import { runAtLowPriority } from './low-priority.js'
+import { runAtLowPriority, startLowPriorityThreads } from './low-priority.js'
+import { executeInPool } from './run-statement.js'
 import type { Execute } from './run-statement.js'
 import { startInstance } from './sandbox.js'
 import type { SandboxOptions } from './sandbox.js'
 import { Session } from './session.js'
 
+export interface ServingOptions extends SandboxOptions {
+  /** Its threads have a low priority, where that is possible, for large work. */
+  readonly hasLowPriority?: boolean
+}
+
+/** A piece of work that runs. */
+interface Running {
+  /** While it runs, it may become large. */
+  readonly isLarge: () => boolean
+}
+
 interface PooledInstance {
   readonly instance: DuckDBInstance
   readonly tempFolder: string | null
-  readonly execute: Execute | undefined
+  readonly hasLowPriority: boolean
   /** Sessions that are ready for work; the one used last is at the end. */
   readonly idle: Session[]
-  /** The number of pieces of work that run on it. */
-  users: number
+  readonly running: Set<Running>
   /** A retired instance takes no more work and closes when its last work ends. */
   isRetired: boolean
 }
@@ -32,23 +43,26 @@ const fileCache = 'enable_external_file_cache'
  * instance: the instance is retired, and the next piece of work gets a new one.
  */
 export class ServingInstance {
-  readonly #options: SandboxOptions
+  readonly #options: ServingOptions
   #opening: Promise<PooledInstance> | null = null
 
-  constructor(options: SandboxOptions) {
+  constructor(options: ServingOptions) {
     this.#options = options
   }
 
   /**
    * Runs `work` on a session of its own: an interrupt stops everything that runs on a connection,
-   * so no two queries share one. A session whose work failed is not used again.
+   * so no two queries share one. A session whose work failed is not used again. Large work runs at
+   * a low priority, where the instance has one.
    * @throws service_unavailable when no instance can be started; the next call tries again
    */
-  async run<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    const opened = await this.#take()
+  async run<T>(work: (session: Session) => Promise<T>, isLarge = () => false): Promise<T> {
+    const running: Running = { isLarge }
+    const opened = await this.#take(running)
     let session: Session | undefined
     try {
       session = opened.idle.pop() ?? (await connect(opened))
+      session.runWith(executeOn(opened, running))
       const result = await work(session)
       opened.idle.push(session)
       return result
@@ -57,7 +71,7 @@ export class ServingInstance {
       if (isFatal(readFailure(cause))) this.#retire(opened)
       throw cause
     } finally {
-      opened.users -= 1
+      opened.running.delete(running)
       closeIfDone(opened)
     }
   }
@@ -88,13 +102,13 @@ export class ServingInstance {
     closeIfDone(opened)
   }
 
-  async #take(): Promise<PooledInstance> {
+  async #take(running: Running): Promise<PooledInstance> {
     for (;;) {
       const opening = (this.#opening ??= open(this.#options))
       try {
         const opened = await opening
         if (opened.isRetired) continue
-        opened.users += 1
+        opened.running.add(running)
         return opened
       } catch (cause) {
         if (this.#opening === opening) this.#opening = null
@@ -112,20 +126,43 @@ export class ServingInstance {
 }
 
 /** Each instance has its own temp folder: two in one folder would overwrite each other's files. */
-async function open(options: SandboxOptions): Promise<PooledInstance> {
+async function open(options: ServingOptions): Promise<PooledInstance> {
   const tempFolder = options.tempFolder === null ? null : join(options.tempFolder, randomUUID())
   if (tempFolder !== null) await mkdir(tempFolder, { recursive: true, mode: 0o700 })
-  const instance = await startInstance({ ...options, tempFolder, changeable: [fileCache] })
-  const execute = options.hasLowPriority ? runAtLowPriority : undefined
-  return { instance, tempFolder, execute, idle: [], users: 0, isRetired: false }
+  let hasLowPriority = false
+  const prepare = async (connection: DuckDBConnection) => {
+    hasLowPriority = await startLowPriorityThreads(connection, options.threads)
+  }
+  const instance = await startInstance({
+    ...options,
+    tempFolder,
+    changeable: [fileCache],
+    ...(options.hasLowPriority && { threads: 1, prepare }),
+  })
+  const unused = { idle: [], running: new Set<Running>(), isRetired: false }
+  return { instance, tempFolder, hasLowPriority, ...unused }
 }
 
-async function connect({ instance, tempFolder, execute }: PooledInstance): Promise<Session> {
-  return new Session(await instance.connect(), tempFolder, execute)
+async function connect({ instance, tempFolder }: PooledInstance): Promise<Session> {
+  return new Session(await instance.connect(), tempFolder)
+}
+
+/**
+ * Large work runs at a low priority while it is the only one: the threads of an instance may leave
+ * a query aside until another ends, so two large ones each need a thread of their own. So does one
+ * that must stop, because DuckDB sees an interrupt only where it works for the query.
+ */
+function executeOn({ hasLowPriority, running }: PooledInstance, { isLarge }: Running): Execute {
+  if (!hasLowPriority) return executeInPool
+  const isOnly = () => [...running].filter((each) => each.isLarge()).length === 1
+  return (prepared, signal) =>
+    isLarge()
+      ? runAtLowPriority(prepared, () => isOnly() && !signal.aborted)
+      : executeInPool(prepared, signal)
 }
 
 function closeIfDone(opened: PooledInstance): void {
-  if (!opened.isRetired || opened.users > 0) return
+  if (!opened.isRetired || opened.running.size > 0) return
   for (const session of opened.idle.splice(0)) session.close()
   opened.instance.closeSync()
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBValue } from '@duckdb/node-api'
-import { interruptible, runPrepared, runStatement } from './run-statement.js'
+import { executeInPool, interruptible, runPrepared, runStatement } from './run-statement.js'
 import type { Execute, Statement } from './run-statement.js'
 
 /** With more statements than this, the least recently used one is closed. */
@@ -14,15 +14,19 @@ const keptMax = 64
 export class Session {
   readonly #tempFolder: string | null
   readonly #connection: DuckDBConnection
-  readonly #execute: Execute | undefined
+  #execute = executeInPool
   /** Statements by SQL text, the least recently used first. */
   readonly #kept = new Map<string, DuckDBPreparedStatement>()
 
   /** The session writes files below the temp folder, the only place where it may; null = none. */
-  constructor(connection: DuckDBConnection, tempFolder: string | null, execute?: Execute) {
+  constructor(connection: DuckDBConnection, tempFolder: string | null) {
     this.#connection = connection
-    this.#execute = execute
     this.#tempFolder = tempFolder
+  }
+
+  /** How statements run from now on; a thread of Node's pool runs them otherwise. */
+  runWith(execute: Execute): void {
+    this.#execute = execute
   }
 
   /**

@@ -57,10 +57,12 @@ await t.test('the size of a query depends on rows, comparisons and key', async (
   })
 
   await t.test('a summary of few rows needs no threads of low priority', (t) => {
-    t.equal(planOfScan(chooseFiles(withRows(60_000, 60_000), [])), 'solo')
-    t.equal(planOfScan(chooseFiles(withRows(60_000, 70_000), [])), 'together')
-    t.equal(planOfScan(chooseFiles(little, key)), 'solo', 'its one file has few rows')
-    t.equal(planOfScan(chooseFiles(withRows(100_000, 10), heavy)), 'together')
+    const few = withRows(60_000, 60_000)
+    t.equal(planOfScan(chooseFiles(few, []), 1), 'solo')
+    t.equal(planOfScan(chooseFiles(few, []), 2), 'together', 'of many cells')
+    t.equal(planOfScan(chooseFiles(withRows(60_000, 70_000), []), 1), 'together')
+    t.equal(planOfScan(chooseFiles(little, key), 0), 'solo', 'its one file has few rows')
+    t.equal(planOfScan(chooseFiles(withRows(100_000, 10), heavy), 1), 'together')
     t.end()
   })
 

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../errors.js'
 import { readFailure } from '../duckdb-failure.js'
-import type { SandboxOptions } from '../sandbox.js'
 import { ServingInstance } from '../serving.js'
+import type { ServingOptions } from '../serving.js'
 import { Turns } from '../turns/turns.js'
 import type { TurnsOptions } from '../turns/turns.js'
 
@@ -16,7 +16,7 @@ export class SummaryLane {
   readonly serving: ServingInstance
   readonly turns: Turns
 
-  constructor(options: SandboxOptions & TurnsOptions) {
+  constructor(options: ServingOptions & TurnsOptions) {
     this.serving = new ServingInstance({ ...options, tempSizeMaxBytes: spillMaxBytes })
     this.turns = new Turns({ ...options, slots: half(options.slots), isForLarge: true }, () =>
       performance.now(),

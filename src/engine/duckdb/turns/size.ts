@@ -35,7 +35,12 @@ export function sizeOfProfile(
   { columns, rowsMax }: Pick<ProfileQuestion, 'columns' | 'rowsMax'>,
 ): QuerySize {
   const rows = Math.min(costOfFiles(choice.files), rowsMax ?? Infinity)
-  return areFew(choice) && !isMuch(rows * columns.length) ? 'small' : 'large'
+  return sizeOfCells(choice, rows * columns.length)
+}
+
+/** The size of work that reads so many cells. */
+function sizeOfCells(choice: Choice, cells: number): QuerySize {
+  return areFew(choice) && !isMuch(cells) ? 'small' : 'large'
 }
 
 /** Where a query of this size runs. */
@@ -43,9 +48,12 @@ export function planOf(size: QuerySize): Piece['plan'] {
   return size === 'small' || size === 'lookUp' ? 'solo' : 'together'
 }
 
-/** Where a summary or top runs: DuckDB plans what runs at a low priority on the event loop. */
-export function planOfScan(choice: Choice): Piece['plan'] {
-  return areFew(choice) && !isMuch(costOfFiles(choice.files)) ? 'solo' : 'together'
+/**
+ * Where a summary or top of so many columns runs: DuckDB plans what runs at a low priority on the
+ * event loop.
+ */
+export function planOfScan(choice: Choice, columns: number): Piece['plan'] {
+  return planOf(sizeOfCells(choice, costOfFiles(choice.files) * Math.max(columns, 1)))
 }
 
 /** True for more rows than small work reads. */

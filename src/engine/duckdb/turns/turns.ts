@@ -26,6 +26,7 @@ export interface TurnsOptions {
 export interface Held {
   /** Aborts with the caller's signal, at the time limit, and when work by key takes too long. */
   readonly signal: AbortSignal
+  readonly isLarge: () => boolean
   /** True if this work is not large but large work runs at the same time. */
   readonly isBesideLarge: () => boolean
   /** Call it before large work: waits for a slot for large work, unless this turn has one. */
@@ -123,7 +124,8 @@ export class Turns {
       const wait = this.#enter(turn)
       if (wait) await wait
       const isBesideLarge = () => !isLarge(turn) && this.#count(isLarge) > 0
-      return await work({ signal: turn.signal, isBesideLarge, grow })
+      const { signal } = turn
+      return await work({ signal, isLarge: () => isLarge(turn), isBesideLarge, grow })
     } finally {
       this.#leave(turn)
       turn.end()
