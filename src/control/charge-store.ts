@@ -48,10 +48,11 @@ export class ChargeStore {
   readonly #onSync: OnSync | undefined
   #watch: WriteWatch = () => undefined
   /**
-   * Open files of the log that no sync uses. The system tells of a failed write once for each open
-   * file, so syncs at the same time need one each.
+   * Open files of the log that no sync uses; null before the first sync. The system tells of a
+   * failed write once for each file that was open then, so syncs at the same time need one each,
+   * and all are opened together.
    */
-  #logs: number[] = []
+  #logs: number[] | null = null
   /** The ends of the running syncs, which never reject. */
   readonly #running = new Set<Promise<void>>()
   /** The next sync, which new commits wait for. */
@@ -145,8 +146,8 @@ export class ChargeStore {
 
   /** Those that a sync uses are closed at its end. */
   #closeLogs(): void {
-    for (const log of this.#logs) closeSync(log)
-    this.#logs = []
+    for (const log of this.#logs ?? []) closeSync(log)
+    this.#logs = null
   }
 
   /** Begins in a later turn, so that `#next` is known, and when there is room for it. */
@@ -183,8 +184,9 @@ export class ChargeStore {
   }
 
   async #withLog(work: (log: number) => Promise<void>): Promise<void> {
-    const logs = this.#logs
-    const log = logs.pop() ?? openLog(this.#path)
+    const logs = (this.#logs ??= openLogs(this.#path))
+    const log = logs.pop()
+    if (log === undefined) throw new Error('more syncs run than there are open files')
     try {
       await work(log)
     } finally {
@@ -217,10 +219,16 @@ export class ChargeStore {
   }
 }
 
-/** SQLite keeps its locks on other files: closing this one later drops none of them. */
-function openLog(path: string): number {
-  const log = openSync(`${path}-wal`, 'r+')
-  // A power cut loses a new file unless its folder is synced, too.
-  syncPath(dirname(path))
-  return log
+/** SQLite keeps its locks on other files: closing these later drops none of them. */
+function openLogs(path: string): number[] {
+  const logs: number[] = []
+  try {
+    while (logs.length < syncsMax) logs.push(openSync(`${path}-wal`, 'r+'))
+    // A power cut loses a new file unless its folder is synced, too.
+    syncPath(dirname(path))
+    return logs
+  } catch (cause) {
+    for (const log of logs) closeSync(log)
+    throw cause
+  }
 }
