@@ -125,7 +125,7 @@ export const settings = {
   querySlots: setting(
     'query-slots',
     null,
-    'concurrent queries, 1 to 32; as many as cores when not set',
+    'concurrent queries, 1 to 32; as many as cores, at most 32, when not set',
     parseSlots,
   ),
   scrubDays: setting(

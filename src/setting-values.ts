@@ -14,10 +14,14 @@ export function parsePort(text: string): number {
   throw new Error(`"${text}" is not a port (0 to 65535)`)
 }
 
+/** The launcher starts threads for so many. */
+export const querySlotsMax = 32
+
 /** A number of concurrent queries. */
 export function parseSlots(text: string): number {
-  if (/^\d{1,2}$/.test(text) && Number(text) >= 1 && Number(text) <= 32) return Number(text)
-  throw new Error(`must be a whole number from 1 to 32, got "${text}"`)
+  const isWhole = /^\d{1,2}$/.test(text)
+  if (isWhole && Number(text) >= 1 && Number(text) <= querySlotsMax) return Number(text)
+  throw new Error(`must be a whole number from 1 to ${querySlotsMax}, got "${text}"`)
 }
 
 const drainSecondsMax = 300

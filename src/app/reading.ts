@@ -16,6 +16,7 @@ import type { TrinoLogin } from '../engine/trino/trino-client.js'
 import { TrinoEngine } from '../engine/trino/trino-engine.js'
 import { defaultMemory } from '../machine.js'
 import type { Registry } from '../registry/registry.js'
+import { querySlotsMax } from '../setting-values.js'
 import type { InspectFiles } from '../versions/inspector.js'
 import type { ObjectSource } from '../versions/objects/object-files.js'
 import type { OpenFiles } from '../versions/opener.js'
@@ -58,7 +59,7 @@ export interface EngineSettings {
   /** For data that does not fit in memory. */
   readonly tempFolder: string
   readonly memoryLimitBytes: number
-  /** Concurrent queries; null = as many as cores. */
+  /** Concurrent queries; null = as many as cores, up to the most that can be set. */
   readonly slots: number | null
   /** Called with versions that must not be read any more. */
   readonly withdraw?: NonNullable<EngineOptions['withdraw']>
@@ -72,7 +73,7 @@ export function openEngine({ slots, ...settings }: EngineSettings): Promise<Duck
   return DuckDbEngine.open({
     ...settings,
     threads: cores,
-    slots: slots ?? cores,
+    slots: slots ?? Math.min(cores, querySlotsMax),
     queueMax,
     waitMaxMs,
   })
