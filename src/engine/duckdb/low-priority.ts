@@ -24,23 +24,23 @@ export async function startLowPriorityThreads(
   connection: DuckDBConnection,
   count: number,
 ): Promise<boolean> {
-  const known = new Set(threadIds())
   const ids = await startThreads(connection, count)
-  const own = ids.filter((id) => !known.has(id))
-  if (givePriority(own, constants.priority.PRIORITY_BELOW_NORMAL) > 0) return true
+  if (givePriority(ids, constants.priority.PRIORITY_BELOW_NORMAL) > 0) return true
   await connection.run(`SET GLOBAL threads = ${count}`)
   return false
 }
 
-/** Starts `count` threads; returns those of the process, before any other work can start more. */
+/** Starts `count` threads, and returns them. */
 async function startThreads(connection: DuckDBConnection, count: number) {
   // DuckDB counts the thread that asks, and starts the others before the statement that follows.
   const set = await connection.prepare(`SET GLOBAL threads = ${count + 1}`)
   const following = await connection.prepare('SELECT 1')
   const setting = set.start()
+  const known = new Set(threadIds())
+  // Without a pause, so that no other part of the program starts threads meanwhile.
   while (setting.runTask() !== DuckDBPendingResultState.RESULT_READY);
   const followed = following.start()
-  const ids = threadIds()
+  const ids = threadIds().filter((id) => !known.has(id))
   await followed.getResult()
   set.destroySync()
   following.destroySync()

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { ServiceError } from '../../errors.js'
@@ -14,6 +14,8 @@ import { Session } from './session.js'
 export interface ServingOptions extends SandboxOptions {
   /** Its threads have a low priority, where that is possible, for large work. */
   readonly hasLowPriority?: boolean
+  /** Milliseconds since any moment. */
+  readonly now?: () => number
 }
 
 /** A piece of work that runs. */
@@ -29,8 +31,10 @@ interface PooledInstance {
   /** Sessions that are ready for work; the one used last is at the end. */
   readonly idle: Session[]
   readonly running: Set<Running>
+  readonly openedMs: number
   /** A retired instance takes no more work and closes when its last work ends. */
   isRetired: boolean
+  isClosed: boolean
 }
 
 const never = new AbortController().signal
@@ -38,16 +42,21 @@ const never = new AbortController().signal
 /** The setting of the cache of parts of files; switched off, the cache is emptied. */
 const fileCache = 'enable_external_file_cache'
 
+/** How long an instance keeps the footers of replaced files at least. */
+const footersKeptMs = 10 * 60_000
+
 /**
  * The instance that queries run on. After a fatal error DuckDB refuses every connection of an
  * instance: the instance is retired, and the next piece of work gets a new one.
  */
 export class ServingInstance {
   readonly #options: ServingOptions
+  readonly #now: () => number
   #opening: Promise<PooledInstance> | null = null
 
   constructor(options: ServingOptions) {
     this.#options = options
+    this.#now = options.now ?? (() => performance.now())
   }
 
   /**
@@ -72,7 +81,7 @@ export class ServingInstance {
       throw cause
     } finally {
       opened.running.delete(running)
-      closeIfDone(opened)
+      await closeIfDone(opened)
     }
   }
 
@@ -84,14 +93,20 @@ export class ServingInstance {
     return Number(found[0]?.[0])
   }
 
-  /** Drops what DuckDB keeps of the files that it read. */
+  /**
+   * Drops what DuckDB keeps of the files that it read: their parts at once, and from time to time
+   * their footers, which only the end of an instance drops.
+   */
   async forgetFiles(): Promise<void> {
-    if (!this.#opening) return
+    const opening = this.#opening
+    if (!opening) return
     await this.run(async (session) => {
       for (const isOn of [false, true]) {
         await session.runOnce({ sql: `SET GLOBAL ${fileCache} = ${isOn}` }, never)
       }
     })
+    const { openedMs } = await opening
+    if (this.#now() - openedMs >= footersKeptMs) await this.#renew(opening)
   }
 
   /** Closes the instance when its last work ends. */
@@ -99,12 +114,12 @@ export class ServingInstance {
     const opened = await this.#opening?.catch(() => null)
     if (!opened) return
     this.#retire(opened)
-    closeIfDone(opened)
+    await closeIfDone(opened)
   }
 
   async #take(running: Running): Promise<PooledInstance> {
     for (;;) {
-      const opening = (this.#opening ??= open(this.#options))
+      const opening = (this.#opening ??= this.#open())
       try {
         const opened = await opening
         if (opened.isRetired) continue
@@ -118,6 +133,21 @@ export class ServingInstance {
     }
   }
 
+  /** Opens an instance in place of this one, which serves until then and ends its work. */
+  async #renew(opening: Promise<PooledInstance>): Promise<void> {
+    const next = this.#open()
+    const [before, after] = await Promise.all([opening, next])
+    const isCurrent = this.#opening === opening
+    if (isCurrent) this.#opening = next
+    const unused = isCurrent ? before : after
+    unused.isRetired = true
+    await closeIfDone(unused)
+  }
+
+  #open(): Promise<PooledInstance> {
+    return open(this.#options, this.#now())
+  }
+
   #retire(opened: PooledInstance): void {
     if (opened.isRetired) return
     opened.isRetired = true
@@ -126,7 +156,7 @@ export class ServingInstance {
 }
 
 /** Each instance has its own temp folder: two in one folder would overwrite each other's files. */
-async function open(options: ServingOptions): Promise<PooledInstance> {
+async function open(options: ServingOptions, openedMs: number): Promise<PooledInstance> {
   const tempFolder = options.tempFolder === null ? null : join(options.tempFolder, randomUUID())
   if (tempFolder !== null) await mkdir(tempFolder, { recursive: true, mode: 0o700 })
   let hasLowPriority = false
@@ -139,8 +169,8 @@ async function open(options: ServingOptions): Promise<PooledInstance> {
     changeable: [fileCache],
     ...(options.hasLowPriority && { threads: 1, prepare }),
   })
-  const unused = { idle: [], running: new Set<Running>(), isRetired: false }
-  return { instance, tempFolder, hasLowPriority, ...unused }
+  const unused = { idle: [], running: new Set<Running>(), isRetired: false, isClosed: false }
+  return { instance, tempFolder, hasLowPriority, openedMs, ...unused }
 }
 
 async function connect({ instance, tempFolder }: PooledInstance): Promise<Session> {
@@ -161,8 +191,11 @@ function executeOn({ hasLowPriority, running }: PooledInstance, { isLarge }: Run
       : executeInPool(prepared, signal)
 }
 
-function closeIfDone(opened: PooledInstance): void {
-  if (!opened.isRetired || opened.running.size > 0) return
-  for (const session of opened.idle.splice(0)) session.close()
-  opened.instance.closeSync()
+async function closeIfDone(opened: PooledInstance): Promise<void> {
+  const { instance, tempFolder, idle, running, isRetired } = opened
+  if (!isRetired || running.size > 0 || opened.isClosed) return
+  opened.isClosed = true
+  for (const session of idle.splice(0)) session.close()
+  instance.closeSync()
+  if (tempFolder !== null) await rm(tempFolder, { recursive: true, force: true })
 }

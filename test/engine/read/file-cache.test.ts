@@ -1,5 +1,9 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { openEngine } from '../fixtures/open-engine.js'
+import { ServingInstance } from '../../../src/engine/duckdb/serving.js'
+import { never, openEngine } from '../fixtures/open-engine.js'
 
 // Guarantee: what DuckDB keeps of files can be dropped, also while queries read them. So files that
 // were replaced take no memory.
@@ -44,4 +48,36 @@ await t.test('queries that run meanwhile find their rows', async (t) => {
     t.ok(found.every(({ json }, at) => json.startsWith(`{"i":${at},`)))
   }
   t.ok(times > 1)
+})
+
+await t.test('footers are dropped with their instance, ten minutes after its start', async (t) => {
+  const folder = t.testdir({})
+  let nowMs = 0
+  const options = { memoryLimitBytes: 64e6, threads: 1, now: () => nowMs }
+  const serving = new ServingInstance({ ...options, folders: [], tempFolder: folder })
+  t.teardown(() => serving.close())
+  const current = () => serving.run((session) => Promise.resolve(session.filesFolder))
+  const first = await current()
+  nowMs = 599_999
+  await serving.forgetFiles()
+  t.equal(await current(), first)
+  nowMs = 600_000
+  const ask = async () => {
+    await sleep(50)
+    return 'done'
+  }
+  const asked = serving.run(ask)
+  await Promise.all([serving.forgetFiles(), serving.forgetFiles()])
+  const second = await current()
+  t.not(second, first)
+  t.equal(await asked, 'done', 'work that began before ends')
+  t.equal(readdirSync(folder).length, 1, 'nothing is left of the others')
+  t.ok(existsSync(dirname(second)))
+  const [[one] = []] = await serving.run((session) => session.run({ sql: 'SELECT 1' }, never))
+  t.equal(one, 1)
+  nowMs = 1_200_000
+  const stopping = serving.forgetFiles()
+  await serving.close()
+  await stopping
+  t.strictSame(readdirSync(folder), [])
 })
