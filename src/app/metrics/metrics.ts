@@ -74,7 +74,7 @@ export class Metrics {
 
   readonly #syncs = this.#histogram(
     'das_charge_sync_seconds',
-    'Time to make charges durable on the disk.',
+    'Time to make charges durable, on the disk or in the PostgreSQL.',
     syncSeconds,
   )
 

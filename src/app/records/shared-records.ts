@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { ChargeQueue } from '../../access/charge-queue.js'
+import type { DurableCharges } from '../../access/charge-queue.js'
 import { MemoryWindows } from '../../access/memory-windows.js'
 import { RateLimits } from '../../access/rate-limits.js'
+import type { OnSync } from '../../control/charge-store.js'
 import { keyOf } from '../../control/keys.js'
 import { AdvisoryLock } from '../../control/postgres/advisory-lock.js'
 import { DatabaseHealth } from '../../control/postgres/database-health.js'
@@ -26,7 +28,7 @@ import { ConnectionCleaner } from '../sign-in/connection-cleaner.js'
 export async function openSharedRecords(
   url: string,
   folder: string,
-  { logger, now, cleanup }: RecordsParts,
+  { logger, now, cleanup, onSync }: RecordsParts,
 ): Promise<Records> {
   const control = cleanup.use(await openDatabase(url))
   const local = cleanup.use(SqliteStore.open(join(folder, 'server.db')))
@@ -35,7 +37,8 @@ export async function openSharedRecords(
     logger.warn({ err: cause }, 'the last uses of tokens are not saved for now')
   })
   cleanup.use(lastUsed)
-  const charges = cleanup.use(new ChargeQueue(PostgresCharges.open(url)))
+  const store = PostgresCharges.open(url)
+  const charges = cleanup.use(new ChargeQueue(onSync ? reported(store, onSync) : store))
   const jobs = cleanup.use(AdvisoryLock.open(url))
   const monotonicMs = () => performance.now()
   void cleanup.use(new ClockWatch({ control, now, monotonicMs, logger })).start()
@@ -54,6 +57,25 @@ export async function openSharedRecords(
   const rates = new RateLimits(new SharedWindows(control), new MemoryWindows(monotonicMs), salt)
   const isUsable = () => health.isUsable()
   return { control, local, charges, lastUsed, trail, rates, jobs, isUsable }
+}
+
+/** Reports each batch as a sync: a PostgreSQL answers when it is durable. */
+function reported(store: DurableCharges, onSync: OnSync): DurableCharges {
+  return {
+    chargeAll: async (charges) => {
+      const start = performance.now()
+      let isDone = false
+      try {
+        const results = await store.chargeAll(charges)
+        isDone = true
+        return results
+      } finally {
+        onSync(performance.now() - start, isDone)
+      }
+    },
+    synced: () => store.synced(),
+    close: () => store.close(),
+  }
 }
 
 async function openDatabase(url: string): Promise<PostgresStore> {
