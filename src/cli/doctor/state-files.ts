@@ -1,6 +1,7 @@
 import { accessSync, constants, readdirSync, statSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { join } from 'node:path'
+import type { KeyName } from '../../control/keys.js'
 import { keyBytes } from '../../control/store/key-file.js'
 import { fail, ok, reasonOf, warn } from './finding.js'
 import type { Finding } from './finding.js'
@@ -8,6 +9,7 @@ import type { Finding } from './finding.js'
 const check = 'state folder'
 /** The bits of a mode that let others in. */
 const others = 0o077
+const keyNames: readonly KeyName[] = ['cursor.key', 'mail.key', 'shop.key', 'client.key']
 
 /** Whether the state folder and its files belong to one user and are closed to all others. */
 export function stateFileFindings(folder: string): readonly Finding[] {
@@ -55,9 +57,9 @@ function fileFindings({ uid, gid }: Stats, path: string, name: string): readonly
   return findings
 }
 
-/** A missing mail.key is made with the first letter. */
+/** Other missing keys are made when they are first needed. */
 function keyFindings(folder: string, names: readonly string[]): readonly Finding[] {
-  const keys = ['cursor.key', 'mail.key'].filter((name) => names.includes(name))
+  const keys = keyNames.filter((name) => names.includes(name))
   const damaged = keys
     .filter((name) => statSync(join(folder, name)).size !== keyBytes)
     .map((name) => fail(check, `${name} is damaged`, 'docs/runbook.md says how to replace it'))

@@ -70,12 +70,16 @@ await t.test('files that are open to others, of another owner or damaged fail', 
   const cli = await installation(t)
   chmodSync(join(cli.folder, 'var'), 0o755)
   chmodSync(inState(cli, 'control.db'), 0o644)
-  writeFileSync(inState(cli, 'mail.key'), 'short', { mode: 0o600 })
+  for (const name of ['mail.key', 'shop.key', 'client.key']) {
+    writeFileSync(inState(cli, name), 'short', { mode: 0o600 })
+  }
   if (process.geteuid?.() === 0) chownSync(inState(cli, 'cursor.key'), 12_345, 12_345)
   const found = linesOf(await findingsOf(t, cli), 'state folder')
   t.match(found, /^fail .*var has mode 0755: others see it — chmod 700 .*var$/m)
   t.match(found, /^fail control\.db has mode 0644: others may use it — chmod 600 .*control\.db$/m)
   t.match(found, /^fail mail\.key is damaged — docs\/runbook\.md/m)
+  t.match(found, /^fail shop\.key is damaged — docs\/runbook\.md/m)
+  t.match(found, /^fail client\.key is damaged — docs\/runbook\.md/m)
   if (process.geteuid?.() === 0) {
     t.match(found, /^fail cursor\.key belongs to uid 12345, the folder to uid 0 — chown 0:0 /m)
   }
