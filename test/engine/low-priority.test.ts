@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { constants, getPriority } from 'node:os'
+import { getPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { ServingInstance } from '../../src/engine/duckdb/serving.js'
@@ -32,8 +32,8 @@ const endless = {
 }
 const isLarge = () => true
 
-const lowThreads = () =>
-  threadIds().filter((id) => getPriority(id) > constants.priority.PRIORITY_NORMAL)
+const own = getPriority()
+const lowThreads = () => threadIds().filter((id) => getPriority(id) > own)
 
 /** Clock ticks that the threads of these ids ran: fields 14 and 15 of proc(5). */
 function ticksOf(ids: readonly number[]): number {
