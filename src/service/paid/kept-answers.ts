@@ -1,6 +1,6 @@
 /** Larger answers are not kept. */
-const answerBytesMax = 1_000_000
-const bytesMax = 32_000_000
+const answerBytesMax = 200_000
+const bytesMax = 8_000_000
 /** What an answer takes beside its bytes, and each of its rows. */
 const overheadBytes = 200
 
