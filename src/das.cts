@@ -4,15 +4,22 @@
 // The pool reads its size from the environment at its first use, which is before the first line of
 // an ES module: this file is CommonJS because of that.
 
+const { availableParallelism } = process.getBuiltinModule('node:os')
+
 /** The largest value of --query-slots, because the settings are not read yet. */
 const querySlotsMax = 32
-/** As many look-ups, as many other queries, and half as many summaries. */
-const queriesPerSlot = 2.5
-/** For files and DNS. */
+/** With one slot for each core: as many look-ups, as many other queries, half as many summaries. */
+const queriesPerCore = 2.5
+/** For files, DNS and syncs. */
 const spareThreads = 4
 
+const queries = Math.max(
+  querySlotsMax,
+  queriesPerCore * Math.min(availableParallelism(), querySlotsMax),
+)
 const threads = Number(process.env['UV_THREADPOOL_SIZE'] ?? 0)
-const threadsMin = queriesPerSlot * querySlotsMax + spareThreads
-process.env['UV_THREADPOOL_SIZE'] = String(Math.max(threads || 0, threadsMin))
+process.env['UV_THREADPOOL_SIZE'] = String(
+  Math.max(threads || 0, Math.ceil(queries) + spareThreads),
+)
 
 void import('./main.js')
