@@ -51,7 +51,7 @@ export class ChargeQueue implements Charges {
   /** Taken, but not yet on disk. */
   #unsynced = 0
   /** Settles when all batches that were taken have ended. */
-  #flushes: Promise<unknown> = Promise.resolve()
+  #flushes: Promise<void> = Promise.resolve()
   #retry: NodeJS.Timeout | undefined
   #isCharging = false
   #isClosed = false
@@ -62,7 +62,9 @@ export class ChargeQueue implements Charges {
   }
 
   readonly #write = (): void => {
-    this.#flushes = Promise.allSettled([this.#flushes, this.#flush()])
+    const ended = Promise.allSettled([this.#flushes, this.#flush()])
+    // Without their results, which would hold those of every batch before.
+    this.#flushes = ended.then(() => undefined)
   }
 
   charge(charge: Charge, signal: AbortSignal): Promise<ChargeResult> {

@@ -3,7 +3,7 @@ import { unavailable } from '../store/failures.js'
 /** Lets one piece of work run at a time, in the order in which they came. */
 export class WriteTurns {
   readonly #waitMaxMs: number
-  #last: Promise<unknown> = Promise.resolve()
+  #last: Promise<void> = Promise.resolve()
 
   constructor(waitMaxMs: number) {
     this.#waitMaxMs = waitMaxMs
@@ -13,7 +13,8 @@ export class WriteTurns {
   take<T>(work: () => Promise<T>): Promise<T> {
     const before = this.#last
     const result = this.#inTime(before).then(work)
-    this.#last = Promise.allSettled([before, result])
+    // Without their results, which would hold those of all work before.
+    this.#last = Promise.allSettled([before, result]).then(() => undefined)
     return result
   }
 

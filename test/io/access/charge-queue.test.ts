@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import Database from 'better-sqlite3'
 import t from 'tap'
 import { ChargeQueue } from '../../../src/access/charge-queue.js'
@@ -165,4 +167,19 @@ await t.test('closing writes what waits, or fails it, and takes nothing more', a
   await t.rejects(locked.charge(10), { code: 'service_unavailable' })
   await closing
   t.equal(await locked.used(), 0)
+})
+
+await t.test('nothing is left of charges that have ended', async (t) => {
+  const { charge } = await openQueue(t, undefined, () => Promise.resolve())
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const heapAfter = async (charges: number) => {
+    for (let made = 0; made < charges; made++) await charge(0)
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  // Until V8 has compiled what runs, the heap grows.
+  const before = await heapAfter(6000)
+  const grown = (await heapAfter(4000)) - before
+  t.ok(grown < 300_000, `${grown} bytes`)
 })
