@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createSubscription } from '../../src/control/subscriptions.js'
+import { subscribe } from '../control/fixtures/store.js'
 import { seriesOf, withMetrics } from '../support/metrics.js'
 import { startThings } from '../support/things.js'
 import { openPostgres, startPostgres } from './fixtures/postgres.js'
@@ -9,13 +9,9 @@ const { url } = await startPostgres(t)
 await t.test('charges in a PostgreSQL are measured, and those that it refuses', async (t) => {
   const world = await startThings(t, { ...withMetrics, controlUrl: url })
   const store = openPostgres(t, url, { schema: 'das' })
-  const { token } = await createSubscription(store, {
+  const { token } = await subscribe(store, {
     email: 'subscriber@example.org',
     grants: [{ dataset: 'things', plan: 'pro' }],
-    months: 1,
-    globalRows: null,
-    priceRub: 0,
-    language: 'en',
     now: () => world.clock.ms,
   })
   const ask = () => world.get('/v1/things?limit=2', token)

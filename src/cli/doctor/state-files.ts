@@ -1,7 +1,7 @@
 import { accessSync, constants, readdirSync, statSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { join } from 'node:path'
-import type { KeyName } from '../../control/keys.js'
+import { keyNames } from '../../control/keys.js'
 import { keyBytes } from '../../control/store/key-file.js'
 import { fail, ok, reasonOf, warn } from './finding.js'
 import type { Finding } from './finding.js'
@@ -9,7 +9,6 @@ import type { Finding } from './finding.js'
 const check = 'state folder'
 /** The bits of a mode that let others in. */
 const others = 0o077
-const keyNames: readonly KeyName[] = ['cursor.key', 'mail.key', 'shop.key', 'client.key']
 
 /** Whether the state folder and its files belong to one user and are closed to all others. */
 export function stateFileFindings(folder: string): readonly Finding[] {

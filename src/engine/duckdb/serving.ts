@@ -34,7 +34,6 @@ interface PooledInstance {
   readonly openedMs: number
   /** A retired instance takes no more work and closes when its last work ends. */
   isRetired: boolean
-  isClosed: boolean
 }
 
 const never = new AbortController().signal
@@ -169,7 +168,7 @@ async function open(options: ServingOptions, openedMs: number): Promise<PooledIn
     changeable: [fileCache],
     ...(options.hasLowPriority && { threads: 1, prepare }),
   })
-  const unused = { idle: [], running: new Set<Running>(), isRetired: false, isClosed: false }
+  const unused = { idle: [], running: new Set<Running>(), isRetired: false }
   return { instance, tempFolder, hasLowPriority, openedMs, ...unused }
 }
 
@@ -193,8 +192,7 @@ function executeOn({ hasLowPriority, running }: PooledInstance, { isLarge }: Run
 
 async function closeIfDone(opened: PooledInstance): Promise<void> {
   const { instance, tempFolder, idle, running, isRetired } = opened
-  if (!isRetired || running.size > 0 || opened.isClosed) return
-  opened.isClosed = true
+  if (!isRetired || running.size > 0) return
   for (const session of idle.splice(0)) session.close()
   instance.closeSync()
   if (tempFolder !== null) await rm(tempFolder, { recursive: true, force: true })

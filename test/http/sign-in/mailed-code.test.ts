@@ -4,7 +4,6 @@ import { listConnections } from '../../../src/control/connections/connections.js
 import { endConnection } from '../../../src/control/connections/end-connection.js'
 import type { ControlStore } from '../../../src/control/store/store.js'
 import { cancelSubscription } from '../../../src/control/subscription-changes.js'
-import { createSubscription } from '../../../src/control/subscriptions.js'
 import {
   issueToken,
   listTokens,
@@ -12,6 +11,7 @@ import {
   revokeToken,
 } from '../../../src/control/tokens/tokens.js'
 import { tidyShop } from '../../../src/shop/tidy-shop.js'
+import { subscribe } from '../../control/fixtures/store.js'
 import { codeIdIn, startShop } from '../../portal/fixtures/shop-world.js'
 import { postMcp } from '../../support/mcp/mcp-messages.js'
 import {
@@ -237,13 +237,9 @@ await t.test('of several subscriptions the person chooses one of their own', asy
   const two = await world.subscribe(['parts:start'])
   const ended = await world.subscribe(['things:free'])
   await cancelSubscription(store, ended.subscriptionId, () => world.clock.ms)
-  const foreign = await createSubscription(store, {
+  const foreign = await subscribe(store, {
     email: 'other@example.org',
     grants: [{ dataset: 'things', plan: 'pro' }],
-    months: 1,
-    globalRows: null,
-    priceRub: 0,
-    language: 'en',
     now: () => world.clock.ms,
   })
   const id = codeIdIn(await ask())
