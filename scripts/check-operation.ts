@@ -95,7 +95,8 @@ async function runCheck({ name, argv }: Check, cleanup: Cleanup): Promise<Passed
 
 await runScript(command, async ({ questions, requests, afresh }, run) => {
   requireBuild()
-  const place = join(folder, await hashOfBuild())
+  const build = await hashOfBuild()
+  const place = join(folder, build)
   if (afresh) await rm(place, { recursive: true, force: true })
   await mkdir(place, { recursive: true })
   const checks = checksOf(questions, requests)
@@ -116,5 +117,5 @@ await runScript(command, async ({ questions, requests, afresh }, run) => {
   const rows = passed.map(([line, { minutes }]) => [line, minutes.toFixed(1)])
   run.print(textTable(['passed', 'minutes'], rows))
   const memory = (totalmem() / 2 ** 30).toFixed(0)
-  run.print(`\n${availableParallelism()} cores, ${memory} GiB, build ${place.split('/').at(-1)}\n`)
+  run.print(`\n${availableParallelism()} cores, ${memory} GiB, build ${build}\n`)
 })
