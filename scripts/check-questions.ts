@@ -128,6 +128,7 @@ async function askAll(
       try {
         await askOne(kind, asking, model)
       } catch (cause) {
+        if (run.cleanup.signal.aborted) return
         counts.differences += 1
         const words = cause instanceof Error ? cause.message : String(cause)
         const example = `--seed ${given.seed} --first ${number} --questions 1: ${kind}: ${words}`
