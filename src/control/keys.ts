@@ -5,10 +5,8 @@ import { keyBytes, readKey } from './store/key-file.js'
 import type { ControlStore } from './store/store.js'
 
 /** What keys are for: cursors, secrets in letters, mailed codes, ids of agents. */
-export type KeyName = 'cursor.key' | 'mail.key' | 'shop.key' | 'client.key'
-
-/** All of them. */
-export const keyNames: readonly KeyName[] = ['cursor.key', 'mail.key', 'shop.key', 'client.key']
+export const keyNames = ['cursor.key', 'mail.key', 'shop.key', 'client.key'] as const
+export type KeyName = (typeof keyNames)[number]
 
 /**
  * A key of 256 bits, made once: a file of the state folder beside control.db, or a row of a
