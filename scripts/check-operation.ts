@@ -1,14 +1,12 @@
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { globSync } from 'tinyglobby'
 import type { Cleanup } from './harness/cleanup.js'
 import { requireBuild } from './harness/fixture.js'
 import { toggle, whole } from './harness/options.js'
+import { printedBy } from './harness/process.js'
 import { count, textTable } from './harness/report.js'
 import { runScript } from './harness/script.js'
 
@@ -77,19 +75,9 @@ async function earlier(path: string): Promise<Passed | null> {
 
 /** @throws Error where the check fails or is stopped */
 async function runCheck({ name, argv }: Check, cleanup: Cleanup): Promise<Passed> {
-  cleanup.signal.throwIfAborted()
   const startedMs = performance.now()
-  const child = spawn('node_modules/.bin/tsx', [join('scripts', `${name}.ts`), ...argv], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const ended = once(child, 'exit') as Promise<[number | null]>
-  const forget = cleanup.add(() => {
-    child.kill('SIGTERM')
-    return ended
-  })
-  const [printed, [code]] = await Promise.all([text(child.stdout), ended])
-  forget()
-  if (code !== 0) throw new Error(`${name} failed:\n${printed}`)
+  const script = join('scripts', `${name}.ts`)
+  const printed = await printedBy({ argv: ['--import', 'tsx', script, ...argv] }, cleanup)
   return { minutes: (performance.now() - startedMs) / 60_000, printed }
 }
 

@@ -108,25 +108,27 @@ export async function system(command: string, ...argv: readonly string[]): Promi
  * Runs a program to its end; what it writes goes to stderr.
  * @throws Error when it fails
  */
-export async function runVisibly(
+export function runVisibly(
   start: Start,
   cleanup: Cleanup,
-  watch: (child: ChildProcess) => void = () => undefined,
+  watch?: (child: ChildProcess) => void,
 ): Promise<void> {
-  cleanup.signal.throwIfAborted()
-  const child = spawnProgram(start, ['ignore', 2, 2])
-  const ended = endOf(child)
-  const forget = cleanup.add(() => {
-    child.kill()
-    return ended
+  return runWell(start, ['ignore', 2, 2], cleanup, watch)
+}
+
+/**
+ * Runs a program to its end, visibly, and returns what it wrote to stdout.
+ * @throws Error when it fails
+ */
+export async function printedBy(start: Start, cleanup: Cleanup): Promise<string> {
+  let printed = ''
+  await runWell(start, ['ignore', 'pipe', 2], cleanup, ({ stdout }) => {
+    stdout?.setEncoding('utf8').on('data', (words: string) => {
+      printed += words
+      process.stderr.write(words)
+    })
   })
-  watch(child)
-  const code = await ended
-  forget()
-  if (code === 0) return
-  throw new Error(
-    `${[start.command ?? 'node', ...start.argv].slice(0, 4).join(' ')} ended: ${code}`,
-  )
+  return printed
 }
 
 /** The memory of a process in bytes, now or at its peak; 0 where the system does not report it. */
@@ -140,6 +142,28 @@ export function memoryOf({ pid }: ChildProcess, kind: 'VmRSS' | 'VmHWM' = 'VmRSS
 }
 
 type Stdio = ('ignore' | 'pipe' | 'ipc' | number)[]
+
+async function runWell(
+  start: Start,
+  stdio: Stdio,
+  cleanup: Cleanup,
+  watch?: (child: ChildProcess) => void,
+): Promise<void> {
+  cleanup.signal.throwIfAborted()
+  const child = spawnProgram(start, stdio)
+  const ended = endOf(child)
+  const forget = cleanup.add(() => {
+    child.kill()
+    return ended
+  })
+  watch?.(child)
+  const code = await ended
+  forget()
+  if (code === 0) return
+  throw new Error(
+    `${[start.command ?? 'node', ...start.argv].slice(0, 4).join(' ')} ended: ${code}`,
+  )
+}
 
 function spawnProgram(start: Start, stdio: Stdio, timeout?: number): ChildProcess {
   const { folder, env, uid = null, isGroup = false } = start
