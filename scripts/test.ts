@@ -17,6 +17,8 @@ itself what it imports would take four times as long to start.
   npm test -- --help                           this text`
 
 const out = '.test'
+/** Where tap lists the files that failed. */
+const failed = join('.tap', 'failed')
 const common = { format: 'esm', platform: 'node', target: 'node20', logLevel: 'warning' } as const
 /** These need what Node does not bring: scripts of their own run them. */
 const special = ['test/browser/**', 'test/clients/**', 'test/scale/**']
@@ -90,7 +92,20 @@ async function runTap(given: readonly string[]): Promise<number> {
   const nodeOptions = `${process.env['NODE_OPTIONS'] ?? ''} --import=${preload}`
   const compiled = files.map((file) => join(out, file.replace(/\.ts$/, '.js')))
   const env = isAll ? process.env : { ...process.env, NODE_OPTIONS: nodeOptions }
-  return tap([...coverage, ...options, ...compiled], env)
+  // Files listed there would be the only ones that tap runs.
+  await rm(failed, { force: true })
+  const code = await tap([...coverage, ...options, `--save=${failed}`, ...compiled], env)
+  if (code !== 0) await showFailures()
+  return code
+}
+
+/** Failures once more, at the end: the output of a whole run has tens of thousands of lines. */
+async function showFailures(): Promise<void> {
+  const list = await readFile(failed, 'utf8').catch(() => '')
+  const files = list.split('\n').filter((file) => file !== '')
+  if (files.length === 0) return
+  await tap(['replay', '--disable-coverage', '--reporter=terse', ...files])
+  console.log(`Failed:\n${files.join('\n')}`)
 }
 
 const given = process.argv.slice(2)
