@@ -79,15 +79,21 @@ await runScript(command, async (given, run) => {
   }
   const during = () => sleep(given.seconds * 1000)
 
-  // The first one opens the files that the others find open.
-  const warm = await phaseOf('warm-up', during())
-  const alone = await phaseOf('alone', during())
   const program = new URL('check-load/scan-child.ts', import.meta.url)
   const scanners = startWorker<ScanOrder, ScanReport>(program, run.cleanup)
-  const { scanners: clients, seed } = given
-  await scanners.send({ kind: 'start', options: { base, tokens, years, clients, seed } })
-  const beside = await phaseOf('beside scans', during())
-  const stopped = scanners.send({ kind: 'stop' })
+  const besideScans = async (name: string, seed: number) => {
+    const { scanners: clients } = given
+    await scanners.send({ kind: 'start', options: { base, tokens, years, clients, seed } })
+    const phase = await phaseOf(name, during())
+    return { phase, stopped: scanners.send({ kind: 'stop' }) }
+  }
+
+  // It opens the files that the others find open, and runs the code that they find compiled. Its
+  // questions are others: answers of small summaries are kept.
+  const { phase: warm, stopped: warmed } = await besideScans('warm-up', given.seed + 1)
+  await warmed
+  const alone = await phaseOf('alone', during())
+  const { phase: beside, stopped } = await besideScans('beside scans', given.seed)
   const peakBytes = memoryOf(server.child, 'VmHWM')
   const { ends, again } = await stopped
   const next = await phaseOf('the second after', sleep(recoveryMs))
