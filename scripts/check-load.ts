@@ -30,7 +30,8 @@ const command = {
   usage: 'npm run check:load --',
   about: `Asks the built server for single companies: first alone, then beside clients that scan all
 rows without a pause (aggregates, tops, unselective filters, searches, exports), a quarter of which
-hang up and a quarter of which read slowly, then alone again. Checks that
+hang up and a quarter of which read slowly, then alone again. A warm-up with both comes before.
+Checks that
   1  no look-up is refused, and each gets rows of its company
   2  the rows charged for look-ups are the rows delivered
 The times are reported, not judged.`,
