@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { busyFor, cpuOfNextSecond } from '../../engine/fixtures/long-query.js'
+import { busyFor, cpuAfterMax, cpuOfNextSecond } from '../../engine/fixtures/long-query.js'
 import { holdsNoSecret, listen, requestText } from '../../support/answers.js'
 import { openControl, usageOf } from '../../support/control.js'
 import { callTool, modernRevision } from '../../support/mcp/mcp-messages.js'
@@ -10,8 +10,6 @@ import { slowQuestion, startSlow } from '../../support/slow.js'
 // Guarantee: a query that nobody waits for any more really stops, and costs its caller nothing.
 // Measured in CPU time, which a busy machine does not change.
 
-/** As for the engine alone: 0.2 s for each of two threads. */
-const cpuAfterMax = 400
 const clients = 12
 
 const meta = {
