@@ -106,3 +106,17 @@ function pairOf(text: string): [string, string] {
   const [name = '', value = ''] = text.split(/=([^]*)/)
   return [name, value]
 }
+
+const idPattern = /\b(?:sub|tok)_[0-9A-Za-z]{16}\b/g
+
+/** Pairs the ids that a page shows for the first time with those of the actual output. */
+export function learnIds(ids: Map<string, string>, shown: string, actual: string): void {
+  const known = new Set(ids.values())
+  const fresh = [...new Set(actual.match(idPattern))].filter((id) => !known.has(id))
+  const unknown = [...new Set(shown.match(idPattern))].filter((id) => !ids.has(id))
+  for (const [index, id] of unknown.entries()) ids.set(id, fresh[index] ?? id)
+}
+
+export function withActualIds(ids: ReadonlyMap<string, string>, text: string): string {
+  return text.replaceAll(idPattern, (id) => ids.get(id) ?? id)
+}
