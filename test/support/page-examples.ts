@@ -117,6 +117,7 @@ export function learnIds(ids: Map<string, string>, shown: string, actual: string
   for (const [index, id] of unknown.entries()) ids.set(id, fresh[index] ?? id)
 }
 
+/** Replaces the ids that a page shows with the actual ones. */
 export function withActualIds(ids: ReadonlyMap<string, string>, text: string): string {
   return text.replaceAll(idPattern, (id) => ids.get(id) ?? id)
 }
