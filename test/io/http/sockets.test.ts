@@ -16,8 +16,8 @@ import { startWorld } from '../../support/world.js'
 import type { World } from '../../support/world.js'
 
 /** Waits until something is so; fails the test by its time limit when it never is. */
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await sleep(5)
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await sleep(5)
 }
 
 function logged(world: World, text: string): number {
@@ -178,12 +178,12 @@ await t.test(
       return socket
     })
     const busy = async (what: string) => (await seriesOf(world)).get(`${what}{lane="pages"}`)
-    while ((await busy('das_queue_length')) !== 7) await sleep(5)
+    await until(async () => (await busy('das_queue_length')) === 7)
     for (const socket of sockets) socket.resetAndDestroy()
     const next = await sendOne(port, requestText('GET /v1/slow?limit=1', headers))
     t.equal(next.status, 200)
     t.ok((await cpuOfNextSecond()) < cpuAfterMax, 'the one that ran stops, the others never run')
-    while ((await busy('das_queries_running')) !== 0) await sleep(5)
+    await until(async () => (await busy('das_queries_running')) === 0)
     t.equal(await busy('das_queue_length'), 0, 'none is left')
     await until(() => logged(world, '"status":499') === 8)
     t.equal(logged(world, '"level":50'), 0, 'a client that leaves is no error of ours')
