@@ -52,8 +52,9 @@ await t.test('the request follows every change at once', async (t) => {
   t.match(await shown(), /select=[^&]*,2110&/)
   await press(page, 'Remove the filter on okved')
   t.notMatch(await shown(), 'okved')
-  await page.waitForURL(/#.*2400,1600,2110/)
-  t.match(page.url(), (await shown())?.split('?')[1])
+  const [, asked = 'no question'] = (await shown())?.split('?') ?? []
+  t.match(asked, /2400,1600,2110/)
+  await page.waitForURL(({ hash }) => hash.endsWith(`?${asked}`))
 })
 
 await t.test('reload, a new tab and another language keep question, tab and page', async (t) => {
