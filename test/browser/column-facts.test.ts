@@ -7,6 +7,8 @@ import { builtPortal, listen, startChromium, visit } from './fixtures/chromium.j
 const browser = await startChromium(t)
 const world = await startShipped(t, { portalFolder: await builtPortal(t) })
 const base = await listen(world)
+// On demand, facts are waited for no longer than a visitor would.
+await world.app.prepare()
 
 function cellOf(page: Page, column: string) {
   return page.locator(`#column-table tr[data-name="${column}"] .holds`)

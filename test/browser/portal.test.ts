@@ -22,6 +22,8 @@ const browser = await startChromium(t)
 const portalFolder = await builtPortal(t)
 const shipped = await startShipped(t, { portalFolder })
 const base = await listen(shipped)
+// On demand, facts are waited for no longer than a visitor would.
+await shipped.app.prepare()
 
 /** Each pair of scheme, language and width is among them. */
 const looks = [
