@@ -1,3 +1,4 @@
+import regexp from 'eslint-plugin-regexp'
 import neostandard from 'neostandard'
 import tseslint from 'typescript-eslint'
 
@@ -25,5 +26,11 @@ export default tseslint.config(
       ],
       'no-void': ['error', { allowAsStatement: true }],
     },
+  },
+  {
+    files: ['src/**/*.ts'],
+    plugins: { regexp },
+    // A pattern that is slow for some text would let one request stop all others.
+    rules: { 'regexp/no-super-linear-backtracking': 'error' },
   },
 )

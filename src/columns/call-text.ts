@@ -66,7 +66,7 @@ export function parseDirectedCalls(text: string, where: string): readonly Direct
 export function parseCallBeforeDot(
   text: string,
 ): { readonly call: Call; readonly rest: string } | undefined {
-  const name = /^\s*[^".(]+(?=\.)/.exec(text)?.[0]
+  const name = /^[^".(]+(?=\.)/.exec(text)?.[0]
   const head = name ?? text.slice(0, lettersMax)
   const read = readCall(head, 0)
   if (!read || text[read.end] !== '.') return undefined
@@ -131,7 +131,7 @@ export function callName(name: string): string {
 const quotientOfSums = /^\s*\w+\(([^()]+)\)\s*\/\s*\w+\(([^()]+)\)/
 
 /** A call, a word after it, and a name; the element ends here. */
-const elementPattern = /^\s*(\w+\([^()]*\))\s*(as\b|asc\b|desc\b|:)\s*(\w*)\s*(?=,|$)/i
+const elementPattern = /^\s*(\w+\([^()]*\))\s*(as\b|asc\b|desc\b|:)(?:\s*(\w+))?\s*(?=,|$)/i
 
 /** `sum(a) as b` and `sum(a):b` of measures, `sum(a) desc` of an order, a missing bracket. */
 function meantElement(

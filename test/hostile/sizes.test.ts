@@ -66,6 +66,26 @@ await t.test(
   },
 )
 
+await t.test('spaces and signs in a summary do not delay other requests', async (t) => {
+  const world = await startThings(t)
+  const { token } = await world.subscribe(['things:pro'])
+  for (const filler of [' ', '=', ' as ', '0', '("', 'a.', '-']) {
+    const long = filler.repeat(Math.floor(400_000 / filler.length))
+    const short = filler.repeat(Math.floor(9900 / filler.length))
+    for (const [name, part] of Object.entries({
+      having: { having: [long] },
+      'having after a name': { having: [`count${long}5!`] },
+      measures: { measures: [`count(id) as${short}!`] },
+      group: { group: [`a${short}!`] },
+      order: { order: [`-${short}desc !`] },
+    })) {
+      const body = { measures: ['count'], ...part }
+      const asked = () => world.post('/v1/things/aggregate', token, body)
+      isError(t, await quickly(t, asked, `${name} "${filler}"`), 'bad_request')
+    }
+  }
+})
+
 // Work that grew with the square of the length would outlast the test's own time limit.
 await t.test('a number of a million zeros is refused at once', async (t) => {
   const world = await startThings(t)

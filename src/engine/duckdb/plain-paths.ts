@@ -7,8 +7,8 @@ import type { Version } from '../../versions/version.js'
 import { isPattern } from './paths.js'
 import type { Scan } from './read/pieces.js'
 
-/** A path up to its last part with a pattern character, and the rest. */
-const namedPart = /^([^]*[*?[][^/]*)([^]*)$/
+/** The last character of a path that makes it a pattern, and all that follows. */
+const fromLastLetter = /[*?[][^*?[]*$/
 
 /** Runs `work` with paths that DuckDB can read, and removes their links, also after a failure. */
 export async function withPlainPaths<T>(work: (paths: PlainPaths) => Promise<T>): Promise<T> {
@@ -36,8 +36,11 @@ export class PlainPaths {
 
   /** @throws Error when the link can't be made */
   of(path: string): string {
-    const [, named, rest = ''] = namedPart.exec(path) ?? []
-    return named === undefined ? path : this.#linkOf(named) + rest
+    const at = path.search(fromLastLetter)
+    if (at < 0) return path
+    const slash = path.indexOf('/', at)
+    const end = slash < 0 ? path.length : slash
+    return this.#linkOf(path.slice(0, end)) + path.slice(end)
   }
 
   /** The scan or choice of files with paths that DuckDB can read. */

@@ -15,6 +15,8 @@ export const summaryLists: readonly string[] = ['filters', 'group', 'measures', 
 
 const parameterNames = ['limit', 'labels', 'format', 'excel']
 const listNames = ['group', 'measures', 'order', 'having']
+/** The most characters of a condition of which the meaning is guessed. */
+const guessedMax = 300
 
 /**
  * Parses the summary of a raw query string,
@@ -152,10 +154,12 @@ function parseHaving(text: string): RawHaving {
   return { measure: read.call, operator, value }
 }
 
-/** `count.gte.10` for `count >= 10`; undefined for what is no comparison. */
+/** `count.gte.10` for `count >= 10`; undefined for a longer text, and for what is no comparison. */
 function meantHaving(text: string): string | undefined {
-  const found = /^\s*(.{1,200}?)\s*([<>=!]{1,2}|\s[a-z]{2,3}\s)\s*(\S{1,100})\s*$/i.exec(text)
-  const [, measure = '', sign = '', value = ''] = found ?? []
-  const operator = meantOperator(sign.trim())
+  if (text.length > guessedMax) return undefined
+  const [, ...signed] = /^([^<>=!]+)([<>=!]+)([^<>=!]+)$/.exec(text) ?? []
+  const parts = signed.length > 0 ? signed : text.trim().split(/\s+/)
+  const [measure = '', sign = '', value = ''] = parts.map((part) => part.trim())
+  const operator = parts.length === 3 ? meantOperator(sign) : undefined
   return operator && `${measure}.${operator}.${value}`
 }

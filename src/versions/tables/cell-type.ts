@@ -127,8 +127,8 @@ function isFinite(text: string | null): boolean {
 
 /** The digits before and after the point or comma; zeros at the start do not count. */
 export function decimalShape(text: string): { readonly whole: number; readonly scale: number } {
-  const [, before = '', after = ''] = /^-?0*(\d*)(?:[.,](\d+))?$/.exec(text) ?? []
-  return { whole: before.length, scale: after.length }
+  const [, before = '', after = ''] = /^-?(\d*)(?:[.,](\d+))?$/.exec(text) ?? []
+  return { whole: before.replace(/^0+/, '').length, scale: after.length }
 }
 
 /** Whether a double holds the exact value of a number, so that its shortest text is the number. */
