@@ -205,6 +205,23 @@ await t.test(
   },
 )
 
+await t.test('a sum of DOUBLE has 15 digits where large numbers cancel out', async (t) => {
+  for (const [numbers, sum, average] of [
+    [[1e20, 1, -1e20, 2.5], '3.5', '0.875'],
+    [[1.7e38, 2 ** 53, -1.7e38, 56], '9007199254741050.0', '2251799813685260.0'],
+    [[1e300, -1e300, 1e280, 1e290], '1.0000000001e+290', '2.50000000025e+289'],
+    [[1e-300, 2e-320, -1e-300], '2e-320', '6.665e-321'],
+    [[1e25, -1e25], '0.0', '0.0'],
+  ] as const) {
+    const home = t.testdir({})
+    const rows = numbers.map((number) => `('${number}'::DOUBLE)`).join()
+    await writeParquet(join(home, 'data'), { '1.parquet': `SELECT x FROM (VALUES ${rows}) t(x)` })
+    const { ask } = summariesOf(await openFolder(t, home))
+    const { rows: answer } = await ask({ group: [], measures: ['sum(x)', 'avg(x)'] })
+    t.same(answer, [`{"sum(x)":${sum},"avg(x)":${average}}`])
+  }
+})
+
 await t.test('a percentile of -0 is 0', async (t) => {
   const home = t.testdir({})
   const numbers = "SELECT x FROM (VALUES (CAST('-0' AS DOUBLE))) t(x)"

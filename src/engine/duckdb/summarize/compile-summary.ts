@@ -25,18 +25,18 @@ export interface SummarySql {
   readonly having: string
   /** ` ORDER BY …`; empty for a single group. */
   readonly order: string
-  /** True for a group whose sums are not exact; the summary must be sorted. */
+  /** True for a group whose sums are not exact; the summary must be compiled for any size. */
   readonly outOfRange: string
   /** The columns of the answer with SQL over a group. */
   readonly cells: readonly { readonly column: Column; readonly sql: string }[]
 }
 
-/** Compiles a summary over the rows of the chosen files. `sorts` is for numbers of any size. */
+/** Compiles a summary over the rows of the chosen files. `scales` is for numbers of any size. */
 export function compileGroups(
   summary: Summary,
   choice: Choice,
   paths: PlainPaths,
-  sorts: boolean,
+  scales: boolean,
 ): SummarySql {
   const parameters = new SqlParameters()
   const sources = new Map<Column, string>()
@@ -47,7 +47,7 @@ export function compileGroups(
   }
   const keys = summary.groups.map((group) => groupKey(group, sqlOf(group.column)))
   const aggregates = summary.measures.map(({ aggregate }) => aggregate)
-  const sql = new MeasureSql(aggregates, sqlOf, sorts)
+  const sql = new MeasureSql(aggregates, sqlOf, scales)
   const measures = aggregates.map((aggregate) => sql.measure(aggregate))
   const columns = [...sources].map(([column, name]) => [name, column] as const)
   const scans = planCount(choice).map((scan) => paths.scan(scan))

@@ -17,6 +17,8 @@ const part = 2n ** partBits
 const offset = 2n ** 120n
 /** A group whose largest number is below this has digits that the parts don't hold. */
 const leastBits = 60n
+/** The inverse of 2 to a smaller power is no DOUBLE; the parts hold the smallest DOUBLEs by it. */
+const leastPower = -1000
 
 /** The sums of the parts of a DOUBLE, by names of the statement. */
 export interface PartSums {
@@ -49,7 +51,7 @@ export function isOutOfRange({ largest }: Pick<PartSums, 'largest'>): string {
 }
 
 /** SQL of the sum as a DOUBLE. All parts get one sign first, so that nothing cancels out. */
-export function sumOfParts({ whole, first, second }: PartSums): string {
+export function sumOfParts({ whole, first, second }: Omit<PartSums, 'largest'>): string {
   const carry = `(${first} + ${floorOver(second)})`
   const sum = `(${whole} + ${floorOver(carry)})`
   const [high, low] = [restOver(carry), restOver(second)]
@@ -60,10 +62,24 @@ export function sumOfParts({ whole, first, second }: PartSums): string {
   return `CASE WHEN ${sum} >= 0 THEN ${add(sum, high, low)} ELSE -${negative} END`
 }
 
-/** SQL of a DOUBLE sum for numbers of any size: slower, because it sorts them. */
-export function sortedSum(value: string): string {
-  const sorted = `list_sort(${listOf(`{size: abs(${value}), value: ${value}}`, value)})`
-  return `list_aggregate(list_transform(${sorted}, lambda e: e.value), 'kahan_sum')`
+/**
+ * SQL of a DOUBLE sum for numbers of any size: slower, because it keeps them, to multiply them by
+ * the power of two that brings the largest one close to 2^61. The parts then hold all digits of
+ * numbers that are up to 2^132 times smaller.
+ */
+export function scaledSum(value: string): string {
+  const sumOf = (sql: string) => `list_sum(list_transform(x, lambda e: ${sql}))`
+  const { whole, first, second } = doubleParts('e')
+  const sums = `{whole: ${sumOf(whole)}, first: ${sumOf(first)}, second: ${sumOf(second)}}`
+  const parts = { whole: 's.whole', first: 's.first', second: 's.second' }
+  const power = `coalesce(greatest(ceil(log2(nullif(m, 0))) - ${leastBits + 1n}, ${leastPower}), 0)`
+  const largest = 'list_max(list_transform(l, lambda e: abs(e)))'
+  const scaled = letIn(
+    'x',
+    'list_transform(l, lambda e: e * pow(2::DOUBLE, -p))',
+    `${letIn('s', sums, sumOfParts(parts))} * pow(2::DOUBLE, p)`,
+  )
+  return letIn('l', listOf(value), letIn('m', largest, letIn('p', power, scaled)))
 }
 
 /**

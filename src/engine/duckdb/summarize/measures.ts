@@ -8,7 +8,7 @@ import {
   isOutOfRange,
   listOf,
   rounded,
-  sortedSum,
+  scaledSum,
   stepsOf,
   sumOfParts,
 } from './exact-numbers.js'
@@ -25,13 +25,17 @@ export class MeasureSql {
   readonly aggregates = new SqlNames('a')
   /** Conditions over aggregates: true for a group whose DOUBLE sums are not exact. */
   readonly outOfRange = new Set<string>()
-  /** True to sort the numbers of DOUBLE sums, which may be of any size. */
-  readonly #sorts: boolean
+  /** True for DOUBLE sums of numbers of any size. */
+  readonly #scales: boolean
   readonly #percents: ReadonlyMap<string, readonly number[]>
 
-  constructor(aggregates: readonly Aggregate[], sqlOf: (column: Column) => string, sorts: boolean) {
+  constructor(
+    aggregates: readonly Aggregate[],
+    sqlOf: (column: Column) => string,
+    scales: boolean,
+  ) {
     this.#sqlOf = sqlOf
-    this.#sorts = sorts
+    this.#scales = scales
     const percents = new Map<string, number[]>()
     for (const each of aggregates) {
       if (each.kind !== 'percentile') continue
@@ -95,7 +99,7 @@ export class MeasureSql {
   /** SQL of the sum of a DOUBLE in the rows, not yet rounded. */
   #doubleSum(sql: string): string {
     const value = this.values.of(sql)
-    if (this.#sorts) return this.aggregates.of(sortedSum(value))
+    if (this.#scales) return this.aggregates.of(scaledSum(value))
     const { whole, first, second } = doubleParts(value)
     const sums: PartSums = {
       whole: this.aggregates.of(`sum(${whole})`),

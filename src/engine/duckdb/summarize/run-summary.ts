@@ -31,7 +31,7 @@ export interface SummaryContext {
  */
 export async function runSummary(summary: Summary, context: SummaryContext): Promise<Summarized> {
   try {
-    return (await runOnce(summary, context, false)) ?? (await runSorted(summary, context))
+    return (await runOnce(summary, context, false)) ?? (await runScaled(summary, context))
   } catch (cause) {
     const { type } = readFailure(cause)
     if (type !== 'Out of Range' && type !== 'Conversion') throw cause
@@ -42,19 +42,19 @@ export async function runSummary(summary: Summary, context: SummaryContext): Pro
   }
 }
 
-async function runSorted(summary: Summary, context: SummaryContext): Promise<Summarized> {
+async function runScaled(summary: Summary, context: SummaryContext): Promise<Summarized> {
   const summarized = await runOnce(summary, context, true)
-  if (!summarized) throw new TypeError('sorted sums are exact')
+  if (!summarized) throw new TypeError('scaled sums are exact')
   return summarized
 }
 
-/** Null if numbers are out of the range of sums that need no sort. */
+/** Null if numbers are out of the range of sums that need no scale. */
 async function runOnce(
   summary: Summary,
   { choice, paths, folder, run }: SummaryContext,
-  sorts: boolean,
+  scales: boolean,
 ): Promise<Summarized | null> {
-  const sql = compileGroups(summary, choice, paths, sorts)
+  const sql = compileGroups(summary, choice, paths, scales)
   if (summary.format !== 'parquet') {
     const found = await run(compileSummary(sql, summary))
     const totals = totalsOf(found)
