@@ -6,8 +6,3 @@ export function plainText(text: string): string {
     .replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ')
     .trim()
 }
-
-/** The same for a text that may be missing. */
-export function plainTextOrNull(text: string | null | undefined): string | null {
-  return text === null || text === undefined ? null : plainText(text)
-}

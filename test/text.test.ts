@@ -1,5 +1,5 @@
 import t from 'tap'
-import { plainText, plainTextOrNull } from '../src/plain-text.js'
+import { plainText } from '../src/plain-text.js'
 import { article, didYouMean, nearestNames, nearestTexts, quoted } from '../src/text.js'
 
 await t.test('up to three similar names are found, nearest first', (t) => {
@@ -77,8 +77,5 @@ await t.test('what acts on a terminal or turns the writing is gone, the words st
     plainText('Отчётность — «2019–2025», 100 % naïve 日本'),
     'Отчётность — «2019–2025», 100 % naïve 日本',
   )
-  t.equal(plainTextOrNull(undefined), null)
-  t.equal(plainTextOrNull(null), null)
-  t.equal(plainTextOrNull(' a '), 'a')
   t.end()
 })

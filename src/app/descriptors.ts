@@ -62,15 +62,18 @@ export class DescriptorWatch {
   readonly #onDrop = (): void => {
     this.#dropped += 1
     const connectionsMax = this.#parts.server.maxConnections
-    this.#log({ dropped: this.#dropped, connectionsMax }, 'too many connections')
+    if (this.#log({ dropped: this.#dropped, connectionsMax }, 'too many connections')) {
+      this.#dropped = 0
+    }
   }
 
-  #log(facts: object, what: string): void {
+  /** False if the last line is not a minute old. */
+  #log(facts: object, what: string): boolean {
     const { logger, monotonicMs, filesMax } = this.#parts
-    if (monotonicMs() - this.#loggedAt < logEveryMs) return
+    if (monotonicMs() - this.#loggedAt < logEveryMs) return false
     this.#loggedAt = monotonicMs()
-    this.#dropped = 0
     logger.error({ ...facts, filesMax }, `${what}: new connections are dropped. ${remedy}`)
+    return true
   }
 }
 

@@ -34,12 +34,12 @@ export class GuideWarmer {
     this.#running = new AbortController()
     const { signal } = this.#running
     const failed = new Set<string>()
-    await this.#service.prepare(signal, ({ dataset, cause }) => {
+    const isWhole = await this.#service.prepare(signal, ({ dataset, cause }) => {
       // One line for each dataset, even if several of its plans fail.
       if (!failed.has(dataset)) this.#noteFailure(dataset, reasonOf(cause))
       failed.add(dataset)
     })
-    if (!signal.aborted) this.#noteEnds(failed)
+    if (isWhole && !signal.aborted) this.#noteEnds(failed)
   }
 
   /** Stops making guides. */

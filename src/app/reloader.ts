@@ -7,7 +7,8 @@ import { Watcher } from '../catalog/live/watcher.js'
 import type { AuditedAction } from '../control/audit.js'
 import { saveDatasetStates } from '../control/dataset-state.js'
 import type { DatasetState } from '../control/dataset-state.js'
-import { finishReload, takeReload } from '../control/reload-requests.js'
+import { finishReload, returnReload, takeReload } from '../control/reload-requests.js'
+import type { ReloadRequest } from '../control/reload-requests.js'
 import { listOf } from '../registry/registry.js'
 import type { Registry } from '../registry/registry.js'
 import type { ControlStore } from '../control/store/store.js'
@@ -165,7 +166,9 @@ export class Reloader {
     await sleep(Math.max(0, this.#unsettledAt + settleMs - performance.now()))
     const result = await live.update(force)
     if (result === 'unsettled') this.#unsettledAt = performance.now()
-    if (now() - this.#expiredAt >= expireEveryMs) {
+    const sinceMs = now() - this.#expiredAt
+    // Negative when the clock was set back.
+    if (sinceMs >= expireEveryMs || sinceMs < 0) {
       this.#expiredAt = now()
       await live.expire()
       later()
@@ -174,24 +177,36 @@ export class Reloader {
     return result
   }
 
-  /** While control.db can't be read, requests wait; the log says so once. */
+  /** While they can't be read, requests wait; the log says so once. */
   async #takeRequest(): Promise<void> {
     const { local, now, logger } = this.#parts
     try {
       const request = await takeReload(local, now())
       this.#isUnread = false
-      if (!request) return
-      try {
-        await this.reload(request.force)
-      } finally {
-        await finishReload(local, request.id, now())
-      }
+      if (request) await this.#carryOut(request)
     } catch (cause) {
-      if (!this.#isUnread) {
-        logger.warn({ err: cause }, "reload requests wait: control.db can't be read")
-      }
+      if (!this.#isUnread) logger.warn({ err: cause }, "reload requests can't be read; they wait")
       this.#isUnread = true
     }
+  }
+
+  /**
+   * Tries until it succeeds: a finished request means that the saved states are its result. At a
+   * stop, the request waits for the next server.
+   */
+  async #carryOut({ id, force }: ReloadRequest): Promise<void> {
+    const { local, now, logger } = this.#parts
+    for (let tries = 1; !this.#isClosed; tries++) {
+      try {
+        await this.reload(force)
+        await finishReload(local, id, now())
+        return
+      } catch (cause) {
+        if (tries === 1) logger.error({ err: cause }, 'reload failed; it is tried again')
+      }
+      await sleep(requestsEveryMs)
+    }
+    await returnReload(local, id)
   }
 
   /** Saves the states that are not what was saved last. */

@@ -51,6 +51,11 @@ export async function finishReload(store: ControlStore, id: number, now: number)
   )
 }
 
+/** Gives a taken request back, for the next server; without one, its command withdraws it. */
+export async function returnReload(store: ControlStore, id: number): Promise<void> {
+  await store.write((tx) => tx.run('UPDATE reloads SET taken_at = NULL WHERE id = @id', { id }))
+}
+
 /** Deletes a request that no server has taken. True when it was deleted. */
 export function withdrawReload(store: ControlStore, id: number, now: number): Promise<boolean> {
   return store.write(async (tx) => {

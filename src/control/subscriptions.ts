@@ -66,30 +66,30 @@ export async function createSubscription(
   store: ControlStore,
   sale: Sale,
 ): Promise<NewSubscription> {
-  const order = { ...sale, email: checkedEmail(sale.email) }
-  checkOrder(order)
+  const checked = { ...sale, email: checkedEmail(sale.email) }
+  checkSale(checked)
   return await store.write(async (tx) => {
-    const createdAt = order.now()
+    const createdAt = checked.now()
     const subscriptionId = createSubscriptionId()
-    const expiresAt = addMonths(createdAt, order.months)
-    await insertSubscription(tx, order, { subscriptionId, createdAt, expiresAt })
-    await insertGrants(tx, subscriptionId, order.grants)
-    await recordAgreement(tx, subscriptionId, { ...order, kind: 'create', orderedAt: createdAt })
+    const expiresAt = addMonths(createdAt, checked.months)
+    await insertSubscription(tx, checked, { subscriptionId, createdAt, expiresAt })
+    await insertGrants(tx, subscriptionId, checked.grants)
+    await recordAgreement(tx, subscriptionId, { ...checked, kind: 'create', orderedAt: createdAt })
     await recordAction(tx, {
       action: 'subscription.created',
       subject: subscriptionId,
       details: {
-        email: order.email,
-        grants: grantTexts(order.grants),
-        months: order.months,
-        price_rub: order.priceRub,
-        global_rows: order.globalRows,
+        email: checked.email,
+        grants: grantTexts(checked.grants),
+        months: checked.months,
+        price_rub: checked.priceRub,
+        global_rows: checked.globalRows,
         expires_at: isoTime(expiresAt),
       },
       now: createdAt,
     })
     const issued = await issueToken(tx, subscriptionId, { now: () => createdAt })
-    return { subscriptionId, ...issued, expiresAt, grants: order.grants }
+    return { subscriptionId, ...issued, expiresAt, grants: checked.grants }
   })
 }
 
@@ -162,7 +162,7 @@ export function checkGlobalRows(globalRows: number | null): void {
   throw badRequest('Give the rows a month over all datasets as a whole number, 1 or more.')
 }
 
-function checkOrder({ grants, months, globalRows }: Sale): void {
+function checkSale({ grants, months, globalRows }: Sale): void {
   checkMonths(months)
   checkGlobalRows(globalRows)
   checkGrants(grants)

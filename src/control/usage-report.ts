@@ -41,10 +41,10 @@ export async function usageReport(
       : [await showSubscription(store, subscriptionId)]
   const lines = (
     await inOrder(subscriptions, async (subscription) => {
-      const orders = await listAgreements(store, subscription.subscriptionId)
+      const agreements = await listAgreements(store, subscription.subscriptionId)
       const used = await usedRows(store, subscription.subscriptionId)
       return periods.flatMap((period) =>
-        monthLines(grantsIn(orders, period), used, period).map((line) => ({
+        monthLines(grantsOfMonth(agreements, period), used, period).map((line) => ({
           period,
           subscriptionId: subscription.subscriptionId,
           email: subscription.email,
@@ -67,13 +67,13 @@ export function periodsBetween(from: string, to: string): readonly string[] {
 }
 
 /** The last grants of a month; none in a month in which the subscription was not live. */
-function grantsIn(orders: readonly Agreement[], period: string): readonly Grant[] {
+function grantsOfMonth(agreements: readonly Agreement[], period: string): readonly Grant[] {
   const start = Date.parse(`${period}-01T00:00:00Z`)
   const end = periodEnd(period)
-  const living = orders.filter((order, at) => {
-    const next = orders[at + 1]?.orderedAt ?? Infinity
-    const over = order.kind === 'cancel' ? order.orderedAt : next
-    return order.orderedAt < end && Math.min(order.expiresAt, over) > start
+  const living = agreements.filter(({ kind, orderedAt, expiresAt }, at) => {
+    const next = agreements[at + 1]?.orderedAt ?? Infinity
+    const over = kind === 'cancel' ? orderedAt : next
+    return orderedAt < end && Math.min(expiresAt, over) > start
   })
   return living.at(-1)?.grants ?? []
 }

@@ -1,7 +1,8 @@
 import type { Plan } from './registry.js'
 
-const yearMonths = 12
-const yearMonthsPaid = 10
+export const yearMonths = 12
+/** Of a full year. */
+export const yearMonthsPaid = 10
 
 /**
  * The price of plans for `months`, in whole roubles: a full year costs as much as 10 months, the

@@ -196,7 +196,7 @@ function exampleRequests(access: Access, { sample }: SeenRows): string[] {
   const select = firstColumns(dataset.firstNames, columns, (name) => names.includes(name))
   const listed = encodeList(select)
   const filters = [...sample].map(
-    ([name, value]) => `${encodeURIComponent(name)}=eq.${encodeURIComponent(value)}`,
+    ([name, value]) => `${encodeForUrl(name)}=eq.${encodeForUrl(value)}`,
   )
   const [first] = filters
   if (first === undefined) return [`${path}?${encodeForUrl(names[0] ?? '')}=not_null&limit=10`]

@@ -137,24 +137,25 @@ export class Guides {
 
   /**
    * Makes the guides for every plan, unless they are cached, until the cache is full. The others,
-   * and those whose failure `report` gets, are made on demand.
+   * and those whose failure `report` gets, are made on demand. Whether all were tried.
    */
   async prepare(
     catalog: Catalog,
     signal: AbortSignal,
     report: (failure: GuideFailure) => void,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const accesses = possibleAccesses(catalog)
     this.#facts.retain(accesses)
     for (const access of accesses) {
-      if (this.#facts.isFull) return
+      if (this.#facts.isFull) return false
       try {
         await this.guide(access, { signal, client: 'preparation' }, preparePatienceMs)
       } catch (cause) {
-        if (signal.aborted) return
+        if (signal.aborted) return false
         report({ dataset: access.dataset.name, cause })
       }
     }
+    return true
   }
 
   async #read(

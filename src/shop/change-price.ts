@@ -1,7 +1,5 @@
 import { addMonths } from '../control/subscriptions.js'
-
-const yearMonths = 12
-const yearMonthsPaid = 10
+import { yearMonths, yearMonthsPaid } from '../registry/price.js'
 
 /** Dataset → what a month of its plan costs, in whole roubles. */
 export type MonthPrices = ReadonlyMap<string, number>

@@ -210,6 +210,28 @@ datasets:
   isError(t, await world.get('/v1/odd?key=eq.1', token), 'bad_request', /no column/)
 })
 
+await t.test('examples may stand between the quotes of a shell, whatever a value is', async (t) => {
+  const world = await startWorld(t, {
+    files: { 'data/odd.parquet': `SELECT 'it''s (a) *b*!' AS "the 'key' (*)"` },
+    registry: `
+datasets:
+  odd:
+    title: Odd
+    files: data/odd.parquet
+    key: "the 'key' (*)"
+    plans: {p: {rows_per_month: 99, history: all, price_rub: 0}}
+`,
+  })
+  const { token } = await world.subscribe(['odd:p'])
+  const { body } = await world.get('/v1/odd/schema', token)
+  const examples = body['examples'] as readonly string[]
+  t.match(examples[0], '=eq.it%27s%20%28a%29%20%2Ab%2A%21')
+  for (const example of examples) {
+    t.notMatch(example, /[!'()*]/)
+    t.equal((await world.get(example, token)).body.data.length, 1, example)
+  }
+})
+
 await t.test(
   'a dataset with neither key nor history has examples that work',
   filesOnly('keyless'),

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
@@ -39,6 +41,27 @@ async function observe(t: Test, filesMax: number | null, connectionsMax = 10_000
     return socket
   }
   return { server, clock, lines, dial, watch }
+}
+
+/** Part of util-linux. */
+const prlimit = '/usr/bin/prlimit'
+
+function limitFiles(files: number): void {
+  execFileSync(prlimit, ['--pid', String(process.pid), `--nofile=${files}:`])
+}
+
+/** Runs `work` while this process can open no more files. */
+function withoutFiles(work: () => void): void {
+  const limit = openFilesLimit()?.soft ?? 1024
+  limitFiles(Math.min(limit, 512))
+  const files: number[] = []
+  try {
+    for (;;) files.push(openSync('/dev/null', 'r'))
+  } catch {
+    work()
+  }
+  for (const file of files) closeSync(file)
+  limitFiles(limit)
 }
 
 await t.test('descriptors are kept for files, whatever the limit is', async (t) => {
@@ -82,6 +105,27 @@ await t.test('dropped connections are logged with the remedy, once a minute', as
   await drop()
   t.match(lines[1], { dropped: 3 }, 'with all since')
 })
+
+await t.test(
+  'a line about files leaves the dropped connections to be counted',
+  { skip: !existsSync(prlimit) && 'needs prlimit' },
+  async (t) => {
+    const { server, clock, lines, dial, watch } = await observe(t, null, 2)
+    for (let open = 0; open < 2; open += 1) await dial()
+    const drop = async () => {
+      const dropped = once(server, 'drop')
+      await dial()
+      await dropped
+    }
+    for (let count = 0; count < 3; count += 1) await drop()
+    clock.ms = 60_000
+    withoutFiles(() => watch.check())
+    clock.ms = 120_000
+    await drop()
+    t.match(lines, [{ dropped: 1 }, { code: 'EMFILE', msg: /^no more files/ }, { dropped: 3 }])
+    t.equal(lines.length, 3)
+  },
+)
 
 await t.test('while files can be opened nothing is logged', async (t) => {
   const { watch, lines } = await observe(t, null)

@@ -7,9 +7,13 @@ import { faultyService } from '../support/faulty-service.js'
 import { startWorld } from '../support/world.js'
 
 type Failure = readonly [dataset: string, cause: unknown]
+type Round = readonly (Failure | 'full')[]
 
-/** Guides that fail as `rounds` says, a list for each time that they are made. */
-function failing(rounds: readonly (readonly Failure[])[]) {
+/**
+ * Guides that fail as `rounds` says, a list for each time that they are made; a list that ends with
+ * `full` is of a round that did not try all.
+ */
+function failing(rounds: readonly Round[]) {
   const lines: Readonly<Record<string, unknown>>[] = []
   const logger = pino(
     { level: 'info', base: null, timestamp: false },
@@ -24,7 +28,12 @@ function failing(rounds: readonly (readonly Failure[])[]) {
     {
       ...faultyService,
       prepare: async (_signal, report) => {
-        for (const [dataset, cause] of rounds[round++] ?? []) report({ dataset, cause })
+        for (const each of rounds[round++] ?? []) {
+          if (each === 'full') return false
+          const [dataset, cause] = each
+          report({ dataset, cause })
+        }
+        return true
       },
     },
     logger,
@@ -32,7 +41,7 @@ function failing(rounds: readonly (readonly Failure[])[]) {
   return { warmer, lines }
 }
 
-async function linesOf(t: Test, rounds: readonly (readonly Failure[])[]) {
+async function linesOf(t: Test, rounds: readonly Round[]) {
   const { warmer, lines } = failing(rounds)
   t.teardown(() => warmer.close())
   for (let round = 0; round < rounds.length; round++) await warmer.start()
@@ -89,6 +98,24 @@ await t.test(
       { dataset: 'a', reason, failures: 1 },
     ])
     t.equal(lines.length, 6)
+  },
+)
+
+await t.test(
+  'a dataset that was not tried, as the cache is full, does not work again',
+  async (t) => {
+    const lines = await linesOf(t, [
+      [['a', bug('no list')]],
+      ['full'],
+      [['b', unreadable], 'full'],
+      [['b', unreadable]],
+    ])
+    t.match(lines, [
+      { dataset: 'a', failures: 1, msg: 'the guide for agents failed' },
+      { dataset: 'b', failures: 1, msg: 'the guide for agents failed' },
+      { dataset: 'a', failures: 1, msg: 'the guide for agents works again' },
+    ])
+    t.equal(lines.length, 3)
   },
 )
 

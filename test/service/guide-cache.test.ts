@@ -86,3 +86,17 @@ await t.test('a full cache drops what was used the longest time ago', async (t) 
   await get('a')
   t.same(made, ['a', 'b', 'c', 'b'], 'what is retained is there')
 })
+
+await t.test('a round that fills the cache says that it did not try all', async (t) => {
+  const { engine, version } = await openEngine(t, {
+    files: { 'a.parquet': "SELECT 1 AS id, repeat('long ', 1_000_000) AS text" },
+  })
+  const guides = new Guides(engine, new Descriptions(engine))
+  const { datasets, ...rest } = catalogOf(version)
+  const isWhole = (count: number) =>
+    guides.prepare({ ...rest, datasets: new Map([...datasets].slice(0, count)) }, never, failed)
+  t.equal(await isWhole(1), true)
+  t.equal(await isWhole(9), false)
+  t.equal(await isWhole(9), false, 'nor does the next one')
+  t.equal(await isWhole(1), true, 'there is room again')
+})

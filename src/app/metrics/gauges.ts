@@ -6,6 +6,7 @@ import type { LiveCatalog } from '../../catalog/live/live-catalog.js'
 import type { Config } from '../../config.js'
 import { waitingLetters } from '../../control/letters.js'
 import type { ControlStore } from '../../control/store/store.js'
+import { ServiceError } from '../../errors.js'
 import type { DuckDbEngine } from '../../engine/duckdb/duckdb-engine.js'
 import type { TrinoEngine } from '../../engine/trino/trino-engine.js'
 import type { Service } from '../../service.js'
@@ -40,9 +41,15 @@ export function addGauges(registry: Registry, parts: GaugedParts): () => void {
       help,
       labelNames: [...labelNames],
       registers: [registry],
-      collect: () => {
+      collect: async () => {
         gauge.reset()
-        return collect(gauge)
+        try {
+          await collect(gauge)
+        } catch (cause) {
+          // One part that can't be read must not hide the others, such as das_control_usable.
+          if (!(cause instanceof ServiceError)) throw cause
+          if (labelNames.length === 0) gauge.set(NaN)
+        }
       },
     })
   }

@@ -46,7 +46,8 @@ export class LiveTable {
   #reading: Reading | null = null
   /** The registry's state of the last reading that ended. */
   #key: string | null = null
-  #dueAt = 0
+  #takenAt = -Infinity
+  #pauseMs = 0
   #known: OpenedTable | null = null
   #last: Pick<Reading, 'definition' | 'key'> | null = null
 
@@ -69,7 +70,7 @@ export class LiveTable {
     const { key } = await readDiskState(definition.registry, definition.entry)
     const taken = this.#take(key)
     const isNew = key !== this.#key && key !== this.#reading?.key
-    if (!isNew && !force && (this.#reading || this.#options.now() < this.#dueAt)) return taken
+    if (!isNew && !force && (this.#reading || !this.#isDue())) return taken
     const reading = this.#read({ definition, key, force, opened: null })
     if (!isFirst && !isNew && !force) return taken
     await settledSoon(reading)
@@ -132,6 +133,12 @@ export class LiveTable {
     tables?.onChange()
   }
 
+  #isDue(): boolean {
+    const sinceMs = this.#options.now() - this.#takenAt
+    // Negative when the clock was set back.
+    return sinceMs >= this.#pauseMs || sinceMs < 0
+  }
+
   /** Serves what a reading has found, unless callers would lose columns or too many rows. */
   #take(key: string): UpdateResult {
     const reading = this.#reading
@@ -142,8 +149,8 @@ export class LiveTable {
     this.#key = key
     const before = this.#dataset
     const [served, next] = [before.version, opened.dataset.version]
-    const pauseMs = next ? (this.#options.tables?.pollMs ?? retryMs) : retryMs
-    this.#dueAt = this.#options.now() + pauseMs
+    this.#pauseMs = next ? (this.#options.tables?.pollMs ?? retryMs) : retryMs
+    this.#takenAt = this.#options.now()
     const loss = served && next && !force ? lossReason(served, next, definition.entry) : null
     const reason = next ? loss : opened.dataset.reason
     if (!next || loss !== null) {

@@ -53,7 +53,7 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
     stop: async (error) => {
       if (error) logger.fatal({ err: error }, 'stopping after an error')
       else logger.info('stopping after open requests')
-      forgetAddress(config.state)
+      forget(config, logger)
       if (!error) await app.drain(drainMs)
       await app.close()
       logger.info('stopped')
@@ -137,6 +137,15 @@ function note(base: string, { state }: Config, logger: Logger): void {
     noteAddress(state, base)
   } catch (cause) {
     logger.warn({ err: cause }, "can't write the address for other commands")
+  }
+}
+
+/** Only logs a failure: a stop goes on. */
+function forget({ state }: Config, logger: Logger): void {
+  try {
+    forgetAddress(state)
+  } catch (cause) {
+    logger.warn({ err: cause }, "can't remove the address for other commands")
   }
 }
 

@@ -126,6 +126,8 @@ async function scheduleOf(
   for (const { path } of files) sizes.push((await stat(path).catch(() => null))?.size ?? 0)
   const total = sizes.reduce((sum, size) => sum + size, 0)
   return files.map((file, index) => {
-    return { file, afterMs: (periodMs * (sizes[index] ?? 0)) / Math.max(total, 1) }
+    // While no file can be found, such as on a lost mount, they have equal shares.
+    const share = total === 0 ? 1 / files.length : (sizes[index] ?? 0) / total
+    return { file, afterMs: periodMs * share }
   })
 }

@@ -1,12 +1,10 @@
 import { quoted } from '../../text.js'
+import { recordLettersMax } from './table.js'
 import type { BadLines, TableRow } from './table.js'
 
 const quote = 34
 const lineFeed = 10
 const carriageReturn = 13
-
-/** The most characters of a record: a quote that is never closed must not take all memory. */
-const recordLettersMax = 16_000_000
 
 /** What was read from one place: a record, a bad one, or nothing because more text is needed. */
 type Found =

@@ -62,7 +62,10 @@ async function readRows(
 }
 
 function parseNumber(text: string): number | ExactNumber {
-  const digits = text.replace(/[eE].*$/, '').replace(/\D/g, '')
+  const digits = text
+    .replace(/[eE].*$/, '')
+    .replace(/\D/g, '')
+    .replace(/^0+/, '')
   return digits.length > digitsMax ? { text } : Number(text)
 }
 
@@ -98,7 +101,7 @@ function cellText(cell: Cell): string | null {
 
 /**
  * Excel keeps a time as a fraction of a day, which misses the second by less than a millisecond. A
- * time without a date belongs to the last days of 1899.
+ * time without a date belongs to the last days of 1899: 25 hours to the last one.
  */
 function dateText(date: Date): string {
   const ms = date.getTime()
@@ -106,6 +109,7 @@ function dateText(date: Date): string {
   const text = new Date(Math.abs(ms - seconds) <= 1 ? seconds : ms).toISOString()
   const [day = '', time = ''] = text.replace('Z', '').split('T')
   const clock = time.replace(/\.000$/, '')
+  if (day === '1899-12-31') return String(24 + Number(clock.slice(0, 2))) + clock.slice(2)
   if (day.startsWith('1899')) return clock
   return clock === '00:00:00' ? day : `${day} ${clock}`
 }

@@ -2,7 +2,7 @@ import { decodedText, requireEncoding } from './decoded-text.js'
 import { jsonMembers } from './json-members.js'
 import type { JsonMember } from './json-members.js'
 import { recognizeEncoding } from './recognize-encoding.js'
-import { BadLines, TableError, requireNames } from './table.js'
+import { BadLines, TableError, recordLettersMax, requireNames } from './table.js'
 import type { Table, TableOptions, TableRow } from './table.js'
 import { quoted } from '../../text.js'
 
@@ -86,8 +86,14 @@ async function* jsonLines(
       if (members) lines.push({ line, members })
     }
     yield lines
+    if (rest.length <= recordLettersMax) continue
+    const hint = rest.trimStart().startsWith('[') ? listHint : ''
+    bad.add(line + 1, `over ${recordLettersMax} characters${hint}; what follows was not read`)
+    return
   }
 }
+
+const listHint = '; write one object in each line (jq -c ".[]" does)'
 
 function lineMembers(text: string, line: number, bad: BadLines): readonly JsonMember[] | null {
   let value: unknown
@@ -98,8 +104,7 @@ function lineMembers(text: string, line: number, bad: BadLines): readonly JsonMe
     return null
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    const hint = Array.isArray(value) ? '; write one object in each line (jq -c ".[]" does)' : ''
-    bad.add(line, `not an object${hint}`)
+    bad.add(line, `not an object${Array.isArray(value) ? listHint : ''}`)
     return null
   }
   const members = jsonMembers(text)

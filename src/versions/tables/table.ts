@@ -47,6 +47,9 @@ export class TableError extends Error {
   }
 }
 
+/** The most characters of a row: a quote or a line that never ends must not take all memory. */
+export const recordLettersMax = 16_000_000
+
 const shownMax = 20
 /** Kept to show those of the first lines: one part of the text is checked in two passes. */
 const keptMax = 1000

@@ -7,7 +7,7 @@ const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const packages = 'http://schemas.openxmlformats.org/package/2006'
 const spreadsheet = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
 
-/** A workbook with the rows of these sheets, and style 1 for dates, 2 for dates with times. */
+/** A workbook with the rows of these sheets, and style 1 for dates, 2 for dates with times, 3 for durations. */
 function workbook(
   sheets: Readonly<Record<string, readonly string[]>>,
   strings: readonly string[] = [],
@@ -32,9 +32,9 @@ function workbook(
       ${names.map((_, at) => link(`s${at + 1}`, 'worksheet', `worksheets/sheet${at + 1}.xml`)).join('')}
       ${link('y', 'styles', 'styles.xml')}${link('z', 'sharedStrings', 'sharedStrings.xml')}
       </Relationships>`,
-    'xl/styles.xml': `<styleSheet xmlns="${main}"><cellXfs count="3"><xf numFmtId="0"/>
+    'xl/styles.xml': `<styleSheet xmlns="${main}"><cellXfs count="4"><xf numFmtId="0"/>
       <xf numFmtId="14" applyNumberFormat="1"/><xf numFmtId="22" applyNumberFormat="1"/>
-      </cellXfs></styleSheet>`,
+      <xf numFmtId="46" applyNumberFormat="1"/></cellXfs></styleSheet>`,
     'xl/sharedStrings.xml': `<sst xmlns="${main}">${strings.join('')}</sst>`,
   }
   for (const [at, name] of names.entries()) {
@@ -133,5 +133,22 @@ await t.test('a cell with an error is empty', async (t) => {
   t.same(read.rows, [
     ['1', null],
     ['2', '3'],
+  ])
+})
+
+await t.test('numbers are those that Excel shows, and durations may exceed a day', async (t) => {
+  const folder = t.testdir({})
+  const rows = [
+    inline('A1', 'share') + inline('B1', 'worked'),
+    number('A2', '0.28999999999999998') + number('B2', '1.0416666666666667', 3),
+    number('A3', '-0.56999999999999995') + number('B3', '0.35416666666666669', 3),
+    number('A4', '1.1000000000000001') + number('B4', '1.9999884259259259', 3),
+  ]
+  const { shown, rows: read } = await importFile(folder, 'a.xlsx', workbook({ One: rows }))
+  t.same(shown, ['share decimal(18,2)', 'worked text'])
+  t.same(read, [
+    ['0.29', '25:00:00'],
+    ['-0.57', '08:30:00'],
+    ['1.10', '47:59:59'],
   ])
 })

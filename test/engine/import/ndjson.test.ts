@@ -55,3 +55,15 @@ await t.test('lines that are not one object each are named', async (t) => {
   )
   t.match(await refusalOf(folder, 'a.ndjson', '\n{}\n'), 'a.ndjson has no row')
 })
+
+await t.test('a line without an end is refused before it takes all memory', async (t) => {
+  const folder = t.testdir({})
+  const object = `{"a": "${'x'.repeat(9990)}"},`
+  const refused = (text: string) => refusalOf(folder, 'a.json', text)
+  const over = (line: number, hint = '') =>
+    'error: a.json has 1 bad line, so nothing was written:\n' +
+    `  line ${line}: over 16000000 characters${hint}; what follows was not read`
+  const list = `\n [${object.repeat(1700)}7]\n`
+  t.equal(await refused(list), over(2, '; write one object in each line (jq -c ".[]" does)'))
+  t.equal(await refused(`{"a": "${object.repeat(1700)}`), over(1))
+})

@@ -80,6 +80,24 @@ await t.test('a query that turns out large leaves its place to small ones', asyn
   t.strictSame(turns.started, ['a1', 'b1', 'c1'])
 })
 
+await t.test('a query that turns out large after its caller left takes no place', async (t) => {
+  const turns = new NamedTurns(1, 20)
+  const caller = new AbortController()
+  turns.isStubborn = true
+  const asked = turns.askLarge('a1')
+  const left = turns.ask('b1', { signal: caller.signal }).catch((cause: unknown) => cause)
+  await settled()
+  t.strictSame(turns.running, ['a1', 'b1'])
+  caller.abort(new Error('left'))
+  turns.grow('b1')
+  await settled()
+  t.ok(turns.refusedToGrow.has('b1'), 'it does not wait')
+  t.match(await left, { message: 'left' })
+  await turns.endAll()
+  await Promise.all(asked)
+  t.strictSame(turns.started, ['a1', 'b1'])
+})
+
 await t.test('work by key that takes long gives way to others, and runs as large', async (t) => {
   const turns = new NamedTurns(1, 20)
   const asked = [...turns.askLarge('a1'), turns.ask('b1', byKey)]

@@ -85,6 +85,18 @@ await t.test('a refused file, then a good one', async (t) => {
   t.equal((await seriesOf(world)).get('das_registry_refused'), 1)
 })
 
+await t.test('a control.db that can not be read hides no other series', async (t) => {
+  const world = await startThings(t, withMetrics)
+  const before = await seriesOf(world)
+  t.equal(before.get('das_letters_waiting'), 0)
+  rmSync(join(world.folder, 'var', 'control.db'))
+  await until(world, 'das_control_usable', (value) => value === 0)
+  const after = await seriesOf(world)
+  t.strictSame([...after.keys()], [...before.keys()])
+  t.ok(Number.isNaN(after.get('das_letters_waiting')), 'not known')
+  t.equal(after.get('das_dataset_available{dataset="things"}'), 1)
+})
+
 await t.test('the queue shows who waits, and the wait is counted', async (t) => {
   const world = await startSlow(t, 10, '1', withMetrics)
   const { token } = await world.subscribe(['slow:pro'])

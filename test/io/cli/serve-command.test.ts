@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -83,6 +83,20 @@ await t.test('printed links have the address of the server', async (t) => {
     },
   })
   t.same(await linksOf(), [usual, usual], 'no server runs any more')
+})
+
+await t.test('a server stops whole when it can not remove its address', async (t) => {
+  const { das, folder } = await buildCliFixture(t)
+  const address = join(folder, 'var', 'address')
+  const { code, stdout, stderr } = await das(serve, {
+    whileServing: async () => {
+      rmSync(address)
+      mkdirSync(address)
+    },
+  })
+  t.same({ code, stderr }, { code: 0, stderr: '' })
+  t.match(stdout, /"level":40,.*"msg":"can't remove the address for other commands"/)
+  t.match(stdout, /"msg":"stopped"\}\n$/)
 })
 
 await t.test('any value and name is safe in URLs and in the shell', async (t) => {

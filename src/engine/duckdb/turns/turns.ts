@@ -116,6 +116,8 @@ export class Turns {
   async #take<T>(turn: Turn, work: (held: Held) => Promise<T>): Promise<T> {
     const grow = async () => {
       if (isLarge(turn)) return
+      // An abort before the wait would not end it.
+      turn.signal.throwIfAborted()
       this.#leave(turn)
       turn.size = 'large'
       await this.#enter(turn)

@@ -1,0 +1,73 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import type { Test } from 'tap'
+import { reloadProgress, requestReload } from '../../src/control/reload-requests.js'
+import type { ControlStore } from '../../src/control/store/store.js'
+import { openControl } from '../support/control.js'
+import { logged } from '../support/logged.js'
+import { startWorld, writeParquet } from '../support/world.js'
+import type { World } from '../support/world.js'
+
+const dayMs = 24 * 3_600_000
+const files = { 'data/a.parquet': 'SELECT 1 AS id' }
+const registry = `
+datasets:
+  things:
+    title: Things
+    files: data/a.parquet
+    keep_versions_hours: 1
+    plans: {pro: {rows_per_month: 10, history: all, price_rub: 0}}
+`
+
+const listed = (world: World) => world.app.catalog().datasets.get('things')
+
+/** A server that is asked to load a new title, but can't read what is sold. */
+async function askInVain(t: Test) {
+  const world = await startWorld(t, { files, registry })
+  const control = openControl(t, world)
+  await world.app.prepare()
+  await control.run('ALTER TABLE grants RENAME TO unreadable')
+  const path = join(world.folder, 'registry.yaml')
+  writeFileSync(path, readFileSync(path, 'utf8').replace('Things', 'More things'))
+  const id = await requestReload(control, false, world.clock.ms)
+  await logged(world, 'reload failed; it is tried again')
+  return { world, control, id }
+}
+
+async function isFinished(control: ControlStore, id: number): Promise<void> {
+  await control.run('ALTER TABLE unreadable RENAME TO grants')
+  while ((await reloadProgress(control, id)) !== 'finished') await sleep(20)
+}
+
+await t.test('a requested reload that fails is not finished before it succeeds', async (t) => {
+  const { world, control, id } = await askInVain(t)
+  t.equal(await reloadProgress(control, id), 'taken')
+  t.equal(listed(world)?.title, 'Things')
+  await isFinished(control, id)
+  t.equal(listed(world)?.title, 'More things')
+  const failures = world.log.filter((line) => line.includes('reload failed'))
+  t.equal(failures.length, 1, 'logged once')
+})
+
+await t.test('a server that stops leaves such a request to the next one', async (t) => {
+  const { world, control, id } = await askInVain(t)
+  await world.app.close()
+  t.equal(await reloadProgress(control, id), 'waiting', 'das dataset reload may withdraw it')
+  const next = await startWorld(t, { at: world.folder, files: {}, registry })
+  await next.app.prepare()
+  await isFinished(control, id)
+})
+
+await t.test('earlier versions expire after a clock that was ahead was set back', async (t) => {
+  const world = await startWorld(t, { files, registry })
+  await world.app.reload()
+  world.clock.ms -= dayMs
+  await writeParquet(world.folder, { 'data/a.parquet': 'SELECT 2 AS id' })
+  await world.app.reload()
+  t.equal(listed(world)?.earlier.length, 1)
+  world.clock.ms += 3_600_000
+  await world.app.reload()
+  t.equal(listed(world)?.earlier.length, 0)
+})
