@@ -3,7 +3,7 @@ import { asServiceError, isFault } from '../errors.js'
 import { exactJsonText, firstInexact, requireExactNumbers } from '../query/exact-json.js'
 import { questionLists, rawQuestion, withReadLists } from '../query/parse-json.js'
 import { shapeReader, withoutEmpty } from '../query/read-shape.js'
-import { memberText } from '../query/scan-json.js'
+import { memberText, repeatedKey, requireSingleKeys } from '../query/scan-json.js'
 import { rawSummary, summaryLists } from '../query/summary/parse-summary.js'
 import { rawTop } from '../query/top/parse-top.js'
 import { recordOf } from '../registry/shape.js'
@@ -67,7 +67,7 @@ export async function callTool(
 ): Promise<ToolResult> {
   let given = args
   try {
-    if (firstInexact(bodyText) !== undefined) requireExactNumbers(writtenArguments(bodyText))
+    requireExactArguments(bodyText)
     given = plainArguments(name, args)
     const text = exactJsonText(await run(service, caller, name, given))
     return {
@@ -137,9 +137,12 @@ async function run(
   }
 }
 
-/** The arguments as received: other numbers of the message, such as its id, are not checked. */
-function writtenArguments(bodyText: string): string {
-  return memberText(memberText(bodyText, 'params'), 'arguments')
+/** The rest of the message, such as its id, is not checked. */
+function requireExactArguments(bodyText: string): void {
+  if (firstInexact(bodyText) === undefined && repeatedKey(bodyText) === undefined) return
+  const text = memberText(memberText(bodyText, 'params'), 'arguments')
+  requireSingleKeys(text, 'The arguments')
+  requireExactNumbers(text)
 }
 
 /** The arguments, in the forms of the schema. */

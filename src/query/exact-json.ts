@@ -1,5 +1,5 @@
 import { badRequest } from '../errors.js'
-import { endOfString, requireBounded } from './scan-json.js'
+import { endOfString, requireBounded, requireSingleKeys } from './scan-json.js'
 
 const digitsMax = 15
 /** The smallest double with full precision has 308 leading zeros. */
@@ -20,8 +20,8 @@ const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs
 
 /**
  * Reads a JSON text from a caller. `what` names it in messages.
- * @throws bad_request for broken JSON, for more than a question can hold, or for a number that JSON
- *   readers round
+ * @throws bad_request for broken JSON, for more than a question can hold, for a repeated key, or
+ *   for a number that JSON readers round
  */
 export function parseExactJson(text: string, what: string): unknown {
   requireBounded(text, what)
@@ -31,6 +31,7 @@ export function parseExactJson(text: string, what: string): unknown {
   } catch {
     throw badRequest(`${what} is not valid JSON.`)
   }
+  requireSingleKeys(text, what)
   requireExactNumbers(text)
   return content
 }

@@ -1,4 +1,5 @@
 import { badRequest } from '../errors.js'
+import { quoted } from '../text.js'
 
 /** A question has 5 levels, an MCP message with a question 7; clients add metadata. */
 const depthMax = 32
@@ -7,6 +8,8 @@ const valuesMax = 55_000
 /** 50 filters have 150 keys. */
 const keysMax = 500
 
+/** No character of JSON between two tokens comes after it. */
+const space = 32
 const quote = 34
 const comma = 44
 const colon = 58
@@ -58,6 +61,43 @@ export function requireBounded(text: string, what: string): void {
       )
     }
   }
+}
+
+/**
+ * Refuses a valid JSON text with an object that has a key twice: the parser keeps the last one, and
+ * a filter would be lost. `what` names the text in messages.
+ * @throws bad_request
+ */
+export function requireSingleKeys(text: string, what: string): void {
+  const key = repeatedKey(text)
+  if (key !== undefined) throw badRequest(`${what}: ${quoted(key)} is given twice. Give it once.`)
+}
+
+/** The first key that an object of a valid JSON text has twice. */
+export function repeatedKey(text: string): string | undefined {
+  const keys: Set<string>[] = []
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === openObject) keys.push(new Set())
+    else if (code === closeObject) keys.pop()
+    else if (code === quote) {
+      const end = endOfString(text, index)
+      if (isKey(text, end + 1)) {
+        const key = JSON.parse(text.slice(index, end + 1)) as string
+        if (keys.at(-1)?.has(key)) return key
+        keys.at(-1)?.add(key)
+      }
+      index = end
+    }
+  }
+  return undefined
+}
+
+/** Whether a colon follows, after spaces. */
+function isKey(text: string, after: number): boolean {
+  let index = after
+  while (text.charCodeAt(index) <= space) index++
+  return text.charCodeAt(index) === colon
 }
 
 /** The index of the quote that ends the string at `start`; the text's length without one. */
