@@ -54,7 +54,7 @@ export interface FilterText {
   readonly column: string
   readonly op: string
   /** Operators such as `is_null` take none. */
-  readonly value?: string | number
+  readonly value?: string | number | readonly (string | number | boolean)[]
 }
 
 /** How to correct the caller's question, for answers that show the corrected one. */
@@ -63,11 +63,13 @@ export type Correction =
   | { readonly kind: 'column'; readonly written: string; readonly meant: string }
   /** In the filters on this column only; an `example` replaces a value that can't be guessed. */
   | {
-      readonly kind: 'operator' | 'value' | 'example'
+      readonly kind: 'operator' | 'example'
       readonly column: string
       readonly written: string | number
       readonly meant: string | number
     }
+  /** Numbers in the filters on this column become texts. */
+  | { readonly kind: 'as-text'; readonly column: string }
   /** In the place of the filters on this column with this operator. */
   | {
       readonly kind: 'filter'
@@ -80,12 +82,16 @@ export type Correction =
   | { readonly kind: 'add-filter'; readonly filter: FilterText }
   /** An argument, or the filters on a column, of this name. */
   | { readonly kind: 'drop'; readonly key: string }
+  /** An argument of another name, unless that one is given as well. */
+  | { readonly kind: 'rename'; readonly key: string; readonly meant: string }
   /** A part of a text, or of a list of texts, such as an element of `group` or `measures`. */
   | {
       readonly kind: 'part'
       readonly key: string
       readonly written: string
       readonly meant: string
+      /** What is meant can't be known; this is of the right form. */
+      readonly isExample?: true
     }
   /** One more element at the end of such a text or list. */
   | { readonly kind: 'add-part'; readonly key: string; readonly meant: string }

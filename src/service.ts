@@ -85,8 +85,14 @@ export interface Service extends Admission {
   readonly reference: (context: RequestContext) => Promise<Reference>
   /** How the caches are used. */
   readonly cacheUse: () => Readonly<Record<'tops' | 'summaries' | 'guides', CacheUse>>
-  /** Makes the guides for every plan ahead of the first caller; `report` receives failures. */
-  readonly prepare: (signal: AbortSignal, report: (failure: GuideFailure) => void) => Promise<void>
+  /**
+   * Makes the guides for every plan ahead of the first caller; `report` receives failures. False if
+   * not all were tried.
+   */
+  readonly prepare: (
+    signal: AbortSignal,
+    report: (failure: GuideFailure) => void,
+  ) => Promise<boolean>
 }
 
 /** What the stages of a request for data work with. */
@@ -224,7 +230,7 @@ export function readTop(
     const read: WantedRows['read'] = (rows, options) =>
       kept.get(`${ready.head.tag} ${rows}`, () => engine.top({ ...top, limit: rows }, options))
     const wanted = { access, filters, format, columns, limit, read, cursorAfter: null }
-    return sendRows(engine, ready, { ...wanted, isStart: true }, request)
+    return sendRows(engine, ready, { ...wanted, needed: top.by, isStart: true }, request)
   })
 }
 
@@ -279,7 +285,7 @@ async function resolvePage(
 async function explain(
   engine: Engine,
   caller: Caller,
-  { access, filters }: WantedRows,
+  { access, filters, needed }: WantedRows,
   payment: Payment,
   extent: PageRequest['explainEmpty'],
 ): Promise<EmptyReason | null> {
@@ -287,6 +293,7 @@ async function explain(
   const payRow = async (signal: AbortSignal) => (await payment.pay(1, true, signal)) === 1
   return explainEmpty(engine, access, filters, {
     ...turnOptions(caller),
+    ...(needed && { needed }),
     payRow: extent === 'paid' ? payRow : null,
   })
 }

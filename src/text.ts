@@ -15,7 +15,10 @@ export function nearestNames(wanted: string, names: Iterable<string>): readonly 
     .map(({ name }) => name)
 }
 
-/** The texts most similar to `wanted`: by the length of the shared beginning, then by spelling. */
+/**
+ * The texts most similar to `wanted`: those with one letter more, less or other, then by the length
+ * of the shared beginning, then by spelling.
+ */
 export function nearestTexts(
   wanted: string,
   texts: readonly string[],
@@ -28,7 +31,12 @@ export function nearestTexts(
       shared: sharedLetters(start, text),
       edits: distance(start, text.slice(0, 64)),
     }))
-    .sort((left, right) => right.shared - left.shared || left.edits - right.edits)
+    .sort(
+      (left, right) =>
+        Number(left.edits > 1) - Number(right.edits > 1) ||
+        right.shared - left.shared ||
+        left.edits - right.edits,
+    )
     .slice(0, max)
     .map(({ text }) => text)
 }

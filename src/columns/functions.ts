@@ -183,17 +183,15 @@ const otherNames: ReadonlyMap<string, string> = new Map([
   ['nunique', 'distinct'],
   ['uniq', 'distinct'],
   ['unique', 'distinct'],
-  ['quantile', 'p90'],
-  ['percentile', 'p90'],
-  ['percentile_cont', 'p90'],
   ['quotient', 'ratio'],
   ['left', 'prefix'],
   ['substr', 'prefix'],
   ['substring', 'prefix'],
 ])
 
-/** The function that a wrong name means; undefined if that can't be guessed. */
+/** The function that a wrong name means; undefined if that can't be guessed, as for `p100`. */
 export function meantFunction(wrong: string, names: readonly string[]): string | undefined {
+  if (/^p\d+$/i.test(wrong)) return undefined
   const other = otherNames.get(wrong.toLowerCase())
   if (other !== undefined && names.includes(other)) return other
   return nearestNames(wrong, names)[0]

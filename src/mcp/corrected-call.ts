@@ -17,7 +17,10 @@ export function correctedCall(
 ): string | null {
   const text = JSON.stringify(correct(args, correction))
   if (text.length > lettersMax) return null
-  const isExample = correction.kind === 'example' || correction.kind === 'add-filter'
+  const isExample =
+    correction.kind === 'example' ||
+    correction.kind === 'add-filter' ||
+    (correction.kind === 'part' && correction.isExample === true)
   return `${isExample ? 'A call of the right form' : 'Corrected call'}: ${tool} ${text}`
 }
 
@@ -30,6 +33,8 @@ function correct(args: Arguments, correction: Correction): Arguments {
       const kept = filters.filter((each: unknown) => recordOf(each)['column'] !== correction.key)
       return { ...others, filters: kept }
     }
+    case 'rename':
+      return renamed(args, correction)
     case 'add-filter':
       return withFilter(args, correction.filter)
     case 'limit':
@@ -61,8 +66,13 @@ function correct(args: Arguments, correction: Correction): Arguments {
         filter['column'] === column && filter['op'] === operator ? { ...meant } : filter,
       )
     }
+    case 'as-text':
+      return withFilters(args, (filter) =>
+        filter['column'] === correction.column
+          ? { ...filter, value: asText(filter['value']) }
+          : filter,
+      )
     case 'operator':
-    case 'value':
     case 'example': {
       const key = correction.kind === 'operator' ? 'op' : 'value'
       return withFilters(args, (filter) =>
@@ -70,6 +80,16 @@ function correct(args: Arguments, correction: Correction): Arguments {
       )
     }
   }
+}
+
+/** The argument in its place by the other name; left out if that one is given as well. */
+function renamed(
+  args: Arguments,
+  { key, meant }: { readonly key: string; readonly meant: string },
+): Arguments {
+  const isGiven = Object.hasOwn(args, meant)
+  const entries = Object.entries(args).filter(([name]) => name !== key || !isGiven)
+  return Object.fromEntries(entries.map(([name, value]) => [name === key ? meant : name, value]))
 }
 
 function withFilters(args: Arguments, change: (filter: Arguments) => Arguments): Arguments {
@@ -96,6 +116,12 @@ function withPart(part: unknown, written: string, meant: string): unknown {
   const literal = written.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
   const place = new RegExp(`(?<![\\p{L}\\p{N}_])${literal}(?![\\p{L}\\p{N}_])`, 'u')
   return part.replace(place, () => meant)
+}
+
+/** A number, or each number of a list, as a text. */
+function asText(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asText)
+  return typeof value === 'number' ? String(value) : value
 }
 
 interface Replacement {

@@ -8,8 +8,8 @@ export const instructions = [
     'smallest values. query: the rows that meet all filters.',
   '',
   '- Returned rows and groups count against a monthly quota: aggregate instead of adding up ' +
-    'rows, filter first, select only the columns you need. Descriptions, lists, errors and ' +
-    'empty answers are free.',
+    'rows, filter first, select only the columns you need. Descriptions, lists and errors are ' +
+    'free, and so is an empty answer, unless its hint says which filters to change (one row).',
   '- Answers hold columns, not rows: data.<column>[i] belongs to row i, and "columns" gives the ' +
     'order.',
   '- While next_cursor is not null there are more rows: repeat the same call with cursor set to ' +

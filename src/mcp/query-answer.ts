@@ -132,8 +132,11 @@ function cellTexts(row: Buffer): readonly string[] {
   return textsOf(keepingDigits(String(row))).cells
 }
 
-function groupsHint({ sent, groups, truncated }: GroupsAnswer): string | null {
-  if (groups === 0) return 'No row meets the filters, or no group meets having.'
+function groupsHint({ sent, groups, rowsMet, scope, truncated }: GroupsAnswer): string | null {
+  if (groups === 0 || rowsMet === 0) {
+    const empty = groups === 0 ? 'No row meets the filters, or no group meets having.' : ''
+    return withScope(empty, scope)
+  }
   if (!truncated) return null
   return (
     `These are the first ${sent} of ${groups} groups. For others use filters, having, another ` +
@@ -158,9 +161,11 @@ function hintOf(page: Page): string | null {
 
 /** Also what the caller can't see: an empty answer does not show that no such row exists. */
 function emptyHint({ rows, explanation, scope }: Page): string | null {
-  const texts = explanation ? [explanation.text] : []
-  if (rows.length === 0 && scope !== null) {
-    texts.push(`This token sees only a part of the dataset: ${scope}.`)
-  }
-  return texts.length === 0 ? null : texts.join(' ')
+  return withScope(explanation?.text ?? '', rows.length === 0 ? scope : null)
+}
+
+/** The text and what the token sees; null when there is nothing to say. */
+function withScope(text: string, scope: string | null): string | null {
+  const seen = scope === null ? '' : `This token sees only a part of the dataset: ${scope}.`
+  return [text, seen].filter((each) => each !== '').join(' ') || null
 }

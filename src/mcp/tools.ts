@@ -194,11 +194,11 @@ export const tools = [
     description:
       'Everything needed to query one dataset: each column with type, unit, description, its ' +
       'values if they are few, smallest and largest value, share of nulls; the operators of each ' +
-      'type; fast_filters, the columns that are quick to filter on; three of the newest rows and ' +
-      'example calls that work; the functions, measures and levels of codes for aggregate. Call ' +
-      'it before the first query of a dataset. Of a dataset with many columns it shows the main ' +
-      'ones, and hint counts the others: call it again with search ("profit") or columns ' +
-      '(["2110"]). Free of charge.',
+      'type; fast_filters, the columns that are quick to filter on; three rows of the newest ' +
+      'year and example calls that work; the functions, measures and levels of codes for ' +
+      'aggregate. Call it before the first query of a dataset. Of a dataset with many columns ' +
+      'it shows the main ones, and hint counts the others: call it again with search ("profit") ' +
+      'or columns (["2110"]). Free of charge.',
     inputSchema: plain(DescribeArguments),
     outputSchema: plain(DescribeAnswer),
     annotations: { title: 'Describe a dataset', ...annotations },

@@ -4,7 +4,7 @@ import { isOperator } from '../columns/operators.js'
 import type { Operator } from '../columns/operators.js'
 import { insteadContains } from '../columns/search-words.js'
 import { badRequest } from '../errors.js'
-import type { ServiceError } from '../errors.js'
+import type { Correction, ServiceError } from '../errors.js'
 import { quoted } from '../text.js'
 import type { RawFilter } from './raw-question.js'
 
@@ -16,8 +16,10 @@ interface ParameterMistake {
   readonly names: readonly string[]
   /** What works here, for every request or for each kind. */
   readonly instead: string | Readonly<Record<Asked, string>>
-  /** The request without it is a step forward. */
-  readonly canDrop?: true
+  /** The kinds of which the request without it is a step forward. */
+  readonly canDrop?: readonly Asked[]
+  /** The parameter, of each kind that has one, that takes the same value. */
+  readonly renamed?: Readonly<Partial<Record<Asked, string>>>
 }
 
 const onePage = 'There is one page: use a larger limit.'
@@ -36,7 +38,7 @@ const parameters: readonly ParameterMistake[] = [
       top: onePage,
       aggregate: onePage,
     },
-    canDrop: true,
+    canDrop: ['rows', 'top', 'aggregate'],
   },
   {
     names: ['perpage', 'pagesize', 'size', 'count', 'first', 'maxresults', 'rows', 'take'],
@@ -48,14 +50,16 @@ const parameters: readonly ParameterMistake[] = [
       rows:
         'Rows come in stored order. For the first rows by one column, ask top with by=column, ' +
         'or by=-column for the largest.',
-      top: 'Use by.',
+      top: 'Use by: by=column for the smallest first, by=-column for the largest.',
       aggregate: 'Use order.',
     },
-    canDrop: true,
+    canDrop: ['rows'],
+    renamed: { aggregate: 'order' },
   },
   {
     names: ['fields', 'columns', 'cols', 'select'],
     instead: { rows: 'Use select.', top: 'Use select.', aggregate: 'Use group and measures.' },
+    renamed: { rows: 'select', top: 'select' },
   },
   {
     names: ['q', 'query', 'search', 'filter', 'where'],
@@ -64,10 +68,12 @@ const parameters: readonly ParameterMistake[] = [
   {
     names: ['group', 'groupby'],
     instead: { rows: totals, top: totals, aggregate: 'Use group.' },
+    renamed: { aggregate: 'group' },
   },
   {
     names: ['measure', 'measures', 'metrics', 'aggregate', 'aggregates'],
     instead: { rows: totals, top: totals, aggregate: 'Use measures.' },
+    renamed: { aggregate: 'measures' },
   },
 ]
 
@@ -76,16 +82,22 @@ export function insteadOf(name: string, asked: Asked): Instead | undefined {
   const plain = name.toLowerCase().replaceAll(/[$_-]/g, '')
   const found = parameters.find(({ names }) => names.includes(plain))
   if (!found) return undefined
-  const { instead, canDrop = false } = found
+  const { instead, canDrop = [], renamed } = found
+  const meant = renamed?.[asked]
   return {
     advice: typeof instead === 'string' ? instead : instead[asked],
-    correction: canDrop ? { kind: 'drop', key: name } : undefined,
+    correction:
+      meant !== undefined
+        ? { kind: 'rename', key: name, meant }
+        : canDrop.includes(asked)
+          ? { kind: 'drop', key: name }
+          : undefined,
   }
 }
 
 interface Instead {
   readonly advice: string
-  readonly correction: { readonly kind: 'drop'; readonly key: string } | undefined
+  readonly correction: Correction | undefined
 }
 
 /** What a request with the wrong method of a data path needs, by the path's route. */
@@ -126,14 +138,25 @@ const operatorsByName: ReadonlyMap<string, Operator> = new Map([
   ['isnull', 'is_null'],
   ['notnull', 'not_null'],
   ['is_not_null', 'not_null'],
+  ['isnotnull', 'not_null'],
+  ['not_equal', 'ne'],
+  ['not_equals', 'ne'],
+  ['greater_than', 'gt'],
+  ['greater_than_or_equal', 'gte'],
+  ['less_than', 'lt'],
+  ['less_than_or_equal', 'lte'],
 ])
 
-/** The operator that is known by another name or case; undefined for other words. */
+/** The operator that is known by another name, case or spacing; undefined for other words. */
 export function meantOperator(written: string): Operator | undefined {
-  const lower = written.toLowerCase()
+  const plain = written
+    .trim()
+    .toLowerCase()
+    .replace(/^\$/, '')
+    .replaceAll(/[\s-]+/g, '_')
   // `kpp==is_null` has one "=" too many.
-  const bare = lower.replace(/^=/, '')
-  return isOperator(bare) ? bare : operatorsByName.get(lower)
+  const bare = plain.replace(/^=/, '')
+  return isOperator(bare) ? bare : operatorsByName.get(plain)
 }
 
 interface FilterMistake {

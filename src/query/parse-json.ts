@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { badRequest } from '../errors.js'
+import type { ServiceError } from '../errors.js'
 import { recordOf } from '../registry/shape.js'
 import { parseExactJson } from './exact-json.js'
 import { filtersMax, listValuesMax } from './raw-question.js'
@@ -55,6 +56,8 @@ const readQuestionShape = shapeReader(QuestionSchema, 'the body', 'rows')
 export const questionLists: readonly string[] = ['filters', 'select']
 /** Lists that may also be a text with commas; as JSON they begin with a bracket. */
 const commaLists: readonly string[] = ['group', 'measures', 'having', 'order']
+/** Lists of names: what a text with commas means is clear. */
+const nameLists: readonly string[] = ['select', 'columns']
 
 /**
  * Parses the question of a JSON text.
@@ -77,12 +80,24 @@ export function withReadLists(content: unknown, lists: readonly string[]): unkno
   if (typeof content !== 'object' || content === null || Array.isArray(content)) return content
   const entries = Object.entries(content).map(([key, value]) => {
     if (typeof value !== 'string' || !lists.includes(key)) return [key, value]
+    if (nameLists.includes(key) && areNames(value)) throw notAList(key, value)
     const isJson = !commaLists.includes(key) || value.startsWith('[')
     return [key, isJson ? parseExactJson(value, `${key}, sent as a string,`) : value]
   })
   const read: unknown = Object.fromEntries(entries)
   requireShortLists(read, lists)
   return read
+}
+
+/** Names with commas, which are no JSON. */
+function areNames(text: string): boolean {
+  return /^[\p{L}_*]/u.test(text) && !/^(?:null|true|false)$/.test(text)
+}
+
+function notAList(key: string, text: string): ServiceError {
+  const names = text.split(',').map((name) => name.trim())
+  const detail = `${key}, sent as a string, is not valid JSON. Send a list of names.`
+  return badRequest(detail, { kind: 'arguments', meant: { [key]: names } })
 }
 
 function requireShortLists(content: unknown, lists: readonly string[]): void {

@@ -6,6 +6,7 @@ import type { Operator } from '../columns/operators.js'
 import { filterPredicates, predicateKey } from '../columns/predicate.js'
 import type { Predicate } from '../columns/predicate.js'
 import { badRequest } from '../errors.js'
+import type { ServiceError } from '../errors.js'
 import { article, didYouMean, quoted } from '../text.js'
 import { filterMistake, meantOperator } from './common-mistakes.js'
 import { filtersMax, listValuesMax } from './raw-question.js'
@@ -81,7 +82,7 @@ function checkOperator(column: Column, filter: RawFilter): Operator {
   const allowed = columnOperators(column)
   const isWord = /^[a-z_]{1,20}$/.test(operator)
   const known = meantOperator(operator)
-  const guess = isWord ? didYouMean(operator, operatorNames) : ` Write ${usage(column)}.`
+  const guess = isWord ? didYouMean(operator, operatorNames) : ` Write ${usage(column, operator)}.`
   const advice = known === undefined ? guess : ` Did you mean "${known}"?`
   throw badRequest(
     `Column ${quoted(column.name)}: there is no operator ${quoted(operator)}.${advice} ` +
@@ -92,9 +93,13 @@ function checkOperator(column: Column, filter: RawFilter): Operator {
   )
 }
 
-/** `inn=eq.value`, `tags=is_null`. */
-function usage(column: Column): string {
-  const [operator = 'is_null'] = columnOperators(column)
+/** `year=gte.value` for `year=>=2020`, else `inn=eq.value` or `tags=is_null`. */
+function usage(column: Column, written: string): string {
+  const allowed = columnOperators(column)
+  const [sign = ''] = /^[<>=!]+/.exec(written) ?? []
+  const meant = meantOperator(sign)
+  const [first = 'is_null'] = allowed
+  const operator = meant !== undefined && allowed.includes(meant) ? meant : first
   return `${column.name}=${operator}${operators[operator].form === 'none' ? '' : '.value'}`
 }
 
@@ -103,12 +108,15 @@ function checkValues(column: Column, operator: Operator, filter: RawFilter): rea
   const { values, isList } = filter
   const name = `Column ${quoted(column.name)}: ${operator}`
   if (form === 'none') {
-    if (values.length > 0 || isList) throw badRequest(`${name} takes no value.`)
-    return []
+    if (values.length === 0 && !isList) return []
+    const isSaid = values.length === 1 && values[0] === true
+    const meant = { column: column.name, op: operator }
+    throw badRequest(
+      `${name} takes no value.`,
+      isSaid ? { kind: 'filter', column: column.name, operator, meant } : undefined,
+    )
   }
-  if (isList !== (form === 'list')) {
-    throw badRequest(`${name} takes ${form === 'list' ? 'a list of values' : 'one value'}.`)
-  }
+  if (isList !== (form === 'list')) throw wrongForm(column, operator, filter)
   if (values.length === 0) {
     const advice = isList ? '' : ' Empty values are found by is_null.'
     throw badRequest(`${name} needs a value.${advice}`)
@@ -119,9 +127,34 @@ function checkValues(column: Column, operator: Operator, filter: RawFilter): rea
   return values.map((value) => textOf(column, value))
 }
 
+/** The operators that take a list of values in the place of one. */
+const listForms: ReadonlyMap<Operator, Operator> = new Map([
+  ['eq', 'in'],
+  ['ne', 'not_in'],
+])
+
+/** The error for one value in the place of a list, or a list in the place of one value. */
+function wrongForm(
+  { name: column }: Column,
+  operator: Operator,
+  { values, isList }: RawFilter,
+): ServiceError {
+  const detail = `Column ${quoted(column)}: ${operator} takes `
+  const op = isList ? listForms.get(operator) : operator
+  const advice = isList ? `one value${op === undefined ? '' : `; for a list, use ${op}`}.` : ''
+  const listed = values.flatMap((each): readonly RawValue[] =>
+    typeof each === 'string' ? each.split(',', listValuesMax) : [each],
+  )
+  const meant = op && { column, op, value: isList ? values : listed }
+  return badRequest(
+    detail + (advice || 'a list of values.'),
+    meant && values.length > 0 ? { kind: 'filter', column, operator, meant } : undefined,
+  )
+}
+
 /** A value in URL form. */
 function textOf(column: Column, value: RawValue): string {
-  const { shown } = column.rules
+  const { shown, example } = column.rules
   if (typeof value === 'string') {
     if (!/\p{Surrogate}/u.test(value)) return value
     throw badRequest(`Column ${quoted(column.name)}: the value is not valid Unicode.`)
@@ -129,10 +162,12 @@ function textOf(column: Column, value: RawValue): string {
   const fits =
     typeof value === 'boolean' ? shown === 'boolean' : shown === 'integer' || shown === 'number'
   if (fits) return String(value)
+  const start = `Column ${quoted(column.name)} is ${article(shown)}`
+  if (shown !== 'string') {
+    throw badRequest(`${start}, got ${value}.${example === '' ? '' : ` Example: ${example}`}`)
+  }
   throw badRequest(
-    `Column ${quoted(column.name)} is ${article(shown)}: send the value as a string.`,
-    typeof value === 'number'
-      ? { kind: 'value', column: column.name, written: value, meant: String(value) }
-      : undefined,
+    `${start}: send the value as a string.`,
+    typeof value === 'number' ? { kind: 'as-text', column: column.name } : undefined,
   )
 }

@@ -1,7 +1,8 @@
 import type Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import { badRequest } from '../errors.js'
-import { shapeProblems, unknownKeyText } from '../registry/shape.js'
+import { recordOf, shapeProblems, unknownKeyText } from '../registry/shape.js'
+import { nearestNames } from '../text.js'
 import { insteadOf } from './common-mistakes.js'
 import type { Asked } from './common-mistakes.js'
 
@@ -24,8 +25,10 @@ export function shapeReader<T extends Type.TSchema>(
     const [problem] = shapeProblems(schema, content, name, errorsMax)
     const detail = `${problem?.name ?? name}: ${problem?.message ?? 'is malformed.'}`
     const [key = '', ...inner] = problem?.path ?? []
-    const isUnknown = problem?.message === unknownKeyText && inner.length === 0
-    const instead = asked && isUnknown ? insteadOf(key, asked) : undefined
+    if (!problem?.message.startsWith(unknownKeyText) || inner.length > 0) throw badRequest(detail)
+    const [meant] = nearestNames(key, Object.keys(recordOf(recordOf(schema)['properties'])))
+    if (meant !== undefined) throw badRequest(detail, { kind: 'rename', key, meant })
+    const instead = asked && insteadOf(key, asked)
     throw instead
       ? badRequest(`${detail} ${instead.advice}`, instead.correction)
       : badRequest(detail)

@@ -44,7 +44,7 @@ export function aggregateGuide(
     ...aggregates,
     example: {
       ...(group && { group: [group.text] }),
-      measures: ['count', measure ?? exampleSum(access) ?? []].flat(),
+      measures: ['count', measure ?? exampleSum(access, facts) ?? []].flat(),
       ...(filters.length > 0 && { filters }),
       order: ['-count'],
       limit: exampleLimit,
@@ -80,9 +80,19 @@ function historyFilter({ columns, version }: Access, { sample_rows: [row] }: Exa
   return [{ column: column.name, op: 'eq' as const, value: JSON.parse(cell) as unknown }]
 }
 
-/** The sum of a number that identifies no row; undefined without such a number. */
-function exampleSum({ columns, version }: Access): string | undefined {
+/**
+ * The sum of a number that identifies no row and has values, if possible with a unit; undefined
+ * without such a number.
+ */
+function exampleSum(
+  { columns, version }: Access,
+  { columns: facts }: ExampleFacts,
+): string | undefined {
   const known = new Set([...version.key, ...(version.history ? [version.history] : [])])
-  const column = columns.find((each) => !known.has(each) && columnAggregates(each).includes('sum'))
+  const summed = columns.filter(
+    (each, at) =>
+      !known.has(each) && columnAggregates(each).includes('sum') && facts?.[at]?.null_share !== 1,
+  )
+  const column = summed.find(({ unit }) => unit !== null) ?? summed[0]
   return column && `sum(${callName(column.name)})`
 }

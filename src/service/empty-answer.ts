@@ -24,6 +24,8 @@ export interface EmptyReason {
 }
 
 export interface ExplainOptions extends ReadOptions {
+  /** The question leaves out rows without a value in this column. */
+  readonly needed?: Column
   /**
    * Pays for one row, durably; false if the quota has none left. Null if the caller declined the
    * paid part of the explanation.
@@ -78,6 +80,10 @@ async function explain(empty: EmptyQuestion): Promise<EmptyReason | null> {
   if (!(await hasRows(empty, []))) {
     return { text: 'There is no row that this token can see.', isPaid: false }
   }
+  if (options.needed) {
+    const without = noValueText(options.needed, filters)
+    return { text: [without, await nearTexts(empty, filters)].join(' ').trim(), isPaid: false }
+  }
   if (filters.length === 1) return { text: await causeText(empty, filters), isPaid: false }
   if (options.payRow) {
     const text = await causeText(empty, await findCauses(empty))
@@ -85,6 +91,12 @@ async function explain(empty: EmptyQuestion): Promise<EmptyReason | null> {
   }
   const text = await nearTexts(empty, filters)
   return text === '' ? null : { text, isPaid: false }
+}
+
+/** That a row meets the filters and lacks the value is not told: it would cost one row. */
+function noValueText({ name }: Column, filters: readonly Filter[]): string {
+  const rows = filters.length === 0 ? 'No row' : 'No row that meets the filters'
+  return `${rows} has a value in ${name}; rows without one are left out.`
 }
 
 /** What a caller may have meant who writes `%` in `like`, where it is an ordinary character. */
@@ -160,11 +172,11 @@ async function hasRows(
  */
 async function nearValues(
   { engine, access, options }: EmptyQuestion,
-  { column, texts }: Filter,
+  { column, operator, texts }: Filter,
   others: readonly Predicate[],
 ): Promise<readonly string[]> {
   const [wanted] = texts
-  if (wanted === undefined) return []
+  if (wanted === undefined || operator === 'contains') return []
   const { version } = access
   const isHistory = column === version.history
   const predicates = [...access.predicates, ...(isHistory ? others : [])]
@@ -177,7 +189,7 @@ async function nearValues(
   return areCodes ? nearest(column, wanted, values) : []
 }
 
-/** The nearest values: numbers and dates by size, text by its start; empty if the value exists. */
+/** The nearest values: numbers and dates by size, text by its start; empty if a value meets it. */
 function nearest(
   { rules }: Column,
   wanted: string,
@@ -185,8 +197,9 @@ function nearest(
 ): readonly string[] {
   if (rules.shown === 'string') {
     const texts = ascending.map((json) => JSON.parse(json) as string)
-    if (texts.includes(wanted)) return []
-    return nearestTexts(wanted.replace(/\*$/, ''), texts, nearestMax).map(quoted)
+    const start = wanted.replace(/\*$/, '')
+    const isMet = start === wanted ? texts.includes(wanted) : texts.some((t) => t.startsWith(start))
+    return isMet ? [] : nearestTexts(start, texts, nearestMax).map(quoted)
   }
   if (rules.shown === 'boolean') return ascending.includes(wanted) ? [] : ascending
   const size = (json: string) => {

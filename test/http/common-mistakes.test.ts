@@ -26,7 +26,7 @@ const mistakes: readonly Mistake[] = [
   ['?group_by=year', /ask aggregate with group and measures\.$/, '/aggregate?measures=count'],
   ['?select=*', /^select takes names of columns, got "\*"\. Leave select out/, ''],
   ['?select=count(*)', /For totals, ask aggregate/, '/aggregate?measures=count'],
-  ['/top?by=year&sort=year', /"sort"\. Use by\.$/, '/top?by=year'],
+  ['/top?by=year&sort=year', /"sort"\. Use by: /, '/top?by=year'],
   ['/top?by=year&offset=2', /"offset"\. There is one page: use a larger limit\.$/, '/top?by=year'],
   ['/aggregate?measures=count&sort=count', /"sort"\. Use order\.$/, '/aggregate?measures=count'],
   ['/aggregate?measures=count&select=id', /Use group and measures/, '/aggregate?measures=count'],
@@ -155,7 +155,7 @@ await t.test('an agent gets the call that works', async (t) => {
     t.notOk(right.isError, right.text)
   }
   const others = [
-    ['top', { ...things, by: 'year', order: 'year' }, /order: unknown key\. Use by\./],
+    ['top', { ...things, by: 'year', order: 'year' }, /order: unknown key\. Use by: /],
     ['aggregate', { ...things, measures: 'count', sort: 'x' }, /sort: unknown key\. Use order\./],
   ] as const
   for (const [tool, args, text] of others) {

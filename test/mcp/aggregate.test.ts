@@ -211,7 +211,9 @@ await t.test('a mistake has a corrected call, and that call has an answer', asyn
     const { isError, text } = await callTool(world, token, tool, args)
     t.ok(isError, text)
     t.match(text, expected)
-    const call = new RegExp(`\\nCorrected call: ${tool} (\\{.*\\})$`).exec(text)?.[1]
+    const call = new RegExp(
+      `\\n(?:Corrected call|A call of the right form): ${tool} (\\{.*\\})$`,
+    ).exec(text)?.[1]
     if (call === undefined) {
       t.match(text, /Call describe_resource \{"resource":"sales"\} for columns/, text)
       continue

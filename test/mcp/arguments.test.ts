@@ -30,7 +30,7 @@ await t.test('a mistake says what is wrong, what there is, and what to call next
     [
       { resource: 'things', fliters: [] },
       /fliters: unknown key\. Did you mean "filters"/,
-      describe,
+      /\nCorrected call: query \{"resource":"things","filters":\[\]\}$/,
     ],
     [{ resource: 'things', where: 'x' }, /where: unknown key/, describe],
     [{ resource: 'things', constructor: 1 }, /constructor: unknown key/],

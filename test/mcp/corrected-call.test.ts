@@ -62,7 +62,7 @@ await t.test('an operator and a value are corrected in the filters on their colu
     resource: 'like',
     filters: [meant, { column: 'year', op: 'like', value: 'like' }],
   })
-  const value = { kind: 'value', column: 'inn', written: 7708004767, meant: '7708004767' } as const
+  const value = { kind: 'as-text', column: 'inn' } as const
   const numbers = {
     resource: 'x',
     filters: [
@@ -75,7 +75,7 @@ await t.test('an operator and a value are corrected in the filters on their colu
   }
   t.match(corrected(numbers, value), {
     filters: [
-      { column: 'inn', op: 'in', value: ['7708004767', 1, '7708004767'] },
+      { column: 'inn', op: 'in', value: ['7708004767', '1', '7708004767'] },
       { column: 'inn', op: 'eq', value: '7708004767' },
       { column: 'sum', op: 'eq', value: 7708004767 },
       { column: 'inn', op: 'is_null' },
@@ -95,6 +95,10 @@ await t.test('a limit, a filter and a cursor are changed without touching the re
   t.strictSame(corrected(args, { kind: 'limit', meant: 1000 }), { ...args, limit: 1000 })
   const { cursor, ...fresh } = args
   t.strictSame(corrected(args, { kind: 'drop', key: 'cursor' }), fresh)
+  const sorted = { resource: 'x', sort_by: '-a' }
+  const rename = { kind: 'rename', key: 'sort_by', meant: 'order' } as const
+  t.strictSame(corrected(sorted, rename), { resource: 'x', order: '-a' })
+  t.strictSame(corrected({ ...sorted, order: 'b' }, rename), { resource: 'x', order: 'b' })
   t.equal(cursor, 'old')
   const filter = { column: 'year', op: 'eq', value: 2024 }
   t.strictSame(corrected(args, { kind: 'add-filter', filter }), {
@@ -148,6 +152,15 @@ await t.test('a part is added to a list, to a text or to nothing', (t) => {
   t.strictSame(added('sum(a),avg(a)'), result(['sum(a),avg(a)', 'count']))
   for (const none of [[], '', null]) t.strictSame(added(none), result(['count']))
   t.strictSame(corrected({ resource: 'x' }, count), { resource: 'x', measures: ['count'] })
+  t.end()
+})
+
+await t.test('what can not be known is given as an example', (t) => {
+  const part = { kind: 'part', key: 'having', written: 'n.gt.x', meant: 'n.gt.5' } as const
+  const args = { resource: 'x', having: 'n.gt.x' }
+  t.match(correctedCall('aggregate', args, part), /^Corrected call: /)
+  const example = correctedCall('aggregate', args, { ...part, isExample: true })
+  t.match(example, /^A call of the right form: aggregate .+"n\.gt\.5"/)
   t.end()
 })
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { isError } from '../support/answers.js'
-import { callTool } from '../support/mcp/mcp-messages.js'
+import { callTool, postMcp } from '../support/mcp/mcp-messages.js'
 import { startWorld } from '../support/world.js'
 
 const registry = `
@@ -113,6 +113,27 @@ const mistakes: Readonly<
       { order: ['-sum(amount)'] },
     ],
     [
+      { measures: ['n:sum(amount)'], group: ['year'], order: ['n:desc'] },
+      /write "n:desc" as -n$/,
+      { order: ['-n'] },
+    ],
+    [
+      { measures: ['count'], group: ['year'], order: ['count desc nulls last'] },
+      /as -count$/,
+      { order: ['-count'] },
+    ],
+    [{ measures: ['quantile(amount,0.25)'] }, /"p25"/, { measures: ['p25(amount)'] }],
+    [
+      { measures: ['count'], group: ['substr(okved,1,2)'] },
+      /no function "substr"/,
+      { group: ['prefix(okved,2)'] },
+    ],
+    [
+      { measures: ['count'], group: ['day.month'] },
+      /^group: write "day\.month" as month\(day\)\.$/,
+      { group: ['month(day)'] },
+    ],
+    [
       { measures: ['count'], group: ['year'], order: ['-count', 'year', 'count'] },
       /^order names "count" twice/,
       { order: ['-count', 'year'] },
@@ -120,6 +141,9 @@ const mistakes: Readonly<
   ],
   top: [
     [{ by: 'amount desc' }, /^by: write "amount desc" as -amount$/, { by: '-amount' }],
+    [{ by: 'amount:desc' }, /^by: write "amount:desc" as -amount$/, { by: '-amount' }],
+    [{ by: 'desc(amount)' }, /as -amount$/, { by: '-amount' }],
+    [{ by: '\u2212amount' }, /as -amount$/, { by: '-amount' }],
     [{ by: '-amount,year' }, /^by takes one column/, { by: '-amount' }],
     [{ by: '-amont' }, /no column "amont"/, { by: '-amount' }],
   ],
@@ -159,7 +183,14 @@ await t.test('a mistake has the same words in REST and MCP, and a corrected call
 await t.test('no corrected call is offered that would be refused', async (t) => {
   const world = await startWorld(t, { files, registry, storedOrder: { sales: ['cost'] } })
   const { token } = await world.subscribe(['sales:pro'])
-  for (const measures of [['avg(okved/amount)'], ['sum(okved)'], ['sum'], ['nothing']]) {
+  for (const measures of [
+    ['avg(okved/amount)'],
+    ['sum(okved)'],
+    ['sum'],
+    ['nothing'],
+    ['p100(amount)'],
+    ['quantile(amount)'],
+  ]) {
     const { text, isError: isRefused } = await callTool(world, token, 'aggregate', {
       resource: 'sales',
       measures,
@@ -167,4 +198,68 @@ await t.test('no corrected call is offered that would be refused', async (t) => 
     t.ok(isRefused)
     t.match(text, /\nCall describe_resource \{"resource":"sales"\} for columns/)
   }
+})
+
+/** A wrong filter, what the error says, and the right one. */
+const filterMistakes = [
+  [{ op: 'in', value: [1, 2] }, /send the value as a string/, { op: 'in', value: ['1', '2'] }],
+  [{ op: 'eq', value: ['a', 'b'] }, /for a list, use in/, { op: 'in', value: ['a', 'b'] }],
+  [{ op: 'in', value: 'a,b' }, /takes a list/, { op: 'in', value: ['a', 'b'] }],
+  [{ op: 'IS NOT NULL' }, /Did you mean "not_null"/, { op: 'not_null' }],
+  [{ op: 'is null' }, /Did you mean "is_null"/, { op: 'is_null' }],
+  [{ op: 'is_null', value: true }, /takes no value/, { op: 'is_null' }],
+  [{ op: '$ne', value: 'a' }, /Did you mean "ne"/, { op: 'ne', value: 'a' }],
+] as const
+
+await t.test('one corrected call is enough for a filter', async (t) => {
+  const world = await startWorld(t, { files, registry, storedOrder: { sales: ['cost'] } })
+  const { token } = await world.subscribe(['sales:pro'])
+  for (const [wrong, detail, right] of filterMistakes) {
+    const filters = [{ column: 'okved', ...wrong }]
+    const { text } = await callTool(world, token, 'query', { resource: 'sales', filters })
+    t.match(text, detail)
+    const call = JSON.parse(/Corrected call: query (.+)$/m.exec(text)?.[1] ?? 'null') as Arguments
+    t.same(call, { resource: 'sales', filters: [{ column: 'okved', ...right }] })
+    t.notOk((await callTool(world, token, 'query', call)).isError, text)
+  }
+})
+
+await t.test('arguments by the names of other services are renamed', async (t) => {
+  const world = await startWorld(t, { files, registry, storedOrder: { sales: ['cost'] } })
+  const { token } = await world.subscribe(['sales:pro'])
+  for (const [tool, wrong, right] of [
+    ['aggregate', { measures: 'count', group_by: 'year' }, { measures: 'count', group: 'year' }],
+    ['aggregate', { measures: 'count', sort: '-count' }, { measures: 'count', order: '-count' }],
+    ['query', { columns: ['year'] }, { select: ['year'] }],
+    ['query', { select: 'year, cost' }, { select: ['year', 'cost'] }],
+  ] as const) {
+    const { text } = await callTool(world, token, tool, { resource: 'sales', ...wrong })
+    const call = JSON.parse(/Corrected call: \w+ (.+)$/m.exec(text)?.[1] ?? 'null') as Arguments
+    t.same(call, { resource: 'sales', ...right }, text)
+    t.notOk((await callTool(world, token, tool, call)).isError, text)
+  }
+  const top = { resource: 'sales', by: 'amount', order: 'desc' }
+  const { text } = await callTool(world, token, 'top', top)
+  t.match(text, /by=-column for the largest/)
+  t.notMatch(text, 'Corrected call', 'the smallest are not meant')
+})
+
+await t.test('a key that is given twice is refused, in REST and MCP', async (t) => {
+  const world = await startWorld(t, { files, registry, storedOrder: { sales: ['cost'] } })
+  const { token } = await world.subscribe(['sales:pro'])
+  const first = '"filters":[{"column":"cost","op":"eq","value":1}]'
+  const second = '"filters" : [{"column":"cost","op":"gt","value":4}]'
+  const inside = '"filters":[{"column":"cost","op":"eq","value":1,"value":7}]'
+  for (const [body, key] of [
+    [`{${first},${second}}`, 'filters'],
+    [`{${inside}}`, 'value'],
+  ] as const) {
+    const answer = await world.post('/v1/sales/query', token, body)
+    isError(t, answer, 'bad_request', new RegExp(`"${key}" is given twice`), body)
+    const params = `{"name":"query","arguments":{"resource":"sales",${body.slice(1)}}`
+    const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`
+    t.ok((await postMcp(world, token, message)).text.includes(`\\"${key}\\" is given twice`))
+  }
+  const plain = await world.post('/v1/sales/query', token, `{${first},"select":["cost"]}`)
+  t.same(plain.body.data, [{ cost: 1 }])
 })

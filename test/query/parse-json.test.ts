@@ -66,7 +66,8 @@ await t.test('filters and select are understood as JSON in a string too', (t) =>
     cursor: null,
     format: null,
   })
-  t.equal(refusal({ select: 'year,2110' }), 'select, sent as a string, is not valid JSON.')
+  const notList = 'select, sent as a string, is not valid JSON. Send a list of names.'
+  t.equal(refusal({ select: 'year,2110' }), notList)
   t.equal(refusal({ filters: '' }), 'filters, sent as a string, is not valid JSON.')
   t.equal(refusal({ select: '"year"' }), 'select: must be a list of column names, got "year".')
   t.equal(refusal({ filters: '{}' }), 'filters: must be a list of {column, op, value}.')

@@ -170,15 +170,12 @@ await t.test('JSON says the same as the URL, and one cursor fits both', (t) => {
   t.end()
 })
 
-await t.test('the error for a JSON value of the wrong kind asks for a string', (t) => {
+await t.test('the error for a JSON value of the wrong kind says what it takes', (t) => {
   t.equal(filterRefusal('eq', 'inn', 5), 'Column "inn" is a string: send the value as a string.')
   t.equal(filterRefusal('eq', 'inn', true), 'Column "inn" is a string: send the value as a string.')
-  t.equal(
-    filterRefusal('eq', 'year', true),
-    'Column "year" is an integer: send the value as a string.',
-  )
-  t.equal(filterRefusal('eq', 'day', 5), 'Column "day" is a date: send the value as a string.')
-  t.equal(filterRefusal('eq', 'flag', 1), 'Column "flag" is a boolean: send the value as a string.')
+  t.equal(filterRefusal('eq', 'year', true), 'Column "year" is an integer, got true. Example: 2024')
+  t.equal(filterRefusal('eq', 'day', 5), 'Column "day" is a date, got 5. Example: 2024-12-31')
+  t.equal(filterRefusal('eq', 'flag', 1), 'Column "flag" is a boolean, got 1. Example: true')
   t.equal(
     filterRefusal('in', 'inn', ['a', 5]),
     'Column "inn" is a string: send the value as a string.',
@@ -192,7 +189,10 @@ await t.test('a JSON filter has the values that its operator takes', (t) => {
     filterRefusal('eq', 'inn'),
     'Column "inn": eq needs a value. Empty values are found by is_null.',
   )
-  t.equal(filterRefusal('eq', 'inn', ['5']), 'Column "inn": eq takes one value.')
+  t.equal(
+    filterRefusal('eq', 'inn', ['5']),
+    'Column "inn": eq takes one value; for a list, use in.',
+  )
   t.equal(filterRefusal('in', 'inn', '5'), 'Column "inn": in takes a list of values.')
   t.equal(filterRefusal('in', 'inn'), 'Column "inn": in takes a list of values.')
   t.equal(filterRefusal('in', 'inn', []), 'Column "inn": in needs a value.')

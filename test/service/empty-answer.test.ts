@@ -254,6 +254,28 @@ datasets:
   }
 })
 
+await t.test('an empty top says that rows without a value are left out', async (t) => {
+  const world = await startAccounts(t)
+  const { token, subscriptionId } = await world.subscribe(['accounts:pro'])
+  const control = openControl(t, world)
+  const hint = async (by: string, ...filters: readonly Filter[]) => {
+    const { content } = await callTool(world, token, 'top', {
+      resource: 'accounts',
+      by,
+      filters: filters.map(([column, op, value]) => ({ column, op, value })),
+    })
+    t.equal(content['row_count'], 0)
+    return content['hint']
+  }
+  const without =
+    'No row that meets the filters has a value in fine; rows without one are left out.'
+  t.equal(await hint('-fine', ['inn', 'eq', 'inn001']), without, 'inn001 has rows')
+  t.equal(await hint('-fine', ['inn', 'eq', 'inn001'], ['year', 'gte', 2022]), without)
+  const near = 'Values of year near "2030": 2022, 2023, 2024.'
+  t.equal(await hint('fine', ['year', 'eq', 2030]), `${without} ${near}`)
+  t.equal((await usageOf(control, world, subscriptionId)).total, 0, 'it is free')
+})
+
 await t.test('hints are for first pages of up to eight filters', async (t) => {
   const world = await startAccounts(t)
   const { token } = await world.subscribe(['accounts:pro'])

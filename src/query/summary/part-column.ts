@@ -40,12 +40,27 @@ export function writtenCall({ alias, text }: Call): string {
   return alias === null ? text : `${callName(alias)}:${text}`
 }
 
-/** `-2400` for `2400 desc`, if that is no column; undefined for a text without such a word. */
-export function meantDirection({ name, operands }: Call): string | undefined {
-  const words = /^(.+?)[. ](asc|desc)$/i.exec(operands === null ? name : '')
-  if (!words) return undefined
-  const [, plain = '', direction = ''] = words
-  return (direction.toLowerCase() === 'desc' ? '-' : '') + callName(plain.trim())
+const directions = /^(?:asc|desc)$/i
+const nameAndDirection = /^(.+?)[. ](asc|desc)(?: nulls (?:first|last))?$/i
+/** A minus or dash that is no hyphen. */
+const otherMinus = /^[\u2212\u2013\u2014](.+)$/s
+
+/**
+ * `-2400` for `2400 desc`, `2400:desc`, `desc(2400)` and `−2400`, if that is no column; undefined
+ * for a text without a direction.
+ */
+export function meantDirection({ alias, name, operands }: Call): string | undefined {
+  const directed = (column: string, direction: string) =>
+    (direction.toLowerCase() === 'desc' ? '-' : '') + callName(column.trim())
+  if (directions.test(name)) {
+    const [[column] = [], ...others] = operands ?? [[alias ?? undefined]]
+    return column === undefined || others.length > 0 ? undefined : directed(column, name)
+  }
+  if (alias !== null || operands !== null) return undefined
+  const [, negated] = otherMinus.exec(name) ?? []
+  if (negated !== undefined) return directed(negated, 'desc')
+  const [, plain, direction = ''] = nameAndDirection.exec(name) ?? []
+  return plain === undefined ? undefined : directed(plain, direction)
 }
 
 /** The texts of a list, each once. */

@@ -77,21 +77,27 @@ export function labelsIn(labels: CodeLabels, asked: RawSummary['labels']): CodeN
 type PlainGroup = Omit<GroupBy, 'labels'>
 
 function valueGroup(access: Access, call: Call): PlainGroup {
-  const level = levelNamed(access, call.name)
-  if (level !== undefined) {
-    throw partError(`group: write the level ${quoted(call.name)} as ${level}.`, key, call, level)
+  const part = partNamed(access, call.name)
+  if (part !== undefined) {
+    throw partError(`group: write ${quoted(call.name)} as ${part}.`, key, call, part)
   }
   const column = findPartColumn(access, call.name, key, call)
   if (isGroupable(column)) return { name: column.name, column, by: { kind: 'value' } }
   throw badRequest(`group: rows can't be grouped by ${column.name} (${column.rules.shown}).`)
 }
 
-/** `prefix(okved,2)` for `okved.class`, if the column has such a level and no such column is. */
-function levelNamed(access: Access, name: string): string | undefined {
+/**
+ * `prefix(okved,2)` for `okved.class` and `month(day)` for `day.month`, if the column has such a
+ * level or part and no such column is.
+ */
+function partNamed(access: Access, name: string): string | undefined {
   const dot = name.lastIndexOf('.')
   if (dot === -1 || visibleColumn(access, name)) return undefined
   const column = visibleColumn(access, name.slice(0, dot))
-  return column && levelPrefix(column, name.slice(dot + 1))
+  if (!column) return undefined
+  const part = columnGroups(column).find((each) => each === name.slice(dot + 1).toLowerCase())
+  if (part === undefined || part === 'prefix') return levelPrefix(column, name.slice(dot + 1))
+  return callText({ name: part, operands: [[column.name]] })
 }
 
 function levelPrefix(column: Column, levelName: string): string | undefined {
@@ -167,11 +173,22 @@ function unknownFunction(access: Access, call: Call, { group, measures }: RawSum
       },
     })
   }
-  const meant = meantFunction(name, groupNames)
+  const meant = isMiddle(call) ? undefined : meantFunction(name, groupNames)
   const detail =
     `group: there is no function ${quoted(name)}.` +
     `${meant === undefined ? '' : didYouMean(meant, [meant])} It has: ${groupNames.join(', ')}.`
   return meant === undefined
     ? badRequest(detail)
-    : partError(detail, key, call, callText({ name: meant, operands }))
+    : partError(detail, key, call, callText({ name: meant, operands: fromStart(operands) }))
+}
+
+/** `substr(okved,3,2)`: characters that are no prefix. */
+function isMiddle({ name, operands }: Call): boolean {
+  return /^substr/i.test(name) && operands?.length === 3 && operands[1]?.[0] !== '1'
+}
+
+/** The column and length of `substr(okved,1,2)`. */
+function fromStart(operands: Call['operands']): Call['operands'] {
+  const [column, start, length] = operands ?? []
+  return column && length && start?.[0] === '1' ? [column, length] : operands
 }

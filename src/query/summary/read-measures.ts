@@ -177,7 +177,7 @@ function notAMeasure(access: Access, call: Call): Error {
 }
 
 function unknownFunction(call: Call, { group, measures }: RawSummary): Error {
-  const { name, operands } = call
+  const { name } = call
   if (isGroupFunction(name)) {
     const others = measures.filter((each) => each !== call).map(writtenCall)
     return badRequest(`measures: ${quoted(call.text)} groups rows. Move it to group.`, {
@@ -188,12 +188,23 @@ function unknownFunction(call: Call, { group, measures }: RawSummary): Error {
       },
     })
   }
-  const meant = meantFunction(name, functionNames)
+  const meant = meantCall(call)
   const detail =
     `measures: there is no function ${quoted(name)}.` +
-    `${meant === undefined ? '' : didYouMean(meant, [meant])} ` +
+    `${meant === undefined ? '' : didYouMean(meant.name, [meant.name])} ` +
     `It has: ${functionTexts.join(', ')}.`
-  return meant === undefined
-    ? badRequest(detail)
-    : partError(detail, key, call, callText({ name: meant, operands }))
+  return meant === undefined ? badRequest(detail) : partError(detail, key, call, callText(meant))
+}
+
+/** The measure that another service writes so: `p25(2110)` for `quantile(2110,0.25)`. */
+function meantCall({ name, operands }: Call): Pick<Call, 'name' | 'operands'> | undefined {
+  if (/^(?:quantile|percentile)/i.test(name)) {
+    const [column, share, ...others] = operands ?? []
+    const number = Number(share?.[0])
+    const percent = `p${Math.round(number < 1 ? number * 100 : number)}`
+    const isWhole = column !== undefined && others.length === 0 && findAggregate(percent)
+    return isWhole ? { name: percent, operands: [column] } : undefined
+  }
+  const meant = meantFunction(name, functionNames)
+  return meant === undefined ? undefined : { name: meant, operands }
 }

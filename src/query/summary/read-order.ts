@@ -8,7 +8,7 @@ import { ServiceError, badRequest } from '../../errors.js'
 import { article, didYouMean, nearestNames, quoted } from '../../text.js'
 import { meantOperator } from '../common-mistakes.js'
 import type { GroupBy, HavingCondition, Measure, SummaryOrder } from '../summary.js'
-import { callKey, callText, meantDirection, partError } from './part-column.js'
+import { callKey, callText, meantDirection, partError, writtenCall } from './part-column.js'
 import type { PartKey } from './part-column.js'
 import type { RawHaving } from './raw-summary.js'
 import { resultColumn } from './result-column.js'
@@ -86,7 +86,13 @@ function conditionOn(measure: Measure, { measure: call, operator, value }: RawHa
     throw badRequest(
       `having: ${quoted(measure.name)} is ${article(shown)}, got ${quoted(value)}. ` +
         `Example: ${meant}`,
-      { kind: 'part', key: 'having', written: `${call.text}.${found}.${value}`, meant },
+      {
+        kind: 'part',
+        key: 'having',
+        written: `${call.text}.${found}.${value}`,
+        meant,
+        isExample: true,
+      },
     )
   }
 }
@@ -131,7 +137,9 @@ function placeOf(call: Call, asked: Asked): SummaryOrder['by'] | undefined {
 function notAsked(call: Call, key: PartKey, asked: Asked): ServiceError {
   const directed = key === 'order' ? meantDirection(call) : undefined
   if (directed !== undefined) {
-    return partError(`order: write ${quoted(call.text)} as ${directed}`, key, call, directed)
+    const written = writtenCall(call)
+    const detail = `order: write ${quoted(written)} as ${directed}`
+    return badRequest(detail, { kind: 'part', key, written, meant: directed })
   }
   const groups = key === 'order' ? asked.groups.map(({ name }) => name) : []
   const names = [...groups, ...asked.measures.map(({ name }) => name)]

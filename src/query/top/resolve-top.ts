@@ -14,7 +14,7 @@ import type { PageFormat } from '../page-format.js'
 import { isLong } from '../raw-question.js'
 import { filtersKey, readFilters, readFiltersInTurns } from '../read-filters.js'
 import type { Filter } from '../read-filters.js'
-import { findPartColumn, meantDirection, partError } from '../summary/part-column.js'
+import { findPartColumn, meantDirection, partError, writtenCall } from '../summary/part-column.js'
 import type { Top } from '../top.js'
 import type { RawTop } from './parse-top.js'
 
@@ -44,14 +44,14 @@ export async function resolveTop(
     ? await readFiltersInTurns(raw.filters, find)
     : readFilters(raw.filters, find)
   const { call, isDescending } = raw.by
+  const directed = visibleColumn(access, call.name) ? undefined : meantDirection(call)
+  if (directed !== undefined) {
+    const detail = `by: write ${quoted(writtenCall(call))} as ${directed}`
+    throw badRequest(detail, { kind: 'arguments', meant: { by: directed } })
+  }
   if (call.operands !== null || call.alias !== null) {
     const detail = `by takes a column, got ${quoted(call.text)}. For groups, use aggregate.`
     throw partError(detail, 'by', call, call.operands?.[0]?.[0] ?? call.name)
-  }
-  const directed = visibleColumn(access, call.name) ? undefined : meantDirection(call)
-  if (directed !== undefined) {
-    const detail = `by: write ${quoted(call.text)} as ${directed}`
-    throw badRequest(detail, { kind: 'arguments', meant: { by: directed } })
   }
   const by = findPartColumn(access, call.name, 'by', call)
   if (!isOrdered(by)) {

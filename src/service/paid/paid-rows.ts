@@ -21,6 +21,8 @@ export interface WantedRows {
   readonly access: Access
   /** The caller's filters, without those that the access adds. */
   readonly filters: readonly Filter[]
+  /** Rows without a value in this column are left out. */
+  readonly needed?: Column
   readonly format: PageFormat
   readonly columns: readonly Column[]
   readonly limit: number

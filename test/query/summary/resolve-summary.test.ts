@@ -166,7 +166,7 @@ await t.test('a wrong group is refused with the right text', async (t) => {
     ],
     ['measures=count&group=x:year', 'group: "year" can\'t be renamed to "x"; only measures can.'],
     ['measures=count&group=yaer', 'group: there is no column "yaer". Did you mean "year"?', 'year'],
-    ['measures=count&group=okved.class', 'group: write the level "okved.class"', 'prefix(okved,2)'],
+    ['measures=count&group=okved.class', 'group: write "okved.class"', 'prefix(okved,2)'],
     ['measures=count&group=group(okved)', 'group: write the level "group" as', 'prefix(okved,5)'],
     [
       'measures=count&group=prefix(okved,group)',
