@@ -30,7 +30,8 @@ export async function readRegistry(path: string): Promise<Registry> {
     const hint =
       ' Start in its folder, give its path (DAS_REGISTRY, --registry), or write one: das init.'
     const isMissing = cause.reason === 'is not there'
-    throw new RegistryError([`${basename(path)} ${cause.reason}.${isMissing ? hint : ''}`])
+    const problem = `${basename(path)} ${cause.reason}.${isMissing ? hint : ''}`
+    throw new RegistryError([problem], { cause })
   }
 }
 

@@ -24,10 +24,15 @@ export interface Access {
 
 /**
  * Returns the access of a principal to a dataset by name. A missing dataset and a dataset without a
- * grant give the same error, after the same work.
+ * grant give the same error, after the same work. `onGrant` is called once a grant is found.
  * @throws not_found; service_unavailable if a granted dataset has no version to serve
  */
-export function authorize(principal: Principal, catalog: Catalog, name: string): Access {
+export function authorize(
+  principal: Principal,
+  catalog: Catalog,
+  name: string,
+  onGrant?: () => void,
+): Access {
   const dataset = catalog.datasets.get(name)
   const grant = grantOf(principal, dataset, name)
   if (!dataset || !grant) {
@@ -37,6 +42,7 @@ export function authorize(principal: Principal, catalog: Catalog, name: string):
         'GET /v1/ lists the datasets that this token can read.',
     )
   }
+  onGrant?.()
   if (!dataset.version) {
     throw new ServiceError(
       'service_unavailable',

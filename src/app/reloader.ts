@@ -105,7 +105,7 @@ export class Reloader {
 
   /** Applies the changes on the disk now; waits a while for a file that is being written. */
   async reload(force = false): Promise<void> {
-    await Promise.all([this.#parts.objects.refresh(), this.#parts.live.readTables()])
+    await Promise.all([this.#parts.objects.refresh(), this.#parts.live.readAgain()])
     for (let checks = 0; checks < settleChecksMax && !this.#isClosed; checks++) {
       if ((await this.#check(force)) !== 'unsettled') return
     }
@@ -265,7 +265,11 @@ function logChanges(
   onReload?: OnReload,
 ): void {
   if (now.registryReason !== null && now.registryReason !== before?.registryReason) {
-    logger.error({ reason: now.registryReason }, 'registry refused, the last good one is served')
+    const what = before ? 'the last good one is served' : 'but served: a start knows no other'
+    logger.error({ reason: now.registryReason }, `registry refused, ${what}`)
+  }
+  if (before && before.registryReason !== null && now.registryReason === null) {
+    logger.info('registry served again: no longer refused')
   }
   for (const [name, { version, reason }] of now.catalog.datasets) {
     const known = before?.catalog.datasets.get(name)
@@ -274,6 +278,9 @@ function logChanges(
       const replaced = known?.version?.id
       logger.info({ dataset: name, version: id, rows, files: files.length, replaced }, 'serving')
       onReload?.(name, 'served')
+    }
+    if (known && known.reason !== null && reason === null) {
+      logger.info({ dataset: name, version: version?.id }, 'served again: no longer refused')
     }
     if (reason === null || reason === known?.reason) continue
     onReload?.(name, 'refused')

@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { isDamage } from '../control/store/failures.js'
 import { restoreAdvice } from '../control/store/newest-backup.js'
@@ -34,6 +35,9 @@ const rules: readonly Rule[] = [
   },
 ]
 
+/** What SQLite makes beside a database in order to read it, and some more. */
+const freeBytesMin = 64 * 1024
+
 const remakeAdvice =
   'Stop the server and move server.db aside: the server makes it again, and loses nothing.'
 
@@ -67,6 +71,17 @@ function textOf(path: string, code: string, why: string, found: unknown): string
     const advice = basename(path) === 'server.db' ? remakeAdvice : restoreAdvice(path, true)
     return `${what} ${why}. ${advice}`
   }
-  const rule = rules.find(({ codes }) => codes.test(code))
+  const known = code.startsWith('SQLITE_IOERR') && isFull(dirname(path)) ? 'SQLITE_FULL' : code
+  const rule = rules.find(({ codes }) => codes.test(known))
   return rule ? `${what} ${rule.text} (${why}).` : `${what} ${why}.`
+}
+
+/** SQLite calls a full disk an I/O error where it can't make the files beside the database. */
+function isFull(folder: string): boolean {
+  try {
+    const { bavail, bsize, blocks } = statfsSync(folder)
+    return blocks > 0 && bavail * bsize < freeBytesMin
+  } catch {
+    return false
+  }
 }

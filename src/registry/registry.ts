@@ -47,10 +47,11 @@ const problemsMax = 20
 export class RegistryError extends Error {
   readonly problems: readonly string[]
 
-  constructor(problems: readonly string[]) {
+  /** `options` has the cause of a registry that could not be read at all. */
+  constructor(problems: readonly string[], options?: ErrorOptions) {
     const more = problems.length - problemsMax
     const shown = more <= 0 ? problems : [...problems.slice(0, problemsMax), `… and ${more} more.`]
-    super(shown.join('\n'))
+    super(shown.join('\n'), options)
     this.name = 'RegistryError'
     this.problems = shown
   }

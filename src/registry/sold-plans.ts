@@ -9,18 +9,19 @@ export interface SoldPlan {
 }
 
 /**
- * Requires that the next registry keeps every plan that live subscriptions use.
+ * Requires that the next registry keeps every plan of the one before that live subscriptions use,
+ * or every plan that they use if there is none before.
  * @throws RegistryError with each removed dataset or plan
  */
 export function requireSoldPlans(
   sold: readonly SoldPlan[],
-  before: Registry,
+  before: Registry | null,
   next: Registry,
 ): void {
   const lost = new Map<string, number>()
   for (const { dataset, plan } of sold) {
-    const known = before.datasets.get(dataset)
-    if (!known || !plansOf(known).has(plan)) continue
+    const known = before?.datasets.get(dataset)
+    if (before && !(known && plansOf(known).has(plan))) continue
     const entry = next.datasets.get(dataset)
     if (entry && plansOf(entry).has(plan)) continue
     const place = next.locate(['datasets', dataset, 'plans'])

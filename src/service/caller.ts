@@ -35,6 +35,8 @@ export type ResolvedRequest = ResolvedQuestion | ResolvedTop | ResolvedSummary
 export type Observation =
   | { readonly kind: 'principal'; readonly principal: Principal }
   | { readonly kind: 'limits'; readonly limits: Limits }
+  /** The caller may read the dataset, but it may be unavailable. */
+  | { readonly kind: 'granted'; readonly dataset: string }
   | { readonly kind: 'dataset'; readonly access: Access }
   | { readonly kind: 'question'; readonly resolved: ResolvedRequest }
   | { readonly kind: 'quota'; readonly quota: QuotaStatus | undefined }
@@ -89,7 +91,9 @@ export interface DatasetCaller extends Caller {
  */
 export function enterDataset(caller: Caller, name: string, now: number): DatasetCaller {
   const { context, principal, catalog, usage, limits } = caller
-  const access = authorize(principal, catalog, name)
+  const access = authorize(principal, catalog, name, () => {
+    context.observe?.({ kind: 'granted', dataset: name })
+  })
   const quota = quotaStatus(principal, access, usage, now)
   const entered = { ...caller, access, limits: { ...limits, quota } }
   context.observe?.({ kind: 'limits', limits: entered.limits })

@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
 import { isError } from '../support/answers.js'
@@ -46,6 +47,13 @@ function startOver(t: Test, folder: string): Promise<World> {
   return startWorld(t, { files: {}, registry: '', settings })
 }
 
+/** The log line of the last request, which is written after the answer. */
+async function lastLine({ log }: World): Promise<Readonly<Record<string, unknown>>> {
+  await setImmediate()
+  const line = log.findLast((each) => each.includes('"msg":"request"')) ?? '{}'
+  return JSON.parse(line) as Readonly<Record<string, unknown>>
+}
+
 // Guarantee: one broken file takes down its own dataset and nothing else, and reveals nothing more.
 await t.test('a dataset that can not be read is 503 for its subscribers alone', async (t) => {
   const names = ['good', ...Object.keys(damages)]
@@ -64,12 +72,14 @@ await t.test('a dataset that can not be read is 503 for its subscribers alone', 
           /^This dataset is not available now\. Try again in a minute\.$/,
         )
         t.equal(answer.headers['retry-after'], '60')
+        t.match(await lastLine(world), { status: 503, dataset: name }, 'its log line names it')
         isError(
           t,
           await world.get(url, other),
           'not_found',
           /no dataset of this name for this token/,
         )
+        t.notOk('dataset' in (await lastLine(world)), 'but not for another token')
         isError(t, await world.get(url), 'unauthorized')
       }
       t.equal((await world.get(`/v1/${name}`, token, { method: 'HEAD' })).status, 503)

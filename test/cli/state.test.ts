@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t from 'tap'
@@ -203,6 +205,28 @@ await t.test('each error code of the system has its own text', (t) => {
     t.notMatch(lines[0], /another server/)
   }
   t.end()
+})
+
+await t.test('a disk that is full is called so by a command that only reads', async (t) => {
+  const cli = await buildCliFixture(t)
+  const state = join(cli.folder, 'var')
+  mkdirSync(state)
+  try {
+    const options = ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', state]
+    execFileSync('/usr/bin/env', ['mount', ...options], { stdio: 'ignore' })
+  } catch {
+    t.comment('no file system of its own can be mounted here')
+    return
+  }
+  try {
+    t.equal((await cli.das(create)).code, 0)
+    t.throws(() => writeFileSync(join(state, 'fill'), Buffer.alloc(4 * 2 ** 20)), /ENOSPC/)
+    const { code, stderr } = await cli.das(['subscription', 'list'])
+    t.equal(code, 1)
+    t.match(stderr, /can't be used: the disk is full\. Free some space, .* \(disk I\/O error\)\./)
+  } finally {
+    execFileSync('/usr/bin/env', ['umount', state])
+  }
 })
 
 await t.test('a limit of open files is not blamed on the state folder', (t) => {

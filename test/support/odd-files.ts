@@ -101,7 +101,7 @@ export const strangeFiles: Readonly<Record<string, readonly [(path: string) => u
   {
     folder: [(path) => mkdirSync(path), /is a folder/],
     dangling: [(path) => symlinkSync(`${path}.gone`, path), /is not there/],
-    loop: [(path) => symlinkSync(path, path), /is not there/],
+    loop: [(path) => symlinkSync(path, path), /can't be read \(ELOOP\)/],
     pipe: [(path) => execFileSync('mkfifo', [path]), /is not a regular file/],
     missing: [() => undefined, /is not there/],
   }

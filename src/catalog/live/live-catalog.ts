@@ -1,14 +1,9 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readRegistry } from '../../catalog.js'
 import type { Catalog } from '../../catalog.js'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
-import { RegistryError } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
-import { requireSoldPlans } from '../../registry/sold-plans.js'
-import type { SoldPlan } from '../../registry/sold-plans.js'
 import { NoSpaceError } from '../../versions/disk-space.js'
-import { identityOrNull } from '../../versions/files/disk-state.js'
 import { inBatches } from '../../versions/in-batches.js'
 import type { PackOrder } from '../../versions/packing/packer.js'
 import type { LostVersion } from '../../versions/store/damage-state.js'
@@ -16,7 +11,9 @@ import type { Storage } from '../../versions/store/disk-use.js'
 import type { CheckedFile, Verdict } from '../../versions/store/file-checks.js'
 import type { StoredFile, Version } from '../../versions/version.js'
 import { reasonOf } from '../open-dataset.js'
-import { listed, openSource, refreshTables, sourceFor } from './live-source.js'
+import { LiveRegistry } from './live-registry.js'
+import type { LiveRegistryOptions } from './live-registry.js'
+import { listed, openSource, readAgain, sourceFor } from './live-source.js'
 import type { LiveSource } from './live-source.js'
 import { servedFiles, storedVersions } from './stored.js'
 import { strongest } from './update.js'
@@ -27,10 +24,7 @@ import type {
   UpdateResult,
 } from './update.js'
 
-export interface LiveCatalogOptions extends LiveDatasetOptions {
-  readonly registryPath: string
-  /** Plans in use by live subscriptions: a registry that removes one is refused. */
-  readonly sold: () => Promise<readonly SoldPlan[]>
+export interface LiveCatalogOptions extends LiveDatasetOptions, LiveRegistryOptions {
   /** Called when a version is withdrawn because a file's content changed. */
   readonly onLostVersion?: (loss: LostVersion) => void
   /** Called while `open` opens datasets: how many are, of how many. */
@@ -58,16 +52,15 @@ export class LiveCatalog {
   readonly #datasets = new Map<string, LiveSource>()
   /** Datasets removed from the registry, which running requests may still read. */
   readonly #dropped = new Map<string, LiveSource>()
+  readonly #registry: LiveRegistry
   #serving: Serving
-  #registryIdentity: string | null
-  #registrySeen: string | null = null
   #queue: Promise<unknown> = Promise.resolve()
   #updateMs = 0
 
-  private constructor(options: LiveCatalogOptions, registry: Registry, identity: string | null) {
+  private constructor(options: LiveCatalogOptions, registry: LiveRegistry) {
     this.#options = options
-    this.#registryIdentity = identity
-    this.#serving = this.#snapshot(registry, null)
+    this.#registry = registry
+    this.#serving = this.#snapshot()
     options.checks.onFailure((file, verdict) => {
       this.#lose(file, verdict)
     })
@@ -80,12 +73,11 @@ export class LiveCatalog {
    * @throws RegistryError if registry.yaml can't be read
    */
   static async open(options: LiveCatalogOptions): Promise<LiveCatalog> {
-    const identity = await identityOrNull(options.registryPath)
-    const registry = await readRegistry(options.registryPath)
+    const registry = await LiveRegistry.open(options)
     await mkdir(options.versionsFolder, { recursive: true, mode: 0o700 })
-    const live = new LiveCatalog(options, registry, identity)
-    await live.#updateAll(registry, { isFirst: true, force: false })
-    live.#serving = live.#snapshot(registry, null)
+    const live = new LiveCatalog(options, registry)
+    await live.#updateAll({ isFirst: true, force: false })
+    live.#show()
     await live.#removeOthers()
     return live
   }
@@ -124,9 +116,9 @@ export class LiveCatalog {
     })
   }
 
-  /** Reads the tables again, for the next update; waits a while for them. */
-  async readTables(): Promise<void> {
-    await refreshTables(this.#datasets.values())
+  /** Has the next update read refused files and tables again; waits a while for the tables. */
+  async readAgain(): Promise<void> {
+    await readAgain(this.#datasets.values())
   }
 
   /** The duration of the last update without a change, in milliseconds, without waiting times. */
@@ -203,36 +195,18 @@ export class LiveCatalog {
   }
 
   async #update(force: boolean): Promise<UpdateResult> {
-    const followed = await this.#followRegistry(force)
-    const updated = await this.#updateAll(this.#serving.registry, { isFirst: false, force })
+    const { lost } = this.#registry
+    const followed = await this.#registry.update(force)
+    if (followed === 'changed') this.#show()
+    const updated = await this.#updateAll({ isFirst: false, force })
     // A dataset that is back in the registry is not opened again, so `#updateAll` did not show it.
     if (followed === 'changed') this.#show()
+    if (this.#registry.lost.size < lost.size) await this.#removeOthers()
     return strongest([followed, updated])
   }
 
-  /** Reads registry.yaml again if it changed, or if `force` may accept a refused one. */
-  async #followRegistry(force: boolean): Promise<UpdateResult> {
-    const { registryPath } = this.#options
-    const identity = await identityOrNull(registryPath)
-    const isForced = force && this.#serving.registryReason !== null
-    if (identity === this.#registryIdentity && !isForced) return 'unchanged'
-    const isSettled = identity === this.#registrySeen || isForced
-    this.#registrySeen = identity
-    if (!isSettled) return 'unsettled'
-    try {
-      const registry = await readRegistry(registryPath)
-      if (!force) requireSoldPlans(await this.#options.sold(), this.#serving.registry, registry)
-      this.#serving = this.#snapshot(registry, null)
-    } catch (cause) {
-      if (!(cause instanceof RegistryError)) throw cause
-      this.#serving = Object.freeze({ ...this.#serving, registryReason: cause.message })
-    }
-    this.#registryIdentity = identity
-    return 'changed'
-  }
-
-  async #updateAll(registry: Registry, options: UpdateOptions): Promise<UpdateResult> {
-    const { isFirst } = options
+  async #updateAll(options: UpdateOptions): Promise<UpdateResult> {
+    const [{ isFirst }, { registry }] = [options, this.#registry]
     const { onOpened = () => undefined } = isFirst ? this.#options : {}
     let opened = 0
     onOpened(0, registry.datasets.size)
@@ -273,11 +247,11 @@ export class LiveCatalog {
   }
 
   #show(): void {
-    const { registry, registryReason } = this.#serving
-    this.#serving = this.#snapshot(registry, registryReason)
+    this.#serving = this.#snapshot()
   }
 
-  #snapshot(registry: Registry, registryReason: string | null): Serving {
+  #snapshot(): Serving {
+    const { registry, reason: registryReason } = this.#registry
     const datasets = [...registry.datasets.keys()].flatMap((name) => {
       const dataset = listed(this.#datasets.get(name))
       return dataset ? [[name, dataset] as const] : []
@@ -287,11 +261,12 @@ export class LiveCatalog {
     return Object.freeze({ catalog, registry, registryReason })
   }
 
-  /** Removes versions of datasets that the registry does not name. */
+  /** Removes versions of datasets that neither the registry nor a live subscription names. */
   async #removeOthers(): Promise<void> {
     const { versionsFolder } = this.#options
+    const stay = [this.#datasets, this.#dropped, this.#registry.lost]
     for (const name of await readdir(versionsFolder)) {
-      if (this.#datasets.has(name)) continue
+      if (stay.some((names) => names.has(name))) continue
       await rm(join(versionsFolder, name), { recursive: true, force: true })
     }
   }

@@ -38,10 +38,11 @@ export class LiveDataset {
   readonly #folders: VersionFolders
   readonly #known = new KnownFiles()
   readonly #earlier = new SupersededVersions()
-  readonly #attempts = new UpdateAttempts()
   readonly #damage = new DamageState()
   /** Folders whose files crashed the engine. */
   readonly #broken = new Set<string>()
+  /** When its files are opened. */
+  readonly attempts = new UpdateAttempts()
   /** The packed copy of the served files. */
   readonly pendingPack = new PendingPack()
   #definition: DatasetDefinition
@@ -104,8 +105,8 @@ export class LiveDataset {
     const key = `${state.key} ${await this.pendingPack.copyIdentity()}`
     this.#sourceFolders = state.folders
     const isForced = force && (this.#dataset.reason !== null || doubted.size > 0)
-    if (!isForced && !this.#attempts.isDue(key, now())) return 'unchanged'
-    const unsettled = isFirst ? null : this.#attempts.unsettled(state, now())
+    if (!isForced && !this.attempts.isDue(key, now())) return 'unchanged'
+    const unsettled = isFirst ? null : this.attempts.unsettled(state, now())
     if (unsettled?.reason === null || unsettled?.reason === this.#dataset.reason) return 'unsettled'
     if (unsettled) {
       await this.#refuse(unsettled.reason)
@@ -120,8 +121,8 @@ export class LiveDataset {
     })
     // Found damaged in the meantime: the next update publishes it again.
     if (opened.content && this.#damage.isIn(opened.content)) return 'unsettled'
-    const isRetry = this.#attempts.isRetry(key)
-    this.#attempts.record(key, now(), !opened.content && opened.mayPass)
+    const isRetry = this.attempts.isRetry(key)
+    this.attempts.record(key, now(), !opened.content && opened.mayPass)
     try {
       if (opened.content) await this.#offer(opened.dataset, opened.content, force)
       else await this.#refuse(opened.dataset.reason ?? '', isRetry)
@@ -131,7 +132,7 @@ export class LiveDataset {
       // The disk is full or read-only.
       const reason = reasonOf(cause, registry.folder)
       this.#dataset = Object.freeze({ ...this.#dataset, reason })
-      this.#attempts.record(key, now(), true)
+      this.attempts.record(key, now(), true)
     }
     return 'changed'
   }
@@ -164,7 +165,7 @@ export class LiveDataset {
       const reason = damageText(dropped.source.name, verdict, false)
       this.#noteDamage({ ...content.dropped, origins: null }, dropped, verdict, reason)
       this.#content = { ...content, dropped: null }
-      this.#attempts.reset()
+      this.attempts.reset()
     }
     const { version } = this.#dataset
     this.#earlier.remove((each) => withoutFile(each, file) === null)
@@ -201,7 +202,7 @@ export class LiveDataset {
 
   #withdrawCurrent(reason: string): void {
     this.#content = null
-    this.#attempts.reset()
+    this.attempts.reset()
     this.pendingPack.drop()
     this.#dataset = { ...this.#dataset, version: null, reason }
   }
@@ -253,11 +254,10 @@ export class LiveDataset {
     await this.#folders.recordServed(content, this.#content, supersededAt)
     // Found damaged in the meantime: the next update publishes it again.
     if (this.#damage.isIn(content)) return
-    const { version } = this.#dataset
+    const [{ version }, { entry }] = [this.#dataset, this.#definition]
     this.#earlier.replace(version && { version, folders, supersededAt }, dataset.version?.id)
     this.#content = content
     this.#dataset = this.#withEarlier(dataset)
-    const { entry } = this.#definition
     const copy = copyOf(this.#folders.parent, entry, content)
     const isWanted = entry.pack === 'auto' || this.#damage.isCopy(copy)
     const isToBePacked = isWanted && (content.origins === null || lacksSearch(dataset.version))

@@ -44,9 +44,16 @@ export async function openSource(
   return source
 }
 
-/** Reads the tables again, for their next update; waits a while for them. */
-export async function refreshTables(sources: Iterable<LiveSource>): Promise<void> {
-  const tables = [...sources].filter((source) => source instanceof LiveTable)
+/**
+ * Has the next update open refused files again, whatever their state, and take tables as they are
+ * now; waits a while for these.
+ */
+export async function readAgain(sources: Iterable<LiveSource>): Promise<void> {
+  const all = [...sources]
+  for (const source of all) {
+    if (source instanceof LiveDataset && source.dataset.reason !== null) source.attempts.reset()
+  }
+  const tables = all.filter((source) => source instanceof LiveTable)
   await Promise.all(tables.map((table) => table.refresh()))
 }
 

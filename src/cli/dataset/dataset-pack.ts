@@ -1,9 +1,10 @@
-import { mkdir, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Command } from 'commander'
 import { readRegistry, versionsFolderOf } from '../../catalog.js'
 import { copyOf, openDataset } from '../../catalog/open-dataset.js'
 import type { OpenOptions } from '../../catalog/open-dataset.js'
+import { makePrivateFolder } from '../../control/store/private-file.js'
 import { badRequest } from '../../errors.js'
 import type { Registry } from '../../registry/registry.js'
 import { NoSpaceError } from '../../versions/disk-space.js'
@@ -137,7 +138,7 @@ async function packVersion(
   }
   try {
     const files = await parts.untilInterrupted(async (signal) => {
-      await makeParent(order)
+      makeParent(order)
       return parts.packFiles(order, { signal, report }).catch((cause: unknown) => {
         throw signal.aborted ? stopped(cause) : cause
       })
@@ -166,10 +167,10 @@ async function searchSizes({ target, search }: PackOrder): Promise<readonly Sear
 }
 
 /** @throws PackError if the state folder can't be written */
-async function makeParent({ target, isNamedByContent }: PackOrder): Promise<void> {
+function makeParent({ target, isNamedByContent }: PackOrder): void {
   if (!isNamedByContent) return
   try {
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+    makePrivateFolder(dirname(target))
   } catch (cause) {
     throw new PackError("the folder can't be written", cause)
   }

@@ -23,10 +23,10 @@ export function readGrant(registry: Registry, text: string): PlannedGrant {
   return { dataset, plan: findPlan(registry, dataset, name) }
 }
 
-/** A whole number of up to 15 digits. @throws bad_request that names the option */
-export function readWhole(text: string, option: string): number {
+/** A whole number of up to 15 digits. @throws bad_request that names the option and `others` */
+export function readWhole(text: string, option: string, others = ''): number {
   if (/^\d{1,15}$/.test(text)) return Number(text)
-  throw badRequest(`${option} must be a whole number, got ${quoted(text)}.`)
+  throw badRequest(`${option} must be a whole number${others}, got ${quoted(text)}.`)
 }
 
 /** Adds `--months` to a command that sells time. */

@@ -192,7 +192,7 @@ function readChange(registry: Registry, flags: ChangeFlags): Omit<SubscriptionCh
 }
 
 function readCap(text: string): number | null {
-  return text === 'none' ? null : readWhole(text, '--global-rows')
+  return text === 'none' ? null : readWhole(text, '--global-rows', ', or none')
 }
 
 function readLanguage(text: string): Language {

@@ -1,5 +1,5 @@
 import { chmodSync, chownSync, closeSync, fchownSync, fstatSync, fsyncSync } from 'node:fs'
-import { mkdirSync, openSync, statSync } from 'node:fs'
+import { lchownSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 const folderMode = 0o700
@@ -25,9 +25,14 @@ export function ensurePrivateFile(path: string): void {
   chmodSync(path, fileMode)
 }
 
-/** What root creates in another user's folder belongs to that user, like a file in it. */
-function makePrivateFolder(path: string): void {
-  const first = mkdirSync(path, { recursive: true, mode: folderMode })
+/**
+ * Makes a folder, with those above it, that only its owner can read (0700), or with another mode.
+ * What root creates in another user's folder belongs to that user, like a file in it.
+ *
+ * @throws the system's error
+ */
+export function makePrivateFolder(path: string, mode = folderMode): void {
+  const first = mkdirSync(path, { recursive: true, mode })
   if (first === undefined || process.geteuid?.() !== 0) return
   const { uid, gid } = statSync(dirname(first))
   for (let made = path; made.length >= first.length; made = dirname(made)) {
@@ -54,6 +59,19 @@ export function createPrivateFile(path: string): number {
     closeSync(file)
     throw cause
   }
+}
+
+/**
+ * Gives what this process has just made to the owner of the folder that it is in, if this is root:
+ * files that an engine writes can't be created by `createPrivateFile`.
+ *
+ * @throws the system's error
+ */
+export function giveToFolderOwner(path: string): void {
+  if (process.geteuid?.() !== 0) return
+  const { uid, gid } = statSync(dirname(path))
+  // Never the target of a link: the owner of the folder may have put one in its place.
+  lchownSync(path, uid, gid)
 }
 
 /** Syncs a file, or the names in a folder, to the disk. */

@@ -58,8 +58,10 @@ export function addToRecord(record: RequestRecord, found: Observation): void {
     case 'tool':
       record.tool = found.name
       break
+    case 'granted':
+      record.dataset = found.dataset
+      break
     case 'dataset':
-      record.dataset = found.access.dataset.name
       record.version = found.access.version.id
       break
     case 'question':

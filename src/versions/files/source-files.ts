@@ -62,6 +62,8 @@ export class DamageError extends FileError {
 }
 
 const filesMax = 100_000
+/** No file has a name that is too long, but a glob may have one. */
+const absentCodes: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']
 const notRegular = 'is not a regular file, and only those are read'
 /** A Parquet file begins and ends with these letters, the latter after the footer's size. */
 const mark = 'PAR1'
@@ -162,13 +164,18 @@ async function readUndoubted(
 /** An existing path means that file, even if its letters form a glob. */
 async function expand(folder: string, pattern: string): Promise<readonly string[]> {
   const path = resolve(folder, pattern)
-  const found = await stat(path).catch(() => undefined)
+  const found = await orFileError(path, () => stat(path).catch(ignoreAbsent))
   if (found?.isFile()) return [path]
   if (found?.isDirectory()) throw new FileError(path, 'is a folder: add /*.parquet')
   if (found) throw new FileError(path, notRegular)
   const matches = await expandPattern(folder, pattern)
   if (matches.length > 0) return matches
   throw new FileError(path, isDynamicPattern(pattern) ? 'matches no file' : 'is not there')
+}
+
+/** Other errors say nothing about what is there: a folder may not be entered, a disk may fail. */
+function ignoreAbsent(cause: NodeJS.ErrnoException): undefined {
+  if (!absentCodes.includes(cause.code)) throw cause
 }
 
 /** A file with a known hash; undefined for any other. */

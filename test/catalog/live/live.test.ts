@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -6,6 +7,7 @@ import type { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
 import { hashFile } from '../../../src/versions/hash-file.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import type { Version } from '../../../src/versions/version.js'
+import { asUser } from '../../support/as-user.js'
 import { datasetOf, makeCatalogFolder, versionOf } from './fixtures/catalog-folder.js'
 import type { CatalogFolder } from './fixtures/catalog-folder.js'
 
@@ -127,6 +129,34 @@ await t.test('a registry that can not be read changes nothing', async (t) => {
   t.equal(live.serving.registryReason, null)
 })
 
+await t.test('a registry or a file that could not be read is read again', async (t) => {
+  const fixture = await makeCatalogFolder(t, { files })
+  const live = await fixture.live()
+  const registryPath = join(fixture.folder, 'registry.yaml')
+  fixture.writeRegistry('    description: said since')
+  chmodSync(registryPath, 0)
+  await asUser(() => settle(live))
+  t.equal(live.serving.registryReason, "registry.yaml can't be read (EACCES).")
+  const { serving } = live
+  t.equal(await asUser(() => live.update()), 'unchanged', 'the same reason is no change')
+  t.equal(live.serving, serving)
+  chmodSync(registryPath, 0o644)
+  await asUser(() => settle(live))
+  t.equal(live.serving.registryReason, null)
+  t.equal(now(live).description, 'said since')
+
+  const path = join(fixture.folder, 'data/2.parquet')
+  await fixture.writeFiles({ 'data/2.parquet': 'SELECT 3 AS x, 4 AS y' })
+  chmodSync(path, 0)
+  await asUser(() => settle(live))
+  t.match(now(live), { reason: "data/2.parquet can't be read (EACCES)", version: { rows: 1 } })
+  chmodSync(path, 0o644)
+  t.equal(await live.update(), 'unchanged', 'tried again after a minute')
+  await live.readAgain()
+  await settle(live)
+  t.match(now(live), { reason: null, version: { rows: 2 } }, 'at once when the owner reloads')
+})
+
 await t.test('a registry without a sold plan is refused, unless forced', async (t) => {
   const plans = '    plans: {free: {rows_per_month: 1, history: all, price_rub: 0}}'
   const fixture = await makeCatalogFolder(t, { files, registry: plans })
@@ -140,6 +170,9 @@ await t.test('a registry without a sold plan is refused, unless forced', async (
     await settle(live)
     return live.serving.registryReason
   }
+  t.match(live.serving.registryReason, /^registry\.yaml:1:1: dataset "long gone" was removed/)
+  await settle(live, true)
+  t.equal(live.serving.registryReason, null, 'the owner knows')
   fixture.writeRegistry('    plans: {other: {rows_per_month: 1, history: all, price_rub: 0}}')
   t.match(
     await refused(),
@@ -152,6 +185,47 @@ await t.test('a registry without a sold plan is refused, unless forced', async (
   await settle(live, true)
   t.equal(live.serving.registryReason, null)
   t.notOk(live.serving.catalog.datasets.has('things'))
+})
+
+await t.test('a start serves a registry without sold plans, but calls it refused', async (t) => {
+  const plan = '{rows_per_month: 1, history: all, price_rub: 0}'
+  const entry = (name: string, plans: string) =>
+    `  ${name}: {title: ${name}, files: data/1.parquet, plans: {${plans}}}\n`
+  const things = entry('things', `free: ${plan}`)
+  const more = entry('more', `free: ${plan}, pro: ${plan}`)
+  const both = `datasets:\n${things}${more}`
+  const fixture = await makeCatalogFolder(t, { files, registry: both })
+  const sold = async () => [
+    { dataset: 'things', plan: 'free' },
+    { dataset: 'more', plan: 'pro' },
+  ]
+  const stored = () => readdirSync(fixture.versionsFolder).sort()
+  const first = await fixture.live({ sold })
+  t.equal(first.serving.registryReason, null)
+  const { id } = versionOf(first.serving.catalog, 'more')
+
+  fixture.writeRegistry(`datasets:\n${things}`)
+  const live = await fixture.live({ sold })
+  const reason = /^registry\.yaml:1:1: dataset "more" was removed, but 1 live .* reload --force$/
+  t.match(live.serving.registryReason, reason)
+  t.equal(now(live).version?.rows, 1, 'the others are served')
+  t.same(stored(), ['more', 'things'], 'its versions are kept')
+  fixture.writeRegistry(`datasets:\n${things}${entry('more', `free: ${plan}`)}`)
+  await settle(live)
+  t.match(live.serving.registryReason, /^registry\.yaml:3:\d+: plan "pro" of dataset "more" was/)
+  t.notOk(live.serving.catalog.datasets.has('more'))
+  fixture.writeRegistry(both)
+  await settle(live)
+  t.equal(live.serving.registryReason, null)
+  t.equal(now(live, 'more').version?.id, id)
+  t.match(now(live, 'more').reason, null)
+
+  fixture.writeRegistry(`datasets:\n${things}`)
+  const forced = await fixture.live({ sold })
+  t.match(forced.serving.registryReason, reason)
+  await settle(forced, true)
+  t.equal(forced.serving.registryReason, null)
+  t.same(stored(), ['things'])
 })
 
 await t.test('a dataset can be added, removed and added again', async (t) => {

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { ServerLock } from '../../../src/control/store/server-lock.js'
@@ -28,6 +29,32 @@ await t.test('pack makes a copy in the state folder and changes nothing else', a
     files: 1,
   })
 })
+
+await t.test(
+  'what root packs belongs to the user of the state folder',
+  { skip: process.geteuid?.() !== 0 && 'needs root' },
+  async (t) => {
+    const { das, folder } = await buildCliFixture(t)
+    mkdirSync(join(folder, 'var'), { recursive: true, mode: 0o700 })
+    chownSync(join(folder, 'var'), 12_345, 54_321)
+    t.equal((await das(pack, { signal: AbortSignal.abort() })).code, 1)
+    const owned = (when: string) => {
+      const names = readdirSync(join(folder, 'var'), { recursive: true, encoding: 'utf8' })
+      for (const name of names) {
+        const { uid, gid, mode } = statSync(join(folder, 'var', name))
+        t.same({ uid, gid }, { uid: 12_345, gid: 54_321 }, `${when}: ${name}`)
+        const isFolder = statSync(join(folder, 'var', name)).isDirectory()
+        if (isFolder) t.equal(mode & 0o777, 0o700, `${when}: ${name}`)
+      }
+      return names.length
+    }
+    t.ok(owned('unfinished') > 4)
+    t.equal((await das(pack)).code, 0)
+    t.ok(owned('finished') > 4)
+    const [copy = ''] = readdirSync(versionsOf(folder))
+    t.same(readdirSync(join(versionsOf(folder), copy)), ['000000.parquet', 'pack.json'])
+  },
+)
 
 await t.test('--to writes the copy for other tools; --json prints one object', async (t) => {
   const { das, folder } = await buildCliFixture(t)

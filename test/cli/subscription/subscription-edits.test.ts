@@ -188,7 +188,10 @@ await t.test('an invalid change is refused with the nearest name', async (t) => 
       ['change', id, '--withdraw', 'procurement'],
       "The subscription has no dataset 'procurement' to withdraw.",
     ],
-    [['change', id, '--global-rows', 'many'], '--global-rows must be a whole number, got "many".'],
+    [
+      ['change', id, '--global-rows', 'many'],
+      '--global-rows must be a whole number, or none, got "many".',
+    ],
   ] as const
   for (const [argv, message] of mistakes) {
     const { code, stderr, stdout } = await cli.das(['subscription', ...argv])

@@ -1,7 +1,8 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
+import { asUser } from '../../support/as-user.js'
 import { callTool } from '../../support/mcp/mcp-messages.js'
 import { startWorld, writeParquet } from '../../support/world.js'
 import type { World } from '../../support/world.js'
@@ -205,4 +206,55 @@ await t.test('readiness, the log and control.db say what is refused', async (t) 
   rmSync(join(world.folder, 'data/2025.parquet'))
   await world.app.reload()
   t.match(await world.get('/readyz'), { status: 200, body: { status: 'ready', reload: 'ok' } })
+  const ends = () => world.log.filter((line) => line.includes('served again: no longer refused'))
+  t.match(ends(), [/"level":30,.*"dataset":"things"/])
+
+  writeFileSync(join(world.folder, 'registry.yaml'), 'datasets: 5')
+  await world.app.reload()
+  t.match(world.log.join(''), /registry refused, the last good one is served/)
+  await rewrite(world, '')
+  await world.app.reload()
+  t.match(ends().slice(1), [/"level":30,.*"registry served again/], 'each end once')
+})
+
+await t.test('a reload reads at once what has become readable', async (t) => {
+  const world = await start(t)
+  const reload = async (result: string) => {
+    await world.app.reload()
+    t.match((await world.get('/readyz')).body, { reload: result })
+  }
+  for (const name of ['data/2025.parquet', 'registry.yaml']) {
+    const path = join(world.folder, name)
+    if (name === 'registry.yaml') writeFileSync(path, registryOf())
+    else await writeParquet(world.folder, { [name]: yearOf(2025, 0) })
+    chmodSync(path, 0)
+    await asUser(() => reload('refused'))
+    chmodSync(path, 0o644)
+    await reload('ok')
+  }
+})
+
+await t.test('a restart does not accept silently what a running server refuses', async (t) => {
+  const folder = t.testdir({})
+  const registry = registryOf()
+  const isRefused = async (world: World) =>
+    t.match((await world.get('/readyz')).body, { status: 'ready', reload: 'refused' })
+  const reason =
+    /registry\.yaml:10:5: plan \\"pro\\" of dataset \\"things\\" was removed, but 1 live/
+  const refusals = ({ log }: World) => log.filter((line) => line.includes('registry refused'))
+  const removed = registry.replace(/ {6}pro: .*\n/, '')
+  await t.test('of the running one', async (t) => {
+    const world = await startWorld(t, { at: folder, files: filesOf(0), registry })
+    await world.subscribe(['things:pro'])
+    writeFileSync(join(folder, 'registry.yaml'), removed)
+    await world.app.reload()
+    await isRefused(world)
+    t.match(refusals(world), [reason])
+  })
+  const world = await startWorld(t, { at: folder, files: {}, registry: removed })
+  await isRefused(world)
+  t.match(refusals(world), [reason])
+  t.match(refusals(world), [/"level":50,.*registry refused, but served: a start knows no other/])
+  await world.app.reload(true)
+  t.match((await world.get('/readyz')).body, { reload: 'ok' })
 })

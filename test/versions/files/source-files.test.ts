@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { isDynamicPattern } from 'tinyglobby'
@@ -11,6 +19,7 @@ import {
   makeCatalogFolder,
   versionOf,
 } from '../../catalog/live/fixtures/catalog-folder.js'
+import { asUser } from '../../support/as-user.js'
 import { writeParquet } from '../../support/parquet.js'
 
 async function namesIn(folder: string, ...patterns: readonly string[]): Promise<readonly string[]> {
@@ -55,6 +64,22 @@ await t.test('files are in the order of the patterns, the matches of each by nam
   t.same(await namesIn(join(folder, 'b'), '../a.parquet', join(folder, '*.parquet')), [
     '../a.parquet',
   ])
+})
+
+await t.test('a file in a folder that can not be entered is not called absent', async (t) => {
+  const folder = t.testdir({ closed: { 'a.parquet': '' } })
+  chmodSync(join(folder, 'closed'), 0)
+  const reasons = await asUser(async () => [
+    await refusal(folder, 'closed/a.parquet'),
+    await refusal(folder, 'closed/*.parquet'),
+    await refusal(folder, 'a.parquet'),
+    await refusal(folder, 'a.parquet/b.parquet'),
+    await refusal(folder, `${'a'.repeat(300)}.parquet`),
+    await refusal(folder, `{${'a,'.repeat(300)}}.parquet`),
+  ])
+  chmodSync(join(folder, 'closed'), 0o700)
+  const [closed, absent] = ["can't be read (EACCES)", 'is not there']
+  t.same(reasons, [closed, closed, absent, absent, absent, 'matches no file'])
 })
 
 await t.test('a file is found by its exact name, even if its letters form a glob', async (t) => {

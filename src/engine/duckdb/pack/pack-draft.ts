@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { typeText } from '../../../columns/data-type.js'
+import { giveToFolderOwner, makePrivateFolder } from '../../../control/store/private-file.js'
 import { ServerLock } from '../../../control/store/server-lock.js'
 import { identityOf } from '../../../versions/files/source-files.js'
 import { FileError } from '../../../versions/opener.js'
@@ -47,7 +48,7 @@ export class PackDraft {
    */
   static async open(order: PackOrder, layout: PackLayout): Promise<PackDraft> {
     const sources = await identitiesOf(order)
-    await mkdir(draftOf(order.target), { recursive: true })
+    makePrivateFolder(draftOf(order.target), order.isNamedByContent ? privateMode : sharedMode)
     const draft = new PackDraft(order, sources, identityOfOrder(order, sources, layout))
     try {
       await draft.#continue()
@@ -81,7 +82,7 @@ export class PackDraft {
 
   /** Call it when files are on the disk: the next try will not write them again. */
   async save(more: Pick<PackRecord, 'inOrder' | 'search'> = {}): Promise<void> {
-    await writePackRecord(this.folder, {
+    await saveRecord(this.folder, {
       ...more,
       dataset: this.#order.dataset,
       identity: this.#identity,
@@ -104,8 +105,14 @@ export class PackDraft {
     return sum
   }
 
-  /** Syncs a file to the disk, before `save`. */
+  /** Gives a written file to the owner of the draft, if this is root. */
+  give(name: string): void {
+    giveToFolderOwner(this.path(name))
+  }
+
+  /** Syncs a written file to the disk, before `save`. */
   sync(name: string): Promise<void> {
+    this.give(name)
     return sync(this.path(name))
   }
 
@@ -118,7 +125,7 @@ export class PackDraft {
     await this.save({ inOrder: [...inOrder], search: [...search] })
     const names = [packRecordName, ...search.map(({ name }) => name)]
     await this.#removeOthers(names)
-    for (const name of [...names, ...this.#files.keys()]) await sync(this.path(name))
+    for (const name of [...names, ...this.#files.keys()]) await this.sync(name)
     await sync(this.folder)
     const { target } = this.#order
     const old = `${target}.old`
@@ -138,7 +145,7 @@ export class PackDraft {
       await rename(this.path(name), join(target, name))
     }
     await sync(target)
-    await writePackRecord(target, { ...record, search: [...(record.search ?? []), ...search] })
+    await saveRecord(target, { ...record, search: [...(record.search ?? []), ...search] })
     await sync(target)
     await this.remove()
   }
@@ -148,7 +155,7 @@ export class PackDraft {
     const isSame = record?.identity === this.#identity
     if (isSame) for (const file of record.files) this.add(file)
     await this.#removeOthers(isSame ? [packRecordName, planName] : [])
-    await mkdir(this.path('tmp'))
+    makePrivateFolder(this.path('tmp'))
     await this.save()
   }
 
@@ -161,6 +168,8 @@ export class PackDraft {
   }
 }
 
+/** Of a copy in the state folder, and of one for other tools. */
+const [privateMode, sharedMode] = [0o700, 0o777]
 /** The file that holds the order of all rows; it is complete whenever it exists. */
 export const planName = 'plan.parquet'
 const lockName = 'lock'
@@ -223,6 +232,11 @@ async function identitiesOf({ files }: PackOrder): Promise<readonly string[]> {
 
 function replaced(): PackError {
   return new PackError('A file was replaced while it was packed. Pack again.')
+}
+
+async function saveRecord(folder: string, record: PackRecord): Promise<void> {
+  await writePackRecord(folder, record)
+  giveToFolderOwner(join(folder, packRecordName))
 }
 
 async function sync(path: string): Promise<void> {

@@ -170,7 +170,8 @@ function filesOf({ target }: PackOrder, { files }: PackRecord): readonly PackedF
 }
 
 /** DuckDB writes to another name and renames at the end: an existing plan is complete. */
-async function sortRows({ order, pathOf, run, rows, report }: Packing): Promise<void> {
+async function sortRows(packing: Packing): Promise<void> {
+  const { order, draft, pathOf, run, rows, report } = packing
   report('sorting', 0)
   const path = pathOf(planName)
   const exists = await access(path).then(
@@ -178,6 +179,7 @@ async function sortRows({ order, pathOf, run, rows, report }: Packing): Promise<
     () => false,
   )
   if (!exists) await run({ sql: planSql(order, wholeScans(order), path) })
+  draft.give(planName)
   const [found = []] = await run({ sql: `SELECT count(*) FROM ${readSql([path])}` })
   if (Number(found[0]) !== rows) throw differentRows()
   report('sorting', rows)
