@@ -141,8 +141,8 @@ async function run(
 function requireExactArguments(bodyText: string): void {
   if (firstInexact(bodyText) === undefined && repeatedKey(bodyText) === undefined) return
   const text = memberText(memberText(bodyText, 'params'), 'arguments')
-  requireSingleKeys(text, 'The arguments')
   requireExactNumbers(text)
+  requireSingleKeys(text, 'The arguments')
 }
 
 /** The arguments, in the forms of the schema. */

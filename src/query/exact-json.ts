@@ -31,8 +31,8 @@ export function parseExactJson(text: string, what: string): unknown {
   } catch {
     throw badRequest(`${what} is not valid JSON.`)
   }
-  requireSingleKeys(text, what)
   requireExactNumbers(text)
+  requireSingleKeys(text, what)
   return content
 }
 
