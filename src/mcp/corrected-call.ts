@@ -8,7 +8,7 @@ type Arguments = Readonly<Record<string, unknown>>
 
 /**
  * The caller's call, corrected, as `Corrected call: query {…}`, or with an example in the place of
- * a value that only the caller knows; null when it is too long.
+ * a value that only the caller knows; null when it is too long, or nothing to rename is there.
  */
 export function correctedCall(
   tool: string,
@@ -16,7 +16,9 @@ export function correctedCall(
   correction: Correction,
 ): string | null {
   const text = JSON.stringify(correct(args, correction))
-  if (text.length > lettersMax) return null
+  // A filter may have the name, and would not be corrected.
+  const isAbsent = correction.kind === 'rename' && !Object.hasOwn(args, correction.key)
+  if (text.length > lettersMax || isAbsent) return null
   const isExample =
     correction.kind === 'example' ||
     correction.kind === 'add-filter' ||

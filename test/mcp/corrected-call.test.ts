@@ -177,5 +177,8 @@ await t.test('the own call is left as it was, and a long one is not repeated', (
   t.equal(args.filters[0]?.column, 'a')
   const long = { resource: 'x', select: ['a'.repeat(480)] }
   t.equal(correctedCall('query', long, correction), null)
+  const other = { resource: 'x', filters: [{ column: 'sort', op: 'eq', value: 1 }] }
+  const rename = { kind: 'rename', key: 'sort', meant: 'order' } as const
+  t.equal(correctedCall('aggregate', other, rename), null, 'nor is one without the argument')
   t.end()
 })
