@@ -68,7 +68,6 @@ const parameters: readonly ParameterMistake[] = [
   {
     names: ['group', 'groupby'],
     instead: { rows: totals, top: totals, aggregate: 'Use group.' },
-    renamed: { aggregate: 'group' },
   },
   {
     names: ['measure', 'measures', 'metrics', 'aggregate', 'aggregates'],

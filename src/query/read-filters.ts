@@ -139,17 +139,21 @@ function wrongForm(
   operator: Operator,
   { values, isList }: RawFilter,
 ): ServiceError {
-  const detail = `Column ${quoted(column)}: ${operator} takes `
-  const op = isList ? listForms.get(operator) : operator
-  const advice = isList ? `one value${op === undefined ? '' : `; for a list, use ${op}`}.` : ''
+  const refuse = (taken: string, op?: Operator, value: readonly RawValue[] = values) =>
+    badRequest(
+      `Column ${quoted(column)}: ${operator} takes ${taken}.`,
+      op && values.length > 0
+        ? { kind: 'filter', column, operator, meant: { column, op, value } }
+        : undefined,
+    )
+  if (isList) {
+    const op = listForms.get(operator)
+    return refuse(op === undefined ? 'one value' : `one value; for a list, use ${op}`, op)
+  }
   const listed = values.flatMap((each): readonly RawValue[] =>
     typeof each === 'string' ? each.split(',', listValuesMax) : [each],
   )
-  const meant = op && { column, op, value: isList ? values : listed }
-  return badRequest(
-    detail + (advice || 'a list of values.'),
-    meant && values.length > 0 ? { kind: 'filter', column, operator, meant } : undefined,
-  )
+  return refuse('a list of values', operator, listed)
 }
 
 /** A value in URL form. */

@@ -206,7 +206,8 @@ export class LiveCatalog {
   }
 
   async #updateAll(options: UpdateOptions): Promise<UpdateResult> {
-    const [{ isFirst }, { registry }] = [options, this.#registry]
+    const { isFirst } = options
+    const { registry } = this.#registry
     const { onOpened = () => undefined } = isFirst ? this.#options : {}
     let opened = 0
     onOpened(0, registry.datasets.size)

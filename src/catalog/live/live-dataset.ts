@@ -254,12 +254,12 @@ export class LiveDataset {
     await this.#folders.recordServed(content, this.#content, supersededAt)
     // Found damaged in the meantime: the next update publishes it again.
     if (this.#damage.isIn(content)) return
-    const [{ version }, { entry }] = [this.#dataset, this.#definition]
+    const { version } = this.#dataset
     this.#earlier.replace(version && { version, folders, supersededAt }, dataset.version?.id)
     this.#content = content
     this.#dataset = this.#withEarlier(dataset)
-    const copy = copyOf(this.#folders.parent, entry, content)
-    const isWanted = entry.pack === 'auto' || this.#damage.isCopy(copy)
+    const copy = copyOf(this.#folders.parent, this.#definition.entry, content)
+    const isWanted = this.#definition.entry.pack === 'auto' || this.#damage.isCopy(copy)
     const isToBePacked = isWanted && (content.origins === null || lacksSearch(dataset.version))
     // Before the next packing, which would take a damaged packed copy for a finished one.
     for (const each of this.#damage.heal(isToBePacked)) await this.#folders.remove(each)

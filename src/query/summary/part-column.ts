@@ -53,8 +53,8 @@ export function meantDirection({ alias, name, operands }: Call): string | undefi
   const directed = (column: string, direction: string) =>
     (direction.toLowerCase() === 'desc' ? '-' : '') + callName(column.trim())
   if (directions.test(name)) {
-    const [[column] = [], ...others] = operands ?? [[alias ?? undefined]]
-    return column === undefined || others.length > 0 ? undefined : directed(column, name)
+    const [column, ...others] = operands === null ? [alias] : operands.flat()
+    return column && others.length === 0 ? directed(column, name) : undefined
   }
   if (alias !== null || operands !== null) return undefined
   const [, negated] = otherMinus.exec(name) ?? []

@@ -12,6 +12,7 @@ export interface ObjectPattern {
 const scheme = 's3://'
 /** The rules of S3 for names, without the rarer ones that the server itself checks. */
 const bucketName = /^[a-z\d][a-z\d.-]{1,61}[a-z\d]$/
+const bucketAndRest = /^s3:\/\/([^/]*)(?:\/([^]*))?$/
 /** Letters that may begin a part of a glob. */
 const special = /[*?[\]{}()!+@|\\]/
 
@@ -31,7 +32,7 @@ export function objectUrl(bucket: string, key: string): string {
  * @throws FileError with the pattern, for one that names no bucket or no key
  */
 export function parseObjectPattern(pattern: string): ObjectPattern {
-  const [, bucket = '', glob = ''] = /^s3:\/\/([^/]*)(?:\/([^]*))?$/.exec(pattern) ?? []
+  const [, bucket = '', glob = ''] = bucketAndRest.exec(pattern) ?? []
   if (!bucketName.test(bucket)) throw new FileError(pattern, 'names no bucket: s3://bucket/key')
   if (glob === '') throw new FileError(pattern, 'names no object: add /*.parquet')
   if (glob.endsWith('/')) throw new FileError(pattern, 'is a folder: add *.parquet')
@@ -54,6 +55,6 @@ export interface ObjectFolder {
 
 /** Reads `s3://bucket/folder/`, as the registry has checked it; the last slash may be missing. */
 export function parseObjectFolder(url: string): ObjectFolder {
-  const [, bucket = '', folder = ''] = /^s3:\/\/([^/]*)(?:\/([^]*))?$/.exec(url) ?? []
+  const [, bucket = '', folder = ''] = bucketAndRest.exec(url) ?? []
   return { bucket, prefix: folder === '' || folder.endsWith('/') ? folder : `${folder}/` }
 }

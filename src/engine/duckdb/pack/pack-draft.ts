@@ -168,8 +168,10 @@ export class PackDraft {
   }
 }
 
-/** Of a copy in the state folder, and of one for other tools. */
-const [privateMode, sharedMode] = [0o700, 0o777]
+/** Of a copy in the state folder. */
+const privateMode = 0o700
+/** Of a copy for other tools; the system's mask applies. */
+const sharedMode = 0o777
 /** The file that holds the order of all rows; it is complete whenever it exists. */
 export const planName = 'plan.parquet'
 const lockName = 'lock'
