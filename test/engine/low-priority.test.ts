@@ -118,5 +118,5 @@ await t.test('a statement ends with its failure, or when it is stopped', async (
 await t.test('an engine has such threads for large pages and for summaries', async (t) => {
   const before = lowThreads()
   await openEngine(t, { files: { 'a.parquet': 'SELECT 1 AS x' }, engine: { threads } })
-  t.equal(lowThreads().filter((id) => !before.includes(id)).length, 2 * threads)
+  t.equal(lowThreads().filter((id) => !before.includes(id)).length, 3 * threads)
 })

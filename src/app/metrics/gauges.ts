@@ -211,7 +211,7 @@ function addProcess(add: Add, { engine }: GaugedParts): () => void {
     ['part'],
     async (gauge) => {
       const { rss, heapUsed, heapTotal, external, arrayBuffers } = process.memoryUsage()
-      const [solo = 0, shared = 0, summaries = 0] = await engine.instances.memoryBytes()
+      const [solo = 0, shared = 0, ...summaries] = await engine.instances.memoryBytes()
       const parts = {
         rss,
         heap_used: heapUsed,
@@ -220,7 +220,7 @@ function addProcess(add: Add, { engine }: GaugedParts): () => void {
         array_buffers: arrayBuffers,
         engine_solo: solo,
         engine_shared: shared,
-        engine_summaries: summaries,
+        engine_summaries: summaries.reduce((sum, bytes) => sum + bytes, 0),
       }
       for (const [part, bytes] of Object.entries(parts)) gauge.set({ part }, bytes)
     },

@@ -25,12 +25,7 @@ import type { Piece } from './read/pieces.js'
 import { profileColumns } from './read/profile.js'
 import { filesUpTo, readPieces } from './read/read-pieces.js'
 import type { ReadContext } from './read/read-pieces.js'
-import {
-  ChangedFileError,
-  UnverifiedError,
-  requireUnchanged,
-  requireVerified,
-} from './read/unchanged.js'
+import { ChangedFileError, UnverifiedError, readUnchanged } from './read/unchanged.js'
 import { quarantined, stopping } from './refusals.js'
 import type { RunStatement, Statement } from './run-statement.js'
 import type { SandboxOptions } from './sandbox.js'
@@ -60,9 +55,9 @@ const breaksMax = 3
 type Work<T> = (session: Session) => Promise<T>
 
 /**
- * The engine over three DuckDB instances in this process: one with a single thread, for small
- * queries, one whose threads share the work of a larger query, and one for summaries, which scan.
- * The last two have threads of low priority, which leave the cores to small queries.
+ * The engine over four DuckDB instances in this process: one with a single thread, for small
+ * queries, one whose threads share the work of a larger query, and two for summaries, which scan.
+ * All but the first have threads of low priority, which leave the cores to small queries.
  */
 export class DuckDbEngine implements Engine {
   readonly instances: Instances
@@ -82,12 +77,13 @@ export class DuckDbEngine implements Engine {
     this.#options = options
     this.#checks = options.checks ?? null
     this.#turns = new Turns(options, () => performance.now())
-    const { soloBytes, sharedBytes, laneBytes } = splitMemory(options.memoryLimitBytes)
-    this.#solo = new ServingInstance({ ...options, memoryLimitBytes: soloBytes, threads: 1 })
+    const { soloBytes, sharedBytes, laneBytes, textsBytes } = splitMemory(options.memoryLimitBytes)
+    const solo = { ...options, memoryLimitBytes: soloBytes, threads: 1, spills: false }
+    this.#solo = new ServingInstance(solo)
     const low = { ...options, hasLowPriority: true }
     this.#shared = new ServingInstance({ ...low, memoryLimitBytes: sharedBytes })
-    this.#lane = new SummaryLane({ ...low, memoryLimitBytes: laneBytes })
-    this.instances = new Instances([this.#solo, this.#shared, this.#lane.serving])
+    this.#lane = new SummaryLane({ ...low, memoryLimitBytes: laneBytes, textsBytes })
+    this.instances = new Instances([this.#solo, this.#shared, ...this.#lane.instances])
   }
 
   /** @throws service_unavailable when DuckDB can't be started with these options */
@@ -120,10 +116,9 @@ export class DuckDbEngine implements Engine {
         let rows = 0
         const run = (statement: Statement) => session.run(statement, held.signal)
         for (const scan of planCount(await narrow(choice, choice, this.#searching(run)))) {
-          requireVerified(filesUpTo(scan), this.#checks)
           const statement = compileCount(this.#paths.scan(scan), predicates)
-          rows += Number((await run(statement))[0]?.[0])
-          await requireUnchanged(filesUpTo(scan), this.#checks)
+          const found = await readUnchanged(filesUpTo(scan), this.#checks, () => run(statement))
+          rows += Number(found[0]?.[0])
         }
         return rows
       }),
@@ -134,14 +129,11 @@ export class DuckDbEngine implements Engine {
     const { version, predicates, columns } = question
     const choice = chooseForTotal(version, predicates, columns.length)
     const size = sizeOfProfile(choice, question)
-    const files = () => filesToRead(choice)
     return this.#query(choice, size, options, (held) =>
-      this.#runPlanned(version, planOf(size), held, async (session) => {
-        requireVerified(files(), this.#checks)
+      this.#runPlanned(version, planOf(size), held, (session) => {
         const run = (statement: Statement) => session.run(statement, held.signal)
-        const profile = await profileColumns(question, this.#paths.scan(choice), run)
-        await requireUnchanged(files(), this.#checks)
-        return profile
+        const read = () => profileColumns(question, this.#paths.scan(choice), run)
+        return readUnchanged(filesToRead(choice), this.#checks, read)
       }),
     )
   }
@@ -150,11 +142,13 @@ export class DuckDbEngine implements Engine {
     const { version, predicates, groups, measures } = summary
     const columns = groups.length + measures.length
     const choice = chooseForTotal(version, predicates, columns)
-    return this.#scan(choice, columns, options, (context) => runSummary(summary, context))
+    const serving = this.#lane.servingOf(summary)
+    return this.#scan(choice, columns, options, serving, (context) => runSummary(summary, context))
   }
 
   top(top: Top, options: ReadOptions): Promise<FileRows> {
-    return this.#scan(chooseForTop(top), 1, options, (context) => runTop(top, context))
+    const { serving } = this.#lane
+    return this.#scan(chooseForTop(top), 1, options, serving, (context) => runTop(top, context))
   }
 
   async close(): Promise<void> {
@@ -176,24 +170,21 @@ export class DuckDbEngine implements Engine {
     choice: Choice,
     columns: number,
     options: ReadOptions,
+    serving: ServingInstance,
     work: (context: SummaryContext) => Promise<T>,
   ): Promise<T> {
-    const { serving, turns } = this.#lane
     const plan = planOfScan(choice, columns)
     const read = (held: Held) => {
       const scan: Work<T> = async (session) => {
         const run = (statement: Statement) => session.runOnce(statement, held.signal)
         const narrowed = await narrow(choice, choice, this.#searching(run))
-        const chosen = filesToRead(narrowed)
-        requireVerified(chosen, this.#checks)
         const folder = () => session.filesFolder
-        const found = await work({ choice: narrowed, paths: this.#paths, folder, run })
-        await requireUnchanged(chosen, this.#checks)
-        return found
+        const context = { choice: narrowed, paths: this.#paths, folder, run }
+        return readUnchanged(filesToRead(narrowed), this.#checks, () => work(context))
       }
       return withinMemory(this.#runPlanned(choice.version, plan, held, scan, serving))
     }
-    return this.#query(choice, 'large', options, read, turns)
+    return this.#query(choice, 'large', options, read, this.#lane.turns)
   }
 
   #readRows(question: FileQuestion, choice: Choice, held: Held): Promise<FileRows> {

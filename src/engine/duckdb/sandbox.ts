@@ -10,13 +10,15 @@ import type { PlainPaths } from './plain-paths.js'
 export interface SandboxOptions {
   /** The only folders that statements can read. */
   readonly folders: readonly string[]
-  /** Sorts spill to this folder, and files are written below it; null = memory only. */
+  /** Queries spill to this folder, and files are written below it; null = memory only. */
   readonly tempFolder: string | null
+  /** False: queries use memory only, also where there is a temp folder. */
+  readonly spills?: boolean
   readonly memoryLimitBytes: number
   readonly threads: number
   /** Settings that later statements may change; none by default. */
   readonly changeable?: readonly string[]
-  /** The most bytes that sorts may spill. */
+  /** The most bytes that queries may spill. */
   readonly tempSizeMaxBytes?: number
   /** Called before the settings are locked. */
   readonly prepare?: (connection: DuckDBConnection) => Promise<void>
@@ -26,17 +28,18 @@ const tempSizeMaxBytes = 8 * 1024 ** 3
 
 /**
  * The only code that starts a DuckDB. The instance reads only the given folders and the temp
- * folder, which DuckDB adds. It loads no extension, and later statements can change only the
+ * folder. It loads no extension, and later statements can change only the
  * settings that the options name.
  * The caller closes it; `inSandbox` does that for one piece of work.
  */
 export async function startInstance(options: SandboxOptions): Promise<DuckDBInstance> {
   const tempSize = options.tempSizeMaxBytes ?? tempSizeMaxBytes
+  const spillFolder = options.spills === false ? null : options.tempFolder
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(options.threads),
     memory_limit: kibibytes(options.memoryLimitBytes),
-    temp_directory: options.tempFolder ?? '',
-    ...(options.tempFolder === null ? {} : { max_temp_directory_size: kibibytes(tempSize) }),
+    temp_directory: spillFolder ?? '',
+    ...(spillFolder === null ? {} : { max_temp_directory_size: kibibytes(tempSize) }),
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     allow_community_extensions: 'false',
@@ -104,7 +107,9 @@ function kibibytes(bytes: number): string {
  * The order matters: the last ones forbid later changes. GLOBAL matters: a plain SET holds for one
  * connection only.
  */
-function settings({ folders, changeable = [] }: SandboxOptions): readonly string[] {
+function settings(options: SandboxOptions): readonly string[] {
+  const { folders, tempFolder, changeable = [] } = options
+  const allowed = tempFolder === null ? folders : [...folders, tempFolder]
   const names = changeable.map((name) => `'${name}'`).join(', ')
   return [
     "SET GLOBAL TimeZone = 'UTC'",
@@ -112,7 +117,7 @@ function settings({ folders, changeable = [] }: SandboxOptions): readonly string
     'SET GLOBAL parquet_metadata_cache = true',
     // One read for a column instead of one for each number in its page headers.
     'SET GLOBAL prefetch_all_parquet_files = true',
-    `SET GLOBAL allowed_directories = ${foldersSql(folders)}`,
+    `SET GLOBAL allowed_directories = ${foldersSql(allowed)}`,
     'SET GLOBAL enable_external_access = false',
     ...(changeable.length > 0 ? [`SET GLOBAL allowed_configs = [${names}]`] : []),
     'SET GLOBAL lock_configuration = true',

@@ -7,13 +7,15 @@ const uncountedBytesMax = 400e6
 /** Smaller limits make fewer and smaller reads. */
 const uncountedShareMax = 0.25
 /** Shares of the rest; the shared instance gets what is left. */
-const soloShare = 0.125
-const laneShare = 0.25
+const soloShare = 4 / 32
+const laneShare = 5 / 32
+const textsShare = 3 / 32
 
 /** The memory of each instance, in bytes. */
 interface MemoryShares {
   readonly soloBytes: number
   readonly laneBytes: number
+  readonly textsBytes: number
   readonly sharedBytes: number
 }
 
@@ -23,5 +25,7 @@ export function splitMemory(limitBytes: number): MemoryShares {
   const countedBytes = Math.floor(limitBytes - uncounted)
   const soloBytes = Math.floor(countedBytes * soloShare)
   const laneBytes = Math.floor(countedBytes * laneShare)
-  return { soloBytes, laneBytes, sharedBytes: countedBytes - soloBytes - laneBytes }
+  const textsBytes = Math.floor(countedBytes * textsShare)
+  const sharedBytes = countedBytes - soloBytes - laneBytes - textsBytes
+  return { soloBytes, laneBytes, textsBytes, sharedBytes }
 }

@@ -7,7 +7,7 @@ import type { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
 import { hashFile } from '../../../src/versions/hash-file.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import type { Version } from '../../../src/versions/version.js'
-import { asUser } from '../../support/as-user.js'
+import { asUser, openFolder } from '../../support/as-user.js'
 import { datasetOf, makeCatalogFolder, versionOf } from './fixtures/catalog-folder.js'
 import type { CatalogFolder } from './fixtures/catalog-folder.js'
 
@@ -130,25 +130,26 @@ await t.test('a registry that can not be read changes nothing', async (t) => {
 })
 
 await t.test('a registry or a file that could not be read is read again', async (t) => {
-  const fixture = await makeCatalogFolder(t, { files })
+  const folder = openFolder(t)
+  const fixture = await makeCatalogFolder(t, { folder, files })
   const live = await fixture.live()
-  const registryPath = join(fixture.folder, 'registry.yaml')
+  const registryPath = join(folder, 'registry.yaml')
   fixture.writeRegistry('    description: said since')
   chmodSync(registryPath, 0)
-  await asUser(() => settle(live))
+  await asUser(folder, () => settle(live))
   t.equal(live.serving.registryReason, "registry.yaml can't be read (EACCES).")
   const { serving } = live
-  t.equal(await asUser(() => live.update()), 'unchanged', 'the same reason is no change')
+  t.equal(await asUser(folder, () => live.update()), 'unchanged', 'the same reason is no change')
   t.equal(live.serving, serving)
   chmodSync(registryPath, 0o644)
-  await asUser(() => settle(live))
+  await asUser(folder, () => settle(live))
   t.equal(live.serving.registryReason, null)
   t.equal(now(live).description, 'said since')
 
-  const path = join(fixture.folder, 'data/2.parquet')
+  const path = join(folder, 'data/2.parquet')
   await fixture.writeFiles({ 'data/2.parquet': 'SELECT 3 AS x, 4 AS y' })
   chmodSync(path, 0)
-  await asUser(() => settle(live))
+  await asUser(folder, () => settle(live))
   t.match(now(live), { reason: "data/2.parquet can't be read (EACCES)", version: { rows: 1 } })
   chmodSync(path, 0o644)
   t.equal(await live.update(), 'unchanged', 'tried again after a minute')

@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
-import { asUser } from '../../support/as-user.js'
+import { asUser, openFolder } from '../../support/as-user.js'
 import { callTool } from '../../support/mcp/mcp-messages.js'
 import { startWorld, writeParquet } from '../../support/world.js'
 import type { World } from '../../support/world.js'
@@ -218,7 +218,8 @@ await t.test('readiness, the log and control.db say what is refused', async (t) 
 })
 
 await t.test('a reload reads at once what has become readable', async (t) => {
-  const world = await start(t)
+  const at = openFolder(t)
+  const world = await startWorld(t, { at, files: filesOf(0), registry: registryOf() })
   const reload = async (result: string) => {
     await world.app.reload()
     t.match((await world.get('/readyz')).body, { reload: result })
@@ -228,7 +229,7 @@ await t.test('a reload reads at once what has become readable', async (t) => {
     if (name === 'registry.yaml') writeFileSync(path, registryOf())
     else await writeParquet(world.folder, { [name]: yearOf(2025, 0) })
     chmodSync(path, 0)
-    await asUser(() => reload('refused'))
+    await asUser(at, () => reload('refused'))
     chmodSync(path, 0o644)
     await reload('ok')
   }

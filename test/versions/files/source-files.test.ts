@@ -19,7 +19,7 @@ import {
   makeCatalogFolder,
   versionOf,
 } from '../../catalog/live/fixtures/catalog-folder.js'
-import { asUser } from '../../support/as-user.js'
+import { asUser, openFolder } from '../../support/as-user.js'
 import { writeParquet } from '../../support/parquet.js'
 
 async function namesIn(folder: string, ...patterns: readonly string[]): Promise<readonly string[]> {
@@ -67,9 +67,11 @@ await t.test('files are in the order of the patterns, the matches of each by nam
 })
 
 await t.test('a file in a folder that can not be entered is not called absent', async (t) => {
-  const folder = t.testdir({ closed: { 'a.parquet': '' } })
+  const folder = openFolder(t)
+  mkdirSync(join(folder, 'closed'))
+  writeFileSync(join(folder, 'closed/a.parquet'), '')
   chmodSync(join(folder, 'closed'), 0)
-  const reasons = await asUser(async () => [
+  const reasons = await asUser(folder, async () => [
     await refusal(folder, 'closed/a.parquet'),
     await refusal(folder, 'closed/*.parquet'),
     await refusal(folder, 'a.parquet'),

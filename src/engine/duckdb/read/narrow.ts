@@ -7,7 +7,7 @@ import type { PlainPaths } from '../plain-paths.js'
 import type { RunStatement, Statement } from '../run-statement.js'
 import { SqlParameters } from './condition.js'
 import type { Scan } from './pieces.js'
-import { requireUnchanged, requireVerified } from './unchanged.js'
+import { readUnchanged } from './unchanged.js'
 import { wordPattern } from './word-pattern.js'
 
 /** What a search needs besides its question. */
@@ -76,10 +76,9 @@ export async function narrow<T extends Scan | Choice>(
     const [first, last] = [files[0], files.at(-1)]
     if (!first || !last) break
     const limit = Math.max(textsPerFile * files.length, textsMin)
-    requireVerified([search.file], context.checks)
     const compiled = compileSearch(search, first.index, last.index, limit, context.paths)
-    const [found = []] = await context.run(compiled)
-    await requireUnchanged([search.file], context.checks)
+    const run = () => context.run(compiled)
+    const [found = []] = await readUnchanged([search.file], context.checks, run)
     if (found.length >= limit) continue
     const holding = new Set(found.map(Number))
     files = files.filter(({ index }) => holding.has(index))

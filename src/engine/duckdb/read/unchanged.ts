@@ -58,6 +58,18 @@ export async function requireUnchanged(
   if (touched.length > 0) throw new UnverifiedError(touched)
 }
 
+/** Runs a read of files that must be verified before, and must not change meanwhile. */
+export async function readUnchanged<T>(
+  files: readonly StoredFile[],
+  checks: FileChecks | null,
+  read: () => Promise<T>,
+): Promise<T> {
+  requireVerified(files, checks)
+  const found = await read()
+  await requireUnchanged(files, checks)
+  return found
+}
+
 function requireSame(file: StoredFile): void {
   const found = statOf(file.path)
   if (!found) throw new ChangedFileError(file, 'is gone from the versions folder')

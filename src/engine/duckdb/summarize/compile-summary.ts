@@ -98,9 +98,9 @@ export function compileSummary(sql: SummarySql, summary: Summary): Statement {
   const { cells } = sql
   const line = summary.format === 'csv' ? encodeCsvRow(cells) : encodeRow(cells)
   const text = `${compileFirst(sql, summary, `${line} AS line`)}
-    SELECT totals.*, string_agg(strlen(line), ' ' ORDER BY place),
-      encode(string_agg(line, '' ORDER BY place))
-    FROM totals LEFT JOIN first ON true GROUP BY ALL`
+    SELECT any_value(rows_met), any_value(group_count), any_value(out_of_range),
+      string_agg(strlen(line), ' ' ORDER BY place), encode(string_agg(line, '' ORDER BY place))
+    FROM totals LEFT JOIN first ON true`
   return Object.freeze({ sql: text, values: sql.parameters.values })
 }
 

@@ -56,9 +56,7 @@ export class MeasureSql {
         return this.aggregates.of(`count(DISTINCT ${this.#comparable(aggregate.column)})`)
       case 'min':
       case 'max':
-        return this.aggregates.of(
-          extreme(aggregate.kind, aggregate.column, this.#comparable(aggregate.column)),
-        )
+        return this.aggregates.of(extreme(aggregate, this.#comparable(aggregate.column)))
       case 'sum':
         return this.#sum(aggregate.column)
       case 'avg':
@@ -156,10 +154,21 @@ export class MeasureSql {
   }
 }
 
+/**
+ * True for an aggregate that keeps a text for each group. DuckDB must destroy what it keeps, also
+ * when a query fails: where it was spilled and no memory is left to read it back, DuckDB ends the
+ * process. So such aggregates run only in instances that do not spill.
+ */
+export function keepsTexts(aggregate: Aggregate): boolean {
+  const isExtreme = aggregate.kind === 'min' || aggregate.kind === 'max'
+  return isExtreme && aggregate.column.rules.domain.kind === 'text'
+}
+
 /** SQL of the smallest or largest value. */
-function extreme(kind: 'min' | 'max', { rules }: Column, value: string): string {
+function extreme(aggregate: Aggregate, value: string): string {
+  const { kind } = aggregate
   // DuckDB counts the memory of this form, and frees it when a query is stopped.
-  return rules.domain.kind === 'text' ? `${kind}(${value}, 1)[1]` : `${kind}(${value})`
+  return keepsTexts(aggregate) ? `${kind}(${value}, 1)[1]` : `${kind}(${value})`
 }
 
 function scaleOf({ type }: Column): number {
