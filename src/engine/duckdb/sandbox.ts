@@ -28,9 +28,8 @@ const tempSizeMaxBytes = 8 * 1024 ** 3
 
 /**
  * The only code that starts a DuckDB. The instance reads only the given folders and the temp
- * folder. It loads no extension, and later statements can change only the
- * settings that the options name.
- * The caller closes it; `inSandbox` does that for one piece of work.
+ * folder. It loads no extension, and later statements can change only the settings that the options
+ * name. The caller closes it; `inSandbox` does that for one piece of work.
  */
 export async function startInstance(options: SandboxOptions): Promise<DuckDBInstance> {
   const tempSize = options.tempSizeMaxBytes ?? tempSizeMaxBytes

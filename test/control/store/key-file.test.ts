@@ -6,6 +6,7 @@ import { readKey } from '../../../src/control/store/key-file.js'
 import { noteBackup } from '../../../src/control/store/newest-backup.js'
 import { ServerLock } from '../../../src/control/store/server-lock.js'
 import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
+import { openFolder } from '../../support/as-user.js'
 
 await t.test('a key is made once, for its owner alone, and kept', (t) => {
   const folder = t.testdir({})
@@ -81,7 +82,7 @@ await t.test(
   'a key of another user is reported with its owner and the remedy',
   { skip: !isRoot && 'needs root' },
   (t) => {
-    const folder = t.testdir({})
+    const folder = openFolder(t)
     chmodSync(folder, 0o755)
     const path = join(folder, 'mail.key')
     readKey(path)
