@@ -4,12 +4,13 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import t from 'tap'
 import type { Test } from 'tap'
 import { startInstance } from '../../src/engine/duckdb/sandbox.js'
+import type { SandboxOptions } from '../../src/engine/duckdb/sandbox.js'
 import { writeParquet } from '../support/world.js'
 
 /** A sandboxed connection that may read `inside/`, beside files that it may not. */
 async function sandbox(
   t: Test,
-  changeable?: readonly string[],
+  options: Partial<SandboxOptions> = {},
 ): Promise<{ folder: string; connection: DuckDBConnection }> {
   const folder = t.testdir({ inside: {}, outside: {}, temp: {} })
   const rows = 'SELECT i FROM range(3) t(i)'
@@ -25,7 +26,7 @@ async function sandbox(
     tempFolder: join(folder, 'temp'),
     memoryLimitBytes: 256 * 1024 ** 2,
     threads: 1,
-    ...(changeable && { changeable }),
+    ...options,
   })
   const connection = await instance.connect()
   t.teardown(() => {
@@ -88,6 +89,20 @@ await t.test(
   },
 )
 
+await t.test('Guarantee: where nothing may spill, what needs more memory is refused', async (t) => {
+  const numbered = `SELECT max(place) FROM (
+    SELECT row_number() OVER (ORDER BY hash(i)) AS place FROM range(3_000_000) r(i))`
+  const memoryLimitBytes = 32 * 1024 ** 2
+  await t.test('elsewhere it spills', async (t) => {
+    const { connection } = await sandbox(t, { memoryLimitBytes })
+    t.same((await connection.runAndReadAll(numbered)).getRowsJson(), [['3000000']])
+  })
+  const { folder, connection } = await sandbox(t, { memoryLimitBytes, spills: false })
+  await t.rejects(connection.run(numbered), { message: /"exception_type":"Out of Memory"/ })
+  await connection.run(`COPY (SELECT 1 AS id) TO '${folder}/temp/page.parquet'`)
+  t.strictSame(readdirSync(join(folder, 'temp')), ['page.parquet'])
+})
+
 await t.test('Guarantee: no later statement changes a setting', async (t) => {
   const { connection } = await sandbox(t)
   const changes = [
@@ -106,7 +121,7 @@ await t.test('Guarantee: no later statement changes a setting', async (t) => {
 })
 
 await t.test('Guarantee: only a setting that was named can change', async (t) => {
-  const { connection } = await sandbox(t, ['threads'])
+  const { connection } = await sandbox(t, { changeable: ['threads'] })
   await connection.run('SET GLOBAL threads = 2')
   const threads = await connection.runAndReadAll("SELECT current_setting('threads')")
   t.same(threads.getRowsJson(), [['2']])

@@ -57,7 +57,8 @@ type Work<T> = (session: Session) => Promise<T>
 /**
  * The engine over four DuckDB instances in this process: one with a single thread, for small
  * queries, one whose threads share the work of a larger query, and two for summaries, which scan.
- * All but the first have threads of low priority, which leave the cores to small queries.
+ * All but the first have threads of low priority, which leave the cores to small queries. The first
+ * and the last spill nothing, because they run aggregates that keep texts (`keepsTexts`).
  */
 export class DuckDbEngine implements Engine {
   readonly instances: Instances

@@ -97,6 +97,7 @@ function labelCells(group: GroupBy, sql: string, parameters: SqlParameters): Sum
 export function compileSummary(sql: SummarySql, summary: Summary): Statement {
   const { cells } = sql
   const line = summary.format === 'csv' ? encodeCsvRow(cells) : encodeRow(cells)
+  // Without GROUP BY, what keeps the lines is no group that could be spilled: see `keepsTexts`.
   const text = `${compileFirst(sql, summary, `${line} AS line`)}
     SELECT any_value(rows_met), any_value(group_count), any_value(out_of_range),
       string_agg(strlen(line), ' ' ORDER BY place), encode(string_agg(line, '' ORDER BY place))
