@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { World } from './world.js'
 
-const waitMsMax = 60_000
+/** A packer gives way to all other processes: beside them it takes minutes. */
+const waitMsMax = 240_000
 
-/** Waits until the log has so many lines with a text, a minute at most. */
+/** Waits until the log has so many lines with a text, four minutes at most. */
 export async function logged({ log }: World, text: string, times = 1): Promise<void> {
   const endsAt = performance.now() + waitMsMax
   while (log.filter((line) => line.includes(text)).length < times) {

@@ -16,8 +16,11 @@ function children(): readonly number[] {
 /** Of every thread of a process: 19 gives way to all others. */
 function priorities(pid: number): readonly number[] {
   const folder = `/proc/${pid}/task`
-  return readdirSync(folder).map((thread) => {
-    const text = readFileSync(join(folder, thread, 'stat'), 'utf8')
+  return readdirSync(folder).flatMap((thread) => {
+    const path = join(folder, thread, 'stat')
+    // A thread may end meanwhile.
+    if (!existsSync(path)) return []
+    const text = readFileSync(path, 'utf8')
     return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[16])
   })
 }
@@ -43,7 +46,7 @@ await t.test('a separate process packs at low priority, and ends', async (t) => 
 
 await t.test('an abort kills it, and the call says why', async (t) => {
   const folder = t.testdir({})
-  await writeParquet(folder, { 'a.parquet': `${rows} FROM range(2000) t(i)` })
+  await writeParquet(folder, { 'a.parquet': `${rows} FROM range(1_000_000) t(i)` })
   const before = children()
   const stop = new AbortController()
   const reason = new Error('the server stops')
