@@ -54,7 +54,8 @@ ${faults.map(({ name, about }) => `  ${name}: ${about}`).join('\n')}`,
 }
 
 const beforeMs = 400
-const wellMsMax = 60_000
+/** What tells of no event is looked for again after up to 200 times as long as the look took. */
+const wellMsMax = 600_000
 
 /** One fault, over all its cycles. */
 interface Finding {

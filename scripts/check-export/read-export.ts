@@ -32,6 +32,8 @@ interface Reading {
   readonly breakAt?: number
   /** Reads no faster. */
   readonly rowsPerSecond?: number
+  /** Is called once a row has come. */
+  readonly onFirst?: () => void
 }
 
 const Account = Type.Object({
@@ -58,6 +60,7 @@ export async function readExport(fixture: ExportFixture, reading: Reading): Prom
     const due = `{"id":${first + came},`
     if (!line.startsWith(due)) throw new Error(`expected ${due} and got ${line.slice(0, 60)}`)
     came += 1
+    if (came === 1) reading.onFirst?.()
     if (came >= breakAt) {
       answer.destroy()
       break

@@ -32,8 +32,9 @@ const otherUid = 65_534
 const copiedRefreshes = 10
 const handEvery = 10
 const milestoneEvery = 10
-const overwrittenMsMax = 20_000
-const packedMsMax = 60_000
+const overwrittenMsMax = 120_000
+/** A packer gives way to the clients of the check. */
+const packedMsMax = 600_000
 /** A listing of 200 objects takes about 60,000. */
 const cutBytesMax = 90_000
 const heldWalks = 24

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page, Route } from 'playwright-core'
 import t from 'tap'
 import { startWorld } from '../support/world.js'
@@ -68,6 +69,7 @@ await t.test('while an answer is awaited, nothing else is asked', async (t) => {
   }
   const cursor = await page.evaluate('getComputedStyle(document.querySelector(".primary")).cursor')
   t.equal(cursor, 'default', 'Run looks as if it were off')
+  while (held.length === 0) await sleep(20)
   t.equal(held.length, 1)
   await held[0]?.continue()
   await page.getByText('Page 1 · 3 rows').waitFor()
@@ -177,6 +179,7 @@ await t.test('a token that was forgotten does not come back with a late answer',
   await page.reload()
   await press(page, 'Forget the token')
   const answered = page.waitForResponse('**/v1/account')
+  while (held.length === 0) await sleep(20)
   await held[0]?.continue()
   await (await answered).finished()
   await page.evaluate('new Promise((done) => setTimeout(done, 50))')

@@ -29,7 +29,7 @@ await t.test(`${clients} clients notice none of ${restarts} restarts`, async (t)
   cli.clock.ms = Date.now()
   const buy = ['subscription', 'create', '--email', 'a@b.c', '--plan', 'financials:pro', '--json']
   const { token } = JSON.parse((await cli.das(buy)).stdout) as { token: string }
-  const serve = [process.execPath, launcher, 'serve', '--drain-seconds', '1']
+  const serve = [process.execPath, launcher, 'serve', '--drain-seconds', '3']
   const child = spawn('python3', ['test/clients/keep_socket.py', ...serve], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {

@@ -223,7 +223,7 @@ await t.test('errors of the connection show no secret', async (t) => {
 await t.test(
   'a caller that waits for a lock too long is refused, and all is well later',
   async (t) => {
-    const store = openPostgres(t, server.url, { statementTimeoutMs: 300 })
+    const store = openPostgres(t, server.url, { statementTimeoutMs: 2000 })
     await store.ready()
     const admin = await connect(t, store.schema)
     await admin.query('BEGIN; LOCK TABLE subscribers')

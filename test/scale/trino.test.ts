@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import t from 'tap'
 import { tableOf } from '../../src/engine/trino/compile.js'
@@ -16,7 +17,7 @@ const plan = '{rows_per_month: 1000, history: all, price_rub: 0, rate_per_minute
 
 /** A server over a table and over a file of its own. */
 async function serve(t: Test, table: string, entry = '', at?: string): Promise<World> {
-  return startWorld(t, {
+  const world = await startWorld(t, {
     ...(at !== undefined && { at }),
     files: { 'own.parquet': 'SELECT 7 AS id' },
     registry: `
@@ -35,6 +36,9 @@ datasets:
     plans: {all: ${plan}}
 `,
   })
+  const reason = () => world.app.catalog().datasets.get('things')?.reason
+  while (reason()?.includes('is being read')) await sleep(100)
+  return world
 }
 
 // Guarantee: a table of Trino is served like files, and the same rows give the same answers.

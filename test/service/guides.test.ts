@@ -33,10 +33,14 @@ interface Guide {
 type Filter = Readonly<Record<string, unknown>>
 type Question = Readonly<Record<string, unknown>>
 
+/** A guide with its facts: on a busy machine they come late, and the next one has them. */
 async function guideOf(world: World, token: string, resource: string): Promise<Guide> {
-  const { isError, text, content } = await callTool(world, token, 'describe_resource', { resource })
-  if (isError) throw new Error(text)
-  return content as unknown as Guide
+  for (;;) {
+    const told = await callTool(world, token, 'describe_resource', { resource })
+    if (told.isError) throw new Error(told.text)
+    const guide = told.content as unknown as Guide
+    if (guide.profiled_rows !== null) return guide
+  }
 }
 
 /** The statistics of each column, beyond its type. */

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { hostileRequests } from '../../support/hostile-requests.js'
 import { startThings } from '../../support/things.js'
+import { threadMs } from '../../support/thread-time.js'
 import type { Answer } from '../../support/world.js'
 
 /** The longest pause, as a share of the time that `JSON.parse` takes for 1 MiB of numbers. */
@@ -10,9 +10,6 @@ const shareMax = 5
 const triesMax = 12
 
 const numbers = `[${Array(520_000).fill('1').join()}]`
-
-/** Milliseconds that the event loop's thread has run: not those in which others had its core. */
-const threadMs = () => Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[0]) / 1e6
 
 function parseMs(): number {
   const started = threadMs()
