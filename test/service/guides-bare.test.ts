@@ -1,5 +1,5 @@
 import t from 'tap'
-import { callTool } from '../support/mcp/mcp-messages.js'
+import { describeResource } from '../support/mcp/mcp-messages.js'
 import { startWorld } from '../support/world.js'
 
 /** Datasets that offer a guide little to go by. */
@@ -15,7 +15,7 @@ await t.test('many rows of amounts alone, without key or history, are described'
     registry: `datasets: {amounts: {title: Amounts, files: data/amounts.parquet, ${plans}}}`,
   })
   const { token } = await world.subscribe(['amounts:pro'])
-  const answer = await callTool(world, token, 'describe_resource', { resource: 'amounts' })
+  const answer = await describeResource(world, token, 'amounts')
   t.notOk(answer.isError, answer.text)
   t.match(answer.content, {
     rows: 100_001,
@@ -52,7 +52,7 @@ await t.test('a dataset without rows is described, whatever its types', async (t
     registry: `datasets: {none: {title: None, files: data/none.parquet, ${plans}}}`,
   })
   const { token } = await world.subscribe(['none:pro'])
-  const answer = await callTool(world, token, 'describe_resource', { resource: 'none' })
+  const answer = await describeResource(world, token, 'none')
   t.notOk(answer.isError, answer.text)
   t.match(answer.content, { rows: 0, profiled_rows: 0, examples: [], sample_rows: { day: [] } })
   t.equal((answer.content['columns'] as unknown[]).length, columns.length)

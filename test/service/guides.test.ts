@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Test } from 'tap'
 import { openControl, usageOf } from '../support/control.js'
-import { callTool } from '../support/mcp/mcp-messages.js'
+import { callTool, describeResource } from '../support/mcp/mcp-messages.js'
 import { startShipped } from '../support/shipped.js'
 import { demoToken, startThings } from '../support/things.js'
 import { startTyped } from '../support/typed.js'
@@ -33,14 +33,10 @@ interface Guide {
 type Filter = Readonly<Record<string, unknown>>
 type Question = Readonly<Record<string, unknown>>
 
-/** A guide with its facts: on a busy machine they come late, and the next one has them. */
 async function guideOf(world: World, token: string, resource: string): Promise<Guide> {
-  for (;;) {
-    const told = await callTool(world, token, 'describe_resource', { resource })
-    if (told.isError) throw new Error(told.text)
-    const guide = told.content as unknown as Guide
-    if (guide.profiled_rows !== null) return guide
-  }
+  const { isError, text, content } = await describeResource(world, token, resource)
+  if (isError) throw new Error(text)
+  return content as unknown as Guide
 }
 
 /** The statistics of each column, beyond its type. */
@@ -140,7 +136,7 @@ await t.test('windows of one version have facts of their own, in any order', asy
 await t.test('a hidden column is nowhere in a guide', async (t) => {
   const world = await startThings(t)
   const { token } = await world.subscribe(['days:pro'])
-  const answer = await callTool(world, token, 'describe_resource', { resource: 'days' })
+  const answer = await describeResource(world, token, 'days')
   t.notMatch(answer.text, /internal_note|note \d/)
   t.match(answer.content, {
     columns: [{ name: 'id' }, { name: 'day' }, { name: 'half', min: 0, max: 1 }].map(
@@ -233,7 +229,7 @@ datasets:
     plans: {pro: {rows_per_month: 100, history: all, price_rub: 0}}
 `,
   })
-  const answer = await callTool(world, 'das_demo_rows', 'describe_resource', { resource: 'rows' })
+  const answer = await describeResource(world, 'das_demo_rows', 'rows')
   t.notOk(answer.isError, answer.text)
   t.notMatch(answer.text, /secret/)
   t.match(answer.content, {
@@ -278,7 +274,7 @@ ${described.join('')}    ${plans}
   const names = ['wide', 'told', 'long', 'keys']
   const { token } = await world.subscribe(names.map((name) => `${name}:pro`))
   for (const resource of names) {
-    const answer = await callTool(world, token, 'describe_resource', { resource })
+    const answer = await describeResource(world, token, resource)
     t.notOk(answer.isError, `${resource}: ${answer.text.slice(0, 300)}`)
     const { length } = JSON.stringify(answer.content)
     t.ok(length <= charactersMax, `${resource}: ${length} characters`)
@@ -306,7 +302,7 @@ datasets:
 `,
   })
   const { token } = await world.subscribe(['many:pro'])
-  const { content } = await callTool(world, token, 'describe_resource', { resource: 'many' })
+  const { content } = await describeResource(world, token, 'many')
   const guide = content as unknown as Guide
   t.match(guide, { rows: 200_000, profiled_rows: 100_000 })
   t.match(guide.hint, /sample of 100000 rows.+ From all rows: id, year, kind\.$/)

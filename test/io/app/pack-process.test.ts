@@ -13,15 +13,22 @@ function children(): readonly number[] {
   return readFileSync(path, 'utf8').split(' ').filter(Boolean).map(Number)
 }
 
+/** Null for a thread that has ended meanwhile: a check before the read would come too early. */
+function statOf(folder: string): string | null {
+  try {
+    return readFileSync(join(folder, 'stat'), 'utf8')
+  } catch (cause) {
+    if (['ENOENT', 'ESRCH'].includes(String((cause as NodeJS.ErrnoException).code))) return null
+    throw cause
+  }
+}
+
 /** Of every thread of a process: 19 gives way to all others. */
 function priorities(pid: number): readonly number[] {
   const folder = `/proc/${pid}/task`
   return readdirSync(folder).flatMap((thread) => {
-    const path = join(folder, thread, 'stat')
-    // A thread may end meanwhile.
-    if (!existsSync(path)) return []
-    const text = readFileSync(path, 'utf8')
-    return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[16])
+    const text = statOf(join(folder, thread))
+    return text === null ? [] : Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[16])
   })
 }
 

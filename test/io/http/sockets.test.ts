@@ -188,7 +188,9 @@ await t.test(
     t.ok(spent < one / 3, `the one that ran stops, the others never run: ${spent} of ${one} ms`)
     await until(async () => (await busy('das_queries_running')) === 0)
     t.equal(await busy('das_queue_length'), 0, 'none is left')
-    await until(() => logged(world, '"status":499') >= 5)
+    // One alone, the eight, and the next: each has ended.
+    await until(() => logged(world, '"/v1/slow') === 10)
+    t.ok(logged(world, '"status":499') >= 5)
     t.equal(logged(world, '"level":50'), 0, 'a client that leaves is no error of ours')
     const account = await world.get('/v1/account', token)
     t.match(account.body['datasets'], [{ rows: { used: 1 } }], 'only the row that was sent')

@@ -97,6 +97,17 @@ export async function callTool(
   return toolAnswer(await callRpc(world, token, 'tools/call', { name, arguments: args }))
 }
 
+/** A description with its facts: on a busy machine they come late, and the next one has them. */
+export async function describeResource(
+  world: World,
+  token: string,
+  resource: string,
+): Promise<ToolAnswer> {
+  const answer = await callTool(world, token, 'describe_resource', { resource })
+  const isLate = answer.content['profiled_rows'] === null
+  return isLate ? describeResource(world, token, resource) : answer
+}
+
 /** The tool's result in an answer of the protocol. */
 export function toolAnswer(answer: McpAnswer): ToolAnswer {
   const { result } = answer
