@@ -3,12 +3,14 @@ import t from 'tap'
 import { startShipped } from '../support/shipped.js'
 import { startWorld } from '../support/world.js'
 import {
+  answered,
   builtPortal,
   listen,
   pressRun,
   run,
   startChromium,
   tabTo,
+  typeChoice,
   visit,
 } from './fixtures/chromium.js'
 
@@ -115,11 +117,12 @@ await t.test('the keyboard alone analyses', async (t) => {
   await page.getByRole('tab', { name: 'Rows' }).focus()
   await page.keyboard.press('ArrowRight')
   await tabTo(t, page, 'Measure', 30)
-  await page.keyboard.type('sum')
+  await typeChoice(t, page, 'sum')
   await tabTo(t, page, 'Remove the measure count', 30)
   await page.keyboard.press('Enter')
   t.equal(await page.evaluate('document.activeElement.textContent'), 'Add a measure')
   await tabTo(t, page, 'Run', 30)
+  await answered(page)
   await page.keyboard.press('Enter')
   await page.locator('table.data:visible').waitFor()
   t.match(page.url(), /#analyse\?group=year&measures=sum\(\w+\)&limit=100&labels=true$/)

@@ -2,7 +2,15 @@ import t from 'tap'
 import { startShipped } from '../support/shipped.js'
 import { startWorld } from '../support/world.js'
 import { violations } from './fixtures/axe.js'
-import { builtPortal, listen, startChromium, tabTo, visit } from './fixtures/chromium.js'
+import {
+  builtPortal,
+  copied,
+  listen,
+  pressUntil,
+  startChromium,
+  tabTo,
+  visit,
+} from './fixtures/chromium.js'
 
 const wireBytesMax = 300 * 1024
 const desk = { width: 1440, height: 900 }
@@ -64,13 +72,6 @@ await t.test('it is read without a script', async (t) => {
   t.match(await page.locator('#errors + div').innerText(), 'row_quota_exceeded')
 })
 
-/** Ends when the long table is scrolled; the test's own patience is its limit. */
-const scrolledFar = `new Promise((resolve) => {
-  const look = () =>
-    document.querySelector('.tall').scrollTop > 1000 ? resolve() : requestAnimationFrame(look)
-  look()
-})`
-
 await t.test('the keyboard alone finds a dataset, copies a command and goes back', async (t) => {
   const permissions = ['clipboard-read', 'clipboard-write']
   const { page, complaints } = await visit(browser, `${base}/docs`, { permissions })
@@ -83,8 +84,7 @@ await t.test('the keyboard alone finds a dataset, copies a command and goes back
   await page.keyboard.press('Enter')
   await page.waitForURL('**/docs/financials#operation-financials_top')
   await tabTo(t, page, 'Copy', 2)
-  await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  await copied(page, () => page.keyboard.press('Enter'))
   const command = String(await page.evaluate('navigator.clipboard.readText()'))
   t.match(command, /^curl -H 'Authorization: Bearer das_demo_opendata' .*\/top\?by=-year/)
   await tabTo(t, page, '131 values', 2)
@@ -92,8 +92,9 @@ await t.test('the keyboard alone finds a dataset, copies a command and goes back
   t.equal(await page.locator('details[open]').count(), 1)
   const wide = page.getByRole('region', { name: 'financials.Row' })
   await wide.focus()
-  await page.keyboard.press('End')
-  await page.evaluate(scrolledFar)
+  await pressUntil(page, 'End', () =>
+    page.evaluate<boolean>("document.querySelector('.tall').scrollTop > 1000"),
+  )
   for (const [name, path] of [
     ['API reference', '/docs'],
     ['Datasets', '/'],

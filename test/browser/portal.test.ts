@@ -5,12 +5,14 @@ import { startShipped } from '../support/shipped.js'
 import { startWorld } from '../support/world.js'
 import { violations } from './fixtures/axe.js'
 import {
+  answered,
   builtPortal,
   listen,
   pressRun,
   run,
   startChromium,
   tabTo,
+  typeChoice,
   visit,
 } from './fixtures/chromium.js'
 
@@ -104,15 +106,16 @@ await t.test('the keyboard alone filters, runs and turns pages', async (t) => {
   const { page } = await visit(browser, `${base}/datasets/financials`)
   await tabTo(t, page, 'Add a filter', 60)
   await page.keyboard.press('Enter')
-  await page.keyboard.type('year')
+  await typeChoice(t, page, 'year')
   await page.keyboard.press('Tab')
-  await page.keyboard.type('at least')
+  await typeChoice(t, page, 'at least')
   await page.keyboard.press('Tab')
   await page.keyboard.type('2023')
   await tabTo(t, page, 'Rows on a page', 60)
   await page.keyboard.press('ControlOrMeta+a')
   await page.keyboard.type('2')
   await tabTo(t, page, 'Run', 60)
+  await answered(page)
   await page.keyboard.press('Enter')
   await page.getByText('Page 1 · 2 rows').waitFor()
   const first = await page.locator('table.data tbody').textContent()

@@ -8,7 +8,7 @@ import t from 'tap'
 import { pageAt } from '../support/pages.js'
 import { sheetLines } from '../support/programs/libreoffice.js'
 import { startShipped } from '../support/shipped.js'
-import { builtPortal, listen, pressRun, startChromium, visit } from './fixtures/chromium.js'
+import { builtPortal, copied, listen, pressRun, startChromium, visit } from './fixtures/chromium.js'
 
 // A stranger's ten minutes: the steps of "Ten minutes with the portal" in docs/portal.md, one after
 // the other, by the names of what is clicked.
@@ -52,6 +52,7 @@ await t.test('find a dataset', async () => {
   const card = page.getByRole('article').filter({ hasText: 'Company accounting statements' })
   await card.getByRole('link', { name: 'Open and try' }).click()
   await page.getByRole('heading', { level: 1, name: /^Company accounting statements/ }).waitFor()
+  await page.locator('table.data').waitFor()
 })
 
 await t.test('understand three columns', async (t) => {
@@ -120,8 +121,8 @@ await t.test('open the XLSX', async (t) => {
 await t.test('run the pandas snippet for all rows', async (t) => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.getByRole('tab', { name: 'Python (pandas)' }).click()
-  await page.getByRole('tabpanel', { name: 'Python (pandas)' }).getByRole('button').click()
-  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  const snippetPanel = page.getByRole('tabpanel', { name: 'Python (pandas)' })
+  await copied(page, () => snippetPanel.getByRole('button').click())
   const snippet = await page.evaluate<string>('navigator.clipboard.readText()')
   const file = join(shipped.folder, 'snippet.py')
   writeFileSync(file, `${snippet}\nprint("=\\n" + rows.to_csv(index=False), end="")\n`)
