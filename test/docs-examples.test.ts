@@ -57,6 +57,8 @@ async function startFixture(t: Test): Promise<Fixture> {
   const cli = await buildCliFixture(t, registry, files)
   cpSync(data, join(cli.folder, 'data'), { recursive: true })
   const world = await startWorld(t, { at: cli.folder, files: {}, registry })
+  // Otherwise a busy machine describes columns without what they hold.
+  await world.app.prepare()
   const server = `http://127.0.0.1:${await listen(world)}`
   return { world, cli, server, token: null, ids: new Map(), requests: 0 }
 }
