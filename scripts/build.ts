@@ -20,7 +20,10 @@ const workers = ['app/pack-worker', 'app/hash-worker', 'http/sheet/sheet-worker'
   (name) => `src/${name}.ts`,
 )
 
-const common = { platform: 'node', target: 'node20', logLevel: 'warning' } as const
+const common = { platform: 'node', target: 'node22', logLevel: 'warning' } as const
+
+/** Old releases of Node.js read the launcher, to say that they are too old. */
+const launcherTarget = 'node14'
 
 /** Writes the launcher `das.cjs`, what it starts, the workers, and the portal's files in a folder. */
 async function buildProgram(out: string): Promise<void> {
@@ -47,7 +50,13 @@ async function buildProgram(out: string): Promise<void> {
     ],
   })
   const launcher = join(out, 'das.cjs')
-  await build({ ...common, entryPoints: ['src/das.cts'], outfile: launcher, format: 'cjs' })
+  await build({
+    ...common,
+    target: launcherTarget,
+    entryPoints: ['src/das.cts'],
+    outfile: launcher,
+    format: 'cjs',
+  })
   await chmod(launcher, 0o755)
   await buildPortal(join(out, 'portal'))
 }

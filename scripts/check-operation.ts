@@ -58,7 +58,7 @@ function checksOf(questions: number, requests: number): readonly Check[] {
 /** What is checked: the program and the versions of what it needs. */
 async function hashOfBuild(): Promise<string> {
   const hash = createHash('sha256')
-  for (const path of ['npm-shrinkwrap.json', ...globSync('dist/**/*.{js,cjs}').sort()]) {
+  for (const path of ['package-lock.json', ...globSync('dist/**/*.{js,cjs}').sort()]) {
     hash.update(path).update(await readFile(path))
   }
   return hash.digest('hex').slice(0, 12)

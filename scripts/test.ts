@@ -19,7 +19,7 @@ itself what it imports would take four times as long to start.
 const out = '.test'
 /** Where tap lists the files that failed. */
 const failed = join('.tap', 'failed')
-const common = { format: 'esm', platform: 'node', target: 'node20', logLevel: 'warning' } as const
+const common = { format: 'esm', platform: 'node', target: 'node22', logLevel: 'warning' } as const
 /** These need what Node does not bring: scripts of their own run them. */
 const special = ['test/browser/**', 'test/clients/**', 'test/scale/**']
 /** They need real processes, disks, sockets, mail servers or load. */

@@ -132,9 +132,6 @@ function readUser(): string {
 /** The build puts it beside the program. */
 const portalFolder = fileURLToPath(new URL('portal', import.meta.url))
 
-// The pinned client of object storage is one for Node 20; a user can't do anything about the next.
-process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
-
 process.stdout.on('error', ignoreClosedPipe)
 process.stderr.on('error', ignoreClosedPipe)
 

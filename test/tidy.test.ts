@@ -25,6 +25,12 @@ const functionLinesMax = 60
 const filesMax = 20
 const columnsMax = 100
 
+interface LockedPackage {
+  readonly integrity?: string
+  readonly link?: boolean
+  readonly gypfile?: boolean
+}
+
 interface Source {
   /** Relative to src. */
   readonly path: string
@@ -197,5 +203,18 @@ await t.test('the code map lists the layers in order', (t) => {
     ...new Set([...cell.matchAll(/`([a-z-]+)[^`]*`/g)].map(([, folder]) => folder)),
   ])
   t.same(folders, layers)
+  t.end()
+})
+
+await t.test('a clone is installed without a compiler, and every package has its hash', (t) => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    packages: Readonly<Record<string, LockedPackage>>
+  }
+  const unsigned = Object.entries(packages)
+    .filter(([path, { integrity, link }]) => /^node_modules/.test(path) && !integrity && !link)
+    .map(([path]) => path)
+  t.same(unsigned, [])
+  // Without this line, which `npm install` drops, npm 10 and 11 run node-gyp for it.
+  t.equal(packages['node_modules/better-sqlite3']?.gypfile, false, 'write "gypfile": false')
   t.end()
 })

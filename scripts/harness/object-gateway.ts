@@ -49,7 +49,6 @@ export async function startBucket(endings: Endings): Promise<Bucket> {
   const endpoint = `http://127.0.0.1:${line.port}`
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_S3: endpoint,
-    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     AWS_ACCESS_KEY_ID: login.accessKeyId,
     AWS_SECRET_ACCESS_KEY: login.secretAccessKey,
   })

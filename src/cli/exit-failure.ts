@@ -28,31 +28,19 @@ export function exitFailureOf(cause: unknown): ExitFailure {
     const why = cause.cause instanceof Error ? ` (${cause.cause.message})` : ''
     return { exitCode, lines: [`error: ${cause.detail}${why}`] }
   }
-  if (isForeignBuild(cause)) return { exitCode: failed, lines: [foreignBuildText(cause)] }
   if (isWithoutBinary(cause)) return { exitCode: failed, lines: [withoutBinaryText] }
   const message = cause instanceof Error ? cause.message : String(cause)
   return { exitCode: failed, lines: [`error: ${message.split('\n')[0]}`] }
 }
 
-/** A native module for another Node.js version. Its message spans several lines. */
-function isForeignBuild(cause: unknown): cause is Error {
-  return cause instanceof Error && 'code' in cause && cause.code === 'ERR_DLOPEN_FAILED'
-}
-
-function foreignBuildText({ message }: Error): string {
-  const whole = message.split(/\s*\n\s*/).join(' ')
-  return `error: ${whole.trim()} ${reinstallText}`
-}
-
-/** better-sqlite3 without its binary: the package `bindings` lists the paths that it tried. */
+/** SQLite or DuckDB without a binary for this system: Node.js finds no file, or can't load it. */
 function isWithoutBinary(cause: unknown): boolean {
-  return cause instanceof Error && 'tries' in cause
+  if (!(cause instanceof Error) || !('code' in cause)) return false
+  const isMissing = cause.code === 'MODULE_NOT_FOUND' && /node-bindings|\.node'/.test(cause.message)
+  return isMissing || cause.code === 'ERR_DLOPEN_FAILED'
 }
-
-const reinstallText =
-  `Install the program again with this Node.js, ${process.version} (in a clone: npm ci). ` +
-  'docs/installing.md, "Without a prebuilt binary", says what that needs.'
 
 const withoutBinaryText =
-  'error: The binary of better-sqlite3 is missing: its installer did not run, or it failed. ' +
-  reinstallText
+  `error: There is no binary of SQLite or DuckDB for this system (${process.platform}, ` +
+  `${process.arch}) here. Install the program again on this machine (in a clone: npm ci). ` +
+  'docs/installing.md lists the systems that have one.'

@@ -1,5 +1,12 @@
 import { execFile, spawn } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -15,7 +22,7 @@ interface LockedPackage {
 }
 
 const run = promisify(execFile)
-const lock = JSON.parse(readFileSync('npm-shrinkwrap.json', 'utf8')) as {
+const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
   packages: Readonly<Record<string, LockedPackage>>
 }
 const folder = t.testdir({})
@@ -52,7 +59,7 @@ const inside = packed.map((path) => path.replace(/^package\//, ''))
 
 await t.test('the package holds the built program, docs, licences and its packages', (t) => {
   const own = inside.filter((path) => !path.startsWith('node_modules/'))
-  const single = /^(package|npm-shrinkwrap)\.json$|^(README|CHANGELOG|SECURITY)\.md$|^LICENSE$/
+  const single = /^package\.json$|^(README|CHANGELOG|SECURITY)\.md$|^LICENSE$/
   const program = /^dist\/(das\.cjs|[\w-]+\.js|third-party-licenses\.txt)$/
   const portal = /^dist\/portal\/portal-\w+\.(js|css)$/
   const docs = /^docs\/([\w-]+\.md|screenshots\/[\w-]+\.png|(deploy|monitoring)\/[\w.-]+)$/
@@ -80,22 +87,38 @@ await t.test('every package that the program uses has its licence in the list', 
   t.end()
 })
 
-/** better-sqlite3 as it was compiled here, in a folder where its installer looks for it. */
-async function prebuilt(): Promise<string> {
-  const version = lock.packages['node_modules/better-sqlite3']?.version
-  const { versions, platform, arch } = process
-  const name = `better-sqlite3-v${version}-node-v${versions.modules}-${platform}-${arch}.tar.gz`
-  const prebuilds = join(folder, 'prebuilds')
-  mkdirSync(prebuilds)
-  const binary = 'build/Release/better_sqlite3.node'
-  const from = join('node_modules', 'better-sqlite3')
-  await output('.', 'tar', ['-czf', join(prebuilds, name), '-C', from, binary])
-  return prebuilds
+/** A release of Node.js and one of npm, in folders of their own, as a machine would have them. */
+interface Tools {
+  readonly node: string
+  readonly npm: string
+}
+
+/** What runs the package where the machine has nothing else: a shell, and no compiler. */
+interface Machine {
+  readonly npm: string
+  readonly env: NodeJS.ProcessEnv
+}
+
+async function machineWith({ node, npm }: Tools): Promise<Machine> {
+  const place = join(folder, `node-${node}`)
+  mkdirSync(join(place, 'bin'), { recursive: true })
+  for (const name of ['sh', 'env', 'tar', 'uname']) {
+    const { stdout } = await run('/bin/sh', ['-c', `command -v ${name}`])
+    symlinkSync(stdout.trim(), join(place, 'bin', name))
+  }
+  const packages = [`node-linux-${process.arch}@${node}`, `npm@${npm}`]
+  await output(place, 'npm', ['install', '--no-save', '--prefix', place, ...packages])
+  const modules = join(place, 'node_modules')
+  symlinkSync(join(modules, `node-linux-${process.arch}`, 'bin/node'), join(place, 'bin/node'))
+  return { npm: join(modules, 'npm/bin/npm-cli.js'), env: { PATH: join(place, 'bin') } }
 }
 
 /** Starts `das serve` in a folder; resolves to its address. */
-function serve(t: Test, das: string, cwd: string): Promise<string> {
-  const child = spawn(das, ['serve', '--port', '0'], { cwd, env: cleanEnvironment() })
+function serve(t: Test, das: string, cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const child = spawn(das, ['serve', '--port', '0'], {
+    cwd,
+    env: { ...cleanEnvironment(), ...env },
+  })
   t.teardown(() => child.kill('SIGKILL'))
   return new Promise((resolve, reject) => {
     let log = ''
@@ -110,34 +133,56 @@ function serve(t: Test, das: string, cwd: string): Promise<string> {
   })
 }
 
-await t.test('installed with npm install -g, it serves a folder with one file', async (t) => {
-  const prefix = join(folder, 'prefix')
-  const environment = { npm_config_better_sqlite3_local_prebuilds: await prebuilt() }
-  const options = ['--global', '--allow-scripts=better-sqlite3', '--prefix', prefix]
-  await output(folder, 'npm', ['install', ...options, join(folder, tarball)], environment)
+const machines: readonly Tools[] = [
+  { node: '22.23.2', npm: '10.9.9' },
+  { node: '24.21.0', npm: '12.2.2' },
+]
 
-  const installed = join(prefix, 'lib', 'node_modules', 'dataset-access-service')
-  const exact = ['node_modules/better-sqlite3', 'node_modules/@duckdb/node-api']
-  const pinned = Object.entries(lock.packages).filter(([, { inBundle }]) => inBundle)
-  t.ok(pinned.length > 50)
-  for (const path of [...pinned.map(([name]) => name), ...exact]) {
-    const text = readFileSync(join(installed, path, 'package.json'), 'utf8')
-    const { version } = JSON.parse(text) as { version: string }
-    t.equal(version, lock.packages[path]?.version, path)
-  }
+for (const tools of machines) {
+  const title = `installed with npm ${tools.npm} on Node.js ${tools.node}, it serves a folder`
+  await t.test(title, async (t) => {
+    const { npm, env } = await machineWith(tools)
+    const prefix = join(folder, `prefix-${tools.node}`)
+    const options = [npm, 'install', '--global', '--prefix', prefix]
+    await output(folder, 'node', [...options, join(folder, tarball)], env)
 
-  const place = join(folder, 'place')
-  mkdirSync(place)
-  await writeParquet(place, { 'cities.parquet': "SELECT 'Oslo' AS city, 717710 AS people" })
-  const das = join(prefix, 'bin', 'das')
-  t.match(await output(place, das, ['init']), 'Added 1 dataset.')
-  const base = await serve(t, das, place)
-  const sell = ['subscription', 'create', '--email', 'a@b.example', '--plan', 'cities:free']
-  const sold = JSON.parse(await output(place, das, [...sell, '--json'])) as { token: string }
-  const headers = { authorization: `Bearer ${sold.token}` }
-  const answer = await fetch(`${base}/v1/cities?city=eq.Oslo`, { headers })
-  t.same(await answer.json(), { data: [{ city: 'Oslo', people: 717710 }], next_cursor: null })
-  const page = await fetch(`${base}/`)
-  t.equal(page.status, 200, 'the portal')
-  t.match(await output(place, das, ['audit']), /dataset\.added\tcities\t/)
+    const installed = join(prefix, 'lib', 'node_modules', 'dataset-access-service')
+    const pinned = Object.entries(lock.packages).filter(([, { inBundle }]) => inBundle)
+    t.ok(pinned.length > 50)
+    for (const path of [...pinned.map(([name]) => name), 'node_modules/@duckdb/node-api']) {
+      const text = readFileSync(join(installed, path, 'package.json'), 'utf8')
+      const { version } = JSON.parse(text) as { version: string }
+      t.equal(version, lock.packages[path]?.version, path)
+    }
+
+    const place = join(folder, `place-${tools.node}`)
+    mkdirSync(place)
+    await writeParquet(place, { 'cities.parquet': "SELECT 'Oslo' AS city, 717710 AS people" })
+    const das = join(prefix, 'bin', 'das')
+    t.match(await output(place, das, ['init'], env), 'Added 1 dataset.')
+    const base = await serve(t, das, place, env)
+    const sell = ['subscription', 'create', '--email', 'a@b.example', '--plan', 'cities:free']
+    const sold = JSON.parse(await output(place, das, [...sell, '--json'], env)) as { token: string }
+    const headers = { authorization: `Bearer ${sold.token}` }
+    const answer = await fetch(`${base}/v1/cities?city=eq.Oslo`, { headers })
+    t.same(await answer.json(), { data: [{ city: 'Oslo', people: 717710 }], next_cursor: null })
+    const page = await fetch(`${base}/`)
+    t.equal(page.status, 200, 'the portal')
+    t.match(await output(place, das, ['audit'], env), /dataset\.added\tcities\t/)
+  })
+}
+
+await t.test('an older Node.js says in one line what das needs', async (t) => {
+  const { env } = await machineWith({ node: '20.20.2', npm: '10.9.9' })
+  const das = join(clone, 'dist', 'das.cjs')
+  const failure: unknown = await output(folder, das, ['serve'], env).catch(
+    (error: unknown) => error,
+  )
+  t.match(failure, {
+    code: 1,
+    stdout: '',
+    stderr:
+      'error: das needs Node.js 22.15 or newer, and this is 20.20.2. Install a newer one; in a ' +
+      'clone, "npm start" and "npx das" bring their own.\n',
+  })
 })
