@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs'
+import { mkdir, symlink } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { Fault } from './harness/fault.js'
+import { makeFolder } from './harness/fixture.js'
+import { toggle } from './harness/options.js'
+import { runProgram, system } from './harness/process.js'
+import { runScript } from './harness/script.js'
+import type { Run } from './harness/script.js'
+import { startServer } from './harness/server.js'
+
+const command = {
+  name: 'check-install',
+  usage: 'npm run check:install --',
+  about: `Installs, starts and tests a clean clone of the last commit as machines with another
+Node.js and npm do it. While npm installs, there is no compiler.`,
+  options: {
+    allTests: toggle('run the everyday tests; by default one file of them'),
+  },
+}
+
+interface Machine {
+  readonly node: string
+  readonly npm: string
+}
+
+const machines: readonly Machine[] = [
+  { node: '20.20.2', npm: '11.19.1' },
+  { node: '22.23.2', npm: '10.9.9' },
+  { node: '24.21.0', npm: '12.2.2' },
+]
+
+/** All that `npm ci` may use beside Node.js and npm. */
+const bareTools = ['sh', 'env', 'tar', 'uname']
+const oneTest = ['--', 'test/text.test.ts']
+const testMsMax = 60 * 60_000
+/** The request of README.md, and what it answers. */
+const question = '/v1/financials?inn=in.7708004767,7712040126&year=eq.2025&select=inn,year,1100'
+const answer =
+  '{"data":[{"inn":"7708004767","year":2025,"1100":1833500459},' +
+  '{"inn":"7712040126","year":2025,"1100":689733794}],"next_cursor":null}'
+
+/** The folder of a Node.js and an npm as a machine has them: their programs and `bareTools`. */
+async function prepare(folder: string, { node, npm }: Machine): Promise<string> {
+  const bin = join(folder, 'bin')
+  await mkdir(bin)
+  const packages = [`node-linux-${process.arch}@${node}`, `npm@${npm}`]
+  await system('npm', 'install', '--no-save', '--prefix', folder, ...packages)
+  const modules = join(folder, 'node_modules')
+  await symlink(join(modules, `node-linux-${process.arch}`, 'bin', 'node'), join(bin, 'node'))
+  for (const name of ['npm', 'npx']) {
+    await symlink(join(modules, 'npm', 'bin', `${name}-cli.js`), join(bin, name))
+  }
+  for (const name of bareTools) {
+    const place = ['/usr/bin', '/bin'].find((each) => existsSync(join(each, name))) ?? ''
+    await symlink(join(place, name), join(bin, name))
+  }
+  return bin
+}
+
+async function checkMachine(machine: Machine, hasAllTests: boolean, run: Run): Promise<void> {
+  const { log, cleanup } = run
+  const name = `Node.js ${machine.node}, npm ${machine.npm}`
+  const folder = await makeFolder(run, 'install', { isKept: true })
+  const bin = await prepare(folder, machine)
+  const clone = join(folder, 'clone')
+  await system('git', 'clone', '--quiet', resolve('.'), clone)
+  const npm = async (argv: readonly string[], path: string) => {
+    const env = { PATH: path, HOME: process.env['HOME'], npm_config_nodedir: '' }
+    const startedMs = performance.now()
+    const start = { command: join(bin, 'npm'), argv, folder: clone, env }
+    const { code, stdout, stderr } = await runProgram(start, testMsMax)
+    if (code !== 0) throw new Fault(`${name}: npm ${argv.join(' ')}: ${stdout}${stderr}`)
+    log(`${name}: npm ${argv[0]}: ${Math.round((performance.now() - startedMs) / 1000)} s`)
+    return stdout
+  }
+  await npm(['ci'], bin)
+  const path = `${bin}:/usr/local/bin:/usr/bin:/bin`
+  const env = { PATH: path, HOME: process.env['HOME'], DAS_PORT: '0' }
+  const start = { command: join(bin, 'npm'), argv: ['start'], folder: clone, env, isGroup: true }
+  const server = await startServer(start, cleanup)
+  const headers = { authorization: 'Bearer das_demo_opendata' }
+  const body = await (await fetch(server.base + question, { headers })).text()
+  await server.stop()
+  if (body !== answer) throw new Fault(`${name}: npm start answers ${body}`)
+  log(`${name}: npm start: ${body}`)
+  const printed = await npm(['test', ...(hasAllTests ? [] : oneTest)], path)
+  log(`${name}: npm test: ${/^# \{ total: .*/m.exec(printed)?.[0] ?? 'no count'}`)
+}
+
+await runScript(command, async ({ allTests }, run) => {
+  for (const machine of machines) await checkMachine(machine, allTests, run)
+})
