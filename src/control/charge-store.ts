@@ -1,22 +1,22 @@
 import { closeSync, fdatasync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
+import type { Clock } from '../clock.js'
 import { ServiceError } from '../errors.js'
 import { unavailable } from './store/failures.js'
 import { syncPath } from './store/private-file.js'
 import { SqliteStore } from './store/sqlite-store.js'
+import type { StoreParts } from './store/store.js'
 import type { Turns } from './store/turns.js'
 import type { WriteWatch } from './store/sqlite-file.js'
 import { chargeAll } from './usage.js'
 import type { Charge, ChargeResult } from './usage.js'
 
-export interface ChargeStoreOptions {
+export interface ChargeStoreOptions extends StoreParts {
   /** Those of this process's other connection to the same file. */
   readonly turns?: Turns
   /** How long a charge waits for another process's lock. */
   readonly busyTimeoutMs: number
-  /** How long charges wait for the disk; then they fail. */
-  readonly syncTimeoutMs?: number
   /** Called after each sync of the log. */
   readonly onSync?: OnSync
   /** Makes a file's contents durable, off the event loop. */
@@ -26,7 +26,8 @@ export interface ChargeStoreOptions {
 /** Takes how long a sync took, and whether it succeeded. */
 export type OnSync = (ms: number, isDone: boolean) => void
 
-const syncTimeoutMsDefault = 5000
+/** How long charges wait for the disk; then they fail. */
+const syncTimeoutMs = 5000
 
 /**
  * Syncs that run at the same time. With one, a commit would first wait for the end of a sync that
@@ -42,9 +43,9 @@ const syncsMax = 2
  */
 export class ChargeStore {
   readonly #store: SqliteStore
+  readonly #clock: Clock
   readonly #path: string
   readonly #sync: (file: number) => Promise<void>
-  readonly #syncTimeoutMs: number
   readonly #onSync: OnSync | undefined
   #watch: WriteWatch = () => undefined
   /**
@@ -61,16 +62,19 @@ export class ChargeStore {
 
   private constructor(store: SqliteStore, path: string, options: ChargeStoreOptions) {
     this.#store = store
+    this.#clock = options.clock
     this.#path = path
     this.#sync = options.sync ?? promisify(fdatasync)
     this.#onSync = options.onSync
-    this.#syncTimeoutMs = options.syncTimeoutMs ?? syncTimeoutMsDefault
   }
 
   /** @throws Error, for the operator, when the database can't be opened */
   static open(path: string, options: ChargeStoreOptions): ChargeStore {
-    const { turns } = options
-    const store = SqliteStore.open(path, { syncs: 'later', ...(turns && { turns }) })
+    const { clock, random, turns } = options
+    const store = SqliteStore.open(path, {
+      ...{ clock, random, syncs: 'later' },
+      ...(turns && { turns }),
+    })
     store.file.setBusyTimeout(options.busyTimeoutMs)
     return new ChargeStore(store, path, options)
   }
@@ -168,12 +172,13 @@ export class ChargeStore {
   }
 
   async #syncLog(): Promise<void> {
-    const start = performance.now()
+    const { monotonicMs } = this.#clock
+    const start = monotonicMs()
     try {
       await this.#withLog((log) => this.#sync(log))
-      this.#onSync?.(performance.now() - start, true)
+      this.#onSync?.(monotonicMs() - start, true)
     } catch (cause) {
-      this.#onSync?.(performance.now() - start, false)
+      this.#onSync?.(monotonicMs() - start, false)
       this.#isSuspect = true
       // Those that were open would tell of the same failure once more.
       this.#closeLogs()
@@ -198,14 +203,12 @@ export class ChargeStore {
   /** A disk that does not answer must not hold answers, and their rows, for ever. */
   #inTime(sync: Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
-      const limit = setTimeout(() => {
-        const slow = unavailable(new Error(`the disk took longer than ${this.#syncTimeoutMs} ms`))
+      const cancel = this.#clock.after(syncTimeoutMs, () => {
+        const slow = unavailable(new Error(`the disk took longer than ${syncTimeoutMs} ms`))
         this.#watch(slow)
         reject(slow)
-      }, this.#syncTimeoutMs)
-      sync.then(resolve, reject).finally(() => {
-        clearTimeout(limit)
       })
+      sync.then(resolve, reject).finally(cancel)
     })
   }
 
