@@ -5,7 +5,16 @@ import ts from 'typescript'
 
 /** The layers from the lowest up, as in the table of `src/README.md`. */
 const layers = [
-  ['call-thread', 'errors', 'machine', 'plain-text', 'setting-values', 'text', 'wording'],
+  [
+    'call-thread',
+    'errors',
+    'machine',
+    'plain-text',
+    'row-texts',
+    'setting-values',
+    'text',
+    'wording',
+  ],
   ['config'],
   ['columns'],
   ['registry'],

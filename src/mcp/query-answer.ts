@@ -1,7 +1,7 @@
 import { badRequest } from '../errors.js'
 import { keepingDigits, writtenJson } from '../query/exact-json.js'
 import type { WrittenJson } from '../query/exact-json.js'
-import { textsOf } from '../query/row-texts.js'
+import { textsOf } from '../row-texts.js'
 import type { ColumnHead, GroupsAnswer, Page, Room } from '../service/page.js'
 
 /** The serialised answer (contract 2). */

@@ -1,5 +1,6 @@
 import { badRequest } from '../errors.js'
-import { endOfString, requireBounded, requireSingleKeys } from './scan-json.js'
+import { endOfString } from '../row-texts.js'
+import { requireBounded, requireSingleKeys } from './scan-json.js'
 
 const digitsMax = 15
 /** The smallest double with full precision has 308 leading zeros. */

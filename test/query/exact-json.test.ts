@@ -8,7 +8,7 @@ import {
   requireExactNumbers,
   writtenJson,
 } from '../../src/query/exact-json.js'
-import { memberText } from '../../src/query/scan-json.js'
+import { memberText } from '../../src/row-texts.js'
 
 /** A number in whatever way JSON lets it be written. */
 const token = fc
