@@ -12,6 +12,7 @@ const layers = [
     'machine',
     'plain-text',
     'random',
+    'row-texts',
     'setting-values',
     'text',
     'wording',

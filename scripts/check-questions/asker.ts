@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { textsOf } from '../../src/query/row-texts.js'
+import { textsOf } from '../../src/row-texts.js'
 import { jsonBody, urlQuery } from '../../test/support/carriers.js'
 import type { TestFilter } from '../../test/support/carriers.js'
 import { toolAnswer, toolMessage, toolText } from '../harness/doors.js'

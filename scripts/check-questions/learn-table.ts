@@ -1,4 +1,4 @@
-import { textsOf } from '../../src/query/row-texts.js'
+import { textsOf } from '../../src/row-texts.js'
 import { Fault } from '../harness/fault.js'
 import { sendWell } from '../harness/http.js'
 import type { Target } from '../harness/http.js'

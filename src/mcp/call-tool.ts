@@ -1,12 +1,13 @@
 import type { ServiceError } from '../errors.js'
 import { asServiceError, isFault } from '../errors.js'
-import { exactJsonText, firstInexact, requireExactNumbers } from '../query/exact-json.js'
+import { firstInexact, requireExactNumbers } from '../query/exact-json.js'
 import { questionLists, rawQuestion, withReadLists } from '../query/parse-json.js'
 import { shapeReader, withoutEmpty } from '../query/read-shape.js'
-import { memberText, repeatedKey, requireSingleKeys } from '../query/scan-json.js'
+import { repeatedKey, requireSingleKeys } from '../query/scan-json.js'
 import { rawSummary, summaryLists } from '../query/summary/parse-summary.js'
 import { rawTop } from '../query/top/parse-top.js'
 import { recordOf } from '../registry/shape.js'
+import { memberText } from '../row-texts.js'
 import type { Caller, Service } from '../service.js'
 import { correctedCall } from './corrected-call.js'
 import { describeAnswer } from './describe-answer.js'
@@ -69,7 +70,7 @@ export async function callTool(
   try {
     requireExactArguments(bodyText)
     given = plainArguments(name, args)
-    const text = exactJsonText(await run(service, caller, name, given))
+    const text = JSON.stringify(await run(service, caller, name, given))
     return {
       content: [{ type: 'text', text }],
       structuredContent: { ...recordOf(JSON.parse(text)) },

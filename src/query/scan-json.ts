@@ -1,4 +1,5 @@
 import { badRequest } from '../errors.js'
+import { endOfString, marks } from '../row-texts.js'
 import { quoted } from '../text.js'
 
 /** A question has 5 levels, an MCP message with a question 7; clients add metadata. */
@@ -10,14 +11,7 @@ const keysMax = 500
 
 /** No character of JSON between two tokens comes after it. */
 const space = 32
-const quote = 34
-const comma = 44
-const colon = 58
-const openList = 91
-const backslash = 92
-const closeList = 93
-const openObject = 123
-const closeObject = 125
+const { quote, comma, colon, openList, closeList, openObject, closeObject } = marks
 
 /**
  * Refuses a JSON text that holds more than any valid question, before it is parsed. The scan
@@ -98,52 +92,4 @@ function isKey(text: string, after: number): boolean {
   let index = after
   while (text.charCodeAt(index) <= space) index++
   return text.charCodeAt(index) === colon
-}
-
-/** The index of the quote that ends the string at `start`; the text's length without one. */
-export function endOfString(text: string, start: number): number {
-  let index = start + 1
-  for (; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    if (code === backslash) index++
-    else if (code === quote) return index
-  }
-  return text.length
-}
-
-/**
- * Returns the value of a key of the outermost object, unchanged, from a valid JSON text. For a
- * repeated key the last value counts, like in `JSON.parse`. Empty for an absent key.
- */
-export function memberText(text: string, name: string): string {
-  let found = ''
-  let depth = 0
-  let key = ''
-  let start = 0
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    switch (code) {
-      case quote: {
-        const end = endOfString(text, index)
-        if (depth === 1 && start === 0) key = text.slice(index, end + 1)
-        index = end
-        break
-      }
-      case colon:
-        if (depth === 1) start = index + 1
-        break
-      case openList:
-      case openObject:
-        depth++
-        break
-      case comma:
-      case closeList:
-      case closeObject:
-        if (depth === 1 && start > 0 && JSON.parse(key) === name) found = text.slice(start, index)
-        if (depth === 1) start = 0
-        if (code !== comma) depth--
-        break
-    }
-  }
-  return found
 }

@@ -1,6 +1,5 @@
-import fc from 'fast-check'
 import t from 'tap'
-import { memberText, requireBounded } from '../../src/query/scan-json.js'
+import { requireBounded } from '../../src/query/scan-json.js'
 
 function refusal(text: string): string {
   try {
@@ -35,29 +34,5 @@ await t.test('the content of strings does not count, wherever they end', (t) => 
   t.equal(refusal(`["\\\\",${'['.repeat(33)}`), 'It is nested more than 32 levels deep.')
   t.equal(refusal(`"${','.repeat(100_000)}`), '', 'one without an end is for the parser')
   t.equal(refusal('"\\'), '')
-  t.end()
-})
-
-await t.test('a member is the text that JSON.parse reads', (t) => {
-  const object = fc.dictionary(fc.constantFrom('a', 'b', '"', 'ж', ':'), fc.jsonValue(), {
-    noNullPrototype: true,
-  })
-  fc.assert(
-    fc.property(
-      object,
-      fc.constantFrom('a', 'b', '"', 'ж', ':'),
-      fc.nat(2),
-      (value, key, space) => {
-        const text = memberText(JSON.stringify(value, null, space), key)
-        return Object.hasOwn(value, key)
-          ? JSON.stringify(JSON.parse(text)) === JSON.stringify(value[key])
-          : text === ''
-      },
-    ),
-  )
-  t.equal(memberText('{"a":1,"b":[{"a":2}],"a":{"c":3}}', 'a'), '{"c":3}', 'the last')
-  t.equal(memberText('{"\\u0061":1}', 'a'), '1', 'however it is written')
-  t.equal(memberText('["a",{"a":1}]', 'a'), '', 'a list has none')
-  t.equal(memberText('"a"', 'a'), '')
   t.end()
 })

@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import { summaryOf } from '../engine/fixtures/summaries.js'
 import { expectedGroups } from '../engine/fixtures/summary-model.js'
 import type { ServedRow } from '../engine/fixtures/summary-model.js'
-import { textsOf } from '../../src/query/row-texts.js'
+import { textsOf } from '../../src/row-texts.js'
 import { startWorld } from '../support/world.js'
 import type { Answer, World } from '../support/world.js'
 

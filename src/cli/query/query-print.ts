@@ -1,6 +1,6 @@
 import { plainText } from '../../plain-text.js'
-import { textsOf } from '../../query/row-texts.js'
-import type { RowTexts } from '../../query/row-texts.js'
+import { textsOf } from '../../row-texts.js'
+import type { RowTexts } from '../../row-texts.js'
 import type { CliParts } from '../parts.js'
 import { fittedTable } from '../table.js'
 import { cellText, fileSink, outputSink, requireSameColumns, titlesOf } from './query-output.js'

@@ -1,5 +1,5 @@
 import { answerCalls } from '../../call-thread.js'
-import { textsOf } from '../../query/row-texts.js'
+import { textsOf } from '../../row-texts.js'
 import { excelCsv } from './excel-csv.js'
 import type { Sheet } from './sheet.js'
 import { workbook } from './workbook.js'

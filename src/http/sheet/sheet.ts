@@ -1,7 +1,7 @@
 import type { Column } from '../../columns/column.js'
 import { badRequest } from '../../errors.js'
 import type { SheetFormat } from '../../query/page-format.js'
-import { textsOf } from '../../query/row-texts.js'
+import { textsOf } from '../../row-texts.js'
 import { quoted } from '../../text.js'
 
 /** What the cells of a column become; `decimals` is null for floating-point numbers. */

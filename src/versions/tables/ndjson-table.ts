@@ -1,15 +1,17 @@
 import { decodedText, requireEncoding } from './decoded-text.js'
-import { jsonMembers } from './json-members.js'
-import type { JsonMember } from './json-members.js'
 import { recognizeEncoding } from './recognize-encoding.js'
 import { BadLines, TableError, recordLettersMax, requireNames } from './table.js'
 import type { Table, TableOptions, TableRow } from './table.js'
+import { textsOf } from '../../row-texts.js'
 import { quoted } from '../../text.js'
 
 interface JsonLine {
   readonly line: number
-  readonly members: readonly JsonMember[]
+  /** Keys with the JSON texts of their values. */
+  readonly members: Members
 }
+
+type Members = readonly (readonly [key: string, value: string])[]
 
 /**
  * Opens a file with a JSON object in each line. Its keys are the columns, in the order in which
@@ -30,7 +32,7 @@ export async function openNdjson(
   const bad = new BadLines()
   for await (const lines of jsonLines(path, encoding, bad)) {
     for (const { members } of lines) {
-      for (const { key, value } of members) {
+      for (const [key, value] of members) {
         const index = names.get(key) ?? names.size
         names.set(key, index)
         if (/^["[{]/.test(value)) texts.add(index)
@@ -59,7 +61,7 @@ async function* tableRows(
   for await (const lines of jsonLines(path, encoding, bad)) {
     yield lines.map(({ line, members }) => {
       const cells: (string | null)[] = Array.from({ length: names.size }, () => null)
-      for (const { key, value } of members) cells[names.get(key) ?? 0] = cellOf(value)
+      for (const [key, value] of members) cells[names.get(key) ?? 0] = cellOf(value)
       return { line, cells }
     })
   }
@@ -95,7 +97,7 @@ async function* jsonLines(
 
 const listHint = '; write one object in each line (jq -c ".[]" does)'
 
-function lineMembers(text: string, line: number, bad: BadLines): readonly JsonMember[] | null {
+function lineMembers(text: string, line: number, bad: BadLines): Members | null {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -107,8 +109,10 @@ function lineMembers(text: string, line: number, bad: BadLines): readonly JsonMe
     bad.add(line, `not an object${Array.isArray(value) ? listHint : ''}`)
     return null
   }
-  const members = jsonMembers(text)
-  if (members.length === Object.keys(value).length) return members
+  const { names, cells } = textsOf(text)
+  if (names.length === Object.keys(value).length) {
+    return names.map((name, at) => [JSON.parse(name) as string, cells[at] ?? 'null'])
+  }
   bad.add(line, 'a key is used twice')
   return null
 }

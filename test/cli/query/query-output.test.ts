@@ -1,7 +1,7 @@
 import t from 'tap'
 import { rowFormat } from '../../../src/cli/query/query-output.js'
 import type { ServedColumns } from '../../../src/cli/query/query-output.js'
-import { textsOf } from '../../../src/query/row-texts.js'
+import { textsOf } from '../../../src/row-texts.js'
 
 const served: ServedColumns = [
   { name: 'a', type: 'integer' },

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { textsOf } from '../../../src/query/row-texts.js'
+import { textsOf } from '../../../src/row-texts.js'
 import { readBytes, writeParquet } from '../../support/parquet.js'
 import { never, openFolder } from '../fixtures/open-engine.js'
 import { openSummaries, summariesOf, summaryOf } from '../fixtures/summaries.js'
