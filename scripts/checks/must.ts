@@ -52,7 +52,7 @@ const steps: readonly Step[] = [
   },
   {
     name: 'reload',
-    line: 'tsx scripts/check-reload.ts --refreshes 2 --edits 2 --bad 2',
+    line: 'tsx scripts/check-reload.ts --refreshes 2 --edits 2 --bad 2 --clients 4',
     seconds: 60,
     after,
   },

@@ -55,7 +55,8 @@ export async function runSteps(
         outcomes.push({ step: next, result: 'not run', seconds: 0, note })
         say(`${next.name}: not run: ${note}`)
       }
-    } else await Promise.race(running.values())
+    } else if (running.size > 0) await Promise.race(running.values())
+    else throw new Error(`${waiting.map(({ name }) => name).join()} need steps that are not there`)
   }
   return outcomes
 
@@ -81,9 +82,11 @@ async function runStep(step: Step, folder: string, cleanup: Cleanup): Promise<Ou
   return { step, result: 'failed', seconds, note: `${note}; ${path} has its whole output` }
 }
 
+/** What a step printed last; the lines with which npm begins, `> tsc`, are no result. */
 async function lastLine(path: string): Promise<string> {
-  const lines = (await readFile(path, 'utf8')).trimEnd().split('\n')
-  return (lines.at(-1) ?? '').trim().slice(0, noteCharactersMax)
+  const lines = (await readFile(path, 'utf8')).split('\n').map((line) => line.trim())
+  const last = lines.findLast((line) => line !== '' && !line.startsWith('> '))
+  return (last ?? 'no output').slice(0, noteCharactersMax)
 }
 
 async function endOfLog(folder: string, { name }: Step): Promise<string> {

@@ -42,7 +42,9 @@ export function chooseSteps(list: StepList, { only, from }: Chosen): StepList {
 
 /** The steps as `--list` prints them. */
 export function listText({ steps }: StepList): string {
-  const rows = steps.map(({ name, line, seconds }) => [name, seconds, line])
+  const rows = steps.map(({ name, line, seconds }) => {
+    return [name, seconds, line.replace(/\s*\\?\n\s*/g, ' ')]
+  })
   return textTable(['step', 'seconds', 'command'], rows)
 }
 
