@@ -9,8 +9,8 @@ import type { Outcome, Step, StepList } from './step.js'
 /** How much of a failed step's output is shown. */
 const shownLinesMax = 200
 const noteCharactersMax = 100
-/** A step that takes longer than this is ended: several times its length on a busy machine. */
-const limitOf = ({ seconds }: Step) => 4 * seconds + 900
+/** A step that takes longer than this is ended; a busy machine takes several times as long. */
+const limitOf = ({ seconds }: Step) => 4 * seconds + 3600
 
 /**
  * Runs steps, as many side by side as the list says, to the last one; a failure stops no other. The
