@@ -3,7 +3,7 @@ import neostandard from 'neostandard'
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['dist/', 'var/', '.tap/', '.test/', '.venv/', '.venv-bench/'] },
+  { ignores: ['dist/', 'var/', '.tap/', '.test/', '.venv/', '.venv-bench/', '.checks/'] },
   ...neostandard({ ts: true, noStyle: true }),
   {
     files: ['**/*.ts', '**/*.cts'],

@@ -5,6 +5,9 @@ import t from 'tap'
 import { findingTable } from '../src/cli/check/finding-table.js'
 import type { CliParts } from '../src/cli/parts.js'
 import { buildProgram } from '../src/cli/program.js'
+import { must } from '../scripts/checks/must.js'
+import { night } from '../scripts/checks/night.js'
+import type { StepList } from '../scripts/checks/step.js'
 import { typeOperators } from '../src/columns/column-types.js'
 import { operators } from '../src/columns/operators.js'
 import { settings } from '../src/config.js'
@@ -177,6 +180,10 @@ const othersOptions = [
     '--cold',
     '--server-cores',
     '--cycles',
+    '--only',
+    '--list',
+    '--part',
+    '--record',
     '--check',
     '--objects',
     '--allow-scripts',
@@ -197,20 +204,49 @@ await t.test('every option and variable that the pages name exists', (t) => {
   t.end()
 })
 
-await t.test('the guide for contributors lists every npm script, and no other', (t) => {
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
-    scripts: Readonly<Record<string, string>>
+await t.test(
+  'the guide for contributors and the page on checks list every npm script, and no other',
+  (t) => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      scripts: Readonly<Record<string, string>>
+    }
+    const names = Object.keys(scripts).filter((name) => !/^(pre|post)/.test(name))
+    const listed = ['## Tests', '## Other commands']
+      .flatMap((heading) => tableAfter('CONTRIBUTING.md', heading).map(([cell]) => cell))
+      .concat(tableAfter('docs/checks.md', '## Steps').map(([, , cell]) => cell))
+      .flatMap((cell) => codes(cell)[0]?.replace(/^npm (run )?/, '') ?? [])
+    t.same([...new Set(listed)].sort(), names.sort())
+    const named = inlineCodes.flatMap(({ code }) => /^npm run ([\w:-]+)/.exec(code)?.[1] ?? [])
+    t.same(
+      named.filter((name) => !names.includes(name)),
+      [],
+    )
+    t.end()
+  },
+)
+
+await t.test('the page on checks lists every step with its length, and no other', (t) => {
+  const rows = tableAfter('docs/checks.md', '## Steps')
+  const listed = (column: number) =>
+    rows.flatMap((cells) => {
+      const length = cells[column] ?? ''
+      return length === '' ? [] : [[codes(cells[0])[0], length]]
+    })
+  const steps = (list: StepList, lengthOf: (seconds: number) => string) =>
+    list.steps.map(({ name, seconds }) => [name, lengthOf(seconds)])
+  t.same(listed(3).sort(), steps(must, (seconds) => `${seconds} s`).sort())
+  t.same(listed(4).sort(), steps(night, (seconds) => `${seconds / 60} min`).sort())
+  t.end()
+})
+
+await t.test('the page on checks names the packages that .ci/run installs', (t) => {
+  const packagesOf = (text: string) => {
+    const [, words = ''] = /--no-install-recommends((?: |\\\n|[\w-]+)*)/.exec(text) ?? []
+    return words.split(/[\s\\]+/).filter((word) => word !== '' && word !== 'python3-venv')
   }
-  const names = Object.keys(scripts).filter((name) => !/^(pre|post)/.test(name))
-  const listed = ['## Tests', '## Other commands']
-    .flatMap((heading) => tableAfter('CONTRIBUTING.md', heading))
-    .map(([cell]) => codes(cell)[0]?.replace(/^npm (run )?/, ''))
-  t.same([...listed].sort(), names.sort())
-  const named = inlineCodes.flatMap(({ code }) => /^npm run ([\w:-]+)/.exec(code)?.[1] ?? [])
-  t.same(
-    named.filter((name) => !names.includes(name)),
-    [],
-  )
+  const installed = packagesOf(readFileSync('.ci/run', 'utf8'))
+  t.ok(installed.length > 5)
+  t.same(packagesOf(pageAt('docs/checks.md').text), installed)
   t.end()
 })
 

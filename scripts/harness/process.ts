@@ -108,49 +108,13 @@ export async function system(command: string, ...argv: readonly string[]): Promi
  * Runs a program to its end; what it writes goes to stderr.
  * @throws Error when it fails
  */
-export function runVisibly(
+export async function runVisibly(
   start: Start,
-  cleanup: Cleanup,
-  watch?: (child: ChildProcess) => void,
-): Promise<void> {
-  return runWell(start, ['ignore', 2, 2], cleanup, watch)
-}
-
-/**
- * Runs a program to its end, visibly, and returns what it wrote to stdout.
- * @throws Error when it fails
- */
-export async function printedBy(start: Start, cleanup: Cleanup): Promise<string> {
-  let printed = ''
-  await runWell(start, ['ignore', 'pipe', 2], cleanup, ({ stdout }) => {
-    stdout?.setEncoding('utf8').on('data', (words: string) => {
-      printed += words
-      process.stderr.write(words)
-    })
-  })
-  return printed
-}
-
-/** The memory of a process in bytes, now or at its peak; 0 where the system does not report it. */
-export function memoryOf({ pid }: ChildProcess, kind: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-    return Number(new RegExp(`${kind}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) * 1024
-  } catch {
-    return 0
-  }
-}
-
-type Stdio = ('ignore' | 'pipe' | 'ipc' | number)[]
-
-async function runWell(
-  start: Start,
-  stdio: Stdio,
   cleanup: Cleanup,
   watch?: (child: ChildProcess) => void,
 ): Promise<void> {
   cleanup.signal.throwIfAborted()
-  const child = spawnProgram(start, stdio)
+  const child = spawnProgram(start, ['ignore', 2, 2])
   const ended = endOf(child)
   const forget = cleanup.add(() => {
     child.kill()
@@ -164,6 +128,18 @@ async function runWell(
     `${[start.command ?? 'node', ...start.argv].slice(0, 4).join(' ')} ended: ${code}`,
   )
 }
+
+/** The memory of a process in bytes, now or at its peak; 0 where the system does not report it. */
+export function memoryOf({ pid }: ChildProcess, kind: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    return Number(new RegExp(`${kind}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) * 1024
+  } catch {
+    return 0
+  }
+}
+
+type Stdio = ('ignore' | 'pipe' | 'ipc' | number)[]
 
 function spawnProgram(start: Start, stdio: Stdio, timeout?: number): ChildProcess {
   const { folder, env, uid = null, isGroup = false } = start

@@ -19,7 +19,7 @@ import {
 
 // Guarantee: an aggregate equals the same computed from the exported rows, whatever the order of
 // the rows, the form of the version, its files and the number of threads.
-// `npm run test:summaries` asks 5,000 questions.
+// `npm run check:night -- --only summaries` asks 5,000 questions.
 
 const runs = Number(process.env['SUMMARY_RUNS'] ?? 75)
 

@@ -1,0 +1,71 @@
+import type { Step, StepList } from './step.js'
+
+const minute = 60
+const tests = 'npm test -- --timeout=3600'
+/** The newest line of Node.js that the package supports: test/clients/package.test.ts has the same. */
+const node24 = '.checks/node-24'
+
+/** Every check whole, then every benchmark. Each script builds the program before it runs. */
+const steps: readonly Step[] = [
+  { name: 'must', line: 'npm run check:must', seconds: 25 * minute },
+  {
+    name: 'node-24',
+    line: `npm install --no-save --prefix ${node24} node-linux-$(node -p process.arch)@24.21.0 &&
+      PATH="$PWD/${node24}/node_modules/node-linux-$(node -p process.arch)/bin:$PATH" \\
+      tsx scripts/test.ts --timeout=900`,
+    seconds: 10 * minute,
+  },
+  { name: 'scale', line: 'npm run test:scale', seconds: 12 * minute },
+  { name: 'pairs', line: 'npm run test:pairs', seconds: 40 * minute },
+  {
+    name: 'model',
+    line: `DAS_MODEL_RUNS=2000 ${tests} test/io/access/subscriptions-model.test.ts \\
+      test/io/access/orders-model.test.ts test/io/sign-in/connections-model.test.ts`,
+    seconds: 15 * minute,
+  },
+  {
+    name: 'summaries',
+    line: `SUMMARY_RUNS=5000 ${tests} test/engine/summarize/summary-property.test.ts`,
+    seconds: 15 * minute,
+  },
+  {
+    name: 'hostile',
+    line: `HOSTILE_RUNS=400 ${tests} test/io/http/hostile-questions.test.ts`,
+    seconds: 2 * minute,
+  },
+  // Waits for the npm script "simulate":
+  // { name: 'simulate', line: 'npm run simulate -- --seeds 1..1000 --days 100', seconds: 60 * minute },
+  { name: 'charges', line: 'npm run check:charges', seconds: 20 * minute },
+  {
+    name: 'questions',
+    line: 'npm run check:questions -- --questions 1000000 --clients 12',
+    seconds: 180 * minute,
+  },
+  { name: 'faults', line: 'npm run check:faults -- --cycles 3', seconds: 12 * minute },
+  { name: 'export', line: 'npm run check:export', seconds: 4 * minute },
+  { name: 'reload', line: 'npm run check:reload', seconds: 15 * minute },
+  { name: 'reload-objects', line: 'npm run check:reload -- --objects', seconds: 20 * minute },
+  { name: 'replicas', line: 'npm run check:replicas', seconds: 3 * minute },
+  { name: 'soak', line: 'npm run check:soak -- --lives 2', seconds: 65 * minute },
+  { name: 'load', line: 'npm run check:load', seconds: 5 * minute },
+  { name: 'difference', line: 'npm run check:difference', seconds: 10 * minute },
+  { name: 'forms', line: 'npm run check:forms', seconds: 5 * minute },
+  { name: 'bench', line: 'npm run bench -- --install-peers', seconds: 30 * minute },
+  { name: 'bench-summaries', line: 'npm run bench:summaries', seconds: 10 * minute },
+  { name: 'bench-road', line: 'npm run bench:road', seconds: 5 * minute },
+  { name: 'bench-charge', line: 'npm run bench:charge', seconds: 5 * minute },
+  { name: 'bench-postgres', line: 'npm run bench:charge -- --postgres', seconds: 10 * minute },
+  { name: 'bench-replicas', line: 'npm run bench:replicas', seconds: 10 * minute },
+  { name: 'bench-trino', line: 'npm run bench:trino', seconds: 10 * minute },
+  { name: 'bench-pack', line: 'npm run bench:pack', seconds: 5 * minute },
+  { name: 'bench-many', line: 'npm run bench:many', seconds: 10 * minute },
+  {
+    name: 'bench-forms',
+    line: `tsx scripts/generate-financials.ts --companies 100000 --out .checks/financials &&
+      npm run bench:forms -- --source .checks/financials --folder .checks/forms`,
+    seconds: 30 * minute,
+  },
+]
+
+/** The list of `npm run check:night`. */
+export const night: StepList = { name: 'night', steps, atOnce: 1 }
