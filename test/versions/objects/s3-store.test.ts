@@ -7,6 +7,7 @@ import t from 'tap'
 import { ObjectChanged } from '../../../src/versions/objects/object-store.js'
 import type { ListedObject } from '../../../src/versions/objects/object-store.js'
 import { s3Store } from '../../../src/versions/objects/s3-store.js'
+import { machine } from '../../support/machine.js'
 import { startWorld, writeParquet } from '../../support/world.js'
 import { startS3Server } from './fixtures/s3-server.js'
 
@@ -15,7 +16,7 @@ import { startS3Server } from './fixtures/s3-server.js'
 
 const { signal } = new AbortController()
 const server = await startS3Server(t)
-const store = s3Store({ endpoint: server.endpoint, region: null })
+const store = s3Store({ endpoint: server.endpoint, region: null }, machine.clock)
 
 async function listed(prefix: string): Promise<readonly string[]> {
   const keys: string[] = []
