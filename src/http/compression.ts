@@ -1,7 +1,15 @@
 import { Readable, pipeline } from 'node:stream'
 import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib'
+import {
+  brotliCompress,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  createZstdCompress,
+  gzip,
+  zstdCompress,
+} from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readPreferences } from './accept.js'
 import { varyBy } from './vary.js'
@@ -19,14 +27,23 @@ interface Coding {
   readonly pieces: () => Transform
 }
 
-/** These levels compress the largest page to a fifth in about 25 ms, on zlib's own threads. */
+/**
+ * zlib's own threads compress the largest page to a quarter in about 7 ms with zstd, 15 with Brotli
+ * and 20 with gzip. Node.js 22 frees compressors of zstd late, and at level 3 they are three times
+ * as large.
+ */
+const zstd = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 2 } }
 const deflate = { level: 3 }
 /** A stream requests its next piece only after it has compressed the earlier ones. */
 const oneByOne = { writableHighWaterMark: 0 }
 
-/** Best first. zstd is omitted: Node supports it only since version 22. */
+/** Best first: for rows zstd is the smallest and the fastest. */
 const codings = {
+  zstd: {
+    whole: (body) => promisify(zstdCompress)(body, zstd),
+    pieces: () => createZstdCompress({ ...oneByOne, ...zstd, flush: constants.ZSTD_e_flush }),
+  },
   br: {
     whole: (body) => promisify(brotliCompress)(body, brotli),
     pieces: () =>

@@ -3,7 +3,14 @@ import { request as ask } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
-import { brotliDecompressSync, createGunzip, gunzipSync } from 'node:zlib'
+import {
+  brotliDecompressSync,
+  createBrotliDecompress,
+  createGunzip,
+  createZstdDecompress,
+  gunzipSync,
+  zstdDecompressSync,
+} from 'node:zlib'
 import { pino } from 'pino'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -17,7 +24,8 @@ import type { World } from '../support/world.js'
 import { machineClock } from '../../src/clock.js'
 import { machineRandom } from '../../src/random.js'
 
-const unpack = { br: brotliDecompressSync, gzip: gunzipSync } as const
+const unpack = { zstd: zstdDecompressSync, br: brotliDecompressSync, gzip: gunzipSync } as const
+const names = ['zstd', 'br', 'gzip'] as const
 
 const firstLine = '{"a":1}\n'
 
@@ -42,7 +50,7 @@ await t.test('a page goes out as the client takes it, and is the same page', asy
     const url = `${page}&format=${format}`
     const plain = await fetchPage(world, url, token)
     t.equal(plain.headers['content-encoding'], undefined)
-    for (const name of ['br', 'gzip'] as const) {
+    for (const name of names) {
       const { headers, bytes } = await fetchPage(world, url, token, name)
       t.equal(headers['content-encoding'], name)
       t.equal(headers['content-length'], String(bytes.length))
@@ -58,14 +66,17 @@ await t.test('the coding is the one that the client likes best', async (t) => {
   const world = await startThings(t)
   const { token } = await world.subscribe(['big:pro'])
   const accepted = {
-    'gzip, deflate, br, zstd': 'br',
+    'gzip, deflate, br, zstd': 'zstd',
+    'gzip, deflate, br': 'br',
     'gzip, deflate': 'gzip',
-    '*': 'br',
-    'br;q=0, *': 'gzip',
+    '*': 'zstd',
+    'zstd;q=0, *': 'br',
+    'br;q=0, zstd;q=0, *': 'gzip',
+    'zstd;q=0.9, br': 'br',
     'GZIP;q=0.9, br;q=0.5': 'gzip',
     'gzip;q=0.5, identity': undefined,
     'gzip;q=0, br;q=0': undefined,
-    'zstd, deflate': undefined,
+    'compress, deflate': undefined,
     identity: undefined,
     '': undefined,
   }
@@ -149,19 +160,26 @@ await t.test('a text that begins as packed data does is compressed as any other'
 await t.test(
   'of a stream each piece can be read as soon as it is sent, and trailers',
   async (t) => {
-    const { lines, answer } = await openStream(t)
-    t.equal(answer.headers['content-encoding'], 'gzip')
-    t.equal(answer.headers['content-length'], undefined)
-    const text = answer.pipe(createGunzip())
-    t.equal(String((await once(text, 'data'))[0]), firstLine)
-    for (const line of ['{"a":2}\n', '{"a":3}\n']) {
-      lines.write(line)
-      t.equal(String((await once(text, 'data'))[0]), line)
+    const decoders = {
+      zstd: createZstdDecompress,
+      br: createBrotliDecompress,
+      gzip: createGunzip,
+    } as const
+    for (const name of names) {
+      const { lines, answer } = await openStream(t, name)
+      t.equal(answer.headers['content-encoding'], name)
+      t.equal(answer.headers['content-length'], undefined)
+      const text = answer.pipe(decoders[name]())
+      t.equal(String((await once(text, 'data'))[0]), firstLine, name)
+      for (const line of ['{"a":2}\n', '{"a":3}\n']) {
+        lines.write(line)
+        t.equal(String((await once(text, 'data'))[0]), line, name)
+      }
+      lines.end()
+      text.resume()
+      await Promise.all([once(answer, 'end'), once(text, 'end')])
+      t.equal(answer.trailers['x-rows'], '3')
     }
-    lines.end()
-    text.resume()
-    await once(answer, 'end')
-    t.equal(answer.trailers['x-rows'], '3')
   },
 )
 
@@ -182,7 +200,10 @@ await t.test('a client that hangs up ends the stream that feeds it', async (t) =
 })
 
 /** An answer that is a stream with a trailer, its first line sent, and the end that feeds it. */
-async function openStream(t: Test): Promise<{ lines: PassThrough; answer: IncomingMessage }> {
+async function openStream(
+  t: Test,
+  coding = 'zstd',
+): Promise<{ lines: PassThrough; answer: IncomingMessage }> {
   const lines = new PassThrough()
   lines.write(firstLine)
   const door: Door = (app) => {
@@ -211,7 +232,7 @@ async function openStream(t: Test): Promise<{ lines: PassThrough; answer: Incomi
     host: '127.0.0.1',
     port,
     path: '/lines',
-    headers: { 'accept-encoding': 'gzip' },
+    headers: { 'accept-encoding': coding },
     agent: false,
   })
   t.teardown(() => asked.destroy())

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { brotliDecompressSync, constants, gunzipSync } from 'node:zlib'
+import { brotliDecompressSync, constants, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import t from 'tap'
 import type { Test } from 'tap'
 import { listen } from '../../support/answers.js'
@@ -106,6 +106,7 @@ function bodyOf(answer: Buffer): Buffer {
 const decoders: Readonly<Record<string, (body: Buffer) => Buffer>> = {
   identity: (body) => body,
   gzip: (body) => gunzipSync(body, { finishFlush: constants.Z_SYNC_FLUSH }),
+  zstd: (body) => zstdDecompressSync(body, { finishFlush: constants.ZSTD_e_flush }),
   br: (body) => brotliDecompressSync(body, { finishFlush: constants.BROTLI_OPERATION_FLUSH }),
 }
 
