@@ -5,7 +5,17 @@ import ts from 'typescript'
 
 /** The layers from the lowest up, as in the table of `src/README.md`. */
 const layers = [
-  ['call-thread', 'errors', 'machine', 'plain-text', 'setting-values', 'text', 'wording'],
+  [
+    'call-thread',
+    'clock',
+    'errors',
+    'machine',
+    'plain-text',
+    'random',
+    'setting-values',
+    'text',
+    'wording',
+  ],
   ['config'],
   ['columns'],
   ['registry'],
@@ -179,7 +189,7 @@ await t.test('no folder holds more files than one can survey', (t) => {
 })
 
 await t.test('the clock and the environment are read only where the process is wired', (t) => {
-  const wired = ['app.ts', 'main.ts', 'das.cts']
+  const wired = ['app.ts', 'main.ts', 'das.cts', 'clock.ts']
   const readers = linesThat(
     (line, _index, { path }) => /Date\.now\(\)|process\.env/.test(line) && !wired.includes(path),
   )

@@ -1,0 +1,147 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Clock } from '../../src/clock.js'
+
+interface Timer {
+  dueMs: number
+  /** Null = once. */
+  readonly everyMs: number | null
+  readonly callback: () => void
+  readonly keepsAlive: boolean
+  /** Stops the timer of the machine that runs beside it. */
+  stop: () => void
+}
+
+interface NewTimer extends Partial<Pick<Timer, 'everyMs' | 'keepsAlive'>> {
+  readonly ms: number
+  readonly callback: () => void
+}
+
+interface MovingOptions {
+  /**
+   * The machine's time also passes for timers and `monotonicMs`, as in a world whose engine and
+   * files take real time. Without it, only `advance` moves them.
+   */
+  readonly flows?: boolean
+}
+
+/** How many turns of the event loop the work that a timer starts gets before the next timer. */
+const turnsToSettle = 20
+
+/** A clock that tests move. The wall clock stands until it is set or time is advanced. */
+export class MovingClock implements Clock {
+  /** The wall clock: milliseconds since 1970. Setting it moves no timer. */
+  ms: number
+  readonly #flows: boolean
+  #movedMs = 0
+  readonly #timers = new Set<Timer>()
+
+  constructor(ms: number, { flows = false }: MovingOptions = {}) {
+    this.ms = ms
+    this.#flows = flows
+  }
+
+  /** The number of timers and sleeps that wait. */
+  get waiting(): number {
+    return this.#timers.size
+  }
+
+  readonly now = (): number => this.ms
+
+  readonly monotonicMs = (): number => this.#movedMs + (this.#flows ? performance.now() : 0)
+
+  readonly after = (ms: number, callback: () => void): (() => void) => this.#add({ ms, callback })
+
+  // Like the machine's, not more often than every millisecond.
+  readonly every = (ms: number, callback: () => void): (() => void) =>
+    this.#add({ ms, callback, everyMs: Math.max(1, ms) })
+
+  readonly sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      signal?.throwIfAborted()
+      const onAbort = () => {
+        cancel()
+        reject(signal?.reason)
+      }
+      const callback = () => {
+        signal?.removeEventListener('abort', onAbort)
+        resolve()
+      }
+      const cancel = this.#add({ ms, callback, keepsAlive: true })
+      signal?.addEventListener('abort', onAbort, { once: true })
+    })
+
+  /**
+   * Lets this much time pass, for both clocks: runs the timers that become due, in order, each at
+   * its own time, and gives what they start some turns of the event loop.
+   */
+  async advance(ms: number): Promise<void> {
+    const endMs = this.#movedMs + ms
+    await settle()
+    for (let next = this.#next(endMs); next; next = this.#next(endMs)) {
+      this.#move(Math.max(this.#movedMs, this.#movedAt(next)))
+      this.#run(next)
+      await settle()
+    }
+    this.#move(Math.max(this.#movedMs, endMs))
+  }
+
+  #add({ ms, everyMs = null, keepsAlive = false, callback }: NewTimer): () => void {
+    const dueMs = this.monotonicMs() + Math.max(0, ms)
+    const timer: Timer = { dueMs, everyMs, keepsAlive, callback, stop: () => undefined }
+    this.#timers.add(timer)
+    this.#start(timer)
+    return () => {
+      this.#remove(timer)
+    }
+  }
+
+  /** Where time flows, the machine also runs the timer. */
+  #start(timer: Timer): void {
+    if (!this.#flows) return
+    const running = setTimeout(() => {
+      this.#run(timer)
+    }, timer.dueMs - this.monotonicMs())
+    if (!timer.keepsAlive) running.unref()
+    timer.stop = () => {
+      clearTimeout(running)
+    }
+  }
+
+  #remove(timer: Timer): void {
+    timer.stop()
+    this.#timers.delete(timer)
+  }
+
+  #run(timer: Timer): void {
+    this.#remove(timer)
+    if (timer.everyMs !== null) {
+      timer.dueMs += timer.everyMs
+      this.#timers.add(timer)
+      this.#start(timer)
+    }
+    timer.callback()
+  }
+
+  /** The timer that is due first until then; of those due at once, the one set first. */
+  #next(endMs: number): Timer | undefined {
+    let next: Timer | undefined
+    for (const timer of this.#timers) {
+      if (this.#movedAt(timer) <= endMs && (!next || timer.dueMs < next.dueMs)) next = timer
+    }
+    return next
+  }
+
+  /** How far time must have been moved for the timer to be due. */
+  #movedAt({ dueMs }: Timer): number {
+    return this.#movedMs + dueMs - this.monotonicMs()
+  }
+
+  #move(movedMs: number): void {
+    this.ms += movedMs - this.#movedMs
+    this.#movedMs = movedMs
+  }
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < turnsToSettle; turn++) await setImmediate()
+}
