@@ -26,8 +26,10 @@ import type { LetterSender } from './mail/letter-sender.js'
 import { defaultMemory } from './machine.js'
 import { readMailSettings } from './mail/mail-settings.js'
 import type { MailSettings } from './mail/mail-settings.js'
+import type { Mailer } from './mail/mailer.js'
 import type { Registry } from './registry/registry.js'
 import { createService } from './service.js'
+import type { PackFiles } from './versions/packing/packer.js'
 
 export interface App {
   readonly server: FastifyInstance
@@ -66,6 +68,10 @@ export interface AppParts {
   readonly onOpened?: (opened: number, datasets: number) => void
   /** How long a client may read nothing of an export; five minutes when left out. */
   readonly exportSilenceMs?: number
+  /** Sends letters; over SMTP when left out. */
+  readonly mailer?: Mailer
+  /** Packs files; in a separate process when left out. */
+  readonly packFiles?: PackFiles
 }
 
 /**
