@@ -24,6 +24,7 @@ import { count, factsText } from './harness/report.js'
 import { runScript } from './harness/script.js'
 import type { Run } from './harness/script.js'
 import { eventually } from './harness/wait.js'
+import { machine } from '../test/support/machine.js'
 
 const memoryGrowthMax = 100e6
 /** Beside what one hour of codes takes. */
@@ -125,7 +126,7 @@ async function startShop(run: Run) {
   const { base, child } = await serve(fixture, run.cleanup, { env })
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
   run.cleanup.add(async () => agent.destroy())
-  const store = SqliteStore.open(databaseOf(fixture))
+  const store = SqliteStore.open(databaseOf(fixture), machine)
   run.cleanup.add(async () => store.close())
   return { fixture, child, store, visitors: new Visitors({ base, agent, token: '' }) }
 }

@@ -10,6 +10,7 @@ import { text } from './harness/options.js'
 import { runScript } from './harness/script.js'
 import type { Run } from './harness/script.js'
 import { startServer } from './harness/server.js'
+import { machine } from '../test/support/machine.js'
 
 const command = {
   name: 'screenshots',
@@ -110,7 +111,7 @@ async function sell(state: string): Promise<string> {
     { dataset: 'financials', plan: 'pro' },
     { dataset: 'procurement', plan: 'start' },
   ]
-  const control = SqliteStore.open(join(state, 'control.db'))
+  const control = SqliteStore.open(join(state, 'control.db'), machine)
   const { token, subscriptionId } = await createSubscription(control, {
     email: 'reader@example.org',
     grants,

@@ -1,5 +1,4 @@
 import { join, resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { openCatalogUpdates } from './app/catalog-updates.js'
 import type { CatalogUpdates } from './app/catalog-updates.js'
@@ -17,6 +16,7 @@ import type { Reloader } from './app/reloader.js'
 import { prepareState } from './app/state-folder.js'
 import type { StateFolder } from './app/state-folder.js'
 import type { Catalog } from './catalog.js'
+import type { Clock } from './clock.js'
 import type { Config } from './config.js'
 import { keyOf } from './control/keys.js'
 import { ServerLock } from './control/store/server-lock.js'
@@ -27,6 +27,7 @@ import { defaultMemory } from './machine.js'
 import { readMailSettings } from './mail/mail-settings.js'
 import type { MailSettings } from './mail/mail-settings.js'
 import type { Mailer } from './mail/mailer.js'
+import type { Random } from './random.js'
 import type { Registry } from './registry/registry.js'
 import { createService } from './service.js'
 import type { PackFiles } from './versions/packing/packer.js'
@@ -58,16 +59,14 @@ export interface App {
 
 export interface AppParts {
   readonly logger: FastifyBaseLogger
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Clock
+  readonly random: Random
   /** The version in package.json. */
   readonly version: string
   /** The folder of the portal's built script and style; without it, pages have none. */
   readonly portalFolder?: string
   /** Called while datasets are opened: how many are, of how many. */
   readonly onOpened?: (opened: number, datasets: number) => void
-  /** How long a client may read nothing of an export; five minutes when left out. */
-  readonly exportSilenceMs?: number
   /** Sends letters; over SMTP when left out. */
   readonly mailer?: Mailer
   /** Packs files; in a separate process when left out. */
@@ -105,7 +104,7 @@ function followChange(guides: GuideWarmer, engine: DuckDbEngine, logger: Fastify
 }
 
 async function openApp(given: OpenParts): Promise<App> {
-  const { config, cleanup, logger, now } = given
+  const { config, cleanup, logger, clock } = given
   const metrics = config.metricsPort === null ? null : new Metrics()
   const parts = { ...given, ...metrics?.hooks }
   const state = await openState(config.state, cleanup)
@@ -129,16 +128,15 @@ async function openApp(given: OpenParts): Promise<App> {
   const engine = await openServingEngine({
     ...updates,
     ...state,
-    memoryLimitBytes,
+    ...{ clock, memoryLimitBytes, cleanup },
     slots: config.querySlots,
-    cleanup,
   })
   const cursorKey = await keyOf(records.control, state.folder, 'cursor.key')
   const catalog = () => live.serving.catalog
   const registry = () => live.serving.registry
-  const tables = cleanup.use(openTrino(config))
+  const tables = cleanup.use(openTrino(config, clock))
   const engines = new DispatchEngine(engine, tables)
-  const service = createService({ ...records, catalog, engine: engines, cursorKey, now })
+  const service = createService({ ...records, catalog, engine: engines, cursorKey, clock })
   const guides = new GuideWarmer(service, logger)
   const { control: store, isUsable, jobs } = records
   const stop = new AbortController()
@@ -161,12 +159,13 @@ async function openApp(given: OpenParts): Promise<App> {
     server,
     catalog,
     registry,
-    ...lifeOf({ cleanup, reloader, guides, letters, stop, starting }),
+    ...lifeOf({ cleanup, clock, reloader, guides, letters, stop, starting }),
   }
 }
 
 interface LifeParts {
   readonly cleanup: CleanupStack
+  readonly clock: Clock
   readonly reloader: Reloader
   readonly guides: GuideWarmer
   readonly letters: LetterSender | null
@@ -177,7 +176,7 @@ interface LifeParts {
 
 /** What begins and ends an app. */
 function lifeOf(parts: LifeParts): Pick<App, 'prepare' | 'reload' | 'drain' | 'close'> {
-  const { cleanup, reloader, guides, letters, stop, starting } = parts
+  const { cleanup, clock, reloader, guides, letters, stop, starting } = parts
   return {
     prepare: () => {
       for (const each of starting) each.start()
@@ -186,7 +185,7 @@ function lifeOf(parts: LifeParts): Pick<App, 'prepare' | 'reload' | 'drain' | 'c
     reload: (force) => reloader.reload(force),
     drain: async (ms) => {
       stop.abort()
-      await sleep(ms)
+      await clock.sleep(ms)
     },
     close: () => {
       stop.abort()
@@ -198,6 +197,7 @@ function lifeOf(parts: LifeParts): Pick<App, 'prepare' | 'reload' | 'drain' | 'c
 }
 
 interface EngineParts extends Pick<CatalogUpdates, 'live' | 'reloader' | 'checks'>, StateFolder {
+  readonly clock: Clock
   readonly memoryLimitBytes: number
   readonly slots: number | null
   readonly cleanup: CleanupStack
@@ -205,8 +205,10 @@ interface EngineParts extends Pick<CatalogUpdates, 'live' | 'reloader' | 'checks
 
 /** Opens the engine over the versions; a version that breaks it is withdrawn. */
 async function openServingEngine(parts: EngineParts): Promise<DuckDbEngine> {
-  const { live, reloader, checks, versions, temp, memoryLimitBytes, slots, cleanup } = parts
+  const { live, reloader, checks, versions, temp, clock, memoryLimitBytes, slots } = parts
+  const { cleanup } = parts
   const engine = await openEngine({
+    clock,
     folders: [versions],
     tempFolder: temp,
     memoryLimitBytes,

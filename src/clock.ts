@@ -40,7 +40,7 @@ export const machineClock: Clock = Object.freeze({
   },
 })
 
-/** A signal that aborts after this long, with a `TimeoutError` like that of `AbortSignal.timeout`. */
+/** A signal that aborts after this long, with the error of `AbortSignal.timeout`. */
 export function abortAfter(clock: Clock, ms: number): AbortSignal {
   const limit = new AbortController()
   clock.after(ms, () => {

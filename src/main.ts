@@ -5,7 +5,9 @@ import { setFlagsFromString } from 'node:v8'
 import closeWithGrace from 'close-with-grace'
 import { openObjects } from './app/open-objects.js'
 import type { ServerRun } from './cli/parts.js'
+import { machineClock } from './clock.js'
 import { runCli } from './cli/program.js'
+import { machineRandom } from './random.js'
 
 /** Longer than `App.close` ever takes; after it, the process is ended. */
 const stopMsMax = 15_000
@@ -76,9 +78,9 @@ function onStopSignal(stop: (name: NodeJS.Signals) => void): () => void {
   let stoppedAt: number | undefined
   const onSignal = (name: NodeJS.Signals) => {
     if (stoppedAt === undefined) {
-      stoppedAt = performance.now()
+      stoppedAt = machineClock.monotonicMs()
       stop(name)
-    } else if (performance.now() - stoppedAt > sameSignalMs) {
+    } else if (machineClock.monotonicMs() - stoppedAt > sameSignalMs) {
       process.exit(1)
     }
   }
@@ -143,7 +145,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   user: readUser(),
-  now: () => Date.now(),
+  clock: machineClock,
+  random: machineRandom,
   buildApp: async (config, parts) => (await loadApp()).buildApp(config, { ...parts, portalFolder }),
   openFiles: (memory) => async (paths, bounds) =>
     (await loadReading()).openerFor(memory)(paths, bounds),
@@ -151,8 +154,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
     (await loadSampling()).samplerFor(memory)(version, columns, use),
   openReader: async (...given) => (await loadReading()).openReader(...given),
   openObjects: (config, options) => openObjects(config, options),
-  openTable: (config, now) => async (table, bounds, signal) =>
-    (await loadReading()).openerForTables(config, now)(table, bounds, signal),
+  openTable: (config, clock) => async (table, bounds, signal) =>
+    (await loadReading()).openerForTables(config, clock)(table, bounds, signal),
   packFiles: async (order, options) => (await loadPacker()).duckDbPacker()(order, options),
   writeTable: async (table, target, options) =>
     (await loadSampling()).tableWriter()(table, target, options),

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 
-/** Random numbers that nobody can predict. A part given at the root, so that a run can be repeated. */
+/** Random numbers. A part given at the root, so that a run can be repeated. */
 export interface Random {
   readonly bytes: (count: number) => Buffer
   /** A whole number from 0 on, less than `limit`; each is as likely. */

@@ -2,6 +2,7 @@ import { accessibleDatasets } from './access/access.js'
 import type { Charges } from './access/charge-queue.js'
 import type { RateLimits } from './access/rate-limits.js'
 import type { Catalog } from './catalog.js'
+import type { Clock } from './clock.js'
 import type { ControlStore } from './control/store/store.js'
 import type { LastUsed } from './control/tokens/last-used.js'
 import type { Engine, Rows, Summarized } from './engine/engine.js'
@@ -100,8 +101,7 @@ export interface PageParts {
   readonly charges: Charges
   readonly engine: Engine
   readonly cursorKey: Uint8Array
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 export interface ServiceParts extends PageParts {
@@ -114,10 +114,10 @@ export interface ServiceParts extends PageParts {
 
 /** Everything that REST, MCP and the portal offer. */
 export function createService(parts: ServiceParts): Service {
-  const { control, engine, now } = parts
+  const { control, engine, clock } = parts
   const admission = createAdmission(parts)
   const descriptions = new Descriptions(engine)
-  const guides = new Guides(engine, descriptions)
+  const guides = new Guides(engine, descriptions, clock)
   const openExports = new OpenExports()
   const keptTops = new KeptAnswers<Rows>()
   const keptSummaries = new KeptAnswers<Summarized>()
@@ -142,24 +142,24 @@ export function createService(parts: ServiceParts): Service {
       return summaries
     },
     describeDataset: async (caller, name) => {
-      const { access } = enterDataset(caller, name, now())
+      const { access } = enterDataset(caller, name, clock.now())
       return descriptions.description(access, readOptions(caller, access))
     },
     describeFacts: async (caller, name, labels) => {
-      const { access } = enterDataset(caller, name, now())
+      const { access } = enterDataset(caller, name, clock.now())
       const options = readOptions(caller, access)
       const description = await descriptions.description(access, options)
       return withFacts(access, description, await guides.guide(access, options), labels)
     },
     guideDataset: async (caller, name) => {
-      const { access } = enterDataset(caller, name, now())
+      const { access } = enterDataset(caller, name, clock.now())
       return guides.guide(access, readOptions(caller, access))
     },
     account: async ({ principal, catalog, limits }) =>
-      describeAccount(control, principal, catalog, limits.rate, now()),
-    connections: ({ principal }) => ownConnections(control, principal, now()),
+      describeAccount(control, principal, catalog, limits.rate, clock.now()),
+    connections: ({ principal }) => ownConnections(control, principal, clock.now()),
     endConnection: async ({ principal }, id) => {
-      await endOwnConnection(control, principal, id, now())
+      await endOwnConnection(control, principal, id, clock.now())
     },
     showcase: (language) => showcaseOf(parts.catalog(), language),
     reference: async (context) => {
@@ -178,20 +178,20 @@ export function createService(parts: ServiceParts): Service {
  * `README.md` lists the errors of each stage; the caller's `observe` receives what each finds out.
  */
 async function answerData<Question extends ResolvedRequest, Answer>(
-  { charges, cursorKey, now }: PageParts,
+  { charges, cursorKey, clock }: PageParts,
   caller: Caller,
   request: DataRequest<unknown>,
   resolve: (reader: DatasetCaller) => Promise<Question>,
   send: (ready: Ready<Question>) => Promise<Answer>,
 ): Promise<WithoutData | Answer> {
-  const reader = enterDataset(caller, request.dataset, now())
+  const reader = enterDataset(caller, request.dataset, clock.now())
   const resolved = await resolve(reader)
   caller.context.observe?.({ kind: 'question', resolved })
   const { version } = resolved.access
   const tag = entityTag(cursorKey, version, resolved.access, resolved.key, caller.principal)
   const head = { version, tag, format: resolved.format, scope: scopeOf(resolved.access) }
   if (matchesTag(request.knownTags, tag)) return { kind: 'unchanged', ...head }
-  const payment = openPayment(reader, charges, now)
+  const payment = openPayment(reader, charges, clock.now)
   if (request.checkOnly) return { kind: 'checked', ...head }
   return send({ reader, resolved, head, payment })
 }
@@ -210,7 +210,7 @@ export function readPage(
     const read: WantedRows['read'] = (rows, options) =>
       engine.read({ ...question, limit: rows }, options)
     const wanted = { access, filters, format, columns, limit, read, cursorAfter }
-    return sendRows(engine, ready, { ...wanted, isStart: after === null }, request)
+    return sendRows(parts, ready, { ...wanted, isStart: after === null }, request)
   })
 }
 
@@ -230,7 +230,7 @@ export function readTop(
     const read: WantedRows['read'] = (rows, options) =>
       kept.get(`${ready.head.tag} ${rows}`, () => engine.top({ ...top, limit: rows }, options))
     const wanted = { access, filters, format, columns, limit, read, cursorAfter: null }
-    return sendRows(engine, ready, { ...wanted, needed: top.by, isStart: true }, request)
+    return sendRows(parts, ready, { ...wanted, needed: top.by, isStart: true }, request)
   })
 }
 
@@ -256,7 +256,7 @@ export function summarize(
 
 /** Reads, pays and sends rows; explains an empty first page where the door asks for that. */
 async function sendRows(
-  engine: Engine,
+  parts: PageParts,
   { reader, head, payment }: Ready<Resolved>,
   wanted: WantedRows,
   request: Pick<PageRequest, 'room' | 'explainEmpty'>,
@@ -264,7 +264,7 @@ async function sendRows(
   const paid = await readPaidRows(reader, wanted, payment, request.room)
   const isExplained = paid.isEmpty && wanted.isStart
   const explanation = isExplained
-    ? await explain(engine, reader, wanted, payment, request.explainEmpty)
+    ? await explain(parts, reader, wanted, payment, request.explainEmpty)
     : null
   return pageOf(head, wanted, paid, explanation, payment.cost())
 }
@@ -283,7 +283,7 @@ async function resolvePage(
 
 /** Why no row meets the filters, where the door asks for that and it is known. */
 async function explain(
-  engine: Engine,
+  parts: PageParts,
   caller: Caller,
   { access, filters, needed }: WantedRows,
   payment: Payment,
@@ -291,7 +291,7 @@ async function explain(
 ): Promise<EmptyReason | null> {
   if (!extent) return null
   const payRow = async (signal: AbortSignal) => (await payment.pay(1, true, signal)) === 1
-  return explainEmpty(engine, access, filters, {
+  return explainEmpty(parts, access, filters, {
     ...turnOptions(caller),
     ...(needed && { needed }),
     payRow: extent === 'paid' ? payRow : null,

@@ -16,6 +16,8 @@ import { openChargesOf, openRecordsOf, sqliteOnly } from './support/database.js'
 import { filesOnly } from './support/tables.js'
 import { startThings } from './support/things.js'
 import type { Answer, World } from './support/world.js'
+import { machineClock } from '../src/clock.js'
+import { machineRandom } from '../src/random.js'
 
 /** An engine that has what it is asked for at once, and counts how often it was asked. */
 function countingEngine() {
@@ -45,20 +47,22 @@ function impatientDoor(t: Test, world: World, engine: Engine) {
   const state = join(world.folder, 'var')
   const control = openRecordsOf(state)
   control.file?.setBusyTimeout(20)
-  const charges = new ChargeQueue(openChargesOf(state, 20), 0)
+  const charges = new ChargeQueue(openChargesOf(state, 20), machineClock, 0)
   const now = () => world.clock.ms
   const service = createService({
-    rates: RateLimits.inMemory(() => performance.now()),
+    rates: RateLimits.inMemory(() => performance.now(), machineRandom),
     catalog: world.app.catalog,
     control,
     charges,
     lastUsed: new LastUsed(control, now, () => undefined),
     engine,
     cursorKey: Buffer.alloc(32),
-    now,
+    clock: { ...machineClock, now },
   })
   const logger = pino({ level: 'silent' })
   const server = buildServer({
+    clock: machineClock,
+    random: machineRandom,
     service,
     logger,
     trustProxy: [],

@@ -188,12 +188,44 @@ await t.test('no folder holds more files than one can survey', (t) => {
   t.end()
 })
 
-await t.test('the clock and the environment are read only where the process is wired', (t) => {
-  const wired = ['app.ts', 'main.ts', 'das.cts', 'clock.ts']
+await t.test('the environment is read only where the process is wired', (t) => {
+  const wired = ['app.ts', 'main.ts', 'das.cts']
   const readers = linesThat(
-    (line, _index, { path }) => /Date\.now\(\)|process\.env/.test(line) && !wired.includes(path),
+    (line, _index, { path }) => line.includes('process.env') && !wired.includes(path),
   )
   t.same(readers, [])
+  t.end()
+})
+
+/** What reads the machine's time, waits for it, or draws random numbers. */
+const ofMachine = [
+  /\bDate\.now\b|\bnew Date\(\)|\bperformance\.(now|timeOrigin)\b|\bhrtime\b/,
+  /(?<![#.\w])(set|clear)(Timeout|Interval)\b|timers\/promises'|\bAbortSignal\.timeout\b/,
+  /\bMath\.random\b|\brandom(Bytes|Int|UUID|Fill)\b|\bgetRandomValues\b/,
+]
+
+/** Where a process or a thread begins, and so which clock it has. */
+const roots = /^(main|app\/(hash|pack)-worker|http\/sheet\/sheet-worker)\.ts$/
+
+/** What waits for native code, which works in the machine's time: disks and DuckDB. */
+const natives = /^(versions\/hash-file\.ts|engine\/duckdb\/)/
+
+await t.test('time and random numbers are parts, given where the process is wired', (t) => {
+  const isOwn = (path: string) => /^(clock|random)\.ts$|^portal\/browser\//.test(path)
+  const isTurn = (line: string) => /^import \{ setImmediate \}/.test(line)
+  const users = linesThat(
+    (line, _index, { path }) =>
+      !isOwn(path) && !isTurn(line) && ofMachine.some((pattern) => pattern.test(line)),
+  )
+  t.same(users, [])
+  const givers = linesThat(
+    (line, _index, { path }) =>
+      /\bmachine(Clock|Random)\b/.test(line) &&
+      !isOwn(path) &&
+      !roots.test(path) &&
+      !(natives.test(path) && !line.includes('machineRandom')),
+  )
+  t.same(givers, [])
   t.end()
 })
 

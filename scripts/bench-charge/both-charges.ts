@@ -8,6 +8,7 @@ import type { ControlStore } from '../../src/control/store/store.js'
 import { periodOf } from '../../src/control/usage.js'
 import { median } from '../harness/statistics.js'
 import { grant, sellBenchPlan } from './sell.js'
+import { machine } from '../../test/support/machine.js'
 
 /** Durable charges with nothing else going on, one batch at a time. */
 export interface ChargeTimes {
@@ -35,10 +36,10 @@ export async function measureCharge(
 ): Promise<ChargeTimes> {
   const path = join(folder, 'charges.db')
   await using file = await opened(
-    SqliteStore.open(path),
-    ChargeStore.open(path, { busyTimeoutMs: 50 }),
+    SqliteStore.open(path, machine),
+    ChargeStore.open(path, { ...machine, busyTimeoutMs: 50 }),
   )
-  await using database = await opened(PostgresStore.open(url), PostgresCharges.open(url))
+  await using database = await opened(PostgresStore.open(url, machine), PostgresCharges.open(url))
   const sides = [database.charge, file.charge] as const
   for (let turn = 0; turn < warmUps; turn += 1) await pairOf(sides, 1)
   return { single: await compare(sides, 1), batch: await compare(sides, batch) }

@@ -20,6 +20,9 @@ import { buildServer } from '../../src/http/server.js'
 import { createService } from '../../src/service.js'
 import { serveOrders } from '../harness/worker.js'
 import { sellBenchPlan } from './sell.js'
+import { machine } from '../../test/support/machine.js'
+import { machineClock } from '../../src/clock.js'
+import { machineRandom } from '../../src/random.js'
 
 /** How the server is to run; the same order again asks how often it has charged. */
 export interface ChargeServerOrder {
@@ -48,7 +51,10 @@ const unrecorded: Charges = {
 }
 
 function recorded(path: string, controlUrl: string | null): Charges {
-  const queue = new ChargeQueue(controlUrl === null ? ofFile(path) : ofDatabase(controlUrl))
+  const queue = new ChargeQueue(
+    controlUrl === null ? ofFile(path) : ofDatabase(controlUrl),
+    machineClock,
+  )
   return {
     charge: (charge, signal) => {
       counts.charges += 1
@@ -58,7 +64,7 @@ function recorded(path: string, controlUrl: string | null): Charges {
 }
 
 function ofFile(path: string): ChargeStore {
-  const store = ChargeStore.open(path, { busyTimeoutMs: 50 })
+  const store = ChargeStore.open(path, { ...machine, busyTimeoutMs: 50 })
   store.watchWrites(() => {
     counts.writes += 1
   })
@@ -81,27 +87,37 @@ async function start({ isCharging, registry, folder, controlUrl }: ChargeServerO
   const versionsFolder = versionsFolderOf(folder)
   await mkdir(versionsFolder, { recursive: true })
   const catalog = await openCatalog(await readRegistry(registry), {
+    clock: machineClock,
     openFiles: openerFor(memoryLimitBytes),
     versionsFolder,
   })
   const path = join(folder, 'control.db')
-  const control = controlUrl === null ? SqliteStore.open(path) : PostgresStore.open(controlUrl)
+  const control =
+    controlUrl === null ? SqliteStore.open(path, machine) : PostgresStore.open(controlUrl, machine)
   const { token } = await sellBenchPlan(control)
   const tempFolder = join(folder, 'tmp')
   await mkdir(tempFolder)
-  const options = { folders: [versionsFolder], tempFolder, memoryLimitBytes, slots: null }
+  const options = {
+    clock: machineClock,
+    folders: [versionsFolder],
+    tempFolder,
+    memoryLimitBytes,
+    slots: null,
+  }
   const engine = await openEngine(options)
   const service = createService({
-    rates: RateLimits.inMemory(() => performance.now()),
+    rates: RateLimits.inMemory(() => performance.now(), machineRandom),
     catalog: () => catalog,
     control,
     charges: isCharging ? recorded(path, controlUrl) : unrecorded,
     lastUsed: new LastUsed(control, Date.now, () => undefined),
     engine,
     cursorKey: randomBytes(32),
-    now: Date.now,
+    clock: machineClock,
   })
   const server = buildServer({
+    clock: machineClock,
+    random: machineRandom,
     service,
     logger: pino({ level: 'silent' }),
     trustProxy: [],

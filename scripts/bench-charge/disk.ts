@@ -5,6 +5,7 @@ import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { chargeAll, periodOf } from '../../src/control/usage.js'
 import { median } from '../harness/statistics.js'
 import { grant, sellBenchPlan } from './sell.js'
+import { machine } from '../../test/support/machine.js'
 
 /** Medians, in milliseconds. */
 export interface DiskTimes {
@@ -20,7 +21,7 @@ const runs = 300
 
 /** Measures what durability costs on the disk of this folder, with nothing else going on. */
 export async function measureDisk(folder: string, batch: number): Promise<DiskTimes> {
-  const control = SqliteStore.open(join(folder, 'disk.db'))
+  const control = SqliteStore.open(join(folder, 'disk.db'), machine)
   const charge = {
     subscriptionId: (await sellBenchPlan(control)).subscriptionId,
     dataset: grant.dataset,

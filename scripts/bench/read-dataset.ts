@@ -4,6 +4,7 @@ import type { Column } from '../../src/columns/column.js'
 import { filterPredicates } from '../../src/columns/predicate.js'
 import type { Version } from '../../src/versions/version.js'
 import type { DatasetReader } from '../../src/cli/parts.js'
+import { machineClock } from '../../src/clock.js'
 
 /** A dataset that the product's own engine reads without a server. */
 export interface OpenDataset {
@@ -17,7 +18,7 @@ const askMsMax = 60_000
 export async function openDataset(registry: string, name: string): Promise<OpenDataset> {
   const reader = await openReader(await readRegistry(registry), name, null, {
     trino: { trinoUser: 'das', trinoPassword: null },
-    now: () => Date.now(),
+    clock: { ...machineClock, now: () => Date.now() },
   })
   const found = reader.catalog.datasets.get(name)
   if (!found?.version) throw new Error(found?.reason ?? 'no version')

@@ -8,6 +8,7 @@ import { sendWell } from '../harness/http.js'
 import type { Target } from '../harness/http.js'
 import type { Random } from '../harness/random.js'
 import { measureRounds } from './rounds.js'
+import { machine } from '../../test/support/machine.js'
 
 /** Names of one length, so that it tells nothing. */
 const addresses = {
@@ -92,5 +93,5 @@ function emailOf(kind: Kind, at: number): string {
 }
 
 function openStore({ folder }: Fixture): ControlStore {
-  return SqliteStore.open(join(folder, 'state', 'control.db'))
+  return SqliteStore.open(join(folder, 'state', 'control.db'), machine)
 }

@@ -7,6 +7,7 @@ import { makeFixture, makeFolder, unlimited, writeRegistry } from '../harness/fi
 import { startPostgresServer } from '../harness/postgres.js'
 import type { PostgresServer } from '../harness/postgres.js'
 import type { Run } from '../harness/script.js'
+import { machine } from '../../test/support/machine.js'
 
 /** One registry, one PostgreSQL, and who may ask. */
 export interface ReplicasFixture {
@@ -56,7 +57,7 @@ export async function makeReplicasFixture(
 }
 
 async function sell(url: string, cleanup: Cleanup): Promise<readonly Subscriber[]> {
-  const store = PostgresStore.open(url)
+  const store = PostgresStore.open(url, machine)
   const forget = cleanup.add(() => store.close())
   const sold: Subscriber[] = []
   while (sold.length < subscribersCount) {
@@ -78,7 +79,7 @@ async function sell(url: string, cleanup: Cleanup): Promise<readonly Subscriber[
 
 /** Rows charged by subscription, as the database says. */
 export async function readCharged(url: string): Promise<ReadonlyMap<string, number>> {
-  const store = PostgresStore.open(url, { size: 1 })
+  const store = PostgresStore.open(url, { ...machine, size: 1 })
   try {
     const found = await store.all<{ id: string; rows: number }>(
       'SELECT subscription_id AS id, sum(rows)::bigint AS rows FROM usage GROUP BY subscription_id',

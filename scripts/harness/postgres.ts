@@ -16,6 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { PostgresStore } from '../../src/control/postgres/postgres-store.js'
 import { freePort } from './free-port.js'
+import { machine } from '../../test/support/machine.js'
 
 const run = promisify(execFile)
 const startTries = 300
@@ -113,7 +114,7 @@ function spawnServer(
 /** Waits until it accepts connections. */
 async function answering(url: string, child: ChildProcess): Promise<void> {
   for (let tries = 0; ; tries++) {
-    const probe = PostgresStore.open(url, { schema: 'das_probe', size: 1 })
+    const probe = PostgresStore.open(url, { ...machine, schema: 'das_probe', size: 1 })
     const isUp = await probe.ready().then(
       () => true,
       () => false,

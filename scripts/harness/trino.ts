@@ -17,6 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { TrinoClient } from '../../src/engine/trino/trino-client.js'
 import { freePort } from './free-port.js'
+import { machineClock } from '../../src/clock.js'
 
 const run = promisify(execFile)
 const artifact = 'io.trino:trino-server:470:tar.gz'
@@ -64,7 +65,7 @@ export async function startTrinoServer(
     running.kill('SIGKILL')
     await once(running, 'exit')
   }
-  const client = new TrinoClient(url, { user: 'test', password: null })
+  const client = new TrinoClient(url, { user: 'test', password: null }, machineClock)
   const sql: Cluster['sql'] = (text) =>
     client.run({ text, values: [] }, AbortSignal.timeout(120_000))
   const start = async () => {

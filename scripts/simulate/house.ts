@@ -77,7 +77,8 @@ export class House {
     )
     const parts: AppParts = {
       logger: this.#logger(),
-      now: () => machine.clock.now(),
+      clock: machine.clock,
+      random: machine.secrets,
       version: '0.0.0-simulated',
       mailer: post.mailer(machine),
       packFiles: duckDbPacker(),
@@ -146,7 +147,8 @@ export class House {
       stdout,
       stderr,
       user: 'owner',
-      now: () => machine.clock.now(),
+      clock: machine.clock,
+      random: machine.secrets,
       buildApp,
       openFiles: openerFor,
       withSample: samplerFor,

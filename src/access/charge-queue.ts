@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js'
 import { isLocked } from '../control/store/failures.js'
 import type { Charge, ChargeResult } from '../control/usage.js'
 import { ServiceError } from '../errors.js'
@@ -46,18 +47,20 @@ interface Waiting {
  */
 export class ChargeQueue implements Charges {
   readonly #store: DurableCharges
+  readonly #clock: Clock
   readonly #lockWaitMs: number
   #waiting: Waiting[] = []
   /** Taken, but not yet on disk. */
   #unsynced = 0
   /** Settles when all batches that were taken have ended. */
   #flushes: Promise<void> = Promise.resolve()
-  #retry: NodeJS.Timeout | undefined
+  #cancelRetry: (() => void) | undefined
   #isCharging = false
   #isClosed = false
 
-  constructor(store: DurableCharges, lockWaitMs = lockWaitMsDefault) {
+  constructor(store: DurableCharges, clock: Clock, lockWaitMs = lockWaitMsDefault) {
     this.#store = store
+    this.#clock = clock
     this.#lockWaitMs = lockWaitMs
   }
 
@@ -72,7 +75,7 @@ export class ChargeQueue implements Charges {
       const waiting = this.#waiting.length + this.#unsynced
       if (this.#isClosed || waiting >= waitingMax) return reject(tooMany())
       if (this.#waiting.length === 0) setImmediate(this.#write)
-      const waitsUntil = performance.now() + this.#lockWaitMs
+      const waitsUntil = this.#clock.monotonicMs() + this.#lockWaitMs
       this.#waiting.push({ charge, signal, waitsUntil, resolve, reject })
     })
   }
@@ -80,7 +83,7 @@ export class ChargeQueue implements Charges {
   /** Writes or fails the waiting charges, waits for the disk, and closes the store. */
   async close(): Promise<void> {
     this.#isClosed = true
-    clearTimeout(this.#retry)
+    this.#cancelRetry?.()
     while (this.#waiting.length + this.#unsynced > 0) {
       this.#write()
       await this.#flushes
@@ -137,12 +140,13 @@ export class ChargeQueue implements Charges {
   }
 
   #fail(batch: readonly Waiting[], cause: unknown): void {
-    const now = performance.now()
+    const now = this.#clock.monotonicMs()
     const canWait = isLocked(cause) && !this.#isClosed
     const again = canWait ? batch.filter(({ waitsUntil }) => now < waitsUntil) : []
     for (const each of batch) if (!again.includes(each)) each.reject(cause)
     this.#waiting = [...again, ...this.#waiting]
-    if (this.#waiting.length > 0) this.#retry = setTimeout(this.#write, retryPauseMs)
+    if (this.#waiting.length === 0) return
+    this.#cancelRetry = this.#clock.after(retryPauseMs, this.#write)
   }
 }
 

@@ -1,8 +1,9 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Catalog } from '../catalog.js'
 import type { RateWindow, RateWindows } from '../control/rate-windows.js'
 import { ServiceError } from '../errors.js'
+import type { Random } from '../random.js'
 import { MemoryWindows } from './memory-windows.js'
 import type { Principal, Subscriber } from './principal.js'
 
@@ -45,9 +46,9 @@ export class RateLimits {
   }
 
   /** Limits of one server alone; `monotonicMs` never goes back. */
-  static inMemory(monotonicMs: () => number): RateLimits {
+  static inMemory(monotonicMs: () => number, random: Random): RateLimits {
     const windows = new MemoryWindows(monotonicMs)
-    return new RateLimits(windows, windows, randomBytes(16))
+    return new RateLimits(windows, windows, random.bytes(16))
   }
 
   /**

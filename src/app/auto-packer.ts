@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { LiveCatalog } from '../catalog/live/live-catalog.js'
+import type { Clock } from '../clock.js'
 import type { Jobs } from '../control/jobs.js'
 import type { DiskSpace } from '../versions/disk-space.js'
 import type { CopyOptions, FetchedCopy } from '../versions/packing/fetch-copy.js'
@@ -21,6 +22,7 @@ interface AutoPackerParts {
   readonly jobs: Jobs
   readonly trail: Pick<AuditTrail, 'record'>
   readonly logger: FastifyBaseLogger
+  readonly clock: Clock
   /** Called when a dataset's packing makes progress, succeeds or fails. */
   readonly changed: () => void
   /** Takes changes on the disk, such as a packed copy. */
@@ -112,7 +114,7 @@ export class AutoPacker {
   async #pack(order: PackOrder, signal: AbortSignal): Promise<void> {
     const { live, copies, trail, logger, reload } = this.#parts
     const { dataset } = order
-    const start = performance.now()
+    const start = this.#parts.clock.monotonicMs()
     const isNew = !existsSync(order.target)
     try {
       const fetched = isNew
@@ -121,7 +123,7 @@ export class AutoPacker {
       const packed = await this.#make(order, fetched, signal)
       await reload()
       if (live.isWanted(order)) throw new Error('the packed copy is not served')
-      const seconds = Math.round((performance.now() - start) / 1000)
+      const seconds = Math.round((this.#parts.clock.monotonicMs() - start) / 1000)
       const kept = fetched ? await copies.kept(order, fetched) : 0
       const facts = { files: packed.length, seconds, ...(kept > 0 && { fetched: kept }) }
       logger.info({ dataset, ...facts }, 'packed')
@@ -164,8 +166,8 @@ export class AutoPacker {
 
   readonly #report = (progress: JobProgress): void => {
     if (this.#job) this.#job.progress = progress
-    if (performance.now() - this.#reportedAt < reportEveryMs) return
-    this.#reportedAt = performance.now()
+    if (this.#parts.clock.monotonicMs() - this.#reportedAt < reportEveryMs) return
+    this.#reportedAt = this.#parts.clock.monotonicMs()
     this.#parts.changed()
   }
 

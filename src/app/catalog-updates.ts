@@ -2,10 +2,12 @@ import type { FastifyBaseLogger } from 'fastify'
 import { diskSpaceOf } from '../catalog.js'
 import { LiveCatalog } from '../catalog/live/live-catalog.js'
 import type { TablesOptions } from '../catalog/live/update.js'
+import type { Clock } from '../clock.js'
 import type { Config } from '../config.js'
 import { liveGrants } from '../control/grants.js'
 import type { Jobs } from '../control/jobs.js'
 import type { ControlStore } from '../control/store/store.js'
+import type { Random } from '../random.js'
 import type { DiskSpace } from '../versions/disk-space.js'
 import type { FetchProgress, ObjectFiles } from '../versions/objects/object-files.js'
 import type { CopyParts } from '../versions/packing/fetch-copy.js'
@@ -33,7 +35,8 @@ interface FollowingParts {
   readonly trail: AuditTrail
   readonly cleanup: CleanupStack
   readonly logger: FastifyBaseLogger
-  readonly now: () => number
+  readonly clock: Clock
+  readonly random: Random
   /** Called while datasets are opened: how many are, of how many. */
   readonly onOpened?: (opened: number, datasets: number) => void
   /** Called when something new is served. */
@@ -65,8 +68,8 @@ export interface CatalogUpdates {
  */
 export async function openCatalogUpdates(parts: FollowingParts): Promise<CatalogUpdates> {
   const { config, versionsFolder, memoryLimitBytes, control, local, jobs } = parts
-  const { trail, cleanup, logger, now } = parts
-  const checks = new FileChecks(cleanup.use(new Hasher()).hash)
+  const { trail, cleanup, logger, clock, random } = parts
+  const checks = new FileChecks(cleanup.use(new Hasher()).hash, clock)
   const { space, trim } = limitSpace(parts)
   // Objects may change before the reloader exists.
   const opened: { reloader?: Reloader } = {}
@@ -85,14 +88,14 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
     versionsFolder,
     ...sources,
     space,
-    now,
-    sold: () => liveGrants(control, now()),
+    clock,
+    sold: () => liveGrants(control, clock.now()),
   })
   const reloader: Reloader = new Reloader({
     live,
     objects: sources.objects,
     objectPollSeconds: config.objectPollSeconds,
-    ...{ local, trail, logger, now },
+    ...{ local, trail, logger, clock },
     shareActions: (actions) => {
       if (local !== control) trail.add(actions)
     },
@@ -110,26 +113,26 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
   })
   opened.reloader = reloader
   const packer: AutoPacker = new AutoPacker({
-    ...{ live, space, jobs, trail, logger },
+    ...{ live, space, jobs, trail, logger, clock },
     packFiles: parts.packFiles ?? packAside,
-    copies: sharedCopies(parts, live, { space, hashFile: checks.hashFile }),
+    copies: sharedCopies(parts, live, { space, random, hashFile: checks.hashFile }),
     changed: () => {
       void reloader.report(true)
     },
     reload: () => reloader.reload(),
   })
-  const scrub = new Scrub({ checks, files: () => live.storedFiles, days: config.scrubDays })
+  const scrub = new Scrub({ clock, checks, files: () => live.storedFiles, days: config.scrubDays })
   for (const each of [scrub, reloader, packer]) cleanup.use(each)
   return { live, reloader, packer, scrub, checks, space }
 }
 
 function sharedCopies(
-  { config, logger }: FollowingParts,
+  { config, clock, logger }: FollowingParts,
   live: LiveCatalog,
   parts: Omit<CopyParts, 'store'>,
 ): SharedCopies {
   const packTo = (dataset: string) => live.serving.registry.datasets.get(dataset)?.pack_to ?? null
-  return new SharedCopies({ ...parts, store: objectStoreOf(config), packTo, logger })
+  return new SharedCopies({ ...parts, store: objectStoreOf(config, clock), packTo, logger })
 }
 
 /** What changes without an event of the file system. */
@@ -138,11 +141,12 @@ function followSources(parts: FollowingParts, space: DiskSpace, onChange: () => 
 }
 
 function followObjects(
-  { config, cleanup, logger, now }: FollowingParts,
+  { config, cleanup, logger, clock, random }: FollowingParts,
   space: DiskSpace,
   onChange: () => void,
 ): ObjectFiles {
-  const options = { space, waitMaxMs: objectsWaitMs, report: objectsReport(logger), onChange, now }
+  const report = objectsReport(logger, clock)
+  const options = { space, waitMaxMs: objectsWaitMs, report, onChange, clock, random }
   return cleanup.use(openObjects(config, options))
 }
 
@@ -164,23 +168,26 @@ function limitSpace({ config, logger }: FollowingParts) {
 }
 
 function followTables(
-  { config, cleanup, now }: FollowingParts,
+  { config, cleanup, clock }: FollowingParts,
   onChange: () => void,
 ): TablesOptions {
   const stop = new AbortController()
   cleanup.adopt(stop, () => {
     stop.abort()
   })
-  const openTable = openerForTables(config, now)
+  const openTable = openerForTables(config, clock)
   return { openTable, pollMs: config.trinoPollSeconds * 1000, onChange, signal: stop.signal }
 }
 
 /** Writes to the log how far the objects of a pattern are, when they take long. */
-function objectsReport(logger: FastifyBaseLogger): (progress: FetchProgress) => void {
-  let reportedMs = performance.now()
+function objectsReport(
+  logger: FastifyBaseLogger,
+  { monotonicMs }: Clock,
+): (progress: FetchProgress) => void {
+  let reportedMs = monotonicMs()
   return (progress) => {
-    if (performance.now() - reportedMs < reportEveryMs) return
-    reportedMs = performance.now()
+    if (monotonicMs() - reportedMs < reportEveryMs) return
+    reportedMs = monotonicMs()
     logger.info(progress, 'fetching objects')
   }
 }

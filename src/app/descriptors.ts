@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import type { Server } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
+import type { Clock } from '../clock.js'
 
 /** Descriptors for the files of datasets, control.db and spills, not for connections. */
 const reservedForFiles = 256
@@ -13,7 +14,7 @@ interface DescriptorParts {
   readonly logger: Pick<FastifyBaseLogger, 'warn' | 'error'>
   /** The limit of open files and sockets; null = unknown. */
   readonly filesMax: number | null
-  readonly monotonicMs: () => number
+  readonly clock: Clock
 }
 
 /**
@@ -23,7 +24,7 @@ interface DescriptorParts {
  */
 export class DescriptorWatch {
   readonly #parts: DescriptorParts
-  readonly #timer: NodeJS.Timeout
+  readonly #stop: () => void
   #dropped = 0
   #loggedAt = -Infinity
 
@@ -41,7 +42,7 @@ export class DescriptorWatch {
       }
     }
     server.on('drop', this.#onDrop)
-    this.#timer = setInterval(() => this.check(), checkEveryMs).unref()
+    this.#stop = parts.clock.every(checkEveryMs, () => this.check())
   }
 
   /** Opens a file to find out whether descriptors are left. */
@@ -55,7 +56,7 @@ export class DescriptorWatch {
   }
 
   close(): void {
-    clearInterval(this.#timer)
+    this.#stop()
     this.#parts.server.off('drop', this.#onDrop)
   }
 
@@ -69,7 +70,8 @@ export class DescriptorWatch {
 
   /** False if the last line is not a minute old. */
   #log(facts: object, what: string): boolean {
-    const { logger, monotonicMs, filesMax } = this.#parts
+    const { logger, clock, filesMax } = this.#parts
+    const { monotonicMs } = clock
     if (monotonicMs() - this.#loggedAt < logEveryMs) return false
     this.#loggedAt = monotonicMs()
     logger.error({ ...facts, filesMax }, `${what}: new connections are dropped. ${remedy}`)

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
+import type { Clock } from '../clock.js'
 import type { Config } from '../config.js'
 import type { Jobs } from '../control/jobs.js'
 import { keyOf } from '../control/keys.js'
@@ -20,7 +21,7 @@ interface MailParts {
   readonly jobs: Jobs
   /** The registry that is served now. */
   readonly registry: () => Registry
-  readonly now: () => number
+  readonly clock: Clock
   readonly logger: FastifyBaseLogger
   readonly onAttempt?: (end: LetterState) => void
   /** Over SMTP when left out. */
@@ -29,7 +30,7 @@ interface MailParts {
 
 /** The sender of a server's letters, not started yet; null when mail is off. */
 export async function openLetterSender(parts: MailParts): Promise<LetterSender | null> {
-  const { config, mail, folder, store, jobs, registry, now, logger, onAttempt } = parts
+  const { config, mail, folder, store, jobs, registry, clock, logger, onAttempt } = parts
   if (mail === null) return null
   const base = baseUrl(config)
   if (config.publicUrl === null) {
@@ -38,8 +39,8 @@ export async function openLetterSender(parts: MailParts): Promise<LetterSender |
       'links in letters use this address; set DAS_PUBLIC_URL to change it',
     )
   }
-  const mailer = parts.mailer ?? smtpMailer(mail.smtp, mail.sender)
+  const mailer = parts.mailer ?? smtpMailer(mail.smtp, mail.sender, clock)
   const key = await keyOf(store, folder, 'mail.key')
-  const outbox = { store, jobs, now, logger, base, mailer, key, registry }
+  const outbox = { store, jobs, clock, logger, base, mailer, key, registry }
   return new LetterSender({ ...outbox, ...(onAttempt && { onAttempt }) })
 }

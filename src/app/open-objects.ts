@@ -1,4 +1,5 @@
 import { objectsFolderOf } from '../catalog.js'
+import type { Clock } from '../clock.js'
 import type { Config } from '../config.js'
 import { ObjectFiles } from '../versions/objects/object-files.js'
 import type { ObjectFilesOptions } from '../versions/objects/object-files.js'
@@ -9,11 +10,14 @@ import { s3Store } from '../versions/objects/s3-store.js'
 export type ObjectsConfig = Pick<Config, 'state' | 'objectEndpoint' | 'objectRegion'>
 
 /** The object storage of the settings. */
-export function objectStoreOf({
-  objectEndpoint: endpoint,
-  objectRegion: region,
-}: Pick<ObjectsConfig, 'objectEndpoint' | 'objectRegion'>): ObjectStore {
-  return s3Store({ endpoint, region })
+export function objectStoreOf(
+  {
+    objectEndpoint: endpoint,
+    objectRegion: region,
+  }: Pick<ObjectsConfig, 'objectEndpoint' | 'objectRegion'>,
+  clock: Clock,
+): ObjectStore {
+  return s3Store({ endpoint, region }, clock)
 }
 
 /** Files in object storage, which are kept in the state folder. */
@@ -22,5 +26,5 @@ export function openObjects(
   options: Omit<ObjectFilesOptions, 'folder' | 'store'>,
 ): ObjectFiles {
   const folder = objectsFolderOf(config.state)
-  return new ObjectFiles({ ...options, folder, store: objectStoreOf(config) })
+  return new ObjectFiles({ ...options, folder, store: objectStoreOf(config, options.clock) })
 }

@@ -1,7 +1,7 @@
-import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Catalog } from '../catalog.js'
 import type { LiveCatalog, Serving } from '../catalog/live/live-catalog.js'
+import type { Clock } from '../clock.js'
 import { rootPath } from '../config.js'
 import type { Config } from '../config.js'
 import { isReportProof, writeReport } from '../control/server-report.js'
@@ -28,13 +28,13 @@ import { signInChallenge } from '../sign-in/resource.js'
 import type { SignIn } from '../sign-in/sign-in.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import { machineMemory, openFilesLimit } from '../machine.js'
+import type { Random } from '../random.js'
 import { DescriptorWatch } from './descriptors.js'
 
 interface ServerParts {
   readonly logger: FastifyBaseLogger
   readonly version: string
   readonly portalFolder?: string
-  readonly exportSilenceMs?: number
   readonly config: Config
   readonly cleanup: CleanupStack
   readonly service: Service
@@ -51,8 +51,8 @@ interface ServerParts {
   /** Reports prove that they are asked for by a reader of this key. */
   readonly cursorKey: Uint8Array
   readonly memoryLimitBytes: number
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Clock
+  readonly random: Random
 }
 
 /** Time for the requests in flight at a stop; then the engine interrupts their queries. */
@@ -62,7 +62,7 @@ const answerMs = 1000
 
 /** The HTTP server with REST, MCP and the portal. It does not listen yet. */
 export function openServer(parts: ServerParts): FastifyInstance {
-  const { config, cleanup, service, live, engine, logger } = parts
+  const { config, cleanup, service, live, engine, logger, clock, random } = parts
   const root = rootPath(config.publicUrl)
   const portal: Omit<PortalParts, 'contextOf' | 'readBody'> = {
     shop: parts.shop,
@@ -78,6 +78,8 @@ export function openServer(parts: ServerParts): FastifyInstance {
   const server = buildServer({
     service,
     logger,
+    clock,
+    random,
     trustProxy: config.trustProxy,
     corsOrigins: config.corsOrigins,
     root,
@@ -87,7 +89,7 @@ export function openServer(parts: ServerParts): FastifyInstance {
       (app, httpParts) => {
         addPortal(app, { ...portal, ...httpParts })
         const { readBody } = httpParts
-        addPaymentHook(app, { ...portal, readBody, now: parts.now, secret: config.paymentSecret })
+        addPaymentHook(app, { ...portal, readBody, now: clock.now, secret: config.paymentSecret })
       },
     ],
     sendMissingPage: (request, reply) => sendMissingPage(portal, request, reply),
@@ -98,22 +100,20 @@ export function openServer(parts: ServerParts): FastifyInstance {
     isDamaged: () => live.isDamaged,
     reportTo: reporter(parts),
     ...(parts.onRequest && { onRequest: parts.onRequest }),
-    ...(parts.exportSilenceMs !== undefined && { exportSilenceMs: parts.exportSilenceMs }),
   })
-  cleanup.adopt(server, () => closeServer(server, engine))
+  cleanup.adopt(server, () => closeServer(server, engine, clock))
   const filesMax = openFilesLimit()?.soft ?? null
-  const monotonicMs = () => performance.now()
-  cleanup.use(new DescriptorWatch({ server: server.server, logger, filesMax, monotonicMs }))
+  cleanup.use(new DescriptorWatch({ server: server.server, logger, filesMax, clock }))
   return server
 }
 
 /** Reports on the server to `das doctor`. */
-function reporter({ config, cursorKey, memoryLimitBytes, now, version }: ServerParts): ReportTo {
+function reporter({ config, cursorKey, memoryLimitBytes, clock, version }: ServerParts): ReportTo {
   const { trustProxy } = config
   const known = { version, memoryLimitBytes, machineBytes: machineMemory(), trustProxy }
   const openFiles = openFilesLimit()
   return (proof, request) => {
-    if (!isReportProof(proof, cursorKey, now())) return null
+    if (!isReportProof(proof, cursorKey, clock.now())) return null
     return writeReport({ ...known, trustProxy: [...trustProxy], openFiles, request })
   }
 }
@@ -175,19 +175,19 @@ function firstPath({ catalog, registry }: Serving, dataset: string): string {
 }
 
 /** Waits for requests in flight, interrupts slow ones, then closes every connection. */
-async function closeServer(server: FastifyInstance, engine: Engine): Promise<void> {
+async function closeServer(server: FastifyInstance, engine: Engine, clock: Clock): Promise<void> {
   const closed = server.close()
-  await settledWithin(closed, finishMs)
+  await settledWithin(clock, closed, finishMs)
   await engine.close()
-  await settledWithin(closed, answerMs)
+  await settledWithin(clock, closed, answerMs)
   server.server.closeAllConnections()
   await closed
 }
 
 /** Waits for `work` to succeed or fail, but no longer than `ms`. */
-async function settledWithin(work: PromiseLike<unknown>, ms: number): Promise<void> {
+async function settledWithin(clock: Clock, work: PromiseLike<unknown>, ms: number): Promise<void> {
   const limit = new AbortController()
-  const late = setTimeout(ms, undefined, { signal: limit.signal })
+  const late = clock.sleep(ms, limit.signal)
   await Promise.allSettled([Promise.race([work, late])])
   limit.abort()
   await Promise.allSettled([late])

@@ -3,6 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { openCatalog } from '../catalog.js'
 import type { Catalog } from '../catalog.js'
+import type { Clock } from '../clock.js'
 import type { Config } from '../config.js'
 import { DispatchEngine } from '../engine/dispatch-engine.js'
 import { DuckDbEngine } from '../engine/duckdb/duckdb-engine.js'
@@ -44,16 +45,18 @@ export function trinoLogin({ trinoUser: user, trinoPassword: password }: TrinoCo
 }
 
 /** Opens tables of Trino clusters as the user of these settings. */
-export function openerForTables(config: TrinoConfig, now: () => number): OpenTable {
-  return trinoOpener(trinoLogin(config), now)
+export function openerForTables(config: TrinoConfig, clock: Clock): OpenTable {
+  return trinoOpener(trinoLogin(config), clock)
 }
 
 /** Opens the engine over tables of Trino clusters, with a bounded queue. */
-export function openTrino(config: TrinoConfig): TrinoEngine {
-  return new TrinoEngine({ login: trinoLogin(config), slots: trinoSlots, queueMax, waitMaxMs })
+export function openTrino(config: TrinoConfig, clock: Clock): TrinoEngine {
+  const login = trinoLogin(config)
+  return new TrinoEngine({ clock, login, slots: trinoSlots, queueMax, waitMaxMs })
 }
 
 export interface EngineSettings {
+  readonly clock: Clock
   /** The engine reads no other folders. */
   readonly folders: readonly string[]
   /** For data that does not fit in memory. */
@@ -105,8 +108,7 @@ interface OpenDataset {
 export interface ReaderSources {
   readonly trino: TrinoConfig
   readonly objects?: ObjectSource
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /**
@@ -117,11 +119,11 @@ export async function openReader(
   registry: Registry,
   dataset: string,
   memoryLimitBytes: number | null,
-  { trino, now, objects }: ReaderSources,
+  { trino, clock, objects }: ReaderSources,
 ): Promise<OpenDataset> {
-  const openTable = openerForTables(trino, now)
+  const openTable = openerForTables(trino, clock)
   const openFiles = openerFor(memoryLimitBytes)
-  const options = { openFiles, versionsFolder: null, objects, openTable }
+  const options = { clock, openFiles, versionsFolder: null, objects, openTable }
   const catalog = await openCatalog(registry, options, dataset)
   const version = catalog.datasets.get(dataset)?.version
   const files = version ? allFiles(version) : []
@@ -131,12 +133,13 @@ export async function openReader(
   )
   try {
     const engine = await openEngine({
+      clock,
       folders: [...new Set(files.map(({ path }) => dirname(path)))],
       tempFolder: temp,
       memoryLimitBytes: smallShare(memoryLimitBytes),
       slots: 1,
     })
-    const both = cleanup.use(new DispatchEngine(engine, openTrino(trino)))
+    const both = cleanup.use(new DispatchEngine(engine, openTrino(trino, clock)))
     return { catalog, engine: both, close: () => cleanup.close() }
   } catch (cause) {
     await cleanup.close()

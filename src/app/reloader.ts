@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Dataset } from '../catalog/dataset.js'
 import type { LiveCatalog, Serving } from '../catalog/live/live-catalog.js'
 import type { UpdateResult } from '../catalog/live/update.js'
 import { Watcher } from '../catalog/live/watcher.js'
+import type { Clock } from '../clock.js'
 import type { AuditedAction } from '../control/audit.js'
 import { saveDatasetStates } from '../control/dataset-state.js'
 import type { DatasetState } from '../control/dataset-state.js'
@@ -28,7 +28,7 @@ interface ReloaderParts {
   /** Takes the actions that the audit trail of `local` has now. */
   readonly shareActions: (actions: readonly AuditedAction[]) => void
   readonly logger: FastifyBaseLogger
-  readonly now: () => number
+  readonly clock: Clock
   /** Called when something new is served. */
   readonly changed: () => void
   /** Called once a minute: work that was postponed may be tried again. */
@@ -66,7 +66,7 @@ export class Reloader {
   /** The state was not written to control.db yet. */
   #isUnsaved = false
   #watcher: Watcher | null = null
-  #requestTimer: NodeJS.Timeout | undefined
+  #stopRequests: (() => void) | undefined
   #request: Promise<void> | null = null
   #isUnread = false
   #expiredAt = 0
@@ -80,9 +80,10 @@ export class Reloader {
   }
 
   start(): void {
-    const { live, objects, objectPollSeconds, logger } = this.#parts
+    const { live, objects, objectPollSeconds, logger, clock } = this.#parts
     objects.start(objectPollSeconds * 1000)
     this.#watcher = new Watcher({
+      clock,
       check: () => this.#check(),
       folders: () => live.watchedFolders,
       checkMs: () => live.checkMs,
@@ -90,12 +91,11 @@ export class Reloader {
         logger.error({ err: cause }, 'the check for changed files failed')
       },
     })
-    this.#requestTimer = setInterval(() => {
+    this.#stopRequests = clock.every(requestsEveryMs, () => {
       this.#request ??= this.#takeRequest().finally(() => {
         this.#request = null
       })
-    }, requestsEveryMs)
-    this.#requestTimer.unref()
+    })
   }
 
   /** Checks soon, for a change that causes no file event. */
@@ -148,7 +148,7 @@ export class Reloader {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    clearInterval(this.#requestTimer)
+    this.#stopRequests?.()
     await Promise.all([this.#watcher?.close(), this.#request])
     await this.#parts.live.close()
   }
@@ -162,10 +162,12 @@ export class Reloader {
 
   /** Two checks prove that a file is complete only when time has passed between them. */
   async #checkNow(force: boolean): Promise<UpdateResult> {
-    const { live, now, later } = this.#parts
-    await sleep(Math.max(0, this.#unsettledAt + settleMs - performance.now()))
+    const { live, clock, later } = this.#parts
+    const { now, monotonicMs } = clock
+    const waitMs = this.#unsettledAt + settleMs - monotonicMs()
+    if (waitMs > 0) await clock.sleep(waitMs)
     const result = await live.update(force)
-    if (result === 'unsettled') this.#unsettledAt = performance.now()
+    if (result === 'unsettled') this.#unsettledAt = monotonicMs()
     const sinceMs = now() - this.#expiredAt
     // Negative when the clock was set back.
     if (sinceMs >= expireEveryMs || sinceMs < 0) {
@@ -179,9 +181,9 @@ export class Reloader {
 
   /** While they can't be read, requests wait; the log says so once. */
   async #takeRequest(): Promise<void> {
-    const { local, now, logger } = this.#parts
+    const { local, clock, logger } = this.#parts
     try {
-      const request = await takeReload(local, now())
+      const request = await takeReload(local, clock.now())
       this.#isUnread = false
       if (request) await this.#carryOut(request)
     } catch (cause) {
@@ -195,16 +197,16 @@ export class Reloader {
    * stop, the request waits for the next server.
    */
   async #carryOut({ id, force }: ReloadRequest): Promise<void> {
-    const { local, now, logger } = this.#parts
+    const { local, clock, logger } = this.#parts
     for (let tries = 1; !this.#isClosed; tries++) {
       try {
         await this.reload(force)
-        await finishReload(local, id, now())
+        await finishReload(local, id, clock.now())
         return
       } catch (cause) {
         if (tries === 1) logger.error({ err: cause }, 'reload failed; it is tried again')
       }
-      await sleep(requestsEveryMs)
+      await clock.sleep(requestsEveryMs)
     }
     await returnReload(local, id)
   }
@@ -212,8 +214,8 @@ export class Reloader {
   /** Saves the states that are not what was saved last. */
   async #save(serving: Serving): Promise<void> {
     const { catalog, registryReason } = serving
-    const { live, local, now, packingOf, shareActions } = this.#parts
-    const updatedAt = now()
+    const { live, local, clock, packingOf, shareActions } = this.#parts
+    const updatedAt = clock.now()
     const saved = new Map<string, SavedState>()
     const changed: DatasetState[] = []
     for (const [name, dataset] of catalog.datasets) {

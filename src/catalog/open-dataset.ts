@@ -1,4 +1,6 @@
 import { join, relative, resolve } from 'node:path'
+import { abortAfter } from '../clock.js'
+import type { Clock } from '../clock.js'
 import type { CodeLabels } from '../columns/codes.js'
 import { parseCodeLabels } from '../registry/code-names.js'
 import { parseDictionary } from '../registry/dictionary.js'
@@ -30,6 +32,7 @@ import type { Dataset } from './dataset.js'
 import { readText } from './read-text.js'
 
 export interface OpenOptions {
+  readonly clock: Clock
   readonly openFiles: OpenFiles
   /** Where versions are published; null opens the sources in place, to check and not to serve. */
   readonly versionsFolder: string | null
@@ -127,14 +130,17 @@ async function openContent(
     })
     return { ...unpacked, folder: null, files: await open(inPlace), boundsOf }
   }
-  const { folder, files } = await publishFiles(versionsFolder, name, sources, options)
+  const { folder, files } = await publishFiles(versionsFolder, name, sources, {
+    ...options,
+    checks: checks ?? new FileChecks(hashFile, options.clock),
+  })
   return { ...unpacked, folder, files: await open(files), boundsOf }
 }
 
 async function openTable(
   table: RemoteTable,
   boundsOf: readonly string[],
-  { openTable: open, signal = AbortSignal.timeout(tableMsMax) }: OpenOptions,
+  { clock, openTable: open, signal = abortAfter(clock, tableMsMax) }: OpenOptions,
 ): Promise<Content> {
   if (!open) throw new Error('tables can only be read by a server')
   const content = tableContent(table, await open(table, boundsOf, signal))
@@ -150,7 +156,7 @@ async function openCopy(
   entry: DatasetEntry,
   content: Content,
   { name, version }: Dataset,
-  { versionsFolder, openFiles, known, checks, damaged }: OpenOptions,
+  { clock, versionsFolder, openFiles, known, checks, damaged }: OpenOptions,
 ): Promise<Content | null> {
   if (versionsFolder === null || !version || version.table) return null
   try {
@@ -158,7 +164,7 @@ async function openCopy(
     return await openPacked(folder, content, version, {
       openFiles,
       known: known ?? new KnownFiles(),
-      checks: checks ?? new FileChecks(hashFile),
+      checks: checks ?? new FileChecks(hashFile, clock),
       damaged: damaged ?? new Set(),
     })
   } catch (cause) {

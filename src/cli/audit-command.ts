@@ -44,7 +44,7 @@ export function addAudit(program: Command, parts: CliParts): void {
 
 async function list(parts: CliParts, flags: AuditFlags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
-  const since = flags.since === undefined ? null : readSince(flags.since, parts.now())
+  const since = flags.since === undefined ? null : readSince(flags.since, parts.clock.now())
   const subject = flags.subject ?? null
   const entries = await readFilledStore(parts, state, (store) =>
     listActions(store, { since, subject }),

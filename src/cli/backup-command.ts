@@ -22,7 +22,7 @@ export function addBackup(program: Command, parts: CliParts): void {
     const { state } = readSettings(['state'], flags, parts.environment)
     const path = resolve(file)
     if (controlUrlOf(parts) !== null) throw new Error(dumpText)
-    const backup = await readControlFile(state, (store) => {
+    const backup = await readControlFile(parts, state, (store) => {
       const made = backUp(store.file, path)
       note(parts, store.file.db.name, path)
       return made
@@ -44,9 +44,9 @@ const dumpText =
   'pg_dump (docs/scale.md, "Backup of the PostgreSQL").'
 
 /** Only warns, because the backup itself is complete. */
-function note({ now, stderr }: CliParts, storePath: string, path: string): void {
+function note({ clock, stderr }: CliParts, storePath: string, path: string): void {
   try {
-    noteBackup(storePath, { path, madeAt: now() })
+    noteBackup(storePath, { path, madeAt: clock.now() })
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     stderr.write(`warning: can't record this backup in the state folder: ${why}\n`)

@@ -17,9 +17,10 @@ export function commandObjects(parts: CliParts, state: string, isSilent: boolean
     if (bytesDone === bytes) end()
   }
   const config = readSettings(['objectEndpoint', 'objectRegion'], {}, parts.environment)
-  const { now } = parts
+  const { clock, random } = parts
   const space = commandSpace(parts, state)
-  return parts.openObjects({ ...config, state }, { space, waitMaxMs: Infinity, report, now })
+  const options = { space, waitMaxMs: Infinity, report, clock, random }
+  return parts.openObjects({ ...config, state }, options)
 }
 
 /** What a command may write into the state folder: as much as its server. */

@@ -3,19 +3,20 @@ import type { DatabaseFacts } from '../control/postgres/examine-database.js'
 import { PostgresStore } from '../control/postgres/postgres-store.js'
 import type { ControlStore } from '../control/store/store.js'
 import { ServiceError } from '../errors.js'
+import type { CliParts } from './parts.js'
 
 /**
  * Runs `work` over the control store in a PostgreSQL, whose schema is brought to this release.
- * `user` is for the audit trail.
+ * The user is for the audit trail.
  *
  * @throws Error, for the operator, without URL, host, user and password, when it can't be used
  */
 export async function withDatabase<T>(
-  user: string,
+  { user, clock, random }: Pick<CliParts, 'user' | 'clock' | 'random'>,
   url: string,
   work: (store: ControlStore) => T | Promise<T>,
 ): Promise<T> {
-  const store = PostgresStore.open(url, { actor: user })
+  const store = PostgresStore.open(url, { actor: user, clock, random })
   try {
     await store.ready().catch((cause: unknown) => {
       throw databaseFailure(cause)

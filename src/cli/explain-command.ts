@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
 import { readRegistry } from '../catalog.js'
 import { findKey } from '../control/keys.js'
@@ -44,12 +43,13 @@ async function explain(parts: CliParts, id: string, url: string, flags: Flags): 
     const reader = await parts.openReader(registry, path.dataset, config.memoryLimit, {
       trino,
       objects: commandObjects(parts, config.state, flags.json === true),
-      now: parts.now,
+      clock: parts.clock,
     })
     try {
       // Before a server made the key, no cursor is valid, so a random key refuses them all.
-      const cursorKey = (await findKey(control, config.state, 'cursor.key')) ?? randomBytes(32)
-      return await explainAnswer({ ...reader, control, cursorKey, now: parts.now }, id, path)
+      const cursorKey =
+        (await findKey(control, config.state, 'cursor.key')) ?? control.random.bytes(32)
+      return await explainAnswer({ ...reader, control, cursorKey, clock: parts.clock }, id, path)
     } finally {
       await reader.close()
     }

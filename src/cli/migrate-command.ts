@@ -54,8 +54,8 @@ interface Outcome {
 
 async function migrateFile(parts: CliParts, state: string, isDry: boolean): Promise<Outcome> {
   const newest = controlMigrations.length
-  const schema = await readControlFile(state, async ({ file }) => {
-    if (isDry && file.isOutdated) await tryOnCopy(file, state)
+  const schema = await readControlFile(parts, state, async ({ file }) => {
+    if (isDry && file.isOutdated) await tryOnCopy(parts, file, state)
     return file.schemaVersion
   })
   if (schema < newest && !isDry) await withFilledStore(parts, state, async () => undefined)
@@ -65,18 +65,22 @@ async function migrateFile(parts: CliParts, state: string, isDry: boolean): Prom
 /** @throws Error when a newer release wrote the schema, also if `isDry` */
 async function migrateDatabase(parts: CliParts, url: string, isDry: boolean): Promise<Outcome> {
   const newest = postgresSchemaVersion
-  const { schemaVersion: schema } = await examine(url, parts.now)
-  if (!isDry || schema > newest) await withDatabase(parts.user, url, () => undefined)
+  const { schemaVersion: schema } = await examine(url, parts.clock.now)
+  if (!isDry || schema > newest) await withDatabase(parts, url, () => undefined)
   return { schema, newest, text: (upgraded) => databaseText(schema, upgraded) }
 }
 
 /** @throws the error that the upgrade would end with */
-async function tryOnCopy(file: SqliteFile, stateFolder: string): Promise<void> {
+async function tryOnCopy(
+  { clock, random }: CliParts,
+  file: SqliteFile,
+  stateFolder: string,
+): Promise<void> {
   const folder = mkdtempSync(join(stateFolder, 'migrate-'))
   try {
     const copy = join(folder, 'control.db')
     backUp(file, copy)
-    await SqliteStore.open(copy).close()
+    await SqliteStore.open(copy, { clock, random }).close()
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

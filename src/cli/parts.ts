@@ -1,7 +1,9 @@
 import type { Logger } from 'pino'
 import type { Catalog } from '../catalog.js'
+import type { Clock } from '../clock.js'
 import type { Config } from '../config.js'
 import type { Engine } from '../engine/engine.js'
+import type { Random } from '../random.js'
 import type { Registry } from '../registry/registry.js'
 import type { ObjectFilesOptions, ObjectSource } from '../versions/objects/object-files.js'
 import type { InspectFiles } from '../versions/inspector.js'
@@ -70,13 +72,14 @@ export interface CliParts {
   readonly stderr: Output
   /** The OS user of the process, for the audit trail. */
   readonly user: string
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Clock
+  readonly random: Random
   readonly buildApp: (
     config: Config,
     parts: {
       readonly logger: Logger
-      readonly now: () => number
+      readonly clock: Clock
+      readonly random: Random
       readonly version: string
       readonly onOpened: (opened: number, datasets: number) => void
     },
@@ -97,7 +100,7 @@ export interface CliParts {
     sources: {
       readonly trino: Pick<Config, 'trinoUser' | 'trinoPassword'>
       readonly objects: ObjectSource
-      readonly now: () => number
+      readonly clock: Clock
     },
   ) => Promise<DatasetReader>
   /** Files in object storage, fetched into the state folder when they are first asked for. */
@@ -108,7 +111,7 @@ export interface CliParts {
   /** Opens tables of Trino clusters. */
   readonly openTable: (
     config: Pick<Config, 'trinoUser' | 'trinoPassword'>,
-    now: () => number,
+    clock: Clock,
   ) => OpenTable
   /** Packs files in this process. */
   readonly packFiles: PackFiles

@@ -29,13 +29,13 @@ const estimatedShareMin = 0.02
 const clearLine = '\r\u001b[2K'
 
 /** A bar with the time left on a terminal, else a line every ten seconds; none if `isSilent`. */
-export function progressReport({ stderr }: CliParts, isSilent: boolean): ProgressReport {
+export function progressReport({ stderr, clock }: CliParts, isSilent: boolean): ProgressReport {
   if (isSilent) return { report: () => {}, end: () => {} }
   const isTerminal = stderr.isTTY === true
-  const startedMs = performance.now()
+  const startedMs = clock.monotonicMs()
   let writtenMs = isTerminal ? -Infinity : startedMs
   const report = (progress: Progress) => {
-    const nowMs = performance.now()
+    const nowMs = clock.monotonicMs()
     if (nowMs - writtenMs < (isTerminal ? barEveryMs : lineEveryMs)) return
     writtenMs = nowMs
     const text = progressText(stderr, progress, nowMs - startedMs)

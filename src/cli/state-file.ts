@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ServerLock } from '../control/store/server-lock.js'
 import { SqliteStore } from '../control/store/sqlite-store.js'
+import type { StoreParts } from '../control/store/store.js'
 import { ServiceError } from '../errors.js'
 import { stateFailure } from './state-failure.js'
 import type { FileName } from './state-failure.js'
@@ -11,6 +12,8 @@ export interface StateFile {
   readonly folder: string
   readonly name: FileName
 }
+
+type Actor = StoreParts & { readonly user: string }
 
 type Work<T> = (store: SqliteStore) => T | Promise<T>
 
@@ -22,11 +25,11 @@ const missing: Readonly<Record<FileName, string>> = {
 
 /**
  * Runs `work`, which writes, over a file of the state folder; creates it if it is missing. Resolves
- * only when everything that was written is in the file that a server reads. `user` is for the audit
- * trail.
+ * only when everything that was written is in the file that a server reads. The user is for the
+ * audit trail.
  */
-export async function withFile<T>(user: string, file: StateFile, work: Work<T>): Promise<T> {
-  const store = openToWrite(user, file)
+export async function withFile<T>(actor: Actor, file: StateFile, work: Work<T>): Promise<T> {
+  const store = openToWrite(actor, file)
   try {
     const result = await work(store)
     requireInPlace(store, file)
@@ -39,9 +42,9 @@ export async function withFile<T>(user: string, file: StateFile, work: Work<T>):
 }
 
 /** Runs `work`, which only reads: the file is not migrated. @throws Error when it is missing */
-export async function readFile<T>(file: StateFile, work: Work<T>): Promise<T> {
+export async function readFile<T>(parts: StoreParts, file: StateFile, work: Work<T>): Promise<T> {
   requireFile(file)
-  const store = openToRead(file)
+  const store = openToRead(parts, file)
   try {
     return await work(store)
   } catch (cause) {
@@ -83,21 +86,21 @@ export function lockPath(stateFolder: string): string {
   return join(resolve(stateFolder), 'server.lock')
 }
 
-function openToRead(file: StateFile): SqliteStore {
+function openToRead({ clock, random }: StoreParts, file: StateFile): SqliteStore {
   try {
-    return SqliteStore.openToRead(pathOf(file))
+    return SqliteStore.openToRead(pathOf(file), { clock, random })
   } catch (cause) {
     throw stateFailure(file.folder, cause, file.name)
   }
 }
 
 /** Migrates an older schema only while no server runs: that server can't read a newer one. */
-function openToWrite(actor: string, file: StateFile): SqliteStore {
+function openToWrite({ user, clock, random }: Actor, file: StateFile): SqliteStore {
   const locks: ServerLock[] = []
   try {
     if (!hasFile(file)) refuseNewBesideServer(file)
     return SqliteStore.open(pathOf(file), {
-      actor,
+      ...{ actor: user, clock, random },
       beforeUpgrade: (version) => {
         locks.push(takeForUpgrade(file, version))
       },

@@ -10,7 +10,7 @@ import type { StateFile } from './state-file.js'
 type Work<T> = (store: ControlStore) => T | Promise<T>
 
 /** Who runs the command, for the audit trail, and where the control store is. */
-type Actor = Pick<CliParts, 'user' | 'environment'>
+type Actor = Pick<CliParts, 'user' | 'environment' | 'clock' | 'random'>
 
 /**
  * Runs `work`, which writes, over the control store: the PostgreSQL of DAS_CONTROL_URL, else
@@ -19,8 +19,8 @@ type Actor = Pick<CliParts, 'user' | 'environment'>
  */
 export async function withStore<T>(actor: Actor, stateFolder: string, work: Work<T>): Promise<T> {
   const url = controlUrlOf(actor)
-  if (url !== null) return await withDatabase(actor.user, url, work)
-  return await withFile(actor.user, controlFile(stateFolder), work)
+  if (url !== null) return await withDatabase(actor, url, work)
+  return await withFile(actor, controlFile(stateFolder), work)
 }
 
 /**
@@ -59,8 +59,8 @@ export async function readFilledStore<T>(
   work: Work<T>,
 ): Promise<T> {
   const url = controlUrlOf(actor)
-  if (url !== null) return await withDatabase(actor.user, url, work)
-  return await readFile(controlFile(stateFolder), work)
+  if (url !== null) return await withDatabase(actor, url, work)
+  return await readFile(actor, controlFile(stateFolder), work)
 }
 
 /**
@@ -73,7 +73,7 @@ export async function readLocalStore<T>(
   work: Work<T>,
 ): Promise<T | undefined> {
   const file = localFile(actor, stateFolder)
-  return hasFile(file) ? await readFile(file, work) : undefined
+  return hasFile(file) ? await readFile(actor, file, work) : undefined
 }
 
 /**
@@ -87,15 +87,16 @@ export async function withLocalStore<T>(
 ): Promise<T> {
   const file = localFile(actor, stateFolder)
   requireFile(file)
-  return await withFile(actor.user, file, work)
+  return await withFile(actor, file, work)
 }
 
 /** Reads the file itself, which only the default control store has. */
 export async function readControlFile<T>(
+  actor: Actor,
   stateFolder: string,
   work: (store: SqliteStore) => T | Promise<T>,
 ): Promise<T> {
-  return await readFile(controlFile(stateFolder), work)
+  return await readFile(actor, controlFile(stateFolder), work)
 }
 
 /** The PostgreSQL that holds the control store; null = control.db does. */

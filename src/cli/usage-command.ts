@@ -62,11 +62,11 @@ export function addUsage(program: Command, parts: CliParts): void {
 async function show(parts: CliParts, flags: UsageFlags): Promise<void> {
   const config = readSettings(['registry', 'state'], flags, parts.environment)
   if (flags.csv && flags.json) throw badRequest('Use --csv or --json, not both.')
-  const periods = readPeriods(flags, periodOf(parts.now()))
+  const periods = readPeriods(flags, periodOf(parts.clock.now()))
   const registry = await registryIfReadable(parts, config.registry)
   const lines = await readFilledStore(parts, config.state, async (store) => {
     const later = await laterUsage(store, parts, flags)
-    if (later.length > 0) parts.stderr.write(`${laterText(later, periodOf(parts.now()))}\n`)
+    if (later.length > 0) parts.stderr.write(`${laterText(later, periodOf(parts.clock.now()))}\n`)
     const shown = new Set(periods)
     const added = flags.month === undefined ? later : []
     return [
@@ -86,7 +86,7 @@ async function laterUsage(
   parts: CliParts,
   { subscription }: UsageFlags,
 ): Promise<readonly UsageLine[]> {
-  const periods = await laterPeriods(store, periodOf(parts.now()))
+  const periods = await laterPeriods(store, periodOf(parts.clock.now()))
   return (await usageReport(store, periods, subscription)).filter(({ rows }) => rows > 0)
 }
 
@@ -184,10 +184,10 @@ async function repair(parts: CliParts, flags: UsageFlags): Promise<void> {
         '--month, --since and --csv.',
     )
   }
-  const period = periodOf(parts.now())
+  const period = periodOf(parts.clock.now())
   const moved = await withFilledStore(parts, state, async (store) => {
     if (!flags.yes) refuseClockBehind(await laterPeriods(store, period), period)
-    return await moveLaterUsage(store, period, parts.now())
+    return await moveLaterUsage(store, period, parts.clock.now())
   })
   if (flags.json) {
     const json = moved.map(({ subscriptionId, period: month, ...rest }) => ({

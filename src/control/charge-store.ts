@@ -1,16 +1,18 @@
 import { closeSync, fdatasync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
+import type { Clock } from '../clock.js'
 import { ServiceError } from '../errors.js'
 import { unavailable } from './store/failures.js'
 import { syncPath } from './store/private-file.js'
 import { SqliteStore } from './store/sqlite-store.js'
+import type { StoreParts } from './store/store.js'
 import type { Turns } from './store/turns.js'
 import type { WriteWatch } from './store/sqlite-file.js'
 import { chargeAll } from './usage.js'
 import type { Charge, ChargeResult } from './usage.js'
 
-export interface ChargeStoreOptions {
+export interface ChargeStoreOptions extends StoreParts {
   /** Those of this process's other connection to the same file. */
   readonly turns?: Turns
   /** How long a charge waits for another process's lock. */
@@ -42,6 +44,7 @@ const syncsMax = 2
  */
 export class ChargeStore {
   readonly #store: SqliteStore
+  readonly #clock: Clock
   readonly #path: string
   readonly #sync: (file: number) => Promise<void>
   readonly #syncTimeoutMs: number
@@ -61,6 +64,7 @@ export class ChargeStore {
 
   private constructor(store: SqliteStore, path: string, options: ChargeStoreOptions) {
     this.#store = store
+    this.#clock = options.clock
     this.#path = path
     this.#sync = options.sync ?? promisify(fdatasync)
     this.#onSync = options.onSync
@@ -69,8 +73,11 @@ export class ChargeStore {
 
   /** @throws Error, for the operator, when the database can't be opened */
   static open(path: string, options: ChargeStoreOptions): ChargeStore {
-    const { turns } = options
-    const store = SqliteStore.open(path, { syncs: 'later', ...(turns && { turns }) })
+    const { clock, random, turns } = options
+    const store = SqliteStore.open(path, {
+      ...{ clock, random, syncs: 'later' },
+      ...(turns && { turns }),
+    })
     store.file.setBusyTimeout(options.busyTimeoutMs)
     return new ChargeStore(store, path, options)
   }
@@ -168,12 +175,13 @@ export class ChargeStore {
   }
 
   async #syncLog(): Promise<void> {
-    const start = performance.now()
+    const { monotonicMs } = this.#clock
+    const start = monotonicMs()
     try {
       await this.#withLog((log) => this.#sync(log))
-      this.#onSync?.(performance.now() - start, true)
+      this.#onSync?.(monotonicMs() - start, true)
     } catch (cause) {
-      this.#onSync?.(performance.now() - start, false)
+      this.#onSync?.(monotonicMs() - start, false)
       this.#isSuspect = true
       // Those that were open would tell of the same failure once more.
       this.#closeLogs()
@@ -198,14 +206,12 @@ export class ChargeStore {
   /** A disk that does not answer must not hold answers, and their rows, for ever. */
   #inTime(sync: Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
-      const limit = setTimeout(() => {
+      const cancel = this.#clock.after(this.#syncTimeoutMs, () => {
         const slow = unavailable(new Error(`the disk took longer than ${this.#syncTimeoutMs} ms`))
         this.#watch(slow)
         reject(slow)
-      }, this.#syncTimeoutMs)
-      sync.then(resolve, reject).finally(() => {
-        clearTimeout(limit)
       })
+      sync.then(resolve, reject).finally(cancel)
     })
   }
 

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { keyBytes, readKey } from './store/key-file.js'
+import { keyBytes, keyIn, readKey } from './store/key-file.js'
 import type { ControlStore } from './store/store.js'
 
 /** What keys are for: cursors, secrets in letters, mailed codes, ids of agents. */
@@ -15,7 +14,9 @@ export type KeyName = (typeof keyNames)[number]
  * @throws Error, for the operator, when it can't be read or made; service_unavailable
  */
 export async function keyOf(store: ControlStore, folder: string, name: KeyName): Promise<Buffer> {
-  return store.file === null ? await sharedKey(store, name) : readKey(join(folder, name))
+  return store.file === null
+    ? await sharedKey(store, name)
+    : keyIn(join(folder, name), store.random)
 }
 
 /**
@@ -51,7 +52,7 @@ export async function copyKeys(folder: string, to: ControlStore): Promise<readon
 }
 
 async function sharedKey(store: ControlStore, name: KeyName): Promise<Buffer> {
-  await storeKey(store, name, randomBytes(keyBytes))
+  await storeKey(store, name, store.random.bytes(keyBytes))
   const found = await storedKey(store, name)
   if (found !== null) return found
   throw new Error(`the key ${name} was removed from the PostgreSQL`)

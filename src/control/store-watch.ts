@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js'
 import type { ChargeStore } from './charge-store.js'
 import { checkStoreFile, fileIdentity, fileState } from './store/store-file.js'
 import type { SqliteFile } from './store/sqlite-file.js'
@@ -19,6 +20,7 @@ interface StoreWatchParts {
   readonly path: string
   readonly control: SqliteFile
   readonly charges: ChargeStore
+  readonly clock: Clock
   /** Receives each event once. */
   readonly report: (event: StoreEvent) => void
 }
@@ -31,7 +33,7 @@ interface StoreWatchParts {
  */
 export class StoreWatch {
   readonly #parts: StoreWatchParts
-  #timer: NodeJS.Timeout | undefined
+  #stop: (() => void) | undefined
   /** The refused file; undefined while the store is in use. */
   #blocked: string | null | undefined
   #seen: string | null = null
@@ -49,13 +51,13 @@ export class StoreWatch {
     return this.#blocked === undefined
   }
 
-  /** Starts to check every second; the timer does not keep the process alive. */
+  /** Starts to check every second. */
   start(): void {
-    this.#timer ??= setInterval(() => this.check(), checkEveryMs).unref()
+    this.#stop ??= this.#parts.clock.every(checkEveryMs, () => this.check())
   }
 
   close(): void {
-    clearInterval(this.#timer)
+    this.#stop?.()
   }
 
   /** Checks which file is in the store's place: one `stat` while nothing has changed. */

@@ -70,7 +70,7 @@ export async function createSubscription(
   checkSale(checked)
   return await store.write(async (tx) => {
     const createdAt = checked.now()
-    const subscriptionId = createSubscriptionId()
+    const subscriptionId = createSubscriptionId(tx.random)
     const expiresAt = addMonths(createdAt, checked.months)
     await insertSubscription(tx, checked, { subscriptionId, createdAt, expiresAt })
     await insertGrants(tx, subscriptionId, checked.grants)

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js'
 import { ServiceError } from '../errors.js'
 
 /** The total time for the queries of one request, without the time they wait for a turn. */
@@ -27,19 +28,20 @@ export function timedOut(timeoutMs: number): ServiceError {
  * @throws timeout, or the error that `reason` makes
  */
 export async function withDeadline<T>(
+  clock: Clock,
   timeoutMs: number,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
   reason: () => ServiceError = () => timedOut(timeoutMs),
 ): Promise<T> {
   return withController(signal, async (deadline) => {
-    const timer = setTimeout(() => {
+    const cancel = clock.after(timeoutMs, () => {
       deadline.abort(reason())
-    }, timeoutMs)
+    })
     try {
       return await work(deadline.signal)
     } finally {
-      clearTimeout(timer)
+      cancel()
     }
   })
 }

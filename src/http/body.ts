@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../clock.js'
 import { ServiceError, badRequest } from '../errors.js'
 
 const bodyBytesMax = 1024 * 1024
@@ -80,12 +81,16 @@ const lingerMs = 1000
  * Closes the connection after an answer to a request with an incomplete body. The server stops
  * reading the body, and the client receives the answer before the connection closes.
  */
-export function closeIfUnread({ raw, headers }: FastifyRequest, reply: FastifyReply): void {
+export function closeIfUnread(
+  { raw, headers }: FastifyRequest,
+  reply: FastifyReply,
+  clock: Clock,
+): void {
   const hasBody =
     headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
   if (!hasBody || raw.complete !== false || reply.raw.socket === null) return
   void reply.header('Connection', 'close')
-  endGently(reply.raw, reply.raw.socket)
+  endGently(reply.raw, reply.raw.socket, clock)
 }
 
 /**
@@ -93,10 +98,10 @@ export function closeIfUnread({ raw, headers }: FastifyRequest, reply: FastifyRe
  * the client would lose the answer. Here the server ends its own side, discards further data
  * unparsed, up to the size of a body, and leaves the rest to the kernel.
  */
-function endGently(response: ServerResponse, socket: Socket): void {
+function endGently(response: ServerResponse, socket: Socket, clock: Clock): void {
   socket.destroySoon = () => {
     socket.end()
-    setTimeout(() => socket.destroy(), lingerMs).unref()
+    clock.after(lingerMs, () => socket.destroy())
   }
   response.once('finish', () => {
     let bytesLeft = bodyBytesMax

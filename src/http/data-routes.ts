@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../clock.js'
 import { badRequest } from '../errors.js'
 import { isSheetFormat, pageFormats } from '../query/page-format.js'
 import type { PageFormat } from '../query/page-format.js'
@@ -10,7 +11,7 @@ import type { Caller, Service } from '../service.js'
 import type { DataRequest, GroupsAnswer, Page, Room, WithoutData } from '../service/page.js'
 import { readBody } from './body.js'
 import { usesDecimalComma } from './accept.js'
-import { answerExport, exportSilenceMs } from './export-route.js'
+import { answerExport } from './export-route.js'
 import { acceptedFormat, attachment, bodyOf, mediaTypes, nextLink } from './page-formats.js'
 import { queryOf } from './request-context.js'
 import type { DatasetRoute } from './request-context.js'
@@ -23,22 +24,21 @@ export type Admit = (request: FastifyRequest, reply: FastifyReply) => Promise<Ca
 
 interface DataParts {
   readonly service: Service
-  /** How long a client may read nothing of an export; five minutes if omitted. */
-  readonly exportSilenceMs?: number
+  readonly clock: Clock
 }
 
 const reading = ['GET', 'HEAD']
 
 /** The paths that answer with rows or groups of a dataset. */
 export function addData(app: FastifyInstance, parts: DataParts, admit: Admit): void {
-  const { service, exportSilenceMs: silenceMs = exportSilenceMs } = parts
+  const { service, clock } = parts
   const sheets = new SheetWriter()
   app.addHook('onClose', () => sheets.close())
   const door: Door = { admit, sheets }
   app.route<DatasetRoute>({
     method: reading,
     url: '/v1/:dataset/export',
-    handler: (request, reply) => answerExport(service, request, reply, queryOf(request), silenceMs),
+    handler: (request, reply) => answerExport(service, request, reply, queryOf(request), clock),
   })
   app.route<DatasetRoute>({
     method: reading,

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../clock.js'
 import { ServiceError, asServiceError, badRequest, errorStatus, isFault } from '../errors.js'
 import { recordOf } from './request-log/request-record.js'
 
@@ -88,6 +89,7 @@ export function answerBrokenRequest(
   cause: BrokenRequest,
   socket: Socket,
   requestId: string,
+  clock: Clock,
 ): number | undefined {
   if (!socket.writable || isAnswering(socket)) {
     if (!socket.writableEnded) socket.destroy()
@@ -103,7 +105,7 @@ export function answerBrokenRequest(
       `X-Request-Id: ${requestId}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
-  setTimeout(() => socket.destroy(), lingerMs).unref()
+  clock.after(lingerMs, () => socket.destroy())
   return status
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../clock.js'
 import { ServiceError, badRequest, isFault } from '../errors.js'
 import { exportFormats } from '../query/page-format.js'
 import { parseUrl } from '../query/parse-url.js'
@@ -15,7 +16,7 @@ import type { DatasetRoute } from './request-context.js'
 type Part = ExportPart<Page>
 
 /** How long a client may read nothing of an export. */
-export const exportSilenceMs = 5 * 60_000
+const silenceMs = 5 * 60_000
 
 /**
  * Sends all rows of a question, page by page, as fast as the client reads. An error before the
@@ -27,7 +28,7 @@ export async function answerExport(
   request: FastifyRequest<DatasetRoute>,
   reply: FastifyReply,
   query: string,
-  silenceMs: number,
+  clock: Clock,
 ): Promise<FastifyReply> {
   const context = contextOf(request, reply)
   const caller = await service.admit(context, 1)
@@ -46,7 +47,7 @@ export async function answerExport(
     request.log.info('export disconnected: the client read nothing')
   }
   const pages = bodyOf(parts, write, request.log, context)
-  return reply.send(pacedBody(pages, reply.raw, { silenceMs, onSilence }))
+  return reply.send(pacedBody(pages, reply.raw, { clock, silenceMs, onSilence }))
 }
 
 /** @throws bad_request for a limit; not_acceptable for a format that can't be exported */

@@ -1,11 +1,13 @@
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
+import type { Clock } from '../clock.js'
 
 /** Progress is measured in pieces: a slow client takes minutes for a long page. */
 const pieceBytes = 64 * 1024
 
 /** How long a client may read nothing, and what runs before the server disconnects it. */
 export interface Patience {
+  readonly clock: Clock
   readonly silenceMs: number
   readonly onSilence: () => void
 }
@@ -67,16 +69,19 @@ interface Silence {
   readonly stop: () => void
 }
 
-function watchSilence(response: ServerResponse, { silenceMs, onSilence }: Patience): Silence {
-  let timer: NodeJS.Timeout | undefined
-  const stop = () => clearTimeout(timer)
+function watchSilence(
+  response: ServerResponse,
+  { clock, silenceMs, onSilence }: Patience,
+): Silence {
+  let cancel: (() => void) | undefined
+  const stop = () => cancel?.()
   const restart = () => {
     stop()
     if (response.destroyed) return
-    timer = setTimeout(() => {
+    cancel = clock.after(silenceMs, () => {
       onSilence()
       response.destroy()
-    }, silenceMs)
+    })
   }
   response.once('close', stop)
   return { restart, stop }

@@ -1,5 +1,6 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../clock.js'
 import { reportHeader } from '../control/server-report.js'
 import type { SeenRequest } from '../control/server-report.js'
 import { ServiceError } from '../errors.js'
@@ -28,8 +29,7 @@ export interface RouteParts {
   readonly isDamaged: () => boolean
   /** Reports to `das doctor`; no reports if omitted. */
   readonly reportTo?: ReportTo
-  /** How long a client may read nothing of an export; five minutes if omitted. */
-  readonly exportSilenceMs?: number
+  readonly clock: Clock
 }
 
 /** A report as the value of a header; null when the proof does not hold. */

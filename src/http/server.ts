@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { METHODS } from 'node:http'
 import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -6,6 +5,7 @@ import type { HTTPMethods } from 'fastify'
 import { holdsToken, tokenInUrlText } from '../control/tokens/token-format.js'
 import { ServiceError, badRequest } from '../errors.js'
 import { methodAdvice } from '../query/common-mistakes.js'
+import type { Random } from '../random.js'
 import { closeIfUnread, readBody, requireSmallBody } from './body.js'
 import { addCompression } from './compression.js'
 import { addCors } from './cors.js'
@@ -19,6 +19,7 @@ import type { RouteParts } from './routes.js'
 
 export interface ServerParts extends RouteParts {
   readonly logger: FastifyBaseLogger
+  readonly random: Random
   /** Networks whose `X-Forwarded-For` is trusted; empty = none. */
   readonly trustProxy: readonly string[]
   /** Takes the facts of each answered request. */
@@ -74,7 +75,7 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   app.decorateRequest('record', null)
   app.decorateRequest('challenge', null)
   acceptBodies(app)
-  addHooks(app, log, parts.isStopping)
+  addHooks(app, log, parts)
   addCompression(app)
   log.addTo(app)
   const methods = collectMethods(app)
@@ -90,7 +91,8 @@ export function buildServer(parts: ServerParts): FastifyInstance {
   return app
 }
 
-function createFastify({ logger, trustProxy }: ServerParts, log: RequestLog): FastifyInstance {
+function createFastify(parts: ServerParts, log: RequestLog): FastifyInstance {
+  const { logger, clock, random, trustProxy } = parts
   return Fastify({
     loggerInstance: logger,
     logController: new LogController({
@@ -113,25 +115,25 @@ function createFastify({ logger, trustProxy }: ServerParts, log: RequestLog): Fa
       // Node's refusal has no body; the hook below sends one.
       requireHostHeader: false,
     },
-    genReqId: (request) => requestIdOf(request.headers['x-request-id']),
+    genReqId: (request) => requestIdOf(request.headers['x-request-id'], random),
     frameworkErrors: (error, request, reply) => {
       setCommonHeaders(request, reply)
-      closeIfUnread(request, reply)
+      closeIfUnread(request, reply, clock)
       sendError(error, request, reply)
       log.answered(request, reply)
     },
     clientErrorHandler: (error, socket) => {
-      const requestId = randomUUID()
+      const requestId = random.uuid()
       const { remoteAddress: address } = socket
-      const status = answerBrokenRequest(error, socket, requestId)
+      const status = answerBrokenRequest(error, socket, requestId, clock)
       if (status) log.broken(requestId, { address, status, reason: error.code })
     },
   })
 }
 
 /** Keeps a client's own request id if it is safe in headers and logs. */
-function requestIdOf(given: string | string[] | undefined): string {
-  return typeof given === 'string' && /^[A-Za-z0-9-]{1,64}$/.test(given) ? given : randomUUID()
+function requestIdOf(given: string | string[] | undefined, random: Random): string {
+  return typeof given === 'string' && /^[A-Za-z0-9-]{1,64}$/.test(given) ? given : random.uuid()
 }
 
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
@@ -159,7 +161,7 @@ function acceptBodies(app: FastifyInstance): void {
 }
 
 /** The hooks of every request are not async functions: each of those costs several promises. */
-function addHooks(app: FastifyInstance, log: RequestLog, isStopping: () => boolean): void {
+function addHooks(app: FastifyInstance, log: RequestLog, { isStopping, clock }: ServerParts): void {
   app.addHook('onRequest', (request, reply, done) => {
     whenAnswerable(reply, () => {
       setCommonHeaders(request, reply)
@@ -170,7 +172,7 @@ function addHooks(app: FastifyInstance, log: RequestLog, isStopping: () => boole
   app.addHook('onSend', (request, reply, payload, done) => {
     if (request.limits) reply.headers(limitHeaders(request.limits))
     if (isStopping()) reply.header('Connection', 'close')
-    closeIfUnread(request, reply)
+    closeIfUnread(request, reply, clock)
     done(null, payload)
   })
 }

@@ -28,7 +28,7 @@ const finishMs = 5000
 export class LetterSender {
   readonly #parts: LetterSenderParts
   readonly #stopping = new AbortController()
-  #timer: NodeJS.Timeout | undefined
+  #stopRounds: (() => void) | undefined
   #round: Promise<void> = Promise.resolve()
   #isBusy = false
   #isWanted = false
@@ -40,12 +40,12 @@ export class LetterSender {
     this.#parts = parts
   }
 
-  /** Starts a round now and every five seconds; the timer does not keep the process alive. */
+  /** Starts a round now and every five seconds. */
   start(): void {
-    if (this.#isClosed || this.#timer !== undefined) return
-    this.#timer = setInterval(() => {
+    if (this.#isClosed || this.#stopRounds !== undefined) return
+    this.#stopRounds = this.#parts.clock.every(roundMs, () => {
       void this.round()
-    }, roundMs).unref()
+    })
     void this.round()
   }
 
@@ -71,10 +71,10 @@ export class LetterSender {
   /** Starts no further letter, and waits for the running attempt, five seconds at most. */
   async close(): Promise<void> {
     this.#isClosed = true
-    clearInterval(this.#timer)
-    const limit = setTimeout(() => this.#stopping.abort(), finishMs)
+    this.#stopRounds?.()
+    const cancel = this.#parts.clock.after(finishMs, () => this.#stopping.abort())
     await this.#round
-    clearTimeout(limit)
+    cancel()
   }
 
   async #deliver(): Promise<void> {
@@ -93,7 +93,7 @@ export class LetterSender {
 
   async #remind(): Promise<void> {
     const { store } = this.#parts
-    const now = this.#parts.now()
+    const now = this.#parts.clock.now()
     // The clock may go back.
     if (Math.abs(now - this.#remindedAt) < remindEveryMs) return
     await queueReminders(store, { now, aheadMs: remindAheadMs })

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import type { Clock } from '../clock.js'
 import { endAttempt, takeLetter } from '../control/letters.js'
 import type { Letter, LetterEnd, LetterFacts } from '../control/letters.js'
 import { isLocked } from '../control/store/failures.js'
@@ -11,8 +11,7 @@ import type { Mailer } from './mailer.js'
 export interface OutboxParts extends LetterSource {
   readonly store: ControlStore
   readonly mailer: Mailer
-  /** Ms since the epoch. */
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** One attempt to send a letter, and its end. */
@@ -61,12 +60,14 @@ export async function* deliverDue(
  * it. Without an id: the letter that has been due longest.
  */
 export async function holdLetter(
-  { store, now }: Pick<OutboxParts, 'store' | 'now'>,
+  { store, clock }: Pick<OutboxParts, 'store' | 'clock'>,
   { letterId }: { readonly letterId?: number },
 ): Promise<Letter | undefined> {
   const choice = letterId === undefined ? {} : { letterId, isEarly: true }
   // The clock is read under the write lock, so that times are in the order of the transactions.
-  return await store.write((tx) => takeLetter(tx, { now: now(), holdMs, waitMaxMs, ...choice }))
+  return await store.write((tx) =>
+    takeLetter(tx, { now: clock.now(), holdMs, waitMaxMs, ...choice }),
+  )
 }
 
 /** Makes one attempt to send a held letter, and saves its end. */
@@ -76,13 +77,13 @@ export async function deliverHeld(
   { signal }: DeliverOptions = {},
 ): Promise<Delivery> {
   const end = await attempt(parts, letter, signal)
-  await withRetries(() => endAttempt(parts.store, letter, end))
+  await withRetries(parts.clock, () => endAttempt(parts.store, letter, end))
   const { letterId, kind, subscriptionId, orderId, codeId } = letter
   return { letterId, kind, subscriptionId, orderId, codeId, end }
 }
 
 /** Retries while another process holds the lock: an attempt that is not saved is repeated. */
-async function withRetries(write: () => Promise<void>): Promise<void> {
+async function withRetries(clock: Clock, write: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       await write()
@@ -90,7 +91,7 @@ async function withRetries(write: () => Promise<void>): Promise<void> {
     } catch (cause) {
       if (!isLocked(cause) || tries === triesMax) throw cause
     }
-    await setTimeout(retryPauseMs)
+    await clock.sleep(retryPauseMs)
   }
 }
 
@@ -99,14 +100,16 @@ async function attempt(
   letter: Letter,
   signal: AbortSignal | undefined,
 ): Promise<LetterEnd> {
-  const composed = await composeLetter(parts.store, letter, parts, parts.now())
-  if ('dropped' in composed) return { state: 'dropped', reason: composed.dropped, now: parts.now() }
+  const composed = await composeLetter(parts.store, letter, parts, parts.clock.now())
+  if ('dropped' in composed) {
+    return { state: 'dropped', reason: composed.dropped, now: parts.clock.now() }
+  }
   try {
     await parts.mailer.send(composed.message, signal)
-    return { state: 'sent', now: parts.now() }
+    return { state: 'sent', now: parts.clock.now() }
   } catch (cause) {
     if (!(cause instanceof MailError)) throw cause
-    return afterFailure(letter, cause, parts.now())
+    return afterFailure(letter, cause, parts.clock.now())
   }
 }
 

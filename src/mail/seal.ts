@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv } from 'node:crypto'
+import type { Random } from '../random.js'
 
 const algorithm = 'aes-256-gcm'
 const nonceBytes = 12
@@ -8,8 +9,8 @@ const tagBytes = 16
  * Encrypts a token or a code with a 256-bit key and binds it to its id. The result is a random
  * nonce, the authentication tag, and the encrypted text.
  */
-export function sealSecret(key: Uint8Array, id: string, secret: string): Buffer {
-  const nonce = randomBytes(nonceBytes)
+export function sealSecret(random: Random, key: Uint8Array, id: string, secret: string): Buffer {
+  const nonce = random.bytes(nonceBytes)
   const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: tagBytes })
   cipher.setAAD(Buffer.from(id))
   const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])

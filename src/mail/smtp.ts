@@ -1,4 +1,6 @@
 import type { SMTPTransportOptions, Transporter } from 'nodemailer'
+import { abortAfter } from '../clock.js'
+import type { Clock } from '../clock.js'
 import type { Sender, SmtpServer } from './mail-settings.js'
 import type { Mailer, MailMessage } from './mailer.js'
 import { asMailError } from './smtp-failure.js'
@@ -15,12 +17,13 @@ const loopbackHosts: readonly string[] = ['127.0.0.1', '::1', 'localhost']
 export function smtpMailer(
   server: SmtpServer,
   sender: Sender,
+  clock: Clock,
   limits: SmtpLimits = smtpLimits,
 ): Mailer {
   const domain = sender.address.slice(sender.address.lastIndexOf('@') + 1)
   return {
     send: async (message, signal) => {
-      const late = AbortSignal.timeout(limits.attemptMs)
+      const late = abortAfter(clock, limits.attemptMs)
       try {
         const transport = await openTransport(server, limits)
         await transport.sendMail({

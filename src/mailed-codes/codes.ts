@@ -1,4 +1,4 @@
-import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { isIPv4 } from 'node:net'
 import { networkOf } from '../access/rate-limits.js'
 import type { Language } from '../config.js'
@@ -59,8 +59,8 @@ export async function requestCode(parts: CodeParts, request: CodeRequest): Promi
   const { store, key, mailKey, sendLetters } = parts
   const email = plainEmail(request.email.trim())
   if (email === null) throw new CodeRefusal('email')
-  const codeId = createCodeId()
-  const code = String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0')
+  const codeId = createCodeId(store.random)
+  const code = String(store.random.below(10 ** codeDigits)).padStart(codeDigits, '0')
   const network = keyedHash(key, 'network', codeNetwork(request.address))
   await store.write(async (tx) => {
     const createdAt = parts.now()
@@ -76,7 +76,7 @@ export async function requestCode(parts: CodeParts, request: CodeRequest): Promi
     const hash = keyedHash(key, 'code', `${codeId} ${code}`)
     const subject = JSON.stringify(request.subject)
     await insertCode(tx, { codeId, purpose, email, language, network, hash, subject, createdAt })
-    const sealedSecret = sealSecret(mailKey, codeId, code)
+    const sealedSecret = sealSecret(tx.random, mailKey, codeId, code)
     await queueLetter(tx, { kind: 'code', codeId, sealedSecret }, createdAt)
   })
   sendLetters()

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import type { Random } from '../random.js'
 
 /** A registry's text before a change. */
 export interface RegistryText {
@@ -25,9 +25,13 @@ export async function readRegistryText(path: string): Promise<RegistryText> {
  * the file's permissions and a symbolic link to it.
  * @throws Error if the file has changed since it was read; the system's error
  */
-export async function writeRegistry(read: RegistryText, text: string): Promise<void> {
+export async function writeRegistry(
+  read: RegistryText,
+  text: string,
+  random: Random,
+): Promise<void> {
   const target = read.text === null ? read.path : await realpath(read.path)
-  const temp = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}`)
+  const temp = join(dirname(target), `.${basename(target)}.${random.bytes(6).toString('hex')}`)
   try {
     await writeDurably(temp, text, read.text === null ? null : await stat(target))
     if ((await textOf(read.path)) !== read.text) {

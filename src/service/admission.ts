@@ -4,6 +4,7 @@ import type { Authentication, Principal } from '../access/principal.js'
 import { requireRate } from '../access/rate-limits.js'
 import type { RateLimits } from '../access/rate-limits.js'
 import type { Catalog } from '../catalog.js'
+import type { Clock } from '../clock.js'
 import { SecretLookup } from '../control/connections/secret-lookup.js'
 import type { ControlStore } from '../control/store/store.js'
 import type { LastUsed } from '../control/tokens/last-used.js'
@@ -42,7 +43,7 @@ interface AdmissionParts {
   readonly control: ControlStore
   readonly lastUsed: LastUsed
   readonly rates: RateLimits
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** What a request is admitted with, besides tokens. */
@@ -50,9 +51,10 @@ type Accepted = Pick<Authentication, 'secrets'>
 
 /** Creates an admission with all counts at zero. */
 export function createAdmission(parts: AdmissionParts): Admission {
-  const { catalog, control, lastUsed, rates, now } = parts
-  const tokens = new TokenLookup(control, () => performance.now())
-  const secrets = new SecretLookup(control, () => performance.now())
+  const { catalog, control, lastUsed, rates, clock } = parts
+  const { now, monotonicMs } = clock
+  const tokens = new TokenLookup(control, monotonicMs)
+  const secrets = new SecretLookup(control, monotonicMs)
 
   async function admit(
     context: RequestContext,

@@ -1,4 +1,5 @@
 import type { Access } from '../access/access.js'
+import type { Clock } from '../clock.js'
 import type { Column } from '../columns/column.js'
 import type { Predicate } from '../columns/predicate.js'
 import { insteadContains } from '../columns/search-words.js'
@@ -52,7 +53,7 @@ interface EmptyQuestion {
  * to say, or no time to find it.
  */
 export async function explainEmpty(
-  engine: Engine,
+  { engine, clock }: { readonly engine: Engine; readonly clock: Clock },
   access: Access,
   filters: readonly Filter[],
   options: ExplainOptions,
@@ -60,7 +61,7 @@ export async function explainEmpty(
   if (filters.length > filtersMax) return null
   const narrowing = filters.filter(({ predicates }) => predicates.length > 0)
   try {
-    const reason = await withDeadline(explainTimeoutMs, options.signal, (signal) =>
+    const reason = await withDeadline(clock, explainTimeoutMs, options.signal, (signal) =>
       explain({ engine, access, filters: narrowing, options: { ...options, signal } }),
     )
     const hints = filters.flatMap(patternHint)

@@ -1,6 +1,7 @@
 import { possibleAccesses } from '../access/access.js'
 import type { Access } from '../access/access.js'
 import type { Catalog } from '../catalog.js'
+import type { Clock } from '../clock.js'
 import { firstColumns } from '../catalog/first-columns.js'
 import { latestYears } from '../columns/predicate.js'
 import { withDeadline } from '../engine/deadline.js'
@@ -85,14 +86,16 @@ interface RowFacts extends Pick<
  */
 export class Guides {
   readonly #engine: Engine
+  readonly #clock: Clock
   readonly #descriptions: Descriptions
   readonly #facts = new AccessCache<RowFacts>(
     cachedLettersMax,
     (facts) => JSON.stringify(facts).length,
   )
 
-  constructor(engine: Engine, descriptions: Descriptions) {
+  constructor(engine: Engine, descriptions: Descriptions, clock: Clock) {
     this.#engine = engine
+    this.#clock = clock
     this.#descriptions = descriptions
   }
 
@@ -198,7 +201,7 @@ export class Guides {
     patienceMs: number,
   ): Promise<DatasetStatistics | null> {
     try {
-      return await withDeadline(patienceMs, options.signal, (signal) =>
+      return await withDeadline(this.#clock, patienceMs, options.signal, (signal) =>
         columnStatistics(this.#engine, access, rows, { ...options, signal }),
       )
     } catch (cause) {

@@ -93,7 +93,7 @@ async function create({ store, mailKey }: OrderParts, order: Order, now: number)
     now: () => now,
   })
   const { subscriptionId, tokenId, token, expiresAt } = made
-  const sealedSecret = sealSecret(mailKey, tokenId, token)
+  const sealedSecret = sealSecret(store.random, mailKey, tokenId, token)
   await queueLetter(
     store,
     { kind: 'new-token', subscriptionId, tokenId, sealedSecret, orderId },

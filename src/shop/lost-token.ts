@@ -52,7 +52,7 @@ export async function reissueByCode(
     const grace = { graceMs: endsEarlier ? 0 : graceMs, now: () => now }
     const made = await reissueToken(tx, subscriptionId, grace)
     const { tokenId, token } = made
-    const sealedSecret = sealSecret(mailKey, tokenId, token)
+    const sealedSecret = sealSecret(tx.random, mailKey, tokenId, token)
     await queueLetter(tx, { kind: 'reissued-token', subscriptionId, tokenId, sealedSecret }, now)
     return { ...made, subscription }
   })

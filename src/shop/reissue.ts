@@ -59,7 +59,7 @@ export async function finishReissue(
       now: () => now,
     })
     const { tokenId, token } = made
-    const sealedSecret = sealSecret(mailKey, tokenId, token)
+    const sealedSecret = sealSecret(tx.random, mailKey, tokenId, token)
     await queueLetter(tx, { kind: 'reissued-token', subscriptionId, tokenId, sealedSecret }, now)
     return made
   })

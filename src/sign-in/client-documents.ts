@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js'
 import type { Client } from './client.js'
 import { readClientDocument } from './client-document.js'
 import { fetchDocument } from './fetch-document.js'
@@ -17,7 +18,7 @@ interface KeptDocument {
 }
 
 interface DocumentsParts {
-  readonly monotonicMs: () => number
+  readonly clock: Clock
   readonly fetch?: FetchOptions
   /** Takes the reason why a document was not read; the client is not told. */
   readonly report: (cause: unknown) => void
@@ -42,7 +43,7 @@ export class ClientDocuments {
    */
   async find(url: URL): Promise<Client> {
     const kept = this.#kept.get(url.href)
-    const ageMs = kept ? this.#parts.monotonicMs() - kept.fetchedMs : Infinity
+    const ageMs = kept ? this.#parts.clock.monotonicMs() - kept.fetchedMs : Infinity
     if (kept && ageMs < freshMs) return kept.client
     try {
       return await this.#fetchOnce(url)
@@ -63,17 +64,19 @@ export class ClientDocuments {
   }
 
   async #fetch(url: URL): Promise<Client> {
-    const text = await fetchDocument(url, this.#parts.fetch).catch((cause: unknown) => {
-      this.#parts.report(cause)
-      throw unread(cause)
-    })
+    const text = await fetchDocument(url, this.#parts.clock, this.#parts.fetch).catch(
+      (cause: unknown) => {
+        this.#parts.report(cause)
+        throw unread(cause)
+      },
+    )
     const client = readClientDocument(url, text)
     this.#kept.delete(url.href)
     for (const oldest of this.#kept.keys()) {
       if (this.#kept.size < keptMax) break
       this.#kept.delete(oldest)
     }
-    this.#kept.set(url.href, { client, fetchedMs: this.#parts.monotonicMs() })
+    this.#kept.set(url.href, { client, fetchedMs: this.#parts.clock.monotonicMs() })
     return client
   }
 }

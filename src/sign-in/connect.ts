@@ -2,6 +2,7 @@ import { tokenPrincipal } from '../access/principal.js'
 import type { Principal } from '../access/principal.js'
 import { networkOf } from '../access/rate-limits.js'
 import type { Language } from '../config.js'
+import type { Clock } from '../clock.js'
 import { makeConnection } from '../control/connections/make-connection.js'
 import type { AskedConnection, ConnectionOwner } from '../control/connections/make-connection.js'
 import { inOrder } from '../control/in-order.js'
@@ -73,8 +74,7 @@ interface ConnectParts {
   readonly demoToken: () => string | null
   readonly isMailOn: boolean
   readonly codes: CodeParts
-  readonly now: () => number
-  readonly monotonicMs: () => number
+  readonly clock: Clock
 }
 
 const minuteMs = 60_000
@@ -85,7 +85,8 @@ const connectionsPerHour = { subscription: 60, demo: 20 }
 
 /** Both ways, with all counts at zero. */
 export function connecting(parts: ConnectParts): Connect {
-  const { codes, isMailOn, monotonicMs } = parts
+  const { codes, isMailOn, clock } = parts
+  const { monotonicMs } = clock
   const hour = { windowMs: 60 * minuteMs, monotonicMs }
   const made = {
     demo: new Attempts({ ...hour, max: connectionsPerHour.demo }),
@@ -101,9 +102,10 @@ export function connecting(parts: ConnectParts): Connect {
 }
 
 function byToken(
-  { control, demoToken, now, monotonicMs }: ConnectParts,
+  { control, demoToken, clock }: ConnectParts,
   made: Readonly<Record<Principal['kind'], Attempts>>,
 ): Connect['connect'] {
+  const { now, monotonicMs } = clock
   const tokens = new TokenLookup(control, monotonicMs)
   const wrong = new Attempts({ max: wrongTokensMax, windowMs: minuteMs, monotonicMs })
   return async (request, text, address) => {
@@ -124,7 +126,7 @@ function byToken(
     if (waitSeconds > 0) return { kind: 'too many', waitSeconds }
     made[principal.kind].note(key)
     const owner = ownerOf(principal, text.trim())
-    const { code } = await makeConnection(control, { owner, ...askedBy(request), now: now() })
+    const { code } = await makeConnection(control, { owner, ...askedBy(request), now: clock.now() })
     return { kind: 'connected', location: connectedLocation(request, code) }
   }
 }
@@ -134,7 +136,7 @@ function ownerOf(principal: Principal, token: string): ConnectionOwner {
   return { subscriptionId: principal.id, tokenId: principal.tokenId }
 }
 
-function byCode({ codes, now }: ConnectParts, made: Attempts): Connect['connectByCode'] {
+function byCode({ codes, clock }: ConnectParts, made: Attempts): Connect['connectByCode'] {
   return (request, typed, wanted) =>
     withCode<Connected | Choice>(
       codes,
@@ -142,7 +144,7 @@ function byCode({ codes, now }: ConnectParts, made: Attempts): Connect['connectB
       typed,
       async ({ codeId, email, subject }, tx) => {
         if (!isAskedBy(request, subject)) throw new CodeRefusal('code')
-        const own = await connectable(tx, email, now())
+        const own = await connectable(tx, email, clock.now())
         const chosen = own.find(({ subscription: { subscriptionId } }) => {
           return wanted === null ? own.length === 1 : subscriptionId === wanted
         })
@@ -151,9 +153,9 @@ function byCode({ codes, now }: ConnectParts, made: Attempts): Connect['connectB
         const waitSeconds = made.waitSeconds(subscriptionId)
         if (waitSeconds > 0) return { kind: 'too many', waitSeconds }
         made.note(subscriptionId)
-        await noteUse(tx, codeId, now())
+        await noteUse(tx, codeId, clock.now())
         const owner = { subscriptionId, tokenId: chosen.tokenId, madeBy: 'mail' } as const
-        const { code } = await makeConnection(tx, { owner, ...askedBy(request), now: now() })
+        const { code } = await makeConnection(tx, { owner, ...askedBy(request), now: clock.now() })
         return { kind: 'connected', location: connectedLocation(request, code) }
       },
     )

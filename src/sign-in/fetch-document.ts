@@ -2,6 +2,8 @@ import { lookup } from 'node:dns/promises'
 import { request } from 'node:https'
 import type { RequestOptions } from 'node:https'
 import type { IncomingMessage } from 'node:http'
+import { abortAfter } from '../clock.js'
+import type { Clock } from '../clock.js'
 import { isPublicAddress } from './special-addresses.js'
 
 /** The draft's recommendation. */
@@ -27,8 +29,12 @@ export interface FetchOptions {
  *
  * @throws Error, for the log
  */
-export async function fetchDocument(url: URL, options: FetchOptions = {}): Promise<string> {
-  const signal = AbortSignal.timeout(options.timeoutMs ?? timeoutMs)
+export async function fetchDocument(
+  url: URL,
+  clock: Clock,
+  options: FetchOptions = {},
+): Promise<string> {
+  const signal = abortAfter(clock, options.timeoutMs ?? timeoutMs)
   const addresses = await untilAborted((options.resolve ?? resolveAll)(url.hostname), signal)
   const isAllowed = options.isAllowed ?? isPublicAddress
   const [address] = addresses

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js'
 import type { ControlStore } from '../control/store/store.js'
 import { endConnection } from '../control/connections/end-connection.js'
 import { redeemCode, refreshSecrets } from '../control/connections/exchange-secrets.js'
@@ -57,15 +58,15 @@ interface SignInParts {
   readonly isMailOn: boolean
   readonly codes: CodeParts
   readonly fetch?: FetchOptions
-  readonly now: () => number
-  readonly monotonicMs: () => number
+  readonly clock: Clock
   /** Takes the reasons why clients' documents were not read. */
   readonly report: (cause: unknown) => void
 }
 
 /** Creates a sign-in with all counts at zero. */
 export function createSignIn(parts: SignInParts): SignIn {
-  const { control, key, takesDocuments, now, monotonicMs } = parts
+  const { control, key, takesDocuments, clock } = parts
+  const { now, monotonicMs } = clock
   const documents = new ClientDocuments(parts)
   const secrets = new SecretLookup(control, monotonicMs)
   const findClient = (id: string): Promise<Client> | Client => {
@@ -93,10 +94,10 @@ export function createSignIn(parts: SignInParts): SignIn {
 }
 
 function exchanging(parts: SignInParts, secrets: SecretLookup): SignIn['exchange'] {
-  const { control, key, now, isMailOn, codes } = parts
+  const { control, key, clock, isMailOn, codes } = parts
   const termsNow = (): ConnectionTerms => {
     const demoToken = parts.demoToken()
-    return { demoHash: demoToken === null ? null : hashToken(demoToken), now: now() }
+    return { demoHash: demoToken === null ? null : hashToken(demoToken), now: clock.now() }
   }
   const pairFor = async (grant: TokenGrant): Promise<SecretPair | undefined> => {
     const exchange = { store: control, secrets, terms: termsNow(), isMailOn }
@@ -115,7 +116,7 @@ function exchanging(parts: SignInParts, secrets: SecretLookup): SignIn['exchange
     const grant = readTokenGrant(form, issuer)
     if (documentUrl(grant.clientId) === null) requireOwnClient(key, grant.clientId)
     const pair = await pairFor(grant)
-    if (pair) return tokenAnswer(pair, now())
+    if (pair) return tokenAnswer(pair, clock.now())
     throw new OAuthError(
       'invalid_grant',
       'This code or token is unknown, was used, or has ended. Sign in again.',

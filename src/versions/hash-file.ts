@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { machineClock } from '../clock.js'
 
 /**
  * The SHA-256 of a file's content, in hexadecimal digits, read at a bounded speed.
@@ -17,14 +17,14 @@ export const hashFile: HashFile = async (path, bytesPerSecondMax = Infinity) => 
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   const hash = createHash('sha256')
   const buffer = Buffer.allocUnsafe(readBytesMax)
-  const start = performance.now()
+  const start = machineClock.monotonicMs()
   let position = 0
   for (;;) {
     const { bytesRead } = await file.read(buffer, 0, buffer.length, position)
     if (bytesRead === 0) return hash.digest('hex')
     hash.update(buffer.subarray(0, bytesRead))
     position += bytesRead
-    const earlyMs = (1000 * position) / bytesPerSecondMax - (performance.now() - start)
-    if (earlyMs > 1) await sleep(earlyMs)
+    const earlyMs = (1000 * position) / bytesPerSecondMax - (machineClock.monotonicMs() - start)
+    if (earlyMs > 1) await machineClock.sleep(earlyMs)
   }
 }

@@ -5,6 +5,7 @@ import { isError } from '../support/answers.js'
 import { openControl } from '../support/control.js'
 import { demoToken, startThings } from '../support/things.js'
 import type { Answer } from '../support/world.js'
+import { machineRandom } from '../../src/random.js'
 
 /** Everything of an answer that a client can compare. */
 function visible({ status, headers, text }: Answer): unknown {
@@ -46,7 +47,7 @@ await t.test('missing, malformed, unknown, revoked, expired, cancelled: one 401'
     'a cut token': `Bearer ${good.slice(0, -1)}`,
     'a long token': `Bearer ${'das_live_'.repeat(2000)}`,
     'wrong case': `Bearer ${good.toUpperCase()}`,
-    unknown: `Bearer ${createToken().token}`,
+    unknown: `Bearer ${createToken(machineRandom).token}`,
     revoked: `Bearer ${revoked.token}`,
     cancelled: `Bearer ${cancelled.token}`,
     reissued: `Bearer ${reissued.token}`,

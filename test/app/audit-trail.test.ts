@@ -3,6 +3,7 @@ import t from 'tap'
 import { AuditTrail } from '../../src/app/records/audit-trail.js'
 import { listActions } from '../../src/control/audit.js'
 import { clockAt, noon, openStore, storePath } from '../control/fixtures/store.js'
+import { machineClock } from '../../src/clock.js'
 
 await t.test('an action waits while control.db is locked, and is recorded at a stop', async (t) => {
   const path = storePath(t)
@@ -10,7 +11,7 @@ await t.test('an action waits while control.db is locked, and is recorded at a s
   control.file.setBusyTimeout(1)
   const warnings: unknown[] = []
   const logger = { warn: (fields: unknown) => warnings.push(fields), error: () => t.fail() }
-  const trail = new AuditTrail({ control, now: clockAt(noon), logger })
+  const trail = new AuditTrail({ control, clock: { ...machineClock, now: clockAt(noon) }, logger })
   const other = new Database(path)
   t.teardown(() => other.close())
   other.exec('BEGIN IMMEDIATE')
@@ -33,7 +34,7 @@ await t.test('at most 1,000 actions wait; the log has those beyond them', async 
   const control = openStore(t, path)
   const errors: unknown[] = []
   const logger = { warn: () => undefined, error: (fields: unknown) => errors.push(fields) }
-  const trail = new AuditTrail({ control, now: clockAt(noon), logger })
+  const trail = new AuditTrail({ control, clock: { ...machineClock, now: clockAt(noon) }, logger })
   control.file.block()
   for (let count = 0; count < 1001; count += 1) trail.record('pack.failed', `things${count}`)
   t.same(errors, [{ action: 'pack.failed', subject: 'things1000', details: {} }])

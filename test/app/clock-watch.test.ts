@@ -3,6 +3,7 @@ import t from 'tap'
 import { ClockWatch } from '../../src/app/records/clock-watch.js'
 import { chargeAll } from '../../src/control/usage.js'
 import { noon, openStore, subscribe } from '../control/fixtures/store.js'
+import { MovingClock } from '../support/moving-clock.js'
 
 const dayMs = 24 * 3_600_000
 
@@ -20,20 +21,18 @@ async function observe(t: Parameters<typeof openStore>[0], charged: readonly str
     await chargeAll(control, [{ subscriptionId, dataset: 'financials', period, rows: 2, ...caps }])
   }
   for (const period of charged) await charge(period)
-  const clock = { wallMs: noon, monotonicMs: 5000 }
+  const clock = new MovingClock(noon)
   const lines: Line[] = []
   const watch = new ClockWatch({
     control,
-    now: () => clock.wallMs,
-    monotonicMs: () => clock.monotonicMs,
+    clock,
     logger: pino({}, { write: (line: string) => lines.push(JSON.parse(line) as Line) }),
   })
   t.teardown(() => watch.close())
   /** Ten seconds pass, and the clock is set by so much. */
   const look = async (stepMs = 0) => {
-    clock.monotonicMs += 10_000
-    clock.wallMs += 10_000 + stepMs
-    await watch.check()
+    clock.ms += stepMs
+    await clock.advance(10_000)
     return lines.splice(0)
   }
   await watch.start()

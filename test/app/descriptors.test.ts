@@ -8,6 +8,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { DescriptorWatch } from '../../src/app/descriptors.js'
 import { openFilesLimit } from '../../src/machine.js'
+import { machineClock } from '../../src/clock.js'
 
 interface Line {
   readonly level: number
@@ -24,7 +25,7 @@ async function observe(t: Test, filesMax: number | null, connectionsMax = 10_000
   const watch = new DescriptorWatch({
     server,
     filesMax,
-    monotonicMs: () => clock.ms,
+    clock: { ...machineClock, monotonicMs: () => clock.ms },
     logger: pino({}, { write: (line: string) => lines.push(JSON.parse(line) as Line) }),
   })
   server.listen(0, '127.0.0.1')

@@ -5,6 +5,7 @@ import t from 'tap'
 import { buildApp } from '../../src/app.js'
 import { readConfig } from '../../src/config.js'
 import { startWorld } from '../support/world.js'
+import { machine } from '../support/machine.js'
 
 const registry = 'datasets: {a: {title: A, files: data/a.parquet}}'
 const files = { 'data/a.parquet': 'SELECT 1 AS id' }
@@ -28,7 +29,7 @@ await t.test('a start that fails half-way closes all that it opened', async (t) 
   await world.app.close()
   const state = join(world.folder, 'var')
   const config = readConfig({ registry: join(world.folder, 'registry.yaml'), state }, {})
-  const parts = { logger: pino({ level: 'silent' }), now: Date.now, version: '0' }
+  const parts = { logger: pino({ level: 'silent' }), ...machine, version: '0' }
   const key = join(state, 'cursor.key')
   writeFileSync(key, 'damaged')
   // The world itself holds one connection, to sell over.

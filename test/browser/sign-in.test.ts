@@ -11,6 +11,7 @@ import { authorizePath, redeem, register } from '../support/sign-in.js'
 import { startThings } from '../support/things.js'
 import { violations } from './fixtures/axe.js'
 import { builtPortal, listen, startChromium, visit } from './fixtures/chromium.js'
+import { machineRandom } from '../../src/random.js'
 
 const siteUri = 'https://claude.ai/api/mcp/auth_callback'
 const onwardUri = 'https://claude.ai/open-the-app'
@@ -115,7 +116,7 @@ for (const uri of [siteUri, programUri, appUri]) {
 
 await t.test('a wrong token gives one sentence and an empty field', async (t) => {
   const { page, field, pressAndLeave } = await comeFrom(programUri)
-  const wrong = createToken().token
+  const wrong = createToken(machineRandom).token
   for (const entered of [wrong, 'not a token']) {
     await field.fill(entered)
     // The answer to the first is an alert, too.
@@ -166,7 +167,7 @@ await t.test('axe finds nothing, in both languages, themes and widths', async (t
     const name = `${lang} ${look.colorScheme} ${look.viewport.width}`
     await check(name)
     t.same(complaints, [], name)
-    await field.fill(createToken().token)
+    await field.fill(createToken(machineRandom).token)
     await field.press('Enter')
     await page.getByRole('alert').waitFor()
     await check(`${name}, after a wrong token`)

@@ -10,6 +10,7 @@ import { findSourceFiles } from '../../src/versions/files/source-files.js'
 import { FileError } from '../../src/versions/opener.js'
 import type { OpenFiles } from '../../src/versions/opener.js'
 import { datasetOf, makeCatalogFolder, versionOf } from './live/fixtures/catalog-folder.js'
+import { machineClock } from '../../src/clock.js'
 
 await t.test(
   'a catalog has every dataset of the registry, in order, and its demo token',
@@ -41,6 +42,7 @@ await t.test('a dataset with an unexpected error does not affect the others', as
   )
   const reasonWith = async (openFiles: OpenFiles) => {
     const catalog = await openCatalog(registry, {
+      clock: machineClock,
       openFiles,
       versionsFolder: fixture.versionsFolder,
     })

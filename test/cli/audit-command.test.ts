@@ -11,6 +11,7 @@ import { writeParquet } from '../support/world.js'
 import { buildCliFixture } from './fixtures/cli-fixture.js'
 import type { CliFixture } from './fixtures/cli-fixture.js'
 import { orderYear } from './fixtures/orders.js'
+import { machine } from '../support/machine.js'
 
 interface Entry {
   readonly id: number
@@ -138,7 +139,7 @@ async function connect(
   subscriptionId: string,
   tokenId: string,
 ): Promise<string> {
-  const store = SqliteStore.open(join(folder, 'var', 'control.db'))
+  const store = SqliteStore.open(join(folder, 'var', 'control.db'), machine)
   const { connectionId } = await makeConnection(store, {
     owner: { subscriptionId, tokenId },
     clientId: 'dac_test',
@@ -157,7 +158,7 @@ function order(name: string): number {
 }
 
 async function chargeLater(cli: CliFixture, subscriptionId: string): Promise<void> {
-  const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'))
+  const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'), machine)
   const caps = { datasetRowsMax: null, globalRowsMax: null }
   await chargeAll(control, [
     { subscriptionId, dataset: 'financials', period: '2026-12', rows: 7, ...caps },
@@ -215,7 +216,10 @@ await t.test('audit prints a table, newest last, and finds by time and subject',
 await t.test('a forced reload and what it was about can be found', async (t) => {
   const cli = await buildCliFixture(t)
   await cli.das(create)
-  const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'), { actor: 'ivan' })
+  const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'), {
+    ...machine,
+    actor: 'ivan',
+  })
   await requestReload(control, true, cli.clock.ms)
   await control.close()
   t.match(await audit(cli, '--subject', 'reload 1'), [

@@ -8,6 +8,7 @@ import { exampleAfter } from '../support/pages.js'
 import { startWorld } from '../support/world.js'
 import { buildCliFixture } from './fixtures/cli-fixture.js'
 import type { CliFixture } from './fixtures/cli-fixture.js'
+import { machine } from '../support/machine.js'
 
 interface Sold {
   readonly subscription: string
@@ -21,7 +22,7 @@ async function sell(cli: CliFixture, email: string): Promise<Sold> {
 }
 
 async function use(cli: CliFixture, subscriptionId: string, rows: number): Promise<void> {
-  const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'))
+  const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'), machine)
   const caps = { datasetRowsMax: null, globalRowsMax: null }
   await chargeAll(control, [
     { subscriptionId, dataset: 'financials', period: '2026-11', rows, ...caps },

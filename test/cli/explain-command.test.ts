@@ -5,6 +5,7 @@ import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { chargeAll, readUsage } from '../../src/control/usage.js'
 import { buildCliFixture } from './fixtures/cli-fixture.js'
 import type { CliFixture } from './fixtures/cli-fixture.js'
+import { machine } from '../support/machine.js'
 
 interface Explained {
   readonly stages: readonly { stage: string; verdict: string; detail: string }[]
@@ -52,7 +53,7 @@ await t.test('a page is explained stage by stage, and nothing is charged', async
   t.match(lines[5], /2 rows, the last ones$/)
   t.match(lines[6], /2 would be charged; 49998 would be left$/)
   t.equal(lines[8], '200: 2 rows')
-  const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'))
+  const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'), machine)
   t.equal((await readUsage(control, subscription, '2026-11')).total, 0)
   await control.close()
   const address = await explain(cli, subscription, `https://data.example.org${one}&limit=1`)
@@ -79,7 +80,7 @@ await t.test('groups and first rows are explained, and nothing is charged', asyn
   t.match(top.answer, { status: 200, rows: 2 })
   const wrong = await explain(cli, subscription, '/v1/financials/aggregate?measures=average(2110)')
   t.match(wrong.stages.at(-1), { stage: 'question', verdict: 'refused', detail: /no function/ })
-  const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'))
+  const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'), machine)
   t.equal((await readUsage(control, subscription, '2026-11')).total, 0)
   await control.close()
 })
@@ -151,7 +152,7 @@ await t.test('a used quota and a page cut to the rest are explained', async (t) 
   const cli = await buildCliFixture(t)
   const { subscription } = await sell(cli, '--global-rows', '3')
   const use = async (rows: number) => {
-    const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'))
+    const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'), machine)
     const caps = { datasetRowsMax: null, globalRowsMax: null }
     const charge = { subscriptionId: subscription, dataset: 'financials', period: '2026-11', rows }
     await chargeAll(control, [{ ...charge, ...caps }])

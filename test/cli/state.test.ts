@@ -13,6 +13,7 @@ import { ServerLock } from '../../src/control/store/server-lock.js'
 import { damageTable } from '../control/fixtures/store.js'
 import { buildCliFixture } from './fixtures/cli-fixture.js'
 import type { CliFixture } from './fixtures/cli-fixture.js'
+import { machine } from '../support/machine.js'
 
 const create = ['subscription', 'create', '--email', 'a@b.example', '--plan', 'financials:start']
 
@@ -144,7 +145,7 @@ await t.test('a command fails when its control.db was replaced while it ran', as
   const backup = join(cli.folder, 'copy.db')
   await cli.das(['backup', backup])
   const work = () =>
-    withStore({ user: 'olga', environment: {} }, state, async (store) => {
+    withStore({ ...machine, user: 'olga', environment: {} }, state, async (store) => {
       await store.run('UPDATE tokens SET revoked_at = 1')
       renameSync(path, `${path}.aside`)
       copyFileSync(backup, path)

@@ -5,6 +5,7 @@ import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { chargeAll } from '../../src/control/usage.js'
 import { buildCliFixture } from './fixtures/cli-fixture.js'
 import type { CliFixture } from './fixtures/cli-fixture.js'
+import { machine } from '../support/machine.js'
 
 type Used = readonly (readonly [period: string, dataset: string, rows: number])[]
 
@@ -13,7 +14,7 @@ async function sellAndUse(cli: CliFixture, email: string, used: Used): Promise<s
   const plans = ['--plan', 'financials:start', '--plan', 'procurement:start']
   const { stdout } = await cli.das([...create, ...plans])
   const { subscription } = JSON.parse(stdout) as { subscription: string }
-  const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'))
+  const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'), machine)
   const caps = { datasetRowsMax: null, globalRowsMax: null }
   await chargeAll(
     control,

@@ -10,6 +10,8 @@ import { cancelSubscription, changeSubscription } from '../../src/control/subscr
 import { createToken } from '../../src/control/tokens/token-format.js'
 import { reissueToken, revokeToken } from '../../src/control/tokens/tokens.js'
 import { clockAt, hourMs, noon, openStore, storePath, subscribe } from './fixtures/store.js'
+import { machine } from '../support/machine.js'
+import { machineRandom } from '../../src/random.js'
 
 // Guarantee: what the trail holds can't be changed or removed by a statement.
 await t.test('entries are added and never updated, deleted or replaced', async (t) => {
@@ -64,7 +66,7 @@ await t.test('a change and its entry are stored together or not at all', async (
 await t.test('an entry says when, who, what, to what, and what changed', async (t) => {
   const path = storePath(t)
   openStore(t, path)
-  const store = SqliteStore.open(path, { actor: 'olga' })
+  const store = SqliteStore.open(path, { ...machine, actor: 'olga' })
   t.teardown(() => store.close())
   const { subscriptionId, tokenId } = await subscribe(store)
   const now = clockAt(noon + hourMs)
@@ -147,7 +149,7 @@ await t.test('an entry says when, who, what, to what, and what changed', async (
 await t.test('a token in the answer of a mail server is left out', async (t) => {
   const store = openStore(t)
   const { subscriptionId, tokenId } = await subscribe(store)
-  const { token } = createToken()
+  const { token } = createToken(machineRandom)
   const letter = { subscriptionId, tokenId, kind: 'new-token', now: noon } as const
   await queueLetter(store, { ...letter, sealedSecret: Buffer.from('sealed') }, noon)
   const held = await takeLetter(store, { now: noon, holdMs: 1, waitMaxMs: 1 })

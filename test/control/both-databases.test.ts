@@ -20,6 +20,7 @@ import { LastUsed } from '../../src/control/tokens/last-used.js'
 import { listTokens, reissueToken } from '../../src/control/tokens/tokens.js'
 import { TokenLookup } from '../../src/control/tokens/token-lookup.js'
 import { clockAt, hourMs, noon, openAnyStore, subscribe } from './fixtures/store.js'
+import { machineRandom } from '../../src/random.js'
 
 // What other tests ask only of a file.
 
@@ -86,7 +87,7 @@ await t.test('orders wait, end and are removed; payments are kept', async (t) =>
 
 await t.test('codes are counted, tried and removed with their letters', async (t) => {
   const store = openAnyStore(t)
-  const codeId = codes.createCodeId()
+  const codeId = codes.createCodeId(machineRandom)
   const code = { codeId, purpose: 'order', email, language: 'en', hash: bytes } as const
   await codes.insertCode(store, { ...code, subject: '{}', network: bytes, createdAt: noon })
   await letters.queueLetter(store, { kind: 'code', codeId, sealedSecret: bytes }, noon)

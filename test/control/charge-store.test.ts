@@ -6,6 +6,7 @@ import { ChargeStore } from '../../src/control/charge-store.js'
 import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { readUsage } from '../../src/control/usage.js'
 import { storePath, subscribe } from './fixtures/store.js'
+import { machine } from '../support/machine.js'
 
 // Guarantee: a charge is on disk before anybody hears that it was made.
 
@@ -20,10 +21,11 @@ interface Sync {
 /** A charge store whose syncs end when the test says so. */
 async function openCharges(t: Test, options: { readonly syncTimeoutMs?: number } = {}) {
   const path = storePath(t)
-  const control = SqliteStore.open(path)
+  const control = SqliteStore.open(path, machine)
   const { subscriptionId } = await subscribe(control)
   const syncs: Sync[] = []
   const charges = ChargeStore.open(path, {
+    ...machine,
     busyTimeoutMs: 1,
     ...options,
     sync: (file) =>
@@ -121,7 +123,7 @@ await t.test('while a reader uses a log with a gap, nothing is charged', async (
   await turn()
   syncs[0]?.fail(new Error('EIO'))
   await t.rejects(failed, { code: 'service_unavailable' })
-  const reader = SqliteStore.open(path)
+  const reader = SqliteStore.open(path, machine)
   t.teardown(async () => {
     await reader.close()
   })
@@ -191,9 +193,9 @@ await t.test('by default, the log is synced with fdatasync after it was written'
   replaceFdatasync(spied)
   t.teardown(() => replaceFdatasync(fdatasync))
   const path = storePath(t)
-  const control = SqliteStore.open(path)
+  const control = SqliteStore.open(path, machine)
   const { subscriptionId } = await subscribe(control)
-  const charges = ChargeStore.open(path, { busyTimeoutMs: 1 })
+  const charges = ChargeStore.open(path, { ...machine, busyTimeoutMs: 1 })
   const before = statSync(`${path}-wal`).size
   const caps = { datasetRowsMax: null, globalRowsMax: null }
   await charges.chargeAll([{ subscriptionId, dataset: 'financials', period, rows: 5, ...caps }])

@@ -11,6 +11,8 @@ import { hashToken } from '../../src/control/tokens/token-format.js'
 import { findToken, revokeToken } from '../../src/control/tokens/tokens.js'
 import { readUsage } from '../../src/control/usage.js'
 import { clockAt, damageTable, noon, openStore, storePath, subscribe } from './fixtures/store.js'
+import { machine } from '../support/machine.js'
+import { machineClock } from '../../src/clock.js'
 
 // Guarantee: a server answers from the control.db that lies in its state folder, or not at all.
 
@@ -19,10 +21,11 @@ const unavailable = { code: 'service_unavailable' }
 /** The two connections of a server under watch, a subscription, and a backup that holds it. */
 async function observe(t: Test) {
   const path = storePath(t)
-  const control = SqliteStore.open(path)
-  const charges = ChargeStore.open(path, { busyTimeoutMs: 50 })
+  const control = SqliteStore.open(path, machine)
+  const charges = ChargeStore.open(path, { ...machine, busyTimeoutMs: 50 })
   const events: StoreEvent[] = []
   const watch = new StoreWatch({
+    clock: machineClock,
     path,
     control: control.file,
     charges,

@@ -4,16 +4,18 @@ import { ChargeStore } from '../../src/control/charge-store.js'
 import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import { WriteHealth } from '../../src/control/write-health.js'
 import { storePath, subscribe, thrownBy } from './fixtures/store.js'
+import { machine } from '../support/machine.js'
 
 // Guarantee: readiness is not claimed while nothing can be recorded.
 
 /** The health of a store that gives up on locks at once, under a clock that the test sets. */
 function observe(t: Parameters<typeof storePath>[0]) {
   const path = storePath(t)
-  const store = SqliteStore.open(path)
+  const store = SqliteStore.open(path, machine)
   store.file.setBusyTimeout(1)
   const disk: { failure: Error | null } = { failure: null }
   const charges = ChargeStore.open(path, {
+    ...machine,
     busyTimeoutMs: 1,
     sync: () => (disk.failure ? Promise.reject(disk.failure) : Promise.resolve()),
   })

@@ -6,6 +6,7 @@ import type { Session } from '../../src/engine/duckdb/session.js'
 import { ServiceError } from '../../src/errors.js'
 import { openEngine } from './fixtures/open-engine.js'
 import type { EngineWorld } from './fixtures/open-engine.js'
+import { machineClock } from '../../src/clock.js'
 
 // Guarantee: a file that can't be read is a 503 without path and SQL, never a short answer.
 
@@ -108,7 +109,12 @@ await t.test('a query beyond the memory limit is refused, and small ones go on',
   for (const each of await Promise.all(large)) t.ok(isUnavailable(each), String(each))
 })
 
-const instanceOptions = { tempFolder: null, memoryLimitBytes: 128 * 1024 ** 2, threads: 1 }
+const instanceOptions = {
+  clock: machineClock,
+  tempFolder: null,
+  memoryLimitBytes: 128 * 1024 ** 2,
+  threads: 1,
+}
 
 await t.test('an instance that cannot be made is tried again by the next work', async (t) => {
   const options = { ...instanceOptions, folders: [t.testdir({})], threads: 0 }
@@ -122,7 +128,10 @@ await t.test('an instance that cannot be made is tried again by the next work', 
 })
 
 await t.test('work that runs on an instance ends on it, though it is replaced', async (t) => {
-  const serving = new ServingInstance({ ...instanceOptions, folders: [t.testdir({})] })
+  const serving = new ServingInstance({
+    ...instanceOptions,
+    folders: [t.testdir({})],
+  })
   const { signal } = new AbortController()
   const tables = async (session: Session) =>
     (

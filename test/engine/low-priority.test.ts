@@ -5,11 +5,13 @@ import t from 'tap'
 import { ServingInstance } from '../../src/engine/duckdb/serving.js'
 import { givePriority, threadIds } from '../../src/machine.js'
 import { never, openEngine } from './fixtures/open-engine.js'
+import { machineClock } from '../../src/clock.js'
 
 // Guarantee: large work runs on threads that leave the cores to everything else.
 
 const threads = 2
 const options = {
+  clock: machineClock,
   folders: [],
   tempFolder: null,
   memoryLimitBytes: 256 * 1024 ** 2,

@@ -14,6 +14,8 @@ import { startShipped } from '../support/shipped.js'
 import { startThings } from '../support/things.js'
 import { startWorld } from '../support/world.js'
 import type { World } from '../support/world.js'
+import { machineClock } from '../../src/clock.js'
+import { machineRandom } from '../../src/random.js'
 
 const unpack = { br: brotliDecompressSync, gzip: gunzipSync } as const
 
@@ -190,6 +192,8 @@ async function openStream(t: Test): Promise<{ lines: PassThrough; answer: Incomi
     })
   }
   const server = buildServer({
+    clock: machineClock,
+    random: machineRandom,
     service: faultyService,
     logger: pino({ level: 'silent' }),
     trustProxy: [],

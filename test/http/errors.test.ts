@@ -9,6 +9,8 @@ import { startSlow, slowQuestion } from '../support/slow.js'
 import { filesOnly } from '../support/tables.js'
 import { demoToken, startThings } from '../support/things.js'
 import type { Answer } from '../support/world.js'
+import { machineClock } from '../../src/clock.js'
+import { machineRandom } from '../../src/random.js'
 
 const limitNames = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
 const quotaNames = ['x-quota-rows-limit', 'x-quota-rows-remaining', 'x-quota-scope']
@@ -247,6 +249,8 @@ await t.test('a fault of our own is 500 without a word of what it was', async (t
   }
   const logger = pino({ level: 'info' }, { write })
   const server = buildServer({
+    clock: machineClock,
+    random: machineRandom,
     service: faultyService,
     logger,
     trustProxy: [],

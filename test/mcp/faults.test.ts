@@ -12,6 +12,8 @@ import { callRpc, callTool } from '../support/mcp/mcp-messages.js'
 import { slowQuestion, startSlow } from '../support/slow.js'
 import { filesOnly } from '../support/tables.js'
 import { startThings } from '../support/things.js'
+import { machineClock } from '../../src/clock.js'
+import { machineRandom } from '../../src/random.js'
 
 /** A fault of our own is told to the log, with its cause, and to nobody else. */
 
@@ -29,6 +31,8 @@ await t.test('a fault is an error without a word of what it was', async (t) => {
     lines.push(line)
   }
   const server = buildServer({
+    clock: machineClock,
+    random: machineRandom,
     service: faultyService,
     logger: pino({ level: 'info' }, { write }),
     trustProxy: [],

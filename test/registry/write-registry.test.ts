@@ -2,6 +2,7 @@ import { lstatSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileS
 import { join } from 'node:path'
 import t from 'tap'
 import { readRegistryText, writeRegistry } from '../../src/registry/write-registry.js'
+import { machineRandom } from '../../src/random.js'
 
 await t.test('a registry is replaced whole and keeps its permissions', async (t) => {
   const folder = t.testdir({})
@@ -9,7 +10,7 @@ await t.test('a registry is replaced whole and keeps its permissions', async (t)
   writeFileSync(path, '\ufeffdatasets: {}\r\n', { mode: 0o640 })
   const read = await readRegistryText(path)
   t.equal(read.text, '\ufeffdatasets: {}\r\n')
-  await writeRegistry(read, `${read.text}# more`)
+  await writeRegistry(read, `${read.text}# more`, machineRandom)
   t.equal(readFileSync(path, 'utf8'), '\ufeffdatasets: {}\r\n# more')
   t.equal(statSync(path).mode & 0o777, 0o640)
   t.same(readdirSync(folder), ['registry.yaml'])
@@ -17,7 +18,7 @@ await t.test('a registry is replaced whole and keeps its permissions', async (t)
 
 await t.test('a missing registry is created', async (t) => {
   const path = join(t.testdir({}), 'registry.yaml')
-  await writeRegistry(await readRegistryText(path), 'datasets: {}\n')
+  await writeRegistry(await readRegistryText(path), 'datasets: {}\n', machineRandom)
   t.equal(readFileSync(path, 'utf8'), 'datasets: {}\n')
 })
 
@@ -27,7 +28,7 @@ await t.test('a symbolic link still leads to the registry', async (t) => {
     'registry.yaml': t.fixture('symlink', 'real/page.yaml'),
   })
   const path = join(folder, 'registry.yaml')
-  await writeRegistry(await readRegistryText(path), 'new')
+  await writeRegistry(await readRegistryText(path), 'new', machineRandom)
   t.ok(lstatSync(path).isSymbolicLink())
   t.equal(readFileSync(join(folder, 'real', 'page.yaml'), 'utf8'), 'new')
   t.same(readdirSync(join(folder, 'real')), ['page.yaml'])
@@ -38,11 +39,17 @@ await t.test('a registry that another process changed in the meantime is left al
   const path = join(folder, 'registry.yaml')
   const read = await readRegistryText(path)
   writeFileSync(path, 'theirs')
-  await t.rejects(writeRegistry(read, 'mine'), /registry\.yaml has changed; nothing was written/)
+  await t.rejects(
+    writeRegistry(read, 'mine', machineRandom),
+    /registry\.yaml has changed; nothing was written/,
+  )
   t.equal(readFileSync(path, 'utf8'), 'theirs')
   const fresh = await readRegistryText(join(folder, 'other.yaml'))
   symlinkSync('registry.yaml', join(folder, 'other.yaml'))
-  await t.rejects(writeRegistry(fresh, 'mine'), /other\.yaml has changed; nothing was written/)
+  await t.rejects(
+    writeRegistry(fresh, 'mine', machineRandom),
+    /other\.yaml has changed; nothing was written/,
+  )
   t.same(readdirSync(folder), ['other.yaml', 'registry.yaml'])
 })
 

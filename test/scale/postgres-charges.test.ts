@@ -10,6 +10,7 @@ import { chargeAll, moveLaterUsage, readUsage } from '../../src/control/usage.js
 import type { Charge } from '../../src/control/usage.js'
 import { noon, storePath, subscribe } from '../control/fixtures/store.js'
 import { openPostgres, startPostgres } from './fixtures/postgres.js'
+import { machine } from '../support/machine.js'
 
 const server = await startPostgres(t)
 
@@ -68,7 +69,7 @@ await t.test('four processes charge two subscriptions in batches to their caps',
 await t.test('any batches give what SQLite gives', async (t) => {
   const store = openPostgres(t, server.url)
   const charges = openCharges(t, store.schema)
-  const file = SqliteStore.open(storePath(t))
+  const file = SqliteStore.open(storePath(t), machine)
   t.teardown(() => file.close())
   const cap = fc.option(fc.integer({ min: 0, max: 60 }))
   const request = fc.record({

@@ -16,6 +16,7 @@ import { chargeAll } from '../../src/control/usage.js'
 import { buildCliFixture } from '../cli/fixtures/cli-fixture.js'
 import type { CliFixture, Outcome } from '../cli/fixtures/cli-fixture.js'
 import { freshDatabase, password, startPostgres } from './fixtures/postgres.js'
+import { machine } from '../support/machine.js'
 
 const server = await startPostgres(t)
 
@@ -48,7 +49,7 @@ function sharedOver(t: Test, cli: CliFixture, url: string, state: string): Share
 const inState = ({ folder }: { readonly folder: string }, name: string) => join(folder, 'var', name)
 
 function openShared(t: Test, url: string): PostgresStore {
-  const store = PostgresStore.open(url)
+  const store = PostgresStore.open(url, machine)
   t.teardown(() => store.close())
   return store
 }
@@ -133,7 +134,7 @@ await t.test('dataset add and pack are in the shared audit trail', async (t) => 
 /** What a server reported about itself, in its own state folder. */
 async function reported(t: Test, cli: Shared, name: string): Promise<SqliteStore> {
   mkdirSync(join(cli.folder, 'var'), { mode: 0o700, recursive: true })
-  const store = SqliteStore.open(inState(cli, name))
+  const store = SqliteStore.open(inState(cli, name), machine)
   t.teardown(() => store.close())
   const state = { version: 'v1', reason: null, rows: 40, files: 2, stored: 'linked', packing: null }
   const size = { diskBytes: 0, earlier: 0, updatedAt: cli.clock.ms }

@@ -23,13 +23,15 @@ import { findToken, listTokens, newestLiveToken } from '../../src/control/tokens
 import { chargeAll, readUsage } from '../../src/control/usage.js'
 import { noon, storePath, subscribe } from '../control/fixtures/store.js'
 import { openPostgres, startPostgres } from './fixtures/postgres.js'
+import { machine } from '../support/machine.js'
+import { machineRandom } from '../../src/random.js'
 
 const server = await startPostgres(t)
 const bytes = Buffer.alloc(32, 9)
 const noKeys = '/nonexistent'
 
 function openFile(t: Test, path = storePath(t)): SqliteStore {
-  const store = SqliteStore.open(path)
+  const store = SqliteStore.open(path, machine)
   t.teardown(() => store.close())
   return store
 }
@@ -53,7 +55,7 @@ async function fill(store: ControlStore): Promise<{ token: string; subscriptionI
   const { orderId } = await insertOrder(store, order)
   const payment = { paymentId: 'p', orderId, amountRub: 1, paidAt: noon, receivedAt: noon }
   await insertPayment(store, { ...payment, outcome: 'wrong amount' })
-  const codeId = createCodeId()
+  const codeId = createCodeId(machineRandom)
   const code = { codeId, purpose: 'order', email, language: 'en', subject: '{}' } as const
   await insertCode(store, { ...code, network: bytes, hash: bytes, createdAt: noon })
   await queueLetter(store, { kind: 'code', codeId, sealedSecret: bytes }, noon)

@@ -20,6 +20,7 @@ import { buildCliFixture } from '../cli/fixtures/cli-fixture.js'
 import type { CliFixture } from '../cli/fixtures/cli-fixture.js'
 import { findingsOf, linesOf } from '../cli/doctor/fixtures/doctor.js'
 import { freshDatabase, password, startPostgres } from './fixtures/postgres.js'
+import { machine } from '../support/machine.js'
 
 const server = await startPostgres(t)
 
@@ -38,7 +39,7 @@ async function installation(t: Test): Promise<CliFixture> {
 }
 
 function openShared(t: Test, url: string): PostgresStore {
-  const store = PostgresStore.open(url)
+  const store = PostgresStore.open(url, machine)
   t.teardown(() => store.close())
   return store
 }
@@ -65,7 +66,7 @@ await t.test('das control copy moves everything, and commands go on there', asyn
   t.same(readFileSync(inState(cli, 'control.db')), before)
   const store = openShared(t, url)
   t.same(await findKey(store, 'unused', 'mail.key'), key)
-  const file = SqliteStore.openToRead(inState(cli, 'control.db'))
+  const file = SqliteStore.openToRead(inState(cli, 'control.db'), machine)
   t.teardown(() => file.close())
   t.same(await listSubscriptions(store), await listSubscriptions(file))
   t.same(await listActions(store, {}), await listActions(file, {}))
@@ -158,7 +159,7 @@ await t.test('das doctor checks the PostgreSQL in place of control.db and backup
   cli.clock.ms = Date.now() + 60_000
   t.match(await lines(), /^warn its clock is [\d.]+ s behind this machine's — keep both right/m)
   cli.clock.ms = Date.now()
-  const local = SqliteStore.open(inState(cli, 'server.db'))
+  const local = SqliteStore.open(inState(cli, 'server.db'), machine)
   const registry = { reason: 'no\nsuch plan', updatedAt: cli.clock.ms }
   await saveDatasetStates(local, [], [], registry)
   await local.close()

@@ -9,6 +9,7 @@ import { listSubscriptions } from '../../src/control/subscriptions.js'
 import { readUsage } from '../../src/control/usage.js'
 import { subscribe, thrownBy } from '../control/fixtures/store.js'
 import { freshSchema, openPostgres, startPostgres } from './fixtures/postgres.js'
+import { machine } from '../support/machine.js'
 
 const unavailable = {
   code: 'service_unavailable',
@@ -55,7 +56,7 @@ for (const [how, end] of [
 
 await t.test('a server that starts before PostgreSQL works when that is there', async (t) => {
   await server.stop()
-  const store = PostgresStore.open(server.url, { schema: freshSchema() })
+  const store = PostgresStore.open(server.url, { ...machine, schema: freshSchema() })
   t.teardown(() => store.close())
   t.match(await thrownBy(() => store.ready()), unavailable)
   t.match(await thrownBy(() => subscribe(store)), unavailable)

@@ -13,6 +13,7 @@ import { hashToken } from '../../src/control/tokens/token-format.js'
 import { findToken } from '../../src/control/tokens/tokens.js'
 import { noon, subscribe, thrownBy } from '../control/fixtures/store.js'
 import { freshSchema, openPostgres, password, startPostgres } from './fixtures/postgres.js'
+import { machine } from '../support/machine.js'
 
 const server = await startPostgres(t)
 
@@ -64,13 +65,13 @@ await t.test('several stores that open together make the schema once', async (t)
 await t.test('the URL may name the schema', async (t) => {
   const [schema, other] = [freshSchema(), freshSchema()]
   const named = `${server.url}?schema=${schema}`
-  const store = PostgresStore.open(named)
+  const store = PostgresStore.open(named, machine)
   t.teardown(() => store.close())
   const { subscriptionId } = await subscribe(store)
   t.equal(store.schema, schema)
   t.match(await showSubscription(openPostgres(t, server.url, { schema }), subscriptionId), {})
-  t.equal(PostgresStore.open(named, { schema: other }).schema, other)
-  t.equal(PostgresStore.open(server.url).schema, 'das')
+  t.equal(PostgresStore.open(named, { ...machine, schema: other }).schema, other)
+  t.equal(PostgresStore.open(server.url, machine).schema, 'das')
   const own = AdvisoryLock.open(named)
   const second = AdvisoryLock.open(named)
   const elsewhere = AdvisoryLock.open(`${server.url}?schema=${other}`)
@@ -81,7 +82,7 @@ await t.test('the URL may name the schema', async (t) => {
   )
   for (const wrong of ['', 'pg_catalog', 'a b', 'A', 'a;b']) {
     const url = `${server.url}?schema=${encodeURIComponent(wrong)}`
-    t.throws(() => PostgresStore.open(url), /^the schema of PostgreSQL must be a name/)
+    t.throws(() => PostgresStore.open(url, machine), /^the schema of PostgreSQL must be a name/)
   }
 })
 
@@ -191,7 +192,7 @@ await t.test('errors of the connection show no secret', async (t) => {
     server.url.replace('/postgres', '/missing').replace(/missing.*/, 'missing'),
   ]
   for (const url of wrong) {
-    const store = PostgresStore.open(url)
+    const store = PostgresStore.open(url, machine)
     const charges = PostgresCharges.open(url)
     const lock = AdvisoryLock.open(url)
     const attempts = [
@@ -214,7 +215,7 @@ await t.test('errors of the connection show no secret', async (t) => {
     await Promise.all([store.close(), charges.close(), lock.close()])
   }
   for (const url of ['', `mysql://das:${password}@127.0.0.1/x`, `postgres://das:${password}@:x/`]) {
-    const error = await thrownBy(async () => PostgresStore.open(url))
+    const error = await thrownBy(async () => PostgresStore.open(url, machine))
     t.match(error, { message: /^this is not the URL of a PostgreSQL: / })
     t.notMatch(inspect(error, { depth: 10, showHidden: true }), password)
   }

@@ -11,6 +11,9 @@ import { readUsage } from '../../src/control/usage.js'
 import { startThings } from '../support/things.js'
 import type { World } from '../support/world.js'
 import { startPostgres } from './fixtures/postgres.js'
+import { machine } from '../support/machine.js'
+import { machineClock } from '../../src/clock.js'
+import { machineRandom } from '../../src/random.js'
 
 const first = '/v1/big?limit=700&id=lt.5000'
 const rowsOfWalk = 5000
@@ -37,7 +40,8 @@ async function startShared(t: Test, { folder, clock }: World, url: string, token
   const place = { registry: join(folder, 'registry.yaml'), state: join(folder, 'other') }
   const app = await buildApp(readConfig(place, { DAS_CONTROL_URL: url }), {
     logger: pino({ level: 'silent' }),
-    now: () => clock.ms,
+    clock: { ...machineClock, now: () => clock.ms },
+    random: machineRandom,
     version: '0.0.0-test',
   })
   t.teardown(() => app.close())
@@ -58,8 +62,8 @@ await t.test('a walk and an entity tag of one server go on after its move', asyn
   const etag = String((await world.get(first, token)).headers['etag'])
   await world.app.close()
 
-  const file = SqliteStore.open(join(world.folder, 'var', 'control.db'))
-  const shared = PostgresStore.open(url)
+  const file = SqliteStore.open(join(world.folder, 'var', 'control.db'), machine)
+  const shared = PostgresStore.open(url, machine)
   t.teardown(() => Promise.all([file.close(), shared.close()]))
   await copyStore(file, shared, join(world.folder, 'var'))
 

@@ -9,6 +9,7 @@ import { Descriptions } from '../../src/service/descriptions.js'
 import { Guides } from '../../src/service/guides.js'
 import type { Version } from '../../src/versions/version.js'
 import { never, openEngine } from '../engine/fixtures/open-engine.js'
+import { machineClock } from '../../src/clock.js'
 
 const manyDatasets = 65
 const planNames = [1, 2, 3, 'all'] as const
@@ -47,7 +48,7 @@ await t.test('a round makes each guide once, however many there are', async (t) 
     top: (...question) => world.engine.top(...question),
     close: () => world.engine.close(),
   }
-  const guides = new Guides(engine, new Descriptions(engine))
+  const guides = new Guides(engine, new Descriptions(engine), machineClock)
   const catalog = catalogOf(world.version)
   const made = async (round: Catalog) => {
     const before = profiles
@@ -91,7 +92,7 @@ await t.test('a round that fills the cache says that it did not try all', async 
   const { engine, version } = await openEngine(t, {
     files: { 'a.parquet': "SELECT 1 AS id, repeat('long ', 1_000_000) AS text" },
   })
-  const guides = new Guides(engine, new Descriptions(engine))
+  const guides = new Guides(engine, new Descriptions(engine), machineClock)
   const { datasets, ...rest } = catalogOf(version)
   const isWhole = (count: number) =>
     guides.prepare({ ...rest, datasets: new Map([...datasets].slice(0, count)) }, never, failed)

@@ -10,6 +10,7 @@ import { explainEmpty } from '../../src/service/empty-answer.js'
 import { Guides } from '../../src/service/guides.js'
 import { never, openEngine } from '../engine/fixtures/open-engine.js'
 import type { EngineWorld } from '../engine/fixtures/open-engine.js'
+import { machineClock } from '../../src/clock.js'
 
 /** A caller does not wait for help: what is not ready in time is left out. */
 
@@ -25,7 +26,7 @@ await t.test('a guide goes without facts that are late, and has them the next ti
   const world = await openEngine(t, {
     files: { 'a.parquet': 'SELECT i AS id, i % 3 AS kind FROM range(300000) t(i)' },
   })
-  const guides = new Guides(world.engine, new Descriptions(world.engine))
+  const guides = new Guides(world.engine, new Descriptions(world.engine), machineClock)
   const access = accessTo(world)
   const hurried = await guides.guide(access, options, 0)
   t.equal(hurried.profiled_rows, null)
@@ -60,9 +61,19 @@ await t.test('a hint that is late is left out; a client that is gone is no hint'
     paid += 1
     return true
   }
-  t.equal(await explainEmpty(busy, access, [filter], { ...options, payRow }), null)
+  t.equal(
+    await explainEmpty({ engine: busy, clock: machineClock }, access, [filter], {
+      ...options,
+      payRow,
+    }),
+    null,
+  )
   const gone = new AbortController()
-  const asked = explainEmpty(busy, access, [filter], { ...options, payRow, signal: gone.signal })
+  const asked = explainEmpty({ engine: busy, clock: machineClock }, access, [filter], {
+    ...options,
+    payRow,
+    signal: gone.signal,
+  })
   gone.abort(new Error('the client is gone'))
   await t.rejects(asked, { message: 'the client is gone' })
   t.equal(paid, 0, 'and neither is paid for')
@@ -79,7 +90,10 @@ await t.test('a hint that can not be paid for says nothing of the rows', async (
   }
   const filters = [filterOf('2'), filterOf('3')]
   const explain = (payRow: (signal: AbortSignal) => Promise<boolean>) =>
-    explainEmpty(world.engine, accessTo(world), filters, { ...options, payRow })
+    explainEmpty({ engine: world.engine, clock: machineClock }, accessTo(world), filters, {
+      ...options,
+      payRow,
+    })
   t.match(await explain(async () => true), {
     text: /^Together .+ id eq "2", id eq "3"/,
     isPaid: true,

@@ -10,6 +10,7 @@ import { ClientDocuments } from '../../src/sign-in/client-documents.js'
 import { documentBytesMax, fetchDocument } from '../../src/sign-in/fetch-document.js'
 import { isPublicAddress } from '../../src/sign-in/special-addresses.js'
 import { clientDocuments } from './fixtures/registrations.js'
+import { machineClock } from '../../src/clock.js'
 
 const folder = join('test', 'mail', 'fixtures')
 const ca = readFileSync(join(folder, 'certificate.pem'))
@@ -117,7 +118,7 @@ await t.test('one private address of a name is enough to refuse it', async (t) =
   const { url, paths, options } = await startSite(t, (_request, response) => response.end('{}'))
   const { ca } = options
   for (const addresses of [['127.0.0.1'], ['8.8.8.8', '10.0.0.1'], []]) {
-    await t.rejects(fetchDocument(url, { ca, resolve: async () => addresses }), {
+    await t.rejects(fetchDocument(url, machineClock, { ca, resolve: async () => addresses }), {
       message: 'the host has an address that is not public',
     })
   }
@@ -144,7 +145,7 @@ await t.test(
       answers[request.url ?? '']?.(request, response)
     })
     const fetchPath = (path: string, more: object = {}) =>
-      fetchDocument(new URL(path, url), { ...options, ...more })
+      fetchDocument(new URL(path, url), machineClock, { ...options, ...more })
     t.equal(await fetchPath('/ok'), '{"a":1}')
     t.equal((await fetchPath('/largest')).length, documentBytesMax)
     await t.rejects(fetchPath('/redirect'), { message: /status is 302/ })
@@ -180,7 +181,7 @@ await t.test(
     const clock = { ms: 0 }
     const reported: unknown[] = []
     const documents = new ClientDocuments({
-      monotonicMs: () => clock.ms,
+      clock: { ...machineClock, monotonicMs: () => clock.ms },
       fetch: { ...options, timeoutMs: 2000 },
       report: (cause) => reported.push(cause),
     })

@@ -6,6 +6,7 @@ import { periodOf, readUsage } from '../../src/control/usage.js'
 import type { Usage } from '../../src/control/usage.js'
 import { openRecordsOf } from './database.js'
 import type { World } from './world.js'
+import { machine } from './machine.js'
 
 /** A second connection to the world's records, as the command line has one. */
 export function openControl(t: Test, world: World): ControlStore {
@@ -18,7 +19,7 @@ export function openControl(t: Test, world: World): ControlStore {
 
 /** The same, in a test that needs the file. */
 export function openControlFile(t: Test, world: World): SqliteStore {
-  const control = SqliteStore.open(join(world.folder, 'var', 'control.db'))
+  const control = SqliteStore.open(join(world.folder, 'var', 'control.db'), machine)
   t.teardown(async () => {
     await control.close()
   })

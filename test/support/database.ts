@@ -7,6 +7,7 @@ import { PostgresCharges } from '../../src/control/postgres/postgres-charges.js'
 import { PostgresStore } from '../../src/control/postgres/postgres-store.js'
 import { SqliteStore } from '../../src/control/store/sqlite-store.js'
 import type { ControlStore } from '../../src/control/store/store.js'
+import { machine } from './machine.js'
 
 /**
  * Which database the records of a test are in: control.db in its state folder or, if
@@ -39,8 +40,8 @@ export function controlSetting(state: string): { readonly controlUrl?: string } 
 /** A connection of the test's own to the records of a state folder. */
 export function openRecordsOf(state: string): ControlStore {
   const { controlUrl } = controlSetting(state)
-  if (controlUrl === undefined) return SqliteStore.open(join(state, 'control.db'))
-  return PostgresStore.open(controlUrl, { size: 4 })
+  if (controlUrl === undefined) return SqliteStore.open(join(state, 'control.db'), machine)
+  return PostgresStore.open(controlUrl, { ...machine, size: 4 })
 }
 
 /** What a test finds unchanged: the names of all tables. */
@@ -56,7 +57,7 @@ export function tablesOf(control: ControlStore): Promise<{ readonly name: string
 export function openChargesOf(state: string, busyTimeoutMs: number): DurableCharges {
   const { controlUrl } = controlSetting(state)
   if (controlUrl !== undefined) return PostgresCharges.open(controlUrl)
-  return ChargeStore.open(join(state, 'control.db'), { busyTimeoutMs })
+  return ChargeStore.open(join(state, 'control.db'), { ...machine, busyTimeoutMs })
 }
 
 /** Its name is in a file beside the folder: a folder that is made anew begins with empty tables. */

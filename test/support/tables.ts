@@ -7,6 +7,7 @@ import { TrinoClient } from '../../src/engine/trino/trino-client.js'
 import { listOf } from '../../src/registry/registry.js'
 import type { Hive } from '../../scripts/harness/trino.js'
 import { hiveTableOf } from './hive.js'
+import { machineClock } from '../../src/clock.js'
 
 /**
  * Where the rows of a test are: in the files that it writes or, if `DAS_TEST_TRINO` is the URL of a
@@ -58,7 +59,7 @@ export async function registryOf(
   storedOrder: StoredOrder,
 ): Promise<string> {
   if (url === undefined || folder === undefined) return text
-  const client = new TrinoClient(url, { user: 'test', password: null })
+  const client = new TrinoClient(url, { user: 'test', password: null }, machineClock)
   const hive: Hive = {
     folder,
     sql: (text) => client.run({ text, values: [] }, AbortSignal.timeout(60_000)),

@@ -12,6 +12,8 @@ import { controlSetting, openRecordsOf } from './database.js'
 import { writeParquet } from './parquet.js'
 import { registryOf, requireTables } from './tables.js'
 import type { StoredOrder } from './tables.js'
+import { machineRandom } from '../../src/random.js'
+import { MovingClock } from './moving-clock.js'
 
 export { writeParquet }
 
@@ -27,8 +29,11 @@ export interface WorldOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** Where the portal's script and style were built to; left out = its pages have none. */
   readonly portalFolder?: string
-  /** How long a client may read nothing of an export. */
-  readonly exportSilenceMs?: number
+  /**
+   * Only the test moves the time of timers and deadlines. Without it the machine's time passes for
+   * them: a file that is written settles by itself.
+   */
+  readonly isTimeStill?: boolean
 }
 
 export interface Answer {
@@ -51,8 +56,8 @@ interface Body {
 export interface World {
   readonly folder: string
   readonly app: App
-  /** The time that the app sees; tests move it. */
-  readonly clock: { ms: number }
+  /** The time that the app sees; tests set it, or let it pass. */
+  readonly clock: MovingClock
   /** Every log line so far. */
   readonly log: string[]
   readonly get: (url: string, token?: string, options?: InjectOptions) => Promise<Answer>
@@ -76,7 +81,7 @@ export async function startWorld(t: Test, options: WorldOptions): Promise<World>
   requireTables(options.settings?.['registry'])
   const registry = await registryOf(folder, options.registry, options.storedOrder ?? {})
   writeFileSync(join(folder, 'registry.yaml'), registry)
-  const clock = { ms: startOfTest }
+  const clock = new MovingClock(startOfTest, { flows: options.isTimeStill !== true })
   const log: string[] = []
   const settings = {
     registry: join(folder, 'registry.yaml'),
@@ -92,13 +97,13 @@ export async function startWorld(t: Test, options: WorldOptions): Promise<World>
       },
     },
   )
-  const { portalFolder, exportSilenceMs } = options
+  const { portalFolder } = options
   const app = await buildApp(config, {
     logger,
-    now: () => clock.ms,
+    clock,
+    random: machineRandom,
     version: '0.0.0-test',
     ...(portalFolder !== undefined && { portalFolder }),
-    ...(exportSilenceMs !== undefined && { exportSilenceMs }),
   })
   const control = openRecordsOf(join(folder, 'var'))
   t.teardown(async () => {

@@ -1,3 +1,4 @@
+import type { Random as Secrets } from '../../../src/random.js'
 import type { Random } from '../../harness/random.js'
 import { randomOf } from '../../harness/random.js'
 import { SimulatedClock } from './simulated-clock.js'
@@ -53,6 +54,13 @@ export class Machine {
     this.random = randomOf(0)
     this.isDiskFull = false
     this.kills.clear()
+  }
+
+  /** The random numbers that the service uses as secrets. */
+  readonly secrets: Secrets = {
+    bytes: (count) => Buffer.from(Array.from({ length: count }, () => this.random.whole(0, 255))),
+    below: (limit) => this.random.whole(0, limit - 1),
+    uuid: () => uuidOf(this.secrets.bytes(16)),
   }
 
   get isDead(): boolean {
@@ -212,4 +220,12 @@ function idle(): Promise<void> {
   return new Promise((resolve) => {
     process.once('beforeExit', () => setImmediate(resolve))
   })
+}
+
+function uuidOf(bytes: Buffer): string {
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  const hex = bytes.toString('hex')
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)]
+  return `${parts.join('-')}-${hex.slice(20)}`
 }

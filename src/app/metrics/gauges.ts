@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge } from 'prom-client'
 import type { Registry } from 'prom-client'
 import type { LiveCatalog } from '../../catalog/live/live-catalog.js'
+import type { Clock } from '../../clock.js'
 import type { Config } from '../../config.js'
 import { waitingLetters } from '../../control/letters.js'
 import type { ControlStore } from '../../control/store/store.js'
@@ -26,6 +27,7 @@ export interface GaugedParts {
   /** False while control.db can't be read or written. */
   readonly isUsable: () => Promise<boolean>
   readonly version: string
+  readonly clock: Clock
 }
 
 /** Sets the values of one metric: one for each set of labels. */
@@ -127,7 +129,7 @@ function addDatasets(add: Add, { live }: GaugedParts): void {
   )
 }
 
-function addFiles(add: Add, { live, checks }: GaugedParts): void {
+function addFiles(add: Add, { live, checks, clock }: GaugedParts): void {
   add('das_stored_files', 'Stored files, verified in this run or not.', ['verified'], (gauge) => {
     const files = live.storedFiles
     const verified = files.filter((file) => checks.isVerified(file)).length
@@ -139,7 +141,7 @@ function addFiles(add: Add, { live, checks }: GaugedParts): void {
     'Time since the least recent verification of a stored file.',
     [],
     (gauge) => {
-      const now = performance.now()
+      const now = clock.monotonicMs()
       const ages = live.storedFiles.map((file) => now - (checks.verifiedAt(file) ?? now))
       gauge.set(ages.reduce((oldest, age) => Math.max(oldest, age), 0) / 1000)
     },

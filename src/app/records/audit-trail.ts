@@ -1,12 +1,12 @@
 import type { FastifyBaseLogger } from 'fastify'
+import type { Clock } from '../../clock.js'
 import { recordAction } from '../../control/audit.js'
 import type { AuditAction, AuditDetails, AuditedAction } from '../../control/audit.js'
 import type { ControlStore } from '../../control/store/store.js'
 
 interface TrailParts {
   readonly control: ControlStore
-  /** Ms since the epoch. */
-  readonly now: () => number
+  readonly clock: Clock
   readonly logger: Pick<FastifyBaseLogger, 'warn' | 'error'>
 }
 
@@ -20,23 +20,22 @@ const retryEveryMs = 10_000
  */
 export class AuditTrail {
   readonly #parts: TrailParts
-  readonly #timer: NodeJS.Timeout
+  readonly #stop: () => void
   #waiting: AuditedAction[] = []
   #flushing: Promise<void> | undefined
   /** The log says that entries wait. */
   #isReported = false
 
-  /** The timer does not keep the process alive. */
   constructor(parts: TrailParts) {
     this.#parts = parts
-    this.#timer = setInterval(() => {
+    this.#stop = parts.clock.every(retryEveryMs, () => {
       void this.flush()
-    }, retryEveryMs).unref()
+    })
   }
 
   /** Records an action with the present time. Never throws. */
   record(action: AuditAction, subject: string, details: AuditDetails = {}): void {
-    this.add([{ action, subject, details, now: this.#parts.now() }])
+    this.add([{ action, subject, details, now: this.#parts.clock.now() }])
   }
 
   /** Records actions. Never throws. */
@@ -79,7 +78,7 @@ export class AuditTrail {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#timer)
+    this.#stop()
     await this.flush()
   }
 }

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
+import type { Clock } from '../../clock.js'
 import type { ControlStore } from '../../control/store/store.js'
 import { newestPeriod, periodOf } from '../../control/usage.js'
 
@@ -9,10 +10,7 @@ const stepMsMin = 60_000
 
 interface ClockParts {
   readonly control: ControlStore
-  /** Milliseconds since 1970, by the clock of the machine, which can be set. */
-  readonly now: () => number
-  /** Milliseconds of a clock that can't be set. */
-  readonly monotonicMs: () => number
+  readonly clock: Clock
   readonly logger: Pick<FastifyBaseLogger, 'warn' | 'error'>
 }
 
@@ -22,16 +20,16 @@ interface ClockParts {
  */
 export class ClockWatch {
   readonly #parts: ClockParts
-  readonly #timer: NodeJS.Timeout
+  readonly #stop: () => void
   #offsetMs: number
 
-  /** Checks every ten seconds; the timer does not keep the process alive. */
+  /** Checks every ten seconds. */
   constructor(parts: ClockParts) {
     this.#parts = parts
     this.#offsetMs = this.#offset()
-    this.#timer = setInterval(() => {
+    this.#stop = parts.clock.every(checkEveryMs, () => {
       void this.#safely(this.check())
-    }, checkEveryMs).unref()
+    })
   }
 
   /** Checks at a start. */
@@ -50,7 +48,7 @@ export class ClockWatch {
   }
 
   close(): void {
-    clearInterval(this.#timer)
+    this.#stop()
   }
 
   /** A store that can't be read now is checked at the next step or start. */
@@ -63,11 +61,13 @@ export class ClockWatch {
   }
 
   #offset(): number {
-    return this.#parts.now() - this.#parts.monotonicMs()
+    const { now, monotonicMs } = this.#parts.clock
+    return now() - monotonicMs()
   }
 
   #reportStep(stepMs: number): void {
-    const { now, logger } = this.#parts
+    const { clock, logger } = this.#parts
+    const { now } = clock
     const seconds = Math.round(Math.abs(stepMs) / 1000)
     const [before, month] = [periodOf(now() - stepMs), periodOf(now())]
     if (stepMs < 0) {
@@ -83,8 +83,8 @@ export class ClockWatch {
   }
 
   async #reportLaterMonth(): Promise<void> {
-    const { control, now, logger } = this.#parts
-    const month = periodOf(now())
+    const { control, clock, logger } = this.#parts
+    const month = periodOf(clock.now())
     const newest = await newestPeriod(control)
     if (newest === null || newest <= month) return
     logger.error(

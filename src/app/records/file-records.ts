@@ -14,7 +14,9 @@ import { LastUsed } from '../../control/tokens/last-used.js'
 import { WriteHealth } from '../../control/write-health.js'
 import { allJobs } from '../../control/jobs.js'
 import type { Jobs } from '../../control/jobs.js'
+import type { Clock } from '../../clock.js'
 import { ServiceError } from '../../errors.js'
+import type { Random } from '../../random.js'
 import { AuditTrail } from './audit-trail.js'
 import type { CleanupStack } from '../cleanup-stack.js'
 import { ClockWatch } from './clock-watch.js'
@@ -40,7 +42,8 @@ const busyTimeoutMs = 50
 
 export interface RecordsParts {
   readonly logger: FastifyBaseLogger
-  readonly now: () => number
+  readonly clock: Clock
+  readonly random: Random
   readonly cleanup: CleanupStack
   /** Called when another control.db is in use. */
   readonly reopened: () => void
@@ -53,28 +56,29 @@ export interface RecordsParts {
  * @throws Error, for the operator, when it is damaged or can't be opened
  */
 export function openFileRecords(folder: string, parts: RecordsParts): Records {
-  const { logger, now, cleanup } = parts
+  const { logger, clock, random, cleanup } = parts
   const path = join(folder, 'control.db')
-  const control = cleanup.use(SqliteStore.open(path))
+  const control = cleanup.use(SqliteStore.open(path, { clock, random }))
   checkStructure(control.file.db)
   control.file.setBusyTimeout(busyTimeoutMs)
-  const trail = cleanup.use(new AuditTrail({ control, now, logger }))
+  const trail = cleanup.use(new AuditTrail({ control, clock, logger }))
   const report = (cause: unknown) => {
     logger.warn({ err: cause }, 'the last uses of tokens are not saved for now')
   }
-  const lastUsed = cleanup.use(new LastUsed(control, now, report))
+  const lastUsed = cleanup.use(new LastUsed(control, clock.now, report))
   const { onSync } = parts
   const chargeStore = ChargeStore.open(path, {
     // The queue waits for locks, and drops the charges of clients that left meanwhile.
-    ...{ busyTimeoutMs: 0, turns: control.turns },
+    ...{ clock, random, busyTimeoutMs: 0, turns: control.turns },
     ...(onSync && { onSync }),
   })
-  const charges = cleanup.use(new ChargeQueue(chargeStore))
+  const charges = cleanup.use(new ChargeQueue(chargeStore, clock))
   const watch = cleanup.use(
     new StoreWatch({
       path,
       control: control.file,
       charges: chargeStore,
+      clock,
       report: (event) => {
         logEvent(logger, path, event)
         if (event.kind === 'reopened') parts.reopened()
@@ -82,12 +86,11 @@ export function openFileRecords(folder: string, parts: RecordsParts): Records {
     }),
   )
   watch.start()
-  const monotonicMs = () => performance.now()
-  void cleanup.use(new ClockWatch({ control, now, monotonicMs, logger })).start()
-  cleanup.use(new ConnectionCleaner({ control, jobs: allJobs, now, logger }))
-  const health = writeHealth(control, chargeStore, logger)
+  void cleanup.use(new ClockWatch({ control, clock, logger })).start()
+  cleanup.use(new ConnectionCleaner({ control, jobs: allJobs, clock, logger }))
+  const health = writeHealth(control, chargeStore, parts)
   const isUsable = async () => watch.isSound && (await health.isWritable())
-  const rates = RateLimits.inMemory(monotonicMs)
+  const rates = RateLimits.inMemory(clock.monotonicMs, random)
   return { control, local: control, charges, lastUsed, trail, rates, jobs: allJobs, isUsable }
 }
 
@@ -127,10 +130,10 @@ function reasonOf(cause: unknown, path: string): string {
 function writeHealth(
   control: SqliteStore,
   charges: ChargeStore,
-  logger: FastifyBaseLogger,
+  { clock, logger }: RecordsParts,
 ): WriteHealth {
   return new WriteHealth(control, charges, {
-    now: () => performance.now(),
+    now: clock.monotonicMs,
     report: (failure) => {
       if (failure) logger.error({ err: failure.cause }, "control.db can't be written")
       else logger.info('control.db can be written again')

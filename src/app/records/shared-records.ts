@@ -5,6 +5,7 @@ import type { DurableCharges } from '../../access/charge-queue.js'
 import { MemoryWindows } from '../../access/memory-windows.js'
 import { RateLimits } from '../../access/rate-limits.js'
 import type { OnSync } from '../../control/charge-store.js'
+import type { Clock } from '../../clock.js'
 import { keyOf } from '../../control/keys.js'
 import { AdvisoryLock } from '../../control/postgres/advisory-lock.js'
 import { DatabaseHealth } from '../../control/postgres/database-health.js'
@@ -12,6 +13,7 @@ import { PostgresCharges } from '../../control/postgres/postgres-charges.js'
 import { PostgresStore } from '../../control/postgres/postgres-store.js'
 import { SharedWindows } from '../../control/postgres/shared-windows.js'
 import { SqliteStore } from '../../control/store/sqlite-store.js'
+import type { StoreParts } from '../../control/store/store.js'
 import { ServiceError } from '../../errors.js'
 import { LastUsed } from '../../control/tokens/last-used.js'
 import { AuditTrail } from './audit-trail.js'
@@ -28,21 +30,23 @@ import { ConnectionCleaner } from '../sign-in/connection-cleaner.js'
 export async function openSharedRecords(
   url: string,
   folder: string,
-  { logger, now, cleanup, onSync }: RecordsParts,
+  { logger, clock, random, cleanup, onSync }: RecordsParts,
 ): Promise<Records> {
-  const control = cleanup.use(await openDatabase(url))
-  const local = cleanup.use(SqliteStore.open(join(folder, 'server.db')))
-  const trail = cleanup.use(new AuditTrail({ control, now, logger }))
-  const lastUsed = new LastUsed(control, now, (cause) => {
+  const control = cleanup.use(await openDatabase(url, { clock, random }))
+  const local = cleanup.use(SqliteStore.open(join(folder, 'server.db'), { clock, random }))
+  const trail = cleanup.use(new AuditTrail({ control, clock, logger }))
+  const lastUsed = new LastUsed(control, clock.now, (cause) => {
     logger.warn({ err: cause }, 'the last uses of tokens are not saved for now')
   })
   cleanup.use(lastUsed)
   const store = PostgresCharges.open(url)
-  const charges = cleanup.use(new ChargeQueue(onSync ? reported(store, onSync) : store))
+  const charges = cleanup.use(
+    new ChargeQueue(onSync ? reported(store, onSync, clock) : store, clock),
+  )
   const jobs = cleanup.use(AdvisoryLock.open(url))
-  const monotonicMs = () => performance.now()
-  void cleanup.use(new ClockWatch({ control, now, monotonicMs, logger })).start()
-  cleanup.use(new ConnectionCleaner({ control, jobs, now, logger }))
+  const { monotonicMs } = clock
+  void cleanup.use(new ClockWatch({ control, clock, logger })).start()
+  cleanup.use(new ConnectionCleaner({ control, jobs, clock, logger }))
   const health = new DatabaseHealth(control, {
     now: monotonicMs,
     report: (failure) => {
@@ -60,17 +64,17 @@ export async function openSharedRecords(
 }
 
 /** Reports each batch as a sync: a PostgreSQL answers when it is durable. */
-function reported(store: DurableCharges, onSync: OnSync): DurableCharges {
+function reported(store: DurableCharges, onSync: OnSync, { monotonicMs }: Clock): DurableCharges {
   return {
     chargeAll: async (charges) => {
-      const start = performance.now()
+      const start = monotonicMs()
       let isDone = false
       try {
         const results = await store.chargeAll(charges)
         isDone = true
         return results
       } finally {
-        onSync(performance.now() - start, isDone)
+        onSync(monotonicMs() - start, isDone)
       }
     },
     synced: () => store.synced(),
@@ -78,10 +82,10 @@ function reported(store: DurableCharges, onSync: OnSync): DurableCharges {
   }
 }
 
-async function openDatabase(url: string): Promise<PostgresStore> {
+async function openDatabase(url: string, parts: StoreParts): Promise<PostgresStore> {
   let store: PostgresStore | undefined
   try {
-    store = PostgresStore.open(url)
+    store = PostgresStore.open(url, parts)
     await store.ready()
     return store
   } catch (cause) {

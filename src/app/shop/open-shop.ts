@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
+import type { Clock } from '../../clock.js'
 import type { Jobs } from '../../control/jobs.js'
 import { keyOf } from '../../control/keys.js'
 import type { ControlStore } from '../../control/store/store.js'
@@ -15,7 +16,7 @@ interface ShopOpening {
   readonly jobs: Jobs
   /** The registry that is served now. */
   readonly registry: () => Registry
-  readonly now: () => number
+  readonly clock: Clock
   /** Null when mail is off: then nothing can be ordered. */
   readonly letters: LetterSender | null
   readonly logger: FastifyBaseLogger
@@ -29,11 +30,11 @@ interface OpenShop {
 
 /** The shop of a server, and its upkeep, not started yet. */
 export async function openShop(parts: ShopOpening): Promise<OpenShop> {
-  const { folder, letters, store, jobs, registry, now, logger, cleanup } = parts
+  const { folder, letters, store, jobs, registry, clock, logger, cleanup } = parts
   const shop = createShop({
     store,
     registry,
-    now,
+    now: clock.now,
     key: await keyOf(store, folder, 'shop.key'),
     mailKey: await keyOf(store, folder, 'mail.key'),
     isMailOn: letters !== null,
@@ -41,5 +42,5 @@ export async function openShop(parts: ShopOpening): Promise<OpenShop> {
       letters?.send()
     },
   })
-  return { shop, upkeep: cleanup.use(new ShopUpkeep({ store, jobs, now, logger })) }
+  return { shop, upkeep: cleanup.use(new ShopUpkeep({ store, jobs, clock, logger })) }
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.js'
 import type { Jobs } from '../../control/jobs.js'
 import type { ControlStore } from '../../control/store/store.js'
 import { tidyShop } from '../../shop/tidy-shop.js'
@@ -5,7 +6,7 @@ import { tidyShop } from '../../shop/tidy-shop.js'
 interface UpkeepParts {
   readonly store: ControlStore
   readonly jobs: Jobs
-  readonly now: () => number
+  readonly clock: Clock
   readonly logger: { readonly error: (fields: object, message: string) => void }
 }
 
@@ -14,27 +15,28 @@ const roundMs = 60_000
 /** Tidies the shop at start and every minute: see `tidyShop`. */
 export class ShopUpkeep {
   readonly #parts: UpkeepParts
-  #timer: NodeJS.Timeout | undefined
+  #stop: (() => void) | undefined
 
   constructor(parts: UpkeepParts) {
     this.#parts = parts
   }
 
-  /** Starts a round now and every minute; the timer does not keep the process alive. */
+  /** Starts a round now and every minute. */
   async start(): Promise<void> {
-    this.#timer ??= setInterval(() => {
+    this.#stop ??= this.#parts.clock.every(roundMs, () => {
       void this.#tidy()
-    }, roundMs).unref()
+    })
     await this.#tidy()
   }
 
   close(): void {
-    clearInterval(this.#timer)
+    this.#stop?.()
   }
 
   async #tidy(): Promise<void> {
     try {
-      if (await this.#parts.jobs.tryTake('orders')) await tidyShop(this.#parts)
+      const { store, jobs, clock } = this.#parts
+      if (await jobs.tryTake('orders')) await tidyShop({ store, now: clock.now })
     } catch (cause) {
       this.#parts.logger.error({ err: cause }, 'tidying orders failed; the next round tries again')
     }

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Catalog } from '../../catalog.js'
+import type { Clock } from '../../clock.js'
 import type { Config } from '../../config.js'
 import { keyOf } from '../../control/keys.js'
 import type { ControlStore } from '../../control/store/store.js'
@@ -14,7 +15,7 @@ interface OpenSignInParts {
   readonly control: ControlStore
   readonly folder: string
   readonly catalog: () => Catalog
-  readonly now: () => number
+  readonly clock: Clock
   /** Null when mail is off. */
   readonly letters: LetterSender | null
   readonly logger: Pick<FastifyBaseLogger, 'info' | 'warn'>
@@ -24,7 +25,7 @@ interface OpenSignInParts {
 export async function openSignIn(
   parts: OpenSignInParts,
 ): Promise<{ readonly signIn: SignIn; readonly signInPlace: SignInPlace }> {
-  const { config, control, folder, catalog, now, letters, logger } = parts
+  const { config, control, folder, catalog, clock, letters, logger } = parts
   const place = signInPlace(config)
   if (place.kind === 'none') {
     logger.info({ reason: place.reason }, 'agents need a token in a header: they cannot sign in')
@@ -36,13 +37,12 @@ export async function openSignIn(
   const mailKey = await keyOf(control, folder, 'mail.key')
   const signIn = createSignIn({
     control,
-    codes: { store: control, key, mailKey, now, sendLetters },
+    codes: { store: control, key, mailKey, now: clock.now, sendLetters },
     key: await keyOf(control, folder, 'client.key'),
     demoToken: () => catalog().demo?.token ?? null,
     takesDocuments: config.clientDocuments,
     isMailOn: letters !== null,
-    now,
-    monotonicMs: () => performance.now(),
+    clock,
     report: (cause) => {
       logger.warn({ err: cause }, "a client's document was not read")
     },

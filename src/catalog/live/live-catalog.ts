@@ -105,13 +105,14 @@ export class LiveCatalog {
    */
   update(force = false): Promise<UpdateResult> {
     return this.#inTurn(async () => {
-      const start = performance.now()
+      const { monotonicMs } = this.#options.clock
+      const start = monotonicMs()
       let result: UpdateResult = 'unchanged'
       try {
         result = await this.#update(force)
         return result
       } finally {
-        if (result !== 'changed') this.#updateMs = performance.now() - start
+        if (result !== 'changed') this.#updateMs = monotonicMs() - start
       }
     })
   }

@@ -75,6 +75,7 @@ export class LiveDataset {
 
   /** Serves the versions of an earlier process: walks go on, and a bad file changes nothing. */
   async restore(): Promise<void> {
+    const now = this.#options.clock.now()
     const found = await this.#folders.readAll()
     for (const { content } of found) this.#known.addManifest(content)
     const current = found.findLast(({ supersededAt }) => supersededAt === null)
@@ -85,12 +86,11 @@ export class LiveDataset {
       if (!dataset?.version) continue
       const earlier = { version: dataset.version, folders: foldersOf(content) }
       if (content === current?.content) this.#dataset = dataset
-      else this.#earlier.add({ ...earlier, supersededAt: supersededAt ?? this.#options.now() })
+      else this.#earlier.add({ ...earlier, supersededAt: supersededAt ?? now })
     }
-    const { entry } = this.#definition
-    this.#earlier.expire(this.#options.now(), entry)
+    this.#earlier.expire(now, this.#definition.entry)
     this.#dataset = this.#withEarlier(this.#dataset)
-    const copy = current && copyOf(this.#folders.parent, entry, current.content)
+    const copy = current && copyOf(this.#folders.parent, this.#definition.entry, current.content)
     if (copy) this.pendingPack.update(copy, null, false)
   }
 
@@ -99,14 +99,14 @@ export class LiveDataset {
     definition: DatasetDefinition,
     { isFirst, force }: UpdateOptions,
   ): Promise<UpdateResult> {
-    const { now, objects } = this.#options
+    const { clock, objects } = this.#options
     const [{ registry, entry }, { doubted }] = [definition, this.#known]
     const state = await readDiskState(registry, entry, { doubted, objects })
     const key = `${state.key} ${await this.pendingPack.copyIdentity()}`
     this.#sourceFolders = state.folders
     const isForced = force && (this.#dataset.reason !== null || doubted.size > 0)
-    if (!isForced && !this.attempts.isDue(key, now())) return 'unchanged'
-    const unsettled = isFirst ? null : this.attempts.unsettled(state, now())
+    if (!isForced && !this.attempts.isDue(key, clock.now())) return 'unchanged'
+    const unsettled = isFirst ? null : this.attempts.unsettled(state, clock.now())
     if (unsettled?.reason === null || unsettled?.reason === this.#dataset.reason) return 'unsettled'
     if (unsettled) {
       await this.#refuse(unsettled.reason)
@@ -122,7 +122,7 @@ export class LiveDataset {
     // Found damaged in the meantime: the next update publishes it again.
     if (opened.content && this.#damage.isIn(opened.content)) return 'unsettled'
     const isRetry = this.attempts.isRetry(key)
-    this.attempts.record(key, now(), !opened.content && opened.mayPass)
+    this.attempts.record(key, clock.now(), !opened.content && opened.mayPass)
     try {
       if (opened.content) await this.#offer(opened.dataset, opened.content, force)
       else await this.#refuse(opened.dataset.reason ?? '', isRetry)
@@ -132,14 +132,14 @@ export class LiveDataset {
       // The disk is full or read-only.
       const reason = reasonOf(cause, registry.folder)
       this.#dataset = Object.freeze({ ...this.#dataset, reason })
-      this.attempts.record(key, now(), true)
+      this.attempts.record(key, clock.now(), true)
     }
     return 'changed'
   }
 
   /** Records why an order failed, and verifies the files that it was for, which may be damaged. */
   async notPacked(order: PackOrder, reason: string, mayBeDamaged: boolean): Promise<void> {
-    this.pendingPack.fail(order, reason, this.#options.now())
+    this.pendingPack.fail(order, reason, this.#options.clock.now())
     if (mayBeDamaged) await this.#options.checks.verifyAll(this.#content?.files ?? [])
   }
 
@@ -209,8 +209,8 @@ export class LiveDataset {
 
   /** Removes expired earlier versions; true if there were any. */
   async expire(): Promise<boolean> {
-    const hasExpired = this.#earlier.expire(this.#options.now(), this.#definition.entry)
-    this.pendingPack.retry(this.#options.now())
+    const hasExpired = this.#earlier.expire(this.#options.clock.now(), this.#definition.entry)
+    this.pendingPack.retry(this.#options.clock.now())
     if (hasExpired) this.#dataset = this.#withEarlier(this.#dataset)
     await this.#sweep(false)
     return hasExpired
@@ -218,7 +218,7 @@ export class LiveDataset {
 
   /** Removes all published files once no request can read them; true when they are removed. */
   async discard(): Promise<boolean> {
-    return this.#folders.sweep(new Set(), this.#options.now(), false)
+    return this.#folders.sweep(new Set(), this.#options.clock.now(), false)
   }
 
   /** Serves an opened version, unless callers would lose columns or too many rows. */
@@ -250,7 +250,7 @@ export class LiveDataset {
 
   async #serve(dataset: Dataset, content: Content): Promise<void> {
     const folders = foldersOf(this.#content)
-    const supersededAt = this.#options.now()
+    const supersededAt = this.#options.clock.now()
     await this.#folders.recordServed(content, this.#content, supersededAt)
     // Found damaged in the meantime: the next update publishes it again.
     if (this.#damage.isIn(content)) return
@@ -294,6 +294,6 @@ export class LiveDataset {
   async #sweep(atOnce: boolean): Promise<void> {
     const { folders, earlier } = this.stored
     const keep = new Set([...folders, ...earlier.flatMap((each) => each.folders)])
-    await this.#folders.sweep(keep, this.#options.now(), atOnce)
+    await this.#folders.sweep(keep, this.#options.clock.now(), atOnce)
   }
 }

@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { abortAfter } from '../../clock.js'
+import type { Clock } from '../../clock.js'
 import { readDiskState } from '../../versions/files/disk-state.js'
 import type { OpenTable, OpenedTable } from '../../versions/remote-table.js'
 import type { Storage } from '../../versions/store/disk-use.js'
@@ -73,7 +74,7 @@ export class LiveTable {
     if (!isNew && !force && (this.#reading || !this.#isDue())) return taken
     const reading = this.#read({ definition, key, force, opened: null })
     if (!isFirst && !isNew && !force) return taken
-    await settledSoon(reading)
+    await settledSoon(this.#options.clock, reading)
     if (this.#take(key) === 'changed') return 'changed'
     if (this.#dataset.version || this.#dataset.reason !== null) return taken
     this.#dataset = Object.freeze({ ...this.#dataset, reason: 'the table is being read' })
@@ -83,7 +84,8 @@ export class LiveTable {
   /** Reads the table again; waits a while. The next update takes what was read. */
   async refresh(): Promise<void> {
     const last = this.#last
-    if (last) await settledSoon(this.#read({ ...last, force: false, opened: null }))
+    if (!last) return
+    await settledSoon(this.#options.clock, this.#read({ ...last, force: false, opened: null }))
   }
 
   async storage(): Promise<Storage> {
@@ -115,11 +117,11 @@ export class LiveTable {
 
   /** Ends when the table was read, or can't be; a later reading replaces this one. */
   async #read(reading: Reading): Promise<void> {
-    const { tables } = this.#options
+    const { tables, clock } = this.#options
     this.#reading = reading
     this.#last = reading
     const { registry, entry } = reading.definition
-    const limits = [AbortSignal.timeout(openMsMax), ...(tables ? [tables.signal] : [])]
+    const limits = [abortAfter(clock, openMsMax), ...(tables ? [tables.signal] : [])]
     const openTable: OpenTable = async (table, boundsOf, signal) => {
       if (!tables) throw new Error('no table can be read here')
       this.#known = await tables.openTable(table, boundsOf, signal, this.#known)
@@ -134,7 +136,7 @@ export class LiveTable {
   }
 
   #isDue(): boolean {
-    const sinceMs = this.#options.now() - this.#takenAt
+    const sinceMs = this.#options.clock.now() - this.#takenAt
     // Negative when the clock was set back.
     return sinceMs >= this.#pauseMs || sinceMs < 0
   }
@@ -150,7 +152,7 @@ export class LiveTable {
     const before = this.#dataset
     const [served, next] = [before.version, opened.dataset.version]
     this.#pauseMs = next ? (this.#options.tables?.pollMs ?? retryMs) : retryMs
-    this.#takenAt = this.#options.now()
+    this.#takenAt = this.#options.clock.now()
     const loss = served && next && !force ? lossReason(served, next, definition.entry) : null
     const reason = next ? loss : opened.dataset.reason
     if (!next || loss !== null) {
@@ -170,9 +172,9 @@ export class LiveTable {
 }
 
 /** Waits for the work, but not for a slow cluster. */
-async function settledSoon(work: Promise<void>): Promise<void> {
+async function settledSoon(clock: Clock, work: Promise<void>): Promise<void> {
   const limit = new AbortController()
-  const late = sleep(waitMs, undefined, { signal: limit.signal }).catch(() => undefined)
+  const late = clock.sleep(waitMs, limit.signal).catch(() => undefined)
   await Promise.race([work, late])
   limit.abort()
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.js'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
 import type { Registry } from '../../registry/registry.js'
 import type { DiskSpace } from '../../versions/disk-space.js'
@@ -29,8 +30,7 @@ export interface LiveDatasetOptions {
   readonly space?: DiskSpace
   /** Left out = no table can be read. */
   readonly tables?: TablesOptions
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 /** `unsettled`: files are being written; check again soon. */

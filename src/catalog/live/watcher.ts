@@ -1,8 +1,10 @@
 import { watch } from 'node:fs'
 import type { FSWatcher } from 'node:fs'
+import type { Clock } from '../../clock.js'
 import type { UpdateResult } from './update.js'
 
 export interface WatcherOptions {
+  readonly clock: Clock
   /** Checks the disk and takes changes; `unsettled` asks for another check soon. */
   readonly check: () => Promise<UpdateResult>
   /** The folders to watch; read after each check. */
@@ -28,7 +30,7 @@ const foldersMax = 4096
 export class Watcher {
   readonly #options: WatcherOptions
   readonly #watched = new Map<string, FSWatcher>()
-  #timer: NodeJS.Timeout | undefined
+  #cancel: (() => void) | undefined
   /** When the next check begins, by the monotonic clock. */
   #dueAt = Infinity
   #checking: Promise<void> | null = null
@@ -49,7 +51,7 @@ export class Watcher {
   /** Ends after the running check. */
   async close(): Promise<void> {
     this.#isClosed = true
-    clearTimeout(this.#timer)
+    this.#cancel?.()
     for (const watcher of this.#watched.values()) watcher.close()
     this.#watched.clear()
     await this.#checking
@@ -61,16 +63,14 @@ export class Watcher {
       this.#isWanted = true
       return
     }
-    const dueAt = performance.now() + delayMs
+    const dueAt = this.#options.clock.monotonicMs() + delayMs
     if (dueAt >= this.#dueAt) return
     this.#dueAt = dueAt
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => {
+    this.#cancel?.()
+    this.#cancel = this.#options.clock.after(delayMs, () => {
       this.#dueAt = Infinity
       this.#checking = this.#check()
-    }, delayMs)
-    // The timer alone does not keep the process running.
-    this.#timer.unref()
+    })
   }
 
   async #check(): Promise<void> {

@@ -45,7 +45,7 @@ export function addDatasetCheck(group: Command, parts: CliParts): void {
 async function check(parts: CliParts, name: string | undefined, flags: Flags): Promise<void> {
   const config = readSettings(['registry', 'state', 'memoryLimit'], flags, parts.environment)
   const registry = await readRegistry(config.registry)
-  const nowMs = parts.now()
+  const nowMs = parts.clock.now()
   const sold = (await readStore(parts, config.state, (store) => liveGrants(store, nowMs))) ?? []
   const deep = flags['deep'] === true
   const context = { registry, sold, deep, nowMs }
@@ -53,7 +53,12 @@ async function check(parts: CliParts, name: string | undefined, flags: Flags): P
   const openFiles = parts.openFiles(config.memoryLimit)
   const objects = commandObjects(parts, config.state, flags.json === true)
   const trino = readSettings(['trinoUser', 'trinoPassword'], {}, parts.environment)
-  const sources = { openFiles, objects, openTable: parts.openTable(trino, parts.now) }
+  const sources = {
+    clock: parts.clock,
+    openFiles,
+    objects,
+    openTable: parts.openTable(trino, parts.clock),
+  }
   for (const each of name === undefined ? registry.datasets.keys() : [name]) {
     const opened = await openToCheck(each, registry, sources)
     const progress = progressReport(parts, flags.json === true)

@@ -53,16 +53,16 @@ const comparedRowsMax = 5_000_000
 export async function openToCheck(
   name: string,
   registry: Registry,
-  { openFiles, objects, openTable }: Pick<OpenOptions, 'openFiles' | 'objects' | 'openTable'>,
+  options: Pick<OpenOptions, 'clock' | 'openFiles' | 'objects' | 'openTable'>,
 ): Promise<OpenedDataset> {
   const entry = findDataset(registry, name)
+  const { clock, openFiles } = options
   const failures: FileError[] = []
   const sound: string[] = []
   const { dataset } = await openDataset(name, entry, registry, {
+    ...options,
     openFiles: findEveryFailure(openFiles, failures, sound),
     versionsFolder: null,
-    objects,
-    openTable,
   })
   const { version } = dataset
   const reasons = linesOf(dataset)
@@ -73,6 +73,7 @@ export async function openToCheck(
     .map((failure) => `${shownName(registry.folder, failure)} ${failure.reason}`)
   const rest = { ...entry, files: sound.map((path) => relative(registry.folder, path)) }
   const { dataset: others } = await openDataset(name, rest, registry, {
+    clock,
     openFiles,
     versionsFolder: null,
   })

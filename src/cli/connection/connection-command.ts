@@ -60,7 +60,7 @@ async function list(parts: CliParts, id: string | undefined, flags: Flags): Prom
     return await listConnections(store, id)
   })
   const connections = found ?? []
-  const now = parts.now()
+  const now = parts.clock.now()
   if (!flags.json) return printLines(parts, ...connectionTable(parts, connections, now))
   printJson(
     parts,
@@ -71,8 +71,8 @@ async function list(parts: CliParts, id: string | undefined, flags: Flags): Prom
 async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
   const connection = await readFilledStore(parts, state, (store) => showConnection(store, id))
-  if (flags.json) printJson(parts, connectionJson(connection, parts.now()))
-  else printLines(parts, ...connectionLines(connection, parts.now()))
+  if (flags.json) printJson(parts, connectionJson(connection, parts.clock.now()))
+  else printLines(parts, ...connectionLines(connection, parts.clock.now()))
 }
 
 async function revoke(
@@ -84,7 +84,7 @@ async function revoke(
   if ((id === undefined) === (all === undefined)) {
     throw badRequest('Name one connection, con_…, or a subscription with --all sub_….')
   }
-  const options = { reason: 'revoked', now: parts.now() } as const
+  const options = { reason: 'revoked', now: parts.clock.now() } as const
   const revoked = await withFilledStore(parts, state, async (store) => {
     if (id !== undefined) return (await endConnection(store, id, options)) ? [id] : []
     const { subscriptionId } = await showSubscription(store, all ?? '')

@@ -44,7 +44,7 @@ async function copy(parts: CliParts, flags: CopyFlags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
   const url = flags.to === undefined ? controlUrlOf(parts) : readUrl(flags.to)
   if (url === null) throw badRequest('Name the PostgreSQL in DAS_CONTROL_URL, or with --to.')
-  await requireSound(state)
+  await requireSound(parts, state)
   const lock = takeLock(state)
   try {
     const copied = await copyTo(parts, state, url)
@@ -65,9 +65,9 @@ function readUrl(text: string): string {
 }
 
 /** @throws Error without a control.db, and for one of an older release, which stays as it is */
-async function requireSound(state: string): Promise<void> {
+async function requireSound(parts: CliParts, state: string): Promise<void> {
   requireFile(controlFile(state))
-  const isOutdated = await readControlFile(state, ({ file }) => file.isOutdated)
+  const isOutdated = await readControlFile(parts, state, ({ file }) => file.isOutdated)
   if (!isOutdated) return
   throw new Error(
     `control.db in ${resolve(state)} is of an older release: run das migrate without ` +
@@ -91,10 +91,13 @@ interface Copied {
 
 /** Nothing is in the PostgreSQL but empty tables if this throws, unless the last answer is lost. */
 async function copyTo(parts: CliParts, state: string, url: string): Promise<Copied> {
-  const to = PostgresStore.open(url, { actor: parts.user, statementTimeoutMs })
+  const to = PostgresStore.open(url, {
+    ...{ clock: parts.clock, random: parts.random },
+    ...{ actor: parts.user, statementTimeoutMs },
+  })
   const tables: Copied['tables'][number][] = []
   try {
-    return await withFile(parts.user, controlFile(state), async (from) => {
+    return await withFile(parts, controlFile(state), async (from) => {
       const report = (table: string, rows: number) => tables.push({ table, rows })
       const keys = await copyStore(from, to, resolve(state), report).catch((cause: unknown) => {
         throw databaseFailure(cause)

@@ -258,7 +258,9 @@ async function write(
   const text = textWith(context, draft)
   const path = draft.dictionary && resolve(dirname(resolve(context.path)), draft.dictionary)
   const isNew = path !== null && !hasDictionary
-  await withDictionary(isNew ? path : null, version, () => writeRegistry(before, text))
+  await withDictionary(isNew ? path : null, version, () =>
+    writeRegistry(before, text, context.parts.random),
+  )
   await recordAdded(context.parts, store, added)
 }
 

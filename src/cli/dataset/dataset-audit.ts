@@ -12,14 +12,14 @@ import type { Imported } from './table-types.js'
  * the registry was changed already.
  */
 export async function recordAdded(
-  { now, stderr }: CliParts,
+  { clock, stderr }: CliParts,
   store: ControlStore,
   { draft, imported }: Added,
 ): Promise<void> {
   const { name: subject, files, key, history } = draft
   const details = { files, key, history, imported: imported.map(({ file }) => shownPath(file)) }
   try {
-    await recordAction(store, { action: 'dataset.added', subject, details, now: now() })
+    await recordAction(store, { action: 'dataset.added', subject, details, now: clock.now() })
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
     stderr.write(`warning: das audit does not show that "${subject}" was added: ${why}\n`)
@@ -28,7 +28,7 @@ export async function recordAdded(
 
 /** Records the datasets whose Parquet files were written again from other files. */
 export async function recordImported(
-  { now }: CliParts,
+  { clock }: CliParts,
   store: ControlStore,
   imported: readonly Imported[],
   datasets: readonly string[],
@@ -39,7 +39,7 @@ export async function recordImported(
       action: 'dataset.imported',
       subject,
       details: { files },
-      now: now(),
+      now: clock.now(),
     })
   }
 }
@@ -57,6 +57,6 @@ export function recordPacked(
   const { name: subject, files, seconds } = packed
   const details = { files: files.length, seconds }
   return withStore(parts, stateFolder, async (store) => {
-    await recordAction(store, { action: 'pack.made', subject, details, now: parts.now() })
+    await recordAction(store, { action: 'pack.made', subject, details, now: parts.clock.now() })
   })
 }

@@ -53,7 +53,7 @@ export async function verdict(
   { parts, memoryLimitBytes }: DraftContext,
   { registry, ...opened }: Opened,
 ): Promise<readonly Finding[]> {
-  const context = { registry, sold: [], deep: false, nowMs: parts.now() }
+  const context = { registry, sold: [], deep: false, nowMs: parts.clock.now() }
   const options = {
     deep: false,
     inspectFiles: parts.inspectFiles(memoryLimitBytes),
@@ -134,7 +134,7 @@ async function tryDraft(
   const openFiles = parts.openFiles(memoryLimitBytes)
   const catalog = await openCatalog(
     registry,
-    { openFiles, versionsFolder: null, objects },
+    { clock: parts.clock, openFiles, versionsFolder: null, objects },
     draft.name,
   )
   const dataset = catalog.datasets.get(draft.name)

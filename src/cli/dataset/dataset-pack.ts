@@ -75,6 +75,7 @@ async function pack(parts: CliParts, name: string, flags: Flags): Promise<void> 
   const to = typeof flags['to'] === 'string' ? flags['to'] : null
   const exported = to === null ? null : await packTarget(name, entry, registry, to)
   const { version, content } = await openSources(registry, name, {
+    clock: parts.clock,
     openFiles: parts.openFiles(config.memoryLimit),
     versionsFolder: null,
     objects: commandObjects(parts, config.state, flags.json === true),
@@ -131,7 +132,7 @@ async function packVersion(
   order: PackOrder,
   flags: Flags,
 ): Promise<Packed> {
-  const startedMs = performance.now()
+  const startedMs = parts.clock.monotonicMs()
   const progress = progressReport(parts, flags.json === true)
   const report = ({ stage, ...rows }: PackProgress) => {
     progress.report({ what: stage, ...rows, share: shareOf(stage, rows.rowsDone / rows.rows) })
@@ -146,7 +147,7 @@ async function packVersion(
     let bytesAfter = 0
     for (const { path } of files) bytesAfter += (await stat(path)).size
     const search = await searchSizes(order)
-    const seconds = Math.round((performance.now() - startedMs) / 100) / 10
+    const seconds = Math.round((parts.clock.monotonicMs() - startedMs) / 100) / 10
     const folder = order.target
     return { name: version.dataset, folder, version, files, bytesAfter, search, seconds }
   } catch (cause) {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { recordAction } from '../../control/audit.js'
 import type { AuditedAction } from '../../control/audit.js'
@@ -44,7 +43,7 @@ async function reload(parts: CliParts, flags: Flags): Promise<void> {
   const force = flags['force'] === true
   await withLocalStore(parts, state, async (store) => {
     if (!ServerLock.isHeld(lockPath(state))) throw noServer()
-    const now = parts.now()
+    const now = parts.clock.now()
     const id = await requestReload(store, force, now)
     const subject = `reload ${id}`
     await share(parts, state, { action: 'reload.requested', subject, details: { force }, now })
@@ -60,21 +59,21 @@ async function finished(
   store: ControlStore,
   id: number,
 ): Promise<void> {
-  const start = performance.now()
+  const start = parts.clock.monotonicMs()
   for (;;) {
     const progress = await reloadProgress(store, id)
     if (progress === 'finished') return
-    const waitedMs = performance.now() - start
+    const waitedMs = parts.clock.monotonicMs() - start
     const isLate = progress === 'waiting' && waitedMs > startedWithinMs
-    if (isLate && (await withdrawReload(store, id, parts.now()))) {
+    if (isLate && (await withdrawReload(store, id, parts.clock.now()))) {
       const withdrawn = { action: 'reload.withdrawn', subject: `reload ${id}` } as const
-      await share(parts, state, { ...withdrawn, now: parts.now() })
+      await share(parts, state, { ...withdrawn, now: parts.clock.now() })
       throw noServer()
     }
     if (waitedMs > finishedWithinMs) {
       throw new Error('The server is still reloading. das dataset list shows the result.')
     }
-    await sleep(checkEveryMs)
+    await parts.clock.sleep(checkEveryMs)
   }
 }
 

@@ -18,12 +18,13 @@ const run = promisify(execFile)
 
 /** Whether the clock agrees with the control store, and is kept right by a time server. */
 export async function clockFindings(
-  { now, environment }: Pick<CliParts, 'now' | 'environment'>,
+  { clock, environment }: Pick<CliParts, 'clock' | 'environment'>,
   facts: ControlFacts | null,
 ): Promise<readonly Finding[]> {
-  const wrong = facts === null ? null : wrongClock(now(), facts)
+  const wrong = facts === null ? null : wrongClock(clock.now(), facts)
   return [
-    wrong ?? ok(check, `${isoTime(now())}${facts === null ? '' : `, after all of ${facts.store}`}`),
+    wrong ??
+      ok(check, `${isoTime(clock.now())}${facts === null ? '' : `, after all of ${facts.store}`}`),
     await synchronized(environment),
   ]
 }

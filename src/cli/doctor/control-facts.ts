@@ -5,7 +5,7 @@ import { listLetters, waitingLetters } from '../../control/letters.js'
 import { readKey } from '../../control/store/key-file.js'
 import { checkStructure } from '../../control/store/store-file.js'
 import type { SqliteStore } from '../../control/store/sqlite-store.js'
-import type { ControlStore } from '../../control/store/store.js'
+import type { ControlStore, StoreParts } from '../../control/store/store.js'
 import { listSubscriptions } from '../../control/subscriptions.js'
 import { newestPeriod } from '../../control/usage.js'
 import { stateFailure } from '../state-failure.js'
@@ -42,19 +42,22 @@ export interface ExaminedControl {
 const check = 'control.db'
 
 /** Verifies control.db and reads it. Creates and upgrades nothing. */
-export async function examineFile(stateFolder: string): Promise<ExaminedControl> {
-  return { ...(await examined(stateFolder)), reportKey: fileKey(stateFolder) }
+export async function examineFile(
+  parts: StoreParts,
+  stateFolder: string,
+): Promise<ExaminedControl> {
+  return { ...(await examined(parts, stateFolder)), reportKey: fileKey(stateFolder) }
 }
 
 type Examined = Omit<ExaminedControl, 'reportKey'>
 
-async function examined(stateFolder: string): Promise<Examined> {
+async function examined(parts: StoreParts, stateFolder: string): Promise<Examined> {
   const file = controlFile(stateFolder)
   if (!hasFile(file)) {
     return unread(warn(check, 'not made yet', 'das serve makes it; or name another --state'))
   }
   try {
-    return await readFile(file, verified)
+    return await readFile(parts, file, verified)
   } catch (cause) {
     return unread(fail(check, reasonOf(stateFailure(stateFolder, cause)), null))
   }

@@ -33,10 +33,10 @@ async function examineStore(
   url: string,
 ): Promise<Omit<ExaminedControl, 'reports'>> {
   try {
-    const found = await examine(url, parts.now)
+    const found = await examine(url, parts.clock.now)
     const findings = [schemaFinding(found), ...loadFindings(found)]
     if (found.schemaVersion !== postgresSchemaVersion) return unread(findings)
-    return await withDatabase(parts.user, url, async (store) => ({
+    return await withDatabase(parts, url, async (store) => ({
       findings,
       facts: await readFacts(store, 'the PostgreSQL'),
       reportKey: await findKey(store, stateFolder, 'cursor.key'),

@@ -61,9 +61,10 @@ async function findingsOf(
 ): Promise<readonly Finding[]> {
   const folder = resolve(config.state)
   const path = join(folder, 'control.db')
-  const now = parts.now()
+  const now = parts.clock.now()
   const url = config.controlUrl
-  const control = url === null ? await examineFile(folder) : await examineShared(parts, folder, url)
+  const control =
+    url === null ? await examineFile(parts, folder) : await examineShared(parts, folder, url)
   const { facts, reports, reportKey } = control
   const { registry, findings: registryFindings } = await examineRegistry(config.registry, reports)
   const server = await examineServer(parts, config, flags, reportKey)

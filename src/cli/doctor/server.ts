@@ -1,4 +1,5 @@
 import type { Config } from '../../config.js'
+import type { Clock } from '../../clock.js'
 import { readReport, reportHeader, reportProof } from '../../control/server-report.js'
 import type { ServerReport } from '../../control/server-report.js'
 import { ServerLock } from '../../control/store/server-lock.js'
@@ -36,12 +37,13 @@ export async function examineServer(
   }
   const base = linkBase(config, flags, parts.environment)
   try {
-    const proof = key === null ? null : reportProof(key, parts.now())
-    const answer = await ask(`${base}/healthz`, {
+    const proof = key === null ? null : reportProof(key, parts.clock.now())
+    const headers = {
       'X-Forwarded-For': forgedAddress,
       ...(proof !== null && { [reportHeader]: proof }),
-    })
-    if (key === null) return { findings: await withoutReport(base), report: null }
+    }
+    const answer = await ask(`${base}/healthz`, headers, parts.clock)
+    if (key === null) return { findings: await withoutReport(base, parts.clock), report: null }
     return await examineAnswer(parts, base, answer)
   } catch (cause) {
     const advice = 'check the public URL, its DNS, certificate, proxy and firewall'
@@ -51,9 +53,9 @@ export async function examineServer(
 }
 
 /** A server reports to a reader of its keys only. */
-async function withoutReport(base: string): Promise<readonly Finding[]> {
+async function withoutReport(base: string, clock: Clock): Promise<readonly Finding[]> {
   const what = 'its key was not found: proxy, release and limits of the server are not checked'
-  return [await readyFinding(base), warn(check, what, null)]
+  return [await readyFinding(base, clock), warn(check, what, null)]
 }
 
 async function examineAnswer(
@@ -65,7 +67,7 @@ async function examineAnswer(
   const report = typeof header === 'string' ? readReport(header) : null
   if (report === null) return { findings: [strangerFinding(base, answer)], report }
   const findings = [
-    await readyFinding(base),
+    await readyFinding(base, parts.clock),
     ...releaseFindings(parts, report),
     ...proxyFindings(base, report, answer.localPort),
   ]
@@ -82,8 +84,8 @@ function strangerFinding(base: string, { status, headers }: Answer): Finding {
   )
 }
 
-async function readyFinding(base: string): Promise<Finding> {
-  const { status, body } = await ask(`${base}/readyz`, {})
+async function readyFinding(base: string, clock: Clock): Promise<Finding> {
+  const { status, body } = await ask(`${base}/readyz`, {}, clock)
   const what = `${base}/readyz answers ${status}`
   if (status !== 200) return fail(check, what, 'the log of the server says why')
   const state = /"reload":"refused"|"data":"damaged"/.exec(body)?.[0]

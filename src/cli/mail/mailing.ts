@@ -1,4 +1,5 @@
 import { readRegistry } from '../../catalog.js'
+import type { Clock } from '../../clock.js'
 import type { Config } from '../../config.js'
 import { queueLetter } from '../../control/letters.js'
 import type { Letter, LetterState } from '../../control/letters.js'
@@ -73,19 +74,23 @@ export async function issueWithLetter<T extends IssuedToken & { readonly subscri
     readonly mailing: Mailing
     readonly stateFolder: string
     readonly kind: 'new-token' | 'reissued-token'
-    readonly now: () => number
+    readonly clock: Clock
     readonly issue: (tx: ControlStore) => Promise<T>
   },
 ): Promise<Issued<T>> {
-  const { mailing, stateFolder, kind, now, issue } = options
+  const { mailing, stateFolder, kind, clock, issue } = options
   const key = mailing.kind === 'on' ? await keyOf(store, stateFolder, 'mail.key') : null
   return await store.write(async (tx) => {
     const issued = await issue(tx)
     if (key === null) return { ...issued, letter: undefined }
     const { subscriptionId, tokenId, token } = issued
-    const sealedSecret = sealSecret(key, tokenId, token)
-    const letterId = await queueLetter(tx, { kind, subscriptionId, tokenId, sealedSecret }, now())
-    return { ...issued, letter: await holdLetter({ store: tx, now }, { letterId }) }
+    const sealedSecret = sealSecret(tx.random, key, tokenId, token)
+    const letterId = await queueLetter(
+      tx,
+      { kind, subscriptionId, tokenId, sealedSecret },
+      clock.now(),
+    )
+    return { ...issued, letter: await holdLetter({ store: tx, clock }, { letterId }) }
   })
 }
 
@@ -171,11 +176,11 @@ export async function withOutbox<T>(
   return withFilledStore(parts, config.state, async (store) =>
     work({
       store,
-      mailer: smtpMailer(smtp, sender, limits),
+      mailer: smtpMailer(smtp, sender, parts.clock, limits),
       key: await keyOf(store, config.state, 'mail.key'),
       registry: () => registry,
       base: baseUrl(config),
-      now: parts.now,
+      clock: parts.clock,
     }),
   )
 }

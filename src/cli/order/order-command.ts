@@ -148,7 +148,7 @@ async function confirm(parts: CliParts, id: string, flags: Flags): Promise<void>
         store,
         registry: () => registry,
         mailKey: await keyOf(store, config.state, 'mail.key'),
-        now: parts.now,
+        now: parts.clock.now,
       },
       id,
       { isLateAccepted: true },
@@ -169,7 +169,7 @@ async function confirm(parts: CliParts, id: string, flags: Flags): Promise<void>
 async function decline(parts: CliParts, id: string, flags: Flags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
   const declined = await withFilledStore(parts, state, async (store) => ({
-    order: await declineOrder({ store, now: parts.now }, id),
+    order: await declineOrder({ store, now: parts.clock.now }, id),
     payments: await paymentsOf(store, id),
   }))
   if (flags.json) return printJson(parts, orderJson(declined))

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { Value } from 'typebox/value'
+import type { Clock } from '../../clock.js'
 import { ServiceError, errorStatus } from '../../errors.js'
 import type { ErrorCode } from '../../errors.js'
 import { plainText } from '../../plain-text.js'
@@ -11,6 +12,7 @@ export interface QueryTarget {
   readonly token: string
   readonly dataset: string
   readonly signal: AbortSignal
+  readonly clock: Clock
 }
 
 /** The connection failed; the same request may succeed. */

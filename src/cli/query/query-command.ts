@@ -154,7 +154,7 @@ async function placeOf(
   parts: CliParts,
   flags: QueryFlags,
 ): Promise<Omit<QueryTarget, 'dataset' | 'signal'>> {
-  const { environment } = parts
+  const { environment, clock } = parts
   const config = readSettings(['host', 'port', 'registry'], flags, environment)
   const given = flags.server ?? environment['DAS_SERVER']
   if (given !== undefined && !/^https?:\/\//.test(given)) {
@@ -164,12 +164,12 @@ async function placeOf(
   }
   const base = given?.replace(/\/+$/, '') ?? baseUrl({ ...config, publicUrl: null })
   const token = flags.tokenFile === undefined ? environment['DAS_TOKEN'] : fileText(flags.tokenFile)
-  if (token !== undefined && /^[!-~]+$/.test(token)) return { base, token }
+  if (token !== undefined && /^[!-~]+$/.test(token)) return { base, token, clock }
   if (token !== undefined) {
     throw badRequest('The token must be one word that begins with das_live_ or das_demo_.')
   }
   const registry = existsSync(config.registry) ? await readRegistry(config.registry) : null
-  if (registry?.demo) return { base, token: registry.demo.token }
+  if (registry?.demo) return { base, token: registry.demo.token, clock }
   throw badRequest('There is no token. Set DAS_TOKEN, or name a file with --token-file.')
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import Type from 'typebox'
 import { Value } from 'typebox/value'
 import { ServiceError } from '../../errors.js'
@@ -92,9 +91,7 @@ export async function* readExport(
       waitMs = waitMsOf(cause)
     }
     const pauseMs = Math.max(firstPauseMs * 2 ** tries, waitMs)
-    await sleep(pauseMs, undefined, { signal: target.signal }).catch(() =>
-      target.signal.throwIfAborted(),
-    )
+    await target.clock.sleep(pauseMs, target.signal)
   }
 }
 

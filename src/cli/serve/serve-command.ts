@@ -72,13 +72,13 @@ async function serve(parts: CliParts, flags: Flags): Promise<void> {
 
 async function startApp(
   config: Config,
-  { buildApp, now, version }: CliParts,
+  { buildApp, clock, random, version }: CliParts,
   logger: Logger,
   reader: Output | null,
 ): Promise<ServingApp> {
-  const progress = startProgress({ logger, output: reader })
+  const progress = startProgress({ logger, output: reader, clock })
   try {
-    return await buildApp(config, { logger, now, version, onOpened: progress.report })
+    return await buildApp(config, { logger, clock, random, version, onOpened: progress.report })
   } catch (cause) {
     throw stateFailure(config.state, cause)
   } finally {

@@ -1,14 +1,17 @@
 import type { Logger } from 'pino'
+import type { Clock } from '../../clock.js'
 import type { Output } from '../parts.js'
 import { count } from '../print.js'
+
+/** How long a start says nothing. */
+const silenceMs = 2000
+const everyMs = 5000
 
 interface StartProgressParts {
   readonly logger: Pick<Logger, 'info'>
   /** Where a person reads; null = only the log says it. */
   readonly output: Output | null
-  /** How long a start says nothing. */
-  readonly silenceMs?: number
-  readonly everyMs?: number
+  readonly clock: Clock
 }
 
 /** Says what a slow start does. */
@@ -20,7 +23,7 @@ export interface StartProgress {
 
 /** Says after two seconds what a start does, and again every five seconds until its end. */
 export function startProgress(parts: StartProgressParts): StartProgress {
-  const { logger, output, silenceMs = 2000, everyMs = 5000 } = parts
+  const { logger, output, clock } = parts
   let progress: { readonly opened: number; readonly datasets: number } | null = null
   const say = () => {
     if (!progress) return
@@ -28,14 +31,14 @@ export function startProgress(parts: StartProgressParts): StartProgress {
     logger.info({ opened, datasets }, 'opening datasets')
     output?.write(`opening datasets: ${count(output, opened)} of ${count(output, datasets)}\n`)
   }
-  let timer = setTimeout(() => {
-    timer = setInterval(say, everyMs)
+  let stop = clock.after(silenceMs, () => {
+    stop = clock.every(everyMs, say)
     say()
-  }, silenceMs)
+  })
   return {
     report: (opened, datasets) => {
       progress = { opened, datasets }
     },
-    end: () => clearInterval(timer),
+    end: () => stop(),
   }
 }

@@ -69,7 +69,7 @@ async function list(parts: CliParts, flags: Flags): Promise<void> {
   const rows = subscriptions.map((each) => [
     each.subscriptionId,
     each.email,
-    subscriptionState(each, parts.now()),
+    subscriptionState(each, parts.clock.now()),
     day(each.createdAt),
     day(each.expiresAt),
     grantsText(each.grants),
@@ -79,7 +79,7 @@ async function list(parts: CliParts, flags: Flags): Promise<void> {
 
 async function show(parts: CliParts, id: string, flags: Flags): Promise<void> {
   const config = readSettings(['registry', 'state'], flags, parts.environment)
-  const now = parts.now()
+  const now = parts.clock.now()
   const { subscription, usage, orders, tokens, connections } = await readFilledStore(
     parts,
     config.state,

@@ -96,18 +96,18 @@ async function create(parts: CliParts, flags: CreateFlags): Promise<void> {
 
 /** Stores the order, and the letter with the token. */
 function sell(parts: CliParts, config: CreateConfig, mailing: Mailing, order: Order) {
-  const { now } = parts
+  const { clock } = parts
   const { state: stateFolder, mailLanguage: language } = config
   const grants = order.grants.map(({ dataset, plan }) => ({ dataset, plan: plan.name }))
   const priceRub = priceOf(order.grants, order.months)
   return withStore(parts, stateFolder, async (store) => {
-    const sold = { ...order, grants, priceRub, language, now }
+    const sold = { ...order, grants, priceRub, language, now: clock.now }
     const issue = (tx: ControlStore) => createSubscription(tx, sold)
     const issued = await issueWithLetter(store, {
       mailing,
       stateFolder,
       kind: 'new-token',
-      now,
+      clock,
       issue,
     })
     return { ...issued, priceRub }

@@ -94,12 +94,12 @@ async function extend(parts: CliParts, id: string, flags: ExtendFlags): Promise<
   const config = readSettings(['registry', 'state'], flags, parts.environment)
   const registry = await readRegistry(config.registry)
   const months = readWhole(flags.months, '--months')
-  const now = parts.now()
+  const now = parts.clock.now()
   const priceRub = (grants: readonly Grant[]) => priceOf(plansOfGrants(registry, grants), months)
   const { before, after, hasToken } = await withFilledStore(parts, config.state, (store) =>
     store.write(async (tx) => ({
       before: await showSubscription(tx, id),
-      after: await extendSubscription(tx, id, { months, priceRub, now: parts.now }),
+      after: await extendSubscription(tx, id, { months, priceRub, now: parts.clock.now }),
       hasToken: (await listTokens(tx, id)).some((token) => tokenEnd(token, now) === null),
     })),
   )
@@ -120,7 +120,7 @@ async function change(parts: CliParts, id: string, flags: ChangeFlags): Promise<
   const config = readSettings(['registry', 'state'], flags, parts.environment)
   const registry = await readRegistry(config.registry)
   const wanted = readChange(registry, flags)
-  const now = parts.now()
+  const now = parts.clock.now()
   const { before, after, usage } = await withFilledStore(parts, config.state, (store) =>
     store.write(async (tx) => ({
       before: await showSubscription(tx, id),
@@ -234,7 +234,7 @@ function usedUpLines(
 async function cancel(parts: CliParts, id: string, flags: Flags): Promise<void> {
   const { state } = readSettings(['state'], flags, parts.environment)
   const subscription = await withFilledStore(parts, state, (store) =>
-    cancelSubscription(store, id, parts.now),
+    cancelSubscription(store, id, parts.clock.now),
   )
   if (flags.json) return printJson(parts, subscriptionJson(subscription))
   const { email, cancelledAt, expiresAt } = subscription

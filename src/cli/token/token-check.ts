@@ -48,7 +48,7 @@ async function check(parts: CliParts, flags: Flags): Promise<void> {
   }
   const needsRegistry = tokens.some((token) => token.startsWith('das_demo_'))
   const registry = needsRegistry ? await registryIfReadable(parts, config.registry) : null
-  const now = parts.now()
+  const now = parts.clock.now()
   const checkAll = async (find: FindRecord) =>
     await inOrder(tokens, (token) => checkToken(token, find, registry?.demo?.token ?? null, now))
   const checked =

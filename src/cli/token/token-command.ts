@@ -71,13 +71,13 @@ async function reissue(parts: CliParts, id: string, flags: ReissueFlags): Promis
   const mailing = readMailing(config, flags)
   const graceMs = parseDuration(flags.grace, '--grace')
   const { state: stateFolder } = config
-  const { now } = parts
+  const { clock } = parts
   const { issued, subscription } = await withFilledStore(parts, stateFolder, async (store) => {
     const { cancelledAt } = await showSubscription(store, id)
     if (cancelledAt !== null) {
       throw badRequest(`Subscription '${id}' is cancelled: a new token would be refused.`)
     }
-    const options = { graceMs, now, keepsConnections: flags.keepConnections ?? false }
+    const options = { graceMs, now: clock.now, keepsConnections: flags.keepConnections ?? false }
     const issue = async (tx: ControlStore) => ({
       ...(await reissueToken(tx, id, options)),
       subscriptionId: id,
@@ -87,13 +87,13 @@ async function reissue(parts: CliParts, id: string, flags: ReissueFlags): Promis
         mailing,
         stateFolder,
         kind: 'reissued-token',
-        now,
+        clock,
         issue,
       }),
       subscription: await showSubscription(store, id),
     }
   })
-  if (!flags.json) printLines(parts, ...reissuedLines(issued, subscription, now()))
+  if (!flags.json) printLines(parts, ...reissuedLines(issued, subscription, clock.now()))
   const { letter, previousValidUntil } = issued
   const { email } = subscription
   const isJson = flags.json ?? false
@@ -147,7 +147,7 @@ async function revoke(parts: CliParts, id: string, flags: Flags): Promise<void> 
     throw badRequest('This is a token. Use its id, tok_…, which das token list shows.')
   }
   const token = await withFilledStore(parts, state, async (store) => {
-    await revokeToken(store, id, parts.now)
+    await revokeToken(store, id, parts.clock.now)
     return (await listTokens(store)).find((each) => each.tokenId === id)
   })
   if (flags.json) {

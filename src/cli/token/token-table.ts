@@ -29,7 +29,7 @@ export function tokenTable(
     return ['There are no tokens yet. das subscription create issues the first one.']
   }
   const byId = new Map(subscriptions.map((each) => [each.subscriptionId, each]))
-  const now = parts.now()
+  const now = parts.clock.now()
   const titles = ['TOKEN ID', 'SUBSCRIPTION', 'TOKEN', 'STATE', 'MADE', 'LAST USED']
   const rows = tokens.map((token) => [
     token.tokenId,

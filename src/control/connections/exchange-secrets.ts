@@ -157,8 +157,8 @@ async function recordMade(store: ControlStore, record: SecretRecord, now: number
 async function issuePair({ store, terms }: Exchange, from: SecretRecord): Promise<SecretPair> {
   const { now } = terms
   const { connectionId } = from
-  const access = createSecret('agent')
-  const refresh = createSecret('renew')
+  const access = createSecret(store.random, 'agent')
+  const refresh = createSecret(store.random, 'renew')
   const parent = from.kind === 'refresh' ? from.hash : null
   const insert = (kind: string, hash: Buffer, expiresAt: number) =>
     store.run(

@@ -47,8 +47,8 @@ export async function makeConnection(
   given: NewConnection,
 ): Promise<MadeConnection> {
   const { owner, codeChallenge, now } = given
-  const { secret: code, hash } = createSecret('code')
-  const connectionId = createConnectionId()
+  const { secret: code, hash } = createSecret(store.random, 'code')
+  const connectionId = createConnectionId(store.random)
   const [subscriptionId, tokenId, demoHash] =
     'demoHash' in owner ? [null, null, owner.demoHash] : [owner.subscriptionId, owner.tokenId, null]
   const madeBy = 'demoHash' in owner ? 'token' : (owner.madeBy ?? 'token')

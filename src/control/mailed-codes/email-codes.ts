@@ -1,4 +1,5 @@
 import type { Language } from '../../config.js'
+import type { Random } from '../../random.js'
 import type { ControlStore } from '../store/store.js'
 import { randomBase62 } from '../tokens/base62.js'
 
@@ -27,8 +28,8 @@ const columns = `id AS codeId, purpose, email, language, hash, subject, created_
   wrong_tries AS wrongTries, used_at AS usedAt`
 
 /** An id that can't be guessed: 190 random bits. */
-export function createCodeId(): string {
-  return randomBase62(idLength)
+export function createCodeId(random: Random): string {
+  return randomBase62(random, idLength)
 }
 
 /** Whether a text that a client sent can be an id: PostgreSQL refuses some texts as values. */

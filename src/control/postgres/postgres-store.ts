@@ -1,5 +1,6 @@
 import { unavailable } from '../store/failures.js'
-import type { ControlStore } from '../store/store.js'
+import type { Random } from '../../random.js'
+import type { ControlStore, StoreParts } from '../store/store.js'
 import type { Values } from '../store/values.js'
 import { Transaction } from '../store/transaction.js'
 import { lockKey, schemaOf, statementTimeoutMsDefault } from './connection-settings.js'
@@ -9,7 +10,7 @@ import { PostgresPool } from './postgres-pool.js'
 import type { Connection } from './postgres-pool.js'
 import { WriteTurns } from './write-turns.js'
 
-export interface PostgresOptions extends ConnectionOptions {
+export interface PostgresOptions extends ConnectionOptions, StoreParts {
   /** Who writes, for the audit trail; `server` when left out. */
   readonly actor?: string
 }
@@ -23,6 +24,7 @@ export class PostgresStore implements ControlStore {
   readonly actor: string
   /** A database is not a file. */
   readonly file = null
+  readonly random: Random
   readonly schema: string
   readonly #pool: PostgresPool
   readonly #turns: WriteTurns
@@ -33,14 +35,15 @@ export class PostgresStore implements ControlStore {
   private constructor(url: string, options: PostgresOptions) {
     const { actor = 'server', statementTimeoutMs = statementTimeoutMsDefault } = options
     this.actor = actor
+    this.random = options.random
     this.schema = schemaOf(url, options)
     this.#pool = new PostgresPool(url, options)
-    this.#turns = new WriteTurns(statementTimeoutMs)
+    this.#turns = new WriteTurns(statementTimeoutMs, options.clock)
     this.#begin = `BEGIN; SELECT pg_advisory_xact_lock(${lockKey(this.schema, 'write')})`
   }
 
   /** @throws Error, for the operator, when this is not the URL of a PostgreSQL */
-  static open(url: string, options: PostgresOptions = {}): PostgresStore {
+  static open(url: string, options: PostgresOptions): PostgresStore {
     return new PostgresStore(url, options)
   }
 

@@ -1,12 +1,15 @@
+import type { Clock } from '../../clock.js'
 import { unavailable } from '../store/failures.js'
 
 /** Lets one piece of work run at a time, in the order in which they came. */
 export class WriteTurns {
   readonly #waitMaxMs: number
+  readonly #clock: Clock
   #last: Promise<void> = Promise.resolve()
 
-  constructor(waitMaxMs: number) {
+  constructor(waitMaxMs: number, clock: Clock) {
     this.#waitMaxMs = waitMaxMs
+    this.#clock = clock
   }
 
   /** @throws service_unavailable when its turn does not come in time; then `work` never runs */
@@ -25,11 +28,11 @@ export class WriteTurns {
 
   #inTime(before: Promise<unknown>): Promise<void> {
     return new Promise((resolve, reject) => {
-      const limit = setTimeout(() => {
+      const cancel = this.#clock.after(this.#waitMaxMs, () => {
         reject(unavailable(new Error(`no turn to write came in ${this.#waitMaxMs} ms`)))
-      }, this.#waitMaxMs)
+      })
       void before.then(() => {
-        clearTimeout(limit)
+        cancel()
         resolve()
       })
     })

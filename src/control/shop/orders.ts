@@ -43,7 +43,7 @@ const columns = `id AS orderId, kind, state, email, language, subscription_id AS
 
 /** Stores an order that waits, in the caller's transaction. */
 export async function insertOrder(store: ControlStore, order: NewOrder): Promise<Order> {
-  const orderId = createOrderId()
+  const orderId = createOrderId(store.random)
   await store.run(
     `INSERT INTO orders (id, kind, state, email, language, subscription_id, items, months,
        amount_rub, agreement_id, ordered_at, pay_until)

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, linkSync, readFileSync, rmSync } from 'node:fs'
 import { statSync, writeSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import type { Random } from '../../random.js'
 import { createPrivateFile, isExisting, syncPath } from './private-file.js'
 
 export const keyBytes = 32
@@ -10,11 +10,20 @@ export const keyBytes = 32
  * Reads the 256-bit key in this file. Creates the file once, durably, readable by its owner only
  * (0600). A key that root creates in another user's folder belongs to that user.
  *
+ * @throws like `readKey`
+ */
+export function keyIn(path: string, random: Random): Buffer {
+  if (!existsSync(path)) makeKey(path, random.bytes(keyBytes))
+  return readKey(path)
+}
+
+/**
+ * Reads the 256-bit key in this file.
+ *
  * @throws Error, for the operator, when the file holds no key or this user can't read it; the
  *   system's error otherwise.
  */
 export function readKey(path: string): Buffer {
-  if (!existsSync(path)) makeKey(path)
   const key = readReadable(path)
   if (key.length === keyBytes) return key
   throw new Error(
@@ -37,12 +46,12 @@ function readReadable(path: string): Buffer {
 }
 
 /** Writes a draft, then links it into place: of two processes, only one creates the key. */
-function makeKey(path: string): void {
+function makeKey(path: string, key: Buffer): void {
   const draft = `${path}.${process.pid}`
   rmSync(draft, { force: true })
   const file = createPrivateFile(draft)
   try {
-    writeSync(file, randomBytes(keyBytes))
+    writeSync(file, key)
     fsyncSync(file)
     linkSync(draft, path)
   } catch (cause) {

@@ -16,7 +16,7 @@ const synchronous: Readonly<Record<Syncs, string>> = { commit: 'FULL', later: 'N
  * @throws Error when the file system does not support a write-ahead log; SQLite's error otherwise.
  */
 export function setPragmas(db: Database.Database, busyTimeoutMs: number, syncs: Syncs): void {
-  const journalMode = switchToWriteAheadLog(db, performance.now() + busyTimeoutMs)
+  const journalMode = switchToWriteAheadLog(db, busyTimeoutMs)
   if (journalMode !== 'wal') {
     throw new Error(`${db.name} can't have a write-ahead log here (mode ${String(journalMode)})`)
   }
@@ -28,12 +28,16 @@ export function setPragmas(db: Database.Database, busyTimeoutMs: number, syncs: 
  * Retries: of two processes that open a new database together, SQLite refuses one at once, in spite
  * of `busy_timeout`, because each holds a read lock that the other's switch waits for.
  */
-function switchToWriteAheadLog(db: Database.Database, deadlineMs: number): unknown {
-  for (;;) {
+function switchToWriteAheadLog(db: Database.Database, busyTimeoutMs: number): unknown {
+  // The pauses are the whole wait.
+  db.pragma('busy_timeout = 0')
+  for (let waitedMs = 0; ; waitedMs += retryPauseMs) {
     try {
-      return db.pragma('journal_mode = WAL', { simple: true })
+      const journalMode = db.pragma('journal_mode = WAL', { simple: true })
+      db.pragma(`busy_timeout = ${busyTimeoutMs}`)
+      return journalMode
     } catch (error) {
-      if (!isBusy(error) || performance.now() >= deadlineMs) throw error
+      if (!isBusy(error) || waitedMs >= busyTimeoutMs) throw error
     }
     pause()
   }

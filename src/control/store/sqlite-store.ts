@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../../clock.js'
+import type { Random } from '../../random.js'
 import { unavailable } from './failures.js'
 import type { FileOptions } from './open-database.js'
 import { SqliteFile } from './sqlite-file.js'
-import type { ControlStore } from './store.js'
+import type { ControlStore, StoreParts } from './store.js'
 import { Transaction } from './transaction.js'
 import type { Statements } from './transaction.js'
 import { Turns } from './turns.js'
@@ -11,7 +12,7 @@ import type { Values } from './values.js'
 /** The pause between two attempts to take the lock that another connection holds. */
 const lockPauseMs = 5
 
-interface StoreOptions extends FileOptions {
+interface StoreOptions extends FileOptions, StoreParts {
   /** Who writes, for the audit trail; `server` when left out. */
   readonly actor?: string
   /** Those of this process's other connection to the same file. */
@@ -26,21 +27,26 @@ export class SqliteStore implements ControlStore {
   readonly actor: string
   readonly file: SqliteFile
   readonly turns: Turns
+  readonly random: Random
+  readonly #clock: Clock
 
-  private constructor(file: SqliteFile, actor = 'server', turns = new Turns()) {
+  private constructor(file: SqliteFile, options: StoreOptions) {
+    const { actor = 'server', turns = new Turns(), clock, random } = options
     this.file = file
     this.actor = actor
     this.turns = turns
+    this.random = random
+    this.#clock = clock
   }
 
   /** See `SqliteFile.open`. */
-  static open(path: string, { actor, turns, ...options }: StoreOptions = {}): SqliteStore {
-    return new SqliteStore(SqliteFile.open(path, options), actor, turns)
+  static open(path: string, options: StoreOptions): SqliteStore {
+    return new SqliteStore(SqliteFile.open(path, options), options)
   }
 
   /** See `SqliteFile.openToRead`. */
-  static openToRead(path: string): SqliteStore {
-    return new SqliteStore(SqliteFile.openToRead(path))
+  static openToRead(path: string, parts: StoreParts): SqliteStore {
+    return new SqliteStore(SqliteFile.openToRead(path), parts)
   }
 
   all<Row>(sql: string, values?: Values): Promise<Row[]> {
@@ -54,14 +60,14 @@ export class SqliteStore implements ControlStore {
   /** Waits for another connection's lock without blocking the thread. */
   async write<T>(work: (tx: ControlStore) => Promise<T>): Promise<T> {
     const { file, turns } = this
-    const waitsUntil = performance.now() + file.busyTimeoutMs
+    const waitsUntil = this.#clock.monotonicMs() + file.busyTimeoutMs
     for (;;) {
-      const isLast = performance.now() >= waitsUntil
+      const isLast = this.#clock.monotonicMs() >= waitsUntil
       const ended = await turns.transact(async () =>
         file.begin(isLast) ? { result: await this.#finish(work) } : null,
       )
       if (ended !== null) return ended.result
-      await sleep(lockPauseMs)
+      await this.#clock.sleep(lockPauseMs)
     }
   }
 
@@ -76,9 +82,9 @@ export class SqliteStore implements ControlStore {
 
   /** Does the work of a transaction that was begun, and ends it. */
   async #finish<T>(work: (tx: ControlStore) => Promise<T>): Promise<T> {
-    const { file, actor } = this
-    const result = await Transaction.run({ actor, file }, statementsIn(file), work).catch(
-      (cause: unknown) => file.rollBack(cause),
+    const { file } = this
+    const result = await Transaction.run(this, statementsIn(file), work).catch((cause: unknown) =>
+      file.rollBack(cause),
     )
     file.commit()
     return result

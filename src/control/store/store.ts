@@ -1,5 +1,13 @@
+import type { Clock } from '../../clock.js'
+import type { Random } from '../../random.js'
 import type { SqliteFile } from './sqlite-file.js'
 import type { Values } from './values.js'
+
+/** What every store is given. */
+export interface StoreParts {
+  readonly clock: Clock
+  readonly random: Random
+}
 
 /**
  * The control database: subscribers, subscriptions, grants, tokens and usage. A transaction that
@@ -10,6 +18,9 @@ import type { Values } from './values.js'
 export interface ControlStore {
   /** Who writes, for the audit trail: the OS user of a command, or `server`. */
   readonly actor: string
+
+  /** Draws the ids and the secrets of new records. */
+  readonly random: Random
 
   /** The file, where the database is one: then it can be damaged, or another can take its place. */
   readonly file: SqliteFile | null

@@ -1,3 +1,4 @@
+import type { Random } from '../../random.js'
 import type { SqliteFile } from './sqlite-file.js'
 import type { ControlStore } from './store.js'
 import type { Values } from './values.js'
@@ -6,7 +7,7 @@ import type { Values } from './values.js'
 export type Statements = Pick<ControlStore, 'all' | 'run'>
 
 /** What a transaction shows of its store. */
-type Owner = Pick<ControlStore, 'actor' | 'file'>
+type Owner = Pick<ControlStore, 'actor' | 'random' | 'file'>
 
 /** What a transaction and those in it share. */
 interface Shared {
@@ -47,6 +48,10 @@ export class Transaction implements ControlStore {
 
   get actor(): string {
     return this.#shared.store.actor
+  }
+
+  get random(): Random {
+    return this.#shared.store.random
   }
 
   get file(): SqliteFile | null {

@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto'
+import type { Random } from '../../random.js'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const base = 62n
@@ -17,7 +17,7 @@ export function base62(value: bigint, width: number): string {
   return text
 }
 
-/** `length` base62 characters, each drawn evenly from the system's secure random source. */
-export function randomBase62(length: number): string {
-  return Array.from({ length }, () => alphabet.charAt(randomInt(alphabet.length))).join('')
+/** `length` base62 characters, each drawn evenly. */
+export function randomBase62(random: Random, length: number): string {
+  return Array.from({ length }, () => alphabet.charAt(random.below(alphabet.length))).join('')
 }

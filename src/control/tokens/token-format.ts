@@ -1,5 +1,6 @@
-import { hash, randomBytes } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import type { Random } from '../../random.js'
 import { base62 } from './base62.js'
 
 /** A token that is sold, and the secrets of an agent's connection. */
@@ -40,15 +41,15 @@ export interface ParsedToken {
  * 6 more. A double click selects all of it, and a leak scanner finds it with
  * `grep -rE 'das_live_[0-9A-Za-z]{49}'`.
  */
-export function createToken(): NewToken {
-  const { secret: token, hash: stored } = createSecret('live')
+export function createToken(random: Random): NewToken {
+  const { secret: token, hash: stored } = createSecret(random, 'live')
   return { token, hash: stored, hint: tokenHint(token) }
 }
 
 /** A new secret of this kind, in the form of `createToken` with the kind in its prefix. */
-export function createSecret(kind: SecretKind): NewSecret {
-  const random = BigInt(`0x${randomBytes(secretBytes).toString('hex')}`)
-  const unchecked = `das_${kind}_${base62(random, secretLength)}`
+export function createSecret(random: Random, kind: SecretKind): NewSecret {
+  const number = BigInt(`0x${random.bytes(secretBytes).toString('hex')}`)
+  const unchecked = `das_${kind}_${base62(number, secretLength)}`
   const secret = unchecked + checksum(unchecked)
   return { secret, hash: hashToken(secret) }
 }

@@ -220,8 +220,8 @@ async function insertToken(
   subscriptionId: string,
   now: number,
 ): Promise<IssuedToken> {
-  const { token, hash, hint } = createToken()
-  const tokenId = createTokenId()
+  const { token, hash, hint } = createToken(store.random)
+  const tokenId = createTokenId(store.random)
   await store.run(
     `INSERT INTO tokens (id, subscription_id, hash, hint, created_at)
      VALUES (@tokenId, @subscriptionId, @hash, @hint, @now)`,

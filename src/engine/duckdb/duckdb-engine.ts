@@ -77,7 +77,7 @@ export class DuckDbEngine implements Engine {
   private constructor(options: EngineOptions) {
     this.#options = options
     this.#checks = options.checks ?? null
-    this.#turns = new Turns(options, () => performance.now())
+    this.#turns = new Turns(options)
     const { soloBytes, sharedBytes, laneBytes, textsBytes } = splitMemory(options.memoryLimitBytes)
     const solo = { ...options, memoryLimitBytes: soloBytes, threads: 1, spills: false }
     this.#solo = new ServingInstance(solo)
@@ -240,7 +240,8 @@ export class DuckDbEngine implements Engine {
       if (!running) throw stopping()
       const { signal } = stop
       const files = () => filesToRead(choice)
-      const verified = { checks: this.#checks, files, signal }
+      const { clock } = this.#options
+      const verified = { clock, checks: this.#checks, files, signal }
       const result = onVerified(verified, () => turns.run({ ...options, signal }, size, work))
       running.set(stop, result)
       try {

@@ -1,5 +1,4 @@
 import { constants } from 'node:os'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { DuckDBPendingResultState } from '@duckdb/node-api'
 import type {
   DuckDBConnection,
@@ -8,6 +7,7 @@ import type {
 } from '@duckdb/node-api'
 import duckdb from '@duckdb/node-bindings'
 import type { PendingResult } from '@duckdb/node-bindings'
+import { machineClock } from '../../clock.js'
 import { givePriority, threadIds } from '../../machine.js'
 
 /** The pause before a query is asked again, as a share of the time that it has run. */
@@ -55,13 +55,13 @@ export async function runAtLowPriority(
   prepared: DuckDBPreparedStatement,
   isAllowed: () => boolean,
 ): Promise<DuckDBMaterializedResult> {
-  const startedMs = performance.now()
+  const startedMs = machineClock.monotonicMs()
   const pending = prepared.start()
   // Only the function below it asks without running a part of the query in this thread.
   const handle = pending['pending_result'] as PendingResult
   while (isAllowed() && isRunning(handle)) {
-    const ranMs = performance.now() - startedMs
-    await sleep(Math.min(Math.max(ranMs * pauseShare, pauseMinMs), pauseMaxMs))
+    const ranMs = machineClock.monotonicMs() - startedMs
+    await machineClock.sleep(Math.min(Math.max(ranMs * pauseShare, pauseMinMs), pauseMaxMs))
   }
   // It was not started as a stream.
   return (await pending.getResult()) as DuckDBMaterializedResult

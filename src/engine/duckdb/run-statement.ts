@@ -6,6 +6,7 @@ import type {
   DuckDBPreparedStatement,
   DuckDBValue,
 } from '@duckdb/node-api'
+import { machineClock } from '../../clock.js'
 import type { BoundValue } from './bind.js'
 
 /** SQL built from our own literals and catalog names; every other value is bound. */
@@ -92,10 +93,10 @@ export async function interruptible<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted()
-  let timer: NodeJS.Timeout | undefined
+  let stopTimer: (() => void) | undefined
   const stop = () => {
     connection.interrupt()
-    timer = setInterval(() => connection.interrupt(), interruptEveryMs)
+    stopTimer = machineClock.every(interruptEveryMs, () => connection.interrupt())
   }
   signal.addEventListener('abort', stop, { once: true })
   try {
@@ -105,7 +106,7 @@ export async function interruptible<T>(
     throw cause
   } finally {
     signal.removeEventListener('abort', stop)
-    clearInterval(timer)
+    stopTimer?.()
   }
 }
 

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { Clock } from '../../clock.js'
 import { ServiceError } from '../../errors.js'
 import { isFatal, readFailure } from './duckdb-failure.js'
 import { runAtLowPriority, startLowPriorityThreads } from './low-priority.js'
@@ -14,8 +14,7 @@ import { Session } from './session.js'
 export interface ServingOptions extends SandboxOptions {
   /** Its threads have a low priority, where that is possible, for large work. */
   readonly hasLowPriority?: boolean
-  /** Milliseconds since any moment. */
-  readonly now?: () => number
+  readonly clock: Clock
 }
 
 /** A piece of work that runs. */
@@ -50,12 +49,10 @@ const footersKeptMs = 10 * 60_000
  */
 export class ServingInstance {
   readonly #options: ServingOptions
-  readonly #now: () => number
   #opening: Promise<PooledInstance> | null = null
 
   constructor(options: ServingOptions) {
     this.#options = options
-    this.#now = options.now ?? (() => performance.now())
   }
 
   /**
@@ -105,7 +102,7 @@ export class ServingInstance {
       }
     })
     const { openedMs } = await opening
-    if (this.#now() - openedMs >= footersKeptMs) await this.#renew(opening)
+    if (this.#options.clock.monotonicMs() - openedMs >= footersKeptMs) await this.#renew(opening)
   }
 
   /** Closes the instance when its last work ends. */
@@ -144,7 +141,7 @@ export class ServingInstance {
   }
 
   #open(): Promise<PooledInstance> {
-    return open(this.#options, this.#now())
+    return open(this.#options)
   }
 
   #retire(opened: PooledInstance): void {
@@ -155,9 +152,9 @@ export class ServingInstance {
 }
 
 /** Each instance has its own temp folder: two in one folder would overwrite each other's files. */
-async function open(options: ServingOptions, openedMs: number): Promise<PooledInstance> {
-  const tempFolder = options.tempFolder === null ? null : join(options.tempFolder, randomUUID())
-  if (tempFolder !== null) await mkdir(tempFolder, { recursive: true, mode: 0o700 })
+async function open(options: ServingOptions): Promise<PooledInstance> {
+  const openedMs = options.clock.monotonicMs()
+  const tempFolder = options.tempFolder === null ? null : await newFolder(options.tempFolder)
   let hasLowPriority = false
   const prepare = async (connection: DuckDBConnection) => {
     hasLowPriority = await startLowPriorityThreads(connection, options.threads)
@@ -170,6 +167,11 @@ async function open(options: ServingOptions, openedMs: number): Promise<PooledIn
   })
   const unused = { idle: [], running: new Set<Running>(), isRetired: false }
   return { instance, tempFolder, hasLowPriority, openedMs, ...unused }
+}
+
+async function newFolder(parent: string): Promise<string> {
+  await mkdir(parent, { recursive: true, mode: 0o700 })
+  return await mkdtemp(join(parent, 'instance-'))
 }
 
 async function connect({ instance, tempFolder }: PooledInstance): Promise<Session> {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Clock } from '../../clock.js'
 import { plainColumn } from '../../columns/column.js'
 import type { Column } from '../../columns/column.js'
 import type { FileColumn, TextBounds } from '../../versions/opener.js'
@@ -15,10 +16,10 @@ import type { TrinoLogin } from './trino-client.js'
 import { dataTypeOf } from './trino-types.js'
 
 /** Opens tables of Trino clusters as this user. */
-export function trinoOpener(login: TrinoLogin, now: () => number): OpenTable {
+export function trinoOpener(login: TrinoLogin, clock: Clock): OpenTable {
   return async (table, boundsOf, signal, known = null) => {
     try {
-      const client = new TrinoClient(table.url, login)
+      const client = new TrinoClient(table.url, login, clock)
       const run: RunTrino = (statement) => client.run(statement, signal)
       const columns = await readColumns(table, run)
       if (columns.length === 0) {
@@ -34,7 +35,7 @@ export function trinoOpener(login: TrinoLogin, now: () => number): OpenTable {
         ...content,
         columns,
         state: ofFiles ?? stateOf([...facts, content.rows, [...content.bounds]]),
-        modifiedMs: files?.modifiedMs ?? now(),
+        modifiedMs: files?.modifiedMs ?? clock.now(),
       }
     } catch (cause) {
       signal.throwIfAborted()

@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { abortAfter } from '../../clock.js'
+import type { Clock } from '../../clock.js'
 import { statementText } from './sql.js'
 import type { Sql } from './sql.js'
 
@@ -68,11 +69,13 @@ const resultCharactersMax = 256 * 1024 ** 2
  * stops neither a request nor its query when the caller hangs up, and tries nothing again.
  */
 export class TrinoClient {
+  readonly #clock: Clock
   readonly #origin: URL
   readonly #headers: Readonly<Record<string, string>>
 
   /** @throws Error for a password that would be sent unencrypted */
-  constructor(url: string, { user, password }: TrinoLogin) {
+  constructor(url: string, { user, password }: TrinoLogin, clock: Clock) {
+    this.#clock = clock
     this.#origin = new URL(url)
     if (password !== null && this.#origin.protocol !== 'https:') {
       throw new Error('the password of Trino (DAS_TRINO_PASSWORD) is only sent to https:// URLs')
@@ -127,7 +130,7 @@ export class TrinoClient {
     void fetch(new URL(url.pathname + url.search, this.#origin), {
       method: 'DELETE',
       headers: this.#headers,
-      signal: AbortSignal.timeout(cancelMs),
+      signal: abortAfter(this.#clock, cancelMs),
     })
       .then((response) => response.body?.cancel())
       .catch(() => undefined)
@@ -149,8 +152,7 @@ export class TrinoClient {
       if (!retried.includes(response.status) || tries === triesMax) {
         throw new UnreachableError(`it answers HTTP ${response.status}`)
       }
-      await sleep(retryMs * tries, undefined, signal && { signal }).catch(() => undefined)
-      signal?.throwIfAborted()
+      await this.#clock.sleep(retryMs * tries, signal)
     }
   }
 
@@ -163,7 +165,7 @@ export class TrinoClient {
     },
     signal?: AbortSignal,
   ): Promise<Response> {
-    const limit = AbortSignal.timeout(requestMs)
+    const limit = abortAfter(this.#clock, requestMs)
     try {
       return await fetch(url, {
         method: request.method,

@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.js'
 import type { Predicate } from '../../columns/predicate.js'
 import type { KeyPosition, Question } from '../../query/question.js'
 import type { Summary } from '../../query/summary.js'
@@ -28,6 +29,7 @@ export interface TrinoEngineOptions extends Omit<TurnsOptions, 'isForLarge'> {
  */
 export class TrinoEngine implements Engine {
   readonly #login: TrinoLogin
+  readonly #clock: Clock
   readonly #clients = new Map<string, TrinoClient>()
   readonly #pages: Turns
   readonly #scans: Turns
@@ -36,10 +38,10 @@ export class TrinoEngine implements Engine {
 
   constructor({ login, ...options }: TrinoEngineOptions) {
     this.#login = login
-    const now = () => performance.now()
-    this.#pages = new Turns(options, now)
+    this.#clock = options.clock
+    this.#pages = new Turns(options)
     const slots = Math.max(Math.floor(options.slots / 2), 1)
-    this.#scans = new Turns({ ...options, slots, isForLarge: true }, now)
+    this.#scans = new Turns({ ...options, slots, isForLarge: true })
   }
 
   read(question: Question, options: ReadOptions): Promise<Rows> {
@@ -85,7 +87,7 @@ export class TrinoEngine implements Engine {
 
   /** The client of a cluster by its address. @throws Error for a login that can't be sent there */
   clientOf(url: string): TrinoClient {
-    const client = this.#clients.get(url) ?? new TrinoClient(url, this.#login)
+    const client = this.#clients.get(url) ?? new TrinoClient(url, this.#login, this.#clock)
     this.#clients.set(url, client)
     return client
   }

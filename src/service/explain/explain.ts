@@ -2,6 +2,7 @@ import { quotaStatus, usageNow } from '../../access/allowance.js'
 import { principalOf, unauthorized } from '../../access/principal.js'
 import type { Subscriber } from '../../access/principal.js'
 import { RateLimits } from '../../access/rate-limits.js'
+import type { Clock } from '../../clock.js'
 import type { Catalog } from '../../catalog.js'
 import type { ControlStore } from '../../control/store/store.js'
 import { showSubscription } from '../../control/subscriptions.js'
@@ -68,7 +69,7 @@ export interface ExplainParts {
   readonly engine: Engine
   readonly cursorKey: Uint8Array
   /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Clock
 }
 
 interface ExplainedCaller extends Caller {
@@ -158,15 +159,15 @@ function detailForOwner({ cause, detail }: ServiceError): string {
  * @throws unauthorized, with the reason for the owner as its cause
  */
 async function callerOf(
-  { catalog, control, now }: ExplainParts,
+  { catalog, control, clock }: ExplainParts,
   subscription: Subscription,
   observe: (found: Observation) => void,
 ): Promise<ExplainedCaller> {
-  const principal = await subscriberOf(control, subscription, now())
-  const usage = await usageNow(control, principal, now())
-  const rates = RateLimits.inMemory(() => 0)
+  const principal = await subscriberOf(control, subscription, clock.now())
+  const usage = await usageNow(control, principal, clock.now())
+  const rates = RateLimits.inMemory(() => 0, control.random)
   const rate = await rates.take(principal, '', catalog, 1)
-  const limits = { rate, quota: quotaStatus(principal, null, usage, now()) }
+  const limits = { rate, quota: quotaStatus(principal, null, usage, clock.now()) }
   const { signal } = new AbortController()
   const context = { authorization: undefined, address: '', signal, observe }
   return { context, principal, catalog, usage, limits }

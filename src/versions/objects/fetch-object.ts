@@ -1,11 +1,13 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
+import type { Random } from '../../random.js'
 import type { ListedObject, ObjectStore } from './object-store.js'
 
 /** Where the content goes, and what is told meanwhile. */
 export interface FetchOptions {
   readonly path: string
   readonly signal: AbortSignal
+  readonly random: Random
   readonly onBytes: (bytes: number) => void
 }
 
@@ -22,10 +24,10 @@ export async function fetchObject(
   store: ObjectStore,
   bucket: string,
   object: ListedObject,
-  { path, signal, onBytes }: FetchOptions,
+  { path, signal, random, onBytes }: FetchOptions,
 ): Promise<void> {
   const { stream, md5 } = await store.read(bucket, object, signal)
-  const draft = `${path}.${randomUUID()}.part`
+  const draft = `${path}.${random.uuid()}.part`
   try {
     const hash = createHash('md5')
     let sizeBytes = 0

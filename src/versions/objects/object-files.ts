@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../../clock.js'
+import type { Random } from '../../random.js'
 import type { DiskSpace } from '../disk-space.js'
 import { inBatches } from '../in-batches.js'
 import { FileError } from '../opener.js'
@@ -43,8 +44,8 @@ export interface ObjectFilesOptions {
   readonly report?: (progress: FetchProgress) => void
   /** Called when `files` of a pattern has another result than before. */
   readonly onChange?: () => void
-  /** Milliseconds since 1970. */
-  readonly now: () => number
+  readonly clock: Clock
+  readonly random: Random
 }
 
 /** What is known of a pattern. */
@@ -87,7 +88,7 @@ export class ObjectFiles implements ObjectSource {
   readonly #named = new Set<string>()
   /** Those of them that no pattern names, and since when. */
   #unused: ReadonlyMap<string, number> = new Map()
-  #timer: NodeJS.Timeout | undefined
+  #cancel: (() => void) | undefined
   #isClosed = false
 
   constructor(options: ObjectFilesOptions) {
@@ -100,8 +101,8 @@ export class ObjectFiles implements ObjectSource {
     if (this.#isClosed) followed.stop.abort()
     if (!this.#patterns.has(pattern)) {
       this.#patterns.set(pattern, followed)
-      const { waitMaxMs } = this.#options
-      await Promise.race([this.#follow(pattern, followed), ...waitingFor(waitMaxMs)])
+      const { clock, waitMaxMs } = this.#options
+      await Promise.race([this.#follow(pattern, followed), ...waitingFor(clock, waitMaxMs)])
     }
     const { files, reason } = followed.known
     if (files) return files
@@ -135,18 +136,17 @@ export class ObjectFiles implements ObjectSource {
 
   /** Refreshes in this rhythm from now on; the time of a refresh comes on top of it. */
   start(everyMs: number): void {
-    this.#timer = setTimeout(() => {
+    this.#cancel = this.#options.clock.after(everyMs, () => {
       void this.refresh().then(() => {
         if (!this.#isClosed) this.start(everyMs)
       })
-    }, everyMs)
-    this.#timer.unref()
+    })
   }
 
   /** Ends the fetching; resolves when nothing is written any more. */
   async close(): Promise<void> {
     this.#isClosed = true
-    clearTimeout(this.#timer)
+    this.#cancel?.()
     this.retain(new Set())
     await Promise.all(this.#running)
   }
@@ -187,7 +187,7 @@ export class ObjectFiles implements ObjectSource {
   }
 
   async #fetchAll(pattern: string, followed: Followed): Promise<readonly ObjectFile[]> {
-    const { folder, store, space, report } = this.#options
+    const { folder, store, space, random, report } = this.#options
     const { signal } = followed.stop
     const found = await listObjects(store, folder, pattern, signal)
     const listed = found.map(({ path, name }) => ({ path, name }))
@@ -205,7 +205,7 @@ export class ObjectFiles implements ObjectSource {
       report?.({ pattern, objects: missing.length, objectsDone, bytes, bytesDone })
     }
     const fetchOne = async ({ bucket, object, path }: FoundObject) => {
-      await fetchObject(store, bucket, object, { path, signal, onBytes: noteBytes })
+      await fetchObject(store, bucket, object, { path, signal, random, onBytes: noteBytes })
       objectsDone += 1
       noteBytes(0)
     }
@@ -224,8 +224,8 @@ export class ObjectFiles implements ObjectSource {
    * at once: it may be being linked now.
    */
   async #removeUnused(): Promise<void> {
-    const { folder, now: clock } = this.#options
-    const now = clock()
+    const { folder, clock } = this.#options
+    const now = clock.now()
     const kept = this.#kept()
     const paths = [...this.#named].filter((path) => !kept.has(path))
     this.#unused = new Map(paths.map((path) => [path, this.#unused.get(path) ?? now]))
@@ -252,8 +252,9 @@ function newFollowed(): Followed {
 }
 
 /** A promise of the time; none for an endless one. */
-function waitingFor(ms: number): readonly Promise<void>[] {
-  return Number.isFinite(ms) ? [sleep(ms, undefined, { ref: false })] : []
+function waitingFor(clock: Clock, ms: number): readonly Promise<void>[] {
+  if (!Number.isFinite(ms)) return []
+  return [new Promise((resolve) => clock.after(ms, resolve))]
 }
 
 function pathOf({ path }: ObjectFile): string {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { GetObjectCommandOutput } from '@aws-sdk/client-s3'
+import type { Clock } from '../../clock.js'
 import { ObjectChanged } from './object-store.js'
 import type { ListedObject, NewContent, ObjectStore } from './object-store.js'
 
@@ -24,7 +24,7 @@ const defaultRegion = 'us-east-1'
  * other than Amazon's are part of the path, which every such store understands. The package is
  * loaded when it is first needed.
  */
-export function s3Store({ endpoint, region }: S3Place): ObjectStore {
+export function s3Store({ endpoint, region }: S3Place, clock: Clock): ObjectStore {
   const other = endpoint !== null && { endpoint, forcePathStyle: true, region: defaultRegion }
   const load = async () => {
     const sdk = await import('@aws-sdk/client-s3')
@@ -68,10 +68,10 @@ export function s3Store({ endpoint, region }: S3Place): ObjectStore {
     },
     write: async (bucket, key, content, abortSignal) => {
       const { sdk, client } = await loaded()
-      await attempt(async () => {
+      await attempt(clock, abortSignal, async () => {
         const input = { Bucket: bucket, Key: key, ...bodyOf(content) }
         await client.send(new sdk.PutObjectCommand(input), { abortSignal })
-      }, abortSignal)
+      })
     },
   }
 }
@@ -82,7 +82,11 @@ const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 function nothing(): void {}
 
 /** The client never sends a stream twice. */
-async function attempt(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
+async function attempt(
+  clock: Clock,
+  signal: AbortSignal,
+  work: () => Promise<void>,
+): Promise<void> {
   for (let count = 1; ; count++) {
     try {
       return await work()
@@ -91,7 +95,7 @@ async function attempt(work: () => Promise<void>, signal: AbortSignal): Promise<
       const status = statusOf(cause)
       const isFinal = status !== undefined && status >= 400 && status < 500
       if (isFinal || count === attemptsMax) throw cause
-      await sleep(count * pauseMs, undefined, { signal })
+      await clock.sleep(count * pauseMs, signal)
     }
   }
 }

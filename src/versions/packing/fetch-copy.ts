@@ -1,5 +1,6 @@
 import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Random } from '../../random.js'
 import { identityOf } from '../files/source-files.js'
 import type { DiskSpace } from '../disk-space.js'
 import type { HashFile } from '../hash-file.js'
@@ -16,6 +17,7 @@ import type { PackOrder } from './packer.js'
 export interface CopyParts {
   readonly store: ObjectStore
   readonly hashFile: HashFile
+  readonly random: Random
   /** What may be written to the disk. */
   readonly space: DiskSpace
 }
@@ -97,12 +99,12 @@ async function fetchRecord(
   order: PackOrder,
   { bucket }: ObjectFolder,
   object: ListedObject,
-  { store }: CopyParts,
+  { store, random }: CopyParts,
   { signal }: CopyOptions,
 ): Promise<CopyRecord> {
   if (object.sizeBytes > recordBytesMax) throw new CopyRefused(`${copyRecordName} is too large`)
   const path = join(fetchedOf(order.target), copyRecordName)
-  await fetchObject(store, bucket, object, { path, signal, onBytes: () => undefined })
+  await fetchObject(store, bucket, object, { path, signal, random, onBytes: () => undefined })
   const copy = parseCopyRecord(await readFile(path, 'utf8'), order)
   await rm(path)
   return copy
@@ -118,7 +120,7 @@ async function fetchFiles(
   order: PackOrder,
   { bucket }: ObjectFolder,
   { copy, objects }: FoundCopy,
-  { store, hashFile, space }: CopyParts,
+  { store, hashFile, random, space }: CopyParts,
   { signal, report }: CopyOptions,
 ): Promise<void> {
   const found = copy.files.map((file) => ({ file, object: objectOf(file, objects) }))
@@ -130,7 +132,7 @@ async function fetchFiles(
   let rowsDone = 0
   const fetchOne = async ({ file, object }: (typeof found)[number]) => {
     const path = join(fetchedOf(order.target), file.name)
-    await fetchObject(store, bucket, object, { path, signal, onBytes: room.note })
+    await fetchObject(store, bucket, object, { path, signal, random, onBytes: room.note })
     if ((await hashFile(path)) !== file.sha256) throw new CopyRefused(`${file.name} is damaged`)
     rowsDone += file.rows
     report(rowsDone)

@@ -11,6 +11,7 @@ import type { BigIntStats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import type { Clock } from '../../clock.js'
 import { identityOf, inodeOf, stampOf } from '../files/source-files.js'
 import type { SourceFile } from '../files/source-files.js'
 import type { HashFile } from '../hash-file.js'
@@ -54,13 +55,15 @@ const atOnce = 64
  */
 export class FileChecks {
   readonly #hashFile: HashFile
+  readonly #clock: Pick<Clock, 'monotonicMs'>
   readonly #byInode = new Map<string, Inode>()
   readonly #byPath = new Map<string, Inode>()
   readonly #running = new Map<string, Promise<Verdict>>()
   #onFailure: OnFailure = () => undefined
 
-  constructor(hashFile: HashFile) {
+  constructor(hashFile: HashFile, clock: Pick<Clock, 'monotonicMs'>) {
     this.#hashFile = hashFile
+    this.#clock = clock
   }
 
   /** Sets the function to call with each file whose content has changed. */
@@ -119,7 +122,8 @@ export class FileChecks {
   /** Verifies a file that the engine could not read, unless it was verified just now. */
   async recheck(file: CheckedFile): Promise<Verdict> {
     const verifiedAt = this.verifiedAt(file) ?? -Infinity
-    const isRecent = performance.now() - verifiedAt < recheckEveryMs && this.isUntouched(file)
+    const ageMs = this.#clock.monotonicMs() - verifiedAt
+    const isRecent = ageMs < recheckEveryMs && this.isUntouched(file)
     return isRecent ? 'intact' : this.verify(file)
   }
 
@@ -142,7 +146,7 @@ export class FileChecks {
     const known = this.#byInode.get(key)
     const inode = known?.hash === hash ? known : newInode(key, hash)
     inode.stamp = stampOf(stats)
-    inode.verifiedAt = performance.now()
+    inode.verifiedAt = this.#clock.monotonicMs()
     this.#byInode.set(key, inode)
     this.#name(path, inode)
   }

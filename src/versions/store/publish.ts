@@ -6,10 +6,9 @@ import { identityOf, shownPath, stampOf } from '../files/source-files.js'
 import type { SourceFile } from '../files/source-files.js'
 import { NoSpaceError } from '../disk-space.js'
 import type { DiskSpace } from '../disk-space.js'
-import { hashFile } from '../hash-file.js'
 import { inBatches } from '../in-batches.js'
 import { FileError } from '../opener.js'
-import { FileChecks } from './file-checks.js'
+import type { FileChecks } from './file-checks.js'
 import { readManifest } from './manifest.js'
 
 /** A folder of files that no rename or delete at the source can change. */
@@ -26,7 +25,7 @@ const linkRefusals = ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EACCES']
 
 export interface PublishOptions {
   /** Which files were verified. Creates the links, to keep track of them. */
-  readonly checks?: FileChecks
+  readonly checks: FileChecks
   /** Folders that are not used again, because the engine may have cached their content. */
   readonly damaged?: ReadonlySet<string>
   /** What copies may take; left out = all. */
@@ -43,7 +42,7 @@ export async function publishFiles(
   versionsFolder: string,
   dataset: string,
   files: readonly SourceFile[],
-  { checks = new FileChecks(hashFile), damaged = new Set(), space }: PublishOptions = {},
+  { checks, damaged = new Set(), space }: PublishOptions,
 ): Promise<PublishedFiles> {
   const parent = join(versionsFolder, dataset)
   const folder = unusedName(join(parent, contentIdOf(files)), damaged)

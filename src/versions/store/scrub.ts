@@ -1,8 +1,10 @@
 import { stat } from 'node:fs/promises'
+import type { Clock } from '../../clock.js'
 import type { StoredFile } from '../version.js'
 import type { FileChecks } from './file-checks.js'
 
 interface ScrubParts {
+  readonly clock: Clock
   readonly checks: FileChecks
   /** The served files, those to verify first at the beginning. */
   readonly files: () => readonly StoredFile[]
@@ -59,19 +61,20 @@ export class Scrub {
   }
 
   async #run(): Promise<void> {
-    let doneAt = performance.now()
+    const { clock } = this.#parts
+    let doneAt = clock.monotonicMs()
     while (!this.#isClosed) {
       this.#isWoken = false
       const isAllVerified = await this.#verifyNew()
       const next = await this.#next()
-      const dueMs = next ? doneAt + next.afterMs - performance.now() : Infinity
+      const dueMs = next ? doneAt + next.afterMs - clock.monotonicMs() : Infinity
       if (dueMs > 0) {
         await this.#pause(Math.min(dueMs, isAllVerified ? pauseMsMax : retryMs))
         continue
       }
       const due = this.#round.shift()
       if (due) await this.#parts.checks.verify(due.file, scrubBytesPerSecondMax)
-      doneAt = performance.now()
+      doneAt = clock.monotonicMs()
     }
   }
 
@@ -107,10 +110,9 @@ export class Scrub {
   #pause(ms: number): Promise<void> {
     if (this.#isWoken || this.#isClosed) return Promise.resolve()
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      timer.unref()
+      const cancel = this.#parts.clock.after(ms, resolve)
       this.#wake = () => {
-        clearTimeout(timer)
+        cancel()
         resolve()
       }
     })

@@ -7,6 +7,8 @@ import { DiskSpace } from '../../../src/versions/disk-space.js'
 import { ObjectFiles } from '../../../src/versions/objects/object-files.js'
 import { folderStore } from '../../versions/objects/fixtures/folder-store.js'
 import { datasetOf, makeCatalogFolder, versionOf } from './fixtures/catalog-folder.js'
+import { machineClock } from '../../../src/clock.js'
+import { machineRandom } from '../../../src/random.js'
 
 // Guarantee: what a server stores stays within the disk limit, and the served version stays.
 
@@ -40,10 +42,15 @@ async function makeObjects(t: Test, limitBytes: number) {
     const onRemoved = ({ version }: { readonly version: string }) => removed.push(version)
     const space = new DiskSpace({ folders, limitBytes: limit, onRemoved })
     const store = folderStore(join(fixture.folder, 'buckets'))
-    const options = { folder, store, space, waitMaxMs: Infinity, now: () => clock.ms }
+    const time = { clock: { ...machineClock, now: () => clock.ms }, random: machineRandom }
+    const options = { folder, store, space, waitMaxMs: Infinity, ...time }
     const objects = new ObjectFiles(options)
     t.teardown(() => objects.close())
-    const live = await fixture.live({ objects, space, now: () => clock.ms })
+    const live = await fixture.live({
+      objects,
+      space,
+      clock: { ...machineClock, now: () => clock.ms },
+    })
     return { live, objects, space, removed }
   }
   return {

@@ -8,6 +8,7 @@ import type { PackOrder } from '../../../src/versions/packing/packer.js'
 import type { LostVersion } from '../../../src/versions/store/damage-state.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import { datasetOf, makeCatalogFolder, versionOf } from './fixtures/catalog-folder.js'
+import { machineClock } from '../../../src/clock.js'
 
 const files = { 'data/1.parquet': "SELECT 1 AS x, 'a' AS y" }
 
@@ -31,7 +32,7 @@ const pack = (order: PackOrder) =>
 await t.test('a read-only state folder is a reason, and the update is retried', async (t) => {
   const clock = { ms: 0 }
   const fixture = await makeCatalogFolder(t, { files })
-  const live = await fixture.live({ now: () => clock.ms })
+  const live = await fixture.live({ clock: { ...machineClock, now: () => clock.ms } })
   const obstacle = join(folderOf(live), 'manifest.json.draft')
   mkdirSync(obstacle)
   const more = '  more: {title: More, files: data/1.parquet}'
@@ -110,7 +111,7 @@ await t.test('dropped files beside a packed copy are withdrawn alone', async (t)
   await pack(orderOf(first))
   await settle(first)
   const { id } = versionOf(first.serving.catalog)
-  const checks = new FileChecks(hashFile)
+  const checks = new FileChecks(hashFile, machineClock)
   const losses: LostVersion[] = []
   const live = await fixture.live({ checks, onLostVersion: (loss) => losses.push(loss) })
   const forms = () => {
@@ -141,7 +142,7 @@ await t.test('dropped files beside a packed copy are withdrawn alone', async (t)
 
 await t.test('a late reader of replaced files withdraws only their version', async (t) => {
   const fixture = await makeCatalogFolder(t, { files })
-  const checks = new FileChecks(hashFile)
+  const checks = new FileChecks(hashFile, machineClock)
   const live = await fixture.live({ checks })
   const first = versionOf(live.serving.catalog)
   const path = join(fixture.folder, 'data/1.parquet')
@@ -200,7 +201,7 @@ await t.test(
   async (t) => {
     const folder = await makeCatalogFolder(t, { files })
     const clock = { ms: 0 }
-    const live = await folder.live({ now: () => clock.ms })
+    const live = await folder.live({ clock: { ...machineClock, now: () => clock.ms } })
     const before = versionOf(live.serving.catalog).id
     await folder.writeFiles({
       'a.parquet': 'SELECT 7 AS x, 8 AS y',
@@ -225,7 +226,7 @@ await t.test(
 await t.test('whole files that come without end are served all the same', async (t) => {
   const folder = await makeCatalogFolder(t, { files })
   const clock = { ms: 0 }
-  const live = await folder.live({ now: () => clock.ms })
+  const live = await folder.live({ clock: { ...machineClock, now: () => clock.ms } })
   for (let looks = 0; looks < 15; looks++) {
     await folder.writeFiles({ [`data/${looks + 2}.parquet`]: "SELECT 1 AS x, 'a' AS y" })
     await live.update()

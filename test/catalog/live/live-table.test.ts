@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { makeCatalogFolder, versionOf } from './fixtures/catalog-folder.js'
+import { machineClock } from '../../../src/clock.js'
 
 const dayMs = 24 * 3_600_000
 const pollMs = 30_000
@@ -18,7 +19,7 @@ await t.test('a table is read once a pause, also after the clock was set back', 
   const read = { count: 0 }
   const fixture = await makeCatalogFolder(t, { registry })
   const live = await fixture.live({
-    now: () => clock.ms,
+    clock: { ...machineClock, now: () => clock.ms },
     tables: {
       // As a cluster answers: `test/scale/trino.test.ts` has a real one.
       openTable: async () => {

@@ -10,6 +10,7 @@ import type { Version } from '../../../src/versions/version.js'
 import { asUser, openFolder } from '../../support/as-user.js'
 import { datasetOf, makeCatalogFolder, versionOf } from './fixtures/catalog-folder.js'
 import type { CatalogFolder } from './fixtures/catalog-folder.js'
+import { machineClock } from '../../../src/clock.js'
 
 const dayMs = 24 * 3_600_000
 const files = { 'data/1.parquet': 'SELECT 1 AS x, 2 AS y' }
@@ -232,7 +233,7 @@ await t.test('a start serves a registry without sold plans, but calls it refused
 await t.test('a dataset can be added, removed and added again', async (t) => {
   const clock = { ms: 0 }
   const fixture = await makeCatalogFolder(t, { files })
-  const live = await fixture.live({ now: () => clock.ms })
+  const live = await fixture.live({ clock: { ...machineClock, now: () => clock.ms } })
   const entry = (name: string) => `  ${name}: {title: ${name}, files: data/1.parquet}\n`
   fixture.writeRegistry(`datasets:\n${entry('things')}${entry('more')}`)
   await settle(live)
@@ -257,7 +258,7 @@ await t.test('a dataset can be added, removed and added again', async (t) => {
 await t.test('a superseded version is removed after its time', async (t) => {
   const clock = { ms: dayMs }
   const fixture = await makeCatalogFolder(t, { files })
-  const live = await fixture.live({ now: () => clock.ms })
+  const live = await fixture.live({ clock: { ...machineClock, now: () => clock.ms } })
   const first = basename(folderOf(live))
   await fixture.writeFiles(others(5))
   await settle(live)
@@ -283,7 +284,7 @@ await t.test('a superseded version is removed after its time', async (t) => {
 await t.test('after a restart everything is as before, and no file is read again', async (t) => {
   const clock = { ms: dayMs }
   const fixture = await makeCatalogFolder(t, { files })
-  const before = await fixture.live({ now: () => clock.ms })
+  const before = await fixture.live({ clock: { ...machineClock, now: () => clock.ms } })
   const first = versionOf(before.serving.catalog).id
   await fixture.writeFiles(others(5))
   await settle(before)
@@ -292,7 +293,7 @@ await t.test('after a restart everything is as before, and no file is read again
   fixture.write('data/2.parquet', 'PAR1 half')
   let opened = 0
   const live = await fixture.live({
-    now: () => clock.ms,
+    clock: { ...machineClock, now: () => clock.ms },
     openFiles: () => Promise.reject(new Error(`opened ${++opened} times`)),
   })
   t.match(now(live).reason, /^data\/2\.parquet is not a whole Parquet file/)
@@ -335,7 +336,7 @@ await t.test('a damaged or foreign versions folder is not used', async (t) => {
 await t.test('a file that was overwritten in place is served with its new content', async (t) => {
   const fixture = await makeCatalogFolder(t, { files })
   await fixture.writeFiles({ 'other.parquet': 'SELECT 8 AS x, 9 AS y' })
-  const checks = new FileChecks(hashFile)
+  const checks = new FileChecks(hashFile, machineClock)
   const live = await fixture.live({ checks })
   const first = versionOf(live.serving.catalog)
   writeFileSync(

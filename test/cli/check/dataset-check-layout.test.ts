@@ -5,6 +5,7 @@ import { layoutFindings } from '../../../src/cli/check/layout-findings.js'
 import type { FileFooter } from '../../../src/versions/inspector.js'
 import type { Version } from '../../../src/versions/version.js'
 import { buildThings, checksOf, findingsOf } from '../fixtures/checked.js'
+import { machineClock } from '../../../src/clock.js'
 
 const entry = '    key: id\n'
 const layoutCodes = /^(layout_|row_groups_|files_|no_statistics|pack_advised)/
@@ -95,7 +96,7 @@ await t.test('small files and small row groups are reported by their averages', 
   const cli = await buildThings(t, { 'a.parquet': 'SELECT i AS id FROM range(1700) t(i)' })
   await checksOf(cli)
   const registry = await readRegistry(`${cli.folder}/registry.yaml`)
-  const options = { openFiles: openerFor(2 ** 28), versionsFolder: null }
+  const options = { clock: machineClock, openFiles: openerFor(2 ** 28), versionsFolder: null }
   const version = (await openCatalog(registry, options)).datasets.get('things')?.version
   const [file] = version?.files ?? []
   if (!version || !file) throw new Error('not opened')

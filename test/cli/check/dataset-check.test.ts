@@ -9,6 +9,7 @@ import { hashFile } from '../../../src/versions/hash-file.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import { age, rot } from '../../support/damage.js'
 import { buildThings, checksOf, findingsOf } from '../fixtures/checked.js'
+import { machineClock } from '../../../src/clock.js'
 
 const key = '    key: id\n'
 
@@ -240,9 +241,9 @@ await t.test('--deep also reads the files in the state folder', async (t) => {
   await LiveCatalog.open({
     registryPath,
     openFiles: duckDbOpener(256 * 2 ** 20),
-    checks: new FileChecks(hashFile),
+    checks: new FileChecks(hashFile, machineClock),
     versionsFolder: versionsFolderOf(join(cli.folder, 'var')),
-    now: () => Date.now(),
+    clock: { ...machineClock, now: () => Date.now() },
     sold: async () => [],
   })
   t.match(await checksOf(cli, ['--deep']), [{ status: 'ok' }])

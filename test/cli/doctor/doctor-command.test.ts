@@ -11,6 +11,7 @@ import { damageTable } from '../../control/fixtures/store.js'
 import { buildCliFixture, registryText } from '../fixtures/cli-fixture.js'
 import type { CliFixture } from '../fixtures/cli-fixture.js'
 import { findingsOf, linesOf, whileServing } from './fixtures/doctor.js'
+import { machine } from '../../support/machine.js'
 
 const day = 86_400_000
 
@@ -123,7 +124,7 @@ await t.test('a clock behind or far ahead of control.db is found', async (t) => 
   cli.clock.ms = start + 400 * day
   t.match(linesOf(await findingsOf(t, cli), 'clock'), /^warn .*if the clock runs ahead/)
   cli.clock.ms = start
-  const control = SqliteStore.open(inState(cli, 'control.db'))
+  const control = SqliteStore.open(inState(cli, 'control.db'), machine)
   const caps = { datasetRowsMax: null, globalRowsMax: null }
   const { subscription } = JSON.parse(
     (await cli.das(['subscription', 'list', '--json'])).stdout.slice(1, -2),

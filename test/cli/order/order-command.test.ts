@@ -9,11 +9,12 @@ import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { listSubscriptions } from '../../../src/control/subscriptions.js'
 import { buildCliFixture } from '../fixtures/cli-fixture.js'
 import { orderYear } from '../fixtures/orders.js'
+import { machine } from '../../support/machine.js'
 
 /** The command line over two orders that wait. */
 async function cliWithOrders(t: Test) {
   const cli = await buildCliFixture(t)
-  const store = SqliteStore.open(join(cli.folder, 'var', 'control.db'))
+  const store = SqliteStore.open(join(cli.folder, 'var', 'control.db'), machine)
   t.teardown(() => store.close())
   return {
     cli,

@@ -8,6 +8,7 @@ import { listTokens } from '../../../src/control/tokens/tokens.js'
 import { chargeAll } from '../../../src/control/usage.js'
 import { connectAgent } from '../../portal/fixtures/connected.js'
 import { buildCliFixture } from '../fixtures/cli-fixture.js'
+import { machine } from '../../support/machine.js'
 
 interface Created {
   readonly subscription: string
@@ -145,7 +146,7 @@ await t.test("show prints this month's usage with limit and rest, and the tokens
   const { das, folder } = await buildCliFixture(t)
   const order = [...pro, '--plan', 'procurement:start', '--global-rows', '1000', '--json']
   const { subscription } = JSON.parse((await das(order)).stdout) as Created
-  const store = SqliteStore.open(join(folder, 'var', 'control.db'))
+  const store = SqliteStore.open(join(folder, 'var', 'control.db'), machine)
   const charge = { subscriptionId: subscription, period: '2026-11', globalRowsMax: 1000 }
   await chargeAll(store, [{ ...charge, dataset: 'financials', rows: 120, datasetRowsMax: 500_000 }])
   await store.close()
@@ -184,7 +185,7 @@ await t.test("show prints this month's usage with limit and rest, and the tokens
 await t.test('show counts the connections that agents can use now', async (t) => {
   const { das, folder, clock } = await buildCliFixture(t)
   const { subscription } = JSON.parse((await das([...pro, '--json'])).stdout) as Created
-  const control = SqliteStore.open(join(folder, 'var', 'control.db'))
+  const control = SqliteStore.open(join(folder, 'var', 'control.db'), machine)
   t.teardown(() => control.close())
   const [{ tokenId = '' } = {}] = await listTokens(control, subscription)
   const sold = { subscriptionId: subscription, tokenId }

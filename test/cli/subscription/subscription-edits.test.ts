@@ -5,6 +5,7 @@ import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { chargeAll } from '../../../src/control/usage.js'
 import { buildCliFixture } from '../fixtures/cli-fixture.js'
 import type { CliFixture } from '../fixtures/cli-fixture.js'
+import { machine } from '../../support/machine.js'
 
 const dayMs = 86_400_000
 
@@ -89,7 +90,7 @@ await t.test(
   async (t) => {
     const cli = await buildCliFixture(t)
     const id = await sell(cli, 'financials:pro')
-    const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'))
+    const control = SqliteStore.open(join(cli.folder, 'var', 'control.db'), machine)
     const caps = { datasetRowsMax: null, globalRowsMax: null }
     await chargeAll(control, [
       { subscriptionId: id, dataset: 'financials', period: '2026-11', rows: 60_000, ...caps },

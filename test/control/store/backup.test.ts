@@ -7,6 +7,7 @@ import { parseToken } from '../../../src/control/tokens/token-format.js'
 import { findToken } from '../../../src/control/tokens/tokens.js'
 import { chargeAll, readUsage } from '../../../src/control/usage.js'
 import { damageTable, openStore, storePath, subscribe } from '../fixtures/store.js'
+import { machine } from '../../support/machine.js'
 
 await t.test('a backup holds all that was written before it, and opens as a store', async (t) => {
   const path = storePath(t)
@@ -26,7 +27,7 @@ await t.test('a backup holds all that was written before it, and opens as a stor
   t.equal(statSync(copy).mode & 0o777, 0o600)
   t.notOk(readFileSync(copy).includes(token), 'no token in clear')
   await chargeAll(store, [{ ...charge, datasetRowsMax: null, globalRowsMax: null }])
-  const restored = SqliteStore.open(copy)
+  const restored = SqliteStore.open(copy, machine)
   t.teardown(async () => {
     await restored.close()
   })
@@ -71,7 +72,7 @@ await t.test(
 
 await t.test('a store that is damaged gives no backup, and says so', async (t) => {
   const path = storePath(t)
-  const store = SqliteStore.open(path)
+  const store = SqliteStore.open(path, machine)
   for (let each = 0; each < 100; each += 1) await subscribe(store)
   await store.close()
   damageTable(path, 'tokens')

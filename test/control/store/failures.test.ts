@@ -6,6 +6,7 @@ import { listTokens } from '../../../src/control/tokens/tokens.js'
 import { chargeAll, readUsage } from '../../../src/control/usage.js'
 import { ServiceError } from '../../../src/errors.js'
 import { damageTable, openStore, storePath, subscribe, thrownBy } from '../fixtures/store.js'
+import { machine } from '../../support/machine.js'
 
 // Guarantee: when a charge can't be made durable, nobody is told that it was.
 
@@ -25,7 +26,7 @@ await t.test(
   async (t) => {
     const path = storePath(t)
     const { subscriptionId } = await subscribe(openStore(t, path))
-    const store = SqliteStore.open(path, { busyTimeoutMs: 20 })
+    const store = SqliteStore.open(path, { ...machine, busyTimeoutMs: 20 })
     t.teardown(() => store.close())
     const holder = new Database(path)
     t.teardown(() => holder.close())

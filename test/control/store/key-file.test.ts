@@ -7,6 +7,7 @@ import { noteBackup } from '../../../src/control/store/newest-backup.js'
 import { ServerLock } from '../../../src/control/store/server-lock.js'
 import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { openFolder } from '../../support/as-user.js'
+import { machine } from '../../support/machine.js'
 
 await t.test('a key is made once, for its owner alone, and kept', (t) => {
   const folder = t.testdir({})
@@ -40,7 +41,7 @@ await t.test(
     const folder = t.testdir({})
     chownSync(folder, 12_345, 54_321)
     readKey(join(folder, 'mail.key'))
-    const store = SqliteStore.open(join(folder, 'control.db'))
+    const store = SqliteStore.open(join(folder, 'control.db'), machine)
     await store.write((tx) => tx.run('DELETE FROM letters'))
     backUp(store.file, join(folder, 'copy.db'))
     noteBackup(join(folder, 'control.db'), { path: join(folder, 'copy.db'), madeAt: 1 })
@@ -70,7 +71,7 @@ await t.test(
   async (t) => {
     const folder = t.testdir({})
     chownSync(folder, 12_345, 54_321)
-    await SqliteStore.open(join(folder, 'lib', 'var', 'control.db')).close()
+    await SqliteStore.open(join(folder, 'lib', 'var', 'control.db'), machine).close()
     for (const name of ['lib', 'lib/var', 'lib/var/control.db']) {
       t.match(statSync(join(folder, name)), { uid: 12_345, gid: 54_321 }, name)
     }

@@ -6,6 +6,7 @@ import type { Test } from 'tap'
 import { controlMigrations, migrate } from '../../../src/control/store/migrations.js'
 import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { openStore, storePath, subscribe } from '../fixtures/store.js'
+import { machine } from '../../support/machine.js'
 
 const steps = [
   'CREATE TABLE notes (text TEXT) STRICT',
@@ -93,7 +94,7 @@ await t.test('a database of a newer release is refused and not touched', async (
   const store = openStore(t, path)
   store.file.db.pragma('user_version = 99')
   await store.close()
-  t.throws(() => SqliteStore.open(path), {
+  t.throws(() => SqliteStore.open(path, machine), {
     message: /control\.db was written by a newer release: its schema is version 99, this release/,
   })
   t.equal(versionOf(openRaw(t, path)), 99)

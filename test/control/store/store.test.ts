@@ -5,6 +5,7 @@ import t from 'tap'
 import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { askTogether, startProcesses } from '../fixtures/processes.js'
 import { openStore, storePath } from '../fixtures/store.js'
+import { machine } from '../../support/machine.js'
 
 const modeOf = (path: string) => statSync(path).mode & 0o777
 
@@ -81,7 +82,7 @@ await t.test('opening a file takes no lock away that this process holds on it', 
   t.teardown(() => writer.close())
   writer.exec('CREATE TABLE t (x); BEGIN IMMEDIATE; INSERT INTO t VALUES (1)')
   const message = { path, busyTimeoutMs: 20 }
-  t.throws(() => SqliteStore.open(path, message), { code: 'SQLITE_BUSY' })
+  t.throws(() => SqliteStore.open(path, { ...machine, ...message }), { code: 'SQLITE_BUSY' })
 
   const others = await startProcesses(t, './open-process.js', 1)
   t.same(await askTogether(others, message), ['SqliteError: database is locked'])
@@ -113,7 +114,7 @@ await t.test('a file that is no database is refused for the operator, and let go
   const path = storePath(t)
   mkdirSync(dirname(path))
   writeFileSync(path, 'no database, but more than a few letters long '.repeat(100))
-  t.throws(() => SqliteStore.open(path), { code: 'SQLITE_NOTADB' })
+  t.throws(() => SqliteStore.open(path, machine), { code: 'SQLITE_NOTADB' })
 })
 
 await t.test('opening gives up when another program never lets go of the file', async (t) => {
@@ -122,11 +123,13 @@ await t.test('opening gives up when another program never lets go of the file', 
   const holder = new Database(path)
   t.teardown(() => holder.close())
   holder.exec('CREATE TABLE t (x); BEGIN EXCLUSIVE')
-  t.throws(() => SqliteStore.open(path, { busyTimeoutMs: 20 }), { code: 'SQLITE_BUSY' })
+  t.throws(() => SqliteStore.open(path, { ...machine, busyTimeoutMs: 20 }), { code: 'SQLITE_BUSY' })
 })
 
 await t.test('a place where no file can be made is told as the system tells it', async (t) => {
-  t.throws(() => SqliteStore.open(join(t.testdir(), 'x'.repeat(300))), { code: 'ENAMETOOLONG' })
+  t.throws(() => SqliteStore.open(join(t.testdir(), 'x'.repeat(300)), machine), {
+    code: 'ENAMETOOLONG',
+  })
 })
 
 await t.test('a place without a write-ahead log is refused', async (t) => {
@@ -134,7 +137,7 @@ await t.test('a place without a write-ahead log is refused', async (t) => {
   const cwd = process.cwd()
   process.chdir(t.testdir())
   t.teardown(() => process.chdir(cwd))
-  t.throws(() => SqliteStore.open(':memory:'), {
+  t.throws(() => SqliteStore.open(':memory:', machine), {
     message: ":memory: can't have a write-ahead log here (mode memory)",
   })
 })

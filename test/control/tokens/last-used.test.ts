@@ -5,6 +5,7 @@ import type { ControlStore } from '../../../src/control/store/store.js'
 import { LastUsed } from '../../../src/control/tokens/last-used.js'
 import { listTokens } from '../../../src/control/tokens/tokens.js'
 import { hourMs, noon, openStore, storePath, subscribe } from '../fixtures/store.js'
+import { machine } from '../../support/machine.js'
 
 const minuteMs = 60_000
 
@@ -60,7 +61,7 @@ await t.test('a clock that steps back holds nothing up and takes nothing back', 
 await t.test('a write that fails is told once, keeps the notes, and is tried again', async (t) => {
   const path = storePath(t)
   const holder = openStore(t, path)
-  const store = SqliteStore.open(path, { busyTimeoutMs: 1 })
+  const store = SqliteStore.open(path, { ...machine, busyTimeoutMs: 1 })
   t.teardown(() => store.close())
   const { lastUsed, noteAt, stored, failures } = await record(store)
   holder.file.db.exec('BEGIN EXCLUSIVE')

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto'
 import t from 'tap'
 import { base62 } from '../../../src/control/tokens/base62.js'
 import { createToken, hashToken, parseToken } from '../../../src/control/tokens/token-format.js'
+import { machineRandom } from '../../../src/random.js'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 await t.test(
   '5,000 tokens are all different, of one form, and parse to their own hash',
   async (t) => {
-    const made = Array.from({ length: 5000 }, () => createToken())
+    const made = Array.from({ length: 5000 }, () => createToken(machineRandom))
     t.equal(new Set(made.map(({ token }) => token)).size, 5000)
     t.equal(new Set(made.map(({ hash }) => hash.toString('hex'))).size, 5000)
     t.ok(made.every(({ token }) => /^das_live_[0-9A-Za-z]{49}$/.test(token)))
@@ -22,20 +23,20 @@ await t.test(
 )
 
 await t.test('the hash is SHA-256 of the text, 32 bytes', async (t) => {
-  const { token, hash } = createToken()
+  const { token, hash } = createToken(machineRandom)
   t.equal(hash.length, 32)
   t.equal(hash.toString('hex'), createHash('sha256').update(token).digest('hex'))
   t.same(hashToken(token), hash)
 })
 
 await t.test('the hint shows the last 4 characters and no more', async (t) => {
-  const { token, hint } = createToken()
+  const { token, hint } = createToken(machineRandom)
   t.equal(hint, `das_live_…${token.slice(-4)}`)
   t.notOk(hint.includes(token.slice(-5)))
 })
 
 await t.test('a token with any one character wrong is refused', async (t) => {
-  const { token } = createToken()
+  const { token } = createToken(machineRandom)
   for (let position = 0; position < token.length; position += 1) {
     for (const character of `${alphabet}_- `) {
       if (character === token[position]) continue
@@ -46,7 +47,7 @@ await t.test('a token with any one character wrong is refused', async (t) => {
 })
 
 await t.test('a token too short, too long, or with something around it is refused', async (t) => {
-  const { token } = createToken()
+  const { token } = createToken(machineRandom)
   for (const text of ['', 'das_live_', token.slice(0, -1), token.slice(1), `${token}0`]) {
     t.equal(parseToken(text), undefined, JSON.stringify(text))
   }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { ServingInstance } from '../../../src/engine/duckdb/serving.js'
 import { never, openEngine } from '../fixtures/open-engine.js'
+import { machineClock } from '../../../src/clock.js'
 
 // Guarantee: what DuckDB keeps of files can be dropped, also while queries read them. So files that
 // were replaced take no memory.
@@ -54,7 +55,12 @@ await t.test('footers are dropped with their instance, ten minutes after its sta
   const folder = t.testdir({})
   let nowMs = 0
   const options = { memoryLimitBytes: 64e6, threads: 1, now: () => nowMs }
-  const serving = new ServingInstance({ ...options, folders: [], tempFolder: folder })
+  const serving = new ServingInstance({
+    clock: machineClock,
+    ...options,
+    folders: [],
+    tempFolder: folder,
+  })
   t.teardown(() => serving.close())
   const current = () => serving.run((session) => Promise.resolve(session.filesFolder))
   const first = await current()

@@ -10,6 +10,7 @@ import { statementText } from '../../../src/engine/trino/sql.js'
 import { TrinoClient } from '../../../src/engine/trino/trino-client.js'
 import { dataTypeOf } from '../../../src/engine/trino/trino-types.js'
 import type { Version } from '../../../src/versions/version.js'
+import { machineClock } from '../../../src/clock.js'
 
 const scalar = (name: DataType & { kind: 'scalar' }): DataType => name
 const columnOf = (type: string): Column => plainColumn('x', dataTypeOf(type))
@@ -107,7 +108,7 @@ await t.test('texts of callers are bound, whatever they hold', (t) => {
 
 await t.test('a password is never sent unencrypted', (t) => {
   const login = { user: 'das', password: 'secret' }
-  t.throws(() => new TrinoClient('http://trino:8080', login), /only sent to https/)
-  t.doesNotThrow(() => new TrinoClient('https://trino', login))
+  t.throws(() => new TrinoClient('http://trino:8080', login, machineClock), /only sent to https/)
+  t.doesNotThrow(() => new TrinoClient('https://trino', login, machineClock))
   t.end()
 })

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { QuerySize } from '../../../src/engine/duckdb/turns/turn.js'
 import { Turns } from '../../../src/engine/duckdb/turns/turns.js'
 import { NamedTurns, never, settled } from '../fixtures/named-turns.js'
+import { MovingClock } from '../../support/moving-clock.js'
 
 // Guarantee: no more queries run at once than there are places, and one busy client can fill idle
 // places but never starve another (contract 1.5).
@@ -108,7 +109,7 @@ await t.test('a wait that takes too long is refused, and takes no place', async 
 })
 
 await t.test('work that fails gives its place back', async (t) => {
-  const turns = new Turns({ slots: 1, queueMax: 1, waitMaxMs: 60_000 }, () => 0)
+  const turns = new Turns({ clock: new MovingClock(0), slots: 1, queueMax: 1, waitMaxMs: 60_000 })
   const run = <T>(client: string, work: () => Promise<T>) =>
     turns.run({ client, signal: never }, 'small', work)
   const fail = (message: string) => () => Promise.reject(new Error(message))

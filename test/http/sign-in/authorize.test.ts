@@ -15,6 +15,7 @@ import {
 import { demoToken, startThings } from '../../support/things.js'
 import type { World } from '../../support/world.js'
 import { createToken } from '../../../src/control/tokens/token-format.js'
+import { machineRandom } from '../../../src/random.js'
 
 const html = { accept: 'text/html' }
 
@@ -240,7 +241,15 @@ await t.test('wrong tokens get one answer, and ten a minute are the most', async
   const ended = (await world.subscribe(['things:pro'])).token
   world.clock.ms += 40 * 24 * 3_600_000
   const texts = new Set<string>()
-  const wrong = ['', 'x', ended, createToken().token, `${token}x`, 'das_demo_wrong', 'Ж']
+  const wrong = [
+    '',
+    'x',
+    ended,
+    createToken(machineRandom).token,
+    `${token}x`,
+    'das_demo_wrong',
+    'Ж',
+  ]
   for (const each of [...wrong, ...wrong].slice(0, 10)) {
     const answer = await sendForm(world, path, { token: each, answer: 'connect' })
     t.equal(answer.status, 400, each)
@@ -259,7 +268,7 @@ await t.test('wrong tokens at the same time are counted, too', async (t) => {
   const path = authorizePath(await register(world))
   const answers = await Promise.all(
     Array.from({ length: 40 }, () =>
-      sendForm(world, path, { token: createToken().token, answer: 'connect' }),
+      sendForm(world, path, { token: createToken(machineRandom).token, answer: 'connect' }),
     ),
   )
   t.equal(answers.filter(({ status }) => status === 400).length, 10)

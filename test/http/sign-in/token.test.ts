@@ -31,6 +31,7 @@ import {
 } from '../../support/sign-in.js'
 import { demoToken, startThings } from '../../support/things.js'
 import type { Answer, World } from '../../support/world.js'
+import { machineRandom } from '../../../src/random.js'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -89,7 +90,7 @@ await t.test('REST refuses an access token, and MCP the other secrets', async (t
   t.equal(await statusWith(world, secrets.access), 200)
   t.equal(await statusWith(world, secrets.refresh), 401)
   t.equal(await statusWith(world, await codeFor(world, clientId, token)), 401)
-  t.equal(await statusWith(world, createSecret('agent').secret), 401)
+  t.equal(await statusWith(world, createSecret(machineRandom, 'agent').secret), 401)
   const form = { token: secrets.access, answer: 'connect' }
   t.equal((await sendForm(world, authorizePath(clientId), form)).status, 400, 'nor the page')
   isError(t, await world.get(`/v1/?a=${secrets.access}`), 'bad_request', /does not belong in a URL/)

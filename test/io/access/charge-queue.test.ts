@@ -8,6 +8,8 @@ import type { ChargeStoreOptions } from '../../../src/control/charge-store.js'
 import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { readUsage } from '../../../src/control/usage.js'
 import { storePath, subscribe } from '../../control/fixtures/store.js'
+import { machine } from '../../support/machine.js'
+import { machineClock } from '../../../src/clock.js'
 
 // Guarantee: what is answered is charged, and what is refused or abandoned is not.
 
@@ -21,11 +23,11 @@ async function openQueue(
   sync?: ChargeStoreOptions['sync'],
 ) {
   const path = storePath(t)
-  const store = SqliteStore.open(path)
-  const charges = ChargeStore.open(path, { busyTimeoutMs: 1, ...(sync && { sync }) })
+  const store = SqliteStore.open(path, machine)
+  const charges = ChargeStore.open(path, { ...machine, busyTimeoutMs: 1, ...(sync && { sync }) })
   const { subscriptionId } = await subscribe(store)
   const holder = new Database(path)
-  const queue = new ChargeQueue(charges, lockWaitMs)
+  const queue = new ChargeQueue(charges, machineClock, lockWaitMs)
   t.teardown(async () => {
     holder.close()
     await queue.close()

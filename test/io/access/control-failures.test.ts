@@ -8,6 +8,7 @@ import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { periodOf, readUsage } from '../../../src/control/usage.js'
 import { buildCliFixture } from '../../cli/fixtures/cli-fixture.js'
 import { build } from '../../cli/fixtures/das-process.js'
+import { machine } from '../../support/machine.js'
 
 // Guarantee: while control.db can't be written, no row leaves unpaid, the service says so, and it
 // recovers by itself.
@@ -37,7 +38,7 @@ async function startSold(t: Test) {
     return { status: response.status, headers: response.headers, body }
   }
   const charged = async () => {
-    const control = SqliteStore.open(path)
+    const control = SqliteStore.open(path, machine)
     const { total } = await readUsage(control, sold.subscription, periodOf(Date.now()))
     const integrity = control.file.db.pragma('integrity_check', { simple: true })
     await control.close()

@@ -20,6 +20,7 @@ import { tidyShop } from '../../../src/shop/tidy-shop.js'
 import { ServiceError } from '../../../src/errors.js'
 import { priceRub } from '../../../src/registry/price.js'
 import { dayOf, monthsLater } from '../../access/fixtures/calendar.js'
+import { machine } from '../../support/machine.js'
 
 // Guarantee: whatever is ordered, paid, declined and lost, in whatever order, an order takes effect
 // at most once, for the price that a model in plain arithmetic says, to the rouble; subscription,
@@ -158,7 +159,7 @@ class Shopping {
   #payments = 0
 
   constructor(path: string, note: (event: string) => void) {
-    this.#store = SqliteStore.open(path, { syncs: 'later' })
+    this.#store = SqliteStore.open(path, { ...machine, syncs: 'later' })
     this.#note = note
     const mailKey = randomBytes(32)
     this.#parts = { store: this.#store, registry: () => registry, mailKey, now: () => this.#now }

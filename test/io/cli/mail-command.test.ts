@@ -7,6 +7,8 @@ import { holdLetter } from '../../../src/mail/outbox.js'
 import { buildCliFixture } from '../../cli/fixtures/cli-fixture.js'
 import type { Outcome } from '../../cli/fixtures/cli-fixture.js'
 import { startMailServer } from '../../mail/fixtures/mail-server.js'
+import { machine } from '../../support/machine.js'
+import { machineClock } from '../../../src/clock.js'
 
 interface Made {
   readonly subscription: string
@@ -220,9 +222,9 @@ await t.test('mail send prints how each letter ended', async (t) => {
   const [{ id }] = jsonOf<[{ id: string }]>(await das('token', 'list', subscription, '--json'))
   await das('token', 'revoke', id)
   server.manners.current = { refuseLetter: { status: 554, text: 'no' } }
-  const store = SqliteStore.open(join(folder, 'var', 'control.db'))
+  const store = SqliteStore.open(join(folder, 'var', 'control.db'), machine)
   t.teardown(() => store.close())
-  await holdLetter({ store, now: () => clock.ms }, { letterId: 3 })
+  await holdLetter({ store, clock: { ...machineClock, now: () => clock.ms } }, { letterId: 3 })
   const { code, stdout } = await das('mail', 'send')
   t.equal(code, 1)
   t.match(stdout, /^Letter 1 \(new-token\) to \S+: dropped: the token was revoked\.$/m)

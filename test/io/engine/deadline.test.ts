@@ -16,6 +16,7 @@ import {
   openLong,
 } from '../../engine/fixtures/long-query.js'
 import { never } from '../../engine/fixtures/open-engine.js'
+import { machineClock } from '../../../src/clock.js'
 
 // Guarantee: a query whose caller is gone stops, so that the next one gets its slot and its core.
 // Measured in CPU time, which other processes hardly change, as a share of the query's own work,
@@ -42,7 +43,7 @@ await t.test('a query past its deadline is a timeout and leaves the CPU idle', a
     start = cpuMs()
     return timedOut(300)
   }
-  const counting = withDeadline(300, never, (signal) => count({ signal }), reason)
+  const counting = withDeadline(machineClock, 300, never, (signal) => count({ signal }), reason)
   await t.rejects(counting, { code: 'timeout', detail: /did not finish in 0\.3 s/ })
   const spent = cpuMs() - start
   t.ok(spent < 5 * listMs, `${spent} ms of CPU after it, less than a tenth of the work`)

@@ -18,6 +18,9 @@ import { sealSecret } from '../../../src/mail/seal.js'
 import { startMailServer, startOddServer } from '../../mail/fixtures/mail-server.js'
 import { dayMs, minuteMs, openPostOffice } from '../../mail/fixtures/post-office.js'
 import { startOfTest, startWorld, writeParquet } from '../../support/world.js'
+import { machine } from '../../support/machine.js'
+import { machineClock } from '../../../src/clock.js'
+import { machineRandom } from '../../../src/random.js'
 
 const registry = `
 datasets:
@@ -58,13 +61,18 @@ async function openHouse(t: Test, smtpUrl: string) {
   )
   /** Starts, lets the first round of mail end, and stops. */
   const serveOnce = async () => {
-    const app = await buildApp(config, { logger, now: () => clock.ms, version: '0' })
+    const app = await buildApp(config, {
+      logger,
+      clock: { ...machineClock, now: () => clock.ms },
+      random: machineRandom,
+      version: '0',
+    })
     await app.prepare()
     await app.close()
   }
   const state = join(folder, 'var')
   const withControl = async <T>(work: (store: ControlStore) => Promise<T>): Promise<T> => {
-    const store = SqliteStore.open(join(state, 'control.db'))
+    const store = SqliteStore.open(join(state, 'control.db'), machine)
     try {
       return await work(store)
     } finally {
@@ -126,7 +134,12 @@ await t.test('a waiting token is in no file of the state folder and in no log', 
   const { state, clock, serveOnce, withControl, sell, log } = await openHouse(t, server.url)
   const sold = await sell()
   const queued = await withControl(async (store) => {
-    const sealedSecret = sealSecret(readKey(join(state, 'mail.key')), sold.tokenId, sold.token)
+    const sealedSecret = sealSecret(
+      machineRandom,
+      readKey(join(state, 'mail.key')),
+      sold.tokenId,
+      sold.token,
+    )
     await queueLetter(store, { ...sold, kind: 'new-token', sealedSecret }, clock.ms)
     return { sealedSecret, rows: JSON.stringify(await listLetters(store, ['waiting'])) }
   })

@@ -15,6 +15,7 @@ import { MailError } from '../../../src/mail/mailer.js'
 import type { Mailer } from '../../../src/mail/mailer.js'
 import { holdLetter } from '../../../src/mail/outbox.js'
 import { dayMs, minuteMs, openPostOffice, round } from '../../mail/fixtures/post-office.js'
+import { machine } from '../../support/machine.js'
 
 const busy = { refuseGreeting: { status: 421, text: 'busy' } }
 
@@ -177,7 +178,7 @@ await t.test('a reminder is dropped when the subscription was extended or has en
 
 await t.test('two processes at once send each letter once', async (t) => {
   const { parts, path, sell, server, letters } = await openPostOffice(t)
-  const second = SqliteStore.open(path)
+  const second = SqliteStore.open(path, machine)
   t.teardown(() => second.close())
   for (let count = 0; count < 10; count += 1) await sell()
   const rounds = await Promise.all([round(parts), round({ ...parts, store: second })])

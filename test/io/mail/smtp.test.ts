@@ -7,6 +7,7 @@ import { smtpLimits } from '../../../src/mail/smtp-limits.js'
 import type { SmtpLimits } from '../../../src/mail/smtp-limits.js'
 import { smtpMailer, transportOptions } from '../../../src/mail/smtp.js'
 import { answering, startMailServer, startOddServer } from '../../mail/fixtures/mail-server.js'
+import { machineClock } from '../../../src/clock.js'
 
 const token = `das_live_${'Ab3'.repeat(16)}x`
 const patient: SmtpLimits = smtpLimits
@@ -29,7 +30,7 @@ function settingsFor(url: string, from = 'Data <data@example.org>') {
 
 function send(url: string, limits = patient, signal?: AbortSignal): Promise<void> {
   const { smtp, sender } = settingsFor(url)
-  return smtpMailer(smtp, sender, limits).send(message, signal)
+  return smtpMailer(smtp, sender, machineClock, limits).send(message, signal)
 }
 
 /** Why the letter was not sent. */

@@ -14,6 +14,8 @@ import { DiskSpace } from '../../../src/versions/disk-space.js'
 import type { EarlierVersion } from '../../../src/versions/disk-space.js'
 import { ObjectFiles } from '../../../src/versions/objects/object-files.js'
 import { folderStore } from './fixtures/folder-store.js'
+import { machineClock } from '../../../src/clock.js'
+import { machineRandom } from '../../../src/random.js'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -32,7 +34,8 @@ function makeBucket(t: Test, limitBytes: number | null = null) {
     store,
     space,
     waitMaxMs: Infinity,
-    now: () => clock.ms,
+    clock: { ...machineClock, now: () => clock.ms },
+    random: machineRandom,
     onChange: () => changes.push(1),
   })
   t.teardown(() => objects.close())

@@ -16,6 +16,7 @@ import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import type { CheckedFile, Verdict } from '../../../src/versions/store/file-checks.js'
 import { age, rot } from '../../support/damage.js'
 import { writeParquet } from '../../support/parquet.js'
+import { machineClock } from '../../../src/clock.js'
 
 // Guarantee: no file counts as verified before its content was read, nor after anything but this
 // process did something to it.
@@ -31,7 +32,7 @@ async function linkedFile(t: Test) {
     reads.count += 1
     return hashFile(path)
   }
-  const checks = new FileChecks(hash)
+  const checks = new FileChecks(hash, machineClock)
   const losses: Verdict[] = []
   checks.onFailure((_, verdict) => losses.push(verdict))
   const [found] = await findSourceFiles(folder, ['a.parquet'], new Map(), { hash })
@@ -54,7 +55,7 @@ await t.test('a file that was hashed and then linked is read once', async (t) =>
 
 await t.test('a new process counts no file as verified before it has read it', async (t) => {
   const { file, losses } = await linkedFile(t)
-  const checks = new FileChecks(hashFile)
+  const checks = new FileChecks(hashFile, machineClock)
   t.notOk(checks.isVerified(file) || checks.isUntouched(file))
   t.same(await Promise.all([checks.verify(file), checks.verify(file)]), ['intact', 'intact'])
   t.ok(checks.isVerified(file) && checks.isUntouched(file))
@@ -111,7 +112,7 @@ await t.test('a file that can not be read now is neither intact nor lost', async
   const checks = new FileChecks(async (path) => {
     utimesSync(source, statSync(source).atimeMs / 1000 + 1, 7)
     return hashFile(path)
-  })
+  }, machineClock)
   checks.onFailure((_, verdict) => losses.push(verdict))
   t.equal(await checks.verify(file), 'unsettled', 'something is done to it all the time')
   t.notOk(checks.isVerified(file))

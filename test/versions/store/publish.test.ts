@@ -27,6 +27,9 @@ import {
   versionOf,
 } from '../../catalog/live/fixtures/catalog-folder.js'
 import { writeParquet } from '../../support/parquet.js'
+import { machineClock } from '../../../src/clock.js'
+import { FileChecks } from '../../../src/versions/store/file-checks.js'
+import { hashFile } from '../../../src/versions/hash-file.js'
 
 const files = {
   'data/1.parquet': 'SELECT 1 AS x, 2 AS y',
@@ -84,10 +87,12 @@ await t.test('other content, another order or other columns are another version'
 await t.test('descriptions and plans do not change the version', async (t) => {
   const fixture = await makeCatalogFolder(t, { files })
   const { id } = versionOf(await fixture.open())
-  fixture.writeRegistry(`    description: new
+  fixture.writeRegistry(
+    `    description: new
     limit: {max: 5}
     columns: {x: {description: new, unit: new}}
-    plans: {free: {rows_per_month: 1, history: all, price_rub: 0}}`)
+    plans: {free: {rows_per_month: 1, history: all, price_rub: 0}}`,
+  )
   t.equal(versionOf(await fixture.open()).id, id)
 })
 
@@ -212,16 +217,26 @@ await t.test('a file that is replaced between reading and linking is refused', a
   await writeParquet(folder, { 'a.parquet': 'SELECT 1 AS x', 'b/b.parquet': 'SELECT 2 AS x' })
   const sources = await sourcesIn(folder)
   renameSync(join(folder, 'b/b.parquet'), join(folder, 'a.parquet'))
-  await t.rejects(publishFiles(join(folder, 'versions'), 'things', sources), {
-    name: 'FileError',
-    path: join(folder, 'a.parquet'),
-    reason: 'was replaced while it was read',
-  })
+  await t.rejects(
+    publishFiles(join(folder, 'versions'), 'things', sources, {
+      checks: new FileChecks(hashFile, machineClock),
+    }),
+    {
+      name: 'FileError',
+      path: join(folder, 'a.parquet'),
+      reason: 'was replaced while it was read',
+    },
+  )
   rmSync(join(folder, 'a.parquet'))
-  await t.rejects(publishFiles(join(folder, 'versions'), 'things', sources), {
-    name: 'FileError',
-    reason: "can't be linked or copied (ENOENT)",
-  })
+  await t.rejects(
+    publishFiles(join(folder, 'versions'), 'things', sources, {
+      checks: new FileChecks(hashFile, machineClock),
+    }),
+    {
+      name: 'FileError',
+      reason: "can't be linked or copied (ENOENT)",
+    },
+  )
   t.same(
     readdirSync(join(folder, 'versions/things')).filter((name) => !name.endsWith('.draft')),
     [],
@@ -232,7 +247,9 @@ await t.test('a file that is replaced between reading and linking is refused', a
 await t.test('a file is copied completely if the file system refuses a link', async (t) => {
   const { source, versionsFolder } = await refusedLink(t)
   const sources = await sourcesIn(dirname(source), basename(source))
-  const published = await publishFiles(versionsFolder, 'things', sources)
+  const published = await publishFiles(versionsFolder, 'things', sources, {
+    checks: new FileChecks(hashFile, machineClock),
+  })
   const copy = published.files[0]?.path ?? ''
   t.equal(published.files[0]?.guard, null, 'only the server writes to it')
   t.not(statSync(copy).ino, statSync(source).ino)
@@ -254,10 +271,14 @@ await t.test('a file is copied completely if the file system refuses a link', as
     search: [],
   })
   const written = statSync(copy).mtimeMs
-  await publishFiles(versionsFolder, 'things', sources)
+  await publishFiles(versionsFolder, 'things', sources, {
+    checks: new FileChecks(hashFile, machineClock),
+  })
   t.equal(statSync(copy).mtimeMs, written, 'and not copied again')
   truncateSync(copy, 10)
-  await publishFiles(versionsFolder, 'things', sources)
+  await publishFiles(versionsFolder, 'things', sources, {
+    checks: new FileChecks(hashFile, machineClock),
+  })
   t.same(readFileSync(copy), readFileSync(source), 'a copy cut off by a power failure is completed')
 })
 

@@ -5,10 +5,11 @@ import t from 'tap'
 import { hashFile } from '../../../src/versions/hash-file.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import { Scrub } from '../../../src/versions/store/scrub.js'
+import { machineClock } from '../../../src/clock.js'
 
 await t.test('while no file can be found, none is looked for again and again', async (t) => {
   const folder = t.testdir({ mount: { a: 'a', b: 'b' } })
-  const checks = new FileChecks(hashFile)
+  const checks = new FileChecks(hashFile, machineClock)
   const files = await Promise.all(
     ['a', 'b'].map(async (name) => {
       const path = join(folder, 'mount', name)
@@ -23,7 +24,7 @@ await t.test('while no file can be found, none is looked for again and again', a
     looks.count += 1
     return files
   }
-  const scrub = new Scrub({ checks, files: look, days: 30 })
+  const scrub = new Scrub({ clock: machineClock, checks, files: look, days: 30 })
   t.teardown(() => scrub.close())
   scrub.start()
   await sleep(200)

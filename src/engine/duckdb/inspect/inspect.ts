@@ -7,6 +7,7 @@ import type {
   Inspection,
   InspectedKey,
 } from '../../../versions/inspector.js'
+import { machineClock } from '../../../clock.js'
 import type { Version } from '../../../versions/version.js'
 import { chooseFiles } from '../choice.js'
 import { readFailure } from '../duckdb-failure.js'
@@ -36,7 +37,13 @@ export function duckDbInspector(memoryLimitBytes: number): InspectFiles {
     const threads = availableParallelism()
     try {
       return await withTempFolder('das-check-', async (tempFolder, plain) => {
-        const serving = new ServingInstance({ folders, tempFolder, memoryLimitBytes, threads })
+        const serving = new ServingInstance({
+          clock: machineClock,
+          folders,
+          tempFolder,
+          memoryLimitBytes,
+          threads,
+        })
         const run: RunStatement = (statement) =>
           serving.run((session) => session.run(statement, signal))
         const version = plain.version(order.version)

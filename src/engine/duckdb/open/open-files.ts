@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { plainColumn } from '../../../columns/column.js'
 import { FileError } from '../../../versions/opener.js'
 import type { FileColumn, OpenFiles, OpenedFile, TextBounds } from '../../../versions/opener.js'
+import { abortAfter, machineClock } from '../../../clock.js'
 import { bindBigint } from '../bind.js'
 import { encodeRow } from '../encode/encode.js'
 import { bindPaths, boundFilesSql, foldersOf } from '../paths.js'
@@ -81,7 +82,7 @@ async function fileError(
   path: string,
 ): Promise<FileError> {
   if (cause instanceof FileError) return cause
-  if (await isEncrypted(runnerOn(connection, AbortSignal.timeout(fileTimeoutMs)), path)) {
+  if (await isEncrypted(runnerOn(connection, abortAfter(machineClock, fileTimeoutMs)), path)) {
     return new FileError(path, 'is encrypted Parquet, which is not supported', cause)
   }
   return new FileError(path, `can't be read: ${unreadableReason(cause, path)}`, cause)
@@ -92,7 +93,7 @@ async function openTogether(
   paths: readonly string[],
   boundsOf: readonly string[],
 ): Promise<readonly OpenedFile[]> {
-  const run = runnerOn(connection, AbortSignal.timeout(fileTimeoutMs * paths.length))
+  const run = runnerOn(connection, abortAfter(machineClock, fileTimeoutMs * paths.length))
   const opened = new Map<string, OpenedFile>()
   for (const group of await groupFiles(connection, run, paths)) {
     await probe(run, group)

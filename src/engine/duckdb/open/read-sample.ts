@@ -3,6 +3,7 @@ import { typeText } from '../../../columns/data-type.js'
 import { FileError } from '../../../versions/opener.js'
 import type { Sample, SampledColumn, RowOrder, WithSample } from '../../../versions/sample.js'
 import type { DataFile, Version } from '../../../versions/version.js'
+import { abortAfter, machineClock } from '../../../clock.js'
 import { bindBigint } from '../bind.js'
 import { readFailure } from '../duckdb-failure.js'
 import { servedText } from '../encode/encode.js'
@@ -23,7 +24,7 @@ export function duckDbSampler(memoryLimitBytes: number): WithSample {
       const folders = foldersOf(chosenFiles(version).map(({ path }) => path))
       const options = { folders, tempFolder, memoryLimitBytes, threads: 1 }
       return inSandbox(options, async (connection) => {
-        const run = runnerOn(connection, AbortSignal.timeout(timeoutMs))
+        const run = runnerOn(connection, abortAfter(machineClock, timeoutMs))
         await load(run, chosenFiles(plain.version(version)), columns)
         return use(await sampleOf(run, columns))
       })

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { machineClock } from '../../../clock.js'
 import type { Column } from '../../../columns/column.js'
 import { filterPredicates } from '../../../columns/predicate.js'
 import { packOrder } from '../../../versions/packing/pack-order.js'
@@ -138,7 +139,13 @@ async function compare(
   options: SandboxOptions,
   signal: AbortSignal,
 ): Promise<PackGain> {
-  const engine = await DuckDbEngine.open({ ...options, slots: 1, queueMax: 1, waitMaxMs: 60_000 })
+  const engine = await DuckDbEngine.open({
+    ...options,
+    clock: machineClock,
+    slots: 1,
+    queueMax: 1,
+    waitMaxMs: 60_000,
+  })
   const times = { now: [] as number[], packed: [] as number[] }
   try {
     for (let round = 0; round <= rounds; round += 1) {
@@ -168,10 +175,10 @@ async function lookUp(
   const others = version.columns.filter((column) => !version.key.includes(column))
   const columns = [...version.key, ...others].slice(0, columnsMax)
   const predicates = filterPredicates(key, 'eq', [value])
-  const startedMs = performance.now()
+  const startedMs = machineClock.monotonicMs()
   const question = { version, predicates, columns, after: null, limit: pageRows }
   await engine.read(question, { signal, client: 'pack gain' })
-  return performance.now() - startedMs
+  return machineClock.monotonicMs() - startedMs
 }
 
 function median(values: readonly number[]): number {

@@ -5,6 +5,7 @@ import type {
   FinishedSearch,
   PackRecord,
 } from '../../../versions/packing/pack-record.js'
+import { machineClock } from '../../../clock.js'
 import { PackError } from '../../../versions/packing/packer.js'
 import type {
   PackFiles,
@@ -73,7 +74,7 @@ async function packInDraft(
   const rows = order.files.reduce((sum, file) => sum + file.rows, 0)
   let progress: PackProgress = { stage: 'sorting', rowsDone: 0, rows }
   const draft = await PackDraft.open(order, layout)
-  const timer = setInterval(() => report(progress), reportEveryMs)
+  const stopReports = machineClock.every(reportEveryMs, () => report(progress))
   try {
     const bytes = before
       ? 0
@@ -101,7 +102,7 @@ async function packInDraft(
       }),
     )
   } finally {
-    clearInterval(timer)
+    stopReports()
     draft.close()
   }
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../../../clock.js'
 import { ServiceError } from '../../../errors.js'
 import type { FileChecks, Verdict } from '../../../versions/store/file-checks.js'
 import type { StoredFile } from '../../../versions/version.js'
@@ -6,6 +7,7 @@ import { isFileFailure, readFailure } from '../duckdb-failure.js'
 import { ChangedFileError, UnverifiedError, requireUnchanged } from './unchanged.js'
 
 interface VerifiedWork {
+  readonly clock: Clock
   /** Null = files are not verified, and a file that was written to is a failure. */
   readonly checks: FileChecks | null
   /** The files that the work may read. */
@@ -37,14 +39,16 @@ export async function onVerified<T>(options: VerifiedWork, run: () => Promise<T>
     } catch (cause) {
       options.signal.throwIfAborted()
       if (cause instanceof ServiceError) throw cause
-      const start = performance.now()
+      const { clock } = options
+      const start = clock.monotonicMs()
       const isAgain = await withDeadline(
+        clock,
         waitMaxMs - waitedMs,
         options.signal,
         (signal) => verifyAfter(cause, { ...options, signal }),
         beingVerified,
       )
-      waitedMs += performance.now() - start
+      waitedMs += clock.monotonicMs() - start
       if (!isAgain || round === roundsMax) throw cause
     }
   }

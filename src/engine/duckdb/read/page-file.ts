@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Column } from '../../../columns/column.js'
 import { typeText } from '../../../columns/data-type.js'
@@ -107,14 +106,15 @@ export async function writeFile(
   folder: string,
   write: (path: string) => Promise<unknown>,
 ): Promise<Buffer> {
-  const path = join(folder, `${randomUUID()}.parquet`)
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
+    const own = await mkdtemp(join(folder, 'page-'))
     try {
+      const path = join(own, 'page.parquet')
       await write(path)
       return await readFile(path)
     } finally {
-      await rm(path, { force: true })
+      await rm(own, { recursive: true, force: true })
     }
   } catch (cause) {
     throw unwritable(cause, folder)

@@ -28,9 +28,7 @@ export class SummaryLane {
   constructor({ textsBytes, ...options }: LaneOptions) {
     this.serving = new ServingInstance({ ...options, tempSizeMaxBytes: spillMaxBytes })
     this.#texts = new ServingInstance({ ...options, memoryLimitBytes: textsBytes, spills: false })
-    this.turns = new Turns({ ...options, slots: half(options.slots), isForLarge: true }, () =>
-      performance.now(),
-    )
+    this.turns = new Turns({ ...options, slots: half(options.slots), isForLarge: true })
   }
 
   get instances(): readonly ServingInstance[] {

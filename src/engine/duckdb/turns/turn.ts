@@ -1,3 +1,4 @@
+import type { Clock } from '../../../clock.js'
 import { timedOut } from '../../deadline.js'
 import type { TimeLimit } from '../../deadline.js'
 import type { ReadOptions } from '../../engine.js'
@@ -23,13 +24,13 @@ export class Turn {
   readonly timeLimit: TimeLimit | undefined
   readonly #onTurn: ReadOptions['onTurn']
   readonly #controller: AbortController
-  readonly #now: () => number
+  readonly #clock: Clock
   size: QuerySize
   /** Time in the queue so far. */
   waitedMs = 0
   #startedMs = 0
   #heldMs = 0
-  #timer: NodeJS.Timeout | undefined
+  #cancel: (() => void) | undefined
 
   constructor({ client, timeLimit, onTurn }: ReadOptions, size: QuerySize, control: Control) {
     this.client = client
@@ -37,7 +38,7 @@ export class Turn {
     this.size = size
     this.#onTurn = onTurn
     this.#controller = control.controller
-    this.#now = control.now
+    this.#clock = control.clock
   }
 
   get signal(): AbortSignal {
@@ -49,7 +50,7 @@ export class Turn {
   }
 
   get ranMs(): number {
-    return this.#now() - this.#startedMs
+    return this.#clock.monotonicMs() - this.#startedMs
   }
 
   /** Time until it must end. */
@@ -58,17 +59,17 @@ export class Turn {
   }
 
   start(): void {
-    this.#startedMs = this.#now()
+    this.#startedMs = this.#clock.monotonicMs()
     const { timeLimit } = this
     if (!timeLimit) return
-    this.#timer = setTimeout(() => {
+    this.#cancel = this.#clock.after(timeLimit.leftMs, () => {
       this.#controller.abort(timedOut(timeLimit.totalMs))
-    }, timeLimit.leftMs)
+    })
   }
 
   /** Frees the slot; returns how long it was held, in ms. */
   stop(): number {
-    clearTimeout(this.#timer)
+    this.#cancel?.()
     const { ranMs, timeLimit } = this
     this.#heldMs += ranMs
     if (timeLimit) timeLimit.leftMs = Math.max(timeLimit.leftMs - ranMs, 0)
@@ -88,5 +89,5 @@ export class Turn {
 interface Control {
   /** Stops the work. */
   readonly controller: AbortController
-  readonly now: () => number
+  readonly clock: Clock
 }

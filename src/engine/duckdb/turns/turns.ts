@@ -1,3 +1,4 @@
+import type { Clock } from '../../../clock.js'
 import { ServiceError } from '../../../errors.js'
 import { withController } from '../../deadline.js'
 import type { ReadOptions } from '../../engine.js'
@@ -9,6 +10,7 @@ import type { Lane, QuerySize } from './turn.js'
 import { untilFree } from './until-free.js'
 
 export interface TurnsOptions {
+  readonly clock: Clock
   /**
    * How many queries by key may run at once, and beside them so many others. Large queries leave
    * one slot free; with a single slot, one small query may run beside a large one.
@@ -59,7 +61,6 @@ const retryMaxSeconds = 60
  */
 export class Turns {
   readonly #options: TurnsOptions
-  readonly #now: () => number
   readonly #largeMax: number
   readonly #largeOwnMax: number
   readonly #running = new Set<Turn>()
@@ -68,16 +69,15 @@ export class Turns {
   readonly #wasted: DecayingScores
   readonly #overruns: DecayingScores
   #usualMs: Record<Lane, number> = { keyed: 10, small: 10, large: 1000 }
-  #slice: NodeJS.Timeout | undefined
+  #isWatching = false
 
-  constructor(options: TurnsOptions, now: () => number) {
+  constructor(options: TurnsOptions) {
     this.#options = options
-    this.#now = now
-    const { slots, isForLarge = false } = options
+    const { clock, slots, isForLarge = false } = options
     this.#largeMax = isForLarge ? slots : Math.max(slots - 1, 1)
     this.#largeOwnMax = isForLarge ? 1 : Math.max(this.#largeMax - 1, 1)
-    this.#wasted = new DecayingScores(forgottenByHalfMs, now)
-    this.#overruns = new DecayingScores(forgottenByHalfMs, now)
+    this.#wasted = new DecayingScores(forgottenByHalfMs, clock.monotonicMs)
+    this.#overruns = new DecayingScores(forgottenByHalfMs, clock.monotonicMs)
     this.#queue = new TurnQueue((turn) => isLarge(turn) && this.#isLate(turn.client))
   }
 
@@ -95,7 +95,7 @@ export class Turns {
     const isBelieved = size !== 'byKey' || this.#overruns.of(options.client) <= overrunsMax
     try {
       return await withController(options.signal, (controller) => {
-        const control = { controller, now: this.#now }
+        const control = { controller, clock: this.#options.clock }
         return this.#take(new Turn(options, isBelieved ? size : 'large', control), work)
       })
     } catch (cause) {
@@ -195,11 +195,12 @@ export class Turns {
   #wait(turn: Turn): Promise<void> {
     if (this.#queue.length >= this.#options.queueMax) this.#makeRoom(turn)
     return new Promise((resolve, reject) => {
-      const sinceMs = this.#now()
+      const { clock } = this.#options
+      const sinceMs = clock.monotonicMs()
       const forget = () => {
         turn.signal.removeEventListener('abort', leave)
-        clearTimeout(timer)
-        const waitedMs = this.#now() - sinceMs
+        cancel()
+        const waitedMs = clock.monotonicMs() - sinceMs
         turn.waitedMs += waitedMs
         if (turn.timeLimit) turn.timeLimit.waitedMs += waitedMs
       }
@@ -216,7 +217,7 @@ export class Turns {
         },
       }
       const leave = () => waiter.refuse(turn.signal.reason)
-      const timer = setTimeout(() => waiter.refuse(this.#busy(turn)), this.#patienceMs(turn))
+      const cancel = clock.after(this.#patienceMs(turn), () => waiter.refuse(this.#busy(turn)))
       turn.signal.addEventListener('abort', leave, { once: true })
       this.#queue.add(waiter)
       if (turn.lane === 'keyed') this.#watchSlices()
@@ -231,8 +232,10 @@ export class Turns {
 
   /** Stops work by key at the end of its slice while work by key of other clients waits. */
   #watchSlices(): void {
-    this.#slice ??= setTimeout(() => {
-      this.#slice = undefined
+    if (this.#isWatching) return
+    this.#isWatching = true
+    this.#options.clock.after(watchEveryMs, () => {
+      this.#isWatching = false
       if (!this.#queue.some(({ lane }) => lane === 'keyed')) return
       const isWanted = ({ client }: Turn) =>
         this.#queue.some((turn) => turn.lane === 'keyed' && turn.client !== client)
@@ -240,7 +243,7 @@ export class Turns {
       const oldest = [...this.#running].find((turn) => isOver(turn) && isWanted(turn))
       if (oldest) this.#endSlice(oldest)
       this.#watchSlices()
-    }, watchEveryMs).unref()
+    })
   }
 
   /** The work continues if a slot for large work is free. */
