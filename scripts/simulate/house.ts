@@ -12,7 +12,7 @@ import { samplerFor, tableWriter } from '../../src/app/sampling.js'
 import { runCli } from '../../src/cli/program.js'
 import { readConfig } from '../../src/config.js'
 import { duckDbPacker } from '../../src/engine/duckdb/pack/pack.js'
-import type { Machine } from './machine/machine.js'
+import type { Kill, Machine } from './machine/machine.js'
 import type { Post } from './post.js'
 
 export interface Answer {
@@ -34,8 +34,6 @@ export interface HouseParts {
   readonly post: Post
   /** Holds the registry, the data and the state. */
   readonly folder: string
-  /** A fault that a test plants; the wiring as it is when left out. */
-  readonly change?: (app: App) => void
 }
 
 /** The secret of the payment system's webhooks. */
@@ -59,10 +57,10 @@ export class House {
   }
 
   /** Starts a process, which may be killed before this step. @throws Killed */
-  async open(killIn: number | null = null): Promise<void> {
-    const { machine, folder, post, change } = this.#parts
+  async open(kill: Kill | null = null): Promise<void> {
+    const { machine, folder, post } = this.#parts
     machine.revive()
-    machine.killIn(killIn ?? Infinity)
+    machine.killAt(kill)
     const config = readConfig(
       {
         registry: join(folder, 'registry.yaml'),
@@ -84,7 +82,6 @@ export class House {
       packFiles: duckDbPacker(),
     }
     const app = await machine.outcome(buildApp(config, parts))
-    change?.(app)
     void app.prepare()
     this.#app = app
     await machine.pass(0)

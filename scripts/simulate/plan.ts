@@ -1,10 +1,12 @@
 import { randomOf } from '../harness/random.js'
+import type { Random } from '../harness/random.js'
 import { deliverBad, refresh } from './events/delivering.js'
 import { decide, order, orderOnAccount, pay } from './events/ordering.js'
 import { readAtOnce, readPage, summarize, walkOn } from './events/reading.js'
 import { changeByCommand, sell } from './events/selling.js'
 import { askAsAgent, askByMcp, connect, loseToken, reissue, revoke } from './events/tokens.js'
 import { fillDisk, holdLock, restart, setClock, switchPost } from './events/troubles.js'
+import type { Kill, StepKind } from './machine/machine.js'
 import type { World } from './world.js'
 
 /** Does one event; returns what a person reads of it. */
@@ -45,18 +47,24 @@ export interface PlannedEvent {
   readonly atMs: number
   readonly kind: EventKind
   readonly seed: number
-  /** The process is killed before this step, counted from the event before; null = it lives. */
-  readonly killIn: number | null
-  /** The next process too, counted from its start. */
-  readonly killNextIn: number | null
+  /** The process is killed while the event, or what is due before it, happens; null = it lives. */
+  readonly kill: Kill | null
+  /** The next process is killed too, soon after its start. */
+  readonly killNext: Kill | null
 }
 
 const dayMs = 86_400_000
 const eventsADayMax = 6
 /** One of so many events has a kill. */
 const killEvery = 7
-const killStepsMax = 90
-const startStepsMax = 160
+/** About as many steps of each kind as an event has; most of a start. */
+const stepsMax: Readonly<Record<StepKind, number>> = {
+  statement: 40,
+  file: 30,
+  engine: 30,
+  letter: 2,
+}
+const killsBefore: readonly StepKind[] = ['statement', 'statement', 'file', 'engine', 'letter']
 
 /** The plan of a seed: it depends on no outcome. */
 export function planOf(seed: number, days: number): readonly PlannedEvent[] {
@@ -65,7 +73,7 @@ export function planOf(seed: number, days: number): readonly PlannedEvent[] {
     Array.from({ length: weight }, () => kind as EventKind),
   )
   const events: PlannedEvent[] = [
-    { atMs: 0, kind: 'sell', seed: random.whole(0, 2 ** 31), killIn: null, killNextIn: null },
+    { atMs: 0, kind: 'sell', seed: random.whole(0, 2 ** 31), kill: null, killNext: null },
   ]
   for (let day = 0; day < days; day++) {
     const times = Array.from({ length: random.whole(1, eventsADayMax) }, () =>
@@ -73,19 +81,23 @@ export function planOf(seed: number, days: number): readonly PlannedEvent[] {
     ).sort((one, other) => one - other)
     for (const time of times) {
       const isKilled = random.whole(1, killEvery) === 1
-      const killIn = random.whole(1, killStepsMax)
+      const [kill, killNext] = [killOf(random), killOf(random)]
       const isKilledAgain = random.whole(1, 3) === 1
-      const killNextIn = random.whole(1, startStepsMax)
       events.push({
         atMs: day * dayMs + time,
         kind: random.oneOf(weighted),
         seed: random.whole(0, 2 ** 31),
-        killIn: isKilled ? killIn : null,
-        killNextIn: isKilled && isKilledAgain ? killNextIn : null,
+        kill: isKilled ? kill : null,
+        killNext: isKilled && isKilledAgain ? killNext : null,
       })
     }
   }
   return events
+}
+
+function killOf(random: Random): Kill {
+  const kind = random.oneOf(killsBefore)
+  return { kind, step: random.whole(1, stepsMax[kind]) }
 }
 
 /** Does what is planned. @throws BrokenPromise, and Killed */

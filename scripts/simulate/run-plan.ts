@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { App } from '../../src/app.js'
 import { randomOf } from '../harness/random.js'
 import type { Books } from './books.js'
 import { checkBooks, checkReady, checkTokens } from './checks.js'
@@ -21,7 +20,7 @@ export interface RunResult {
   readonly lines: readonly string[]
   readonly broken: string | null
   readonly events: number
-  readonly kills: ReadonlyMap<StepKind, number>
+  readonly kills: Readonly<Partial<Record<StepKind, number>>>
   readonly checks: number
   readonly rowsDelivered: number
   readonly rowsLost: number
@@ -30,8 +29,6 @@ export interface RunResult {
 export interface RunOptions {
   readonly machine: Machine
   readonly plan: readonly PlannedEvent[]
-  /** A fault that a test plants. */
-  readonly change?: (app: App) => void
   readonly onLine?: (line: string) => void
 }
 
@@ -56,14 +53,14 @@ export async function runPlan(options: RunOptions): Promise<RunResult> {
 
 async function runIn(
   folder: string,
-  { machine, plan, change, onLine }: RunOptions,
+  { machine, plan, onLine }: RunOptions,
 ): Promise<RunResult> {
   mkdirSync(join(folder, 'temp'))
   writeFileSync(join(folder, 'registry.yaml'), registryText())
   machine.reset(startMs)
   const post = new Post()
   const files = new Files(folder)
-  const house = new House({ machine, post, folder, ...(change && { change }) })
+  const house = new House({ machine, post, folder })
   const world = new World({ machine, house, post, files, random: randomOf(0) })
   const lines: string[] = []
   const write = (words: string) => {
@@ -90,7 +87,7 @@ async function runIn(
   files.close()
   const { rowsDelivered, rowsLost } = world.ledger
   const { checks } = world
-  return { lines, broken, events, kills: new Map(machine.kills), checks, rowsDelivered, rowsLost }
+  return { lines, broken, events, kills: machine.kills, checks, rowsDelivered, rowsLost }
 }
 
 /** The first files, and the first start. */
@@ -115,7 +112,7 @@ async function live(
   machine.random = randomOf(event.seed, 2)
   world.random = randomOf(event.seed, 3)
   const before = world.books()
-  if (event.killIn !== null) machine.killIn(event.killIn)
+  machine.killAt(event.kill)
   let words: string
   try {
     await machine.pass(Math.max(0, event.atMs - machine.clock.monotonicMs()))
@@ -127,7 +124,7 @@ async function live(
     words = await recover(world, event)
   }
   machine.isDiskFull = false
-  machine.killIn(Infinity)
+  machine.killAt(null)
   write(`${event.kind.padEnd(16)} ${words}`)
   await check(world, before)
 }
@@ -135,13 +132,13 @@ async function live(
 /** Starts again after a kill; the start may be killed too. */
 async function recover({ machine, house, post }: World, event: PlannedEvent): Promise<string> {
   const steps: string[] = []
-  for (let killIn = event.killNextIn; ; killIn = null) {
+  for (let kill = event.killNext; ; kill = null) {
     steps.push(machine.killedAt)
     post.unsaved += 1
     machine.isDiskFull = false
     await house.bury()
     try {
-      await house.open(killIn)
+      await house.open(kill)
       return `killed before ${steps.join(', then before ')}`
     } catch (cause) {
       if (!(cause instanceof Killed)) throw cause

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { replace } from './hook-time.js'
+import { replace } from './replace.js'
 import type { Machine } from './machine.js'
 
 type Method = (this: unknown, ...args: unknown[]) => unknown

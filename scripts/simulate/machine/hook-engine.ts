@@ -7,7 +7,7 @@ import {
 import { CallThread } from '../../../src/call-thread.js'
 import { hashFile } from '../../../src/versions/hash-file.js'
 import type { ToHash } from '../../../src/app/hasher.js'
-import { replace } from './hook-time.js'
+import { replace } from './replace.js'
 import type { Machine } from './machine.js'
 
 type Work = (this: unknown, ...args: unknown[]) => Promise<unknown>

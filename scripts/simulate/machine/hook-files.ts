@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { basename } from 'node:path'
-import { replace } from './hook-time.js'
+import { replace } from './replace.js'
 import type { Machine } from './machine.js'
 
 type Method = (this: unknown, ...args: unknown[]) => unknown

@@ -11,6 +11,12 @@ export class Killed extends Error {
 /** What a process does that a kill can come before. */
 export type StepKind = 'statement' | 'file' | 'engine' | 'letter'
 
+/** When a process is killed: before its step of this number and kind, from now on. */
+export interface Kill {
+  readonly kind: StepKind
+  readonly step: number
+}
+
 /** Work outside JavaScript whose end the process has not seen yet. */
 interface Held {
   /** Null while it runs. */
@@ -34,9 +40,8 @@ export class Machine {
   isDiskFull = false
   /** Hooks only watch the service, not the simulation itself. */
   isWatching = false
-  readonly kills = new Map<StepKind, number>()
-  /** Steps that are left before the kill. */
-  #killIn = Infinity
+  kills: Partial<Record<StepKind, number>> = {}
+  #kill: Kill | null = null
   #isDead = false
   #killedAt = ''
   #held: Held[] = []
@@ -53,7 +58,7 @@ export class Machine {
     this.clock = new SimulatedClock(startMs)
     this.random = randomOf(0)
     this.isDiskFull = false
-    this.kills.clear()
+    this.kills = {}
   }
 
   /** The random numbers that the service uses as secrets. */
@@ -72,19 +77,21 @@ export class Machine {
     return this.#killedAt
   }
 
-  /** Kills the process before the step of this number from now. */
-  killIn(steps: number): void {
-    this.#killIn = steps
+  /** Kills the process soon; null = it lives on. */
+  killAt(kill: Kill | null): void {
+    this.#kill = kill
   }
 
   /** Called before each step. @throws Killed from the kill on */
   step(kind: StepKind, what: string): void {
     if (!this.isWatching) return
-    if (!this.#isDead && --this.#killIn > 0) return
     if (!this.#isDead) {
+      if (this.#kill?.kind !== kind) return
+      this.#kill = { kind, step: this.#kill.step - 1 }
+      if (this.#kill.step > 0) return
       this.#isDead = true
       this.#killedAt = what
-      this.kills.set(kind, (this.kills.get(kind) ?? 0) + 1)
+      this.kills[kind] = (this.kills[kind] ?? 0) + 1
     }
     throw new Killed(what)
   }
@@ -172,7 +179,7 @@ export class Machine {
   /** A new process begins. */
   revive(): void {
     this.#isDead = false
-    this.#killIn = Infinity
+    this.#kill = null
     this.#killedAt = ''
     this.#held = []
     this.clock.clear()
