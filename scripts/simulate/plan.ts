@@ -59,9 +59,9 @@ const eventsADayMax = 6
 const killEvery = 7
 /** About as many steps of each kind as an event has; most of a start. */
 const stepsMax: Readonly<Record<StepKind, number>> = {
-  statement: 40,
-  file: 30,
-  engine: 30,
+  statement: 20,
+  file: 6,
+  engine: 12,
   letter: 2,
 }
 const killsBefore: readonly StepKind[] = ['statement', 'statement', 'file', 'engine', 'letter']

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomOf } from '../harness/random.js'
@@ -32,6 +32,8 @@ export interface RunOptions {
   readonly onLine?: (line: string) => void
 }
 
+/** In memory where the system has such a folder. */
+const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 const startMs = Date.UTC(2026, 9, 28, 9)
 const postClosedMsMax = 86_400_000
 /** Long enough for every letter that waits. */
@@ -39,7 +41,7 @@ const lastHours = 12
 
 /** Runs a plan in a new folder, up to its end or to the first promise that does not hold. */
 export async function runPlan(options: RunOptions): Promise<RunResult> {
-  const folder = mkdtempSync(join(options.machine.tempFolder ?? tmpdir(), 'das-simulate-'))
+  const folder = mkdtempSync(join(parent, 'das-simulate-'))
   const { TMPDIR } = process.env
   process.env['TMPDIR'] = join(folder, 'temp')
   try {

@@ -73,6 +73,8 @@ export class World {
   /** Names for ids, in order of appearance. */
   readonly #names = new Map<string, string>()
   checks = 0
+  /** What was read last, after how many steps of the machine. */
+  #read: { readonly steps: number; readonly books: Books } | null = null
 
   constructor(parts: Pick<World, 'machine' | 'house' | 'post' | 'files' | 'random'>) {
     this.machine = parts.machine
@@ -87,7 +89,11 @@ export class World {
   }
 
   books(): Books {
-    return this.machine.aside(() => readBooks(this.house.state))
+    const { steps } = this.machine
+    if (this.#read?.steps !== steps) {
+      this.#read = { steps, books: this.machine.aside(() => readBooks(this.house.state)) }
+    }
+    return this.#read.books
   }
 
   /** A short name for a subscription or an order. */

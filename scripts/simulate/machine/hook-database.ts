@@ -38,10 +38,14 @@ export function hookDatabase(machine: Machine): void {
   const { pragma } = prototype
   replace(prototype, 'pragma', function wrapped(this: Database.Database, sql: string, options) {
     before(this, sql)
-    // SQLite would wait by the real clock.
-    const own = sql.startsWith('busy_timeout =') && machine.isWatching ? 'busy_timeout = 0' : sql
-    return pragma.call(this, own, options as Database.PragmaOptions)
+    return pragma.call(this, machine.isWatching ? simulated(sql) : sql, options as Database.PragmaOptions)
   } satisfies (this: Database.Database, sql: string, options: unknown) => unknown)
+}
+
+/** SQLite would wait by the real clock, and for a disk that is not lost. */
+function simulated(sql: string): string {
+  if (sql.startsWith('busy_timeout =')) return 'busy_timeout = 0'
+  return sql.startsWith('synchronous =') ? 'synchronous = OFF' : sql
 }
 
 /** SQLite undoes the transaction by itself, or leaves that to its user. */

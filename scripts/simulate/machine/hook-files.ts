@@ -6,6 +6,7 @@ import { replace } from './replace.js'
 import type { Machine } from './machine.js'
 
 type Method = (this: unknown, ...args: unknown[]) => unknown
+type Work = () => Promise<unknown>
 
 /** Reads: no kill comes before them, because the kill before the next change says as much. */
 const reads = ['access', 'stat', 'lstat', 'readdir', 'readFile', 'realpath', 'readlink', 'statfs']
@@ -20,11 +21,24 @@ const syncChanges = [
   ...['linkSync', 'symlinkSync', 'copyFileSync', 'writeSync', 'fsyncSync', 'fdatasyncSync'],
 ]
 
+/** The synchronous functions, before they are steps. */
+const realSync = new Map(
+  Object.entries(fs).filter(
+    (entry): entry is [string, Method] =>
+      entry[0].endsWith('Sync') && typeof entry[1] === 'function',
+  ),
+)
+/** No power cut is simulated: what was written is there. */
+const syncs = ['sync', 'datasync', 'fsyncSync', 'fdatasyncSync']
+
 /** Makes every file operation of this process a step of the machine. */
 export async function hookFiles(machine: Machine): Promise<void> {
   const { promises } = fs
-  for (const name of reads) wrap(promises, name, (work) => machine.hold(work))
-  for (const name of changes) wrap(promises, name, change(machine, name))
+  for (const name of reads) wrap(promises, name, (work, args) => machine.hold(atOnce(name, work, args)))
+  for (const name of changes) {
+    const around = change(machine, name)
+    wrap(promises, name, (work, args) => around(atOnce(name, work, args), args))
+  }
   // Opened for reading, or followed by writes, which are steps.
   wrap(promises, 'open', async (work) => {
     const file = (await machine.hold(work)) as fs.promises.FileHandle
@@ -50,11 +64,17 @@ export async function hookFiles(machine: Machine): Promise<void> {
   syncBuiltinESMExports()
 }
 
+/** The same without a thread, which would have to be waited for. */
+function atOnce(name: string, work: Work, args: unknown[]): Work {
+  const real = realSync.get(`${name}Sync`)
+  return real ? async () => real.apply(fs, args) : work
+}
+
 function change(machine: Machine, name: string) {
   return (work: () => Promise<unknown>, [path]: unknown[]) => {
     machine.step('file', `${name} ${nameOf(path)}`)
     if (machine.isWatching && machine.isDiskFull && growing.includes(name)) throw full(name)
-    return machine.hold(work)
+    return machine.hold(syncs.includes(name) ? async () => undefined : work)
   }
 }
 
@@ -64,20 +84,15 @@ function wrapSync(machine: Machine, name: string): void {
     machine.step('file', `${name} ${nameOf(args[0])}`)
     const isGrowing = growing.includes(name.replace('Sync', ''))
     if (machine.isWatching && machine.isDiskFull && isGrowing) throw full(name)
-    return real.apply(this, args)
+    return machine.isWatching && syncs.includes(name) ? undefined : real.apply(this, args)
   })
 }
 
 /** The sync of the log of charges. */
 function hookSync(machine: Machine): void {
-  const real = fs.fdatasync
-  replace(fs, 'fdatasync', (file: number, done: (cause: Error | null) => void) => {
+  replace(fs, 'fdatasync', (_file: number, done: (cause: Error | null) => void) => {
     machine.step('file', 'fdatasync')
-    const work = () =>
-      new Promise<void>((resolve, reject) => {
-        real(file, (cause) => (cause ? reject(cause) : resolve()))
-      })
-    machine.hold(work).then(() => done(null), done)
+    machine.hold(async () => undefined).then(() => done(null), done)
   })
 }
 

@@ -35,9 +35,9 @@ const timersMax = 20_000
 export class Machine {
   clock: SimulatedClock
   random: Random
-  /** Where folders are made for runs. */
-  readonly tempFolder = process.env['TMPDIR'] ?? null
   isDiskFull = false
+  /** All steps so far. */
+  steps = 0
   /** Hooks only watch the service, not the simulation itself. */
   isWatching = false
   kills: Partial<Record<StepKind, number>> = {}
@@ -86,6 +86,7 @@ export class Machine {
   step(kind: StepKind, what: string): void {
     if (!this.isWatching) return
     if (!this.#isDead) {
+      this.steps += 1
       if (this.#kill?.kind !== kind) return
       this.#kill = { kind, step: this.#kill.step - 1 }
       if (this.#kill.step > 0) return
