@@ -60,14 +60,20 @@ function summaryText(reports: readonly SeedReport[], { days }: Options, seconds:
         sums.set(kind, (sums.get(kind) ?? 0) + times)
       }
     }
-    return [...sums].sort().map(([kind, times]) => `${kind} ${count(times)}`).join(', ')
+    return [...sums]
+      .sort()
+      .map(([kind, times]) => `${kind} ${count(times)}`)
+      .join(', ')
   }
   return factsText([
     ['seeds', `${count(reports.length)} of ${days} days, in ${seconds.toFixed(0)} s`],
     ['events', kinds(({ events }) => events)],
     ['kills', kinds(({ kills }) => kills)],
-    ['rows', `${count(total((each) => each.rowsDelivered))} delivered, ` +
-      `${count(total((each) => each.rowsLost))} charged and lost`],
+    [
+      'rows',
+      `${count(total((each) => each.rowsDelivered))} delivered, ` +
+        `${count(total((each) => each.rowsLost))} charged and lost`,
+    ],
     ['checks', count(total(({ checks }) => checks))],
     ['broken', count(total(({ broken }) => (broken === null ? 0 : 1)))],
   ])

@@ -35,10 +35,10 @@ export interface OrderRow {
 }
 
 export interface LetterRow {
-  readonly id: number
+  /** As the post sees it: a number is used again once its letter was removed. */
+  readonly id: string
   readonly kind: string
   readonly state: 'waiting' | 'sent' | 'failed' | 'dropped'
-  readonly createdAt: number
   readonly error: string | null
 }
 
@@ -47,7 +47,7 @@ export interface Books {
   readonly subscriptions: ReadonlyMap<string, SubscriptionRow>
   readonly tokens: ReadonlyMap<string, TokenRow>
   readonly orders: ReadonlyMap<string, OrderRow>
-  readonly letters: ReadonlyMap<number, LetterRow>
+  readonly letters: ReadonlyMap<string, LetterRow>
   /** Rows by subscription, dataset and month. */
   readonly usage: ReadonlyMap<string, number>
 }
@@ -81,7 +81,8 @@ export function readBooks(state: string): Books {
       orders: byId(all<OrderRow>(ordersSql)),
       letters: byId(
         all<LetterRow>(
-          'SELECT id, kind, state, created_at AS createdAt, last_error AS error FROM letters',
+          `SELECT 'letter-' || id || '-' || created_at AS id, kind, state, last_error AS error
+           FROM letters`,
         ),
       ),
       usage: new Map(

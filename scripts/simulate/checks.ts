@@ -1,6 +1,6 @@
 import { hashToken } from '../../src/control/tokens/token-format.js'
 import type { Books, OrderRow } from './books.js'
-import type { World } from './world.js'
+import type { Token, World } from './world.js'
 import { plans } from './world-files.js'
 
 const changesOfState: Readonly<Record<OrderRow['state'], readonly OrderRow['state'][]>> = {
@@ -108,40 +108,50 @@ function checkSubscriptions(world: World, before: Books, after: Books): void {
 function checkLetters(world: World, before: Books, after: Books): void {
   const handed = new Map<string, number>()
   for (const { id } of world.post.letters) handed.set(id, (handed.get(id) ?? 0) + 1)
-  for (const [id, { state, createdAt, kind, error }] of after.letters) {
+  for (const [id, { state, kind, error }] of after.letters) {
     const was = before.letters.get(id)?.state ?? 'waiting'
-    const words = `the ${kind} letter ${id}`
+    const words = `the ${kind} ${id}`
     world.require(was === 'waiting' || was === state, `${words}: ${was} became ${state}`)
-    const times = handed.get(`letter-${id}-${createdAt}`) ?? 0
+    const times = handed.get(id) ?? 0
     world.require(state !== 'sent' || times > 0, `${words}: sent, and never handed over`)
     world.require(times <= 1 + world.post.unsaved, `${words}: handed over ${times} times`)
     world.require(state !== 'failed' || !world.post.isReliable, `${words}: given up: ${error}`)
   }
 }
 
-/** No token works beyond its subscription, and a live one works. */
+/** No token works beyond its subscription, and a live one works; the same of agents. */
 export async function checkTokens(world: World): Promise<void> {
   for (let count = 0; count < tokensAskedMax; count++) {
     const token = world.oneOf(world.tokens)
     if (!token) return
-    const books = world.books()
-    const hash = hashToken(token.secret).toString('hex')
-    const row = [...books.tokens.values()].find((each) => each.hash === hash)
-    const subscription = books.subscriptions.get(token.subscription)
-    const now = world.now
-    const isLive =
-      row !== undefined &&
-      subscription !== undefined &&
-      row.subscription === subscription.id &&
-      row.revokedAt === null &&
-      (row.expiresAt === null || now < row.expiresAt) &&
-      subscription.cancelledAt === null &&
-      now < subscription.expiresAt
     const { status } = await world.get('/v1/account', token.secret)
+    const wanted = isLive(world, token) ? 200 : 401
     const name = world.nameOf(token.subscription)
-    const wanted = isLive ? 200 : 401
     world.require(status === wanted, `a token of ${name}: ${status} and not ${wanted}`)
   }
+  const agent = world.oneOf(world.agents)
+  if (!agent) return
+  const answer = await world.get('/mcp', agent.access, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+  })
+  const name = world.nameOf(agent.subscription)
+  const isOpen = isLive(world, agent.token) && world.now < agent.accessUntil
+  world.require(answer.status === (isOpen ? 200 : 401), `an agent of ${name}: ${answer.status}`)
+}
+
+/** Whether a token must work now, by what the books say of it. */
+function isLive(world: World, { secret, subscription: id }: Token): boolean {
+  const books = world.books()
+  const { now } = world
+  const hash = hashToken(secret).toString('hex')
+  const token = [...books.tokens.values()].find((each) => each.hash === hash)
+  const subscription = books.subscriptions.get(id)
+  if (!token || !subscription || token.subscription !== id) return false
+  const isEnded = token.revokedAt !== null || subscription.cancelledAt !== null
+  const endsAt = Math.min(token.expiresAt ?? Infinity, subscription.expiresAt)
+  return !isEnded && now < endsAt
 }
 
 /** `readyz` tells the truth about the store and about the files. */

@@ -53,10 +53,7 @@ export async function runPlan(options: RunOptions): Promise<RunResult> {
   }
 }
 
-async function runIn(
-  folder: string,
-  { machine, plan, onLine }: RunOptions,
-): Promise<RunResult> {
+async function runIn(folder: string, { machine, plan, onLine }: RunOptions): Promise<RunResult> {
   mkdirSync(join(folder, 'temp'))
   writeFileSync(join(folder, 'registry.yaml'), registryText())
   machine.reset(startMs)
@@ -110,7 +107,7 @@ async function live(
   event: PlannedEvent,
   write: (words: string) => void,
 ): Promise<void> {
-  const { machine, house, post } = world
+  const { machine, post } = world
   machine.random = randomOf(event.seed, 2)
   world.random = randomOf(event.seed, 3)
   const before = world.books()

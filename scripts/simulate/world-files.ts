@@ -10,7 +10,9 @@ export const plans = {
     pro: { rows: 20_000, rub: 3900 },
   },
   contracts: { free: { rows: 60, rub: 0 }, pro: { rows: 5000, rub: 1500 } },
-} as const satisfies Readonly<Record<string, Readonly<Record<string, { rows: number; rub: number }>>>>
+} as const satisfies Readonly<
+  Record<string, Readonly<Record<string, { rows: number; rub: number }>>>
+>
 
 export type DatasetName = keyof typeof plans
 export const datasetNames: readonly DatasetName[] = ['companies', 'contracts']

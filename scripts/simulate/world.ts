@@ -18,6 +18,8 @@ export interface Token {
 /** An agent that signed in with a token. */
 export interface Agent {
   readonly subscription: string
+  /** The token that it signed in with. */
+  readonly token: Token
   readonly clientId: string
   access: string
   refresh: string
@@ -133,7 +135,9 @@ export class World {
       'sec-fetch-site': 'same-origin',
       host: 'data.example.org',
     }
-    const body = new URLSearchParams(fields.map(([name, value]) => [name, value])).toString()
+    const body = new URLSearchParams(
+      fields.map(([name, value]) => [name, value] as [string, string]),
+    ).toString()
     return this.get(url, undefined, { method: 'POST', headers, body })
   }
 }

@@ -51,7 +51,9 @@ await t.test('a failing plan is shrunk to the events that it needs', async (t) =
   const plan = planOf(1, 10)
   const needed = [plan[3], plan[17]]
   const attempt = (smaller: readonly PlannedEvent[]) =>
-    Promise.resolve(needed.every((each) => smaller.some(({ seed }) => seed === each?.seed)) ? 'sub1' : null)
+    Promise.resolve(
+      needed.every((each) => smaller.some(({ seed }) => seed === each?.seed)) ? 'sub1' : null,
+    )
   const shrunk = await shrink(plan, 'sub2', attempt)
   t.same(
     shrunk.map(({ seed }) => seed),

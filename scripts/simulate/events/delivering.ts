@@ -53,7 +53,10 @@ export async function learnServed(world: World): Promise<void> {
     if (delivered.served.length < 2) continue
     const rows = await servedRows(world, dataset)
     const known = delivered.served.filter((number) => delivered.editions.get(number)?.rows === rows)
-    world.require(rows === null || known.length > 0, `${dataset}: ${rows} rows were never delivered`)
+    world.require(
+      rows === null || known.length > 0,
+      `${dataset}: ${rows} rows were never delivered`,
+    )
     const number = known.at(-1)
     if (number !== undefined) replace(world, delivered, delivered.served, number)
   }

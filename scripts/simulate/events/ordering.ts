@@ -7,14 +7,21 @@ import { address, choosePlans, failure } from './selling.js'
 
 /** Orders on the portal with a code by mail, as a visitor does. */
 export async function order(world: World): Promise<string> {
-  const [email, chosen, months] = [address(world), choosePlans(world), world.random.oneOf([1, 3, 12])]
+  const [email, chosen, months] = [
+    address(world),
+    choosePlans(world),
+    world.random.oneOf([1, 3, 12]),
+  ]
   const fields = [...chosen.map((plan) => ['plan', plan] as const), ['email', email] as const]
   const asked = await world.postForm('/order', [...fields, ['months', String(months)]])
   const words = `${email} ${chosen.join(' ')} ${months} months`
   if (asked.status !== 200) return `${words} → ${asked.status}`
   // The letter may take a round.
   await world.machine.pass(6000)
-  const typed = [['id', codeIdIn(asked.text)] as const, ['code', world.post.codeFor(email)] as const]
+  const typed = [
+    ['id', codeIdIn(asked.text)] as const,
+    ['code', world.post.codeFor(email)] as const,
+  ]
   const done = await world.postForm('/order/code', typed)
   if (done.status !== 200) return `${words} → code ${done.status}`
   const secret = tokenIn(done.text)

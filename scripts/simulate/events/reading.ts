@@ -12,7 +12,7 @@ const walksMax = 8
 const keptMs = 24 * 3_600_000
 
 /** A token, and a dataset that its subscription has; a free choice where it has none. */
-function choose(world: World): { token: Token; dataset: DatasetName } | undefined {
+export function choose(world: World): { token: Token; dataset: DatasetName } | undefined {
   const token = world.oneOf(world.tokens)
   if (!token) return undefined
   const granted = world.books().subscriptions.get(token.subscription)?.grants ?? new Map()
@@ -120,7 +120,9 @@ function take(
 function follow(world: World, walk: Walk, rows: readonly Row[], answer: Answer): void {
   const { edition, dataset } = walk
   world.require(
-    rows.every(({ id, edition: number }, at) => id === walk.nextId + at && number === edition.number),
+    rows.every(
+      ({ id, edition: number }, at) => id === walk.nextId + at && number === edition.number,
+    ),
     `${dataset}: a walk repeats or misses a row, or changes its edition, at ${walk.nextId}`,
   )
   walk.nextId += rows.length

@@ -1,3 +1,4 @@
+import { dayOf, monthsLater } from '../../../test/access/fixtures/calendar.js'
 import type { Outcome } from '../house.js'
 import type { World } from '../world.js'
 import { plans } from '../world-files.js'
@@ -28,8 +29,12 @@ export async function sell(world: World): Promise<string> {
   const words = `${email} ${chosen.join(' ')} ${months} months`
   if (done.code !== 0) return `${words} → ${failure(world, done)}`
   const { subscription, token } = jsonOf(done)
-  world.tokens.push({ subscription: String(subscription), secret: String(token) })
-  return `${words} → ${world.nameOf(String(subscription))}`
+  const id = String(subscription)
+  world.tokens.push({ subscription: id, secret: String(token) })
+  const wanted = monthsLater(world.now, months, dayOf(world.now))
+  const { expiresAt } = world.books().subscriptions.get(id) ?? {}
+  world.require(expiresAt === wanted, `${world.nameOf(id)} ends at another time than was sold`)
+  return `${words} → ${world.nameOf(id)}`
 }
 
 /** A command of the owner on one subscription. */

@@ -89,6 +89,7 @@ export async function connect(world: World): Promise<string> {
   if (redeemed.status !== 200) return `${name} → ${shownAnswer(redeemed)}`
   world.agents.push({
     subscription: token.subscription,
+    token,
     clientId,
     access: String(redeemed.body['access_token']),
     refresh: String(redeemed.body['refresh_token']),

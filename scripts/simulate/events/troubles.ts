@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { requestOf } from '../world.js'
 import type { World } from '../world.js'
-import { readAtOnce, readPage } from './reading.js'
+import { choose, readAtOnce, readPage } from './reading.js'
 import { sell } from './selling.js'
 
 const hourMs = 3_600_000
@@ -30,8 +30,7 @@ export async function fillDisk(world: World): Promise<string> {
   world.post.unsaved += 1
   const words = [await readPage(world), await sell(world), await readAtOnce(world)]
   await world.machine.pass(3000)
-  const full = await world.get('/readyz')
-  world.require(full.status === 503, `readyz says ${full.status} while the disk is full`)
+  await requireNotReady(world, 'the disk is full')
   world.machine.isDiskFull = false
   await world.machine.pass(3000)
   const after = await world.get('/readyz')
@@ -39,9 +38,24 @@ export async function fillDisk(world: World): Promise<string> {
   return [...words, 'room again'].join('; ')
 }
 
+/** A lock counts as a failure four seconds after a probe met it; a prober asks again and again. */
+async function requireSeen(world: World): Promise<void> {
+  for (let probe = 0; probe < 2; probe++) {
+    await world.machine.pass(4000)
+    await world.get('/readyz')
+  }
+  await world.machine.pass(4000)
+  await requireNotReady(world, 'the lock is held')
+}
+
+async function requireNotReady(world: World, reason: string): Promise<void> {
+  const { status } = await world.get('/readyz')
+  world.require(status === 503, `readyz says ${status} while ${reason}`)
+}
+
 /** Another process holds the lock of the database while rows are asked for. */
 export async function holdLock(world: World): Promise<string> {
-  const token = world.oneOf(world.tokens)
+  const chosen = choose(world)
   const seconds = world.random.oneOf([1, 3, 20])
   const { machine } = world
   const db = machine.aside(() => {
@@ -54,14 +68,16 @@ export async function holdLock(world: World): Promise<string> {
   }
   try {
     machine.clock.after(seconds * 1000, release)
-    if (!token) return 'nobody has a token'
+    if (!chosen) return 'nobody has a token'
+    const { token, dataset } = chosen
     const limit = 10
-    world.ledger.risk(token.subscription, 'companies', limit)
-    const asked = requestOf(`/v1/companies?limit=${limit}`, token.secret)
+    world.ledger.risk(token.subscription, dataset, limit)
+    const asked = requestOf(`/v1/${dataset}?limit=${limit}`, token.secret)
     const { status, body } = await world.house.ask(asked)
     const rows = ((body['data'] ?? []) as unknown[]).length
-    if (status < 500) world.ledger.deliver(token.subscription, 'companies', rows, limit)
+    if (status < 500) world.ledger.deliver(token.subscription, dataset, rows, limit)
     if (seconds < 5) world.require(status < 500, `a lock of ${seconds} s fails a request`)
+    else await requireSeen(world)
     return `${seconds} s, ${world.nameOf(token.subscription)} → ${status}, ${rows} rows`
   } finally {
     release()

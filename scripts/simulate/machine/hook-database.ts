@@ -5,7 +5,8 @@ import type { Machine } from './machine.js'
 type Method = (this: unknown, ...args: unknown[]) => unknown
 
 /** Statements that change something, or end a transaction. */
-const changing = /^\s*(WITH|INSERT|UPDATE|DELETE|REPLACE|COMMIT|RELEASE|CREATE|DROP|ALTER|BEGIN|SAVEPOINT)/i
+const changing =
+  /^\s*(WITH|INSERT|UPDATE|DELETE|REPLACE|COMMIT|RELEASE|CREATE|DROP|ALTER|BEGIN|SAVEPOINT)/i
 /** Where SQLite finds that the disk is full. */
 const writing = /^\s*(INSERT|UPDATE|DELETE|REPLACE|COMMIT|CREATE)/i
 
@@ -14,7 +15,7 @@ export function hookDatabase(machine: Machine): void {
   const sample = new Database(':memory:')
   const statement = Object.getPrototypeOf(sample.prepare('SELECT 1')) as object
   sample.close()
-    const adopt = (db: Database.Database) => {
+  const adopt = (db: Database.Database) => {
     machine.opened(db, () => {
       if (db.open) db.close()
     })
@@ -38,7 +39,11 @@ export function hookDatabase(machine: Machine): void {
   const { pragma } = prototype
   replace(prototype, 'pragma', function wrapped(this: Database.Database, sql: string, options) {
     before(this, sql)
-    return pragma.call(this, machine.isWatching ? simulated(sql) : sql, options as Database.PragmaOptions)
+    return pragma.call(
+      this,
+      machine.isWatching ? simulated(sql) : sql,
+      options as Database.PragmaOptions,
+    )
   } satisfies (this: Database.Database, sql: string, options: unknown) => unknown)
 }
 

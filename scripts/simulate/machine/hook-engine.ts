@@ -24,18 +24,24 @@ export function hookEngine(machine: Machine): void {
       const real = Reflect.get(owner, name) as Work
       replace(owner, name, async function wrapped(this: unknown, ...args: unknown[]) {
         machine.step('engine', `engine ${name}`)
-        const result = await machine.hold(() => real.apply(this, args))
-        if (result instanceof DuckDBConnection) machine.opened(result, () => result.disconnectSync())
-        return result
+        return await machine.hold(async () => {
+          const result = await real.apply(this, args)
+          if (result instanceof DuckDBConnection) {
+            machine.opened(result, () => result.disconnectSync())
+          }
+          return result
+        })
       })
     }
   }
   const { create } = DuckDBInstance
   replace(DuckDBInstance, 'create', async (...args: Parameters<typeof create>) => {
     machine.step('engine', 'engine start')
-    const instance = await machine.hold(() => create.apply(DuckDBInstance, args))
-    machine.opened(instance, () => instance.closeSync())
-    return instance
+    return await machine.hold(async () => {
+      const instance = await create.apply(DuckDBInstance, args)
+      machine.opened(instance, () => instance.closeSync())
+      return instance
+    })
   })
   for (const [owner, name] of [
     [DuckDBInstance.prototype, 'closeSync'],

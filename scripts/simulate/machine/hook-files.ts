@@ -34,17 +34,22 @@ const syncs = ['sync', 'datasync', 'fsyncSync', 'fdatasyncSync']
 /** Makes every file operation of this process a step of the machine. */
 export async function hookFiles(machine: Machine): Promise<void> {
   const { promises } = fs
-  for (const name of reads) wrap(promises, name, (work, args) => machine.hold(atOnce(name, work, args)))
+  for (const name of reads)
+    wrap(promises, name, (work, args) => machine.hold(atOnce(name, work, args)))
   for (const name of changes) {
     const around = change(machine, name)
     wrap(promises, name, (work, args) => around(atOnce(name, work, args), args))
   }
   // Opened for reading, or followed by writes, which are steps.
-  wrap(promises, 'open', async (work) => {
-    const file = (await machine.hold(work)) as fs.promises.FileHandle
-    machine.opened(file, () => void file.close().catch(() => undefined))
-    return file
-  })
+  wrap(promises, 'open', (work) =>
+    machine.hold(async () => {
+      const file = (await work()) as fs.promises.FileHandle
+      machine.opened(file, () => {
+        file.close().catch(() => undefined)
+      })
+      return file
+    }),
+  )
   const file = await promises.open('/dev/null')
   const handle = Object.getPrototypeOf(file) as object
   await file.close()
@@ -71,11 +76,26 @@ function atOnce(name: string, work: Work, args: unknown[]): Work {
 }
 
 function change(machine: Machine, name: string) {
-  return (work: () => Promise<unknown>, [path]: unknown[]) => {
-    machine.step('file', `${name} ${nameOf(path)}`)
+  return (work: Work, [path, content]: unknown[]) => {
+    try {
+      machine.step('file', `${name} ${nameOf(path)}`)
+    } catch (cause) {
+      if (name === 'writeFile') tear(machine, path, content)
+      throw cause
+    }
     if (machine.isWatching && machine.isDiskFull && growing.includes(name)) throw full(name)
     return machine.hold(syncs.includes(name) ? async () => undefined : work)
   }
+}
+
+/** A kill in the middle of a write leaves its first half. */
+function tear(machine: Machine, path: unknown, content: unknown): void {
+  if (machine.isTorn || typeof path !== 'string') return
+  machine.isTorn = true
+  const bytes = Buffer.from(content as string | Uint8Array)
+  machine.aside(() => {
+    fs.writeFileSync(path, bytes.subarray(0, bytes.length / 2))
+  })
 }
 
 function wrapSync(machine: Machine, name: string): void {

@@ -41,6 +41,8 @@ export class Machine {
   /** Hooks only watch the service, not the simulation itself. */
   isWatching = false
   kills: Partial<Record<StepKind, number>> = {}
+  /** The write in which the process was killed is done by half. */
+  isTorn = false
   #kill: Kill | null = null
   #isDead = false
   #killedAt = ''
@@ -120,7 +122,7 @@ export class Machine {
           held.deliver = () => resolve(result)
         },
         (cause: unknown) => {
-          held.deliver = () => reject(cause as Error)
+          held.deliver = () => reject(cause instanceof Error ? cause : new Error(String(cause)))
         },
       )
     })
@@ -140,7 +142,7 @@ export class Machine {
       },
     )
     const startMs = this.clock.monotonicMs()
-    for (let timers = 0; ; ) {
+    for (let timers = 0; ;) {
       await this.#rest()
       if (end) return end()
       const leftMs = patienceMs - (this.clock.monotonicMs() - startMs)
@@ -180,6 +182,7 @@ export class Machine {
   /** A new process begins. */
   revive(): void {
     this.#isDead = false
+    this.isTorn = false
     this.#kill = null
     this.#killedAt = ''
     this.#held = []
