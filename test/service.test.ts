@@ -16,8 +16,8 @@ import { openChargesOf, openRecordsOf, sqliteOnly } from './support/database.js'
 import { filesOnly } from './support/tables.js'
 import { startThings } from './support/things.js'
 import type { Answer, World } from './support/world.js'
-import { machineClock } from '../src/clock.js'
 import { machineRandom } from '../src/random.js'
+import { MovingClock } from './support/moving-clock.js'
 
 /** An engine that has what it is asked for at once, and counts how often it was asked. */
 function countingEngine() {
@@ -45,23 +45,24 @@ function countingEngine() {
 /** A door of its own onto the world's catalog and database, which gives up on locks at once. */
 function impatientDoor(t: Test, world: World, engine: Engine) {
   const state = join(world.folder, 'var')
+  const { clock } = world
+  const lockClock = new MovingClock(0)
   const control = openRecordsOf(state)
   control.file?.setBusyTimeout(20)
-  const charges = new ChargeQueue(openChargesOf(state, 20), machineClock, 0)
-  const now = () => world.clock.ms
+  const charges = new ChargeQueue(openChargesOf(state, 20), lockClock)
   const service = createService({
-    rates: RateLimits.inMemory(() => performance.now(), machineRandom),
+    rates: RateLimits.inMemory(clock.monotonicMs, machineRandom),
     catalog: world.app.catalog,
     control,
     charges,
-    lastUsed: new LastUsed(control, now, () => undefined),
+    lastUsed: new LastUsed(control, clock.now, () => undefined),
     engine,
     cursorKey: Buffer.alloc(32),
-    clock: { ...machineClock, now },
+    clock,
   })
   const logger = pino({ level: 'silent' })
   const server = buildServer({
-    clock: machineClock,
+    clock,
     random: machineRandom,
     service,
     logger,
@@ -79,10 +80,8 @@ function impatientDoor(t: Test, world: World, engine: Engine) {
     await control.close()
   })
   return async (url: string, token: string): Promise<Answer> => {
-    const { statusCode, headers, body } = await server.inject({
-      url,
-      headers: { authorization: `Bearer ${token}` },
-    })
+    const request = { url, headers: { authorization: `Bearer ${token}` } }
+    const { statusCode, headers, body } = await lockClock.advanceUntil(server.inject(request))
     return { status: statusCode, headers, text: body, body: parsed(headers, body) }
   }
 }

@@ -4,7 +4,7 @@ import type { Charge, ChargeResult } from '../control/usage.js'
 import { ServiceError } from '../errors.js'
 
 /** How long a charge waits for another process's lock; after that its rows are not sent. */
-const lockWaitMsDefault = 5000
+const lockWaitMs = 5000
 const retryPauseMs = 150
 
 /** The most charges that wait for a lock or the disk; each keeps a page of rows in memory. */
@@ -48,7 +48,6 @@ interface Waiting {
 export class ChargeQueue implements Charges {
   readonly #store: DurableCharges
   readonly #clock: Clock
-  readonly #lockWaitMs: number
   #waiting: Waiting[] = []
   /** Taken, but not yet on disk. */
   #unsynced = 0
@@ -58,10 +57,9 @@ export class ChargeQueue implements Charges {
   #isCharging = false
   #isClosed = false
 
-  constructor(store: DurableCharges, clock: Clock, lockWaitMs = lockWaitMsDefault) {
+  constructor(store: DurableCharges, clock: Clock) {
     this.#store = store
     this.#clock = clock
-    this.#lockWaitMs = lockWaitMs
   }
 
   readonly #write = (): void => {
@@ -75,7 +73,7 @@ export class ChargeQueue implements Charges {
       const waiting = this.#waiting.length + this.#unsynced
       if (this.#isClosed || waiting >= waitingMax) return reject(tooMany())
       if (this.#waiting.length === 0) setImmediate(this.#write)
-      const waitsUntil = this.#clock.monotonicMs() + this.#lockWaitMs
+      const waitsUntil = this.#clock.monotonicMs() + lockWaitMs
       this.#waiting.push({ charge, signal, waitsUntil, resolve, reject })
     })
   }

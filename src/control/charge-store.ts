@@ -17,8 +17,6 @@ export interface ChargeStoreOptions extends StoreParts {
   readonly turns?: Turns
   /** How long a charge waits for another process's lock. */
   readonly busyTimeoutMs: number
-  /** How long charges wait for the disk; then they fail. */
-  readonly syncTimeoutMs?: number
   /** Called after each sync of the log. */
   readonly onSync?: OnSync
   /** Makes a file's contents durable, off the event loop. */
@@ -28,7 +26,8 @@ export interface ChargeStoreOptions extends StoreParts {
 /** Takes how long a sync took, and whether it succeeded. */
 export type OnSync = (ms: number, isDone: boolean) => void
 
-const syncTimeoutMsDefault = 5000
+/** How long charges wait for the disk; then they fail. */
+const syncTimeoutMs = 5000
 
 /**
  * Syncs that run at the same time. With one, a commit would first wait for the end of a sync that
@@ -47,7 +46,6 @@ export class ChargeStore {
   readonly #clock: Clock
   readonly #path: string
   readonly #sync: (file: number) => Promise<void>
-  readonly #syncTimeoutMs: number
   readonly #onSync: OnSync | undefined
   #watch: WriteWatch = () => undefined
   /**
@@ -68,7 +66,6 @@ export class ChargeStore {
     this.#path = path
     this.#sync = options.sync ?? promisify(fdatasync)
     this.#onSync = options.onSync
-    this.#syncTimeoutMs = options.syncTimeoutMs ?? syncTimeoutMsDefault
   }
 
   /** @throws Error, for the operator, when the database can't be opened */
@@ -206,8 +203,8 @@ export class ChargeStore {
   /** A disk that does not answer must not hold answers, and their rows, for ever. */
   #inTime(sync: Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
-      const cancel = this.#clock.after(this.#syncTimeoutMs, () => {
-        const slow = unavailable(new Error(`the disk took longer than ${this.#syncTimeoutMs} ms`))
+      const cancel = this.#clock.after(syncTimeoutMs, () => {
+        const slow = unavailable(new Error(`the disk took longer than ${syncTimeoutMs} ms`))
         this.#watch(slow)
         reject(slow)
       })

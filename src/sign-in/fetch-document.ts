@@ -19,7 +19,6 @@ export interface FetchOptions {
   readonly isAllowed?: (address: string) => boolean
   /** Certificates to trust besides those of Node. */
   readonly ca?: string | Buffer
-  readonly timeoutMs?: number
 }
 
 /**
@@ -34,7 +33,7 @@ export async function fetchDocument(
   clock: Clock,
   options: FetchOptions = {},
 ): Promise<string> {
-  const signal = abortAfter(clock, options.timeoutMs ?? timeoutMs)
+  const signal = abortAfter(clock, timeoutMs)
   const addresses = await untilAborted((options.resolve ?? resolveAll)(url.hostname), signal)
   const isAllowed = options.isAllowed ?? isPublicAddress
   const [address] = addresses

@@ -11,6 +11,7 @@ import { documentBytesMax, fetchDocument } from '../../src/sign-in/fetch-documen
 import { isPublicAddress } from '../../src/sign-in/special-addresses.js'
 import { clientDocuments } from './fixtures/registrations.js'
 import { machineClock } from '../../src/clock.js'
+import { MovingClock } from '../support/moving-clock.js'
 
 const folder = join('test', 'mail', 'fixtures')
 const ca = readFileSync(join(folder, 'certificate.pem'))
@@ -144,8 +145,9 @@ await t.test(
     const { url, paths, options } = await startSite(t, (request, response) => {
       answers[request.url ?? '']?.(request, response)
     })
+    const clock = new MovingClock(0)
     const fetchPath = (path: string, more: object = {}) =>
-      fetchDocument(new URL(path, url), machineClock, { ...options, ...more })
+      fetchDocument(new URL(path, url), clock, { ...options, ...more })
     t.equal(await fetchPath('/ok'), '{"a":1}')
     t.equal((await fetchPath('/largest')).length, documentBytesMax)
     await t.rejects(fetchPath('/redirect'), { message: /status is 302/ })
@@ -153,10 +155,9 @@ await t.test(
     await t.rejects(fetchPath('/html'), { message: /not JSON/ })
     await t.rejects(fetchPath('/larger'), { message: /over 5 KB/ })
     await t.rejects(fetchPath('/latin'))
-    await t.rejects(fetchPath('/slow', { timeoutMs: 200 }))
-    await t.rejects(
-      fetchPath('/ok', { timeoutMs: 50, resolve: () => new Promise(() => undefined) }),
-    )
+    const silent = { resolve: () => new Promise(() => undefined) }
+    await t.rejects(clock.advanceUntil(fetchPath('/slow')))
+    await t.rejects(clock.advanceUntil(fetchPath('/ok', silent)))
     await t.rejects(fetchPath('/ok', { ca: '' }), 'a certificate that nobody knows')
     t.equal(paths.filter((path) => path === '/ok').length, 1, 'a redirect is not followed')
   },
@@ -178,11 +179,11 @@ await t.test(
         }),
       )
     })
-    const clock = { ms: 0 }
+    const clock = new MovingClock(0)
     const reported: unknown[] = []
     const documents = new ClientDocuments({
-      clock: { ...machineClock, monotonicMs: () => clock.ms },
-      fetch: { ...options, timeoutMs: 2000 },
+      clock,
+      fetch: options,
       report: (cause) => reported.push(cause),
     })
     await t.rejects(documents.find(url), { code: 'temporarily_unavailable' })
@@ -191,18 +192,18 @@ await t.test(
     t.match(await documents.find(url), { name: 'first' })
     body = 'second'
     t.match(await documents.find(url), { name: 'first' })
-    clock.ms += 5 * 60_000
+    await clock.advance(5 * 60_000)
     t.match(await documents.find(url), { name: 'second' })
     body = ''
-    clock.ms += 5 * 60_000
+    await clock.advance(5 * 60_000)
     t.match(await documents.find(url), { name: 'second' }, 'a site that is down does not lock out')
-    clock.ms += 24 * 3_600_000
+    await clock.advance(24 * 3_600_000)
     await t.rejects(documents.find(url), { code: 'temporarily_unavailable' })
     isSlow = true
     paths.length = 0
     const waiting = [1, 2, 3, 4].map((n) => documents.find(new URL(`/${n}`, url)))
     await t.rejects(documents.find(new URL('/5', url)), { code: 'temporarily_unavailable' })
-    await Promise.allSettled(waiting)
+    await clock.advanceUntil(Promise.allSettled(waiting))
     t.notOk(paths.includes('/5'))
   },
 )

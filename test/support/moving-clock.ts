@@ -29,15 +29,23 @@ const turnsToSettle = 20
 
 /** A clock that tests move. The wall clock stands until it is set or time is advanced. */
 export class MovingClock implements Clock {
-  /** The wall clock: milliseconds since 1970. Setting it moves no timer. */
-  ms: number
   readonly #flows: boolean
+  #wallMs: number
   #movedMs = 0
   readonly #timers = new Set<Timer>()
 
   constructor(ms: number, { flows = false }: MovingOptions = {}) {
-    this.ms = ms
+    this.#wallMs = ms
     this.#flows = flows
+  }
+
+  /** The wall clock: whole milliseconds since 1970. Setting it moves no timer. */
+  get ms(): number {
+    return Math.floor(this.#wallMs)
+  }
+
+  set ms(ms: number) {
+    this.#wallMs = ms
   }
 
   /** The number of timers and sleeps that wait. */
@@ -83,6 +91,17 @@ export class MovingClock implements Clock {
       await settle()
     }
     this.#move(Math.max(this.#movedMs, endMs))
+  }
+
+  /** Lets time pass in steps until this work has ended, which may also wait for something real. */
+  async advanceUntil<T>(work: Promise<T>, stepMs = 100): Promise<T> {
+    let isDone = false
+    const done = () => {
+      isDone = true
+    }
+    work.then(done, done)
+    while (!isDone) await this.advance(stepMs)
+    return await work
   }
 
   #add({ ms, everyMs = null, keepsAlive = false, callback }: NewTimer): () => void {
@@ -137,7 +156,7 @@ export class MovingClock implements Clock {
   }
 
   #move(movedMs: number): void {
-    this.ms += movedMs - this.#movedMs
+    this.#wallMs += movedMs - this.#movedMs
     this.#movedMs = movedMs
   }
 }

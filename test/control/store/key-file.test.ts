@@ -2,30 +2,31 @@ import { chmodSync, chownSync, readFileSync, readdirSync, statSync, writeFileSyn
 import { join } from 'node:path'
 import t from 'tap'
 import { backUp } from '../../../src/control/store/backup.js'
-import { readKey } from '../../../src/control/store/key-file.js'
+import { keyIn } from '../../../src/control/store/key-file.js'
 import { noteBackup } from '../../../src/control/store/newest-backup.js'
 import { ServerLock } from '../../../src/control/store/server-lock.js'
 import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { openFolder } from '../../support/as-user.js'
 import { machine } from '../../support/machine.js'
+import { machineRandom } from '../../../src/random.js'
 
 await t.test('a key is made once, for its owner alone, and kept', (t) => {
   const folder = t.testdir({})
   const path = join(folder, 'a.key')
-  const key = readKey(path)
+  const key = keyIn(path, machineRandom)
   t.equal(key.length, 32)
   t.equal(statSync(path).mode & 0o777, 0o600)
-  t.same(readKey(path), key)
+  t.same(keyIn(path, machineRandom), key)
   t.same(readFileSync(path), key)
   t.same(readdirSync(folder), ['a.key'])
-  t.notSame(readKey(join(folder, 'b.key')), key)
+  t.notSame(keyIn(join(folder, 'b.key'), machineRandom), key)
   t.end()
 })
 
 await t.test('a file that is no key is told, without its path, and left alone', (t) => {
   const path = join(t.testdir({}), 'a.key')
   writeFileSync(path, 'short')
-  t.throws(() => readKey(path), {
+  t.throws(() => keyIn(path, machineRandom), {
     message: 'a.key in the state folder is damaged; remove it to start with a new one',
   })
   t.equal(readFileSync(path, 'utf8'), 'short')
@@ -40,7 +41,7 @@ await t.test(
   async (t) => {
     const folder = t.testdir({})
     chownSync(folder, 12_345, 54_321)
-    readKey(join(folder, 'mail.key'))
+    keyIn(join(folder, 'mail.key'), machineRandom)
     const store = SqliteStore.open(join(folder, 'control.db'), machine)
     await store.write((tx) => tx.run('DELETE FROM letters'))
     backUp(store.file, join(folder, 'copy.db'))
@@ -86,10 +87,10 @@ await t.test(
     const folder = openFolder(t)
     chmodSync(folder, 0o755)
     const path = join(folder, 'mail.key')
-    readKey(path)
+    keyIn(path, machineRandom)
     process.seteuid?.(12_345)
     try {
-      t.throws(() => readKey(path), {
+      t.throws(() => keyIn(path, machineRandom), {
         message:
           "this user (uid 12345) can't read mail.key in the state folder: it belongs to uid 0. " +
           'Give it to the user of the service: chown USER mail.key',

@@ -9,7 +9,7 @@ import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import { readUsage } from '../../../src/control/usage.js'
 import { storePath, subscribe } from '../../control/fixtures/store.js'
 import { machine } from '../../support/machine.js'
-import { machineClock } from '../../../src/clock.js'
+import { MovingClock } from '../../support/moving-clock.js'
 
 // Guarantee: what is answered is charged, and what is refused or abandoned is not.
 
@@ -17,17 +17,19 @@ const period = '2026-06'
 const stays = new AbortController().signal
 
 /** A queue over a store that gives up on locks at once, and a second connection that locks it. */
-async function openQueue(
-  t: Parameters<typeof storePath>[0],
-  lockWaitMs?: number,
-  sync?: ChargeStoreOptions['sync'],
-) {
+async function openQueue(t: Parameters<typeof storePath>[0], sync?: ChargeStoreOptions['sync']) {
   const path = storePath(t)
+  const clock = new MovingClock(0)
   const store = SqliteStore.open(path, machine)
-  const charges = ChargeStore.open(path, { ...machine, busyTimeoutMs: 1, ...(sync && { sync }) })
+  const charges = ChargeStore.open(path, {
+    ...machine,
+    clock,
+    busyTimeoutMs: 0,
+    ...(sync && { sync }),
+  })
   const { subscriptionId } = await subscribe(store)
   const holder = new Database(path)
-  const queue = new ChargeQueue(charges, machineClock, lockWaitMs)
+  const queue = new ChargeQueue(charges, clock)
   t.teardown(async () => {
     holder.close()
     await queue.close()
@@ -46,7 +48,7 @@ async function openQueue(
       signal,
     )
   const used = async () => (await readUsage(store, subscriptionId, period)).total
-  return { charges, queue, holder, charge, used }
+  return { clock, charges, queue, holder, charge, used }
 }
 
 /** Resolves at the next write that is tried, however it ends. */
@@ -72,25 +74,38 @@ await t.test('charges of one turn are one transaction, in the order of their com
 })
 
 await t.test('a lock is waited for, and who comes meanwhile waits behind', async (t) => {
-  const { charges, holder, charge, used } = await openQueue(t)
+  const { clock, charges, holder, charge, used } = await openQueue(t)
   holder.exec('BEGIN IMMEDIATE')
   const first = charge(80)
   t.match(await nextWrite(charges), { code: 'SQLITE_BUSY' })
   const second = charge(80)
-  t.match(await nextWrite(charges), { code: 'SQLITE_BUSY' })
+  const next = nextWrite(charges)
+  await clock.advance(150)
+  t.match(await next, { code: 'SQLITE_BUSY' })
   holder.exec('ROLLBACK')
+  await clock.advance(150)
   t.match(await Promise.all([first, second]), [{ granted: 80 }, { granted: 20 }])
   t.equal(await used(), 100)
 })
 
 await t.test('a lock that stays is a 503, and nothing is charged', async (t) => {
-  const { holder, charge, used } = await openQueue(t, 300)
+  const { clock, charges, holder, charge, used } = await openQueue(t)
   holder.exec('BEGIN IMMEDIATE')
-  await t.rejects(charge(80), {
+  const refused = t.rejects(charge(80), {
     code: 'service_unavailable',
     retryAfterSeconds: 5,
     cause: { code: 'SQLITE_BUSY' },
   })
+  let writes = 0
+  charges.watchWrites(() => {
+    writes += 1
+  })
+  await clock.advance(4999)
+  const tried = writes
+  t.ok(tried > 30, 'it was tried again and again')
+  await clock.advance(151)
+  await refused
+  t.equal(writes, tried + 1)
   holder.exec('ROLLBACK')
   t.equal(await used(), 0)
   t.match(await charge(80), { granted: 80 })
@@ -105,28 +120,31 @@ await t.test('what is no lock is not tried again', async (t) => {
 })
 
 await t.test('who hangs up while waiting is not charged', async (t) => {
-  const { charges, holder, charge, used } = await openQueue(t)
+  const { clock, charges, holder, charge, used } = await openQueue(t)
   const gone = new AbortController()
   holder.exec('BEGIN IMMEDIATE')
   const abandoned = charge(80, gone.signal)
   const other = charge(30)
   t.match(await nextWrite(charges), { code: 'SQLITE_BUSY' })
   const reason = new Error('the client is gone')
+  const left = t.rejects(abandoned, reason)
   gone.abort(reason)
   holder.exec('ROLLBACK')
-  await t.rejects(abandoned, reason)
+  await clock.advance(150)
+  await left
   t.match(await other, { granted: 30 })
   t.equal(await used(), 30)
 })
 
 await t.test('no more than 256 wait; the next is a 503 at once', async (t) => {
-  const { charges, holder, charge, used } = await openQueue(t)
+  const { clock, charges, holder, charge, used } = await openQueue(t)
   holder.exec('BEGIN IMMEDIATE')
   const waiting = Array.from({ length: 256 }, () => charge(0))
   await t.rejects(charge(1), { code: 'service_unavailable', retryAfterSeconds: 5 })
   t.match(await nextWrite(charges), { code: 'SQLITE_BUSY' })
   await t.rejects(charge(1), { code: 'service_unavailable', cause: undefined })
   holder.exec('ROLLBACK')
+  await clock.advance(150)
   t.equal((await Promise.all(waiting)).length, 256)
   t.match(await charge(1), { granted: 1 })
   t.equal(await used(), 1)
@@ -134,10 +152,9 @@ await t.test('no more than 256 wait; the next is a 503 at once', async (t) => {
 
 await t.test('those that wait for the disk are counted, too', async (t) => {
   const disk: (() => void)[] = []
-  const { charge, used } = await openQueue(
-    t,
-    undefined,
-    () => new Promise((resolve) => disk.push(resolve)),
+  let isOver = false
+  const { charge, used } = await openQueue(t, () =>
+    isOver ? Promise.resolve() : new Promise((resolve) => disk.push(resolve)),
   )
   const committed = Array.from({ length: 256 }, () => charge(0))
   await new Promise((resolve) => setImmediate(resolve))
@@ -150,7 +167,7 @@ await t.test('those that wait for the disk are counted, too', async (t) => {
   disk[1]?.()
   t.match(await next, { granted: 1 })
   t.equal(await used(), 1)
-  disk.push = () => 0
+  isOver = true
 })
 
 await t.test('closing writes what waits, or fails it, and takes nothing more', async (t) => {
@@ -172,7 +189,7 @@ await t.test('closing writes what waits, or fails it, and takes nothing more', a
 })
 
 await t.test('nothing is left of charges that have ended', async (t) => {
-  const { charge } = await openQueue(t, undefined, () => Promise.resolve())
+  const { charge } = await openQueue(t, () => Promise.resolve())
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const heapAfter = async (charges: number) => {

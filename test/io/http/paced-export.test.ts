@@ -1,14 +1,12 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
-import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { brotliDecompressSync, constants, gunzipSync } from 'node:zlib'
-import Database from 'better-sqlite3'
 import t from 'tap'
 import type { Test } from 'tap'
 import { listen } from '../../support/answers.js'
 import { openControl, usageOf } from '../../support/control.js'
-import { sqliteOnly } from '../../support/database.js'
 import { startWorld } from '../../support/world.js'
 import type { World } from '../../support/world.js'
 
@@ -41,12 +39,8 @@ datasets:
     plans: {pro: {rows_per_month: 1000000, history: all, price_rub: 0}}
 `
 
-async function startNoise(t: Test, exportSilenceMs: number) {
-  const world = await startWorld(t, {
-    files,
-    registry,
-    exportSilenceMs,
-  })
+async function startNoise(t: Test) {
+  const world = await startWorld(t, { files, registry, isTimeStill: true })
   const control = openControl(t, world)
   const subscribe = async () => {
     const { token, subscriptionId } = await world.subscribe(['noise:pro'])
@@ -75,6 +69,18 @@ function openUnread(
   socket.write([...lines, `Accept-Encoding: ${coding}`, '', ''].join('\r\n'))
   return socket
 }
+
+/** Until the network takes no more: many turns of the event loop send nothing. */
+async function filled(socket: Socket): Promise<void> {
+  for (let [turns, sent] = [0, 0]; turns < turnsMax; turns += 1) {
+    await setImmediate()
+    if (sent > 0 && socket.bytesWritten === sent) continue
+    sent = socket.bytesWritten
+    turns = 0
+  }
+}
+
+const turnsMax = 5000
 
 /** All that still comes. */
 async function readRest(socket: Socket): Promise<Buffer> {
@@ -105,14 +111,19 @@ const decoders: Readonly<Record<string, (body: Buffer) => Buffer>> = {
 
 const rowsIn = (body: string) => body.split('{"id":').length - 1
 
+/** How long a client may read nothing. */
+const silenceMs = 300_000
+
 // Guarantee: what is paid for and unread is one page and what the operating system holds.
 await t.test('one page at most is paid beyond what the network holds', async (t) => {
-  const { world, subscribe, port } = await startNoise(t, 1000)
+  const { world, subscribe, port } = await startNoise(t)
   for (const [coding, decode] of Object.entries(decoders)) {
     const { token, charged } = await subscribe()
     const accepted = nextConnection(world)
     const client = openUnread(port, token, coding)
-    await once(await accepted, 'close')
+    const socket = await accepted
+    await filled(socket)
+    while (!socket.destroyed) await world.clock.advance(silenceMs / 4)
     const paid = await charged()
     const held = rowsIn(decode(bodyOf(await readRest(client))).toString())
     t.ok(paid < noiseRows, `${coding}: the buffers were full`)
@@ -120,47 +131,18 @@ await t.test('one page at most is paid beyond what the network holds', async (t)
     t.ok(paid - held <= pageRows, `${coding}: ${paid} rows paid, ${held} held`)
     t.equal(await charged(), paid, `${coding}: and nothing after that`)
   }
-})
-
-await t.test('a client that reads nothing is disconnected in time, and not later', async (t) => {
-  // So long that a machine which stands still for a moment makes little difference.
-  const silenceMs = 4000
-  const { world, subscribe, port } = await startNoise(t, silenceMs)
-  const accepted = nextConnection(world)
-  const client = openUnread(port, (await subscribe()).token, 'identity')
-  const socket = await accepted
-  let [sent, lastMs] = [0, performance.now()]
-  const watching = setInterval(() => {
-    const now = socket.bytesWritten
-    if (now === sent) return
-    sent = now
-    lastMs = performance.now()
-  }, 10)
-  await once(socket, 'close')
-  clearInterval(watching)
-  const ratio = (performance.now() - lastMs) / silenceMs
-  t.ok(ratio > 0.9 && ratio < 1.7, `${ratio.toFixed(2)} of the time`)
   const reported = world.log.filter((line) => line.includes('the client read nothing'))
-  t.equal(reported.length, 1)
-  client.destroy()
+  t.equal(reported.length, Object.keys(decoders).length)
 })
 
-await t.test('a slow client that reads on is not disconnected', async (t) => {
-  const { world, subscribe, port } = await startNoise(t, 6000)
+await t.test('a client that reads all gets all', async (t) => {
+  const { subscribe, port } = await startNoise(t)
   const { token, charged } = await subscribe()
   const client = openUnread(port, token, 'identity', '/v1/noise/export?id=lt.800')
   const parts: Buffer[] = []
-  const beganMs = performance.now()
-  let bytes = 0
   client.on('data', (part: Buffer) => {
     parts.push(part)
-    bytes += part.length
     if (part.includes('"complete":true')) client.end()
-    // Half a MB a second: three times as long as a client may read nothing.
-    const aheadMs = bytes / 500 - (performance.now() - beganMs)
-    if (aheadMs < 50) return
-    client.pause()
-    setTimeout(() => client.resume(), aheadMs)
   })
   client.resume()
   await once(client, 'close')
@@ -168,33 +150,4 @@ await t.test('a slow client that reads on is not disconnected', async (t) => {
   t.equal(rowsIn(body), 800)
   t.match(body.slice(-200), /"complete":true,"rows":800/)
   t.equal(await charged(), 800)
-  t.notOk(world.log.some((line) => line.includes('the client read nothing')))
 })
-
-await t.test(
-  'the time that the server takes for a page is not silence',
-  sqliteOnly('lock'),
-  async (t) => {
-    const { world, subscribe, port } = await startNoise(t, 1000)
-    const client = openUnread(
-      port,
-      (await subscribe()).token,
-      'identity',
-      '/v1/noise/export?id=lt.3',
-    )
-    const lock = new Database(join(world.folder, 'var', 'control.db'))
-    t.teardown(() => lock.close())
-    // The next page waits for its charge, longer than a client may read nothing.
-    client.once('data', () => {
-      lock.exec('BEGIN IMMEDIATE')
-      setTimeout(() => lock.exec('ROLLBACK'), 2500)
-    })
-    client.on('data', (part: Buffer) => {
-      if (part.includes('"complete":true')) client.end()
-    })
-    const beganMs = performance.now()
-    const body = bodyOf(await readRest(client)).toString()
-    t.ok(performance.now() - beganMs > 2500, 'it waited')
-    t.match(body.slice(-200), /"complete":true,"rows":3/)
-  },
-)
