@@ -17,6 +17,7 @@ async function simulate(options: Options, run: Run): Promise<readonly SeedReport
   const { first, last } = seeds ?? { first: seed, last: seed }
   const all = Array.from({ length: last - first + 1 }, (_, at) => first + at)
   const jobs = Math.min(options.jobs, all.length)
+  const kept = plan === null ? null : readPlan(plan)
   let done = 0
   const onSeed = ({ seed: number, broken }: SeedReport) => {
     done += 1
@@ -27,13 +28,13 @@ async function simulate(options: Options, run: Run): Promise<readonly SeedReport
     run.print(`${line}\n`)
   }
   const job = (at: number): Job => ({
-    seeds: all.filter((_, index) => index % jobs === at),
+    runs: all
+      .filter((_, index) => index % jobs === at)
+      .map((each) => ({ seed: each, plan: kept, mutation: null })),
     days,
-    plan: plan === null ? null : readPlan(plan),
     isTwice: twice,
     shrinks: plan === null,
     isShown: seeds === null,
-    mutation: null,
   })
   const { signal } = run.cleanup
   const ran = Array.from({ length: jobs }, (_, at) => runJob(job(at), { signal, onSeed, onLine }))

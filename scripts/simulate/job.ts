@@ -2,19 +2,24 @@ import type { StepKind } from './machine/machine.js'
 import type { Mutation } from './mutations.js'
 import type { EventKind, PlannedEvent } from './plan.js'
 
-/** What a process of the simulation does: seeds one after another, or one plan. */
-export interface Job {
-  readonly seeds: readonly number[]
-  readonly days: number
-  /** Replaces the plan of the seeds. */
+/** One run: of a seed's plan, or of another. */
+export interface PlannedRun {
+  readonly seed: number
   readonly plan: readonly PlannedEvent[] | null
+  /** A planted fault. */
+  readonly mutation: Mutation | null
+}
+
+/** What a process of the simulation does: runs, one after another. */
+export interface Job {
+  readonly runs: readonly PlannedRun[]
+  readonly days: number
   /** Each plan runs twice and must print the same lines. */
   readonly isTwice: boolean
   /** A failing plan is made smaller. */
   readonly shrinks: boolean
   /** Lines are reported while they happen. */
   readonly isShown: boolean
-  readonly mutation: Mutation | null
 }
 
 /** What such a process prints, one JSON a line. */

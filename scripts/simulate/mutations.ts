@@ -3,7 +3,7 @@ import type { Charge } from '../../src/control/usage.js'
 import { WriteHealth } from '../../src/control/write-health.js'
 import { TokenLookup } from '../../src/control/tokens/token-lookup.js'
 
-/** Faults that are planted to prove that the simulation finds them. */
+/** Plants a fault, to prove that the simulation finds it; the result removes it. */
 export const mutations = {
   'one row of each page is not charged': () => {
     const { charge } = ChargeQueue.prototype
@@ -12,6 +12,9 @@ export const mutations = {
       const result = await charge.call(this, { ...given, rows }, signal)
       return { ...result, granted: result.granted + given.rows - rows }
     }
+    return () => {
+      ChargeQueue.prototype.charge = charge
+    }
   },
   'a revoked token works': () => {
     const { find } = TokenLookup.prototype
@@ -19,10 +22,17 @@ export const mutations = {
       const token = await find.call(this, hash)
       return token && { ...token, revokedAt: null }
     }
+    return () => {
+      TokenLookup.prototype.find = find
+    }
   },
   'readyz is always ready': () => {
+    const { isWritable } = WriteHealth.prototype
     WriteHealth.prototype.isWritable = () => Promise.resolve(true)
+    return () => {
+      WriteHealth.prototype.isWritable = isWritable
+    }
   },
-} as const satisfies Readonly<Record<string, () => void>>
+} as const satisfies Readonly<Record<string, () => () => void>>
 
 export type Mutation = keyof typeof mutations

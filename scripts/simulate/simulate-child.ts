@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import type { Job, Report, SeedReport } from './job.js'
+import type { Job, PlannedRun, Report, SeedReport } from './job.js'
 import { becomeMachine } from './machine/hooks.js'
 import { mutations } from './mutations.js'
 import { planOf } from './plan.js'
@@ -14,10 +14,9 @@ const report = (found: Report) => write(1, `${JSON.stringify(found)}\n`)
 // The job comes from `start-child.ts`.
 const job = JSON.parse(process.argv[2] ?? '') as Job
 const machine = await becomeMachine()
-if (job.mutation !== null) mutations[job.mutation]()
 
-async function runSeed(seed: number): Promise<SeedReport> {
-  const plan = job.plan ?? planOf(seed, job.days)
+async function runSeed({ seed, plan: given }: PlannedRun): Promise<SeedReport> {
+  const plan = given ?? planOf(seed, job.days)
   const onLine = (line: string) => {
     if (job.isShown) report({ kind: 'line', line })
   }
@@ -41,4 +40,8 @@ async function runSeed(seed: number): Promise<SeedReport> {
   return { seed, broken, shrunk, lines: broken === null ? [] : result.lines, ...figures }
 }
 
-for (const seed of job.seeds) report({ kind: 'seed', ...(await runSeed(seed)) })
+for (const run of job.runs) {
+  const undo = run.mutation === null ? null : mutations[run.mutation]()
+  report({ kind: 'seed', ...(await runSeed(run)) })
+  undo?.()
+}

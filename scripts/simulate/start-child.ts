@@ -18,7 +18,7 @@ interface ChildParts {
 
 /**
  * Does a job in a process of its own, which becomes a simulated machine.
- * @throws Error when the process ends before its last seed
+ * @throws Error when the process ends before its last run
  */
 export async function runJob(
   job: Job,
@@ -41,8 +41,8 @@ export async function runJob(
     }
   }
   const [code] = (await ended) as [number | null]
-  if (reports.length < job.seeds.length) {
-    throw new Error(`a simulation ended after ${reports.length} seeds, with exit code ${code}`)
+  if (reports.length < job.runs.length) {
+    throw new Error(`a simulation ended after ${reports.length} runs, with exit code ${code}`)
   }
   return reports
 }
