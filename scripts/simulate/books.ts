@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 
-export interface SubscriptionRow {
+interface SubscriptionRow {
   readonly id: string
   readonly expiresAt: number
   readonly cancelledAt: number | null
@@ -10,7 +10,7 @@ export interface SubscriptionRow {
   readonly agreements: number
 }
 
-export interface TokenRow {
+interface TokenRow {
   readonly id: string
   /** Of the secret, in hexadecimal digits. */
   readonly hash: string
@@ -34,7 +34,7 @@ export interface OrderRow {
   readonly audited: number
 }
 
-export interface LetterRow {
+interface LetterRow {
   /** As the post sees it: a number is used again once its letter was removed. */
   readonly id: string
   readonly kind: string

@@ -148,6 +148,7 @@ async function recover({ machine, house, post }: World, event: PlannedEvent): Pr
 async function check(world: World, before: Books): Promise<void> {
   await learnServed(world)
   checkBooks(world, before, world.books())
+  world.openLetters()
   await checkTokens(world)
   await checkReady(world)
 }

@@ -1,4 +1,5 @@
 import type { InjectOptions } from 'fastify'
+import { hashToken } from '../../src/control/tokens/token-format.js'
 import type { Random } from '../harness/random.js'
 import type { Books } from './books.js'
 import { readBooks } from './books.js'
@@ -75,6 +76,8 @@ export class World {
   /** Names for ids, in order of appearance. */
   readonly #names = new Map<string, string>()
   checks = 0
+  /** How many letters the subscribers have read. */
+  #opened = 0
   /** What was read last, after how many steps of the machine. */
   #read: { readonly steps: number; readonly books: Books } | null = null
 
@@ -105,6 +108,25 @@ export class World {
     const name = this.#names.get(id) ?? `${kind}${known + 1}`
     this.#names.set(id, name)
     return name
+  }
+
+  /** A subscriber keeps a token that a page or a letter shows; the id of its subscription. */
+  adopt(secret: string): string {
+    const hash = hashToken(secret).toString('hex')
+    const found = [...this.books().tokens.values()].find((each) => each.hash === hash)
+    if (!found) throw new BrokenPromise('a token was shown that is not in the books')
+    const isKnown = this.tokens.some((each) => each.secret === secret)
+    if (!isKnown) this.tokens.push({ subscription: found.subscription, secret })
+    return found.subscription
+  }
+
+  /** The same for all letters that came since the last time. */
+  openLetters(): void {
+    for (const { text } of this.post.letters.slice(this.#opened)) {
+      const secret = tokenIn(text)
+      if (secret !== null) this.adopt(secret)
+    }
+    this.#opened = this.post.letters.length
   }
 
   /** @throws BrokenPromise */
@@ -149,6 +171,11 @@ export function requestOf(
 ): InjectOptions {
   const bearer = secret === undefined ? {} : { authorization: `Bearer ${secret}` }
   return { url, ...options, headers: { ...bearer, ...options.headers } }
+}
+
+/** The token that a page or a letter shows. */
+export function tokenIn(text: string): string | null {
+  return /das_live_[0-9A-Za-z]{49}/.exec(text)?.[0] ?? null
 }
 
 /** What a person reads of an answer. */

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { paymentSecret } from '../house.js'
-import { shownAnswer } from '../world.js'
+import { shownAnswer, tokenIn } from '../world.js'
 import type { World } from '../world.js'
 import { plans } from '../world-files.js'
 import { address, choosePlans, failure } from './selling.js'
@@ -26,7 +26,7 @@ export async function order(world: World): Promise<string> {
   if (done.status !== 200) return `${words} → code ${done.status}`
   const secret = tokenIn(done.text)
   if (secret !== null) {
-    const id = adopt(world, secret)
+    const id = world.adopt(secret)
     return `${words} → ${world.nameOf(id)}`
   }
   const [id = ''] = /ord_[0-9A-Za-z]{16}/.exec(done.text) ?? []
@@ -133,18 +133,6 @@ function requireRenewalPrice(world: World, id: string, months: number, amount: n
   world.require(priceOf(chosen, months) === amount, `the price of a renewal of ${chosen.join(' ')}`)
 }
 
-/** A token that a page or a letter shows belongs to the newest subscription with it. */
-export function adopt(world: World, secret: string): string {
-  const known = new Set(world.tokens.map(({ subscription }) => subscription))
-  const id = [...world.books().subscriptions.keys()].findLast((each) => !known.has(each)) ?? ''
-  world.tokens.push({ subscription: id, secret })
-  return id
-}
-
 export function codeIdIn(text: string): string {
   return /name="id" value="([^"]+)"/.exec(text)?.[1] ?? 'no id'
-}
-
-export function tokenIn(text: string): string | null {
-  return /das_live_[0-9A-Za-z]{49}/.exec(text)?.[0] ?? null
 }

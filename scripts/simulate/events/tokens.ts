@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { shownAnswer } from '../world.js'
+import { shownAnswer, tokenIn } from '../world.js'
 import type { Agent, World } from '../world.js'
-import { codeIdIn, tokenIn } from './ordering.js'
+import { codeIdIn } from './ordering.js'
 import { settle } from './reading.js'
 import { address, failure, jsonOf } from './selling.js'
 
@@ -49,7 +49,7 @@ export async function loseToken(world: World): Promise<string> {
   const fields = [...typed, ['subscription', id] as const, ...earlier]
   const done = await world.postForm('/lost-token/reissue', fields)
   const secret = tokenIn(done.text)
-  if (secret !== null) world.tokens.push({ subscription: id, secret })
+  if (secret !== null) world.adopt(secret)
   return `${email} ${world.nameOf(id)} → ${done.status}${secret === null ? '' : ', a new token'}`
 }
 

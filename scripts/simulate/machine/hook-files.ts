@@ -34,8 +34,9 @@ const syncs = ['sync', 'datasync', 'fsyncSync', 'fdatasyncSync']
 /** Makes every file operation of this process a step of the machine. */
 export async function hookFiles(machine: Machine): Promise<void> {
   const { promises } = fs
-  for (const name of reads)
+  for (const name of reads) {
     wrap(promises, name, (work, args) => machine.hold(atOnce(name, work, args)))
+  }
   for (const name of changes) {
     const around = change(machine, name)
     wrap(promises, name, (work, args) => around(atOnce(name, work, args), args))
