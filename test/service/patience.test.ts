@@ -11,6 +11,8 @@ import { Guides } from '../../src/service/guides.js'
 import { never, openEngine } from '../engine/fixtures/open-engine.js'
 import type { EngineWorld } from '../engine/fixtures/open-engine.js'
 import { machineClock } from '../../src/clock.js'
+import type { Clock } from '../../src/clock.js'
+import { MovingClock } from '../support/moving-clock.js'
 
 /** A caller does not wait for help: what is not ready in time is left out. */
 
@@ -61,19 +63,12 @@ await t.test('a hint that is late is left out; a client that is gone is no hint'
     paid += 1
     return true
   }
-  t.equal(
-    await explainEmpty({ engine: busy, clock: machineClock }, access, [filter], {
-      ...options,
-      payRow,
-    }),
-    null,
-  )
+  const clock = new MovingClock(0)
+  const explain = (signal: AbortSignal) =>
+    explainEmpty({ engine: busy, clock }, access, [filter], { ...options, payRow, signal })
+  t.equal(await clock.advanceUntil(explain(never)), null)
   const gone = new AbortController()
-  const asked = explainEmpty({ engine: busy, clock: machineClock }, access, [filter], {
-    ...options,
-    payRow,
-    signal: gone.signal,
-  })
+  const asked = explain(gone.signal)
   gone.abort(new Error('the client is gone'))
   await t.rejects(asked, { message: 'the client is gone' })
   t.equal(paid, 0, 'and neither is paid for')
@@ -89,11 +84,11 @@ await t.test('a hint that can not be paid for says nothing of the rows', async (
     return { column, operator: 'eq', texts: [value], predicates }
   }
   const filters = [filterOf('2'), filterOf('3')]
-  const explain = (payRow: (signal: AbortSignal) => Promise<boolean>) =>
-    explainEmpty({ engine: world.engine, clock: machineClock }, accessTo(world), filters, {
-      ...options,
-      payRow,
-    })
+  const explain = (
+    payRow: (signal: AbortSignal) => Promise<boolean>,
+    clock: Clock = machineClock,
+  ) =>
+    explainEmpty({ engine: world.engine, clock }, accessTo(world), filters, { ...options, payRow })
   t.match(await explain(async () => true), {
     text: /^Together .+ id eq "2", id eq "3"/,
     isPaid: true,
@@ -107,7 +102,9 @@ await t.test('a hint that can not be paid for says nothing of the rows', async (
     new Promise<never>((_resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason))
     })
-  t.equal(await explain(endless), null, 'and no longer than any other part of it')
+  const clock = new MovingClock(0)
+  const late = clock.advanceUntil(explain(endless, clock))
+  t.equal(await late, null, 'and no longer than any other part of it')
   await t.rejects(
     explain(() => Promise.reject(new Error('a fault'))),
     { message: 'a fault' },

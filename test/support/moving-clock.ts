@@ -95,12 +95,14 @@ export class MovingClock implements Clock {
 
   /** Lets time pass in steps until this work has ended, which may also wait for something real. */
   async advanceUntil<T>(work: Promise<T>, stepMs = 100): Promise<T> {
-    let isDone = false
-    const done = () => {
-      isDone = true
+    const ended = work.then(
+      () => true,
+      () => true,
+    )
+    for (let hasEnded = false; !hasEnded;) {
+      await this.advance(stepMs)
+      hasEnded = await Promise.race([ended, false])
     }
-    work.then(done, done)
-    while (!isDone) await this.advance(stepMs)
     return await work
   }
 
