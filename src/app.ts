@@ -26,9 +26,11 @@ import type { LetterSender } from './mail/letter-sender.js'
 import { defaultMemory } from './machine.js'
 import { readMailSettings } from './mail/mail-settings.js'
 import type { MailSettings } from './mail/mail-settings.js'
+import type { Mailer } from './mail/mailer.js'
 import type { Random } from './random.js'
 import type { Registry } from './registry/registry.js'
 import { createService } from './service.js'
+import type { PackFiles } from './versions/packing/packer.js'
 
 export interface App {
   readonly server: FastifyInstance
@@ -65,6 +67,10 @@ export interface AppParts {
   readonly portalFolder?: string
   /** Called while datasets are opened: how many are, of how many. */
   readonly onOpened?: (opened: number, datasets: number) => void
+  /** Sends letters; over SMTP when left out. */
+  readonly mailer?: Mailer
+  /** Packs files; in a separate process when left out. */
+  readonly packFiles?: PackFiles
 }
 
 /**

@@ -33,8 +33,11 @@ const steps: readonly Step[] = [
     line: `HOSTILE_RUNS=400 ${tests} test/io/http/hostile-questions.test.ts`,
     seconds: 2 * minute,
   },
-  // Waits for the npm script "simulate":
-  // { name: 'simulate', line: 'npm run simulate -- --seeds 1..1000 --days 100', seconds: 60 * minute },
+  {
+    name: 'simulate',
+    line: 'npm run simulate -- --seeds 1..1000 --days 100',
+    seconds: 180 * minute,
+  },
   { name: 'charges', line: 'npm run check:charges', seconds: 20 * minute },
   {
     name: 'questions',

@@ -11,6 +11,7 @@ import type { Random } from '../random.js'
 import type { DiskSpace } from '../versions/disk-space.js'
 import type { FetchProgress, ObjectFiles } from '../versions/objects/object-files.js'
 import type { CopyParts } from '../versions/packing/fetch-copy.js'
+import type { PackFiles } from '../versions/packing/packer.js'
 import { FileChecks } from '../versions/store/file-checks.js'
 import { Scrub } from '../versions/store/scrub.js'
 import type { AuditTrail } from './records/audit-trail.js'
@@ -43,6 +44,8 @@ interface FollowingParts {
   readonly onReload?: OnReload
   /** Called when a version or a packed copy is withdrawn. */
   readonly onWithdrawn?: (dataset: string) => void
+  /** In a separate process when left out. */
+  readonly packFiles?: PackFiles
 }
 
 /** How long a start, or a change of the registry, waits for objects that were never fetched. */
@@ -111,7 +114,7 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
   opened.reloader = reloader
   const packer: AutoPacker = new AutoPacker({
     ...{ live, space, jobs, trail, logger, clock },
-    packFiles: packAside,
+    packFiles: parts.packFiles ?? packAside,
     copies: sharedCopies(parts, live, { space, random, hashFile: checks.hashFile }),
     changed: () => {
       void reloader.report(true)

@@ -7,6 +7,7 @@ import type { LetterState } from '../control/letters.js'
 import type { ControlStore } from '../control/store/store.js'
 import { LetterSender } from '../mail/letter-sender.js'
 import type { MailSettings } from '../mail/mail-settings.js'
+import type { Mailer } from '../mail/mailer.js'
 import { smtpMailer } from '../mail/smtp.js'
 import type { Registry } from '../registry/registry.js'
 import { baseUrl } from '../service/first-questions.js'
@@ -23,6 +24,8 @@ interface MailParts {
   readonly clock: Clock
   readonly logger: FastifyBaseLogger
   readonly onAttempt?: (end: LetterState) => void
+  /** Over SMTP when left out. */
+  readonly mailer?: Mailer
 }
 
 /** The sender of a server's letters, not started yet; null when mail is off. */
@@ -36,7 +39,7 @@ export async function openLetterSender(parts: MailParts): Promise<LetterSender |
       'links in letters use this address; set DAS_PUBLIC_URL to change it',
     )
   }
-  const mailer = smtpMailer(mail.smtp, mail.sender, clock)
+  const mailer = parts.mailer ?? smtpMailer(mail.smtp, mail.sender, clock)
   const key = await keyOf(store, folder, 'mail.key')
   const outbox = { store, jobs, clock, logger, base, mailer, key, registry }
   return new LetterSender({ ...outbox, ...(onAttempt && { onAttempt }) })

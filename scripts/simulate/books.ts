@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+
+interface SubscriptionRow {
+  readonly id: string
+  readonly expiresAt: number
+  readonly cancelledAt: number | null
+  readonly grants: ReadonlyMap<string, string>
+  readonly agreements: number
+}
+
+interface TokenRow {
+  readonly id: string
+  /** Of the secret, in hexadecimal digits. */
+  readonly hash: string
+  readonly subscription: string
+  readonly expiresAt: number | null
+  readonly revokedAt: number | null
+}
+
+export interface OrderRow {
+  readonly id: string
+  readonly kind: 'new' | 'renew' | 'change'
+  readonly state: 'waiting' | 'confirmed' | 'declined' | 'expired'
+  readonly subscription: string | null
+  readonly amountRub: number
+  readonly payUntil: number
+  readonly orderedAt: number
+  /** Payments that confirmed it. */
+  readonly paid: number
+  /** Letters and entries of the audit trail that report its confirmation. */
+  readonly confirmations: number
+  readonly audited: number
+}
+
+interface LetterRow {
+  /** As the post sees it: a number is used again once its letter was removed. */
+  readonly id: string
+  readonly kind: string
+  readonly state: 'waiting' | 'sent' | 'failed' | 'dropped'
+  readonly error: string | null
+}
+
+/** What control.db says, read beside the service. */
+export interface Books {
+  readonly subscriptions: ReadonlyMap<string, SubscriptionRow>
+  readonly tokens: ReadonlyMap<string, TokenRow>
+  readonly orders: ReadonlyMap<string, OrderRow>
+  readonly letters: ReadonlyMap<string, LetterRow>
+  /** Rows by subscription, dataset and month. */
+  readonly usage: ReadonlyMap<string, number>
+}
+
+/** Reads the books; empty before the first start. */
+export function readBooks(state: string): Books {
+  const path = join(state, 'control.db')
+  if (!existsSync(path)) return emptyBooks
+  const db = new Database(path, { readonly: true, timeout: 0 })
+  try {
+    const all = <Row>(sql: string) => db.prepare(sql).all() as Row[]
+    const grants = all<{ id: string; dataset: string; plan: string }>(
+      'SELECT subscription_id AS id, dataset, plan FROM grants ORDER BY 1, 2',
+    )
+    const subscriptions = all<Omit<SubscriptionRow, 'grants'>>(
+      `SELECT id, expires_at AS expiresAt, cancelled_at AS cancelledAt,
+         (SELECT count(*) FROM agreements WHERE subscription_id = subscriptions.id) AS agreements
+       FROM subscriptions ORDER BY created_at, id`,
+    ).map((row) => {
+      const own = grants.filter(({ id }) => id === row.id)
+      return { ...row, grants: new Map(own.map(({ dataset, plan }) => [dataset, plan])) }
+    })
+    return {
+      subscriptions: byId(subscriptions),
+      tokens: byId(
+        all<TokenRow>(
+          `SELECT id, lower(hex(hash)) AS hash, subscription_id AS subscription,
+             expires_at AS expiresAt, revoked_at AS revokedAt FROM tokens`,
+        ),
+      ),
+      orders: byId(all<OrderRow>(ordersSql)),
+      letters: byId(
+        all<LetterRow>(
+          `SELECT 'letter-' || id || '-' || created_at AS id, kind, state, last_error AS error
+           FROM letters`,
+        ),
+      ),
+      usage: new Map(
+        all<{ key: string; rows: number }>(
+          "SELECT subscription_id || ' ' || dataset || ' ' || period AS key, rows FROM usage",
+        ).map(({ key, rows }) => [key, rows]),
+      ),
+    }
+  } finally {
+    db.close()
+  }
+}
+
+const ordersSql = `SELECT id, kind, state, subscription_id AS subscription,
+    amount_rub AS amountRub, pay_until AS payUntil, ordered_at AS orderedAt,
+    (SELECT count(*) FROM payments
+     WHERE order_id = orders.id AND outcome = 'confirmed') AS paid,
+    (SELECT count(*) FROM letters WHERE order_id = orders.id
+       AND kind IN ('new-token', 'order-confirmed')) AS confirmations,
+    (SELECT count(*) FROM audit
+     WHERE subject = orders.id AND action = 'order.confirmed') AS audited
+  FROM orders ORDER BY ordered_at, id`
+
+const emptyBooks: Books = {
+  subscriptions: new Map(),
+  tokens: new Map(),
+  orders: new Map(),
+  letters: new Map(),
+  usage: new Map(),
+}
+
+function byId<Id, Row extends { readonly id: Id }>(rows: readonly Row[]): ReadonlyMap<Id, Row> {
+  return new Map(rows.map((row) => [row.id, row]))
+}

@@ -1,0 +1,138 @@
+import { createHmac } from 'node:crypto'
+import { paymentSecret } from '../house.js'
+import { shownAnswer, tokenIn } from '../world.js'
+import type { World } from '../world.js'
+import { plans } from '../world-files.js'
+import { address, choosePlans, failure } from './selling.js'
+
+/** Orders on the portal with a code by mail, as a visitor does. */
+export async function order(world: World): Promise<string> {
+  const [email, chosen, months] = [
+    address(world),
+    choosePlans(world),
+    world.random.oneOf([1, 3, 12]),
+  ]
+  const fields = [...chosen.map((plan) => ['plan', plan] as const), ['email', email] as const]
+  const asked = await world.postForm('/order', [...fields, ['months', String(months)]])
+  const words = `${email} ${chosen.join(' ')} ${months} months`
+  if (asked.status !== 200) return `${words} → ${asked.status}`
+  // The letter may take a round.
+  await world.machine.pass(6000)
+  const typed = [
+    ['id', codeIdIn(asked.text)] as const,
+    ['code', world.post.codeFor(email)] as const,
+  ]
+  const done = await world.postForm('/order/code', typed)
+  if (done.status !== 200) return `${words} → code ${done.status}`
+  const secret = tokenIn(done.text)
+  if (secret !== null) {
+    const id = world.adopt(secret)
+    return `${words} → ${world.nameOf(id)}`
+  }
+  const [id = ''] = /ord_[0-9A-Za-z]{16}/.exec(done.text) ?? []
+  world.prices.set(id, priceOf(chosen, months))
+  return `${words} → waits as ${world.nameOf(id)}`
+}
+
+/** A subscriber orders more time, or other plans. */
+export async function orderOnAccount(world: World): Promise<string> {
+  const token = world.oneOf(world.tokens)
+  if (!token) return 'nobody has a token'
+  const months = world.random.oneOf([1, 12])
+  const [plan = ''] = choosePlans(world)
+  const [dataset = '', name = ''] = plan.split(':')
+  const wanted = world.random.oneOf([
+    { kind: 'renew', months },
+    { kind: 'change', plans: [{ dataset, plan: name }] },
+  ])
+  const quote = await world.postJson('/account/quotes', token.secret, wanted)
+  const words = `${world.nameOf(token.subscription)} ${'months' in wanted ? `renew ${months}` : plan}`
+  if (quote.status !== 200) return `${words} → quote ${shownAnswer(quote)}`
+  const amount = Number(quote.body['amount_rub'])
+  if ('months' in wanted) requireRenewalPrice(world, token.subscription, months, amount)
+  const body = { ...wanted, amount_rub: amount }
+  const placed = await world.postJson('/account/orders', token.secret, body)
+  if (placed.status !== 200) return `${words} → ${shownAnswer(placed)}`
+  const id = String(placed.body['number'])
+  if (id.startsWith('ord_')) world.prices.set(id, amount)
+  return `${words} → ${world.nameOf(id)} ${String(placed.body['state'])}, ${amount} RUB`
+}
+
+/** The payment system reports a payment, often the right one, sometimes twice. */
+export async function pay(world: World): Promise<string> {
+  const orders = [...world.books().orders.values()]
+  const waiting = orders.filter(({ state }) => state === 'waiting')
+  const order = world.oneOf(world.random.whole(0, 4) > 0 ? waiting : orders)
+  if (!order) return 'no order waits'
+  const off = world.random.oneOf([0, 0, 0, 0, 0, -1, 1000])
+  const id = `msg_${world.random.whole(0, 10 ** 9)}`
+  const times = world.random.oneOf([1, 1, 2])
+  let words = `${world.nameOf(order.id)} ${order.state}, ${order.amountRub + off} of ${order.amountRub}`
+  for (let time = 0; time < times; time++) {
+    const before = world.books().orders.get(order.id)
+    const { status } = await reportPayment(world, id, order.id, order.amountRub + off)
+    const after = world.books().orders.get(order.id)
+    if (status === 204 && off !== 0 && before?.state === 'waiting') {
+      world.require(after?.state !== 'confirmed', 'a wrong amount confirmed an order')
+    }
+    if (time > 0 && status === 204) {
+      world.require(after?.state === before?.state, 'a repeated payment changed its order')
+    }
+    words += ` → ${status} ${after?.state ?? ''}`
+  }
+  return words
+}
+
+/** The owner confirms or declines by command. */
+export async function decide(world: World): Promise<string> {
+  const order = world.oneOf(world.books().orders.values())
+  if (!order) return 'no order'
+  const verb = world.random.oneOf(['confirm', 'confirm', 'decline'])
+  const done = await world.house.das(['order', verb, order.id])
+  const after = world.books().orders.get(order.id)
+  if (order.state === 'confirmed') world.require(done.code !== 0, `${verb} of a confirmed order`)
+  const outcome = done.code === 0 ? (after?.state ?? '') : failure(world, done)
+  return `${verb} ${world.nameOf(order.id)} ${order.state} → ${outcome}`
+}
+
+function reportPayment(world: World, id: string, orderId: string, amountRub: number) {
+  const body = JSON.stringify({
+    order: orderId,
+    amount_rub: Math.max(0, amountRub),
+    paid_at: new Date(world.now).toISOString(),
+  })
+  const timestamp = String(Math.floor(world.now / 1000))
+  const key = Buffer.from(paymentSecret.slice('whsec_'.length), 'base64')
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${signature}`,
+  }
+  return world.get('/hooks/payment', undefined, { method: 'POST', headers, body })
+}
+
+/** What a month of these plans costs, times the months; of a year, ten are paid. */
+function priceOf(chosen: readonly string[], months: number): number {
+  const rub = chosen.reduce((sum, text) => {
+    const [dataset = '', plan = ''] = text.split(':')
+    return sum + rubOf(dataset, plan)
+  }, 0)
+  return rub * (months - 2 * Math.floor(months / 12))
+}
+
+function rubOf(dataset: string, plan: string): number {
+  const all: Readonly<Record<string, Readonly<Record<string, { readonly rub: number }>>>> = plans
+  return all[dataset]?.[plan]?.rub ?? NaN
+}
+
+function requireRenewalPrice(world: World, id: string, months: number, amount: number): void {
+  const grants = world.books().subscriptions.get(id)?.grants ?? new Map<string, string>()
+  const chosen = [...grants].map(([dataset, plan]) => `${dataset}:${plan}`)
+  world.require(priceOf(chosen, months) === amount, `the price of a renewal of ${chosen.join(' ')}`)
+}
+
+export function codeIdIn(text: string): string {
+  return /name="id" value="([^"]+)"/.exec(text)?.[1] ?? 'no id'
+}
