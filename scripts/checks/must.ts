@@ -74,7 +74,7 @@ const steps: readonly Step[] = [
     seconds: 30,
     after,
   },
-  { name: 'simulate', line: 'npm run simulate:must', seconds: 60 },
+  { name: 'simulate', line: 'npm run simulate -- --seeds 1..20 --days 30', seconds: 60 },
   { name: 'sbom', line: 'npm run --silent sbom > .checks/sbom.json', seconds: 5 },
 ]
 
