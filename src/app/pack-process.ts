@@ -1,6 +1,5 @@
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { Check } from 'typebox/value'
 import { FileError } from '../versions/opener.js'
 import { PackError } from '../versions/packing/packer.js'
@@ -19,7 +18,7 @@ type Settle = (message: Exclude<FromPacker, { kind: 'progress' }>) => void
  */
 export const packAside: PackFiles = async (order, { signal, report }) => {
   signal.throwIfAborted()
-  const child = fork(fileURLToPath(program), {
+  const child = fork(program, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     // Serializes an object that thousands of files share once; JSON would repeat it.
     serialization: 'advanced',

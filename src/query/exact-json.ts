@@ -59,7 +59,7 @@ export function requireExactNumbers(text: string): void {
 
 /**
  * Returns the first number of a valid JSON text that JSON readers round, in its original form. With
- * a reviver, `JSON.parse` would hold the event loop three times as long for the largest body.
+ * a reviver, `JSON.parse` would hold the event loop two to five times as long for the largest body.
  */
 export function firstInexact(text: string): string | undefined {
   for (let index = 0; index < text.length; index++) {

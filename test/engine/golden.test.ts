@@ -2,7 +2,6 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { encodeAll } from './fixtures/all-types.js'
 import type { Encoded } from './fixtures/all-types.js'
@@ -50,7 +49,7 @@ await t.test('a row of all columns is the columns one by one', (t) => {
 })
 
 await t.test('a process in another time zone serves the same', async (t) => {
-  const program = fileURLToPath(new URL('fixtures/encode-process.js', import.meta.url))
+  const program = new URL('fixtures/encode-process.js', import.meta.url)
   const child = fork(program, { env: { ...process.env, TZ: 'Europe/Moscow' } })
   const [there] = (await once(child, 'message')) as [Encoded]
   t.strictSame(there, expected)

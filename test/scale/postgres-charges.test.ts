@@ -1,6 +1,5 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -26,7 +25,7 @@ const charge = { dataset: 'financials', period: '2026-06', allOrNone: false }
 await t.test('four processes charge two subscriptions in batches to their caps', async (t) => {
   const store = openPostgres(t, server.url)
   const [one, two] = [await subscribe(store), await subscribe(store)]
-  const program = fileURLToPath(new URL('./fixtures/postgres-charge-process.js', import.meta.url))
+  const program = new URL('./fixtures/postgres-charge-process.js', import.meta.url)
   const children = Array.from({ length: 4 }, () => fork(program, [server.url, store.schema]))
   t.teardown(() => {
     for (const child of children) if (child.connected) child.disconnect()

@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import type { Test } from 'tap'
 import { AdvisoryLock } from '../../src/control/postgres/advisory-lock.js'
@@ -53,7 +52,7 @@ await t.test('of many that try together, one takes the name', async (t) => {
 await t.test('a name is taken over from a process that is killed', async (t) => {
   const schema = freshSchema()
   const program = new URL('./fixtures/postgres-lock-process.js', import.meta.url)
-  const child = fork(fileURLToPath(program), [server.url, schema, 'letters'])
+  const child = fork(program, [server.url, schema, 'letters'])
   t.same(await once(child, 'message'), [true, undefined])
   const lock = openLock(t, schema)
   t.equal(await lock.tryTake('letters'), false)
