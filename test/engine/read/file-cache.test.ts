@@ -1,10 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { ServingInstance } from '../../../src/engine/duckdb/serving.js'
 import { never, openEngine } from '../fixtures/open-engine.js'
-import { machineClock } from '../../../src/clock.js'
+import { MovingClock } from '../../support/moving-clock.js'
 
 // Guarantee: what DuckDB keeps of files can be dropped, also while queries read them. So files that
 // were replaced take no memory.
@@ -53,35 +52,33 @@ await t.test('queries that run meanwhile find their rows', async (t) => {
 
 await t.test('footers are dropped with their instance, ten minutes after its start', async (t) => {
   const folder = t.testdir({})
-  let nowMs = 0
-  const options = { memoryLimitBytes: 64e6, threads: 1, now: () => nowMs }
-  const serving = new ServingInstance({
-    clock: machineClock,
-    ...options,
-    folders: [],
-    tempFolder: folder,
-  })
+  const clock = new MovingClock(0)
+  const options = { memoryLimitBytes: 64e6, threads: 1, folders: [], tempFolder: folder }
+  const serving = new ServingInstance({ clock, ...options })
   t.teardown(() => serving.close())
   const current = () => serving.run((session) => Promise.resolve(session.filesFolder))
   const first = await current()
-  nowMs = 599_999
+  await clock.advance(599_999)
   await serving.forgetFiles()
   t.equal(await current(), first)
-  nowMs = 600_000
-  const ask = async () => {
-    await sleep(50)
-    return 'done'
-  }
-  const asked = serving.run(ask)
+  await clock.advance(1)
+  let end: (result: string) => void = () => undefined
+  const asked = serving.run(
+    () =>
+      new Promise<string>((resolve) => {
+        end = resolve
+      }),
+  )
   await Promise.all([serving.forgetFiles(), serving.forgetFiles()])
   const second = await current()
   t.not(second, first)
+  end('done')
   t.equal(await asked, 'done', 'work that began before ends')
   t.equal(readdirSync(folder).length, 1, 'nothing is left of the others')
   t.ok(existsSync(dirname(second)))
   const [[one] = []] = await serving.run((session) => session.run({ sql: 'SELECT 1' }, never))
   t.equal(one, 1)
-  nowMs = 1_200_000
+  await clock.advance(600_000)
   const stopping = serving.forgetFiles()
   await serving.close()
   await stopping
