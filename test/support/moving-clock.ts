@@ -101,7 +101,7 @@ export class MovingClock implements Clock {
     )
     for (let hasEnded = false; !hasEnded;) {
       await this.advance(stepMs)
-      hasEnded = await Promise.race([ended, false])
+      hasEnded = await Promise.race([ended, Promise.resolve(false)])
     }
     return await work
   }
