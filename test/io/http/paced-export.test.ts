@@ -70,17 +70,16 @@ function openUnread(
   return socket
 }
 
-/** Until the network takes no more: many turns of the event loop send nothing. */
+/** A write that the network takes ends within a turn or two of the event loop. */
+const turnsMax = 2000
+
+/** Until the network takes no more: a write does not end, however many turns pass. */
 async function filled(socket: Socket): Promise<void> {
-  for (let [turns, sent] = [0, 0]; turns < turnsMax; turns += 1) {
+  for (let turns = 0; turns < turnsMax; turns += 1) {
     await setImmediate()
-    if (sent > 0 && socket.bytesWritten === sent) continue
-    sent = socket.bytesWritten
-    turns = 0
+    if (socket.writableLength === 0) turns = 0
   }
 }
-
-const turnsMax = 5000
 
 /** All that still comes. */
 async function readRest(socket: Socket): Promise<Buffer> {

@@ -8,7 +8,7 @@ import { eventually } from '../../../scripts/harness/wait.js'
 import { buildApp } from '../../../src/app.js'
 import { readConfig } from '../../../src/config.js'
 import { listLetters, queueLetter } from '../../../src/control/letters.js'
-import { readKey } from '../../../src/control/store/key-file.js'
+import { keyIn } from '../../../src/control/store/key-file.js'
 import { SqliteStore } from '../../../src/control/store/sqlite-store.js'
 import type { ControlStore } from '../../../src/control/store/store.js'
 import { extendSubscription } from '../../../src/control/subscription-changes.js'
@@ -136,7 +136,7 @@ await t.test('a waiting token is in no file of the state folder and in no log', 
   const queued = await withControl(async (store) => {
     const sealedSecret = sealSecret(
       machineRandom,
-      readKey(join(state, 'mail.key')),
+      keyIn(join(state, 'mail.key'), machineRandom),
       sold.tokenId,
       sold.token,
     )
