@@ -16,6 +16,7 @@ const steps: readonly Step[] = [
     seconds: 10 * minute,
   },
   { name: 'install', line: 'npm run check:install -- --all-tests', seconds: 15 * minute },
+  { name: 'clients', line: 'CLIENTS_WHOLE=1 npm run test:clients', seconds: 10 * minute },
   { name: 'scale', line: 'npm run test:scale', seconds: 12 * minute },
   { name: 'pairs', line: 'npm run test:pairs', seconds: 40 * minute },
   {

@@ -36,12 +36,15 @@ export async function runSteps(
     const ended = await outcome
     running.delete(step)
     outcomes.push(ended)
+    // What a stop breaks off is not a failure.
+    if (run.cleanup.signal.aborted) return
     const { result, note } = ended
     if (result === 'failed') say(`${step.name} ends:\n${await endOfLog(folder, step)}`)
     say(`${step.name}: ${result} in ${secondsText(ended.seconds)}: ${note}`)
     show()
   }
   while (waiting.length > 0 || running.size > 0) {
+    run.cleanup.signal.throwIfAborted()
     const next = running.size < list.atOnce ? waiting.find(isReady) : undefined
     if (next) {
       waiting.splice(waiting.indexOf(next), 1)

@@ -10,6 +10,9 @@ import { startWorld } from '../support/world.js'
 /** Made by `npm run test:clients`. */
 const schemathesis = resolve('.venv', 'bin', 'schemathesis')
 
+/** Chance requests to each operation: `npm run check:night -- --only clients` sends more. */
+const examplesMax = process.env['CLIENTS_WHOLE'] === undefined ? 5 : 50
+
 const options = [
   '--seed=1',
   '--continue-on-failure',
@@ -22,7 +25,7 @@ const options = [
 /** Each case that follows from the document, where columns are few; chance requests of all. */
 const runs = {
   'cases that follow': ['--phases=examples,coverage', '--exclude-path-regex=/financials'],
-  'chance requests': ['--phases=fuzzing', '--max-examples=25'],
+  'chance requests': ['--phases=fuzzing', `--max-examples=${examplesMax}`],
 }
 
 /** The shipped registry with its files where they are, and rates that no test reaches. */

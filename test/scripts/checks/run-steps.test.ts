@@ -52,6 +52,28 @@ await t.test('steps of one turn run one after the other, others beside them', as
   t.same(results, { first: 'passed', second: 'passed', beside: 'passed' })
 })
 
+await t.test('a stop ends the steps that run, begins no other and reports none', async (t) => {
+  const cleanup = new Cleanup()
+  const said: string[] = []
+  const steps = [
+    { name: 'long', line: 'sleep 1000', seconds: 1 },
+    { name: 'next', line: 'true', seconds: 1 },
+  ]
+  const run = {
+    log: (words: string) => said.push(words),
+    /** It says that the first one runs. */
+    update: () => {
+      void cleanup.closeAll('stopped')
+    },
+    print: () => undefined,
+    cleanup,
+  }
+  await t.rejects(runSteps({ name: 'must', steps, atOnce: 1 }, t.testdir({}), run), {
+    message: 'stopped',
+  })
+  t.equal(said.length, 1)
+})
+
 const namesOf = ({ steps }: StepList) => steps.map(({ name }) => name)
 
 await t.test('--only runs a step with what it needs, --from the rest of the list', (t) => {
