@@ -2,7 +2,10 @@ import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Clock } from '../clock.js'
 
-/** Progress is measured in pieces: a slow client takes minutes for a long page. */
+/**
+ * Progress is measured in pieces: a slow client takes minutes for a long page. A piece fills the
+ * buffer of the response, so that the next one is asked for when the client has taken it.
+ */
 const pieceBytes = 64 * 1024
 
 /** How long a client may read nothing, and what runs before the server disconnects it. */
@@ -40,9 +43,12 @@ async function* piecesOf(
   silence: Silence,
 ): AsyncGenerator<Buffer, null> {
   for await (const page of pages) {
-    for (let start = 0; start < page.length; start += pieceBytes) {
+    let start = 0
+    while (start < page.length) {
+      const end = page.length - start < 2 * pieceBytes ? page.length : start + pieceBytes
       silence.restart()
-      yield page.subarray(start, start + pieceBytes)
+      yield page.subarray(start, end)
+      start = end
     }
     silence.restart()
     await flushed(response)
