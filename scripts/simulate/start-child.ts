@@ -40,9 +40,9 @@ export async function runJob(
       onSeed?.(report)
     }
   }
-  const [code] = (await ended) as [number | null]
+  const [code, killedBy] = (await ended) as [number | null, NodeJS.Signals | null]
   if (reports.length < job.runs.length) {
-    throw new Error(`a simulation ended after ${reports.length} runs, with exit code ${code}`)
+    throw new Error(`a simulation ended after ${reports.length} runs: ${killedBy ?? code}`)
   }
   return reports
 }
