@@ -37,14 +37,14 @@ const layers = [
  */
 const weights: Readonly<Record<string, number>> = {
   access: 837,
-  app: 2696,
+  app: 2695,
   catalog: 1913,
   cli: 9441,
   columns: 1279,
   control: 6905,
   engine: 9753,
   'files of src itself': 1835,
-  http: 3633,
+  http: 3639,
   mail: 1658,
   'mailed-codes': 167,
   mcp: 1463,
