@@ -72,6 +72,12 @@ await t.test('statements run on threads of low priority alone', async (t) => {
   }
 })
 
+/** Resolves when the threads of low priority have worked for some time from now on. */
+async function hasWorked(): Promise<void> {
+  const before = ticksOf(lowThreads())
+  while (ticksOf(lowThreads()) < before + 2) await sleep(1)
+}
+
 await t.test('no query waits until another ends', async (t) => {
   const serving = new ServingInstance(options)
   t.teardown(() => serving.close())
@@ -82,14 +88,14 @@ await t.test('no query waits until another ends', async (t) => {
       { message: 'enough' },
     )
   const first = endlessly()
-  await sleep(100)
+  await hasWorked()
   for (const size of [isLarge, () => false]) {
     const answer = serving.run((session) => session.run({ sql: 'SELECT 42' }, never), size)
     t.strictSame(await answer, [[42]])
   }
   t.ok((await serving.memoryBytes()) >= 0)
   const second = endlessly()
-  await sleep(100)
+  await hasWorked()
   stop.abort(new Error('enough'))
   await Promise.all([first, second])
 })

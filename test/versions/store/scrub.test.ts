@@ -1,15 +1,18 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { hashFile } from '../../../src/versions/hash-file.js'
 import { FileChecks } from '../../../src/versions/store/file-checks.js'
 import { Scrub } from '../../../src/versions/store/scrub.js'
-import { machineClock } from '../../../src/clock.js'
+import { MovingClock } from '../../support/moving-clock.js'
+
+const hourMs = 3_600_000
 
 await t.test('while no file can be found, none is looked for again and again', async (t) => {
   const folder = t.testdir({ mount: { a: 'a', b: 'b' } })
-  const checks = new FileChecks(hashFile, machineClock)
+  const clock = new MovingClock(0)
+  const checks = new FileChecks(hashFile, clock)
   const files = await Promise.all(
     ['a', 'b'].map(async (name) => {
       const path = join(folder, 'mount', name)
@@ -24,9 +27,15 @@ await t.test('while no file can be found, none is looked for again and again', a
     looks.count += 1
     return files
   }
-  const scrub = new Scrub({ clock: machineClock, checks, files: look, days: 30 })
+  const scrub = new Scrub({ clock, checks, files: look, days: 30 })
   t.teardown(() => scrub.close())
   scrub.start()
-  await sleep(200)
-  t.ok(looks.count > 0 && looks.count < 10, `${looks.count} looks in a fifth of a second`)
+  for (let rounds = 0; rounds < 3; rounds += 1) {
+    while (clock.waiting === 0) await setImmediate()
+    const before = looks.count
+    await clock.advance(1)
+    t.equal(looks.count, before, 'it waits')
+    await clock.advance(hourMs)
+    t.ok(looks.count > before, 'and looks again')
+  }
 })
