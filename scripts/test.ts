@@ -21,8 +21,8 @@ const out = '.test'
 /** Where tap lists the files that failed. */
 const failed = join('.tap', 'failed')
 const common = { format: 'esm', platform: 'node', target: 'node22', logLevel: 'warning' } as const
-/** These need what Node does not bring: scripts of their own run them. */
-const special = ['test/browser/**', 'test/clients/**', 'test/scale/**']
+/** These need what Node does not bring, or measure time: scripts of their own run them. */
+const special = ['test/browser/**', 'test/clients/**', 'test/night/**', 'test/scale/**']
 /** In megabytes: with the default of Node.js, garbage collection is a tenth of the time. */
 const youngSpace = '--max-semi-space-size=64'
 /** Enough that two jobs end at about the same time. */

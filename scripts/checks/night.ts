@@ -15,6 +15,8 @@ const steps: readonly Step[] = [
       tsx scripts/test.ts --timeout=900`,
     seconds: 10 * minute,
   },
+  { name: 'loop', line: `${tests} test/night/loop.test.ts`, seconds: minute },
+  { name: 'packed', line: `${tests} test/night/packed.test.ts`, seconds: 5 * minute },
   { name: 'install', line: 'npm run check:install -- --all-tests', seconds: 15 * minute },
   { name: 'clients', line: 'CLIENTS_WHOLE=1 npm run test:clients', seconds: 10 * minute },
   { name: 'scale', line: 'npm run test:scale', seconds: 12 * minute },

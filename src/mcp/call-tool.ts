@@ -1,6 +1,6 @@
 import type { ServiceError } from '../errors.js'
 import { asServiceError, isFault } from '../errors.js'
-import { firstInexact, requireExactNumbers } from '../query/exact-json.js'
+import { exactJsonText, firstInexact, requireExactNumbers } from '../query/exact-json.js'
 import { questionLists, rawQuestion, withReadLists } from '../query/parse-json.js'
 import { shapeReader, withoutEmpty } from '../query/read-shape.js'
 import { repeatedKey, requireSingleKeys } from '../query/scan-json.js'
@@ -70,7 +70,7 @@ export async function callTool(
   try {
     requireExactArguments(bodyText)
     given = plainArguments(name, args)
-    const text = JSON.stringify(await run(service, caller, name, given))
+    const text = exactJsonText(await run(service, caller, name, given))
     return {
       content: [{ type: 'text', text }],
       structuredContent: { ...recordOf(JSON.parse(text)) },

@@ -1,5 +1,6 @@
 import { hasWords, searchWords } from '../columns/search-words.js'
 import { badRequest } from '../errors.js'
+import { exactJsonText } from '../query/exact-json.js'
 import type { AggregateGuide } from '../service/aggregate-guide.js'
 import type { ColumnGuide, DatasetGuide } from '../service/guides.js'
 import { didYouMean, quoted } from '../text.js'
@@ -26,7 +27,7 @@ export interface DescribedColumns {
 }
 
 /**
- * The answer of `describe_resource`, for `JSON.stringify`: the guide, with example rows by column
+ * The answer of `describe_resource`, for `exactJsonText`: the guide, with example rows by column
  * and calls of `query`. A caller that asks for columns has these parts already: only its columns
  * and their example values are in the answer.
  * @throws bad_request for an unknown column
@@ -142,7 +143,7 @@ interface Answer {
 function shortened(answer: Answer): Answer {
   for (let count = 0; count < droppable.length; count++) {
     const shorter = count === 0 ? answer : without(answer, droppable.slice(0, count))
-    if (JSON.stringify(shorter).length <= lettersMax) return shorter
+    if (exactJsonText(shorter).length <= lettersMax) return shorter
   }
   return without(answer, droppable)
 }

@@ -1,5 +1,6 @@
 import { badRequest } from '../errors.js'
-import { parseToWrite } from '../query/exact-json.js'
+import { keepingDigits, writtenJson } from '../query/exact-json.js'
+import type { WrittenJson } from '../query/exact-json.js'
 import { textsOf } from '../row-texts.js'
 import type { ColumnHead, GroupsAnswer, Page, Room } from '../service/page.js'
 
@@ -57,13 +58,12 @@ function roomFor(what: string, advice: string, headLetters: (column: ColumnHead)
 
 /** A value's length in the text of an answer, or in its structured content if that is longer. */
 function lettersOf(cell: string): number {
-  if (cell.startsWith('"') || cell.length > lettersMax) return cell.length
-  const text = JSON.stringify(parseToWrite(cell))
-  return Math.max(text.length, JSON.stringify(JSON.parse(text)).length)
+  const isSame = cell.startsWith('"') || !/[.eE[{]/.test(cell)
+  return isSame ? cell.length : Math.max(cell.length, JSON.stringify(JSON.parse(cell)).length)
 }
 
 /**
- * A page for an agent, for `JSON.stringify`. A number that JSON parsers round is a string of its
+ * A page for an agent, for `exactJsonText`. A number that JSON parsers round is a string of its
  * digits.
  */
 export function queryAnswer(page: Page): QueryAnswer {
@@ -88,7 +88,7 @@ export function topAnswer(page: Page): Omit<QueryAnswer, 'next_cursor'> {
   return answer
 }
 
-/** Groups of rows for an agent, for `JSON.stringify`. */
+/** Groups of rows for an agent, for `exactJsonText`. */
 export function groupsAnswer(answer: GroupsAnswer): object {
   const { columns, rows, groups, truncated, rowsMet } = answer
   const hint = groupsHint(answer)
@@ -121,15 +121,15 @@ function chargeOf({ version, quota }: Page | GroupsAnswer) {
 export function columnValues(
   columns: readonly string[],
   rows: readonly (readonly string[])[],
-): Readonly<Record<string, readonly unknown[]>> {
+): Readonly<Record<string, readonly WrittenJson[]>> {
   return Object.fromEntries(
-    columns.map((name, index) => [name, rows.map((cells) => parseToWrite(cells[index] ?? 'null'))]),
+    columns.map((name, index) => [name, rows.map((cells) => writtenJson(cells[index] ?? 'null'))]),
   )
 }
 
 /** The cells of a row in the order of its columns. */
 function cellTexts(row: Buffer): readonly string[] {
-  return textsOf(String(row)).cells
+  return textsOf(keepingDigits(String(row))).cells
 }
 
 function groupsHint({ sent, groups, rowsMet, scope, truncated }: GroupsAnswer): string | null {

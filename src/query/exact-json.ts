@@ -1,22 +1,11 @@
 import { badRequest } from '../errors.js'
-import { endOfString, marks } from '../row-texts.js'
+import { endOfString } from '../row-texts.js'
 import { requireBounded, requireSingleKeys } from './scan-json.js'
-
-/** TypeScript 5.9 lacks these parts of ES2026. */
-declare global {
-  interface JSON {
-    /** `source` is the text of a value that is not an object or a list. */
-    parse(
-      text: string,
-      reviver: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
-    ): unknown
-    rawJSON(text: string): object
-  }
-}
 
 const digitsMax = 15
 /** The smallest double with full precision has 308 leading zeros. */
 const numberLengthMax = 400
+const quote = 34
 const plus = 43
 const minus = 45
 const point = 46
@@ -26,6 +15,9 @@ const largeE = 69
 const smallE = 101
 /** Smaller doubles have less precision than 15 digits. */
 const smallestNormal = 2 ** -1022
+
+/** Matches the strings of a JSON text, which are skipped, and its numbers. */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs
 
 /**
  * Reads a JSON text from a caller. `what` names it in messages.
@@ -64,7 +56,7 @@ export function requireExactNumbers(text: string): void {
 export function firstInexact(text: string): string | undefined {
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
-    if (code === marks.quote) index = endOfString(text, index)
+    if (code === quote) index = endOfString(text, index)
     else if (code === minus || isDigit(code)) {
       const start = index
       let isPlain = true
@@ -88,22 +80,41 @@ function isDigit(code: number): boolean {
 
 /** Reads internal JSON; a number that JSON readers round becomes a string of its digits. */
 export function parseKeepingDigits(text: string): unknown {
-  return readNumbers(text, (_digits, value) => value)
+  return JSON.parse(keepingDigits(text))
 }
 
-/**
- * Reads internal JSON like `parseKeepingDigits`, to be written again: `JSON.stringify` writes the
- * other numbers with their digits, such as 7.000.
- */
-export function parseToWrite(text: string): unknown {
-  return readNumbers(text, (digits) => JSON.rawJSON(digits))
+/** Converts internal JSON; a number that JSON readers round becomes a string of its digits. */
+export function keepingDigits(text: string): string {
+  return text.replace(tokens, (token) =>
+    token.startsWith('"') || !isInexact(token) ? token : `"${token}"`,
+  )
 }
 
-function readNumbers(text: string, read: (digits: string, value: number) => unknown): unknown {
-  return JSON.parse(text, (_key, value, { source = '' }) => {
-    if (typeof value !== 'number') return value
-    return isInexact(source) ? source : read(source, value)
-  })
+const json = Symbol('json')
+
+/** A value as JSON text, for `exactJsonText`: parsing and writing it would turn 7.000 into 7. */
+export interface WrittenJson {
+  readonly [json]: string
+}
+
+/** A value that `exactJsonText` writes as this text, which must be JSON from this service. */
+export function writtenJson(text: string): WrittenJson {
+  return { [json]: text }
+}
+
+/** `JSON.stringify` for a value that may contain written JSON, which is copied unchanged. */
+export function exactJsonText(content: unknown): string {
+  if (typeof content !== 'object' || content === null) return JSON.stringify(content ?? null)
+  if (isWritten(content)) return content[json]
+  if (Array.isArray(content)) return `[${content.map(exactJsonText).join()}]`
+  const members = Object.entries(content).flatMap(([key, part]) =>
+    part === undefined ? [] : [`${JSON.stringify(key)}:${exactJsonText(part)}`],
+  )
+  return `{${members.join()}}`
+}
+
+function isWritten(content: object): content is WrittenJson {
+  return json in content
 }
 
 function isInexact(token: string): boolean {

@@ -7,7 +7,7 @@ import { latestYears } from '../columns/predicate.js'
 import { withDeadline } from '../engine/deadline.js'
 import type { Engine, ReadOptions, Row } from '../engine/engine.js'
 import { ServiceError } from '../errors.js'
-import { parseKeepingDigits } from '../query/exact-json.js'
+import { keepingDigits, parseKeepingDigits } from '../query/exact-json.js'
 import { usableMeasures } from '../query/summary/read-measures.js'
 import { textsOf } from '../row-texts.js'
 import { AccessCache } from './access-cache.js'
@@ -22,9 +22,8 @@ import { exampleCalls, operatorExamples } from './examples.js'
 import type { ExampleCall, OperatorExample, SampleRow } from './examples.js'
 
 /**
- * Tells an agent how to write a correct first query. All data comes from the caller's own rows;
- * `JSON.stringify` writes the numbers of the columns with their digits, and as a string a number
- * that JSON readers round.
+ * Tells an agent how to write a correct first query. All data comes from the caller's own rows,
+ * written by `exactJsonText`; a number that JSON readers round is a string of its digits.
  */
 export interface DatasetGuide extends Omit<
   DatasetDescription,
@@ -176,7 +175,7 @@ export class Guides {
       caution: facts?.caution ?? null,
       columns: facts?.columns,
       operators: operatorExamples(access, sample),
-      sample_rows: rows.map(({ encoded }) => textsOf(String(encoded)).cells),
+      sample_rows: rows.map(({ encoded }) => textsOf(keepingDigits(String(encoded))).cells),
       examples: await exampleCalls(this.#engine, access, sample, options),
     })
   }

@@ -3,6 +3,7 @@ import t from 'tap'
 import { plainColumn } from '../../src/columns/column.js'
 import type { Test } from 'tap'
 import { answerRoom, queryAnswer } from '../../src/mcp/query-answer.js'
+import { exactJsonText } from '../../src/query/exact-json.js'
 import { openControl, usageOf } from '../support/control.js'
 import { callTool } from '../support/mcp/mcp-messages.js'
 import type { ToolAnswer } from '../support/mcp/mcp-messages.js'
@@ -229,7 +230,7 @@ await t.test('rows of any content fit in the answer, with the longest of the oth
       // Only the id of a version is read here.
       const version = { id: 'x'.repeat(16) } as Parameters<typeof queryAnswer>[0]['version']
       const lettersOf = (count: number) =>
-        JSON.stringify(
+        exactJsonText(
           queryAnswer({
             ...rest,
             version,

@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
 import {
+  exactJsonText,
+  keepingDigits,
   parseExactJson,
   parseKeepingDigits,
-  parseToWrite,
   requireExactNumbers,
+  writtenJson,
 } from '../../src/query/exact-json.js'
 import { memberText } from '../../src/row-texts.js'
 
@@ -53,7 +55,7 @@ await t.test('a number is written as it came, and is an equal value', (t) => {
   fc.assert(
     fc.property(fc.array(token), fc.string({ unit: 'binary' }), (numbers, key) => {
       const text = `{${JSON.stringify(key)}:[${numbers.join()}]}`
-      const written = JSON.stringify({ part: [parseToWrite(text)] })
+      const written = exactJsonText({ part: [writtenJson(keepingDigits(text))] })
       const read = JSON.parse(written) as { part: unknown[] }
       t.strictSame(read.part, [parseKeepingDigits(text)])
       const [, list = ''] = /^.*:\[([^\]]*)\]\}\]\}$/s.exec(written) ?? []
@@ -61,7 +63,9 @@ await t.test('a number is written as it came, and is an equal value', (t) => {
     }),
   )
   const served = '{"a":7.000,"b":[{"c":0.00000099}],"d":-0.0,"e":"7.000","__proto__":1.50}'
-  t.equal(JSON.stringify([parseToWrite(served)]), `[${served}]`)
+  t.equal(exactJsonText([writtenJson(served)]), `[${served}]`)
+  const plain = { a: [1, 'x', null, true, { b: undefined }], c: undefined, d: 1e-7, '2': [] }
+  t.equal(exactJsonText(plain), JSON.stringify(plain))
   t.end()
 })
 

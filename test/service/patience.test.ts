@@ -3,6 +3,7 @@ import type { Access } from '../../src/access/access.js'
 import { registryDataset } from '../../src/catalog/dataset.js'
 import type { Engine } from '../../src/engine/engine.js'
 import { ServiceError } from '../../src/errors.js'
+import { exactJsonText } from '../../src/query/exact-json.js'
 import type { Filter } from '../../src/query/read-filters.js'
 import { Descriptions } from '../../src/service/descriptions.js'
 import { explainEmpty } from '../../src/service/empty-answer.js'
@@ -39,7 +40,7 @@ await t.test('a guide goes without facts that are late, and has them the next ti
   t.equal(hurried.examples[0]?.row_count, 1)
   const patient = await guides.guide(access, options)
   t.equal(patient.profiled_rows, 100_000)
-  t.equal(JSON.stringify(patient.columns[1]?.values), '[0,1,2]')
+  t.equal(exactJsonText(patient.columns[1]?.values), '[0,1,2]')
   t.same(await guides.guide(access, options, 0), patient, 'and is kept')
 })
 

@@ -1,5 +1,6 @@
 import type { Access } from '../../access/access.js'
 import type { CodeNames } from '../../columns/codes.js'
+import { exactJsonText } from '../../query/exact-json.js'
 import type { SchemaQuestion } from '../../query/parse-schema-url.js'
 import { labelsIn } from '../../query/summary/read-groups.js'
 import type { ColumnDescription, DatasetDescription } from '../descriptions.js'
@@ -35,12 +36,12 @@ export function withFacts(
   })
   const { profiled_rows: rows, caution } = guide
   const facts = { ...description, profiled_rows: rows, caution, columns: described }
-  return JSON.parse(JSON.stringify(facts)) as DatasetFacts
+  return JSON.parse(exactJsonText(facts)) as DatasetFacts
 }
 
 function labelled(common: CommonValue, names: CodeNames | null): LabelledValue {
   // Codes are texts or whole numbers, whose written form is the code.
-  const code = JSON.stringify(common.value).replaceAll('"', '')
+  const code = exactJsonText(common.value).replaceAll('"', '')
   const label = names?.names.get(code)
   return label === undefined ? common : { ...common, label }
 }

@@ -2,7 +2,7 @@ import type { Access } from '../../access/access.js'
 import { hasCodes } from '../../columns/column.js'
 import type { Column } from '../../columns/column.js'
 import type { ColumnProfile, Engine, Histogram, Profile, ReadOptions } from '../../engine/engine.js'
-import { parseToWrite } from '../../query/exact-json.js'
+import { keepingDigits, writtenJson } from '../../query/exact-json.js'
 import { fastColumns } from '../descriptions.js'
 
 /** The values of a column in the rows of an access. Shares, from 0 to 1, are of all rows. */
@@ -104,11 +104,11 @@ function factsOf(
   const rowsMin = hasCodes(column) ? rowsPerCodeMin : rowsPerValueMin
   const isCommon = values !== null && isRepeated(profile, rows, rowsMin)
   return {
-    ...(isShort && { values: values.map(parseToWrite) }),
+    ...(isShort && { values: values.map(exactValue) }),
     ...(isCommon && { common: commonest(values, valueRows ?? [], rows) }),
     ...(histogram && !isCommon && { histogram: sharesOf(histogram, rows) }),
-    ...(min !== null && !isShort && { min: parseToWrite(min) }),
-    ...(max !== null && !isShort && { max: parseToWrite(max) }),
+    ...(min !== null && !isShort && { min: exactValue(min) }),
+    ...(max !== null && !isShort && { max: exactValue(max) }),
     null_share: share(emptyRows, rows),
   }
 }
@@ -123,7 +123,7 @@ function commonest(
     .map((value, at) => ({ value, rows: valueRows[at] ?? 0 }))
     .sort((left, right) => right.rows - left.rows)
     .slice(0, commonMax)
-    .map((each) => ({ value: parseToWrite(each.value), share: share(each.rows, rows) }))
+    .map((each) => ({ value: exactValue(each.value), share: share(each.rows, rows) }))
 }
 
 function sharesOf(histogram: Histogram, rows: number): HistogramShares {
@@ -131,6 +131,10 @@ function sharesOf(histogram: Histogram, rows: number): HistogramShares {
     edges: histogram.edges.map((edge) => JSON.parse(edge) as number | string),
     shares: histogram.rows.map((each) => share(each, rows)),
   }
+}
+
+function exactValue(json: string): unknown {
+  return writtenJson(keepingDigits(json))
 }
 
 function isListed(profile: ColumnProfile, rows: number): boolean {

@@ -1,4 +1,0 @@
-import t from 'tap'
-import { runContract } from '../fixtures/contract.js'
-
-await runContract(t, 'packed')
