@@ -12,9 +12,6 @@ export async function becomeMachine(): Promise<Machine> {
   // One core: the engine has one thread.
   replace(os, 'availableParallelism', () => 1)
   syncBuiltinESMExports()
-  // A report takes as long as a start otherwise; the limits in it stay the same.
-  const report = process.report.getReport()
-  replace(process.report, 'getReport', () => report)
   await hookFiles(machine)
   hookDatabase(machine)
   hookEngine(machine)
