@@ -8,10 +8,7 @@ export interface OpenFilesLimit {
   readonly hard: number | null
 }
 
-/**
- * Null where the system does not say, or there is no limit. A report of Node.js has it too, but
- * takes the event loop for 25 ms.
- */
+/** Null where the system does not say, or there is no limit. */
 export function openFilesLimit(): OpenFilesLimit | null {
   const [, soft, hard] = /^Max open files +(\S+) +(\S+)/m.exec(processLimits()) ?? []
   if (soft === undefined || soft === 'unlimited') return null

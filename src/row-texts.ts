@@ -15,6 +15,8 @@ export const marks = {
   closeObject: 125,
 } as const
 
+const backslash = 92
+
 /**
  * Splits the valid JSON text of an object or a list, and keeps every digit. `JSON.parse` would
  * reorder names that consist of digits, and lose repeated ones.
@@ -65,14 +67,13 @@ export function memberText(json: string, name: string): string {
 
 /** The index of the quote that ends the string at `start`; the text's length without one. */
 export function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1)
-  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
-  return end === -1 ? text.length : end
-}
-
-/** Whether the quote comes after an odd number of backslashes. */
-function isEscaped(text: string, at: number): boolean {
-  let before = at
-  while (text[before - 1] === '\\') before--
-  return (at - before) % 2 === 1
+  const first = text.indexOf('"', start + 1)
+  if (first === -1) return text.length
+  if (text.charCodeAt(first - 1) !== backslash) return first
+  for (let at = start + 1; at < text.length; at++) {
+    const mark = text.charCodeAt(at)
+    if (mark === backslash) at++
+    else if (mark === marks.quote) return at
+  }
+  return text.length
 }
