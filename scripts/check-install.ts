@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs'
-import { mkdir, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { bareMachine } from './harness/bare-machine.js'
+import type { Tools } from './harness/bare-machine.js'
 import { Fault } from './harness/fault.js'
 import { makeFolder } from './harness/fixture.js'
 import { toggle } from './harness/options.js'
@@ -19,19 +19,12 @@ Node.js and npm do it. While npm installs, there is no compiler.`,
   },
 }
 
-interface Machine {
-  readonly node: string
-  readonly npm: string
-}
-
-const machines: readonly Machine[] = [
+const machines: readonly Tools[] = [
   { node: '20.20.2', npm: '11.19.1' },
   { node: '22.23.2', npm: '10.9.9' },
   { node: '24.21.0', npm: '12.2.2' },
 ]
 
-/** All that `npm ci` may use beside Node.js and npm. */
-const bareTools = ['sh', 'env', 'tar', 'uname']
 const oneTest = ['--', 'test/text.test.ts']
 const testMsMax = 60 * 60_000
 /** The request of README.md, and what it answers. */
@@ -40,29 +33,11 @@ const answer =
   '{"data":[{"inn":"7708004767","year":2025,"1100":1833500459},' +
   '{"inn":"7712040126","year":2025,"1100":689733794}],"next_cursor":null}'
 
-/** The folder of a Node.js and an npm as a machine has them: their programs and `bareTools`. */
-async function prepare(folder: string, { node, npm }: Machine): Promise<string> {
-  const bin = join(folder, 'bin')
-  await mkdir(bin)
-  const packages = [`node-linux-${process.arch}@${node}`, `npm@${npm}`]
-  await system('npm', 'install', '--no-save', '--prefix', folder, ...packages)
-  const modules = join(folder, 'node_modules')
-  await symlink(join(modules, `node-linux-${process.arch}`, 'bin', 'node'), join(bin, 'node'))
-  for (const name of ['npm', 'npx']) {
-    await symlink(join(modules, 'npm', 'bin', `${name}-cli.js`), join(bin, name))
-  }
-  for (const name of bareTools) {
-    const place = ['/usr/bin', '/bin'].find((each) => existsSync(join(each, name))) ?? ''
-    await symlink(join(place, name), join(bin, name))
-  }
-  return bin
-}
-
-async function checkMachine(machine: Machine, hasAllTests: boolean, run: Run): Promise<void> {
+async function checkMachine(machine: Tools, hasAllTests: boolean, run: Run): Promise<void> {
   const { log, cleanup } = run
   const name = `Node.js ${machine.node}, npm ${machine.npm}`
   const folder = await makeFolder(run, 'install', { isKept: true })
-  const bin = await prepare(folder, machine)
+  const bin = await bareMachine(folder, machine)
   const clone = join(folder, 'clone')
   await system('git', 'clone', '--quiet', resolve('.'), clone)
   const npm = async (argv: readonly string[], path: string) => {

@@ -1,16 +1,11 @@
 import { execFile, spawn } from 'node:child_process'
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-} from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import type { Test } from 'tap'
+import { bareMachine } from '../../scripts/harness/bare-machine.js'
+import type { Tools } from '../../scripts/harness/bare-machine.js'
 import { writeParquet } from '../support/world.js'
 
 // Needs the npm registry, for what is not bundled: DuckDB and SQLite.
@@ -87,30 +82,9 @@ await t.test('every package that the program uses has its licence in the list', 
   t.end()
 })
 
-/** A release of Node.js and one of npm, in folders of their own, as a machine would have them. */
-interface Tools {
-  readonly node: string
-  readonly npm: string
-}
-
-/** What runs the package where the machine has nothing else: a shell, and no compiler. */
-interface Machine {
-  readonly npm: string
-  readonly env: NodeJS.ProcessEnv
-}
-
-async function machineWith({ node, npm }: Tools): Promise<Machine> {
-  const place = join(folder, `node-${node}`)
-  mkdirSync(join(place, 'bin'), { recursive: true })
-  for (const name of ['sh', 'env', 'tar', 'uname']) {
-    const { stdout } = await run('/bin/sh', ['-c', `command -v ${name}`])
-    symlinkSync(stdout.trim(), join(place, 'bin', name))
-  }
-  const packages = [`node-linux-${process.arch}@${node}`, `npm@${npm}`]
-  await output(place, 'npm', ['install', '--no-save', '--prefix', place, ...packages])
-  const modules = join(place, 'node_modules')
-  symlinkSync(join(modules, `node-linux-${process.arch}`, 'bin/node'), join(place, 'bin/node'))
-  return { npm: join(modules, 'npm/bin/npm-cli.js'), env: { PATH: join(place, 'bin') } }
+/** The environment of a machine that has these, and no compiler. */
+async function machineWith(tools: Tools): Promise<NodeJS.ProcessEnv> {
+  return { PATH: await bareMachine(join(folder, `node-${tools.node}`), tools) }
 }
 
 /** Starts `das serve` in a folder; resolves to its address. */
@@ -141,10 +115,15 @@ const machines = process.env['CLIENTS_WHOLE'] === undefined ? [newest] : [oldest
 for (const tools of machines) {
   const title = `installed with npm ${tools.npm} on Node.js ${tools.node}, it serves a folder`
   await t.test(title, async (t) => {
-    const { npm, env } = await machineWith(tools)
+    const env = await machineWith(tools)
     const prefix = join(folder, `prefix-${tools.node}`)
-    const options = [npm, 'install', '--global', '--prefix', prefix]
-    await output(folder, 'node', [...options, join(folder, tarball)], env)
+    const options = ['--global', '--prefix', prefix]
+    await output(
+      folder,
+      join(env['PATH'] ?? '', 'npm'),
+      ['install', ...options, join(folder, tarball)],
+      env,
+    )
 
     const installed = join(prefix, 'lib', 'node_modules', 'dataset-access-service')
     const pinned = Object.entries(lock.packages).filter(([, { inBundle }]) => inBundle)
@@ -173,7 +152,7 @@ for (const tools of machines) {
 }
 
 await t.test('an older Node.js says in one line what das needs', async (t) => {
-  const { env } = await machineWith({ node: '20.20.2', npm: '10.9.9' })
+  const env = await machineWith({ node: '20.20.2', npm: '10.9.9' })
   const das = join(clone, 'dist', 'das.cjs')
   const failure: unknown = await output(folder, das, ['serve'], env).catch(
     (error: unknown) => error,
