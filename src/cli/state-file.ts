@@ -100,7 +100,9 @@ function openToWrite({ user, clock, random }: Actor, file: StateFile): SqliteSto
   try {
     if (!hasFile(file)) refuseNewBesideServer(file)
     return SqliteStore.open(pathOf(file), {
-      ...{ actor: user, clock, random },
+      actor: user,
+      clock,
+      random,
       beforeUpgrade: (version) => {
         locks.push(takeForUpgrade(file, version))
       },

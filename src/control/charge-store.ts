@@ -72,7 +72,9 @@ export class ChargeStore {
   static open(path: string, options: ChargeStoreOptions): ChargeStore {
     const { clock, random, turns } = options
     const store = SqliteStore.open(path, {
-      ...{ clock, random, syncs: 'later' },
+      clock,
+      random,
+      syncs: 'later',
       ...(turns && { turns }),
     })
     store.file.setBusyTimeout(options.busyTimeoutMs)

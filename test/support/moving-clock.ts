@@ -27,7 +27,10 @@ interface MovingOptions {
 /** How many turns of the event loop the work that a timer starts gets before the next timer. */
 const turnsToSettle = 20
 
-/** A clock that tests move. The wall clock stands until it is set or time is advanced. */
+/**
+ * A clock that tests and the simulation move. The wall clock stands until it is set or time is
+ * advanced.
+ */
 export class MovingClock implements Clock {
   readonly #flows: boolean
   #wallMs: number
@@ -85,12 +88,28 @@ export class MovingClock implements Clock {
   async advance(ms: number): Promise<void> {
     const endMs = this.#movedMs + ms
     await settle()
-    for (let next = this.#next(endMs); next; next = this.#next(endMs)) {
-      this.#move(Math.max(this.#movedMs, this.#movedAt(next)))
-      this.#run(next)
-      await settle()
-    }
-    this.#move(Math.max(this.#movedMs, endMs))
+    while (this.runNext(endMs - this.#movedMs)) await settle()
+    this.pass(Math.max(0, endMs - this.#movedMs))
+  }
+
+  /** Moves to the timer that is due first within this time, and runs it; false = there is none. */
+  runNext(withinMs: number): boolean {
+    const next = this.#next(this.#movedMs + withinMs)
+    if (!next) return false
+    this.pass(Math.max(0, this.#movedAt(next) - this.#movedMs))
+    this.#run(next)
+    return true
+  }
+
+  /** Lets time pass without a timer, as while a machine sleeps: those that are due are late. */
+  pass(ms: number): void {
+    this.#wallMs += ms
+    this.#movedMs += ms
+  }
+
+  /** Forgets all timers: their process has ended. */
+  clear(): void {
+    for (const timer of this.#timers) this.#remove(timer)
   }
 
   /** Lets time pass in steps until this work has ended, which may also wait for something real. */
@@ -136,7 +155,8 @@ export class MovingClock implements Clock {
   #run(timer: Timer): void {
     this.#remove(timer)
     if (timer.everyMs !== null) {
-      timer.dueMs += timer.everyMs
+      // Late ones run once, as on a machine that slept.
+      timer.dueMs = Math.max(timer.dueMs, this.monotonicMs()) + timer.everyMs
       this.#timers.add(timer)
       this.#start(timer)
     }
@@ -155,11 +175,6 @@ export class MovingClock implements Clock {
   /** How far time must have been moved for the timer to be due. */
   #movedAt({ dueMs }: Timer): number {
     return this.#movedMs + dueMs - this.monotonicMs()
-  }
-
-  #move(movedMs: number): void {
-    this.#wallMs += movedMs - this.#movedMs
-    this.#movedMs = movedMs
   }
 }
 

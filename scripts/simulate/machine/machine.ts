@@ -1,7 +1,7 @@
 import type { Random as Secrets } from '../../../src/random.js'
 import type { Random } from '../../harness/random.js'
 import { randomOf } from '../../harness/random.js'
-import { SimulatedClock } from './simulated-clock.js'
+import { MovingClock } from '../../../test/support/moving-clock.js'
 
 /** The simulated process was killed: nothing that it still asks for takes effect. */
 export class Killed extends Error {
@@ -33,7 +33,7 @@ const timersMax = 20_000
  * go on; time moves only when no such work is left. So a run is the same each time.
  */
 export class Machine {
-  clock: SimulatedClock
+  clock: MovingClock
   random: Random
   isDiskFull = false
   /** All steps so far. */
@@ -51,13 +51,13 @@ export class Machine {
   readonly #remains = new Map<object, () => void>()
 
   constructor() {
-    this.clock = new SimulatedClock(0)
+    this.clock = new MovingClock(0)
     this.random = randomOf(0)
   }
 
   /** Begins another run. */
   reset(startMs: number): void {
-    this.clock = new SimulatedClock(startMs)
+    this.clock = new MovingClock(startMs)
     this.random = randomOf(0)
     this.isDiskFull = false
     this.kills = {}
