@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { machineClock } from '../../src/clock.js'
 import { ServingInstance } from '../../src/engine/duckdb/serving.js'
 import { givePriority, threadIds } from '../../src/machine.js'
 import { never, openEngine } from './fixtures/open-engine.js'
-import { machineClock } from '../../src/clock.js'
+import { summariesOf } from './fixtures/summaries.js'
 
 // Guarantee: large work runs on threads that leave the cores to everything else.
 
@@ -125,6 +126,20 @@ await t.test('a statement ends with its failure, or when it is stopped', async (
 
 await t.test('an engine has such threads for large pages and for summaries', async (t) => {
   const before = lowThreads()
-  await openEngine(t, { files: { 'a.parquet': 'SELECT 1 AS x' }, engine: { threads } })
-  t.equal(lowThreads().filter((id) => !before.includes(id)).length, 3 * threads)
+  const count = () => lowThreads().filter((id) => !before.includes(id)).length
+  const world = await openEngine(t, {
+    files: { 'a.parquet': "SELECT i AS x, 'n' || i AS name FROM range(600_000) t(i)" },
+    engine: { threads },
+  })
+  const { ask } = summariesOf(world)
+  t.equal(count(), 0, 'they start with the first question')
+  await world.engine.count(world.version, world.filter('x', 'gt', '7'), {
+    signal: never,
+    client: 'a',
+  })
+  t.equal(count(), threads)
+  await ask({ measures: ['sum(x)'] })
+  t.equal(count(), 2 * threads)
+  await ask({ measures: ['max(name)'] })
+  t.equal(count(), 3 * threads)
 })

@@ -58,7 +58,8 @@ type Work<T> = (session: Session) => Promise<T>
  * The engine over four DuckDB instances in this process: one with a single thread, for small
  * queries, one whose threads share the work of a larger query, and two for summaries, which scan.
  * All but the first have threads of low priority, which leave the cores to small queries. The first
- * and the last spill nothing, because they run aggregates that keep texts (`keepsTexts`).
+ * and the last spill nothing, because they run aggregates that keep texts (`keepsTexts`). All but
+ * the first start with their first question.
  */
 export class DuckDbEngine implements Engine {
   readonly instances: Instances
@@ -91,7 +92,7 @@ export class DuckDbEngine implements Engine {
   static async open(options: EngineOptions): Promise<DuckDbEngine> {
     const engine = new DuckDbEngine(options)
     try {
-      await engine.instances.start()
+      await engine.#solo.run(async () => {})
       return engine
     } catch (cause) {
       await engine.close()

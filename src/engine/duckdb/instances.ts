@@ -8,11 +8,6 @@ export class Instances {
     this.#all = all
   }
 
-  /** @throws service_unavailable when one can't be started */
-  async start(): Promise<void> {
-    for (const each of this.#all) await each.run(async () => {})
-  }
-
   /** The bytes that each holds. */
   memoryBytes(): Promise<readonly number[]> {
     return Promise.all(this.#all.map((each) => each.memoryBytes()))

@@ -101,8 +101,11 @@ export class ServingInstance {
         await session.runOnce({ sql: `SET GLOBAL ${fileCache} = ${isOn}` }, never)
       }
     })
-    const { openedMs } = await opening
-    if (this.#options.clock.monotonicMs() - openedMs >= footersKeptMs) await this.#renew(opening)
+    const opened = await opening
+    if (opened.isRetired) return
+    if (this.#options.clock.monotonicMs() - opened.openedMs < footersKeptMs) return
+    this.#retire(opened)
+    await closeIfDone(opened)
   }
 
   /** Closes the instance when its last work ends. */
@@ -115,7 +118,7 @@ export class ServingInstance {
 
   async #take(running: Running): Promise<PooledInstance> {
     for (;;) {
-      const opening = (this.#opening ??= this.#open())
+      const opening = (this.#opening ??= open(this.#options))
       try {
         const opened = await opening
         if (opened.isRetired) continue
@@ -127,21 +130,6 @@ export class ServingInstance {
         throw new ServiceError('service_unavailable', detail, { cause, retryAfterSeconds: 5 })
       }
     }
-  }
-
-  /** Opens an instance in place of this one, which serves until then and ends its work. */
-  async #renew(opening: Promise<PooledInstance>): Promise<void> {
-    const next = this.#open()
-    const [before, after] = await Promise.all([opening, next])
-    const isCurrent = this.#opening === opening
-    if (isCurrent) this.#opening = next
-    const unused = isCurrent ? before : after
-    unused.isRetired = true
-    await closeIfDone(unused)
-  }
-
-  #open(): Promise<PooledInstance> {
-    return open(this.#options)
   }
 
   #retire(opened: PooledInstance): void {
