@@ -209,7 +209,7 @@ await t.test('a client that breaks off its body is no error of ours', async (t) 
     'Content-Length': '100',
   }
   socket.write(requestText('POST /v1/things/query', json, '{"limit"'))
-  await sleep(50)
+  await once(world.app.server.server, 'request')
   socket.resetAndDestroy()
   await until(() => logged(world, '"status":499') === 1)
   t.equal(logged(world, '"level":50'), 0)
@@ -329,11 +329,13 @@ await t.test('who sends many requests at once and hangs up leaves nothing behind
   const headers = { Authorization: `Bearer ${token}`, Connection: 'keep-alive' }
   const large = requestText('GET /assets/large.js', headers)
   const exported = requestText('GET /v1/things/export', headers)
+  const accepted = once(world.app.server.server, 'connection')
   const socket = connect({ host: '127.0.0.1', port })
   socket.pause()
   socket.on('error', () => undefined)
   socket.write(large.repeat(8) + exported.repeat(4))
-  await sleep(500)
+  const [served] = (await accepted) as [Socket]
+  await until(() => served.writableNeedDrain)
   const gone = () => logged(world, '"status":499')
   t.equal(gone(), 0)
   socket.resetAndDestroy()
