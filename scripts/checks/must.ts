@@ -4,7 +4,7 @@ import type { Step, StepList } from './step.js'
 const after = ['build']
 /** Of steps that run `npm test`, which compiles to one folder. */
 const turn = 'tests'
-const clients = 'npm test -- --timeout=1800'
+const clients = 'npm test --'
 
 /**
  * What must pass before a change is merged: the tests, and each promise in the smallest form that
