@@ -13,6 +13,7 @@ import type { ColumnTexts } from '../versions/files/unite.js'
 import { isObjectUrl } from '../versions/objects/object-pattern.js'
 import type { ObjectSource } from '../versions/objects/object-files.js'
 import type { DiskSpace } from '../versions/disk-space.js'
+import { requireDifferent } from '../versions/files/require-different.js'
 import { tableContent } from '../versions/files/table-content.js'
 import { DamageError, findSourceFiles } from '../versions/files/source-files.js'
 import { FileError } from '../versions/opener.js'
@@ -120,10 +121,14 @@ async function openContent(
     doubted: known.doubted,
     ...(checks && { hash: checks.hashFile }),
     objects,
+    followLinks: entry.follow_links,
   })
   known.addHashes(sources)
-  const open = (published: readonly PublishedFile[]) =>
-    openPublished(published, boundsOf, known, openFiles)
+  const open = async (published: readonly PublishedFile[]) => {
+    const files = await openPublished(published, boundsOf, known, openFiles, entry)
+    requireDifferent(files)
+    return files
+  }
   if (versionsFolder === null) {
     const inPlace = sources.map((source) => {
       return { source, path: source.realPath, guard: source.identity, hash: null }
@@ -166,6 +171,7 @@ async function openCopy(
       known: known ?? new KnownFiles(),
       checks: checks ?? new FileChecks(hashFile, clock),
       damaged: damaged ?? new Set(),
+      entry,
     })
   } catch (cause) {
     // The dropped files have the same rows.

@@ -17,6 +17,10 @@ export interface StructField {
   readonly type: DataType
 }
 
+const noTypeName = 'NULL'
+/** The type of a column, or of a part of one, that has none because all its values are empty. */
+export const noType: DataType = { kind: 'other', name: noTypeName }
+
 export const scalarNames = [
   'BOOLEAN',
   'TINYINT',
@@ -116,8 +120,69 @@ function rangeOf(type: DataType): IntegerRange | undefined {
  * Files of one dataset may differ in width, not in meaning.
  */
 export function widen(left: DataType, right: DataType): DataType | undefined {
-  if (typeText(left) === typeText(right)) return left
-  return widenIntegers(left, right) ?? widenDecimals(left, right) ?? widenOthers(left, right)
+  if (typeText(left) === typeText(right) || isNoType(right)) return left
+  if (isNoType(left)) return right
+  return (
+    widenIntegers(left, right) ??
+    widenDecimals(left, right) ??
+    widenNested(left, right) ??
+    widenOthers(left, right)
+  )
+}
+
+/** The type that holds every value of all without rounding; undefined without one. */
+export function widenAll(types: readonly DataType[]): DataType | undefined {
+  return types.reduce<DataType | undefined>((wide, type) => wide && widen(wide, type), noType)
+}
+
+function isNoType(type: DataType): boolean {
+  return type.kind === 'other' && type.name === noTypeName
+}
+
+/** A type whose parts all have one: DuckDB reads as integers what has none. */
+export function withTypes(type: DataType): DataType {
+  switch (type.kind) {
+    case 'list':
+    case 'array':
+      return { ...type, element: withTypes(type.element) }
+    case 'map':
+      return { ...type, key: withTypes(type.key), value: withTypes(type.value) }
+    case 'struct': {
+      const fields = type.fields.map((field) => ({ ...field, type: withTypes(field.type) }))
+      return { ...type, fields }
+    }
+    default:
+      return isNoType(type) ? scalar('INTEGER') : type
+  }
+}
+
+/** Nested types that differ only in parts without a type. */
+function widenNested(left: DataType, right: DataType): DataType | undefined {
+  const part = (a: DataType, b: DataType) => {
+    const wide = widen(a, b)
+    const isOne = wide && [a, b].some((each) => typeText(each) === typeText(wide))
+    return isOne && [a, b].some(hasNoType) ? wide : typeText(a) === typeText(b) ? a : undefined
+  }
+  if (left.kind === 'list' && right.kind === 'list') {
+    const element = part(left.element, right.element)
+    return element && { kind: 'list', element }
+  }
+  if (left.kind === 'map' && right.kind === 'map') {
+    const [key, value] = [part(left.key, right.key), part(left.value, right.value)]
+    return key && value && { kind: 'map', key, value }
+  }
+  if (left.kind !== 'struct' || right.kind !== 'struct') return undefined
+  const fields = left.fields.flatMap(({ name, type }, index) => {
+    const twin = right.fields[index]
+    const wide = twin?.name === name ? part(type, twin.type) : undefined
+    return wide ? [{ name, type: wide }] : []
+  })
+  const isWhole = fields.length === left.fields.length && fields.length === right.fields.length
+  return isWhole ? { kind: 'struct', fields } : undefined
+}
+
+function hasNoType(type: DataType): boolean {
+  return typeText(type) !== typeText(withTypes(type))
 }
 
 function widenIntegers(left: DataType, right: DataType): DataType | undefined {
@@ -163,6 +228,24 @@ function widenOthers(left: DataType, right: DataType): DataType | undefined {
   if (only('TIMESTAMP_S', 'TIMESTAMP_MS', 'TIMESTAMP')) return scalar('TIMESTAMP')
   return undefined
 }
+
+/**
+ * The narrowest of types that hold each other's values only in part: the type to serve if every
+ * value fits it. Undefined for types of different meaning.
+ */
+export function narrowest(types: readonly DataType[]): DataType | undefined {
+  const isFloat = (type: DataType) =>
+    type.kind === 'scalar' && ['FLOAT', 'DOUBLE'].includes(type.name)
+  const integers = types.filter((type) => rangeOf(type))
+  const others = types.filter((type) => !rangeOf(type))
+  if (integers.length > 0 && others.every(isFloat)) return widenAll(integers)
+  const names = types.map((type) => (type.kind === 'scalar' ? type.name : type.kind))
+  if (!names.every((name) => (localTimes as readonly string[]).includes(name))) return undefined
+  return scalar(names.includes('DATE') ? 'DATE' : 'TIMESTAMP')
+}
+
+/** Days, and times without a zone. */
+const localTimes = ['DATE', 'TIMESTAMP_S', 'TIMESTAMP_MS', 'TIMESTAMP', 'TIMESTAMP_NS'] as const
 
 function scalar(name: ScalarName): DataType {
   return { kind: 'scalar', name }

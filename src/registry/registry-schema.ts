@@ -20,6 +20,17 @@ const localText = Type.Union([text, Type.Object({ en: text, ru: text }, strict)]
 /** Any text: the pattern for a plain string key does not match a line break. */
 const anyName = Type.String({ pattern: '^[^]*$' })
 
+/** The types that the registry may state for a column, by the names that callers see. */
+export const statedTypes = [
+  'integer',
+  'number',
+  'string',
+  'boolean',
+  'date',
+  'timestamp',
+  'time',
+] as const
+
 const pageRowsMax = 100_000
 const historyYearsMax = 1000
 const demoValuesMax = 1000
@@ -73,13 +84,19 @@ const ColumnSchema = Type.Object(
     unit: Type.Optional(localText),
     hidden: Type.Optional(flag),
     json: Type.Optional(Type.Literal('string', { description: '"string"' })),
+    type: Type.Optional(
+      Type.Union(
+        statedTypes.map((name) => Type.Literal(name)),
+        { description: `one of ${statedTypes.join(', ')}` },
+      ),
+    ),
     levels: Type.Optional(LevelsSchema),
     labels: Type.Optional(text),
     search: Type.Optional(flag),
   },
   {
     ...strict,
-    description: 'an object {name, description, unit, hidden, json, levels, labels, search}',
+    description: 'an object {name, description, unit, hidden, json, type, levels, labels, search}',
   },
 )
 
@@ -138,6 +155,7 @@ export const DatasetEntrySchema = Type.Object(
     source: Type.Optional(localText),
     as_of: Type.Optional(dateOfData),
     files: Type.Optional(oneOrMany(text, 'a path, a glob or a list of them')),
+    follow_links: Type.Optional(flag),
     engine: Type.Optional(
       Type.Object({ trino: clusterUrl }, { ...strict, description: 'an object {trino}' }),
     ),

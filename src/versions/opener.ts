@@ -6,6 +6,26 @@ export interface OpenedFile {
   readonly columns: readonly FileColumn[]
   /** By requested column, if known; null if every value is empty. */
   readonly bounds: ReadonlyMap<string, TextBounds | null>
+  /** By column of those that were asked whether their values fit another type. */
+  readonly fits?: ReadonlyMap<string, ColumnFit>
+}
+
+/** Whether the values of a column in a file have a place in a type. */
+export interface ColumnFit {
+  /** False if all are empty: then every type fits. */
+  readonly hasValues: boolean
+  /** The type asked for, in DuckDB's notation; null = none. */
+  readonly target: string | null
+  /** The first value that the type can't hold, and its row, counted from 0; null = it holds all. */
+  readonly misfit: { readonly row: number; readonly value: string } | null
+  /** Of the values as this type, where bounds of the column were asked for. */
+  readonly bounds: TextBounds | null
+}
+
+/** A column to try in another type; null = only whether it has values. */
+export interface FitQuestion {
+  readonly column: string
+  readonly target: DataType | null
 }
 
 export interface FileColumn {
@@ -24,12 +44,14 @@ export interface TextBounds {
 /**
  * Opens Parquet files and reads rows of every column, in a disposable engine: a file that crashes
  * it harms no request. Returns one result per path, in order, with the bounds of the columns
- * `boundsOf`, by their names in the files. The engine implements this; `app.ts` passes it in.
+ * `boundsOf`, by their names in the files, and answers to `fits`. The engine implements this;
+ * `app.ts` passes it in.
  * @throws FileError with the file that can't be served and the reason
  */
 export type OpenFiles = (
   paths: readonly string[],
   boundsOf: readonly string[],
+  fits?: readonly FitQuestion[],
 ) => Promise<readonly OpenedFile[]>
 
 /** A file that can't be used. `reason` follows the file's name in messages and holds no path. */

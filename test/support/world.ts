@@ -105,7 +105,7 @@ export async function startWorld(t: Test, options: WorldOptions): Promise<World>
     version: '0.0.0-test',
     ...(portalFolder !== undefined && { portalFolder }),
   })
-  const control = openRecordsOf(join(folder, 'var'))
+  const control = openRecordsOf(settings.state)
   t.teardown(async () => {
     await control.close()
     await app.close()

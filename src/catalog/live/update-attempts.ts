@@ -1,5 +1,5 @@
 import type { DiskState } from '../../versions/files/disk-state.js'
-import { inodeOf } from '../../versions/files/source-files.js'
+import { inodeOf } from '../../versions/files/find-files.js'
 
 /** Files are not opened yet. */
 export interface Unsettled {

@@ -127,10 +127,10 @@ function linesOf({ reason }: Dataset): readonly string[] {
 
 /** Tries the files after a failure too, then throws the first failure. */
 function findEveryFailure(openFiles: OpenFiles, failures: FileError[], sound: string[]): OpenFiles {
-  return async (paths, boundsOf) => {
+  return async (paths, boundsOf, fits) => {
     for (let rest = paths; ;) {
       try {
-        const opened = await openFiles(rest, boundsOf)
+        const opened = await openFiles(rest, boundsOf, fits)
         if (rest === paths) return opened
         sound.push(...rest)
         break

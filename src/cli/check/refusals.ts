@@ -23,11 +23,7 @@ const rules: readonly RefusalRule[] = [
   },
   { code: 'name_reserved', words: /clashes with the request parameter of that name/ },
   { code: 'name_reserved', words: /has a name that the engine uses itself/ },
-  {
-    code: 'types_clash',
-    words: /no type holds both without loss$/,
-    advice: 'write the files with one type',
-  },
+  { code: 'types_clash', words: /no type holds both without loss|, which [A-Z].* can't hold; / },
 ]
 
 /** The finding for a line of the catalog's reason why a dataset can't be served. */

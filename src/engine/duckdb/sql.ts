@@ -1,3 +1,6 @@
+import { typeText } from '../../columns/data-type.js'
+import type { DataType } from '../../columns/data-type.js'
+
 /** A name as an SQL identifier. Names come from the catalog, never from a request. */
 export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
@@ -6,4 +9,14 @@ export function identifier(name: string): string {
 /** A text as an SQL literal, for names in our own statements; bind every value instead. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
+}
+
+/**
+ * A stored column in the type of the dataset, which holds its values. Those without a place in it
+ * are NaN and infinite numbers, which are served as null.
+ */
+export function castSql(sql: string, stored: DataType, type: DataType): string {
+  if (typeText(stored) === typeText(type)) return sql
+  const isFloat = stored.kind === 'scalar' && ['FLOAT', 'DOUBLE'].includes(stored.name)
+  return `${isFloat ? 'TRY_CAST' : 'CAST'}(${sql} AS ${typeText(type)})`
 }

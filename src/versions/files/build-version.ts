@@ -125,7 +125,7 @@ function dataFile(
     const found = partition.has(column.source)
       ? pathBounds(file, partition.get(column.source) ?? null)
       : types.has(column.source)
-        ? file.opened.bounds.get(column.source)
+        ? storedBounds(file.opened, column, types.get(column.source))
         : null
     const parsed = found && parseBounds(found, column)
     if (parsed !== undefined) bounds.set(column.name, parsed)
@@ -133,6 +133,22 @@ function dataFile(
   const { path, guard, hash, source, opened } = file
   const own = { path, guard, hash, name: source.name, rows: opened.rows }
   return Object.freeze({ ...own, types, layout, partition, bounds })
+}
+
+/**
+ * Bounds of a column that a file holds in this type; undefined if they are unknown: as texts,
+ * numbers have another order.
+ */
+function storedBounds(
+  { bounds, fits }: OpenedFile,
+  { source, type, rules: { domain } }: Column,
+  stored: DataType | undefined,
+): TextBounds | null | undefined {
+  const fit = fits?.get(source)
+  if (fit?.hasValues === false) return null
+  if (fit?.target === typeText(type)) return fit.bounds ?? undefined
+  const isText = domain.kind === 'text'
+  return isText && stored && typeText(stored) !== typeText(type) ? undefined : bounds.get(source)
 }
 
 function pathBounds({ opened }: ContentFile, value: string | null): TextBounds | null {

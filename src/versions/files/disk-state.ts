@@ -6,8 +6,8 @@ import type { DatasetEntry } from '../../registry/registry-schema.js'
 import { listOf } from '../../registry/registry.js'
 import type { Registry } from '../../registry/registry.js'
 import { isObjectUrl } from '../objects/object-pattern.js'
-import { findFiles, identityOf } from './source-files.js'
-import type { FoundFile, SourceOptions } from './source-files.js'
+import { findFiles, identityOf } from './find-files.js'
+import type { FoundFile, SourceOptions } from './find-files.js'
 
 /** The state of a dataset's files on the disk. */
 export interface DiskState {
@@ -37,7 +37,10 @@ export async function readDiskState(
   let files: readonly FoundFile[] = []
   let failure: string | null = null
   try {
-    files = await findFiles(registry.folder, patterns, options)
+    files = await findFiles(registry.folder, patterns, {
+      ...options,
+      followLinks: entry.follow_links,
+    })
   } catch (cause) {
     failure = (cause as Error).message
   }

@@ -1,7 +1,9 @@
 import { stat } from 'node:fs/promises'
 import { isAbsolute, resolve } from 'node:path'
-import { glob, isDynamicPattern } from 'tinyglobby'
+import { isDynamicPattern } from 'tinyglobby'
 import { FileError } from '../opener.js'
+import { listMatches } from './list-matches.js'
+import type { ListOptions } from './list-matches.js'
 
 /** A pattern in two parts: existing folders, and what to match below them. */
 export interface SplitPattern {
@@ -12,9 +14,13 @@ export interface SplitPattern {
 /**
  * The paths that a pattern matches, by name. Existing files and folders are matched by their exact
  * letters, from the left; only the rest is a glob, in which a backslash escapes the next letter.
- * @throws FileError for a glob below a folder with a backslash in its name
+ * @throws FileError for a glob below a folder with a backslash in its name, and as `listMatches`
  */
-export async function expandPattern(folder: string, pattern: string): Promise<readonly string[]> {
+export async function expandPattern(
+  folder: string,
+  pattern: string,
+  options?: ListOptions,
+): Promise<readonly string[]> {
   const path = resolve(folder, pattern)
   if (await isThere(path)) return [path]
   const { base, rest } = await splitPattern(folder, pattern)
@@ -25,8 +31,7 @@ export async function expandPattern(folder: string, pattern: string): Promise<re
   if (base.includes('\\')) {
     throw new FileError(path, 'is below a folder with "\\" in its name: list its files by name')
   }
-  const matches = await glob(rest, { cwd: base, absolute: true, expandDirectories: false })
-  return matches.sort((left, right) => (left < right ? -1 : 1))
+  return await listMatches(base, rest, options)
 }
 
 /** Follows a pattern from `folder` while its parts name existing folders. */

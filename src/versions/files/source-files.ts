@@ -2,8 +2,6 @@ import { constants } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { open, realpath, stat } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
-import { relative, resolve, sep } from 'node:path'
-import { isDynamicPattern } from 'tinyglobby'
 import { hashFile } from '../hash-file.js'
 import type { HashFile } from '../hash-file.js'
 import { inBatches } from '../in-batches.js'
@@ -11,25 +9,8 @@ import { FileError } from '../opener.js'
 import { isObjectUrl } from '../objects/object-pattern.js'
 import type { ObjectSource } from '../objects/object-files.js'
 import { tableFileOf } from '../tables/table-file.js'
-import { expandPattern } from './expand-pattern.js'
-
-/** What identifies a file without reading it. */
-export interface FoundFile {
-  /** The path found by the registry's patterns. */
-  readonly path: string
-  /** The path relative to the registry, or the address of an object, for messages. */
-  readonly name: string
-  /** Device, inode, size and modification time: while these stay, the content does. */
-  readonly identity: string
-  /** Also changes when size and modification time stay, because it includes the change time. */
-  readonly stamp: string
-}
-
-/** Where files come from that no path names. */
-export interface SourceOptions {
-  /** Left out = there is no object storage. */
-  readonly objects?: ObjectSource | undefined
-}
+import { findFiles, identityOf, notRegular, orFileError, stampOf } from './find-files.js'
+import type { FoundFile, SourceOptions } from './find-files.js'
 
 export interface ReadingOptions extends SourceOptions {
   /** Expected content hashes, by identity, of files to read again (see `KnownFiles`). */
@@ -61,42 +42,11 @@ export class DamageError extends FileError {
   }
 }
 
-const filesMax = 100_000
-/** No file has a name that is too long, but a glob may have one. */
-const absentCodes: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']
-const notRegular = 'is not a regular file, and only those are read'
 /** A Parquet file begins and ends with these letters, the latter after the footer's size. */
 const mark = 'PAR1'
 const encryptedMark = 'PARE'
 const tailBytes = 8
 const wholeBytesMin = 12
-
-/**
- * The files that a dataset's patterns match, in stored order: patterns as listed, the matches of
- * each by name. Reads only folders.
- * @throws FileError for a pattern that matches nothing
- */
-export async function findFiles(
-  folder: string,
-  patterns: readonly string[],
-  { objects }: SourceOptions = {},
-): Promise<readonly FoundFile[]> {
-  const names = new Map<string, string>()
-  for (const pattern of patterns) {
-    if (isObjectUrl(pattern)) {
-      if (!objects) throw new FileError(pattern, 'is in object storage, which is not read here')
-      for (const { path, name } of await objects.files(pattern)) names.set(path, name)
-      continue
-    }
-    for (const path of await expand(folder, pattern)) {
-      names.set(path, relative(folder, path).split(sep).join('/'))
-    }
-    if (names.size > filesMax) {
-      throw new FileError(resolve(folder, pattern), `matches more than ${filesMax} files`)
-    }
-  }
-  return inBatches([...names], async ([path, name]) => ({ path, name, ...(await fileIds(path)) }))
-}
 
 /**
  * Reads the files that patterns match, except those in `knownHashes` (by identity) that are not
@@ -122,11 +72,6 @@ export async function findSourceFiles(
     files.push(known[index] ?? (await (readObject ?? read)()))
   }
   return files
-}
-
-/** What messages call a file: its path, or the address of an object. */
-export function shownPath({ path, name }: Pick<FoundFile, 'path' | 'name'>): string {
-  return isObjectUrl(name) ? name : path
 }
 
 /** Reads the file of an object; a damaged one is fetched again. */
@@ -159,23 +104,6 @@ async function readUndoubted(
   if (expected !== undefined && expected !== file.contentHash) throw new DamageError(path)
   doubted.delete(file.identity)
   return file
-}
-
-/** An existing path means that file, even if its letters form a glob. */
-async function expand(folder: string, pattern: string): Promise<readonly string[]> {
-  const path = resolve(folder, pattern)
-  const found = await orFileError(path, () => stat(path).catch(ignoreAbsent))
-  if (found?.isFile()) return [path]
-  if (found?.isDirectory()) throw new FileError(path, 'is a folder: add /*.parquet')
-  if (found) throw new FileError(path, notRegular)
-  const matches = await expandPattern(folder, pattern)
-  if (matches.length > 0) return matches
-  throw new FileError(path, isDynamicPattern(pattern) ? 'matches no file' : 'is not there')
-}
-
-/** Other errors say nothing about what is there: a folder may not be entered, a disk may fail. */
-function ignoreAbsent(cause: NodeJS.ErrnoException): undefined {
-  if (!absentCodes.includes(cause.code)) throw cause
 }
 
 /** A file with a known hash; undefined for any other. */
@@ -219,23 +147,6 @@ async function sourceFile(
   }
 }
 
-async function fileIds(path: string): Promise<Pick<FoundFile, 'identity' | 'stamp'>> {
-  return orFileError(path, async () => {
-    const found = await stat(path, { bigint: true })
-    return { identity: identityOf(found), stamp: stampOf(found) }
-  })
-}
-
-/** Turns a system error into one that names the file. */
-async function orFileError<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (cause) {
-    if (cause instanceof FileError) throw cause
-    throw new FileError(path, `can't be read (${(cause as NodeJS.ErrnoException).code})`, cause)
-  }
-}
-
 /** The file's metadata and content at one moment. */
 async function readContent(
   path: string,
@@ -252,21 +163,6 @@ async function readContent(
     throw new FileError(path, 'was written to while it was read; write it whole, then rename it')
   }
   return { stats, contentHash, isStill: stampOf(after) === stampOf(stats) }
-}
-
-/** Stays the same while the content does, also after a rename or a hard link. */
-export function identityOf({ dev, ino, size, mtimeNs }: BigIntStats): string {
-  return [dev, ino, size, mtimeNs].join('-')
-}
-
-/** The part of an identity that stays the same when the file is written to. */
-export function inodeOf(identity: string): string {
-  return identity.split('-', 2).join('-')
-}
-
-/** Changes with every change of the file, also a rename or a hard link. */
-export function stampOf(stats: BigIntStats): string {
-  return `${identityOf(stats)}-${stats.ctimeNs}`
 }
 
 async function requireWhole(file: FileHandle, path: string, sizeBytes: number): Promise<void> {

@@ -1,7 +1,7 @@
 import type { CodeLabels } from '../../columns/codes.js'
 import { plainColumn } from '../../columns/column.js'
 import type { Column } from '../../columns/column.js'
-import { typeText, widen } from '../../columns/data-type.js'
+import { noType, typeText } from '../../columns/data-type.js'
 import type { DataType } from '../../columns/data-type.js'
 import { codeLevels, codeProblems, searchProblems } from '../../registry/code-names.js'
 import { nameProblems, unknownNameProblems } from '../../registry/column-names.js'
@@ -10,18 +10,23 @@ import { inEnglishOrNull, inRussian } from '../../registry/local-text.js'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
 import type { Problem } from '../../registry/registry.js'
 import { quoted } from '../../text.js'
-import type { FileColumn } from '../opener.js'
+import type { FileColumn, FitQuestion } from '../opener.js'
 import type { ContentFile } from './build-version.js'
 import type { Partitions } from './partition.js'
+import { uniteByTypes, uniteByValues } from './unite-types.js'
+import type { UnitedType } from './unite-types.js'
 
 /** A column across all files. */
 interface UnitedColumn {
   readonly type: DataType
   readonly required: boolean
-  /** The first file with the column, for messages. */
-  readonly file: string
   /** The number of files with the column. */
   readonly files: number
+}
+
+/** A column of the files before its types are united. */
+interface FoundColumn extends Omit<UnitedColumn, 'type'> {
+  readonly types: readonly DataType[]
 }
 
 /** What the files beside the registry say about columns, by their names in the data. */
@@ -42,18 +47,22 @@ export function uniteColumns(
   { dictionary, labels }: ColumnTexts,
 ): { readonly columns: readonly Column[]; readonly problems: readonly Problem[] } {
   const united = new Map<string, UnitedColumn>()
-  const refused = new Map<string, Problem>()
-  for (const [columns, { first, count }] of layoutsOf(files)) {
-    for (const column of columns) addColumn(united, refused, first, column, count)
+  const clashes: Problem[] = []
+  for (const [name, { types, ...facts }] of findColumns(files)) {
+    const type = uniteColumn(name, types, files, entry)
+    united.set(name, { ...facts, type: type.kind === 'type' ? type.type : (types[0] ?? noType) })
+    const message = `column ${quoted(name)} has values that were not read yet`
+    if (type.kind === 'question') clashes.push({ path: ['files'], message })
+    if (type.kind === 'clash') clashes.push({ path: ['files'], message: type.message })
   }
   for (const { name, type, required } of partitions.columns) {
-    united.set(name, { type, required, file: '', files: files.length })
+    united.set(name, { type, required, files: files.length })
   }
   const columns = [...united].map(([source, column]) =>
     describeColumn(source, column, files.length, entry, { dictionary, labels }),
   )
   const problems = [
-    ...refused.values(),
+    ...clashes,
     ...partitions.problems,
     ...unknownNameProblems(new Set(united.keys()), entry, dictionary),
     ...nameProblems(columns),
@@ -63,45 +72,55 @@ export function uniteColumns(
   return { columns, problems }
 }
 
-interface LayoutUse {
-  readonly first: string
-  count: number
+/** What the engine must be asked of the values before the types of all columns can be united. */
+export function typeQuestions(
+  files: readonly ContentFile[],
+  entry: DatasetEntry,
+): ReadonlyMap<ContentFile, readonly FitQuestion[]> {
+  const questions = new Map<ContentFile, FitQuestion[]>()
+  for (const [name, { types }] of findColumns(files)) {
+    const type = uniteColumn(name, types, files, entry)
+    if (type.kind !== 'question') continue
+    for (const file of type.files) {
+      const known = questions.get(file)
+      if (known) known.push(type.question)
+      else questions.set(file, [type.question])
+    }
+  }
+  return questions
 }
 
-/** Groups files by their list of columns: thousands of files share a few lists. */
-function layoutsOf(files: readonly ContentFile[]): ReadonlyMap<readonly FileColumn[], LayoutUse> {
-  const layouts = new Map<readonly FileColumn[], LayoutUse>()
-  for (const { source, opened } of files) {
-    const known = layouts.get(opened.columns)
-    if (known) known.count += 1
-    else layouts.set(opened.columns, { first: source.name, count: 1 })
-  }
-  return layouts
+function uniteColumn(
+  name: string,
+  types: readonly DataType[],
+  files: readonly ContentFile[],
+  { columns = {} }: DatasetEntry,
+): UnitedType {
+  const stated = Object.hasOwn(columns, name) ? columns[name]?.type : undefined
+  const type = uniteByTypes(types, stated)
+  return type ? { kind: 'type', type } : uniteByValues(name, files, stated)
 }
 
-/** Reports a column without a common type once, with the first two files that differ. */
-function addColumn(
-  united: Map<string, UnitedColumn>,
-  refused: Map<string, Problem>,
-  file: string,
-  { name, type, required }: FileColumn,
-  files: number,
-): void {
-  const known = united.get(name)
-  if (!known) {
-    united.set(name, { type, required, file, files })
-    return
+/** Thousands of files share a few lists of columns. */
+function findColumns(files: readonly ContentFile[]): ReadonlyMap<string, FoundColumn> {
+  const counts = new Map<readonly FileColumn[], number>()
+  for (const { opened } of files) {
+    counts.set(opened.columns, (counts.get(opened.columns) ?? 0) + 1)
   }
-  const wider = widen(known.type, type)
-  if (wider) {
-    const isRequired = known.required && required
-    united.set(name, { ...known, type: wider, required: isRequired, files: known.files + files })
-  } else if (!refused.has(name)) {
-    const message =
-      `column ${quoted(name)} is ${typeText(known.type)} in ${known.file} and ` +
-      `${typeText(type)} in ${file}; no type holds both without loss`
-    refused.set(name, { path: ['files'], message })
+  const found = new Map<string, FoundColumn>()
+  for (const [columns, count] of counts) {
+    for (const { name, type, required } of columns) {
+      const known = found.get(name)
+      const before = known?.types ?? []
+      const isNew = !before.some((each) => typeText(each) === typeText(type))
+      found.set(name, {
+        types: isNew ? [...before, type] : before,
+        required: required && (known?.required ?? true),
+        files: count + (known?.files ?? 0),
+      })
+    }
   }
+  return found
 }
 
 function describeColumn(

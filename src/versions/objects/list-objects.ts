@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { tableOf, tableReason } from '../files/list-matches.js'
 import { FileError } from '../opener.js'
 import { objectUrl, parseObjectPattern } from './object-pattern.js'
 import type { ListedObject, ObjectStore } from './object-store.js'
@@ -18,6 +19,10 @@ export interface FoundObject extends ObjectFile {
 }
 
 const objectsMax = 100_000
+/** The folders of a table's records. */
+const tableRecords = ['_delta_log/', '.hoodie/', 'metadata/']
+/** So many of other names are no table's records. */
+const recordsMax = 1000
 
 /**
  * The objects that a pattern matches now, by key. Their files are named after bucket, key, entity
@@ -32,7 +37,13 @@ export async function listObjects(
 ): Promise<readonly FoundObject[]> {
   const { bucket, prefix, matches } = parseObjectPattern(pattern)
   const objects: ListedObject[] = []
+  const isPattern = pattern !== objectUrl(bucket, prefix)
+  const tables = isPattern
+    ? await tablesAbove(store, bucket, prefix, signal)
+    : new Map<string, string>()
   for await (const object of store.list(bucket, prefix, signal)) {
+    const table = tableOf(object.key)
+    if (table) tables.set(table.root, table.format)
     if (!matches(object.key)) continue
     objects.push(object)
     if (objects.length > objectsMax) {
@@ -40,6 +51,10 @@ export async function listObjects(
     }
   }
   if (objects.length === 0) throw new FileError(pattern, 'matches no object')
+  for (const [root, format] of tables) {
+    if (!isPattern || !objects.some(({ key }) => key.startsWith(root))) continue
+    throw new FileError(objectUrl(bucket, root), tableReason(format))
+  }
   objects.sort((left, right) => (left.key < right.key ? -1 : 1))
   return objects.map((object) => ({
     bucket,
@@ -47,6 +62,33 @@ export async function listObjects(
     path: join(folder, fileName(bucket, object)),
     name: objectUrl(bucket, object.key),
   }))
+}
+
+/** Tables, by root, that hold all objects with this prefix; their listing lacks the records. */
+async function tablesAbove(
+  store: ObjectStore,
+  bucket: string,
+  prefix: string,
+  signal: AbortSignal,
+): Promise<Map<string, string>> {
+  const tables = new Map<string, string>()
+  const folders = prefix.split('/').slice(0, -1)
+  for (let depth = 0; depth <= folders.length; depth++) {
+    const root = folders
+      .slice(0, depth)
+      .map((folder) => `${folder}/`)
+      .join('')
+    if (root === prefix) continue
+    for (const records of tableRecords) {
+      let listed = 0
+      for await (const { key } of store.list(bucket, `${root}${records}`, signal)) {
+        const table = tableOf(key)
+        if (table?.root === root) tables.set(root, table.format)
+        if (table || ++listed === recordsMax) break
+      }
+    }
+  }
+  return tables
 }
 
 function fileName(bucket: string, { key, etag, sizeBytes }: ListedObject): string {

@@ -1,4 +1,5 @@
 import picomatch from 'picomatch'
+import { isTaken } from '../files/list-matches.js'
 import { FileError } from '../opener.js'
 
 /** Objects of a bucket that a registry's pattern names. */
@@ -37,12 +38,15 @@ export function parseObjectPattern(pattern: string): ObjectPattern {
   if (glob === '') throw new FileError(pattern, 'names no object: add /*.parquet')
   if (glob.endsWith('/')) throw new FileError(pattern, 'is a folder: add *.parquet')
   const end = glob.search(special)
+  const prefix = end < 0 ? glob : glob.slice(0, end)
   const isMatch = picomatch(glob, { nonegate: true })
+  const own = prefix.lastIndexOf('/') + 1
   return {
     bucket,
-    prefix: end < 0 ? glob : glob.slice(0, end),
+    prefix,
     // Consoles of stores make a folder as an empty object whose key ends like this.
-    matches: (key) => key === glob || (!key.endsWith('/') && isMatch(key)),
+    matches: (key) =>
+      key === glob || (!key.endsWith('/') && isTaken(key.slice(own)) && isMatch(key)),
   }
 }
 

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Random } from '../../random.js'
-import { identityOf } from '../files/source-files.js'
+import { identityOf } from '../files/find-files.js'
 import type { DiskSpace } from '../disk-space.js'
 import type { HashFile } from '../hash-file.js'
 import { inBatches } from '../in-batches.js'

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto'
 import { rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import type { DatasetEntry } from '../../registry/registry-schema.js'
 import type { ContentFile } from '../files/build-version.js'
-import { identityOf } from '../files/source-files.js'
+import { identityOf } from '../files/find-files.js'
 import type { SourceFile } from '../files/source-files.js'
 import type { OpenFiles } from '../opener.js'
 import type { FileChecks } from '../store/file-checks.js'
 import type { KnownFiles } from '../store/known-files.js'
 import { isIntact, readManifest } from '../store/manifest.js'
 import type { Content, Manifest } from '../store/manifest.js'
-import { openPublished } from '../store/open-published.js'
+import { openPublished, settleTypes } from '../store/open-published.js'
 import { contentIdOf } from '../store/publish.js'
 import type { SearchFile, Version } from '../version.js'
 import { readPackRecord } from './pack-record.js'
@@ -37,6 +38,7 @@ export interface OpenPackedOptions {
   readonly known: KnownFiles
   /** Folders with damaged files. */
   readonly damaged: ReadonlySet<string>
+  readonly entry: DatasetEntry
 }
 
 /**
@@ -53,11 +55,12 @@ export async function openPacked(
   const record = options.damaged.has(folder) ? null : await readPackRecord(folder)
   if (record === null || from.folder === null) return null
   const manifest = await readManifest(folder)
-  const files = await packedFiles(folder, record, manifest, from, version, options)
-  if (files === null) {
+  const packed = await packedFiles(folder, record, manifest, from, version, options)
+  if (packed === null) {
     await rm(folder, { recursive: true, force: true })
     return null
   }
+  const files = await settleTypes(packed, from.boundsOf, options.openFiles, options.entry)
   const search = await searchFiles(folder, record, manifest, files, options.checks)
   const dropped = { folder: from.folder, files: from.files, inOrder: record.inOrder ?? [] }
   const origins = from.files.map(({ source }) => source)
@@ -71,12 +74,12 @@ async function packedFiles(
   manifest: Manifest | undefined,
   from: Content,
   version: Version,
-  { openFiles, checks, known }: OpenPackedOptions,
+  { openFiles, checks, known, entry }: OpenPackedOptions,
 ): Promise<readonly ContentFile[] | null> {
   if (manifest) {
     if (!(await isIntact(manifest))) return null
     known.addManifest(manifest)
-    return openPublished(manifest.files, from.boundsOf, known, openFiles)
+    return openPublished(manifest.files, from.boundsOf, known, openFiles, entry)
   }
   // Reads every byte: damaged files would have been packed under the name of intact ones.
   if (!(await checks.verifyAll(from.files))) return null

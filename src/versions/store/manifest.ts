@@ -3,11 +3,11 @@ import { open, readFile, rename, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { typeText } from '../../columns/data-type.js'
 import type { ContentFile, ContentForms, DroppedContent } from '../files/build-version.js'
-import { identityOf } from '../files/source-files.js'
+import { identityOf } from '../files/find-files.js'
 import type { SourceFile } from '../files/source-files.js'
 import { inBatches } from '../in-batches.js'
 import { searchName } from '../packing/pack-record.js'
-import type { FileColumn, OpenedFile, TextBounds } from '../opener.js'
+import type { ColumnFit, FileColumn, OpenedFile, TextBounds } from '../opener.js'
 import type { SearchFile } from '../version.js'
 
 /** The description of a published folder, enough to serve it again without reading its files. */
@@ -50,6 +50,8 @@ interface StoredFile {
   /** Index into `layouts`, which files share. */
   readonly layout: number
   readonly bounds: Readonly<Record<string, TextBounds | null>>
+  /** Left out = no column was asked. */
+  readonly fits?: Readonly<Record<string, ColumnFit>>
 }
 
 interface StoredManifest {
@@ -123,6 +125,7 @@ function storedManifest(manifest: Manifest): StoredManifest {
       rows: opened.rows,
       layout: layout.index,
       bounds: Object.fromEntries(opened.bounds),
+      ...(opened.fits && { fits: Object.fromEntries(opened.fits) }),
     }
   })
   const origins =
@@ -147,14 +150,19 @@ function layoutKey({ columns }: OpenedFile): string {
 function manifestOf(folder: string, stored: StoredManifest): Manifest {
   const { layouts, dropped = null, search = [], ...rest } = stored
   const files = stored.files.map(
-    ({ source, file, guard, rows, layout, bounds, ...rest }): ContentFile => {
+    ({ source, file, guard, rows, layout, bounds, fits, ...rest }): ContentFile => {
       const path = join(folder, file)
+      const opened = {
+        rows,
+        columns: layouts[layout] ?? [],
+        bounds: new Map(Object.entries(bounds)),
+      }
       return {
         source: { ...source, path, realPath: path },
         path,
         guard,
         hash: rest.hash ?? (stored.origins ? null : source.contentHash),
-        opened: { rows, columns: layouts[layout] ?? [], bounds: new Map(Object.entries(bounds)) },
+        opened: fits ? { ...opened, fits: new Map(Object.entries(fits)) } : opened,
       }
     },
   )

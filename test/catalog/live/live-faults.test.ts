@@ -228,7 +228,7 @@ await t.test('whole files that come without end are served all the same', async 
   const clock = { ms: 0 }
   const live = await folder.live({ clock: { ...machineClock, now: () => clock.ms } })
   for (let looks = 0; looks < 15; looks++) {
-    await folder.writeFiles({ [`data/${looks + 2}.parquet`]: "SELECT 1 AS x, 'a' AS y" })
+    await folder.writeFiles({ [`data/${looks + 2}.parquet`]: `SELECT ${looks + 2} AS x, 'a' AS y` })
     await live.update()
     clock.ms += 1000
   }

@@ -6,11 +6,12 @@ import { datasetOf, makeCatalogFolder } from './fixtures/catalog-folder.js'
 
 // Guarantee: files that go missing are not published as a refresh.
 
-const year = (rows: number) => `SELECT i AS x FROM range(${rows}) t(i)`
+const rowsOf = (year: number, rows: number) =>
+  `SELECT i AS x, ${year} AS year FROM range(${rows}) t(i)`
 const files = {
-  'data/2022.parquet': year(200),
-  'data/2023.parquet': year(200),
-  'data/2024.parquet': year(200),
+  'data/2022.parquet': rowsOf(2022, 200),
+  'data/2023.parquet': rowsOf(2023, 200),
+  'data/2024.parquet': rowsOf(2024, 200),
 }
 const refusal =
   'the new files hold 400 rows, 33.3 % fewer than the 600 served (shrink_max is 20%); restore the ' +
@@ -61,11 +62,11 @@ await t.test('fewer rows are served if a file of the old version was written to'
 await t.test('a loss of fewer rows than shrink_max is an ordinary refresh', async (t) => {
   const fixture = await makeCatalogFolder(t, { files })
   const live = await fixture.live()
-  await fixture.writeFiles({ 'data/2022.parquet': year(80) })
+  await fixture.writeFiles({ 'data/2022.parquet': rowsOf(2022, 80) })
   await settle(live)
   t.match(now(live), { reason: null, version: { rows: 480 } }, '20 % is not more than 20 %')
   fixture.writeRegistry('    shrink_max: 0%')
-  await fixture.writeFiles({ 'data/2022.parquet': year(79) })
+  await fixture.writeFiles({ 'data/2022.parquet': rowsOf(2022, 79) })
   await settle(live)
   t.match(now(live).reason, /^the new files hold 479 rows, 0\.2 % fewer than the 480 served/)
 })

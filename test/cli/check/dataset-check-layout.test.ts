@@ -41,8 +41,9 @@ await t.test('files that are not sorted by the key are reported with the remedy'
 })
 
 await t.test('overlapping files are reported with the number that a look-up opens', async (t) => {
-  const select = "SELECT lpad(i::VARCHAR, 6, '0') AS id FROM range(40000) t(i)"
-  const files = { 'a.parquet': select, 'b.parquet': select, 'c.parquet': select }
+  const select = (mark: string) =>
+    `SELECT lpad(i::VARCHAR, 6, '0') AS id, '${mark}' AS mark FROM range(40000) t(i)`
+  const files = { 'a.parquet': select('a'), 'b.parquet': select('b'), 'c.parquet': select('c') }
   const found = await layoutOf(files, ', ROW_GROUP_SIZE 10240')
   t.same(Object.keys(found), ['layout_overlap', 'pack_advised'])
   t.match(found['layout_overlap'], 'a look-up opens up to 3 of 3 files')

@@ -198,7 +198,7 @@ await t.test('refusals that a new name fixes have their own codes', async (t) =>
     [/^name_clash: .*give one of them another name/],
   )
   t.match(await codesOf({ 'a.parquet': 'SELECT 1 AS a', 'b.parquet': "SELECT 'x' AS a" }), [
-    /^types_clash: .*write the files with one type$/,
+    /^types_clash: .*Write one type, or serve texts: columns: \{"a": \{type: string\}\}$/,
   ])
 })
 

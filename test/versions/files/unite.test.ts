@@ -57,12 +57,12 @@ await t.test('types without a common type are refused, with the names of both fi
   const reason = await refusalOf(t, {
     'data/1.parquet': 'SELECT 1::BIGINT AS n, 1 AS code, 1 AS same, [1] AS list',
     'data/2.parquet': "SELECT 0.5::DOUBLE AS n, 'x' AS code, 1 AS same, ['x'] AS list",
-    'data/3.parquet': "SELECT 0.5::DOUBLE AS n, 'x' AS code, 1 AS same, ['x'] AS list",
+    'data/3.parquet': "SELECT 0.7::DOUBLE AS n, 'x' AS code, 1 AS same, ['x'] AS list",
   })
   t.same(reason.split('\n'), [
-    'registry.yaml:4:5: column "n" is BIGINT in data/1.parquet and DOUBLE in data/2.parquet; no type holds both without loss',
-    'registry.yaml:4:5: column "code" is INTEGER in data/1.parquet and VARCHAR in data/2.parquet; no type holds both without loss',
-    'registry.yaml:4:5: column "list" is INTEGER[] in data/1.parquet and VARCHAR[] in data/2.parquet; no type holds both without loss',
+    'registry.yaml:4:5: column "n" is BIGINT in data/1.parquet and DOUBLE in data/2.parquet, where row 0 (counted from 0) has "0.5", which BIGINT can\'t hold; correct it, or serve all as numbers: columns: {"n": {type: number}}',
+    'registry.yaml:4:5: column "code" is INTEGER in data/1.parquet and VARCHAR in data/2.parquet; no type holds both without loss. Write one type, or serve texts: columns: {"code": {type: string}}',
+    'registry.yaml:4:5: column "list" is INTEGER[] in data/1.parquet and VARCHAR[] in data/2.parquet; no type holds both without loss. Write one type, or serve texts: columns: {"list": {type: string}}',
   ])
 })
 

@@ -12,6 +12,9 @@ await t.test('a pattern names a bucket, what to list, and what of it', (t) => {
     ['s3://data/{a,b}/*.parquet', '', 'b/1.parquet', 'c/1.parquet'],
     ['s3://data/a[1].parquet', 'a', 'a[1].parquet', 'a2.parquet'],
     ['s3://data/!a.parquet', '', '!a.parquet', 'b.parquet'],
+    ['s3://data/_raw/**/*.parquet', '_raw/', '_raw/_day=1/a.parquet', '_raw/_temporary/a.parquet'],
+    ['s3://data/**/*.parquet', '', 'a/b.parquet', 'a/_b.parquet'],
+    ['s3://data/_a.parquet', '_a.parquet', '_a.parquet', 'a.parquet'],
     ['s3://data/Выручка *.parquet', 'Выручка ', 'Выручка 2024.parquet', 'выручка 2024.parquet'],
   ] as const) {
     const found = parseObjectPattern(pattern)

@@ -1,7 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { plainColumn } from '../../../columns/column.js'
+import { withTypes } from '../../../columns/data-type.js'
 import { FileError } from '../../../versions/opener.js'
-import type { FileColumn, OpenFiles, OpenedFile, TextBounds } from '../../../versions/opener.js'
+import type {
+  FileColumn,
+  FitQuestion,
+  OpenFiles,
+  OpenedFile,
+  TextBounds,
+} from '../../../versions/opener.js'
 import { abortAfter, machineClock } from '../../../clock.js'
 import { bindBigint } from '../bind.js'
 import { encodeRow } from '../encode/encode.js'
@@ -11,6 +18,7 @@ import { runnerOn } from '../run-statement.js'
 import type { RunStatement } from '../run-statement.js'
 import { inSandbox, withTempFolder } from '../sandbox.js'
 import { identifier } from '../sql.js'
+import { fitColumns } from './fit-columns.js'
 import { groupFiles } from './parquet-schemas.js'
 import type { FileGroup } from './parquet-schemas.js'
 import { hasBounds, readBounds } from './read-bounds.js'
@@ -27,6 +35,7 @@ interface OpenOptions {
   readonly memoryLimitBytes: number
   readonly tempFolder: string
   readonly boundsOf: readonly string[]
+  readonly fits: readonly FitQuestion[]
   readonly plain: PlainPaths
 }
 
@@ -35,9 +44,9 @@ interface OpenOptions {
  * that crashes it, never reaches the serving instance.
  */
 export function duckDbOpener(memoryLimitBytes: number): OpenFiles {
-  return (paths, boundsOf) =>
+  return (paths, boundsOf, fits = []) =>
     withTempFolder('das-open-', async (tempFolder, plain) => {
-      const options = { memoryLimitBytes, tempFolder, boundsOf, plain }
+      const options = { memoryLimitBytes, tempFolder, boundsOf, fits, plain }
       const distinct = [...new Set(paths)]
       const opened = new Map<string, OpenedFile>()
       for (let start = 0; start < distinct.length; start += batchFilesMax) {
@@ -57,13 +66,13 @@ async function openBatch(
   paths: readonly string[],
   options: OpenOptions,
 ): Promise<readonly OpenedFile[]> {
-  const { memoryLimitBytes, tempFolder, plain, boundsOf } = options
+  const { memoryLimitBytes, tempFolder, plain } = options
   const folders = foldersOf(paths)
   const sandbox = { folders, tempFolder, memoryLimitBytes, threads: 1 }
   const opened = await inSandbox(sandbox, async (connection) => {
     const readable = paths.map((path) => plain.of(path))
     try {
-      return await openTogether(connection, readable, boundsOf)
+      return await openTogether(connection, readable, options)
     } catch (cause) {
       const [path] = readable
       if (path === undefined || readable.length > 1) return null
@@ -91,16 +100,19 @@ async function fileError(
 async function openTogether(
   connection: DuckDBConnection,
   paths: readonly string[],
-  boundsOf: readonly string[],
+  { boundsOf, fits }: OpenOptions,
 ): Promise<readonly OpenedFile[]> {
   const run = runnerOn(connection, abortAfter(machineClock, fileTimeoutMs * paths.length))
   const opened = new Map<string, OpenedFile>()
   for (const group of await groupFiles(connection, run, paths)) {
     await probe(run, group)
     const bounds = await groupBounds(run, group, boundsOf)
+    const answers = await fitColumns(run, group, fits, boundsOf)
     for (const { path, rows } of group.files) {
       const own = [...bounds].map(([name, each]) => [name, each.get(path) ?? null] as const)
-      opened.set(path, { rows, columns: group.columns, bounds: new Map(own) })
+      const facts = { rows, columns: group.columns, bounds: new Map(own) }
+      const found = answers.get(path)
+      opened.set(path, found ? { ...facts, fits: found } : facts)
     }
   }
   return paths.map((path) => required(opened.get(path)))
@@ -109,7 +121,10 @@ async function openTogether(
 /** Reads and encodes a few rows of every column of each file, like a served page. */
 async function probe(run: RunStatement, { files, columns }: FileGroup): Promise<void> {
   const row = encodeRow(
-    columns.map(({ name, type }) => ({ column: plainColumn(name, type), sql: identifier(name) })),
+    columns.map(({ name, type }) => ({
+      column: plainColumn(name, withTypes(type)),
+      sql: identifier(name),
+    })),
   )
   const from = `FROM ${boundFilesSql('$1')}`
   const valuesOf = (paths: readonly string[]) => [bindPaths(paths), bindBigint(probeRows)]

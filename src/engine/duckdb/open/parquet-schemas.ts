@@ -1,4 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { noType } from '../../../columns/data-type.js'
+import type { DataType } from '../../../columns/data-type.js'
 import { FileError } from '../../../versions/opener.js'
 import type { FileColumn } from '../../../versions/opener.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
@@ -84,7 +86,7 @@ async function readColumns(
     const result = await prepared.run()
     const columns = result.columnNames().map((name, index) => ({
       name,
-      type: dataTypeOf(result.columnType(index)),
+      type: withoutTypes(dataTypeOf(result.columnType(index)), top[index]?.leafTypes ?? []),
       required: top[index]?.required ?? false,
     }))
     if (columns.length === 0) throw new FileError(path, 'has no columns')
@@ -92,6 +94,32 @@ async function readColumns(
   } finally {
     prepared.destroySync()
   }
+}
+
+/** Marks the parts of a type that the file gives none: writers mark so what is always empty. */
+function withoutTypes(type: DataType, leafTypes: readonly (string | null)[]): DataType {
+  const leaves = leafTypes.map((each) => each?.startsWith('NullType') === true)
+  if (!leaves.includes(true)) return type
+  let leaf = 0
+  const visit = (part: DataType): DataType => {
+    switch (part.kind) {
+      case 'list':
+      case 'array':
+        return { ...part, element: visit(part.element) }
+      case 'map':
+        return { ...part, key: visit(part.key), value: visit(part.value) }
+      case 'struct':
+        return {
+          ...part,
+          fields: part.fields.map((field) => ({ ...field, type: visit(field.type) })),
+        }
+      default:
+        return leaves[leaf++] ? noType : part
+    }
+  }
+  const marked = visit(type)
+  // A type of several leaves, as VARIANT has, is not taken apart.
+  return leaf === leaves.length ? marked : type
 }
 
 function requireDistinct(names: readonly string[], path: string): void {

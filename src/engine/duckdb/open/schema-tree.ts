@@ -11,6 +11,8 @@ export interface SchemaColumn {
    * Logical types of the column and all columns in it, in DuckDB's notation; null if it has none.
    */
   readonly logicalTypes: readonly (string | null)[]
+  /** The same of those without columns in them. */
+  readonly leafTypes: readonly (string | null)[]
 }
 
 /** Reads the columns of a file. Its schema is a tree in depth-first order, below one root. */
@@ -31,10 +33,12 @@ export async function readSchemaTree(
   const columns: SchemaColumn[] = []
   for (let index = 1, end: number; index < names.length; index = end) {
     end = endOf(index)
+    const logicalTypes = types.slice(index, end).map(textOrNull)
     columns.push({
       name: String(names[index]),
       required: repetitions[index] === 'REQUIRED',
-      logicalTypes: types.slice(index, end).map(textOrNull),
+      logicalTypes,
+      leafTypes: logicalTypes.filter((_, at) => Number(children[index + at]) === 0),
     })
   }
   return columns

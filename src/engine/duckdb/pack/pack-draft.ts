@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { typeText } from '../../../columns/data-type.js'
 import { giveToFolderOwner, makePrivateFolder } from '../../../control/store/private-file.js'
 import { ServerLock } from '../../../control/store/server-lock.js'
-import { identityOf } from '../../../versions/files/source-files.js'
+import { identityOf } from '../../../versions/files/find-files.js'
 import { FileError } from '../../../versions/opener.js'
 import {
   packFormat,

@@ -2,7 +2,7 @@ import { typeText } from '../../../columns/data-type.js'
 import type { DataType } from '../../../columns/data-type.js'
 import type { PackOrder, SourceToPack, StoredColumn } from '../../../versions/packing/packer.js'
 import { pathsSql, targetSql } from '../paths.js'
-import { identifier, literal } from '../sql.js'
+import { castSql, identifier, literal } from '../sql.js'
 import type { PackLayout } from './pack-layout.js'
 
 /** What one scan reads from the sources: files with the same columns, or some rows of one file. */
@@ -55,7 +55,7 @@ function columnSql(
   }
   const stored = types.get(name)
   if (stored === undefined) return `CAST(NULL AS ${target})`
-  return typeText(stored) === target ? identifier(name) : `CAST(${identifier(name)} AS ${target})`
+  return castSql(identifier(name), stored, type)
 }
 
 /** The value for the file that a row comes from. */

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
-import { identityOf } from '../../../versions/files/source-files.js'
+import { identityOf } from '../../../versions/files/find-files.js'
 import type { FileChecks } from '../../../versions/store/file-checks.js'
 import type { StoredFile } from '../../../versions/version.js'
 

@@ -1,0 +1,147 @@
+import type { BigIntStats } from 'node:fs'
+import { realpath, stat } from 'node:fs/promises'
+import { relative, resolve, sep } from 'node:path'
+import { isDynamicPattern } from 'tinyglobby'
+import { inBatches } from '../in-batches.js'
+import type { ObjectSource } from '../objects/object-files.js'
+import { isObjectUrl } from '../objects/object-pattern.js'
+import { FileError } from '../opener.js'
+import { expandPattern } from './expand-pattern.js'
+import type { ListOptions } from './list-matches.js'
+
+/** What identifies a file without reading it. */
+export interface FoundFile {
+  /** The path found by the registry's patterns. */
+  readonly path: string
+  /** The path relative to the registry, or the address of an object, for messages. */
+  readonly name: string
+  /** Device, inode, size and modification time: while these stay, the content does. */
+  readonly identity: string
+  /** Also changes when size and modification time stay, because it includes the change time. */
+  readonly stamp: string
+}
+
+/** How files are found. */
+export interface SourceOptions extends ListOptions {
+  /** Left out = there is no object storage. */
+  readonly objects?: ObjectSource | undefined
+}
+
+const filesMax = 100_000
+/** No file has a name that is too long, but a glob may have one. */
+const absentCodes: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']
+export const notRegular = 'is not a regular file, and only those are read'
+
+/**
+ * The files that a dataset's patterns match, in stored order: patterns as listed, the matches of
+ * each by name. Reads only folders.
+ * @throws FileError for a pattern that matches nothing
+ */
+export async function findFiles(
+  folder: string,
+  patterns: readonly string[],
+  { objects, ...options }: SourceOptions = {},
+): Promise<readonly FoundFile[]> {
+  const names = new Map<string, string>()
+  for (const pattern of patterns) {
+    if (isObjectUrl(pattern)) {
+      if (!objects) throw new FileError(pattern, 'is in object storage, which is not read here')
+      for (const { path, name } of await objects.files(pattern)) names.set(path, name)
+      continue
+    }
+    for (const path of await expand(folder, pattern, options)) {
+      names.set(path, relative(folder, path).split(sep).join('/'))
+    }
+    if (names.size > filesMax) {
+      throw new FileError(resolve(folder, pattern), `matches more than ${filesMax} files`)
+    }
+  }
+  const ids = async ([path, name]: [string, string]) => ({ path, name, ...(await fileIds(path)) })
+  return withoutTwins(await inBatches([...names], ids))
+}
+
+/**
+ * One of several paths to the same file and the same values in folder names, which links make: the
+ * path without a link, or else the first.
+ */
+async function withoutTwins(found: readonly FoundFile[]): Promise<readonly FoundFile[]> {
+  const ways = new Map<string, FoundFile[]>()
+  for (const file of found) {
+    const key = `${file.identity} ${folderValues(file.name)}`
+    const known = ways.get(key)
+    if (known) known.push(file)
+    else ways.set(key, [file])
+  }
+  const twins = new Set<FoundFile>()
+  for (const files of ways.values()) {
+    if (files.length === 1) continue
+    const real = await inBatches(files, ({ path }) => realpath(path).catch(() => ''))
+    const direct = files.findIndex(({ path }, index) => real[index] === path)
+    for (const [index, file] of files.entries()) if (index !== Math.max(direct, 0)) twins.add(file)
+  }
+  return twins.size === 0 ? found : found.filter((file) => !twins.has(file))
+}
+
+/** The folders named `key=value` in a path, as one text. */
+export function folderValues(name: string): string {
+  const folders = name.split('/').slice(0, -1)
+  return JSON.stringify(folders.filter((each) => each.includes('=')))
+}
+
+/** What messages call a file: its path, or the address of an object. */
+export function shownPath({ path, name }: Pick<FoundFile, 'path' | 'name'>): string {
+  return isObjectUrl(name) ? name : path
+}
+
+/** An existing path means that file, even if its letters form a glob. */
+async function expand(
+  folder: string,
+  pattern: string,
+  options: ListOptions,
+): Promise<readonly string[]> {
+  const path = resolve(folder, pattern)
+  const found = await orFileError(path, () => stat(path).catch(ignoreAbsent))
+  if (found?.isFile()) return [path]
+  if (found?.isDirectory()) throw new FileError(path, 'is a folder: add /*.parquet')
+  if (found) throw new FileError(path, notRegular)
+  const matches = await expandPattern(folder, pattern, options)
+  if (matches.length > 0) return matches
+  throw new FileError(path, isDynamicPattern(pattern) ? 'matches no file' : 'is not there')
+}
+
+/** Other errors say nothing about what is there: a folder may not be entered, a disk may fail. */
+function ignoreAbsent(cause: NodeJS.ErrnoException): undefined {
+  if (!absentCodes.includes(cause.code)) throw cause
+}
+
+async function fileIds(path: string): Promise<Pick<FoundFile, 'identity' | 'stamp'>> {
+  return orFileError(path, async () => {
+    const found = await stat(path, { bigint: true })
+    return { identity: identityOf(found), stamp: stampOf(found) }
+  })
+}
+
+/** Turns a system error into one that names the file. */
+export async function orFileError<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (cause instanceof FileError) throw cause
+    throw new FileError(path, `can't be read (${(cause as NodeJS.ErrnoException).code})`, cause)
+  }
+}
+
+/** Stays the same while the content does, also after a rename or a hard link. */
+export function identityOf({ dev, ino, size, mtimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs].join('-')
+}
+
+/** The part of an identity that stays the same when the file is written to. */
+export function inodeOf(identity: string): string {
+  return identity.split('-', 2).join('-')
+}
+
+/** Changes with every change of the file, also a rename or a hard link. */
+export function stampOf(stats: BigIntStats): string {
+  return `${identityOf(stats)}-${stats.ctimeNs}`
+}
