@@ -84,8 +84,9 @@ for (const [name, work] of Object.entries(works)) {
   await t.test(`${name} closes all that it opened`, async (t) => {
     const folder = t.testdir({ temp: {} })
     const temp = join(folder, 'temp')
-    const rows = 'SELECT i AS id, md5(i::VARCHAR) AS text FROM range(5000) t(i)'
-    await writeParquet(join(folder, 'data'), { 'a[1].parquet': rows, 'b.parquet': rows })
+    const rows = (from: number) =>
+      `SELECT i AS id, md5(i::VARCHAR) AS text FROM range(${from}, ${from + 5000}) t(i)`
+    await writeParquet(join(folder, 'data'), { 'a[1].parquet': rows(0), 'b.parquet': rows(5000) })
     const version = await openVersion(folder, { entry: '    key: id\n' })
     const usual = process.env['TMPDIR']
     process.env['TMPDIR'] = temp

@@ -158,10 +158,11 @@ await t.test('small files are read together and wide ones in parts, none left ou
 })
 
 await t.test('a file that breaks the engine is damage, and the next one is read', async (t) => {
-  const select = 'SELECT i AS id, CAST(i AS VARIANT) AS x FROM range(5000) t(i)'
+  const select = (from: number) =>
+    `SELECT i AS id, CAST(i AS VARIANT) AS x FROM range(${from}, ${from + 5000}) t(i)`
   const { inspect, version } = await open(
     t,
-    { 'a.parquet': select, 'b.parquet': select, 'c.parquet': select },
+    { 'a.parquet': select(0), 'b.parquet': select(5000), 'c.parquet': select(10_000) },
     { writing: ', ROW_GROUP_SIZE 2048' },
   )
   const [first, second] = version.files

@@ -70,7 +70,7 @@ await t.test('other content, another order or other columns are another version'
     ['as it is', files],
     ['a value differs', { ...files, 'data/2.parquet': 'SELECT 3 AS x, 5 AS y' }],
     ['a row more', { ...files, 'data/2.parquet': 'SELECT 3 AS x, 4 AS y FROM range(2)' }],
-    ['a file more', { ...files, 'data/3.parquet': 'SELECT 1 AS x, 2 AS y' }],
+    ['a file more', { ...files, 'data/3.parquet': 'SELECT 5 AS x, 6 AS y' }],
     [
       'the other way round',
       { 'data/1.parquet': files['data/2.parquet'], 'data/2.parquet': files['data/1.parquet'] },
