@@ -33,6 +33,8 @@ export interface FileColumn {
   readonly type: DataType
   /** The file can't hold an empty value here. */
   readonly required: boolean
+  /** The engine must not use the file's own bounds: they may be in another order of values. */
+  readonly hasOldStatistics?: true
 }
 
 /** The smallest and largest value that is not empty, as a filter writes them. */

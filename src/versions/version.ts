@@ -28,7 +28,9 @@ export interface DataFile extends StoredFile {
   readonly rows: number
   /** The columns in this file, with their types there. */
   readonly types: ReadonlyMap<string, DataType>
-  /** Equal for files with the same columns and types. */
+  /** Columns by whose statistics in this file the engine must leave no row out. */
+  readonly oldStatistics: ReadonlySet<string>
+  /** Equal for files with the same columns, types and such statistics. */
   readonly layout: string
   /** The columns in its path; every file of the version has the same ones. */
   readonly partition: Partition

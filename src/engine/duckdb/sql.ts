@@ -11,6 +11,11 @@ export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
+/** A stored column of a file whose own bounds DuckDB must not use. */
+export function withoutBounds(sql: string): string {
+  return `list_extract([${sql}], 1)`
+}
+
 /**
  * A stored column in the type of the dataset, which holds its values. Those without a place in it
  * are NaN and infinite numbers, which are served as null.

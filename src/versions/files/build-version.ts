@@ -119,7 +119,8 @@ function dataFile(
   bounded: readonly Column[],
   layouts: Layouts,
 ): DataFile {
-  const { types, layout } = layoutOf(file.opened, layouts)
+  const own = layoutOf(file.opened, layouts)
+  const { types } = own
   const bounds = new Map<string, Bounds | null>()
   for (const column of bounded) {
     const found = partition.has(column.source)
@@ -131,8 +132,8 @@ function dataFile(
     if (parsed !== undefined) bounds.set(column.name, parsed)
   }
   const { path, guard, hash, source, opened } = file
-  const own = { path, guard, hash, name: source.name, rows: opened.rows }
-  return Object.freeze({ ...own, types, layout, partition, bounds })
+  const stored = { path, guard, hash, name: source.name, rows: opened.rows }
+  return Object.freeze({ ...stored, ...own, partition, bounds })
 }
 
 /**
@@ -155,7 +156,7 @@ function pathBounds({ opened }: ContentFile, value: string | null): TextBounds |
   return value === null || opened.rows === 0 ? null : { min: value, max: value }
 }
 
-type FileLayout = Pick<DataFile, 'types' | 'layout'>
+type FileLayout = Pick<DataFile, 'types' | 'oldStatistics' | 'layout'>
 /** By a file's list of columns, and by that list's text. */
 type Layouts = Map<readonly FileColumn[] | string, FileLayout>
 
@@ -163,11 +164,14 @@ type Layouts = Map<readonly FileColumn[] | string, FileLayout>
 function layoutOf({ columns }: OpenedFile, layouts: Layouts): FileLayout {
   const known = layouts.get(columns)
   if (known) return known
-  const text = JSON.stringify(columns.map(({ name, type }) => [name, typeText(type)]))
+  const text = JSON.stringify(
+    columns.map(({ name, type, hasOldStatistics }) => [name, typeText(type), hasOldStatistics]),
+  )
   const types: ReadonlyMap<string, DataType> = new Map(
     columns.map(({ name, type }) => [name, type]),
   )
-  const layout = layouts.get(text) ?? { types, layout: text }
+  const old = columns.filter(({ hasOldStatistics }) => hasOldStatistics).map(({ name }) => name)
+  const layout = layouts.get(text) ?? { types, oldStatistics: new Set(old), layout: text }
   layouts.set(columns, layout)
   layouts.set(text, layout)
   return layout

@@ -144,7 +144,10 @@ function storedManifest(manifest: Manifest): StoredManifest {
 }
 
 function layoutKey({ columns }: OpenedFile): string {
-  return JSON.stringify(columns.map(({ name, type, required }) => [name, typeText(type), required]))
+  const facts = columns.map(({ name, type, required, hasOldStatistics }) => {
+    return [name, typeText(type), required, hasOldStatistics]
+  })
+  return JSON.stringify(facts)
 }
 
 function manifestOf(folder: string, stored: StoredManifest): Manifest {

@@ -40,7 +40,7 @@ function copySql(table: StagedTable): string {
   const cells = table.columns.map(
     ({ name, type }, index) => `${cellSql(`c${index}`, type)} AS ${identifier(name)}`,
   )
-  return `COPY (SELECT ${cells.join(', ')} FROM ${stagedSql(table)}) TO $2 ${fileOptions}`
+  return `COPY (SELECT ${cells.join(', ')} FROM ${stagedSql(table)}) TO $2 ${fileOptions('')}`
 }
 
 /** Every option is set: nothing is guessed from the content. */

@@ -4,7 +4,7 @@ import type { FileFooter } from '../../../versions/inspector.js'
 import type { Version } from '../../../versions/version.js'
 import { bindText } from '../bind.js'
 import { hasBounds } from '../open/read-bounds.js'
-import { readSchemaTree } from '../open/schema-tree.js'
+import { int96, readSchemaTree } from '../open/schema-tree.js'
 import { bindPaths } from '../paths.js'
 import type { RunStatement } from '../run-statement.js'
 import { isRoundedText } from './rounded.js'
@@ -15,7 +15,7 @@ export interface FooterColumn {
   readonly isEmpty: boolean | null
   /** A value that a double can't represent; null if no footer shows one. */
   readonly roundedExample: string | null
-  /** True if a file holds UTC times in nanoseconds, which DuckDB reads as microseconds. */
+  /** True if a file holds times in nanoseconds that DuckDB reads as microseconds. */
   readonly cutsNanoseconds: boolean
 }
 
@@ -133,7 +133,8 @@ async function addCuts(
   run: RunStatement,
 ): Promise<void> {
   const [files = []] = await run({
-    sql: 'SELECT DISTINCT file_name FROM parquet_schema($1) WHERE logical_type LIKE $2',
+    sql: `SELECT DISTINCT file_name FROM parquet_schema($1)
+      WHERE logical_type LIKE $2 OR type = '${int96}'`,
     values: [bindPaths(paths), bindText(`${utc}%${nanoseconds}%`)],
   })
   for (const file of files) {
@@ -145,5 +146,6 @@ async function addCuts(
 }
 
 function isCut(logicalType: string | null): boolean {
+  if (logicalType === int96) return true
   return logicalType?.startsWith(utc) === true && logicalType.includes(nanoseconds)
 }

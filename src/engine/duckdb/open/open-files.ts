@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { plainColumn } from '../../../columns/column.js'
 import { withTypes } from '../../../columns/data-type.js'
@@ -11,6 +12,7 @@ import type {
 } from '../../../versions/opener.js'
 import { abortAfter, machineClock } from '../../../clock.js'
 import { bindBigint } from '../bind.js'
+import { readFailure } from '../duckdb-failure.js'
 import { encodeRow } from '../encode/encode.js'
 import { bindPaths, boundFilesSql, foldersOf } from '../paths.js'
 import type { PlainPaths } from '../plain-paths.js'
@@ -22,8 +24,11 @@ import { fitColumns } from './fit-columns.js'
 import { groupFiles } from './parquet-schemas.js'
 import type { FileGroup } from './parquet-schemas.js'
 import { hasBounds, readBounds } from './read-bounds.js'
+import { findUnreadable, readValues } from './read-values.js'
 import { isEncrypted, unreadableReason } from './unreadable.js'
 
+/** What reading every value of a file may take, for each byte of it. */
+const bytesPerMs = 5000
 /** Files that the same statements open: enough to share their cost, few enough to stay small. */
 const batchFilesMax = 128
 const probeRows = 3
@@ -91,10 +96,23 @@ async function fileError(
   path: string,
 ): Promise<FileError> {
   if (cause instanceof FileError) return cause
-  if (await isEncrypted(runnerOn(connection, abortAfter(machineClock, fileTimeoutMs)), path)) {
+  const run = runnerOn(connection, abortAfter(machineClock, fileTimeoutMs))
+  if (await isEncrypted(run, path)) {
     return new FileError(path, 'is encrypted Parquet, which is not supported', cause)
   }
-  return new FileError(path, `can't be read: ${unreadableReason(cause, path)}`, cause)
+  const reason = unreadableReason(cause, path)
+  const whole = new FileError(path, `can't be read: ${reason}`, cause)
+  const { type } = readFailure(cause)
+  if (type === null || type === 'Out of Memory') return whole
+  try {
+    const [group] = await groupFiles(connection, run, [path])
+    const [file] = group?.files ?? []
+    if (!group || !file) return whole
+    return (await findUnreadable(run, path, group.columns, file.rows)) ?? whole
+  } catch {
+    // Its schema can't be read, or the instance has broken.
+    return whole
+  }
 }
 
 async function openTogether(
@@ -102,10 +120,14 @@ async function openTogether(
   paths: readonly string[],
   { boundsOf, fits }: OpenOptions,
 ): Promise<readonly OpenedFile[]> {
-  const run = runnerOn(connection, abortAfter(machineClock, fileTimeoutMs * paths.length))
+  const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size))
+  const bytes = sizes.reduce((sum, size) => sum + size, 0)
+  const timeoutMs = fileTimeoutMs * paths.length + bytes / bytesPerMs
+  const run = runnerOn(connection, abortAfter(machineClock, timeoutMs))
   const opened = new Map<string, OpenedFile>()
   for (const group of await groupFiles(connection, run, paths)) {
     await probe(run, group)
+    await readValues(run, group)
     const bounds = await groupBounds(run, group, boundsOf)
     const answers = await fitColumns(run, group, fits, boundsOf)
     for (const { path, rows } of group.files) {

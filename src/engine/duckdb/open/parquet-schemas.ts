@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { noType } from '../../../columns/data-type.js'
 import type { DataType } from '../../../columns/data-type.js'
+import { quoted } from '../../../text.js'
 import { FileError } from '../../../versions/opener.js'
 import type { FileColumn } from '../../../versions/opener.js'
 import { bindPaths, boundFilesSql } from '../paths.js'
@@ -16,18 +17,21 @@ export interface FileGroup {
 
 /**
  * Groups files by Parquet schema, with the columns of each group; every file is in one group.
- * @throws FileError for columns whose names differ only in case, and for a file without columns
+ * @throws FileError for columns whose names differ only in case, for a file without columns, and for
+ *   decimals of too many digits
  */
 export async function groupFiles(
   connection: DuckDBConnection,
   run: RunStatement,
   paths: readonly string[],
 ): Promise<readonly FileGroup[]> {
+  await requireNarrowDecimals(run, paths)
   const schemas = await readTexts(run, schemaTexts, paths)
   const geometries = await readTexts(run, geometryTexts, paths)
+  const statistics = await readTexts(run, oldStatisticsTexts, paths)
   const groups = new Map<string, string[]>()
   for (const path of paths) {
-    const key = JSON.stringify([schemas.get(path), geometries.get(path)])
+    const key = JSON.stringify([schemas, geometries, statistics].map((each) => each.get(path)))
     const group = groups.get(key) ?? []
     group.push(path)
     groups.set(key, group)
@@ -36,7 +40,12 @@ export async function groupFiles(
   for (const group of groups.values()) {
     const [first = ''] = group
     const columns = await readColumns(connection, run, first)
-    grouped.push({ files: await countRows(run, group), columns })
+    // What the statement above writes.
+    const old = JSON.parse(statistics.get(first) ?? '[]') as readonly string[]
+    const marked = columns.map((column) =>
+      old.includes(column.name) ? { ...column, hasOldStatistics: true as const } : column,
+    )
+    grouped.push({ files: await countRows(run, group), columns: old.length > 0 ? marked : columns })
   }
   return grouped
 }
@@ -49,6 +58,34 @@ const schemaTexts = `SELECT file_name, md5(CAST(to_json(list([name, type, type_l
 /** GeoParquet metadata beside the schema makes DuckDB read bytes as geometries. */
 const geometryTexts = `SELECT file_name, md5(string_agg(CAST(value AS VARCHAR)))
   FROM parquet_kv_metadata($1) WHERE key = 'geo' GROUP BY file_name`
+
+/**
+ * Columns whose smallest and largest value may be in the order of signed bytes, as writers before
+ * 2018 stored them: DuckDB would use them to leave rows out.
+ */
+const oldStatisticsTexts = `SELECT file_name, CAST(to_json(list(DISTINCT path_in_schema)) AS VARCHAR)
+  FROM parquet_metadata($1)
+  WHERE stats_min IS NOT NULL AND stats_min_value IS NULL
+    AND type IN ('BYTE_ARRAY', 'FIXED_LEN_BYTE_ARRAY', 'INT32', 'INT64', 'INT96')
+  GROUP BY file_name`
+
+/** The most digits of DuckDB's decimals; it reads wider ones as doubles, and wrong. */
+const digitsMax = 38
+
+/** @throws FileError */
+async function requireNarrowDecimals(run: RunStatement, paths: readonly string[]): Promise<void> {
+  const [files = [], names = [], digits = [], scales = []] = await run({
+    sql: `SELECT file_name, name, precision, scale FROM parquet_schema($1)
+      WHERE precision > ${digitsMax} LIMIT 1`,
+    values: [bindPaths(paths)],
+  })
+  if (files.length === 0) return
+  const reason =
+    `has a column of more than ${digitsMax} digits, ${quoted(String(names[0]))} ` +
+    `(DECIMAL(${Number(digits[0])},${Number(scales[0])})), which can't be read exactly; write it ` +
+    `with at most ${digitsMax} digits, or as text`
+  throw new FileError(String(files[0]), reason)
+}
 
 async function readTexts(
   run: RunStatement,

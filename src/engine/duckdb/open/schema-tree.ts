@@ -2,13 +2,17 @@ import { bindPaths } from '../paths.js'
 import { textOrNull } from '../run-statement.js'
 import type { RunStatement } from '../run-statement.js'
 
+/** A timestamp in nanoseconds, as Spark and Hive wrote it. */
+export const int96 = 'INT96'
+
 /** A column of a file with all columns nested in it. */
 export interface SchemaColumn {
   readonly name: string
   /** True if the file can't hold an empty value here. */
   readonly required: boolean
   /**
-   * Logical types of the column and all columns in it, in DuckDB's notation; null if it has none.
+   * Logical types of the column and all columns in it, in DuckDB's notation; `int96` of timestamps
+   * in that type, which has no logical one; null if it has none.
    */
   readonly logicalTypes: readonly (string | null)[]
   /** The same of those without columns in them. */
@@ -21,7 +25,8 @@ export async function readSchemaTree(
   path: string,
 ): Promise<readonly SchemaColumn[]> {
   const [names = [], children = [], repetitions = [], types = []] = await run({
-    sql: `SELECT name, coalesce(num_children, 0), repetition_type, logical_type
+    sql: `SELECT name, coalesce(num_children, 0), repetition_type,
+       CASE WHEN type = '${int96}' THEN type ELSE logical_type END
      FROM parquet_schema($1)`,
     values: [bindPaths([path])],
   })

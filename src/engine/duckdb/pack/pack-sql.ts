@@ -115,17 +115,16 @@ export function fileSql(
   order: PackOrder,
   layout: PackLayout,
   path: string,
-  from: number,
-  to: number,
+  { from, to, signs }: { readonly from: number; readonly to: number; readonly signs: string },
 ): string {
   const list = order.columns.map(({ name }, index) => `${inner(index)} AS ${identifier(name)}`)
   return `COPY (SELECT ${list.join(', ')} FROM batch WHERE rowid >= ${from} AND rowid < ${to})
-    TO ${targetSql(path)} ${layoutSql(layout)}`
+    TO ${targetSql(path)} ${layoutSql(layout, signs)}`
 }
 
-/** The options of COPY for a layout. */
-export function layoutSql(layout: Omit<PackLayout, 'fileRows'>): string {
+/** The options of COPY for a layout; `signs` is of `keepSigns`. */
+export function layoutSql(layout: Omit<PackLayout, 'fileRows'>, signs = ''): string {
   const { codec, parquetVersion, rowGroupRows } = layout
-  return `(FORMAT parquet, COMPRESSION ${codec}, PARQUET_VERSION ${parquetVersion},
+  return `(FORMAT parquet, ${signs}COMPRESSION ${codec}, PARQUET_VERSION ${parquetVersion},
     ROW_GROUP_SIZE ${rowGroupRows})`
 }

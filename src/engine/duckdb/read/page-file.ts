@@ -12,6 +12,7 @@ import { bindTarget } from '../paths.js'
 import type { RunStatement, Statement } from '../run-statement.js'
 import { identifier } from '../sql.js'
 import { byPosition, pieceSql, versionIndex } from './compile.js'
+import { keepSigns } from '../keep-signs.js'
 import { SqlParameters } from './condition.js'
 import type { Piece } from './pieces.js'
 import { readPieces } from './read-pieces.js'
@@ -23,8 +24,10 @@ const table = 'temp.page'
 const codec = 'snappy'
 /** More rows than any page has, so that a page is one row group. */
 const rowGroupRows = 122_880
-/** How every file of an answer is written. */
-export const fileOptions = `(FORMAT parquet, COMPRESSION ${codec}, ROW_GROUP_SIZE ${rowGroupRows})`
+/** How every file of an answer is written; `signs` is of `keepSigns`. */
+export function fileOptions(signs: string): string {
+  return `(FORMAT parquet, ${signs}COMPRESSION ${codec}, ROW_GROUP_SIZE ${rowGroupRows})`
+}
 /** Rows in a file have no text of their own. */
 const noText = Buffer.alloc(0)
 
@@ -46,8 +49,10 @@ export async function readPageFile(
     pieces += 1
     return placesOf(piece, await run(compileGather(piece, pieces, question, limit)))
   })
+  const cells = columns.map(({ type }, index) => ({ sql: `c${index}`, type: parquetType(type) }))
+  const signs = await keepSigns((each) => run(statement(each.sql)), table, cells)
   const file = await writeFile(folder, (path) =>
-    run(compileWrite(columns, found.rows.length, path)),
+    run(compileWrite(columns, found.rows.length, path, signs)),
   )
   await run(statement(`DROP TABLE ${table}`))
   return { ...found, file }
@@ -91,10 +96,15 @@ function placesOf(
 }
 
 /** Excludes the extra row that only shows whether more rows follow. */
-function compileWrite(columns: readonly Column[], rows: number, path: string): Statement {
+function compileWrite(
+  columns: readonly Column[],
+  rows: number,
+  path: string,
+  signs: string,
+): Statement {
   const list = columns.map(({ name }, index) => `c${index} AS ${identifier(name)}`)
   const sql = `COPY (SELECT ${list.join(', ')} FROM ${table} ORDER BY piece, file, number LIMIT $1)
-    TO $2 ${fileOptions}`
+    TO $2 ${fileOptions(signs)}`
   return statement(sql, [bindBigint(rows), bindTarget(path)])
 }
 

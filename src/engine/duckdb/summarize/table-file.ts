@@ -1,5 +1,6 @@
 import type { Column } from '../../../columns/column.js'
 import { bindBigint } from '../bind.js'
+import { keepSigns } from '../keep-signs.js'
 import { bindTarget } from '../paths.js'
 import { fileOptions, writeFile } from '../read/page-file.js'
 import type { RunStatement } from '../run-statement.js'
@@ -18,9 +19,11 @@ export async function takeFile(
   folder: string,
   run: RunStatement,
 ): Promise<Buffer> {
+  const cells = columns.map(({ type }, index) => ({ sql: `c${index}`, type }))
+  const signs = await keepSigns(run, name, cells)
   const list = columns.map((column, index) => `c${index} AS ${identifier(column.name)}`)
   const sql = `COPY (SELECT ${list.join(', ')} FROM ${name} WHERE place <= $1 ORDER BY place)
-    TO $2 ${fileOptions}`
+    TO $2 ${fileOptions(signs)}`
   const file = await writeFile(folder, (path) =>
     run({ sql, values: [bindBigint(rows), bindTarget(path)] }),
   )

@@ -1,0 +1,48 @@
+import type { DataType } from '../../columns/data-type.js'
+import { textOf } from './encode/encode-scalar.js'
+import type { RunStatement } from './run-statement.js'
+
+/** A column of a table, by its SQL. */
+export interface TableCell {
+  readonly sql: string
+  readonly type: DataType
+}
+
+/**
+ * The option with which COPY writes a table as it is: DuckDB's dictionaries hold 0.0 and -0.0 as
+ * one value. Empty, or followed by a comma.
+ */
+export async function keepSigns(
+  run: RunStatement,
+  table: string,
+  cells: readonly TableCell[],
+): Promise<string> {
+  const signs = cells.flatMap(({ sql, type }) => negativeZero(sql, type) ?? [])
+  if (signs.length === 0) return ''
+  const [[found] = []] = await run({ sql: `SELECT bool_or(${signs.join(' OR ')}) FROM ${table}` })
+  return found === true ? 'DICTIONARY_SIZE_LIMIT 0, ' : ''
+}
+
+/** SQL that is true for -0.0 in a value; null for a type without it. */
+function negativeZero(sql: string, type: DataType): string | null {
+  if (isFloat(type)) return `coalesce(${sql} = 0 AND signbit(${sql}), false)`
+  return holdsFloats(type) ? `coalesce(contains(${textOf(sql)}, '-0.0'), false)` : null
+}
+
+function holdsFloats(type: DataType): boolean {
+  switch (type.kind) {
+    case 'list':
+    case 'array':
+      return holdsFloats(type.element)
+    case 'map':
+      return holdsFloats(type.key) || holdsFloats(type.value)
+    case 'struct':
+      return type.fields.some((field) => holdsFloats(field.type))
+    default:
+      return isFloat(type)
+  }
+}
+
+function isFloat(type: DataType): boolean {
+  return type.kind === 'scalar' && (type.name === 'FLOAT' || type.name === 'DOUBLE')
+}

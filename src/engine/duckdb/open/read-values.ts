@@ -1,0 +1,130 @@
+import { typeText, withTypes } from '../../../columns/data-type.js'
+import { quoted } from '../../../text.js'
+import { FileError } from '../../../versions/opener.js'
+import type { FileColumn } from '../../../versions/opener.js'
+import { bindBigint } from '../bind.js'
+import { isFatal, readFailure } from '../duckdb-failure.js'
+import { servedText } from '../encode/encode.js'
+import { bindPaths, boundFilesSql } from '../paths.js'
+import type { RunStatement } from '../run-statement.js'
+import { identifier } from '../sql.js'
+import type { FileGroup } from './parquet-schemas.js'
+import { unreadableReason } from './unreadable.js'
+
+/** Columns of one statement: it is planned in a few milliseconds. */
+const columnsMax = 48
+/** Types whose values are numbers of a fixed size, which are right whatever their bits are. */
+const safeTypes = /^(BOOLEAN|U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|NULL)$/
+
+interface Rows {
+  readonly from: number
+  /** Exclusive. */
+  readonly to: number
+}
+
+/**
+ * Reads every value that may be wrong in a sound file, as it will be served: texts in another
+ * encoding, times beyond their calendar, JSON that is none.
+ * @throws DuckDB's error
+ */
+export async function readValues(run: RunStatement, { files, columns }: FileGroup): Promise<void> {
+  const paths = files.filter(({ rows }) => rows > 0).map(({ path }) => path)
+  const doubtful = columns.filter(({ type }) => !safeTypes.test(typeText(type)))
+  if (paths.length === 0) return
+  for (const slice of slices(doubtful)) await readSlice(run, paths, slice)
+}
+
+/**
+ * Finds what in a file can't be read after a failure: the first column, and its first row.
+ * @throws what the caller throws if a part can't be told from the whole
+ */
+export async function findUnreadable(
+  run: RunStatement,
+  path: string,
+  columns: readonly FileColumn[],
+  rows: number,
+): Promise<FileError | null> {
+  for (const slice of slices(columns)) {
+    if (!(await failureOf(run, path, slice))) continue
+    for (const column of slice) {
+      const cause = await failureOf(run, path, [column])
+      if (!cause) continue
+      if (isFatal(readFailure(cause))) return null
+      const place = await findPlace(run, path, column, rows)
+      const reason =
+        `has a column that can't be read, ${quoted(column.name)}${place}: ` +
+        `${unreadableReason(cause, path)}; ${remedyFor(cause)}`
+      return new FileError(path, reason, cause)
+    }
+  }
+  return null
+}
+
+function remedyFor(cause: unknown): string {
+  const { text } = readFailure(cause)
+  if (text.includes('UTF8')) return 'write its texts as UTF-8'
+  return text.includes('encoding')
+    ? 'write the column in an encoding that all readers know, such as PLAIN'
+    : 'correct the value, or write the column in another type'
+}
+
+/**
+ * The first row that can't be read, by a binary search. Where the next one can't be either, it is
+ * something that rows share, such as a dictionary.
+ */
+async function findPlace(
+  run: RunStatement,
+  path: string,
+  column: FileColumn,
+  rows: number,
+): Promise<string> {
+  const fails = (from: number, to: number) => failureOf(run, path, [column], { from, to })
+  let [low, high] = [0, rows]
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if (await fails(low, middle)) high = middle
+    else low = middle
+  }
+  if (!(await fails(low, high))) return ''
+  const isShared = high < rows && (await fails(high, high + 1)) !== null
+  if (!isShared) return `, row ${low} (counted from 0)`
+  return low === 0 ? '' : `, from row ${low} on (counted from 0)`
+}
+
+async function failureOf(
+  run: RunStatement,
+  path: string,
+  columns: readonly FileColumn[],
+  rows?: Rows,
+): Promise<unknown> {
+  try {
+    await readSlice(run, [path], columns, rows)
+    return null
+  } catch (cause) {
+    return cause
+  }
+}
+
+async function readSlice(
+  run: RunStatement,
+  paths: readonly string[],
+  columns: readonly FileColumn[],
+  rows?: Rows,
+): Promise<void> {
+  const counts = columns.map(({ name, type }) => {
+    const value = identifier(name)
+    // DuckDB decodes a value only for a result that depends on it.
+    const text = typeText(type) === 'VARCHAR' ? value : servedText(withTypes(type), value)
+    return `sum(strlen(${text}))`
+  })
+  const where = rows ? ' WHERE file_row_number >= $2 AND file_row_number < $3' : ''
+  const sql = `SELECT ${counts.join(', ')} FROM ${boundFilesSql('$1')}${where}`
+  const range = rows ? [bindBigint(rows.from), bindBigint(rows.to)] : []
+  await run({ sql, values: [bindPaths(paths), ...range] })
+}
+
+function* slices(columns: readonly FileColumn[]): Generator<readonly FileColumn[]> {
+  for (let from = 0; from < columns.length; from += columnsMax) {
+    yield columns.slice(from, from + columnsMax)
+  }
+}

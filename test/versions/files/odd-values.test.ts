@@ -1,0 +1,133 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { FileError } from '../../../src/versions/opener.js'
+import { openFiles } from '../../engine/fixtures/open-file.js'
+import { bring, forms } from '../../support/brought-files.js'
+import { writeParquet } from '../../support/parquet.js'
+
+// Guarantee: what the engine would read otherwise than the file says is read rightly, or refused
+// with file, column and row; nothing that is served can fail later.
+
+const refused = {
+  'decimal39.parquet':
+    /data\/decimal39\.parquet has a column of more than 38 digits, "x" \(DECIMAL\(39,2\)\), .*as text/,
+  'byte_stream_split_integer.parquet':
+    /data\/byte.*\.parquet has a column that can't be read, "n": BYTE_STREAM_SPLIT.*such as PLAIN/,
+  'invalid_utf8.parquet':
+    /data\/invalid_utf8\.parquet has a column that can't be read, "s", row 321 \(counted from 0\): .*write its texts as UTF-8/,
+}
+
+for (const [field, reason] of Object.entries(refused)) {
+  await t.test(`${field} is refused with its column`, async (t) => {
+    const outcome = await bring(t, { field })
+    t.match(outcome.reason, reason)
+    t.match(outcome.check, reason)
+    t.match(outcome.check, /^things: refused/)
+    t.notMatch(outcome.reason, process.cwd(), 'no path')
+  })
+}
+
+await t.test('texts with statistics in another order are found', async (t) => {
+  for (const lines of ['', '    key: s', '    key: id']) {
+    const { ask } = await bring(t, {
+      field: 'signed_statistics.parquet',
+      files: { 'data/other.parquet': "SELECT 100 AS id, 'нить' AS s" },
+      lines,
+    })
+    for (const form of lines === '' ? (['dropped'] as const) : forms) {
+      t.match(await ask(form, 's=eq.Quartz&select=id'), '{"data":[{"id":1}],', form)
+      t.match(
+        await ask(form, 's=in.amber,nord&select=id&limit=9'),
+        /^{"data":\[{"id":3},{"id":7}\],/,
+      )
+      const others = JSON.parse(await ask(form, 's=ne.Quartz&select=id')) as { data: unknown[] }
+      t.equal(others.data.length, 8)
+      t.match(await ask(form, 's=like.Б*&select=id'), '{"data":[{"id":2}],')
+      t.match(await ask(form, 's=contains.quartz&select=id'), '{"data":[{"id":1}],')
+      const summary = await ask(form, 'measures=min(s),max(s),count', 'aggregate')
+      t.match(summary, '"min(s)":"42"')
+    }
+  }
+})
+
+await t.test('zeros of both signs are packed as they are', async (t) => {
+  const { ask } = await bring(t, { field: 'negative_zero.parquet', lines: '    key: id' })
+  for (const form of forms) {
+    const rows = await ask(form, 'limit=1000&select=x')
+    t.ok(rows.includes('{"x":-0.0}') && rows.includes('{"x":0.0}'), form)
+  }
+})
+
+await t.test('the earliest nanoseconds are served as they are', async (t) => {
+  const { ask, reason } = await bring(t, { field: 'nanosecond_1677.parquet', lines: '    key: id' })
+  t.equal(reason, null)
+  for (const form of forms) {
+    t.match(await ask(form, 'id=eq.1500'), '[{"id":1500,"t":"1677-09-22T00:00:00"}]', form)
+    t.match(await ask(form, 't=lt.1700-01-01T00:00:00&select=id'), '[{"id":1500}]')
+    t.match(
+      await ask(form, 'group=t&measures=count&order=t&limit=1', 'aggregate'),
+      '1677-09-22T00:00:00',
+    )
+  }
+})
+
+await t.test('times that lose digits are warned of', async (t) => {
+  const { check } = await bring(t, { field: 'int96_nanoseconds.parquet', lines: '    key: id' })
+  t.match(check, /warning: .*"t".*nanoseconds/)
+})
+
+/** Where a bad text is, in which layout, and what is said of the place of a text, and in a list. */
+const places = {
+  'the first row': [0, ', DICTIONARY_SIZE_LIMIT 0', 'row 0', null],
+  'the last row of a group': [
+    2047,
+    ', DICTIONARY_SIZE_LIMIT 0, ROW_GROUP_SIZE 2048',
+    'row 2047',
+    null,
+  ],
+  'the first of the next': [
+    2048,
+    ', DICTIONARY_SIZE_LIMIT 0, ROW_GROUP_SIZE 2048',
+    'row 2048',
+    2048,
+  ],
+  'the last row': [6999, ', DICTIONARY_SIZE_LIMIT 0, PARQUET_VERSION V1', 'row 6999', 4096],
+  'a dictionary': [5000, ', ROW_GROUP_SIZE 2048', 'row 5000', 4096],
+} as const
+
+for (const [name, [row, writing, place, group]] of Object.entries(places)) {
+  await t.test(`a text that is not UTF-8 in ${name} of one of several files`, async (t) => {
+    const text = (from: number) => `CASE WHEN ${from} + i = ${7000 + row} THEN 'BAD BAD BAD'
+      ELSE 'text ' || i % 900 END`
+    const select = (from: number) =>
+      `SELECT ${from} + i AS id, ${text(from)} AS s, [${text(from)}] AS list FROM range(7000) t(i)`
+    const folder = t.testdir({})
+    const options = `${writing}, COMPRESSION uncompressed`
+    const selects = {
+      'a.parquet': select(0),
+      'b.parquet': select(7000),
+      'c.parquet': select(14_000),
+    }
+    await writeParquet(folder, selects, options)
+    for (const column of ['s', 'list'] as const) {
+      const path = join(folder, 'b.parquet')
+      const whole = readFileSync(path)
+      const first = whole.indexOf('BAD BAD BAD')
+      const at = column === 's' ? first : whole.indexOf('BAD BAD BAD', first + 1)
+      const bytes = Buffer.from(whole)
+      bytes.write('\xcf\xf0\xe8\xe2\xe5\xf2', at, 'latin1')
+      writeFileSync(path, bytes)
+      const error = await openFiles(
+        Object.keys(selects).map((each) => join(folder, each)),
+        ['id'],
+      ).catch((cause: unknown) => cause)
+      writeFileSync(path, whole)
+      t.match(error, { path, name: 'FileError' })
+      const { reason } = error as FileError
+      const inList = group === null ? '' : `, from row ${group} on (counted from 0)`
+      const where = column === 's' ? `, ${place} (counted from 0)` : inList
+      t.ok(reason.includes(`"${column}"${where}: `), reason)
+    }
+  })
+}
