@@ -189,7 +189,7 @@ await t.test('a dataset whose file is bad has a reason; the others are served', 
     const reason = (name: string) => datasetOf(catalog, name).reason ?? ''
     t.equal(reason('empty'), 'empty/1.parquet is empty (0 bytes)')
     t.match(reason('garbage'), /^garbage\/1\.parquet is not a whole Parquet file/)
-    t.match(reason('page'), /^page\/1\.parquet can't be read: /)
+    t.match(reason('page'), /^page\/1\.parquet has a column that can't be read, "i": /)
     t.match(reason('footer'), /^footer\/1\.parquet can't be read: /)
     t.equal(reason('missing'), 'missing/*.parquet matches no file')
     t.equal(versionOf(catalog, 'good').rows, 1)

@@ -120,7 +120,12 @@ async function openTogether(
   paths: readonly string[],
   { boundsOf, fits }: OpenOptions,
 ): Promise<readonly OpenedFile[]> {
-  const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size))
+  const sizeOf = (path: string) =>
+    stat(path).then(
+      ({ size }) => size,
+      () => 0,
+    )
+  const sizes = await Promise.all(paths.map(sizeOf))
   const bytes = sizes.reduce((sum, size) => sum + size, 0)
   const timeoutMs = fileTimeoutMs * paths.length + bytes / bytesPerMs
   const run = runnerOn(connection, abortAfter(machineClock, timeoutMs))

@@ -17,8 +17,8 @@ export interface FileGroup {
 
 /**
  * Groups files by Parquet schema, with the columns of each group; every file is in one group.
- * @throws FileError for columns whose names differ only in case, for a file without columns, and for
- *   decimals of too many digits
+ * @throws FileError for columns whose names differ only in case, for a file without columns, and
+ *   for decimals of too many digits
  */
 export async function groupFiles(
   connection: DuckDBConnection,
@@ -63,7 +63,8 @@ const geometryTexts = `SELECT file_name, md5(string_agg(CAST(value AS VARCHAR)))
  * Columns whose smallest and largest value may be in the order of signed bytes, as writers before
  * 2018 stored them: DuckDB would use them to leave rows out.
  */
-const oldStatisticsTexts = `SELECT file_name, CAST(to_json(list(DISTINCT path_in_schema)) AS VARCHAR)
+const oldStatisticsTexts = `
+  SELECT file_name, CAST(to_json(list(DISTINCT path_in_schema)) AS VARCHAR)
   FROM parquet_metadata($1)
   WHERE stats_min IS NOT NULL AND stats_min_value IS NULL
     AND type IN ('BYTE_ARRAY', 'FIXED_LEN_BYTE_ARRAY', 'INT32', 'INT64', 'INT96')
