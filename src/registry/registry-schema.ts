@@ -187,6 +187,7 @@ export const DatasetEntrySchema = Type.Object(
     ),
     allow_breaking: Type.Optional(flag),
     allow_shrinking: Type.Optional(flag),
+    allow_future: Type.Optional(flag),
     shrink_max: Type.Optional(
       Type.String({
         pattern: '^(100|\\d{1,2}(\\.\\d+)?)%$',

@@ -10,7 +10,7 @@ import { aggregateFacts, codeGuide } from './aggregate-facts.js'
 import type { AggregateFacts } from './aggregate-facts.js'
 import { describeColumn } from './descriptions.js'
 import type { ColumnDescription } from './descriptions.js'
-import { historyText } from '../access/scope.js'
+import { historyText } from '../columns/history-value.js'
 
 /** The public offer: the data behind the portal and the API reference. */
 export interface Showcase {

@@ -25,6 +25,8 @@ export interface StoredFile {
 
 /** One immutable Parquet file of a version. */
 export interface DataFile extends StoredFile {
+  /** The path below the fixed part of its pattern: the same in each delivery of the file. */
+  readonly below: string
   readonly rows: number
   /** The columns in this file, with their types there. */
   readonly types: ReadonlyMap<string, DataType>

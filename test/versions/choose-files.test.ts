@@ -201,6 +201,7 @@ function versionOver(
     name: String(index),
     rows: rows[index] ?? 0,
     types: new Map(columns.map(({ source, type }) => [source, type])),
+    below: '',
     oldStatistics: new Set<string>(),
     layout: '',
     partition: new Map(),

@@ -226,9 +226,9 @@ export class LiveDataset {
     if (content.folder !== null && this.#broken.has(content.folder)) {
       return this.#refuse('these files crash the query engine; replace them')
     }
-    const [{ version: served }, { checks }] = [this.#dataset, this.#options]
-    const { entry } = this.#definition
-    const reason = force ? null : await filesLossReason(served, dataset.version, entry, checks)
+    const [{ version: served }, { checks, clock }] = [this.#dataset, this.#options]
+    const [{ entry }, next, now] = [this.#definition, dataset.version, clock.now()]
+    const reason = force ? null : await filesLossReason(served, next, entry, checks, now)
     if (reason !== null) return this.#refuse(reason)
     await this.#serve(dataset, content)
   }

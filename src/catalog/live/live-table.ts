@@ -153,7 +153,8 @@ export class LiveTable {
     const [served, next] = [before.version, opened.dataset.version]
     this.#pauseMs = next ? (this.#options.tables?.pollMs ?? retryMs) : retryMs
     this.#takenAt = this.#options.clock.now()
-    const loss = served && next && !force ? lossReason(served, next, definition.entry) : null
+    const loss =
+      served && next && !force ? lossReason(served, next, definition.entry, this.#takenAt) : null
     const reason = next ? loss : opened.dataset.reason
     if (!next || loss !== null) {
       if (isSameEntry && before.reason === reason) return 'unchanged'

@@ -1,6 +1,6 @@
 import type { Dataset } from '../../catalog/dataset.js'
 import type { Column } from '../../columns/column.js'
-import { floorDivide, yearOfDay } from '../../columns/values.js'
+import { yearOf } from '../../columns/history-value.js'
 import { quoted } from '../../text.js'
 import type { Version } from '../../versions/version.js'
 import { finding } from './finding-table.js'
@@ -8,7 +8,6 @@ import type { Finding } from './finding-table.js'
 
 /** An earlier year is a placeholder for a missing value. */
 const yearMin = 1000n
-const secondsPerDay = 86_400n
 
 /** Values of the history column that make plans count wrong years. `nowMs`: since 1970. */
 export function historyFindings(
@@ -50,12 +49,4 @@ function oldestOf({ files, newestHistory = 0n }: Version, { name }: Column): big
     const min = bounds.get(name)?.min
     return typeof min === 'bigint' && min < oldest ? min : oldest
   }, newestHistory)
-}
-
-/** The calendar year in UTC of a history column's value. */
-function yearOf({ rules }: Column, value: bigint): bigint {
-  if (rules.shown === 'integer') return value
-  const scale = rules.domain.kind === 'grid' ? rules.domain.scale : 0
-  const daySteps = rules.shown === 'date' ? 1n : secondsPerDay * 10n ** BigInt(scale)
-  return yearOfDay(floorDivide(value, daySteps))
 }

@@ -132,7 +132,8 @@ function dataFile(
     if (parsed !== undefined) bounds.set(column.name, parsed)
   }
   const { path, guard, hash, source, opened } = file
-  const stored = { path, guard, hash, name: source.name, rows: opened.rows }
+  const { name, below = name } = source
+  const stored = { path, guard, hash, name, below, rows: opened.rows }
   return Object.freeze({ ...stored, ...own, partition, bounds })
 }
 

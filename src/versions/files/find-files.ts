@@ -1,12 +1,12 @@
 import type { BigIntStats } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
-import { relative, resolve, sep } from 'node:path'
+import { dirname, relative, resolve, sep } from 'node:path'
 import { isDynamicPattern } from 'tinyglobby'
 import { inBatches } from '../in-batches.js'
 import type { ObjectSource } from '../objects/object-files.js'
-import { isObjectUrl } from '../objects/object-pattern.js'
+import { isObjectUrl, objectUrl, parseObjectPattern } from '../objects/object-pattern.js'
 import { FileError } from '../opener.js'
-import { expandPattern } from './expand-pattern.js'
+import { expandPattern, splitPattern } from './expand-pattern.js'
 import type { ListOptions } from './list-matches.js'
 
 /** What identifies a file without reading it. */
@@ -15,6 +15,8 @@ export interface FoundFile {
   readonly path: string
   /** The path relative to the registry, or the address of an object, for messages. */
   readonly name: string
+  /** The path below the fixed part of its pattern: the same in each delivery of the file. */
+  readonly below: string
   /** Device, inode, size and modification time: while these stay, the content does. */
   readonly identity: string
   /** Also changes when size and modification time stay, because it includes the change time. */
@@ -42,22 +44,33 @@ export async function findFiles(
   patterns: readonly string[],
   { objects, ...options }: SourceOptions = {},
 ): Promise<readonly FoundFile[]> {
-  const names = new Map<string, string>()
+  const names = new Map<string, Pick<FoundFile, 'name' | 'below'>>()
   for (const pattern of patterns) {
     if (isObjectUrl(pattern)) {
       if (!objects) throw new FileError(pattern, 'is in object storage, which is not read here')
-      for (const { path, name } of await objects.files(pattern)) names.set(path, name)
+      const { bucket, prefix } = parseObjectPattern(pattern)
+      const start = objectUrl(bucket, prefix).lastIndexOf('/') + 1
+      for (const { path, name } of await objects.files(pattern)) {
+        names.set(path, { name, below: name.slice(start) })
+      }
       continue
     }
-    for (const path of await expand(folder, pattern, options)) {
-      names.set(path, relative(folder, path).split(sep).join('/'))
+    const { base, paths } = await expand(folder, pattern, options)
+    for (const path of paths) {
+      names.set(path, { name: posix(relative(folder, path)), below: posix(relative(base, path)) })
     }
     if (names.size > filesMax) {
       throw new FileError(resolve(folder, pattern), `matches more than ${filesMax} files`)
     }
   }
-  const ids = async ([path, name]: [string, string]) => ({ path, name, ...(await fileIds(path)) })
-  return withoutTwins(await inBatches([...names], ids))
+  const found = await inBatches([...names], async ([path, places]) => {
+    return { path, ...places, ...(await fileIds(path)) }
+  })
+  return withoutTwins(found)
+}
+
+function posix(path: string): string {
+  return path.split(sep).join('/')
 }
 
 /**
@@ -98,14 +111,14 @@ async function expand(
   folder: string,
   pattern: string,
   options: ListOptions,
-): Promise<readonly string[]> {
+): Promise<{ readonly base: string; readonly paths: readonly string[] }> {
   const path = resolve(folder, pattern)
   const found = await orFileError(path, () => stat(path).catch(ignoreAbsent))
-  if (found?.isFile()) return [path]
+  if (found?.isFile()) return { base: dirname(path), paths: [path] }
   if (found?.isDirectory()) throw new FileError(path, 'is a folder: add /*.parquet')
   if (found) throw new FileError(path, notRegular)
-  const matches = await expandPattern(folder, pattern, options)
-  if (matches.length > 0) return matches
+  const paths = await expandPattern(folder, pattern, options)
+  if (paths.length > 0) return { base: (await splitPattern(folder, pattern)).base, paths }
   throw new FileError(path, isDynamicPattern(pattern) ? 'matches no file' : 'is not there')
 }
 

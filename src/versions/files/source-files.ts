@@ -19,7 +19,9 @@ export interface ReadingOptions extends SourceOptions {
 }
 
 /** A source file that was read from end to end. */
-export interface SourceFile extends Omit<FoundFile, 'stamp'> {
+export interface SourceFile extends Omit<FoundFile, 'stamp' | 'below'> {
+  /** Missing in what earlier builds wrote. */
+  readonly below?: string
   /** The target, if `path` is a symbolic link. */
   readonly realPath: string
   readonly sizeBytes: number
@@ -66,7 +68,7 @@ export async function findSourceFiles(
   )
   const files: SourceFile[] = []
   for (const [index, file] of found.entries()) {
-    const read = () => readUndoubted(file.path, file.name, doubted, hash)
+    const read = () => readUndoubted(file, doubted, hash)
     const { objects } = options
     const readObject = objects && isObjectUrl(file.name) ? fetched(objects, file, read) : null
     files.push(known[index] ?? (await (readObject ?? read)()))
@@ -94,51 +96,52 @@ function fetched(
 }
 
 async function readUndoubted(
-  path: string,
-  name: string,
+  found: FoundFile,
   doubted: Map<string, string>,
   hash: HashFile,
 ): Promise<SourceFile> {
-  const file = await readSourceFile(path, name, hash)
+  const file = await readSourceFile(found, hash)
   const expected = doubted.get(file.identity)
-  if (expected !== undefined && expected !== file.contentHash) throw new DamageError(path)
+  if (expected !== undefined && expected !== file.contentHash) throw new DamageError(found.path)
   doubted.delete(file.identity)
   return file
 }
 
 /** A file with a known hash; undefined for any other. */
 async function knownSourceFile(
-  { path, name, identity }: FoundFile,
+  file: FoundFile,
   knownHashes: ReadonlyMap<string, string>,
 ): Promise<SourceFile | undefined> {
+  const { path, identity } = file
   const contentHash = knownHashes.get(identity)
   if (contentHash === undefined) return undefined
   return orFileError(path, async () => {
     const stats = await stat(path, { bigint: true })
     // Undefined: it was replaced in between.
-    return identityOf(stats) === identity ? sourceFile(path, name, stats, contentHash) : undefined
+    return identityOf(stats) === identity ? sourceFile(file, stats, contentHash) : undefined
   })
 }
 
-async function readSourceFile(path: string, name: string, hash: HashFile): Promise<SourceFile> {
+async function readSourceFile(place: FoundFile, hash: HashFile): Promise<SourceFile> {
+  const { path } = place
   return orFileError(path, async () => {
     const found = await stat(path, { bigint: true })
     if (!found.isFile()) throw new FileError(path, notRegular)
     const { stats, contentHash, isStill } = await readContent(path, hash)
-    const file = await sourceFile(path, name, stats, contentHash)
+    const file = await sourceFile(place, stats, contentHash)
     return isStill ? { ...file, stamp: stampOf(stats) } : file
   })
 }
 
 async function sourceFile(
-  path: string,
-  name: string,
+  { path, name, below }: FoundFile,
   stats: BigIntStats,
   contentHash: string,
 ): Promise<SourceFile> {
   return {
     path,
     name,
+    below,
     realPath: await realpath(path),
     sizeBytes: Number(stats.size),
     modifiedMs: Number(stats.mtimeMs),

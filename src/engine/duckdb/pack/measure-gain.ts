@@ -125,6 +125,7 @@ function packedVersion(version: Version, { path, rows }: PackedSample): Version 
     name: packedName(0),
     rows,
     types,
+    below: '',
     oldStatistics: new Set<string>(),
     layout: 'packed',
     partition: new Map(),
