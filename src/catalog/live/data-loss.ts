@@ -32,9 +32,8 @@ export function lossReason(
     if (found.length === 0 || entry[permission] === true) return []
     const words = kind === 'breaks' ? `${what} would break callers: ` : ''
     const bound = kind === 'shrinks' ? ` (shrink_max is ${shrinkMax})` : ''
-    return [
-      `${words}${listed(found)}${bound}; ${adviceOn(kind, what)}, or ${permission}: true in the registry`,
-    ]
+    const ways = `${adviceOn(kind, what)}, or ${permission}: true in the registry`
+    return [`${words}${listed(found)}${bound}; ${ways}`]
   })
   return lines.length === 0 ? null : lines.join('\n')
 }

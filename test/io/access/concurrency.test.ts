@@ -107,9 +107,14 @@ await t.test('clients that hang up at any moment never have more than was charge
   arrivals.setMaxListeners(clients)
   let arrived = 0
   /** When so many chunks have come to all clients together. */
-  const atChunk = async (count: number) => {
-    while (arrived < count) await once(arrivals, 'chunk')
-  }
+  const atChunk = (count: number) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (arrived >= count) resolve()
+      }
+      arrivals.on('chunk', look)
+      look()
+    })
   const received = await Promise.all(
     Array.from({ length: clients }, async (_, index) => {
       const socket = connect({ host: '127.0.0.1', port })
