@@ -34,6 +34,12 @@ const interruptEveryMs = 25
 /** Binding this many values takes milliseconds; the event loop does other work in between. */
 const valuesAtOnce = 5000
 
+/**
+ * Planning takes a millisecond for each thousand letters of a statement. Work of low priority is
+ * planned on the event loop: only as short a statement is.
+ */
+const lettersOnLoopMax = 20_000
+
 /** Runs the statements of one piece of work, until the signal aborts. */
 export function runnerOn(connection: DuckDBConnection, signal: AbortSignal): RunStatement {
   return (statement) => runStatement(connection, statement, signal)
@@ -63,7 +69,7 @@ export function runStatement(
 /** Runs a prepared statement; the caller wraps it in `interruptible`. */
 export async function runPrepared(
   prepared: DuckDBPreparedStatement,
-  { values = [] }: Statement,
+  { sql, values = [] }: Statement,
   signal: AbortSignal,
   execute: Execute = executeInPool,
 ): Promise<DuckDBValue[][]> {
@@ -76,7 +82,8 @@ export async function runPrepared(
     bound = 0
   }
   signal.throwIfAborted()
-  const result = await execute(prepared, signal)
+  const isShort = sql.length <= lettersOnLoopMax
+  const result = await (isShort ? execute : executeInPool)(prepared, signal)
   // The result is complete: asynchronous calls would use the thread pool for each chunk.
   const columns: DuckDBValue[][] = Array.from({ length: result.columnCount }, () => [])
   for (let index = 0; index < result.chunkCount; index++) {

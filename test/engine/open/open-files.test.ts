@@ -265,3 +265,18 @@ await t.test('rows are counted as they are read, whatever the footer says of the
   t.equal(rows, 6)
   t.strictSame(bounds.get('x'), { min: '0', max: '5' })
 })
+
+await t.test('a file of very many columns is refused, with the way on', async (t) => {
+  const folder = t.testdir({})
+  const columns = (count: number) =>
+    Array.from({ length: count }, (_, index) => `${index} AS c${index}`).join(', ')
+  await writeParquet(folder, {
+    'wide.parquet': `SELECT ${columns(1500)}`,
+    'too-wide.parquet': `SELECT ${columns(10_001)}`,
+  })
+  t.equal((await openOne(join(folder, 'wide.parquet'))).columns.length, 1500)
+  t.match(
+    await reasonFor(join(folder, 'too-wide.parquet')),
+    /^has 10001 columns, and at most 10000 are served; write rows of \(key, name, value\)/,
+  )
+})

@@ -384,3 +384,18 @@ await t.test('an abort ends a profile, before and while it runs', async (t) => {
   t.ok((await cpuOfNextSecond()) < cpuAfterMax)
   t.match(await profileOf(world, [], { rowsMax: 80 }), { rows: 80 }, 'the place is free again')
 })
+
+await t.test('many columns have the profiles that they have one by one', async (t) => {
+  const columns = Array.from({ length: 130 }, (_, index) => `i % ${index + 1} AS c${index}`)
+  const world = await openEngine(t, {
+    files: { 'a.parquet': `SELECT ${columns.join(', ')} FROM range(300) t(i)` },
+  })
+  const whole = await profileOf(world, world.filter('c9', 'lt', '4'))
+  t.equal(whole.rows, 120)
+  t.equal(whole.columns.length, 130)
+  for (const index of [0, 47, 48, 95, 96, 129]) {
+    const one = await columnProfile(world, `c${index}`, world.filter('c9', 'lt', '4'))
+    t.same(whole.columns[index], one, `c${index}`)
+  }
+  t.same(await profileOf(world, [], { columns: [] }), { rows: 300, columns: [] })
+})

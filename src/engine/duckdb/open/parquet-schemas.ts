@@ -9,6 +9,9 @@ import type { RunStatement } from '../run-statement.js'
 import { dataTypeOf } from './parquet-columns.js'
 import { readSchemaTree } from './schema-tree.js'
 
+/** Wider rows than these are tables on their side. */
+const columnsMax = 10_000
+
 /** Files that have the same columns with the same types. */
 export interface FileGroup {
   readonly files: readonly { readonly path: string; readonly rows: number }[]
@@ -113,6 +116,12 @@ async function readColumns(
   path: string,
 ): Promise<readonly FileColumn[]> {
   const top = await readSchemaTree(run, path)
+  if (top.length > columnsMax) {
+    const reason =
+      `has ${top.length} columns, and at most ${columnsMax} are served; write rows of ` +
+      '(key, name, value), or several files of fewer columns as datasets of their own'
+    throw new FileError(path, reason)
+  }
   requireDistinct(
     top.map(({ name }) => name),
     path,

@@ -43,8 +43,11 @@ interface CountedCell {
   readonly read: (found: readonly unknown[]) => Counts
 }
 
+/** Columns of one statement: it is planned in a few milliseconds. */
+const columnsMax = 48
+
 /**
- * Profiles columns with two statements. The first returns counts, minimum, maximum and an estimate
+ * Profiles columns, some at a time, with two statements. The first returns counts, minimum, maximum and an estimate
  * of the distinct values. The second counts the rows of each value of columns that seem to have
  * few, which bounds memory, and of each bin of a histogram.
  */
@@ -53,6 +56,21 @@ export async function profileColumns(
     ProfileQuestion,
     'columns' | 'valuesMax' | 'codesMax' | 'rowsMax' | 'withHistograms'
   >,
+  choice: Choice,
+  run: RunStatement,
+): Promise<Profile> {
+  const { columns } = question
+  const slices: Profile[] = []
+  for (let from = 0; from === 0 || from < columns.length; from += columnsMax) {
+    const slice = { ...question, columns: columns.slice(from, from + columnsMax) }
+    slices.push(await profileSlice(slice, choice, run))
+  }
+  const [first] = slices
+  return { rows: first?.rows ?? 0, columns: slices.flatMap((slice) => slice.columns) }
+}
+
+async function profileSlice(
+  question: Parameters<typeof profileColumns>[0],
   choice: Choice,
   run: RunStatement,
 ): Promise<Profile> {
