@@ -20,7 +20,7 @@ import type { CleanupStack } from './cleanup-stack.js'
 import { Hasher } from './hasher.js'
 import { objectStoreOf, openObjects } from './open-objects.js'
 import { packAside } from './pack-process.js'
-import { openerFor, openerForTables } from './reading.js'
+import { openerFor, inspectorFor, openerForTables } from './reading.js'
 import { Reloader } from './reloader.js'
 import type { OnReload } from './reloader.js'
 import { SharedCopies } from './shared-copies.js'
@@ -77,6 +77,7 @@ export async function openCatalogUpdates(parts: FollowingParts): Promise<Catalog
   const live = await LiveCatalog.open({
     registryPath: config.registry,
     openFiles: openerFor(memoryLimitBytes),
+    inspectFiles: inspectorFor(memoryLimitBytes),
     checks,
     onLostVersion: ({ dataset, version, file, verdict, form }) => {
       logger.error({ dataset, version, file, found: verdict }, `${form} withdrawn`)

@@ -188,6 +188,7 @@ export const DatasetEntrySchema = Type.Object(
     allow_breaking: Type.Optional(flag),
     allow_shrinking: Type.Optional(flag),
     allow_future: Type.Optional(flag),
+    allow_repeated_keys: Type.Optional(flag),
     shrink_max: Type.Optional(
       Type.String({
         pattern: '^(100|\\d{1,2}(\\.\\d+)?)%$',

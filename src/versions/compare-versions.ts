@@ -68,6 +68,15 @@ function replacedFiles(
   return pairs.filter(([old, now]) => old.hash === null || old.hash !== now.hash)
 }
 
+/** Whether two versions were made from files of the same content, in any form. */
+export function haveSameRows(served: Version, next: Version): boolean {
+  const contents = [served, next].map((version) =>
+    droppedFiles(version).map(({ hash, below }) => `${hash} ${below}`),
+  )
+  const [before = [], after = []] = contents
+  return before.length > 0 && before.join('\n') === after.join('\n')
+}
+
 /** The files as they were dropped. */
 function droppedFiles({ files, dropped, table }: Version): readonly DataFile[] {
   if (table) return []

@@ -1,7 +1,11 @@
+import { abortAfter } from '../../clock.js'
+import type { Clock } from '../../clock.js'
+import type { Column } from '../../columns/column.js'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
-import { compareVersions } from '../../versions/compare-versions.js'
+import { compareVersions, haveSameRows } from '../../versions/compare-versions.js'
 import type { Difference } from '../../versions/compare-versions.js'
 import type { FileChecks } from '../../versions/store/file-checks.js'
+import type { InspectFiles } from '../../versions/inspector.js'
 import type { Version } from '../../versions/version.js'
 
 const shrinkMaxDefault = '20%'
@@ -38,18 +42,63 @@ export function lossReason(
   return lines.length === 0 ? null : lines.join('\n')
 }
 
-/** `lossReason` of files; null too if the served ones can't be read any more. */
+/** What the comparison of files needs. */
+interface CompareParts {
+  readonly checks: FileChecks
+  readonly clock: Clock
+  /** Left out = keys are not counted. */
+  readonly inspectFiles?: InspectFiles
+}
+
+/**
+ * `lossReason` of files, or that rows repeat a key where none did; null too if the served files
+ * can't be read any more.
+ */
 export async function filesLossReason(
   served: Version | null,
   next: Version | null,
   entry: DatasetEntry,
-  checks: FileChecks,
-  nowMs: number,
+  parts: CompareParts,
 ): Promise<string | null> {
   if (!served || !next) return null
-  const reason = lossReason(served, next, entry, nowMs)
-  return reason !== null && (await checks.areIntact(served.files)) ? reason : null
+  const loss = lossReason(served, next, entry, parts.clock.now())
+  const reason = loss ?? (await repeatedReason(served, next, entry, parts))
+  return reason !== null && (await parts.checks.areIntact(served.files)) ? reason : null
 }
+
+async function repeatedReason(
+  served: Version,
+  next: Version,
+  entry: DatasetEntry,
+  { clock, inspectFiles }: CompareParts,
+): Promise<string | null> {
+  if (!inspectFiles || entry.allow_repeated_keys === true || haveSameRows(served, next)) return null
+  const columns = [...new Set([...next.key, ...(next.history ? [next.history] : [])])]
+  const before = columns.flatMap(
+    ({ source }) => served.columns.find((c) => c.source === source) ?? [],
+  )
+  if (next.key.length === 0 || before.length < columns.length) return null
+  const signal = abortAfter(clock, countMsMax)
+  const count = async (version: Version, key: readonly Column[]) => {
+    const order = { version: { ...version, key }, deep: false, countsKeys: true, subset: null }
+    return (await inspectFiles(order, { signal, report: () => undefined })).keys
+  }
+  const found = await count(next, columns)
+  if (!found || found.sharingRows === 0) return null
+  if ((await count(served, before).catch(() => null))?.sharingRows !== 0) return null
+  const names = columns.map(({ name }) => name).join(', ')
+  const example = found.example
+    ? ` (${found.example.values.join(', ')} has ${found.example.rows})`
+    : ''
+  return (
+    `${found.sharingRows} rows of the new files share their ${names} with another row${example}, ` +
+    'and none did before; deliver each row once, or serve the new files anyway: ' +
+    'das dataset reload --force, or allow_repeated_keys: true in the registry'
+  )
+}
+
+/** How long rows with the same key are looked for. */
+const countMsMax = 600_000
 
 const messagesMax = 5
 

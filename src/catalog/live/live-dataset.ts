@@ -226,9 +226,9 @@ export class LiveDataset {
     if (content.folder !== null && this.#broken.has(content.folder)) {
       return this.#refuse('these files crash the query engine; replace them')
     }
-    const [{ version: served }, { checks, clock }] = [this.#dataset, this.#options]
-    const [{ entry }, next, now] = [this.#definition, dataset.version, clock.now()]
-    const reason = force ? null : await filesLossReason(served, next, entry, checks, now)
+    const [{ version: served }, { entry }] = [this.#dataset, this.#definition]
+    const next = dataset.version
+    const reason = force ? null : await filesLossReason(served, next, entry, this.#options)
     if (reason !== null) return this.#refuse(reason)
     await this.#serve(dataset, content)
   }

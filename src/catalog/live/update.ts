@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.js'
 import type { DatasetEntry } from '../../registry/registry-schema.js'
 import type { Registry } from '../../registry/registry.js'
 import type { DiskSpace } from '../../versions/disk-space.js'
+import type { InspectFiles } from '../../versions/inspector.js'
 import type { OpenFiles } from '../../versions/opener.js'
 import type { ObjectSource } from '../../versions/objects/object-files.js'
 import type { OpenTable } from '../../versions/remote-table.js'
@@ -21,6 +22,8 @@ export interface TablesOptions {
 /** What every dataset of a running server needs. */
 export interface LiveDatasetOptions {
   readonly openFiles: OpenFiles
+  /** Left out = no keys are counted. */
+  readonly inspectFiles?: InspectFiles
   /** Which stored files were verified; shared by everything that reads or writes them. */
   readonly checks: FileChecks
   readonly versionsFolder: string

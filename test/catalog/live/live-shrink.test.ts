@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { LiveCatalog } from '../../../src/catalog/live/live-catalog.js'
+import { duckDbInspector } from '../../../src/engine/duckdb/inspect/inspect.js'
 import { machineClock } from '../../../src/clock.js'
 import { startOfTest } from '../../support/world.js'
 import { datasetOf, makeCatalogFolder } from './fixtures/catalog-folder.js'
@@ -168,6 +169,33 @@ await t.test('a year that can not be yet is refused where there was none', async
     await settle(live)
     t.match(now(live), { reason: null, version: { rows: 3 } }, 'it was there before')
   }
+})
+
+await t.test('rows that repeat a key are refused where none did', async (t) => {
+  const inspectFiles = duckDbInspector(256 * 2 ** 20)
+  const rows = (from: number, count: number, year: number) =>
+    `SELECT ${from} + i AS inn, ${year} AS year, '${count}' AS x FROM range(${count}) t(i)`
+  const registry = '    key: inn\n    history: year'
+  const fixture = await makeCatalogFolder(t, {
+    files: { 'data/1.parquet': rows(0, 100, 2023), 'data/2.parquet': rows(0, 100, 2024) },
+    registry,
+  })
+  const live = await fixture.live({ inspectFiles })
+  await fixture.writeFiles({ 'data/corrected.parquet': rows(90, 12, 2024) })
+  await settle(live)
+  const reason =
+    '20 rows of the new files share their inn, year with another row (99, 2024 has 2), and none ' +
+    'did before; deliver each row once, or serve the new files anyway: das dataset reload ' +
+    '--force, or allow_repeated_keys: true in the registry'
+  t.match(now(live), { reason, version: { rows: 200 } })
+  t.match(now(await fixture.live({ inspectFiles })), { reason, version: { rows: 200 } })
+  fixture.writeRegistry(`${registry}\n    allow_repeated_keys: true`)
+  await settle(live)
+  t.match(now(live), { reason: null, version: { rows: 212 } })
+  fixture.writeRegistry(registry)
+  await fixture.writeFiles({ 'data/corrected.parquet': rows(80, 22, 2024) })
+  await settle(live)
+  t.match(now(live), { reason: null, version: { rows: 222 } }, 'some did before')
 })
 
 await t.test('whole numbers may become numbers, and not the other way round', async (t) => {
