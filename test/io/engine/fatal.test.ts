@@ -14,7 +14,9 @@ const files = Object.fromEntries([
   ['a.parquet', 'SELECT i AS id, CAST(i AS VARIANT) AS poison FROM range(5) t(i)'],
   ...Array.from({ length: 40 }, (_, number) => {
     const names = number % 2 === 0 ? 'text, odd' : 'text'
-    const rows = `SELECT i AS id, md5(i::VARCHAR) AS text, i % 2 AS odd FROM range(1000) t(i)`
+    const start = number * 1000
+    const rows = `SELECT i AS id, md5(i::VARCHAR) AS text, i % 2 AS odd
+      FROM range(${start}, ${start + 1000}) t(i)`
     return [`b${number + 10}.parquet`, `SELECT id, ${names} FROM (${rows})`] as const
   }),
 ])
