@@ -45,7 +45,7 @@ await t.test('steps of one turn run one after the other, others beside them', as
     `cd ${at}; touch ${own}; i=0
     until [ -e ${other} ] || [ $i = 300 ]; do i=$((i + 1)); sleep 0.1; done; [ -e ${other} ]`
   const { results } = await runIn(t, [
-    { name: 'first', line: `${meet('first', 'beside')} && mv first first-ended`, turn: 'tests' },
+    { name: 'first', line: `${meet('first', 'beside')} && touch first-ended`, turn: 'tests' },
     { name: 'second', line: `[ -e ${at}/first-ended ]`, turn: 'tests' },
     { name: 'beside', line: meet('beside', 'first') },
   ])

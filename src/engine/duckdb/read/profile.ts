@@ -47,9 +47,9 @@ interface CountedCell {
 const columnsMax = 48
 
 /**
- * Profiles columns, some at a time, with two statements. The first returns counts, minimum, maximum and an estimate
- * of the distinct values. The second counts the rows of each value of columns that seem to have
- * few, which bounds memory, and of each bin of a histogram.
+ * Profiles columns, some at a time, with two statements. The first returns counts, minimum, maximum
+ * and an estimate of the distinct values. The second counts the rows of each value of columns that
+ * seem to have few, which bounds memory, and of each bin of a histogram.
  */
 export async function profileColumns(
   question: Pick<
