@@ -3,6 +3,7 @@ import { userInfo } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import closeWithGrace from 'close-with-grace'
+import { importAside } from './app/import-process.js'
 import { openObjects } from './app/open-objects.js'
 import type { ServerRun } from './cli/parts.js'
 import { machineClock } from './clock.js'
@@ -157,8 +158,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   openTable: (config, clock) => async (table, bounds, signal) =>
     (await loadReading()).openerForTables(config, clock)(table, bounds, signal),
   packFiles: async (order, options) => (await loadPacker()).duckDbPacker()(order, options),
-  writeTable: async (table, target, options) =>
-    (await loadSampling()).tableWriter()(table, target, options),
+  importTable: importAside,
   untilInterrupted,
   inspectFiles: (memory) => async (order, options) =>
     (await loadReading()).inspectorFor(memory)(order, options),

@@ -113,7 +113,7 @@ async function parquetPaths(
     if (table) imported.push(await importTable(parts, path, table, flags, config.memoryLimit))
     paths.push(table?.target ?? path)
   }
-  const names = ['encoding', 'separator', 'sheet', 'type'] as const
+  const names = ['encoding', 'separator', 'sheet', 'type', 'skipLines', 'header'] as const
   const wrong = names.find((name) => flags[name] !== undefined)
   if (wrong === undefined || imported.length > 0) return paths
   throw badRequest(`--${wrong} is for CSV, Excel and NDJSON files, and no such file is named.`)

@@ -1,87 +1,79 @@
 import { CsvRecords } from './csv-records.js'
-import { beginningOf, decodedText, requireEncoding } from './decoded-text.js'
+import { beginningOf, fileText, isWholly, requireEncoding } from './file-text.js'
 import { recognizeEncoding } from './recognize-encoding.js'
-import { recognizeSeparator } from './recognize-separator.js'
-import { BadLines, TableError, numberedNames, requireNames } from './table.js'
-import type { Table, TableOptions, TableRow } from './table.js'
+import { BadLines } from './table.js'
+import type { TableOrder, TableRow, TableSource } from './table.js'
 
 /** Enough lines to recognise the separator. */
 const beginningLetters = 256 * 1024
+const separators = [',', ';', '\t', '|'] as const
 
 /**
- * Opens a CSV or TSV file, and recognises its encoding and separator.
+ * Opens a CSV or TSV file, and recognises its encoding and separator. A first line `sep=;`, as
+ * Excel writes it, names the separator.
  * @throws TableError; bad_request for an unknown encoding
  */
-export async function openCsv(path: string, file: string, options: TableOptions): Promise<Table> {
-  const encoding =
-    options.encoding === null
-      ? await recognizeEncoding(path, file)
-      : requireEncoding(options.encoding)
-  const beginning = await beginningOf(path, encoding, beginningLetters)
-  const separator = options.separator ?? recognizeSeparator(beginning)
-  const source = { path, encoding, separator }
-  const bad = new BadLines()
-  const first = await firstRow(source, bad)
-  // The lines after the first row are read again.
-  if (!first || (bad.firstLine ?? Infinity) < first.line) bad.requireNone(file, 'line')
-  if (!first) throw new TableError([`error: ${file} is empty`])
-  const { hasHeader } = options
-  const names = hasHeader ? requireNames(first.cells, file) : numberedNames(first.cells)
+export async function openCsv(order: TableOrder, bad: BadLines): Promise<TableSource> {
+  const text = await openText(order)
+  const beginning = await beginningOf(order.path, text.encoding, beginningLetters)
+  const [sepLine, named = null] = /^"?sep=([^"\r\n])"?[\r\n]/i.exec(beginning) ?? []
+  const skipped = Math.max(order.skipLines ?? 0, sepLine === undefined ? 0 : 1)
+  const after = (rows: readonly TableRow[]) => rows.filter(({ line }) => line > skipped)
+  const separator =
+    order.separator ??
+    named ??
+    recognizeSeparator((each) => {
+      const isEnd = beginning.length < beginningLetters
+      return after(new CsvRecords(each, new BadLines(order)).read(beginning, isEnd))
+    })
+  const records = new CsvRecords(separator, bad)
+  async function* rows() {
+    for await (const part of fileText(order.path, text.encoding))
+      yield after(records.read(part, false))
+    yield after(records.read('', true))
+  }
   return {
-    format: 'CSV',
-    encoding,
+    ...text,
     separator,
-    names,
-    texts: new Set(),
-    rows: (badLines) => dataRows(source, names, hasHeader, badLines),
+    sheet: null,
+    names: null,
+    texts: new Map(),
+    notes: [],
+    doubts: [],
+    rows: rows(),
   }
 }
 
-interface Source {
-  readonly path: string
-  readonly encoding: string
-  readonly separator: string
+/**
+ * What the reader of a text has to know: its encoding, and the characters that can't be of the file.
+ * @throws TableError; bad_request for an unknown encoding
+ */
+export async function openText({ path, file, encoding: stated }: TableOrder) {
+  const encoding = stated === null ? await recognizeEncoding(path, file) : requireEncoding(stated)
+  return { encoding, wrong: (await isWholly(path, encoding)) ? /[\0\p{Cs}]/u : /[\0\p{Cs}\ufffd]/u }
 }
 
-async function firstRow(source: Source, bad: BadLines): Promise<TableRow | undefined> {
-  for await (const rows of allRows(source, bad)) {
-    const filled = rows.find((row) => !isBlank(row))
-    if (filled) return filled
-    if (bad.count > 0) return undefined
-  }
-  return undefined
-}
-
-async function* allRows(source: Source, bad: BadLines): AsyncGenerator<TableRow[]> {
-  const records = new CsvRecords(source.separator, bad)
-  for await (const { text, isEnd } of decodedText(source.path, source.encoding, bad)) {
-    yield records.read(text, isEnd)
-  }
-}
-
-async function* dataRows(
-  source: Source,
-  names: readonly string[],
-  hasHeader: boolean,
-  bad: BadLines,
-): AsyncGenerator<TableRow[]> {
-  let skipsHeader = hasHeader
-  for await (const rows of allRows(source, bad)) {
-    const kept: TableRow[] = []
-    for (const row of rows) {
-      if (skipsHeader) skipsHeader = isBlank(row)
-      else if (row.cells.length === names.length) kept.push(row)
-      else if (!isBlank(row)) bad.add(row.line, fieldsText(row.cells.length, names.length))
+/**
+ * The separator that splits the most lines into as many fields as the first, or, below a title, as
+ * most of the others. A comma if none gives two fields: the file has one column.
+ */
+function recognizeSeparator(rowsWith: (separator: string) => readonly TableRow[]): string {
+  let best = { separator: ',', share: 0, fields: 1 }
+  for (const separator of separators) {
+    const counts = rowsWith(separator)
+      .filter(({ cells }) => cells.length > 1 || cells[0] !== null)
+      .map(({ cells }) => cells.length)
+    const first = counts.findIndex((count) => count > 1)
+    if (first === -1) continue
+    const below = counts.slice(first)
+    const fields =
+      first === 0 ? (counts[0] ?? 0) : (below.sort((a, b) => a - b)[below.length >> 1] ?? 0)
+    const like = below.filter((count) => count === fields).length
+    if (fields < 2 || (first > 0 && (like < 2 || like * 2 <= below.length))) continue
+    const share = like / counts.length
+    if (share > best.share || (share === best.share && fields > best.fields)) {
+      best = { separator, share, fields }
     }
-    yield kept
   }
-}
-
-/** A line without any character. */
-function isBlank({ cells }: TableRow): boolean {
-  return cells.length === 1 && cells[0] === null
-}
-
-function fieldsText(found: number, expected: number): string {
-  return `${found} field${found === 1 ? '' : 's'} instead of ${expected}`
+  return best.separator
 }

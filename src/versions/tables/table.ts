@@ -1,16 +1,29 @@
+import { quoted } from '../../text.js'
+
 /** The formats of tables that can be written as Parquet. */
 export type TableFormat = 'CSV' | 'Excel' | 'NDJSON'
 
-/** What the owner says of a file; null = recognised. */
-export interface TableOptions {
-  /** A label of the Encoding Standard: `utf-8`, `windows-1251`. */
+/** A file to read, as the owner describes it. All of it can be sent to another process. */
+export interface TableOrder {
+  readonly path: string
+  /** Its name in messages. */
+  readonly file: string
+  readonly format: TableFormat
+  /** A label of the Encoding Standard; null = recognised, as all that follows. */
   readonly encoding: string | null
   /** One character. */
   readonly separator: string | null
-  /** The name of a sheet; null = the first. */
   readonly sheet: string | null
-  /** False: the first row of a CSV or a sheet is data; the columns are `column1`, `column2`, … */
-  readonly hasHeader: boolean
+  /** Whether the first row has the names of the columns. */
+  readonly hasHeader: boolean | null
+  /** Lines of a text, or rows of a sheet, before the table. */
+  readonly skipLines: number | null
+  /** `column=TYPE` texts. */
+  readonly types: readonly string[]
+  /** An empty folder for texts and Parquet. */
+  readonly draft: string
+  /** For the engine; null = the default. */
+  readonly memoryLimitBytes: number | null
 }
 
 /** A row of texts, one for each column; null = empty. */
@@ -20,20 +33,40 @@ export interface TableRow {
   readonly cells: readonly (string | null)[]
 }
 
-/** A file in another format than Parquet, ready to be read once as rows of texts. */
-export interface Table {
-  readonly format: TableFormat
+/** A file that is read once, as rows of texts. */
+export interface TableSource {
   /** Null for a format that has only one. */
   readonly encoding: string | null
   readonly separator: string | null
-  readonly names: readonly string[]
+  readonly sheet: string | null
+  /** Characters that no value can have. */
+  readonly wrong: RegExp
+  /** The names of the columns where values have them. They, and what follows, grow while read. */
+  readonly names: readonly string[] | null
+  /** Columns in which the format marks a value as text, with the last line of such a value. */
+  readonly texts: ReadonlyMap<number, number>
+  /** What the owner should know, and what has to be confirmed. */
+  readonly notes: string[]
+  readonly doubts: string[]
+  /** All rows in order, some at a time; a bad line is reported to `BadLines` and left out. */
+  readonly rows: AsyncGenerator<readonly TableRow[]>
+}
+
+/** A table whose rows were all read: their texts are in one file. */
+export interface TableTexts {
   /**
-   * Indexes of columns in which the format itself marks a value as text, as JSON and Excel do: such
-   * a column is not a number, whatever its digits. Complete when all rows are read.
+   * A CSV in UTF-8 without a header, every text in quotes, lines ended by LF: the line of the row,
+   * then its cells; those that are missing at the end are empty.
    */
+  readonly path: string
+  readonly rows: number
+  /** Bytes of the longest record in the file. */
+  readonly recordBytesMax: number
+  readonly names: readonly string[]
+  /** Columns in which the format marks a value as text. */
   readonly texts: ReadonlySet<number>
-  /** All rows in order, some at a time. A bad line is reported to `bad` and left out. */
-  readonly rows: (bad: BadLines) => AsyncIterable<readonly TableRow[]>
+  /** The line of the first row if it has words only, as names or units; else null. */
+  readonly wordsLine: number | null
 }
 
 /** Why a file can't be written as Parquet, for its owner; nothing was written. */
@@ -51,67 +84,48 @@ export class TableError extends Error {
 export const recordLettersMax = 16_000_000
 
 const shownMax = 20
-/** Kept to show those of the first lines: one part of the text is checked in two passes. */
-const keptMax = 1000
 
 /** Counts bad lines and keeps the first of them. */
 export class BadLines {
-  readonly #first: { readonly line: number; readonly problem: string }[] = []
+  readonly #order: Pick<TableOrder, 'file' | 'format' | 'skipLines'>
+  #first: { readonly line: number; readonly problem: string }[] = []
   #count = 0
+
+  constructor(order: Pick<TableOrder, 'file' | 'format' | 'skipLines'>) {
+    this.#order = order
+  }
 
   get count(): number {
     return this.#count
   }
 
-  /** Null without one. */
-  get firstLine(): number | null {
-    return this.#first[0]?.line ?? null
-  }
-
-  add(line: number, problem: string): void {
-    this.#count += 1
-    if (this.#first.length < keptMax) this.#first.push({ line, problem })
+  add(line: number, problem: string, count = 1): void {
+    if (line <= (this.#order.skipLines ?? 0)) return
+    this.#count += count
+    this.#first.push({ line, problem })
+    if (this.#first.length > 100 * shownMax) this.#first = this.#earliest()
   }
 
   /** @throws TableError with the first bad lines and the number of all */
-  requireNone(file: string, word: 'line' | 'row'): void {
+  requireNone(): void {
     if (this.#count === 0) return
-    const first = [...this.#first].sort((a, b) => a.line - b.line).slice(0, shownMax)
-    const lines = first.map(({ line, problem }) => `  ${word} ${line}: ${problem}`)
+    const word = this.#order.format === 'Excel' ? 'row' : 'line'
+    const first = this.#earliest()
     const more = this.#count - first.length
     throw new TableError([
-      `error: ${file} has ${this.#count} bad ${word}${this.#count === 1 ? '' : 's'}, ` +
+      `error: ${this.#order.file} has ${this.#count} bad ${word}${this.#count === 1 ? '' : 's'}, ` +
         'so nothing was written:',
-      ...lines,
+      ...first.map(({ line, problem }) => `  ${word} ${line}: ${problem}`),
       ...(more > 0 ? [`  and ${more} more`] : []),
     ])
   }
-}
 
-/**
- * The names of the columns, from the first row.
- * @throws TableError for a name that is missing or used twice; case does not count
- */
-export function requireNames(cells: readonly (string | null)[], file: string): readonly string[] {
-  const seen = new Map<string, number>()
-  const problems: string[] = []
-  const names = cells.map((cell) => (cell ?? '').trim())
-  for (const [index, name] of names.entries()) {
-    const place = index + 1
-    const first = seen.get(name.toLowerCase())
-    if (name === '') problems.push(`  column ${place} has no name`)
-    else if (first === undefined) seen.set(name.toLowerCase(), place)
-    else problems.push(`  column ${place} has the name of column ${first}: ${name}`)
+  #earliest() {
+    return [...this.#first].sort((a, b) => a.line - b.line).slice(0, shownMax)
   }
-  if (problems.length === 0) return names
-  throw new TableError([
-    `error: the first row of ${file} can't be its header, so nothing was written:`,
-    ...problems.slice(0, shownMax),
-    'Correct the header, or use --no-header if the file has none.',
-  ])
 }
 
-/** `column1`, `column2`, …, for a file without a header. */
-export function numberedNames(cells: readonly unknown[]): readonly string[] {
-  return cells.map((_, index) => `column${index + 1}`)
+/** The beginning of a text on one line, for messages. */
+export function shownText(text: string): string {
+  return quoted(text.replace(/\s+/g, ' ').trim().slice(0, 60))
 }

@@ -62,7 +62,7 @@ await t.test('types are confirmed on a terminal, and nowhere else without --yes'
   const add = ['dataset', 'add', path, ...given]
   const piped = await cli.das(add)
   t.match(piped, { code: 2, stderr: /accept them with --yes, or set some with --type column=TYPE/ })
-  t.match(piped.stdout, 'sales.csv: CSV, utf-8, separator ";", 2 rows')
+  t.match(piped.stdout, 'sales.csv: CSV, utf-8, separator ";", header in line 1, 2 rows')
   t.match(await cli.das([...add, '--json']), { code: 2, stdout: '' })
   const no = await cli.das(add, { isTerminal: true, stdin: 'no\n' })
   t.match(no, { code: 1, stderr: /Cancelled\. Nothing was written/ })

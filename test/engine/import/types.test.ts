@@ -70,7 +70,7 @@ await t.test('the type of a column holds every value exactly, or it is text', as
       stored ?? values,
       values.join(' '),
     )
-    t.match(table.columns[0]?.note, why, values.join(' '))
+    t.match(table.columns[0]?.why, why, values.join(' '))
   }
 })
 
