@@ -74,6 +74,6 @@ function endOf(
 }
 
 function failureOf({ message, problems, code }: Failed): Error {
-  if (problems) return new TableError(problems)
+  if (problems) return new TableError(...problems)
   return code ? new ServiceError(code, message) : new Error(message)
 }

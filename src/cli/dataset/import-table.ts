@@ -93,7 +93,7 @@ function orderOf(
     ...{ path: resolve(file), file: shownPath(file), format, encoding, sheet, types: type },
     separator: separator === undefined ? null : readSeparator(separator),
     hasHeader: header,
-    skipLines: skipLines === undefined ? null : Number(skipLines),
+    skipLines: Number(skipLines ?? 0),
   }
 }
 

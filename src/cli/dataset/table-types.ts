@@ -54,10 +54,10 @@ export async function confirmTable(
   const canBeAsked = flags.yes !== true && flags.json !== true && canAsk(parts)
   if (doubts.length > 0 && !canBeAsked) {
     const lines = doubts.map((doubt) => `  ${doubt}`)
-    throw new TableError([
+    throw new TableError(
       `error: the reading of ${file} is not certain, so nothing was written:`,
       ...lines,
-    ])
+    )
   }
   if (flags.yes === true) return
   if (!canBeAsked) {

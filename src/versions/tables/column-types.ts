@@ -13,21 +13,17 @@ export type CellType = (typeof plainTypes)[number] | `decimal(${number},${number
 /** A type that the owner states; the values give `decimal` its width. */
 export type StatedType = CellType | 'decimal'
 
-/** The values of one kind in a column. */
-export interface KindFacts {
-  readonly count: number
-  /** The first of them. */
-  readonly line: number
-  readonly cell: string
-}
-
-/** All values of a column, by kind, and the most digits before and after the point. */
+/** All values of a column. */
 export interface ColumnFacts {
-  readonly kinds: ReadonlyMap<CellKind, KindFacts>
+  /** By kind: how many, and the first of them. */
+  readonly kinds: ReadonlyMap<CellKind, { count: number; line: number; cell: string }>
+  /** The most digits before and after the point of its numbers. */
   readonly whole: number
   readonly scale: number
-  /** Every number with a fraction or an exponent is exact as a double. */
+  /** Its numbers with a fraction or an exponent are exact as doubles. */
   readonly isExactDouble: boolean
+  /** Some of its dates have a time. */
+  readonly hasTime: boolean
 }
 
 /** A column with its type. */
@@ -46,18 +42,8 @@ export interface TypedColumns {
 }
 
 /** The widest decimal of Parquet. */
-export const decimalWidthMax = 38
+const decimalWidthMax = 38
 const wideScale = 18
-
-/** The decimal for numbers with this many digits before and after the point; null if none. */
-export function decimalType({
-  whole,
-  scale,
-}: Pick<ColumnFacts, 'whole' | 'scale'>): CellType | null {
-  const width = Math.max(1, whole) + scale
-  if (width > decimalWidthMax) return null
-  return `decimal(${width <= wideScale ? wideScale : decimalWidthMax},${scale})`
-}
 
 /**
  * Reads `column=TYPE` texts.
@@ -67,30 +53,26 @@ export function readStatedTypes(
   texts: readonly string[],
   names: readonly string[],
 ): ReadonlyMap<string, StatedType> {
-  const stated = new Map<string, StatedType>()
-  for (const text of texts) {
-    const [, name = '', type = ''] = /^(.+)=(.*)$/s.exec(text) ?? []
-    const known = readType(type.toLowerCase().replaceAll(' ', ''))
-    if (known === null) {
+  const entries = texts.map((text) => {
+    const [, name = '', written = ''] = /^(.+)=(.*)$/s.exec(text) ?? []
+    const type = readType(written.toLowerCase().replaceAll(' ', ''))
+    if (type === null) {
       throw badRequest(
         `--type takes column=TYPE, got ${quoted(text)}. TYPE is one of ${plainTypes.join(', ')}, ` +
           'decimal or decimal(18,2).',
       )
     }
-    if (!names.includes(name)) {
-      const hint = didYouMean(name, names)
-      throw badRequest(`--type names no column of the file: ${quoted(name)}.${hint}`)
-    }
-    stated.set(name, known)
-  }
-  return stated
+    if (names.includes(name)) return [name, type] as const
+    const hint = didYouMean(name, names)
+    throw badRequest(`--type names no column of the file: ${quoted(name)}.${hint}`)
+  })
+  return new Map(entries)
 }
 
 function readType(text: string): StatedType | null {
   const plain = plainTypes.find((type) => type === text)
   if (plain ?? text === 'decimal') return plain ?? 'decimal'
-  const [, digits, places] = /^decimal\((\d{1,2}),(\d{1,2})\)$/.exec(text) ?? []
-  const [width, scale] = [Number(digits), Number(places)]
+  const [, width = 0, scale = 0] = /^decimal\((\d{1,2}),(\d{1,2})\)$/.exec(text)?.map(Number) ?? []
   return width >= 1 && width <= decimalWidthMax && scale <= width
     ? `decimal(${width},${scale})`
     : null
@@ -105,29 +87,35 @@ export function decideColumns(
   stated: ReadonlyMap<string, StatedType>,
   facts: readonly ColumnFacts[],
 ): TypedColumns {
-  const doubts = new Map<number, string>()
+  let doubt: string | null = null
   const columns = facts.map((column, index) => {
     const name = names[index] ?? ''
     const filled = [...column.kinds.values()].reduce((sum, { count }) => sum + count, 0)
+    const emptyRows = rows - filled
     const type = stated.get(name)
-    const decided = type
-      ? { type: exactly(name, type, column), why: null }
-      : decideType(name, column, texts.has(index))
-    const { text: odd, ...others } = Object.fromEntries(column.kinds)
-    if (!type && odd?.count === 1 && odd.line === wordsLine) {
-      const kinds = new Map(Object.entries(others) as [CellKind, KindFacts][])
-      const { type: better } = decideType(name, { ...column, kinds }, false)
-      if (better !== 'text') doubts.set(wordsLine, secondNames(odd, name, better))
-    }
-    return { name, ...decided, emptyRows: rows - filled }
+    if (type) return { name, type: exactly(name, type, column), why: null, emptyRows }
+    const odd = column.kinds.get('text')
+    if (odd?.count === 1 && odd.line === wordsLine) doubt ??= secondNames(name, column)
+    return { name, ...decideType(name, column, texts.has(index)), emptyRows }
   })
-  return { columns, doubts: [...doubts.values()] }
+  return { columns, doubts: doubt === null ? [] : [doubt] }
 }
 
-function secondNames({ line, cell }: KindFacts, name: string, type: CellType): string {
+function exactly(name: string, type: StatedType, facts: ColumnFacts): CellType {
+  const exact = type === 'decimal' ? decimalType(facts) : type
+  if (exact) return exact
+  throw new TableError(`error: no decimal holds all values of ${quoted(name)} exactly`)
+}
+
+/** The first row alone has a text: it may be of the header. */
+function secondNames(name: string, facts: ColumnFacts): string | null {
+  const { text: odd, ...others } = Object.fromEntries(facts.kinds)
+  const kinds = new Map(Object.entries(others)) as ColumnFacts['kinds']
+  const { type } = decideType(name, { ...facts, kinds }, false)
+  if (!odd || type === 'text') return null
   return (
-    `line ${line} may be names or units, not values: without ${shownText(cell)}, ` +
-    `${quoted(name)} would be ${type}. Use --skip-lines ${line - 1} if the names are there, ` +
+    `line ${odd.line} may have names or units, not values: without ${shownText(odd.cell)}, ` +
+    `${quoted(name)} would be ${type}. Use --skip-lines ${odd.line - 1} if the names are there, ` +
     `or --type ${name}=text if it is a value.`
   )
 }
@@ -140,53 +128,55 @@ function decideType(
 ): { readonly type: CellType; readonly why: string | null } {
   const { kinds } = facts
   const text = (why: string | null) => ({ type: 'text', why }) as const
-  const example = (kind: CellKind) => kinds.get(kind)?.cell.replace(/\s+/g, ' ') ?? ''
+  const like = (kind: CellKind) => kinds.get(kind)?.cell.replace(/\s+/g, ' ') ?? ''
   if (kinds.size === 0) return text('no values')
-  const day = dayType(facts)
-  if (day) return { type: day, why: null }
-  if (isText) return text(null)
-  if (hasOnly(facts, 'boolean')) return { type: 'boolean', why: null }
-  if (kinds.has('boolean')) return text(null)
-  if (kinds.has('long')) return text(`more than 15 digits: ${example('long')}`)
-  if (kinds.has('zero')) return text(`zeros at the start: ${example('zero')}`)
-  const number = numberType(facts)
-  if (number === null) return text(whyText(facts))
-  return isCodeName(name) ? text('codes, by the name of the column') : { type: number, why: null }
+  const type = dayType(facts) ?? (isText ? null : (numberType(facts) ?? booleanType(facts)))
+  if (isText && type === null) return text(null)
+  if (kinds.has('boolean') && type === null) return text(null)
+  if (kinds.has('long')) return text(`more than 15 digits: ${like('long')}`)
+  if (kinds.has('zero')) return text(`zeros at the start: ${like('zero')}`)
+  if (type === null) return text(whyText(facts))
+  const isCode = isCodeName(name) && /^(integer|decimal|double)/.test(type)
+  return isCode ? text('codes, by the name of the column') : { type, why: null }
+}
+
+function booleanType(facts: ColumnFacts): CellType | null {
+  return hasOnly(facts, 'boolean') ? 'boolean' : null
 }
 
 function dayType(facts: ColumnFacts): CellType | null {
-  // One date with points at least must show that the day is first.
-  const isSure = facts.kinds.has('day') || facts.kinds.has('daymoment')
-  if (hasOnly(facts, 'date') || (isSure && hasOnly(facts, 'day', 'dot'))) return 'date'
   if (hasOnly(facts, 'instant')) return 'instant'
-  const isMoment =
-    hasOnly(facts, 'date', 'moment') ||
-    (isSure && hasOnly(facts, 'day', 'dot', 'daymoment', 'dotmoment'))
-  return isMoment ? 'timestamp' : null
+  // Of dates with points, one at least must show that the day is first.
+  const isDay = facts.kinds.has('day') && hasOnly(facts, 'day', 'dot')
+  if (!isDay && !hasOnly(facts, 'date')) return null
+  return facts.hasTime ? 'timestamp' : 'date'
 }
 
 function numberType(facts: ColumnFacts): CellType | null {
   if (hasOnly(facts, 'integer')) return 'integer'
   // With `1,234` alone, the comma may separate thousands.
-  const isExact =
-    hasOnly(facts, 'integer', 'decimal') ||
-    (hasOnly(facts, 'integer', 'comma', 'group') && facts.kinds.has('comma'))
+  const isComma = facts.kinds.has('comma') && hasOnly(facts, 'integer', 'comma', 'group')
+  const isExact = isComma || hasOnly(facts, 'integer', 'decimal')
   const decimal = isExact ? decimalType(facts) : null
   if (decimal) return decimal
   const isDouble = isExact || hasOnly(facts, 'integer', 'decimal', 'float')
   return isDouble && facts.isExactDouble ? 'double' : null
 }
 
+function decimalType({ whole, scale }: ColumnFacts): CellType | null {
+  const width = Math.max(1, whole) + scale
+  if (width > decimalWidthMax) return null
+  return `decimal(${width <= wideScale ? wideScale : decimalWidthMax},${scale})`
+}
+
 /** What keeps a column of numbers or dates from being one. */
 function whyText(facts: ColumnFacts): string | null {
-  if (hasOnly(facts, 'dot', 'dotmoment')) return 'dates, but is the day or the month first?'
+  if (hasOnly(facts, 'dot')) return 'dates, but is the day or the month first?'
   if (hasOnly(facts, 'integer', 'group')) return 'does the comma separate thousands?'
-  if (hasOnly(facts, 'integer', 'decimal', 'comma', 'group', 'float')) {
-    const isMixed = facts.kinds.has('comma') || facts.kinds.has('group')
-    return isMixed ? 'points and commas' : 'numbers that no type holds exactly'
-  }
-  const odd = facts.kinds.get('text')
+  if (hasOnly(facts, 'integer', 'decimal', 'float')) return 'numbers that no type holds exactly'
+  if (hasOnly(facts, 'integer', 'decimal', 'comma', 'group', 'float')) return 'points and commas'
   const values = [...facts.kinds.values()].reduce((sum, { count }) => sum + count, 0)
+  const odd = facts.kinds.get('text') ?? facts.kinds.get('spaced')
   if (!odd || odd.count * 2 > values) return null
   const more = odd.count > 1 ? ` and ${odd.count - 1} more` : ''
   return `because of ${shownText(odd.cell)} in line ${odd.line}${more}`
@@ -194,10 +184,4 @@ function whyText(facts: ColumnFacts): string | null {
 
 function hasOnly({ kinds }: ColumnFacts, ...wanted: readonly CellKind[]): boolean {
   return [...kinds.keys()].every((kind) => wanted.includes(kind))
-}
-
-function exactly(name: string, type: StatedType, facts: ColumnFacts): CellType {
-  const exact = type === 'decimal' ? decimalType(facts) : type
-  if (exact) return exact
-  throw new TableError([`error: no decimal holds all values of ${quoted(name)} exactly`])
 }

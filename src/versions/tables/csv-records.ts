@@ -1,33 +1,23 @@
 import { recordLettersMax, shownText } from './table.js'
-import type { BadLines, TableRow } from './table.js'
+import type { TableRow } from './table.js'
 
 const [quote, lineFeed, carriageReturn] = [34, 10, 13] as const
 const unclosed = 'a quote is opened and never closed; the lines after it were not read'
-
-interface CsvRecord {
-  readonly cells: (string | null)[]
-  /** Where its line break is, or the text ends. */
-  readonly end: number
-  readonly hasQuotes: boolean
-  readonly problem: string | null
-}
+const tooLong = `over ${recordLettersMax} characters; what follows was not read`
 
 /**
  * Splits the text of a CSV file into records (RFC 4180), with the exact line of each. A line may
  * end in LF, CR LF or CR. Quotes count only at the start of a field; `ООО "Ромашка"` is a text with
- * quotes in it. DuckDB's reader drops a record whose quote is never closed, and cuts its last
- * letter if it is not strict: it only reads what this class has split.
+ * quotes in it. DuckDB's own reader drops a record whose quote is never closed.
  */
 export class CsvRecords {
   readonly #separator: string
-  readonly #bad: BadLines
   #rest = ''
   #line = 1
   #isStopped = false
 
-  constructor(separator: string, bad: BadLines) {
+  constructor(separator: string) {
     this.#separator = separator
-    this.#bad = bad
   }
 
   /** The records that end in the text so far; `isEnd` = no text follows. */
@@ -36,17 +26,12 @@ export class CsvRecords {
     const rows: TableRow[] = []
     let at = 0
     while (at < whole.length && !this.#isStopped) {
-      const { cells, end, hasQuotes, problem } = recordAt(whole, at, this.#separator)
+      const { end, hasQuotes, ...record } = recordAt(whole, at, this.#separator)
       const isWhole = isEnd || end + 1 < whole.length
-      this.#isStopped = isWhole ? problem === unclosed : whole.length - at > recordLettersMax
-      if (!isWhole && !this.#isStopped) break
-      const tooLong = `over ${recordLettersMax} characters; what follows was not read`
-      const wrong = problem ?? (isWhole ? null : tooLong)
-      if (wrong === null) rows.push({ line: this.#line, cells })
-      else this.#bad.add(this.#line, wrong)
-      const isPair =
-        whole.charCodeAt(end) === carriageReturn && whole.charCodeAt(end + 1) === lineFeed
-      const next = end + (isPair ? 2 : 1)
+      if (!isWhole && whole.length - at <= recordLettersMax) break
+      this.#isStopped = !isWhole || record.problem === unclosed
+      rows.push({ line: this.#line, ...(isWhole ? record : { problem: tooLong, ...record }) })
+      const next = whole.startsWith('\r\n', end) ? end + 2 : end + 1
       this.#line += hasQuotes ? (whole.slice(at, next).match(/\r\n?|\n/g)?.length ?? 0) : 1
       at = next
     }
@@ -55,7 +40,8 @@ export class CsvRecords {
   }
 }
 
-function recordAt(text: string, start: number, separator: string): CsvRecord {
+/** The record and where its line break is, or the text ends. */
+function recordAt(text: string, start: number, separator: string) {
   const cells: (string | null)[] = []
   let [at, hasQuotes] = [start, false]
   for (;;) {
@@ -72,7 +58,7 @@ function recordAt(text: string, start: number, separator: string): CsvRecord {
     }
     const cell = isQuoted ? text.slice(at + 1, close).replaceAll('""', '"') : text.slice(at, end)
     cells.push(cell === '' ? null : cell)
-    if (text[end] !== separator) return { cells, end, hasQuotes, problem: null }
+    if (text[end] !== separator) return { cells, end, hasQuotes }
     at = end + 1
   }
 }

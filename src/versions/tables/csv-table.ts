@@ -1,7 +1,9 @@
+import { badRequest } from '../../errors.js'
+import { quoted } from '../../text.js'
 import { CsvRecords } from './csv-records.js'
-import { beginningOf, fileText, isWholly, requireEncoding } from './file-text.js'
+import { fileText, isWholly } from './file-text.js'
 import { recognizeEncoding } from './recognize-encoding.js'
-import { BadLines } from './table.js'
+import { shownText } from './table.js'
 import type { TableOrder, TableRow, TableSource } from './table.js'
 
 /** Enough lines to recognise the separator. */
@@ -13,64 +15,73 @@ const separators = [',', ';', '\t', '|'] as const
  * Excel writes it, names the separator.
  * @throws TableError; bad_request for an unknown encoding
  */
-export async function openCsv(order: TableOrder, bad: BadLines): Promise<TableSource> {
-  const text = await openText(order)
-  const beginning = await beginningOf(order.path, text.encoding, beginningLetters)
-  const [sepLine, named = null] = /^"?sep=([^"\r\n])"?[\r\n]/i.exec(beginning) ?? []
-  const skipped = Math.max(order.skipLines ?? 0, sepLine === undefined ? 0 : 1)
-  const after = (rows: readonly TableRow[]) => rows.filter(({ line }) => line > skipped)
-  const separator =
-    order.separator ??
-    named ??
-    recognizeSeparator((each) => {
-      const isEnd = beginning.length < beginningLetters
-      return after(new CsvRecords(each, new BadLines(order)).read(beginning, isEnd))
-    })
-  const records = new CsvRecords(separator, bad)
+export async function openCsv(order: TableOrder): Promise<TableSource> {
+  const { encoding, checked } = await openText(order)
+  let beginning = ''
+  for await (const part of fileText(order.path, encoding)) {
+    beginning += part
+    if (beginning.length >= beginningLetters) break
+  }
+  const [, named] = /^"?sep=([^"\r\n])"?[\r\n]/i.exec(beginning) ?? []
+  const skipLines = Math.max(order.skipLines, named === undefined ? 0 : 1)
+  const below = (rows: readonly TableRow[]) => rows.filter(({ line }) => line > skipLines)
+  const isWhole = beginning.length < beginningLetters
+  const rowsWith = (each: string) => below(new CsvRecords(each).read(beginning, isWhole))
+  const separator = order.separator ?? named ?? recognizeSeparator(rowsWith)
   async function* rows() {
-    for await (const part of fileText(order.path, text.encoding))
-      yield after(records.read(part, false))
-    yield after(records.read('', true))
+    const records = new CsvRecords(separator)
+    for await (const part of fileText(order.path, encoding)) {
+      yield checked(below(records.read(part, false)))
+    }
+    yield checked(below(records.read('', true)))
   }
-  return {
-    ...text,
-    separator,
-    sheet: null,
-    names: null,
-    texts: new Map(),
-    notes: [],
-    doubts: [],
-    rows: rows(),
-  }
+  const none = { sheet: null, names: null, texts: new Map(), notes: [], doubts: [] }
+  return { encoding, separator, ...none, rows: rows() }
 }
 
 /**
- * What the reader of a text has to know: its encoding, and the characters that can't be of the file.
+ * The encoding of a file, and what marks rows with characters that can't be in it.
  * @throws TableError; bad_request for an unknown encoding
  */
 export async function openText({ path, file, encoding: stated }: TableOrder) {
-  const encoding = stated === null ? await recognizeEncoding(path, file) : requireEncoding(stated)
-  return { encoding, wrong: (await isWholly(path, encoding)) ? /[\0\p{Cs}]/u : /[\0\p{Cs}\ufffd]/u }
+  const encoding = stated === null ? await recognizeEncoding(path, file) : labelOf(stated)
+  const wrong = (await isWholly(path, encoding)) ? /[\0\p{Cs}]/u : /[\0\p{Cs}\ufffd]/u
+  const checked = (rows: readonly TableRow[]): readonly TableRow[] =>
+    rows.map((row) => {
+      const [found] = wrong.exec(row.cells.join('')) ?? []
+      if (found === undefined) return row
+      const what = found === '\0' ? 'a NUL character' : `bytes that are not ${encoding}`
+      return { ...row, problem: `${what}: ${shownText(row.cells.join(' '))}` }
+    })
+  return { encoding, checked }
+}
+
+function labelOf(stated: string): string {
+  try {
+    return new TextDecoder(stated).encoding
+  } catch {
+    throw badRequest(
+      `${quoted(stated)} is not a known encoding. Known are utf-8, utf-16le, utf-16be, ` +
+        'windows-1251, windows-1252, ibm866, koi8-r and others of the Encoding Standard.',
+    )
+  }
 }
 
 /**
- * The separator that splits the most lines into as many fields as the first, or, below a title, as
+ * The separator that splits the most lines into as many fields as the first or, below a title, as
  * most of the others. A comma if none gives two fields: the file has one column.
  */
 function recognizeSeparator(rowsWith: (separator: string) => readonly TableRow[]): string {
   let best = { separator: ',', share: 0, fields: 1 }
   for (const separator of separators) {
-    const counts = rowsWith(separator)
-      .filter(({ cells }) => cells.length > 1 || cells[0] !== null)
-      .map(({ cells }) => cells.length)
-    const first = counts.findIndex((count) => count > 1)
-    if (first === -1) continue
-    const below = counts.slice(first)
-    const fields =
-      first === 0 ? (counts[0] ?? 0) : (below.sort((a, b) => a - b)[below.length >> 1] ?? 0)
-    const like = below.filter((count) => count === fields).length
-    if (fields < 2 || (first > 0 && (like < 2 || like * 2 <= below.length))) continue
-    const share = like / counts.length
+    const rows = rowsWith(separator).filter(({ cells }) => cells.length > 1 || cells[0] !== null)
+    const first = rows.findIndex(({ cells }) => cells.length > 1)
+    const counts = rows.slice(Math.max(first, 0)).map(({ cells }) => cells.length)
+    const [top = 0, middle = 0] = [counts[0], counts.toSorted((a, b) => a - b)[counts.length >> 1]]
+    const fields = first === 0 ? top : middle
+    const like = counts.filter((count) => count === fields).length
+    if (fields < 2 || (first > 0 && (like < 2 || like * 2 <= counts.length))) continue
+    const share = like / rows.length
     if (share > best.share || (share === best.share && fields > best.fields)) {
       best = { separator, share, fields }
     }

@@ -1,8 +1,6 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { badRequest } from '../../errors.js'
-import { quoted } from '../../text.js'
 import { TableError } from './table.js'
 
 const chunkBytes = 256 * 1024
@@ -17,7 +15,7 @@ export async function* fileBytes(path: string): AsyncGenerator<Buffer> {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     if (!code?.startsWith('Z_')) throw cause
-    throw new TableError([`error: the gzip file is damaged or cut (${code})`])
+    throw new TableError(`error: the gzip file is damaged or cut (${code})`)
   }
 }
 
@@ -27,21 +25,6 @@ function openBytes(path: string): Readable {
   const plain = createGunzip({ chunkSize: chunkBytes })
   bytes.on('error', (cause) => plain.destroy(cause))
   return bytes.pipe(plain)
-}
-
-/**
- * The label of an encoding, in lower case.
- * @throws bad_request for an unknown encoding
- */
-export function requireEncoding(label: string): string {
-  try {
-    return new TextDecoder(label).encoding
-  } catch {
-    throw badRequest(
-      `${quoted(label)} is not a known encoding. Known are utf-8, utf-16le, utf-16be, ` +
-        'windows-1251, windows-1252, ibm866, koi8-r and others of the Encoding Standard.',
-    )
-  }
 }
 
 /**
@@ -69,14 +52,4 @@ export async function isWholly(path: string, encoding: string): Promise<boolean>
     if (cause instanceof TypeError) return false
     throw cause
   }
-}
-
-/** The text of the beginning of a file, of at least this many characters if it has as many. */
-export async function beginningOf(path: string, encoding: string, letters: number) {
-  let beginning = ''
-  for await (const text of fileText(path, encoding)) {
-    beginning += text
-    if (beginning.length >= letters) break
-  }
-  return beginning
 }

@@ -1,5 +1,5 @@
 import { isValue } from './cell-kinds.js'
-import { TableError, shownText } from './table.js'
+import { TableError, badLines, badLinesMax, shownText } from './table.js'
 import type { TableOrder, TableRow } from './table.js'
 
 /** Where the columns of a table get their names. */
@@ -13,36 +13,36 @@ export interface Header {
   readonly doubts: readonly string[]
 }
 
-const problemsMax = 20
-
 /**
- * Finds the names of the columns in the first rows of a table, none of which is blank. What is not
- * certain is a doubt: a title above the names, or values in their place.
- * @throws TableError for a name that is missing or used twice; case does not count
+ * Finds the names of the columns in the first rows of a file. What is not certain is a doubt: a
+ * title above the names, or values in their place.
+ * @throws TableError, for a name that is missing or used twice too; case does not count
  */
 export function findHeader(head: readonly TableRow[], order: TableOrder): Header {
   const { hasHeader, file, format } = order
   const word = format === 'Excel' ? 'row' : 'line'
-  const widest = Math.max(...head.map(filledCells))
-  // The cells of a title are fewer than half of the columns.
-  const wide = head.findIndex((row) => filledCells(row) * 2 > widest)
-  const at = hasHeader === null && wide + 1 < head.length ? wide : 0
-  const [first, row = first, ...below] = [head[0], ...head.slice(at)]
-  if (!first || !row) throw new TableError([`error: ${file} is empty`])
-  const doubts: string[] = []
-  if (row !== first) {
-    doubts.push(
-      `${word} ${first.line} looks like a title above the names of the columns: ` +
-        `${shownRow(first)}. Leave it out with --skip-lines ${row.line - 1}, or use --header if ` +
-        'it has the names.',
-    )
+  const filled = head.filter((row) => isFilled(row) && row.problem === undefined)
+  const widest = Math.max(...filled.map(countFilled))
+  // The cells of a title are at most half of the columns.
+  const wide = filled.findIndex((row) => countFilled(row) * 2 > widest)
+  const at = hasHeader === null && wide + 1 < filled.length ? wide : 0
+  const [first, row, ...below] = [filled[0], ...filled.slice(at)]
+  if (!first || !row) {
+    const bad = head.filter(({ problem }) => problem !== undefined)
+    if (bad.length > 0) throw badLines(order, bad.slice(0, badLinesMax), bad.length)
+    throw new TableError(`error: ${file} is empty`)
   }
-  if (hasHeader ?? true) {
-    const value = hasHeader === null ? valueAmong(row, below) : null
-    if (value === null) {
-      const names = requireNames(row.cells, file)
-      return { names, line: row.line, dataLine: row.line + 1, doubts }
-    }
+  const title =
+    `${word} ${first.line} looks like a title above the names of the columns: ` +
+    `${shownText(first.cells.join(' '))}. Leave it out with --skip-lines ${row.line - 1}, or use ` +
+    '--header if it has the names.'
+  const doubts = row === first ? [] : [title]
+  const value = hasHeader === null ? valueAmong(row, below) : null
+  if (hasHeader !== false && value === null) {
+    const names = requireNames(row.cells, file)
+    return { names, line: row.line, dataLine: row.line + 1, doubts }
+  }
+  if (value !== null) {
     doubts.push(
       `${word} ${row.line} looks like values, not like the names of the columns: ` +
         `${shownText(value)}. Use --no-header if the file has no names, or --header if it has.`,
@@ -52,12 +52,13 @@ export function findHeader(head: readonly TableRow[], order: TableOrder): Header
   return { names, line: null, dataLine: row.line, doubts }
 }
 
-function filledCells({ cells }: TableRow): number {
-  return cells.filter((cell) => cell !== null).length
+/** False for a line without any character. */
+export function isFilled({ cells }: Pick<TableRow, 'cells'>): boolean {
+  return cells.length > 1 || cells[0] !== null
 }
 
-function shownRow({ cells }: TableRow): string {
-  return shownText(cells.filter((cell) => cell !== null).join(' '))
+function countFilled({ cells }: TableRow): number {
+  return cells.filter((cell) => cell !== null).length
 }
 
 /**
@@ -80,19 +81,20 @@ function valueAmong({ cells }: TableRow, below: readonly TableRow[]): string | n
  * @throws TableError for a name that is missing or used twice; case does not count
  */
 export function requireNames(cells: readonly (string | null)[], file: string): readonly string[] {
-  const places = new Map<string, number>()
-  const problems: string[] = []
   const names = cells.map((cell) => (cell ?? '').trim())
-  for (const [index, name] of names.entries()) {
-    const first = places.get(name.toLowerCase())
-    if (name === '') problems.push(`  column ${index + 1} has no name`)
-    else if (first === undefined) places.set(name.toLowerCase(), index + 1)
-    else problems.push(`  column ${index + 1} has the name of column ${first}: ${name}`)
-  }
+  const places = names.map((name, index) => [name.toLowerCase(), index + 1] as const)
+  const firsts = new Map(places.toReversed())
+  const problems = places.flatMap(([folded, place]) => {
+    const first = firsts.get(folded)
+    if (folded === '') return [`  column ${place} has no name`]
+    return first === place
+      ? []
+      : [`  column ${place} has the name of column ${first}: ${names[place - 1]}`]
+  })
   if (problems.length === 0) return names
-  throw new TableError([
+  throw new TableError(
     `error: the first row of ${file} can't be its header, so nothing was written:`,
-    ...problems.slice(0, problemsMax),
+    ...problems.slice(0, badLinesMax),
     'Correct the header, or use --no-header if the file has none, or --skip-lines if it is below.',
-  ])
+  )
 }

@@ -1,84 +1,69 @@
 import { textsOf } from '../../row-texts.js'
 import { openText } from './csv-table.js'
 import { fileText } from './file-text.js'
-import { TableError, recordLettersMax, shownText } from './table.js'
-import type { BadLines, TableOrder, TableRow, TableSource } from './table.js'
+import { recordLettersMax, shownText } from './table.js'
+import type { TableOrder, TableRow, TableSource } from './table.js'
 
 const listHint = '; write one object in each line (jq -c ".[]" does)'
 
 /**
  * Opens a file with a JSON object in each line. Its keys are the columns, in the order in which
  * they first appear; a key that a line lacks is empty. Lists and objects are kept as JSON text.
- * Values are split here, because DuckDB reads every number with a point as a double.
+ * DuckDB's own reader rounds numbers with a point to doubles.
  * @throws TableError; bad_request for an unknown encoding
  */
-export async function openNdjson(order: TableOrder, bad: BadLines): Promise<TableSource> {
-  const text = await openText(order)
-  const places = new Map<string, number>()
+export async function openNdjson(order: TableOrder): Promise<TableSource> {
+  const { encoding, checked } = await openText(order)
   const names: string[] = []
+  const places = new Map<string, number>()
   const texts = new Map<number, number>()
-  const rowsOf = (json: string, line: number): readonly TableRow[] => {
+  let line = 0
+  const rowsOf = (json: string): readonly TableRow[] => {
+    line += 1
+    const members = membersOf(json)
+    if (typeof members === 'string') return [{ line, cells: [], problem: members }]
     const cells: (string | null)[] = []
-    for (const [key, value] of membersOf(json, line, bad)) {
+    for (const [key, value] of members) {
       const place = places.get(key) ?? names.push(key) - 1
       places.set(key, place)
       if (/^["[{]/.test(value)) texts.set(place, line)
-      while (cells.length < place) cells.push(null)
+      while (cells.length <= place) cells.push(null)
       cells[place] = cellOf(value)
     }
     return json.trim() === '' ? [] : [{ line, cells }]
   }
   async function* rows() {
-    let [rest, line] = ['', 0]
-    for await (const part of fileText(order.path, text.encoding)) {
+    let rest = ''
+    for await (const part of fileText(order.path, encoding)) {
       const lines = (rest + part).split('\n')
       rest = lines.pop() ?? ''
-      yield lines.flatMap((each) => rowsOf(each, ++line))
+      yield checked(lines.flatMap(rowsOf))
       if (rest.length <= recordLettersMax) continue
       const hint = rest.trimStart().startsWith('[') ? listHint : ''
-      bad.add(line + 1, `over ${recordLettersMax} characters${hint}; what follows was not read`)
+      const problem = `over ${recordLettersMax} characters${hint}; what follows was not read`
+      yield [{ line: line + 1, cells: [], problem }]
       return
     }
-    yield rowsOf(rest, ++line)
-    if (names.length === 0 && bad.count === 0)
-      throw new TableError([`error: ${order.file} has no row`])
+    yield checked(rowsOf(rest))
   }
-  return {
-    ...text,
-    separator: null,
-    sheet: null,
-    names,
-    texts,
-    notes: [],
-    doubts: [],
-    rows: rows(),
-  }
+  const none = { separator: null, sheet: null, notes: [], doubts: [] }
+  return { encoding, ...none, names, texts, rows: rows() }
 }
 
-/** Keys with the JSON texts of their values; none for a bad line. */
-function membersOf(
-  json: string,
-  line: number,
-  bad: BadLines,
-): readonly (readonly [string, string])[] {
+/** Keys with the JSON texts of their values, or what is wrong. */
+function membersOf(json: string): readonly (readonly [key: string, value: string])[] | string {
   if (json.trim() === '') return []
   let value: unknown
   try {
     value = JSON.parse(json)
   } catch {
-    bad.add(line, `not valid JSON: ${shownText(json)}`)
-    return []
+    return `not valid JSON: ${shownText(json)}`
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    bad.add(line, `not an object${Array.isArray(value) ? listHint : ''}`)
-    return []
-  }
+  if (Array.isArray(value)) return `not an object${listHint}`
+  if (typeof value !== 'object' || value === null) return 'not an object'
   const { names, cells } = textsOf(json)
-  if (names.length === Object.keys(value).length) {
-    return names.map((name, at) => [JSON.parse(name) as string, cells[at] ?? 'null'])
-  }
-  bad.add(line, 'a key is used twice')
-  return []
+  if (names.length !== Object.keys(value).length) return 'a key is used twice'
+  return names.map((name, at) => [JSON.parse(name) as string, cells[at] ?? 'null'])
 }
 
 function cellOf(value: string): string | null {

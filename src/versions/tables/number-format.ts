@@ -37,23 +37,21 @@ export function readFormat(code: string, is1904: boolean): NumberFormat {
 
 /** The number that Excel shows; one with more digits than a double has as it is. */
 function plainText(number: string): string {
-  const [mantissa = ''] = number.split(/e/i)
-  const digits = mantissa.replace(/\D/g, '').replace(/^0+/, '')
-  return digits.length > digitsMax || number === '' ? number : String(Number(number))
+  const digits = number.replace(/e.*$/i, '').replace(/\D/g, '').replace(/^0+/, '')
+  return digits.length > digitsMax ? number : String(Number(number))
 }
 
-/** The digits of a number in place of the zeros of a format; a number that has too many as it is. */
+/** A number in place of the zeros of a format; one with more digits after the point as it is. */
 function masked(number: string, mask: string): string {
   const [whole = '', fraction = ''] = plainText(number).split('.')
-  const [, zeros = '', places = ''] = /^(0+)\.(0+)$/.exec(mask) ?? []
+  const [front = '', places = ''] = mask.split('.')
   if (!/^\d+$/.test(whole) || fraction.length > places.length) return plainText(number)
-  if (places !== '')
-    return `${whole.padStart(zeros.length, '0')}.${fraction.padEnd(places.length, '0')}`
-  const count = mask.replace(/[^0]/g, '').length
+  const count = front.replace(/[^0]/g, '').length
   const digits = whole.padStart(count, '0')
-  let at = digits.length - count
-  const text = mask.replace(/0/g, () => digits[at++] ?? '')
-  return (digits.slice(0, digits.length - count) + text).replaceAll('·', '.')
+  const more = digits.length - count
+  let at = more
+  const text = digits.slice(0, more) + front.replace(/0/g, () => digits[at++] ?? '')
+  return text.replaceAll('·', '.') + (places && `.${fraction.padEnd(places.length, '0')}`)
 }
 
 /**
@@ -64,15 +62,14 @@ function timeText(number: string, kind: 'duration' | 'clock' | 'day', is1904: bo
   const serial = Number(number)
   if (!(serial >= 0 && serial <= lastDay + 1)) return plainText(number)
   const rough = Math.round(serial * dayMs)
-  const seconds = Math.round(rough / 1000) * 1000
-  const ms = Math.abs(rough - seconds) <= 1 ? seconds : rough
+  const second = Math.round(rough / 1000) * 1000
+  const ms = Math.abs(rough - second) <= 1 ? second : rough
   const day = Math.floor(ms / dayMs)
   const clock = new Date(ms % dayMs).toISOString().slice(11, 23).replace('.000', '')
-  if (kind === 'duration')
-    return String(Math.floor(ms / 3_600_000)).padStart(2, '0') + clock.slice(2)
-  const isTimeOnly = day === 0 && (kind === 'clock' || (!is1904 && clock !== '00:00:00'))
-  if (isTimeOnly) return clock
-  return clock === '00:00:00' ? dayText(day, is1904) : `${dayText(day, is1904)} ${clock}`
+  if (kind === 'duration') return `${Math.floor(ms / 3_600_000)}`.padStart(2, '0') + clock.slice(2)
+  const isMidnight = clock === '00:00:00'
+  if (day === 0 && (kind === 'clock' || !(is1904 || isMidnight))) return clock
+  return isMidnight ? dayText(day, is1904) : `${dayText(day, is1904)} ${clock}`
 }
 
 function dayText(day: number, is1904: boolean): string {

@@ -23,7 +23,7 @@ const followers =
   'м_аеилмнопсуыя н_авгдеикностуфцыья о_абвгдежзийклмнопрстфхцчшщя п_аеилнопртуы ' +
   'р_авгдежикмностушыья с_абвдеиклмнопрстучшыья т_авдеикмнорсуыья у_абвгдежзклмнпрстхчшщю ' +
   'ф_аеиоры х_аинор ц_аеиы чаеикнт ш_аеиклн щаеи ъе ы_бвейклмпрстхш ь_езкнстшюя эклрт ю_бтчщ ' +
-  'я_вдезлмнстхцщю ё_'
+  'я_вдезлмнстхцщю'
 const pairs = new Set(
   followers.split(' ').flatMap(([first = '', ...after]) => after.map((each) => first + each)),
 )
@@ -61,10 +61,10 @@ export async function recognizeEncoding(path: string, file: string): Promise<str
   }
   if (isMostlyUtf8(counts)) return 'utf-8'
   const labels = [...readings.map(({ encoding }) => encoding), 'windows-1252']
-  throw new TableError([
+  throw new TableError(
     `error: ${file} is not UTF-8, and its encoding is not certain. Name it with --encoding LABEL:`,
     ...labels.map((each) => `  ${each}: ${shownText(new TextDecoder(each).decode(sample))}`),
-  ])
+  )
 }
 
 function markedEncoding(bytes: Buffer): string | null {
@@ -80,43 +80,44 @@ function markedEncoding(bytes: Buffer): string | null {
   return isHigh[1] ? 'utf-16le' : 'utf-16be'
 }
 
-/** Whether most bytes that go on with a character follow one that begins it, and back. */
-function isMostlyUtf8(counts: PairCounts['counts']): boolean {
-  let [right, wrong] = [0, 0]
-  for (const [pair, count] of counts) {
-    const begins = pair >> 8 >= 0xc0
-    const goesOn = (pair & 0xc0) === 0x80
-    if (begins && goesOn) right += count
-    else if (begins || (goesOn && pair >> 8 < 0x80)) wrong += count
-  }
-  return right > wrong
-}
-
-interface PairCounts {
-  /** By both bytes: how often they stand side by side, one of them at least above ASCII. */
-  readonly counts: ReadonlyMap<number, number>
-  /** Bytes around the first one above ASCII. */
-  readonly sample: Buffer
-}
-
-async function countPairs(path: string): Promise<PairCounts> {
-  const all = new Float64Array(256 * 256)
+/**
+ * How often two bytes stand side by side, one of them at least above ASCII; and the bytes around the
+ * first of these.
+ */
+async function countPairs(path: string) {
+  const counts = new Float64Array(0x10000)
   let [last, sample] = [10, Buffer.of()]
+  const add = (byte: number) => {
+    const pair = last * 256 + byte
+    counts[pair] = (counts[pair] ?? 0) + 1
+    last = byte
+  }
   for await (const bytes of fileBytes(path)) {
     const at = sample.length > 0 ? -1 : bytes.findIndex((byte) => byte >= 0x80)
     if (at >= 0) sample = Buffer.from(bytes.subarray(Math.max(0, at - 10), at + 60))
-    for (const byte of bytes) {
-      all[last * 256 + byte] = (all[last * 256 + byte] ?? 0) + 1
-      last = byte
-    }
+    for (const byte of bytes) add(byte)
   }
-  all[last * 256 + 10] = (all[last * 256 + 10] ?? 0) + 1
-  const counts = [...all.entries()].filter(([pair, count]) => count > 0 && pair & 0x8080)
-  return { counts: new Map(counts), sample }
+  add(10)
+  const isAbove = ([pair, count]: readonly [number, number]) => count > 0 && (pair & 0x8080) !== 0
+  return { counts: [...counts.entries()].filter(isAbove), sample }
+}
+
+type PairCounts = Awaited<ReturnType<typeof countPairs>>['counts']
+
+/** Whether most bytes that go on with a character follow one that begins it, and back. */
+function isMostlyUtf8(counts: PairCounts): boolean {
+  let lead = 0
+  for (const [pair, count] of counts) {
+    const begins = pair >> 8 >= 0xc0
+    const goesOn = (pair & 0xc0) === 0x80
+    if (begins && goesOn) lead += count
+    else if (begins || (goesOn && pair >> 8 < 0x80)) lead -= count
+  }
+  return lead > 0
 }
 
 /** How far a file is Russian in an encoding. */
-function readingOf(encoding: string, counts: PairCounts['counts']) {
+function readingOf(encoding: string, counts: PairCounts) {
   const decoder = new TextDecoder(encoding)
   let [hits, misses, letters, text] = [0, 0, 0, '']
   for (const [pair, count] of counts) {

@@ -7,10 +7,9 @@ import { TableError } from './table.js'
 import { xmlTags } from './xml.js'
 import type { XmlTag } from './xml.js'
 
-const megabyte = 1_000_000
-const fileMegabytesMax = 50
+const bytesMax = 50_000_000
 /** Of all parts together. */
-const unpackedMegabytesMax = 512
+const unpackedBytesMax = 512_000_000
 
 /** A sheet of a workbook. */
 export interface Sheet {
@@ -29,28 +28,29 @@ export interface Workbook {
   readonly formats: readonly NumberFormat[]
 }
 
-/** A part of the file by its path. */
 type TagsOf = (part: string) => Generator<XmlTag>
 
 /**
- * Opens a workbook. No part takes more than its size in the directory of the zip: a longer one is
+ * Opens a workbook. No part takes more memory than the directory of the zip says: a longer one is
  * cut, and then no XML.
  * @throws TableError for a file that is too large; Error for one that is no workbook
  */
 export async function openWorkbook(path: string, file: string): Promise<Workbook> {
   const { size } = await stat(path)
-  const limit = (words: string, megabytes: number) =>
-    new TableError([`error: ${file} has ${words}${megabytes} MB. Save it as CSV.`])
-  if (size > fileMegabytesMax * megabyte) throw limit('over ', fileMegabytesMax)
-  const bytes = await readFile(path)
-  let unpackedBytes = 0
+  const bytes = size > bytesMax ? null : await readFile(path)
+  let unpacked = 0
   const measure = ({ originalSize }: { readonly originalSize: number }) => {
-    unpackedBytes += originalSize
+    unpacked += originalSize
     return false
   }
-  unzipSync(bytes, { filter: measure })
-  if (unpackedBytes > unpackedMegabytesMax * megabyte)
-    throw limit('unpacked over ', unpackedMegabytesMax)
+  if (bytes) unzipSync(bytes, { filter: measure })
+  if (!bytes || unpacked > unpackedBytesMax) {
+    const [has, most] = bytes ? [unpacked, unpackedBytesMax] : [size, bytesMax]
+    throw new TableError(
+      `error: ${file} has ${Math.ceil(has / 1e6)} MB${bytes ? ' unpacked' : ''}; a workbook may ` +
+        `have ${most / 1e6}. Save it as CSV.`,
+    )
+  }
   const tagsOf: TagsOf = (part) => {
     const content = unzipSync(bytes, { filter: ({ name }) => name === part })[part]
     if (content) return xmlTags(content)
@@ -58,47 +58,42 @@ export async function openWorkbook(path: string, file: string): Promise<Workbook
   }
   const [part = 'xl/workbook.xml'] = partsOf('', 'officeDocument', tagsOf).values()
   const sheetParts = partsOf(part, 'worksheet', tagsOf)
-  const [stringsPart] = partsOf(part, 'sharedStrings', tagsOf).values()
-  const [stylesPart] = partsOf(part, 'styles', tagsOf).values()
   const sheets: Sheet[] = []
   let [is1904, isStale] = [false, false]
   const isTrue = (text = '') => ['1', 'true'].includes(text)
-  for (const { open, attribute } of tagsOf(part)) {
-    if (open === 'workbookPr') is1904 = isTrue(attribute('date1904'))
-    if (open === 'calcPr') isStale = isTrue(attribute('fullCalcOnLoad'))
-    const sheetPart = open === 'sheet' ? sheetParts.get(attribute('id') ?? '') : undefined
+  for (const { open, attributes } of tagsOf(part)) {
+    const { id = '', name = '', state = 'visible', date1904, fullCalcOnLoad } = attributes
+    if (open === 'workbookPr') is1904 = isTrue(date1904)
+    if (open === 'calcPr') isStale = isTrue(fullCalcOnLoad)
+    const sheetPart = open === 'sheet' ? sheetParts.get(id) : undefined
     if (sheetPart === undefined) continue
-    const isHidden = !['visible', undefined].includes(attribute('state'))
-    sheets.push({ name: attribute('name') ?? '', isHidden, tags: () => tagsOf(sheetPart) })
+    sheets.push({ name, isHidden: state !== 'visible', tags: () => tagsOf(sheetPart) })
   }
-  if (sheets.length === 0) throw new Error('it has no sheet')
-  const codes = stylesPart === undefined ? [] : readFormats(tagsOf(stylesPart))
-  const formats = codes.map((code) => readFormat(code, is1904))
-  const strings = stringsPart === undefined ? [] : readStrings(tagsOf(stringsPart))
-  return { sheets, isStale, strings, formats }
+  const [strings = []] = [...partsOf(part, 'sharedStrings', tagsOf).values()]
+    .map(tagsOf)
+    .map(readStrings)
+  const [codes = []] = [...partsOf(part, 'styles', tagsOf).values()].map(tagsOf).map(readFormats)
+  return { sheets, isStale, strings, formats: codes.map((code) => readFormat(code, is1904)) }
 }
 
 /** The parts of one type that a part refers to, by their ids. */
 function partsOf(part: string, type: string, tagsOf: TagsOf): ReadonlyMap<string, string> {
   const folder = posix.join('/', posix.dirname(part))
+  const links = posix.join(folder, '_rels', `${posix.basename(part)}.rels`).slice(1)
   const parts = new Map<string, string>()
-  for (const { open, attribute } of tagsOf(
-    `${folder}/_rels/${posix.basename(part)}.rels`.replace(/^\/+/, ''),
-  )) {
-    if (open !== 'Relationship' || !attribute('Type')?.endsWith(`/${type}`)) continue
-    parts.set(attribute('Id') ?? '', posix.resolve(folder, attribute('Target') ?? '').slice(1))
+  for (const { open, attributes } of tagsOf(links)) {
+    const { Id = '', Type = '', Target = '' } = attributes
+    if (open !== 'Relationship' || !Type.endsWith(`/${type}`)) continue
+    parts.set(Id, posix.resolve(folder, Target).slice(1))
   }
   return parts
 }
 
 function readStrings(tags: Generator<XmlTag>): readonly string[] {
   const strings: string[] = []
-  let string = ''
-  for (const { close, text } of tags) {
-    if (close === 't') string += text
-    if (close !== 'si') continue
-    strings.push(string)
-    string = ''
+  for (const { open, close, text } of tags) {
+    if (open === 'si') strings.push('')
+    if (close === 't') strings.push(`${strings.pop()}${text}`)
   }
   return strings
 }
@@ -107,10 +102,10 @@ function readFormats(tags: Generator<XmlTag>): readonly string[] {
   const codes = new Map<string, string>()
   const formats: string[] = []
   let isCellStyle = false
-  for (const { open, close, attribute } of tags) {
-    const id = attribute('numFmtId') ?? '0'
-    if (open === 'cellXfs' || close === 'cellXfs') isCellStyle = open !== null
-    if (open === 'numFmt') codes.set(id, attribute('formatCode') ?? '')
+  for (const { open, close, attributes } of tags) {
+    const { numFmtId: id = '0', formatCode = '' } = attributes
+    if ((open ?? close) === 'cellXfs') isCellStyle = open !== undefined
+    if (open === 'numFmt') codes.set(id, formatCode)
     if (open === 'xf' && isCellStyle) formats.push(codes.get(id) ?? builtinFormat(Number(id)))
   }
   return formats

@@ -11,7 +11,7 @@ import { runnerOn } from '../run-statement.js'
 import { inSandbox } from '../sandbox.js'
 import { identifier } from '../sql.js'
 import { valueSql } from './column-sql.js'
-import { readFacts } from './read-facts.js'
+import { readFacts, requireFits } from './read-facts.js'
 
 /** The default of DuckDB; it needs a buffer of twice the longest record. */
 const recordBytesMin = 2_000_000
@@ -33,11 +33,9 @@ export function duckDbTableWriter(defaultMemoryBytes: number): WriteTable {
           const from = textsSql(texts, plain.of(texts.path))
           await run({ sql: `CREATE VIEW texts AS SELECT * FROM ${from}` })
           const stated = readStatedTypes(order.types, texts.names)
-          const decided = decideColumns(
-            texts,
-            stated,
-            await readFacts(texts.names, stated, order, run),
-          )
+          await requireFits(texts.names, stated, order, run)
+          const facts = await readFacts(texts.names.length, run)
+          const decided = decideColumns(texts, stated, facts)
           const cells = decided.columns.map(
             ({ name, type }, index) => `${valueSql(`c${index}`, type)} AS ${identifier(name)}`,
           )
@@ -50,10 +48,10 @@ export function duckDbTableWriter(defaultMemoryBytes: number): WriteTable {
         })
       } catch (cause) {
         if (readFailure(cause).type !== 'Out of Memory') throw cause
-        throw new TableError([
+        throw new TableError(
           `error: the ${texts.names.length} columns of ${order.file} need more memory than ` +
             `${Math.floor(memoryLimitBytes / 1e6)} MB: raise --memory-limit.`,
-        ])
+        )
       }
     })
 }
