@@ -1,4 +1,4 @@
-import { isValue } from './cell-kinds.js'
+import { kindOf } from './cell-kinds.js'
 import { TableError, badLines, badLinesMax, shownText } from './table.js'
 import type { TableOrder, TableRow } from './table.js'
 
@@ -70,7 +70,7 @@ function valueAmong({ cells }: TableRow, below: readonly TableRow[]): string | n
   const found = cells.find((cell, index) => {
     if (cell === null) return false
     const others = below.flatMap((row) => row.cells[index] ?? [])
-    if (!isValue(cell)) return others.includes(cell)
+    if (kindOf(cell.trim()) === 'text') return others.includes(cell)
     return !isShort(cell) || (others.length > 0 && others.every(isShort))
   })
   return found ?? null

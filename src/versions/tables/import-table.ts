@@ -1,12 +1,15 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { TypedColumn, TypedColumns } from './column-types.js'
+import { ColumnProfile } from './column-profile.js'
+import type { TypedColumn } from './column-profile.js'
+import { readStatedTypes, requireKnown } from './column-types.js'
+import type { StatedType } from './column-types.js'
 import { openCsv } from './csv-table.js'
 import { openExcel } from './excel-table.js'
 import { findHeader, isFilled, requireNames } from './find-header.js'
 import { openNdjson } from './ndjson-table.js'
 import { TableError, badLines, badLinesMax } from './table.js'
-import type { TableOrder, TableRow, TableSource, TableTexts } from './table.js'
+import type { TableOrder, TableRow, TableSource } from './table.js'
 
 /** How a file was understood, once it was written as Parquet. */
 export interface ImportedTable extends Pick<
@@ -16,16 +19,26 @@ export interface ImportedTable extends Pick<
   readonly rows: number
   /** The line of the names of the columns; null without one. */
   readonly headerLine: number | null
-  /** With the first different values. */
-  readonly columns: readonly (TypedColumn & { readonly samples: readonly string[] })[]
+  readonly columns: readonly TypedColumn[]
 }
 
-/** Decides the types of the columns and writes the texts as Parquet; the engine implements it. */
+/** A table whose rows were all read: their texts are in one file. */
+export interface TableTexts extends Pick<ImportedTable, 'rows' | 'columns'> {
+  /**
+   * A CSV in UTF-8 without a header, every text in quotes, lines ended by LF. Before the cells of a
+   * row is one that is always `1`; those that are missing at its end are empty.
+   */
+  readonly path: string
+  /** Bytes of the longest record in the file. */
+  readonly recordBytesMax: number
+}
+
+/** Writes texts as one new Parquet file in their folder; the engine implements it. */
 export type WriteTable = (
   texts: TableTexts,
   target: string,
-  order: TableOrder,
-) => Promise<TypedColumns>
+  memoryLimitBytes: number | null,
+) => Promise<void>
 
 /** Reads a table and writes it as Parquet; `report` gets the rows that are read. */
 export type ImportTable = (
@@ -37,7 +50,6 @@ export type ImportTable = (
 export const draftName = 'table.parquet'
 
 const headRows = 200
-const [samplesMax, sampleLettersMax] = [3, 30] as const
 /** More than Excel has. The memory that DuckDB needs grows with them. */
 const columnsMax = 20_000
 const openers = { CSV: openCsv, Excel: openExcel, NDJSON: openNdjson } as const
@@ -51,33 +63,29 @@ export async function importTable(
   write: WriteTable,
   report: (rowsDone: number) => void,
 ): Promise<ImportedTable> {
+  const stated = readStatedTypes(order.types)
   const source = await openers[order.format](order)
   const head = await headOf(source.rows)
-  const header = source.names === null ? findHeader(head, order) : null
-  const names = source.names ?? header?.names ?? []
-  const dataLine = header?.dataLine ?? 0
+  const noHeader = { line: null, dataLine: 0, doubts: [] }
+  const header = source.names ? { names: source.names, ...noHeader } : findHeader(head, order)
+  const { names, dataLine } = header
   async function* batches() {
     yield head.filter(({ line }) => line >= dataLine)
     yield* source.rows
   }
-  const staged = await stageRows(order, names, batches(), report)
-  const { rows, badCount, emptyLines, samples } = staged
-  if (badCount > 0) throw badLines(order, staged.bad, badCount)
-  if (header === null) requireNames(names, order.file)
-  if (rows === 0 || names.length === 0) {
-    throw new TableError(`error: ${order.file} has ${header?.line ? 'a header and ' : ''}no row`)
-  }
-  const marked = [...source.texts].filter(([, line]) => line >= dataLine)
-  const texts = new Set(marked.map(([place]) => place))
-  const table = { ...staged, names, texts }
-  const { columns, doubts } = await write(table, join(order.draft, draftName), order)
-  const { encoding, separator, sheet } = source
-  const notes = emptyLines === 0 ? [] : [`empty lines, left out: ${emptyLines}`]
+  const staged = await stageRows(order, names, stated, batches(), report)
+  if (source.names) requireNames(names, order.file)
+  requireKnown(stated, names)
+  const { profileOf, rows, emptyLines, wordsLine } = staged
+  const isText = (place: number) => (source.texts.get(place) ?? -1) >= dataLine
+  const columns = names.map((_, place) => profileOf(place).typed(rows, isText(place)))
+  await write({ ...staged, columns }, join(order.draft, draftName), order.memoryLimitBytes)
+  const { encoding, separator, sheet, notes } = source
+  const doubt = names.map((_, place) => profileOf(place).doubtOf(wordsLine)).find(Boolean)
   return {
-    ...{ encoding, separator, sheet, rows, headerLine: header?.line ?? null },
-    columns: columns.map((column, place) => ({ ...column, samples: [...(samples[place] ?? [])] })),
-    notes: [...source.notes, ...notes],
-    doubts: [...(header?.doubts ?? []), ...source.doubts, ...doubts],
+    ...{ encoding, separator, sheet, rows, headerLine: header.line, columns },
+    notes: [...notes, ...(emptyLines === 0 ? [] : [`empty lines, left out: ${emptyLines}`])],
+    doubts: [...header.doubts, ...source.doubts, ...(doubt ? [doubt] : [])],
   }
 }
 
@@ -91,36 +99,49 @@ async function headOf(rows: TableSource['rows']): Promise<readonly TableRow[]> {
   return head
 }
 
-/** Writes the texts of all rows into a file, and learns what the owner is shown. */
+/**
+ * Writes the texts of all rows into a file, and lets a profile of each column see them.
+ * @throws TableError for bad lines, or if there is no row
+ */
 async function stageRows(
   order: TableOrder,
   names: readonly string[],
+  stated: ReadonlyMap<string, StatedType>,
   batches: AsyncIterable<readonly TableRow[]>,
   report: (rowsDone: number) => void,
 ) {
   const path = join(order.draft, 'rows.csv')
-  const [bad, samples]: [TableRow[], Set<string>[]] = [[], []]
-  let [rows, badCount, emptyLines, recordBytesMax] = [0, 0, 0, 0]
-  let wordsLine: number | null = null
+  const profiles: ColumnProfile[] = []
+  const profileOf = (place: number) => {
+    const name = names[place] ?? ''
+    return (profiles[place] ??= new ColumnProfile(name, stated.get(name) ?? null))
+  }
+  const bad: TableRow[] = []
+  let [rows, badCount, emptyLines, recordBytesMax, wordsLine] = [0, 0, 0, 0, 0]
+  const isCsv = order.format === 'CSV'
+  const problemOf = ({ cells, line, problem }: TableRow): string | null => {
+    if (problem !== undefined) return problem
+    if (cells.length > names.length || (isCsv && cells.length < names.length)) {
+      return `${cells.length} field${cells.length === 1 ? '' : 's'} instead of ${names.length}`
+    }
+    const wrong = cells.map((cell, place) =>
+      cell === null ? null : profileOf(place).add(cell, line),
+    )
+    return wrong.filter((each) => each !== null).join('; ') || null
+  }
   const recordOf = (row: TableRow): string => {
-    const problem = row.problem ?? widthProblem(row, names.length, order)
-    if (problem !== null) {
-      badCount += 1
-      if (bad.length < badLinesMax) bad.push({ ...row, problem })
-      return ''
-    }
-    if (order.format === 'CSV' && names.length > 1 && !isFilled(row)) {
-      emptyLines += 1
-      return ''
-    }
+    const isEmpty = isCsv && names.length > 1 && !row.problem && !isFilled(row)
+    const problem = isEmpty ? null : problemOf(row)
+    if (isEmpty) emptyLines += 1
+    if (problem !== null) badCount += 1
+    if (problem !== null && bad.length < badLinesMax) bad.push({ ...row, problem })
+    if (isEmpty || problem !== null) return ''
     rows += 1
     if (rows === 1 && row.cells.every(isWords)) wordsLine = row.line
     const cells = row.cells.map((cell) => (cell === null ? '' : `"${cell.replaceAll('"', '""')}"`))
-    const record = `${row.line},${cells.join(',')}\n`
-    if (record.length * 3 > recordBytesMax) {
-      recordBytesMax = Math.max(recordBytesMax, Buffer.byteLength(record))
-    }
-    for (const [place, cell] of row.cells.entries()) learn((samples[place] ??= new Set()), cell)
+    const record = `1,${cells.join(',')}\n`
+    if (record.length * 3 <= recordBytesMax) return record
+    recordBytesMax = Math.max(recordBytesMax, Buffer.byteLength(record))
     return record
   }
   await using file = await open(path, 'w')
@@ -131,22 +152,14 @@ async function stageRows(
     await file.write(batch.map(recordOf).join(''))
     report(rows)
   }
-  return { path, rows, bad, badCount, emptyLines, recordBytesMax, samples, wordsLine }
+  if (badCount > 0) throw badLines(order, bad, badCount)
+  if (rows > 0 && names.length > 0) {
+    return { path, rows, emptyLines, recordBytesMax, wordsLine, profileOf }
+  }
+  throw new TableError(`error: ${order.file} has no row${isCsv ? ' below its header' : ''}`)
 }
 
-function widthProblem({ cells }: TableRow, count: number, { format }: TableOrder): string | null {
-  const isShort = format === 'CSV' && cells.length < count && isFilled({ cells })
-  if (cells.length <= count && !isShort) return null
-  return `${cells.length} field${cells.length === 1 ? '' : 's'} instead of ${count}`
-}
-
-/** A text, but no number, or empty. */
+/** A text without a digit, or empty. */
 function isWords(cell: string | null): boolean {
   return cell === null || /^[^\d]*\p{L}[^\d]*$/u.test(cell)
-}
-
-function learn(samples: Set<string>, cell: string | null): void {
-  if (cell === null || samples.size >= samplesMax) return
-  const text = cell.slice(0, sampleLettersMax).replace(/\s+/g, ' ')
-  samples.add(cell.length > sampleLettersMax ? `${text}…` : text)
 }

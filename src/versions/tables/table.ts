@@ -52,23 +52,6 @@ export interface TableSource {
   readonly rows: AsyncGenerator<readonly TableRow[]>
 }
 
-/** A table whose rows were all read: their texts are in one file. */
-export interface TableTexts {
-  /**
-   * A CSV in UTF-8 without a header, every text in quotes, lines ended by LF: the line of the row,
-   * then its cells; those that are missing at the end are empty.
-   */
-  readonly path: string
-  readonly names: readonly string[]
-  /** Columns in which the format marks a value as text. */
-  readonly texts: ReadonlySet<number>
-  readonly rows: number
-  /** Bytes of the longest record in the file. */
-  readonly recordBytesMax: number
-  /** The line of the first row if it has words only, as names or units have; else null. */
-  readonly wordsLine: number | null
-}
-
 /** Why a file can't be written as Parquet, for its owner; nothing was written. */
 export class TableError extends Error {
   readonly problems: readonly string[]

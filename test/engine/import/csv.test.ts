@@ -142,7 +142,7 @@ await t.test('a header must name every column once', async (t) => {
   })
   t.match(await refusalOf(folder, 'a.csv', ''), 'a.csv is empty')
   t.match(await refusalOf(folder, 'a.csv', '\n\n'), 'a.csv is empty')
-  t.match(await refusalOf(folder, 'a.csv', 'a,b\n'), 'a.csv has a header and no row')
+  t.match(await refusalOf(folder, 'a.csv', 'a,b\n'), 'a.csv has no row below its header')
 })
 
 await t.test('a long record and many columns are read', async (t) => {

@@ -1,17 +1,14 @@
 import { dirname, join } from 'node:path'
-import { decideColumns, readStatedTypes } from '../../../versions/tables/column-types.js'
-import type { WriteTable } from '../../../versions/tables/import-table.js'
+import type { CellType } from '../../../versions/tables/column-types.js'
+import type { TableTexts, WriteTable } from '../../../versions/tables/import-table.js'
 import { TableError } from '../../../versions/tables/table.js'
-import type { TableTexts } from '../../../versions/tables/table.js'
 import { readFailure } from '../duckdb-failure.js'
-import { bindPaths, bindTarget, boundFilesSql, pathsSql } from '../paths.js'
+import { bindPaths, bindTarget, boundFilesSql } from '../paths.js'
 import { withPlainPaths } from '../plain-paths.js'
 import { fileOptions } from '../read/page-file.js'
 import { runnerOn } from '../run-statement.js'
 import { inSandbox } from '../sandbox.js'
-import { identifier } from '../sql.js'
-import { valueSql } from './column-sql.js'
-import { readFacts, requireFits } from './read-facts.js'
+import { identifier, literal } from '../sql.js'
 
 /** The default of DuckDB; it needs a buffer of twice the longest record. */
 const recordBytesMin = 2_000_000
@@ -21,46 +18,57 @@ const never = new AbortController().signal
 
 /** Writes tables; `defaultMemoryBytes` if the order sets no limit. */
 export function duckDbTableWriter(defaultMemoryBytes: number): WriteTable {
-  return (texts, target, order) =>
+  return (texts, target, limit) =>
     withPlainPaths(async (plain) => {
       const folder = dirname(target)
-      const memoryLimitBytes = order.memoryLimitBytes ?? defaultMemoryBytes
+      const memoryLimitBytes = limit ?? defaultMemoryBytes
       const tempFolder = join(folder, 'tmp')
       const options = { folders: [folder], tempFolder, memoryLimitBytes, threads }
-      try {
-        return await inSandbox(options, async (connection) => {
-          const run = runnerOn(connection, never)
-          const from = textsSql(texts, plain.of(texts.path))
-          await run({ sql: `CREATE VIEW texts AS SELECT * FROM ${from}` })
-          const stated = readStatedTypes(order.types, texts.names)
-          await requireFits(texts.names, stated, order, run)
-          const facts = await readFacts(texts.names.length, run)
-          const decided = decideColumns(texts, stated, facts)
-          const cells = decided.columns.map(
-            ({ name, type }, index) => `${valueSql(`c${index}`, type)} AS ${identifier(name)}`,
-          )
-          const copy = `COPY (SELECT ${cells.join(', ')} FROM texts) TO $1 ${fileOptions}`
-          await run({ sql: copy, values: [bindTarget(target)] })
-          const written = `SELECT count(*) FROM ${boundFilesSql('$1')}`
-          const [counts = []] = await run({ sql: written, values: [bindPaths([plain.of(target)])] })
-          if (Number(counts[0]) !== texts.rows) throw new Error('the written rows differ in number')
-          return decided
-        })
-      } catch (cause) {
+      const work = inSandbox(options, async (connection) => {
+        const run = runnerOn(connection, never)
+        const values = [bindPaths([plain.of(texts.path)]), bindTarget(target)]
+        await run({ sql: copySql(texts), values })
+        const written = `SELECT count(*) FROM ${boundFilesSql('$1')}`
+        const [counts = []] = await run({ sql: written, values: [bindPaths([plain.of(target)])] })
+        if (Number(counts[0]) !== texts.rows) throw new Error('the written rows differ in number')
+      })
+      await work.catch((cause: unknown) => {
         if (readFailure(cause).type !== 'Out of Memory') throw cause
+        const [columns, megabytes] = [texts.columns.length, Math.floor(memoryLimitBytes / 1e6)]
         throw new TableError(
-          `error: the ${texts.names.length} columns of ${order.file} need more memory than ` +
-            `${Math.floor(memoryLimitBytes / 1e6)} MB: raise --memory-limit.`,
+          `error: ${columns} columns need more memory than ${megabytes} MB: raise --memory-limit.`,
         )
-      }
+      })
     })
 }
 
+function copySql(texts: TableTexts): string {
+  const cells = texts.columns.map(
+    ({ name, type }, index) => `${cellSql(`c${index}`, type)} AS ${identifier(name)}`,
+  )
+  return `COPY (SELECT ${cells.join(', ')} FROM ${textsSql(texts)}) TO $2 ${fileOptions}`
+}
+
 /** Every option is set: nothing is guessed from the content. */
-function textsSql({ names, recordBytesMax }: TableTexts, path: string): string {
-  const types = names.map((_, index) => `c${index}: 'VARCHAR'`)
-  return `read_csv(${pathsSql([path])}, auto_detect = false, header = false, delim = ',',
-    quote = '"', escape = '"', nullstr = '', new_line = '\\n', strict_mode = true,
-    null_padding = true, max_line_size = ${Math.max(recordBytesMin, recordBytesMax + 1)},
-    parallel = false, columns = {line: 'BIGINT', ${types.join(', ')}})`
+function textsSql({ columns, recordBytesMax }: TableTexts): string {
+  const types = ['one', ...columns.map((_, index) => `c${index}`)].map(
+    (name) => `${name}: 'VARCHAR'`,
+  )
+  return `read_csv($1, auto_detect = false, header = false, delim = ',', quote = '"',
+    escape = '"', nullstr = '', new_line = '\\n', strict_mode = true, null_padding = true,
+    max_line_size = ${Math.max(recordBytesMin, recordBytesMax + 1)}, parallel = false,
+    columns = {${types.join(', ')}})`
+}
+
+const [dottedDay, isoDay] = [String.raw`^(\d\d)\.(\d\d)\.(\d{4})`, String.raw`\3-\2-\1`]
+const sqlTypes: Readonly<Record<string, string>> = { integer: 'BIGINT', instant: 'TIMESTAMPTZ' }
+
+/** SQL of a cell's value in its type, from SQL of its text; it fails for any other text. */
+function cellSql(text: string, type: CellType): string {
+  if (type === 'text') return text
+  if (type === 'boolean') return `lower(trim(${text})) IN ('true', 'истина')`
+  const day = `regexp_replace(trim(${text}), ${literal(dottedDay)}, ${literal(isoDay)})`
+  const number = `replace(translate(${text}, ' \u00a0\u202f', ''), ',', '.')`
+  const isDay = ['date', 'timestamp', 'instant'].includes(type)
+  return `CAST(${isDay ? day : number} AS ${sqlTypes[type] ?? type})`
 }

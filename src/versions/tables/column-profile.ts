@@ -1,0 +1,158 @@
+import { quoted } from '../../text.js'
+import { kindOf } from './cell-kinds.js'
+import type { CellKind } from './cell-kinds.js'
+import { isCodeName } from './code-names.js'
+import { decimalType, fits, readNumber } from './column-types.js'
+import type { CellType, StatedType } from './column-types.js'
+import { TableError, shownText } from './table.js'
+
+/** A column with its type. */
+export interface TypedColumn {
+  readonly name: string
+  readonly type: CellType
+  /** Why it is text, or null. */
+  readonly why: string | null
+  /** The first different values. */
+  readonly samples: readonly string[]
+  readonly emptyRows: number
+}
+
+interface Seen {
+  count: number
+  readonly cell: string
+  readonly line: number
+}
+
+const [samplesMax, sampleLettersMax] = [3, 30] as const
+const days: readonly CellKind[] = ['date', 'instant', 'day', 'dot']
+
+/** Learns from every value of a column which type holds all of them exactly. */
+export class ColumnProfile {
+  readonly #name: string
+  readonly #stated: StatedType | null
+  readonly #seen = new Map<CellKind, Seen>()
+  readonly #samples = new Set<string>()
+  #whole = 0
+  #scale = 0
+  /** Every number with a fraction or an exponent is exact as a double. */
+  #isExactDouble = true
+  #hasTime = false
+
+  constructor(name: string, stated: StatedType | null) {
+    this.#name = name
+    this.#stated = stated
+  }
+
+  /** Takes a value; says what is wrong if it does not fit the stated type. */
+  add(cell: string, line: number): string | null {
+    if (this.#samples.size < samplesMax) this.#samples.add(sampleOf(cell))
+    const text = cell.startsWith(' ') || cell.endsWith(' ') ? cell.replace(/^ +| +$/g, '') : cell
+    const kind = kindOf(text)
+    const seen = this.#seen.get(kind)
+    if (seen) seen.count += 1
+    else this.#seen.set(kind, { count: 1, line, cell })
+    if (days.includes(kind)) this.#hasTime ||= text.length > 10
+    else if (kind !== 'text') this.#measure(text)
+    if (this.#stated === null || fits(text, kind, this.#stated)) return null
+    return `${quoted(this.#name)} is not ${this.#stated.split('(')[0]}: ${shownText(cell)}`
+  }
+
+  #measure(text: string): void {
+    const { number, whole, scale } = readNumber(text)
+    if (whole > this.#whole) this.#whole = whole
+    if (scale > this.#scale) this.#scale = scale
+    if (this.#isExactDouble && /[.eE]/.test(number)) this.#isExactDouble = isExactDouble(number)
+  }
+
+  /** The column of so many rows; `isText` = the format marks values as text. */
+  typed(rows: number, isText: boolean): TypedColumn {
+    const values = [...this.#seen.values()].reduce((sum, { count }) => sum + count, 0)
+    const [type, why] = this.#stated ? [this.#exact(), null] : this.#decide(values, isText)
+    const samples = [...this.#samples]
+    return { name: this.#name, type, why, samples, emptyRows: rows - values }
+  }
+
+  /** What has to be confirmed if this line is the only one with a text: it may have names. */
+  doubtOf(line: number): string | null {
+    const odd = this.#seen.get('text')
+    if (this.#stated || odd?.count !== 1 || odd.line !== line || this.#seen.size === 1) return null
+    this.#seen.delete('text')
+    const type = this.#dayType() ?? this.#numberType()
+    this.#seen.set('text', odd)
+    if (type === null) return null
+    return (
+      `line ${line} may have names or units, not values: without ${shownText(odd.cell)}, ` +
+      `${quoted(this.#name)} would be ${type}. Use --skip-lines ${line - 1} if the names are ` +
+      `there, or --type ${this.#name}=text if it is a value.`
+    )
+  }
+
+  #exact(): CellType {
+    const exact = this.#stated === 'decimal' ? decimalType(this.#whole, this.#scale) : this.#stated
+    if (exact) return exact
+    throw new TableError(`error: no decimal holds all values of ${quoted(this.#name)} exactly`)
+  }
+
+  #decide(values: number, isText: boolean): readonly [CellType, string | null] {
+    if (values === 0) return ['text', 'no values']
+    const day = this.#dayType()
+    if (day || isText) return [day ?? 'text', null]
+    if (this.#seen.has('boolean')) return [this.#only('boolean') ? 'boolean' : 'text', null]
+    const [long, zero] = [this.#seen.get('long'), this.#seen.get('zero')]
+    if (long) return ['text', `more than 15 digits: ${sampleOf(long.cell)}`]
+    if (zero) return ['text', `zeros at the start: ${sampleOf(zero.cell)}`]
+    const number = this.#numberType()
+    if (number && isCodeName(this.#name)) return ['text', 'codes, by the name of the column']
+    return number ? [number, null] : ['text', this.#why(values)]
+  }
+
+  #dayType(): CellType | null {
+    if (this.#only('instant')) return 'instant'
+    // Of dates with points, one at least must show that the day is first.
+    const isDay = this.#seen.has('day') && this.#only('day', 'dot')
+    if (!isDay && !this.#only('date')) return null
+    return this.#hasTime ? 'timestamp' : 'date'
+  }
+
+  #numberType(): CellType | null {
+    if (this.#only('integer')) return 'integer'
+    // With `1,234` alone, the comma may separate thousands.
+    const isComma = this.#seen.has('comma') && this.#only('integer', 'comma', 'group')
+    const isExact = isComma || this.#only('integer', 'decimal')
+    const decimal = isExact ? decimalType(this.#whole, this.#scale) : null
+    if (decimal) return decimal
+    const isDouble = isExact || this.#only('integer', 'decimal', 'float')
+    return isDouble && this.#isExactDouble ? 'double' : null
+  }
+
+  /** What keeps a column of numbers or dates from being one. */
+  #why(values: number): string | null {
+    if (this.#only('dot')) return 'dates, but is the day or the month first?'
+    if (this.#only('integer', 'group')) return 'does the comma separate thousands?'
+    if (this.#only('integer', 'decimal', 'float')) return 'numbers that no type holds exactly'
+    if (this.#only('integer', 'decimal', 'comma', 'group', 'float')) return 'points and commas'
+    const odd = this.#seen.get('text') ?? this.#seen.get('spaced')
+    if (!odd || odd.count * 2 > values) return null
+    const more = odd.count > 1 ? ` and ${odd.count - 1} more` : ''
+    return `because of ${shownText(odd.cell)} in line ${odd.line}${more}`
+  }
+
+  #only(...kinds: readonly CellKind[]): boolean {
+    return [...this.#seen.keys()].every((kind) => kinds.includes(kind))
+  }
+}
+
+/** Whether the nearest double of a number has its digits, so that nothing is rounded. */
+function isExactDouble(number: string): boolean {
+  const digits = (text: string) =>
+    text
+      .replace(/e.*$/i, '')
+      .replace(/\D/g, '')
+      .replace(/^0+|0+$/g, '')
+  return Number.isFinite(Number(number)) && digits(String(Number(number))) === digits(number)
+}
+
+function sampleOf(cell: string): string {
+  const text = cell.slice(0, sampleLettersMax).replace(/\s+/g, ' ')
+  return cell.length > sampleLettersMax ? `${text}…` : text
+}
