@@ -25,7 +25,10 @@ process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 // The only message is an order, from a command of the same release.
 process.once('message', (order: TableOrder) => {
   const { signal } = new AbortController()
-  void importHere(order, { signal, report: (rowsDone) => void send(rowsDone) })
+  const report = (rowsDone: number) => {
+    void send(rowsDone)
+  }
+  void importHere(order, { signal, report })
     .then((table) => ({ table }), failed)
     .then(send)
     .then(() => process.disconnect())

@@ -28,9 +28,14 @@ const takes: Readonly<Record<string, readonly CellKind[]>> = {
  */
 export function readStatedTypes(texts: readonly string[]): ReadonlyMap<string, StatedType> {
   const entries = texts.map((text) => {
-    const [, name = '', written = ''] = /^(.+)=(.*)$/s.exec(text) ?? []
-    const type = readType(written.toLowerCase().replaceAll(' ', ''))
-    if (type !== null) return [name, type] as const
+    const at = text.lastIndexOf('=')
+    const type = readType(
+      text
+        .slice(at + 1)
+        .toLowerCase()
+        .replaceAll(' ', ''),
+    )
+    if (at > 0 && type !== null) return [text.slice(0, at), type] as const
     throw badRequest(
       `--type takes column=TYPE, got ${quoted(text)}. TYPE is one of ${plainTypes.join(', ')}, ` +
         'decimal or decimal(18,2).',

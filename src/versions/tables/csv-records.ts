@@ -52,12 +52,12 @@ function recordAt(text: string, start: number, separator: string) {
     const end = endOfField(text, isQuoted ? close + 1 : at, separator)
     if (isQuoted && end > close + 1) {
       const lineEnd = endOfField(text, end, '\n')
-      const near = text.slice(Math.max(start, close - 20), lineEnd)
-      const problem = `text after a closing quote: ${shownText(near)}`
+      const near = shownText(text.slice(Math.max(start, close - 20), lineEnd))
+      const problem = `text after a closing quote: ${near}`
       return { cells, end: lineEnd, hasQuotes, problem }
     }
     const cell = isQuoted ? text.slice(at + 1, close).replaceAll('""', '"') : text.slice(at, end)
-    cells.push(cell === '' ? null : cell)
+    cells.push(cell || null)
     if (text[end] !== separator) return { cells, end, hasQuotes }
     at = end + 1
   }

@@ -16,9 +16,9 @@ const separators = [',', ';', '\t', '|'] as const
  * @throws TableError; bad_request for an unknown encoding
  */
 export async function openCsv(order: TableOrder): Promise<TableSource> {
-  const { encoding, checked } = await openText(order)
+  const { encoding, parts, checked } = await openText(order)
   let beginning = ''
-  for await (const part of fileText(order.path, encoding)) {
+  for await (const part of parts()) {
     beginning += part
     if (beginning.length >= beginningLetters) break
   }
@@ -28,11 +28,9 @@ export async function openCsv(order: TableOrder): Promise<TableSource> {
   const isWhole = beginning.length < beginningLetters
   const rowsWith = (each: string) => below(new CsvRecords(each).read(beginning, isWhole))
   const separator = order.separator ?? named ?? recognizeSeparator(rowsWith)
+  const records = new CsvRecords(separator)
   async function* rows() {
-    const records = new CsvRecords(separator)
-    for await (const part of fileText(order.path, encoding)) {
-      yield checked(below(records.read(part, false)))
-    }
+    for await (const part of parts()) yield checked(below(records.read(part, false)))
     yield checked(below(records.read('', true)))
   }
   const none = { sheet: null, names: null, texts: new Map(), notes: [], doubts: [] }
@@ -40,7 +38,7 @@ export async function openCsv(order: TableOrder): Promise<TableSource> {
 }
 
 /**
- * The encoding of a file, and what marks rows with characters that can't be in it.
+ * The encoding of a file, its text in parts, and what marks rows with characters that it can't have.
  * @throws TableError; bad_request for an unknown encoding
  */
 export async function openText({ path, file, encoding: stated }: TableOrder) {
@@ -53,7 +51,7 @@ export async function openText({ path, file, encoding: stated }: TableOrder) {
       const what = found === '\0' ? 'a NUL character' : `bytes that are not ${encoding}`
       return { ...row, problem: `${what}: ${shownText(row.cells.join(' '))}` }
     })
-  return { encoding, checked }
+  return { encoding, parts: () => fileText(path, encoding), checked }
 }
 
 function labelOf(stated: string): string {
@@ -77,14 +75,13 @@ function recognizeSeparator(rowsWith: (separator: string) => readonly TableRow[]
     const rows = rowsWith(separator).filter(({ cells }) => cells.length > 1 || cells[0] !== null)
     const first = rows.findIndex(({ cells }) => cells.length > 1)
     const counts = rows.slice(Math.max(first, 0)).map(({ cells }) => cells.length)
-    const [top = 0, middle = 0] = [counts[0], counts.toSorted((a, b) => a - b)[counts.length >> 1]]
-    const fields = first === 0 ? top : middle
+    const sorted = counts.toSorted((a, b) => a - b)
+    const fields = (first === 0 ? counts[0] : sorted[sorted.length >> 1]) ?? 0
     const like = counts.filter((count) => count === fields).length
     if (fields < 2 || (first > 0 && (like < 2 || like * 2 <= counts.length))) continue
     const share = like / rows.length
-    if (share > best.share || (share === best.share && fields > best.fields)) {
-      best = { separator, share, fields }
-    }
+    const isBetter = share > best.share || (share === best.share && fields > best.fields)
+    if (isBetter) best = { separator, share, fields }
   }
   return best.separator
 }

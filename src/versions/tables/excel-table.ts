@@ -5,7 +5,16 @@ import type { Sheet, Workbook } from './workbook.js'
 
 const rowsAtOnce = 1000
 const errorsMax = 10
+/** Of the name of a column: `XFD`. */
+const lettersMax = 3
 const saveAgain = 'open the file in Excel or LibreOffice and save it'
+
+/** What is learned while the rows are read. */
+interface Found {
+  readonly texts: Map<number, number>
+  readonly notes: string[]
+  readonly doubts: string[]
+}
 
 /**
  * Opens a sheet of an Excel workbook: the one that is named, or the first that is visible. A text
@@ -14,19 +23,17 @@ const saveAgain = 'open the file in Excel or LibreOffice and save it'
  * @throws TableError
  */
 export async function openExcel(order: TableOrder): Promise<TableSource> {
-  const found = { texts: new Map<number, number>(), notes: [] as string[], doubts: [] as string[] }
-  const unreadable = (cause: unknown) => {
-    if (cause instanceof TableError) return cause
+  const fail = (cause: unknown): never => {
+    if (cause instanceof TableError) throw cause
     const why = cause instanceof Error ? cause.message : String(cause)
-    return new TableError(`error: ${order.file} can't be read as an Excel workbook (.xlsx): ${why}`)
+    throw new TableError(`error: ${order.file} can't be read as a workbook (.xlsx): ${why}`)
   }
-  const book = await openWorkbook(order.path, order.file).catch((cause: unknown) => {
-    throw unreadable(cause)
-  })
+  const book = await openWorkbook(order.path, order.file).catch(fail)
   const sheet = chooseSheet(book, order)
   const others = book.sheets.filter((each) => each !== sheet)
   const names = others.map(({ name, isHidden }) => `"${name}"${isHidden ? ' (hidden)' : ''}`)
-  if (others.length > 0) found.notes.push(`other sheets, not read: ${names.join(', ')}`)
+  const notes = others.length === 0 ? [] : [`other sheets, not read: ${names.join(', ')}`]
+  const found: Found = { texts: new Map(), notes, doubts: [] }
   async function* rows() {
     const batch: TableRow[] = []
     try {
@@ -35,7 +42,7 @@ export async function openExcel(order: TableOrder): Promise<TableSource> {
         if (batch.length >= rowsAtOnce) yield batch.splice(0)
       }
     } catch (cause) {
-      throw unreadable(cause)
+      fail(cause)
     }
     yield batch
   }
@@ -48,12 +55,6 @@ function chooseSheet({ sheets }: Workbook, { sheet: name, file }: TableOrder): S
   const names = sheets.map((each) => shownText(each.name)).join(', ')
   const what = name === null ? 'has no visible sheet' : `has no sheet ${shownText(name)}`
   throw new TableError(`error: ${file} ${what}. Name one with --sheet: ${names}`)
-}
-
-interface Found {
-  readonly texts: Map<number, number>
-  readonly notes: string[]
-  readonly doubts: string[]
 }
 
 /** The rows that have a value or an error. */
@@ -77,15 +78,17 @@ function* sheetRows(book: Workbook, sheet: Sheet, found: Found): Generator<Table
     formulas += cell.isFormula ? 1 : 0
     const [kind, content] = contentOf(cell, book)
     if (content === '') continue
-    if (kind === 'problem') row.problem ??= `${cell.at} ${content}`
+    if (kind === 'problem')
+      row.problem = `${row.problem ? `${row.problem}; ` : ''}${cell.at} ${content}`
     if (kind === 'text') found.texts.set(column - 1, row.line)
-    if (kind === 'error' && (errorCount += 1) <= errorsMax) errors.push(`${cell.at} ${content}`)
+    if (kind === 'error') errorCount += 1
+    if (kind === 'error' && errorCount <= errorsMax) errors.push(`${cell.at} ${content}`)
     while (row.cells.length < column) row.cells.push(null)
     if (kind === 'text' || kind === 'value') row.cells[column - 1] = content
   }
   if (errorCount > errorsMax) errors.push('…')
-  if (errorCount > 0)
-    found.notes.push(`empty for their errors: ${errorCount} cells: ${errors.join(', ')}`)
+  const cells = errorCount === 1 ? '1 cell has' : `${errorCount} cells have`
+  if (errorCount > 0) found.notes.push(`${cells} an error and are empty: ${errors.join(', ')}`)
   if (formulas === 0 || !book.isStale) return
   found.doubts.push(`the results of its ${formulas} formulas wait to be computed: ${saveAgain}`)
 }
@@ -106,7 +109,7 @@ function contentOf(
   { strings, formats }: Workbook,
 ): readonly [kind: 'value' | 'text' | 'error' | 'problem', content: string] {
   if (isFormula && (value === null || (value === '' && type !== 'str'))) {
-    return ['problem', `is a formula that was never computed: ${saveAgain}`]
+    return ['problem', `was never computed: ${saveAgain}`]
   }
   if (value === null || value === '') return ['value', '']
   if (type === 'e') return ['error', value]
@@ -125,6 +128,9 @@ function contentOf(
 
 /** The number of the column, from 1, of a cell such as `AB12`. */
 function columnOf(at: string): number {
-  const letters = [...at.toUpperCase().replace(/[^A-Z]/g, '')]
-  return letters.reduce((column, letter) => column * 26 + letter.charCodeAt(0) - 64, 0)
+  const letters = at
+    .toUpperCase()
+    .replace(/[^A-Z]/g, '')
+    .slice(0, lettersMax)
+  return [...letters].reduce((column, letter) => column * 26 + letter.charCodeAt(0) - 64, 0)
 }

@@ -20,40 +20,37 @@ export interface Header {
  */
 export function findHeader(head: readonly TableRow[], order: TableOrder): Header {
   const { hasHeader, file, format } = order
-  const word = format === 'Excel' ? 'row' : 'line'
   const filled = head.filter((row) => isFilled(row) && row.problem === undefined)
-  const widest = Math.max(...filled.map(countFilled))
+  const bad = head.filter(({ problem }) => problem !== undefined)
+  if (filled.length === 0 && bad.length > 0) throw badLines(order, bad, bad.length)
   // The cells of a title are at most half of the columns.
+  const widest = Math.max(...filled.map(countFilled))
   const wide = filled.findIndex((row) => countFilled(row) * 2 > widest)
-  const at = hasHeader === null && wide + 1 < filled.length ? wide : 0
-  const [first, row, ...below] = [filled[0], ...filled.slice(at)]
-  if (!first || !row) {
-    const bad = head.filter(({ problem }) => problem !== undefined)
-    if (bad.length > 0) throw badLines(order, bad.slice(0, badLinesMax), bad.length)
-    throw new TableError(`error: ${file} is empty`)
-  }
-  const title =
-    `${word} ${first.line} looks like a title above the names of the columns: ` +
-    `${shownText(first.cells.join(' '))}. Leave it out with --skip-lines ${row.line - 1}, or use ` +
-    '--header if it has the names.'
-  const doubts = row === first ? [] : [title]
+  const isTitled = hasHeader === null && wide + 1 < filled.length
+  const [first, row, ...below] = [filled[0], ...filled.slice(isTitled ? wide : 0)]
+  if (!first || !row) throw new TableError(`error: ${file} is empty`)
   const value = hasHeader === null ? valueAmong(row, below) : null
-  if (hasHeader !== false && value === null) {
-    const names = requireNames(row.cells, file)
-    return { names, line: row.line, dataLine: row.line + 1, doubts }
+  const at = `${format === 'Excel' ? 'row' : 'line'} `
+  const doubts: string[] = []
+  if (row !== first) {
+    const title = `looks like a title above the names: ${shownText(first.cells.join(' '))}`
+    const way = `leave it out with --skip-lines ${row.line - 1}, or use --header if it has the names`
+    doubts.push(`${at}${first.line} ${title}; ${way}`)
   }
   if (value !== null) {
-    doubts.push(
-      `${word} ${row.line} looks like values, not like the names of the columns: ` +
-        `${shownText(value)}. Use --no-header if the file has no names, or --header if it has.`,
-    )
+    const way = 'use --no-header if there are no names, or --header if these are the names'
+    doubts.push(`${at}${row.line} looks like values, not like names: ${shownText(value)}; ${way}`)
   }
-  const names = row.cells.map((_, index) => `column${index + 1}`)
-  return { names, line: null, dataLine: row.line, doubts }
+  if (hasHeader === false || value !== null) {
+    const names = row.cells.map((_, index) => `column${index + 1}`)
+    return { names, line: null, dataLine: row.line, doubts }
+  }
+  const names = requireNames(row.cells, file)
+  return { names, line: row.line, dataLine: row.line + 1, doubts }
 }
 
 /** False for a line without any character. */
-export function isFilled({ cells }: Pick<TableRow, 'cells'>): boolean {
+export function isFilled({ cells }: TableRow): boolean {
   return cells.length > 1 || cells[0] !== null
 }
 
@@ -68,9 +65,8 @@ function countFilled({ cells }: TableRow): number {
 function valueAmong({ cells }: TableRow, below: readonly TableRow[]): string | null {
   const isShort = (text: string) => /^\d{4}$/.test(text)
   const found = cells.find((cell, index) => {
-    if (cell === null) return false
     const others = below.flatMap((row) => row.cells[index] ?? [])
-    if (kindOf(cell.trim()) === 'text') return others.includes(cell)
+    if (cell === null || kindOf(cell.trim()) === 'text') return others.includes(cell ?? '')
     return !isShort(cell) || (others.length > 0 && others.every(isShort))
   })
   return found ?? null
@@ -84,9 +80,9 @@ export function requireNames(cells: readonly (string | null)[], file: string): r
   const names = cells.map((cell) => (cell ?? '').trim())
   const places = names.map((name, index) => [name.toLowerCase(), index + 1] as const)
   const firsts = new Map(places.toReversed())
-  const problems = places.flatMap(([folded, place]) => {
-    const first = firsts.get(folded)
-    if (folded === '') return [`  column ${place} has no name`]
+  const problems = places.flatMap(([name, place]) => {
+    if (name === '') return [`  column ${place} has no name`]
+    const first = firsts.get(name)
     return first === place
       ? []
       : [`  column ${place} has the name of column ${first}: ${names[place - 1]}`]

@@ -81,7 +81,9 @@ export async function importTable(
   const columns = names.map((_, place) => profileOf(place).typed(rows, isText(place)))
   await write({ ...staged, columns }, join(order.draft, draftName), order.memoryLimitBytes)
   const { encoding, separator, sheet, notes } = source
-  const doubt = names.map((_, place) => profileOf(place).doubtOf(wordsLine)).find(Boolean)
+  const doubt = source.names
+    ? null
+    : names.map((_, place) => profileOf(place).doubtOf(wordsLine)).find(Boolean)
   return {
     ...{ encoding, separator, sheet, rows, headerLine: header.line, columns },
     notes: [...notes, ...(emptyLines === 0 ? [] : [`empty lines, left out: ${emptyLines}`])],
@@ -137,6 +139,7 @@ async function stageRows(
     if (problem !== null && bad.length < badLinesMax) bad.push({ ...row, problem })
     if (isEmpty || problem !== null) return ''
     rows += 1
+    const isWords = (cell: string | null) => cell === null || /^\p{L}[^\d]*$/u.test(cell)
     if (rows === 1 && row.cells.every(isWords)) wordsLine = row.line
     const cells = row.cells.map((cell) => (cell === null ? '' : `"${cell.replaceAll('"', '""')}"`))
     const record = `1,${cells.join(',')}\n`
@@ -157,9 +160,4 @@ async function stageRows(
     return { path, rows, emptyLines, recordBytesMax, wordsLine, profileOf }
   }
   throw new TableError(`error: ${order.file} has no row${isCsv ? ' below its header' : ''}`)
-}
-
-/** A text without a digit, or empty. */
-function isWords(cell: string | null): boolean {
-  return cell === null || /^[^\d]*\p{L}[^\d]*$/u.test(cell)
 }

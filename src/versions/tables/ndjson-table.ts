@@ -1,6 +1,5 @@
 import { textsOf } from '../../row-texts.js'
 import { openText } from './csv-table.js'
-import { fileText } from './file-text.js'
 import { recordLettersMax, shownText } from './table.js'
 import type { TableOrder, TableRow, TableSource } from './table.js'
 
@@ -13,13 +12,14 @@ const listHint = '; write one object in each line (jq -c ".[]" does)'
  * @throws TableError; bad_request for an unknown encoding
  */
 export async function openNdjson(order: TableOrder): Promise<TableSource> {
-  const { encoding, checked } = await openText(order)
+  const { encoding, parts, checked } = await openText(order)
   const names: string[] = []
   const places = new Map<string, number>()
   const texts = new Map<number, number>()
-  let line = 0
+  let [rest, line] = ['', 0]
   const rowsOf = (json: string): readonly TableRow[] => {
     line += 1
+    if (json.trim() === '') return []
     const members = membersOf(json)
     if (typeof members === 'string') return [{ line, cells: [], problem: members }]
     const cells: (string | null)[] = []
@@ -28,23 +28,22 @@ export async function openNdjson(order: TableOrder): Promise<TableSource> {
       places.set(key, place)
       if (/^["[{]/.test(value)) texts.set(place, line)
       while (cells.length <= place) cells.push(null)
-      cells[place] = cellOf(value)
+      const text = value.startsWith('"') ? (JSON.parse(value) as string) : value
+      cells[place] = value === 'null' || text === '' ? null : text
     }
-    return json.trim() === '' ? [] : [{ line, cells }]
+    return [{ line, cells }]
   }
   async function* rows() {
-    let rest = ''
-    for await (const part of fileText(order.path, encoding)) {
+    for await (const part of parts()) {
       const lines = (rest + part).split('\n')
       rest = lines.pop() ?? ''
-      yield checked(lines.flatMap(rowsOf))
-      if (rest.length <= recordLettersMax) continue
-      const hint = rest.trimStart().startsWith('[') ? listHint : ''
-      const problem = `over ${recordLettersMax} characters${hint}; what follows was not read`
-      yield [{ line: line + 1, cells: [], problem }]
-      return
+      yield checked(lines.flatMap((each) => rowsOf(each)))
+      if (rest.length > recordLettersMax) break
     }
-    yield checked(rowsOf(rest))
+    const isTooLong = rest.length > recordLettersMax
+    const hint = rest.trimStart().startsWith('[') ? listHint : ''
+    const problem = `over ${recordLettersMax} characters${hint}; what follows was not read`
+    yield isTooLong ? [{ line: line + 1, cells: [], problem }] : checked(rowsOf(rest))
   }
   const none = { separator: null, sheet: null, notes: [], doubts: [] }
   return { encoding, ...none, names, texts, rows: rows() }
@@ -52,7 +51,6 @@ export async function openNdjson(order: TableOrder): Promise<TableSource> {
 
 /** Keys with the JSON texts of their values, or what is wrong. */
 function membersOf(json: string): readonly (readonly [key: string, value: string])[] | string {
-  if (json.trim() === '') return []
   let value: unknown
   try {
     value = JSON.parse(json)
@@ -64,9 +62,4 @@ function membersOf(json: string): readonly (readonly [key: string, value: string
   const { names, cells } = textsOf(json)
   if (names.length !== Object.keys(value).length) return 'a key is used twice'
   return names.map((name, at) => [JSON.parse(name) as string, cells[at] ?? 'null'])
-}
-
-function cellOf(value: string): string | null {
-  if (value === 'null' || value === '""') return null
-  return value.startsWith('"') ? (JSON.parse(value) as string) : value
 }

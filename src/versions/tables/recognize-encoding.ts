@@ -1,16 +1,12 @@
 import { fileBytes, isWholly } from './file-text.js'
 import { TableError, shownText } from './table.js'
 
-const marks: readonly (readonly [encoding: string, mark: string])[] = [
-  ['utf-8', 'efbbbf'],
-  ['utf-16le', 'fffe'],
-  ['utf-16be', 'feff'],
-]
+const marks: Readonly<Record<string, string>> = {
+  ...{ 'utf-8': 'efbbbf', 'utf-16le': 'fffe', 'utf-16be': 'feff' },
+}
 
 /** Bytes at the start in which UTF-16 without a mark shows by its high bytes. */
 const headBytes = 4096
-/** High bytes of Latin and of Cyrillic letters. */
-const highBytes: readonly (number | undefined)[] = [0x00, 0x04]
 const highShareMin = 0.9
 
 /** Encodings of Russian, the likeliest first. */
@@ -45,12 +41,8 @@ const leadMin = 9
  * @throws TableError if no encoding is certain, with the text in those that are possible
  */
 export async function recognizeEncoding(path: string, file: string): Promise<string> {
-  for await (const bytes of fileBytes(path)) {
-    const sure = markedEncoding(bytes)
-    if (sure !== null) return sure
-    break
-  }
-  if (await isWholly(path, 'utf-8')) return 'utf-8'
+  const marked = await markedEncoding(path)
+  if (marked !== null || (await isWholly(path, 'utf-8'))) return marked ?? 'utf-8'
   const { counts, sample } = await countPairs(path)
   const readings = russian.map((encoding) => readingOf(encoding, counts))
   const [best, ...others] = readings.sort((left, right) => right.score - left.score)
@@ -67,17 +59,21 @@ export async function recognizeEncoding(path: string, file: string): Promise<str
   )
 }
 
-function markedEncoding(bytes: Buffer): string | null {
-  const marked = marks.find(([, mark]) => bytes.toString('hex', 0, mark.length / 2) === mark)
-  if (marked) return marked[0]
-  const head = bytes.subarray(0, headBytes)
-  if (!head.includes(0)) return null
-  const isHigh = [0, 1].map((side) => {
+async function markedEncoding(path: string): Promise<string | null> {
+  const all = fileBytes(path)
+  const { value } = await all.next()
+  await all.return(undefined)
+  const head = Buffer.from(value ?? []).subarray(0, headBytes)
+  const hex = head.toString('hex', 0, 3)
+  const marked = Object.entries(marks).find(([, mark]) => hex.startsWith(mark))
+  if (marked || !head.includes(0)) return marked?.[0] ?? null
+  // High bytes of Latin letters are 0, those of Cyrillic ones 4.
+  const [isBig, isLittle] = [0, 1].map((side) => {
     const half = head.filter((_, index) => index % 2 === side)
-    return half.filter((byte) => highBytes.includes(byte)).length > half.length * highShareMin
+    return half.filter((byte) => byte === 0 || byte === 4).length > half.length * highShareMin
   })
-  if (isHigh[0] === isHigh[1]) return null
-  return isHigh[1] ? 'utf-16le' : 'utf-16be'
+  if (isBig === isLittle) return null
+  return isBig ? 'utf-16be' : 'utf-16le'
 }
 
 /**

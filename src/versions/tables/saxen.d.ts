@@ -1,11 +1,8 @@
-/** The part of saxen, which has no types of its own, that `xml.ts` uses. */
+/** The part of saxen, which has no types, that `xml.ts` uses. */
 declare module 'saxen' {
+  type Attributes = () => Readonly<Record<string, string>>
   export class Parser {
-    on(
-      event: 'openTag',
-      callback: (name: string, attributes: () => Readonly<Record<string, string>>) => void,
-    ): this
-    on(event: 'text' | 'cdata' | 'closeTag', callback: (value: string) => void): this
+    on(event: string, callback: (value: string, attributes: Attributes) => unknown): this
     /** @throws Error for text that is not XML, as `end` */
     write(xml: string): this
     end(): void

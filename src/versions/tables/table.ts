@@ -77,8 +77,8 @@ export function badLines(
   const word = format === 'Excel' ? 'row' : 'line'
   return new TableError(
     `error: ${file} has ${count} bad ${word}${count === 1 ? '' : 's'}, so nothing was written:`,
-    ...first.map(({ line, problem }) => `  ${word} ${line}: ${problem}`),
-    ...(count > first.length ? [`  and ${count - first.length} more`] : []),
+    ...first.slice(0, badLinesMax).map(({ line, problem }) => `  ${word} ${line}: ${problem}`),
+    ...(count > badLinesMax ? [`  and ${count - badLinesMax} more`] : []),
   )
 }
 

@@ -2,14 +2,14 @@ import { readFile, stat } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { unzipSync } from 'fflate'
 import { builtinFormat, readFormat } from './number-format.js'
-import type { NumberFormat } from './number-format.js'
 import { TableError } from './table.js'
 import { xmlTags } from './xml.js'
 import type { XmlTag } from './xml.js'
 
-const bytesMax = 50_000_000
+const megabyte = 1_000_000
+const sizeMax = 50 * megabyte
 /** Of all parts together. */
-const unpackedBytesMax = 512_000_000
+const unpackedMax = 512 * megabyte
 
 /** A sheet of a workbook. */
 export interface Sheet {
@@ -19,14 +19,7 @@ export interface Sheet {
 }
 
 /** An XLSX file: a zip of XML parts. */
-export interface Workbook {
-  readonly sheets: readonly Sheet[]
-  /** The results of formulas wait to be computed by Excel. */
-  readonly isStale: boolean
-  readonly strings: readonly string[]
-  /** The number format of each style. */
-  readonly formats: readonly NumberFormat[]
-}
+export type Workbook = Awaited<ReturnType<typeof openWorkbook>>
 
 type TagsOf = (part: string) => Generator<XmlTag>
 
@@ -35,45 +28,42 @@ type TagsOf = (part: string) => Generator<XmlTag>
  * cut, and then no XML.
  * @throws TableError for a file that is too large; Error for one that is no workbook
  */
-export async function openWorkbook(path: string, file: string): Promise<Workbook> {
-  const { size } = await stat(path)
-  const bytes = size > bytesMax ? null : await readFile(path)
-  let unpacked = 0
-  const measure = ({ originalSize }: { readonly originalSize: number }) => {
-    unpacked += originalSize
-    return false
-  }
-  if (bytes) unzipSync(bytes, { filter: measure })
-  if (!bytes || unpacked > unpackedBytesMax) {
-    const [has, most] = bytes ? [unpacked, unpackedBytesMax] : [size, bytesMax]
+export async function openWorkbook(path: string, file: string) {
+  const requireSize = (size: number, most: number, word: string) => {
+    if (size <= most) return
+    const [has, may] = [size, most].map((bytes) => Math.ceil(bytes / megabyte))
     throw new TableError(
-      `error: ${file} has ${Math.ceil(has / 1e6)} MB${bytes ? ' unpacked' : ''}; a workbook may ` +
-        `have ${most / 1e6}. Save it as CSV.`,
+      `error: ${file} has ${has} MB${word}; a workbook may have ${may}. Save it as CSV.`,
     )
   }
+  requireSize((await stat(path)).size, sizeMax, '')
+  const bytes = await readFile(path)
+  let unpacked = 0
+  const measured = (size: number) => (unpacked += size) < 0
+  unzipSync(bytes, { filter: ({ originalSize }) => measured(originalSize) })
+  requireSize(unpacked, unpackedMax, ' unpacked')
   const tagsOf: TagsOf = (part) => {
     const content = unzipSync(bytes, { filter: ({ name }) => name === part })[part]
     if (content) return xmlTags(content)
     throw new Error(`it has no ${part}`)
   }
-  const [part = 'xl/workbook.xml'] = partsOf('', 'officeDocument', tagsOf).values()
+  const [part = ''] = partsOf('', 'officeDocument', tagsOf).values()
   const sheetParts = partsOf(part, 'worksheet', tagsOf)
   const sheets: Sheet[] = []
   let [is1904, isStale] = [false, false]
-  const isTrue = (text = '') => ['1', 'true'].includes(text)
   for (const { open, attributes } of tagsOf(part)) {
-    const { id = '', name = '', state = 'visible', date1904, fullCalcOnLoad } = attributes
-    if (open === 'workbookPr') is1904 = isTrue(date1904)
-    if (open === 'calcPr') isStale = isTrue(fullCalcOnLoad)
+    const { id = '', name = '', state = 'visible', date1904 = '', fullCalcOnLoad = '' } = attributes
+    is1904 ||= /^(1|true)$/.test(date1904)
+    isStale ||= /^(1|true)$/.test(fullCalcOnLoad)
     const sheetPart = open === 'sheet' ? sheetParts.get(id) : undefined
     if (sheetPart === undefined) continue
     sheets.push({ name, isHidden: state !== 'visible', tags: () => tagsOf(sheetPart) })
   }
-  const [strings = []] = [...partsOf(part, 'sharedStrings', tagsOf).values()]
-    .map(tagsOf)
-    .map(readStrings)
-  const [codes = []] = [...partsOf(part, 'styles', tagsOf).values()].map(tagsOf).map(readFormats)
-  return { sheets, isStale, strings, formats: codes.map((code) => readFormat(code, is1904)) }
+  const [texts = ''] = partsOf(part, 'sharedStrings', tagsOf).values()
+  const [styles = ''] = partsOf(part, 'styles', tagsOf).values()
+  const codes = styles === '' ? [] : readFormats(tagsOf(styles))
+  const formats = codes.map((code) => readFormat(code, is1904))
+  return { sheets, isStale, strings: texts === '' ? [] : readStrings(tagsOf(texts)), formats }
 }
 
 /** The parts of one type that a part refers to, by their ids. */
@@ -81,10 +71,9 @@ function partsOf(part: string, type: string, tagsOf: TagsOf): ReadonlyMap<string
   const folder = posix.join('/', posix.dirname(part))
   const links = posix.join(folder, '_rels', `${posix.basename(part)}.rels`).slice(1)
   const parts = new Map<string, string>()
-  for (const { open, attributes } of tagsOf(links)) {
+  for (const { attributes } of tagsOf(links)) {
     const { Id = '', Type = '', Target = '' } = attributes
-    if (open !== 'Relationship' || !Type.endsWith(`/${type}`)) continue
-    parts.set(Id, posix.resolve(folder, Target).slice(1))
+    if (Type.endsWith(`/${type}`)) parts.set(Id, posix.resolve(folder, Target).slice(1))
   }
   return parts
 }
@@ -98,6 +87,7 @@ function readStrings(tags: Generator<XmlTag>): readonly string[] {
   return strings
 }
 
+/** The code of the number format of each style. */
 function readFormats(tags: Generator<XmlTag>): readonly string[] {
   const codes = new Map<string, string>()
   const formats: string[] = []

@@ -22,26 +22,20 @@ export function* xmlTags(bytes: Uint8Array): Generator<XmlTag> {
   let [text, isHint] = ['', false]
   const tags: XmlTag[] = []
   const local = (name: string) => name.slice(name.indexOf(':') + 1)
-  const add = (tag: Omit<XmlTag, 'text'>) => {
-    tags.push({ ...tag, text })
+  const add = (name: string, tag: Omit<XmlTag, 'text'>) => {
+    tags.push({ ...tag, text: isHint ? '' : text })
     text = ''
-    if ((tag.open ?? tag.close) === 'rPh') isHint = tag.open !== undefined
+    if (name === 'rPh') isHint = tag.open !== undefined
   }
   const parser = new Parser()
     .on('openTag', (name, attributesOf) => {
-      const attributes = Object.entries(attributesOf()).map(([key, value]) => [
-        local(key),
-        decoded(value),
-      ])
-      add({ open: local(name), attributes: Object.fromEntries(attributes) })
+      const pairs = Object.entries(attributesOf())
+      const attributes = pairs.map(([key, value]) => [local(key), decoded(value)])
+      add(local(name), { open: local(name), attributes: Object.fromEntries(attributes) })
     })
-    .on('closeTag', (name) => add({ close: local(name), attributes: {} }))
-    .on('text', (value) => {
-      if (!isHint) text += decoded(value)
-    })
-    .on('cdata', (value) => {
-      text += value
-    })
+    .on('closeTag', (name) => add(local(name), { close: local(name), attributes: {} }))
+    .on('text', (value) => (text += decoded(value)))
+    .on('cdata', (value) => (text += value))
   const decoder = new TextDecoder('utf-8', { fatal: true })
   for (let at = 0; at < bytes.length; at += bytesAtOnce) {
     parser.write(decoder.decode(bytes.subarray(at, at + bytesAtOnce), { stream: true }))

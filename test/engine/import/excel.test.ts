@@ -117,7 +117,7 @@ await t.test('digits that Excel holds as text are text; a sheet can be named', a
   t.match(await refusalOf(folder, 'a.xlsx', content, { sheet: 'Три' }), /Три[^]*One/)
   t.match(
     await refusalOf(folder, 'a.xlsx', 'PK not a zip'),
-    "a.xlsx can't be read as an Excel workbook",
+    "a.xlsx can't be read as a workbook",
   )
 })
 
