@@ -3,7 +3,6 @@ import { userInfo } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import closeWithGrace from 'close-with-grace'
-import { importAside } from './app/import-process.js'
 import { openObjects } from './app/open-objects.js'
 import type { ServerRun } from './cli/parts.js'
 import { machineClock } from './clock.js'
@@ -111,6 +110,10 @@ function loadPacker() {
   return import('./engine/duckdb/pack/pack.js')
 }
 
+function loadImporter() {
+  return import('./app/import-process.js')
+}
+
 function loadSampling() {
   return import('./app/sampling.js')
 }
@@ -158,7 +161,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   openTable: (config, clock) => async (table, bounds, signal) =>
     (await loadReading()).openerForTables(config, clock)(table, bounds, signal),
   packFiles: async (order, options) => (await loadPacker()).duckDbPacker()(order, options),
-  importTable: importAside,
+  importTable: async (order, options) => (await loadImporter()).importAside(order, options),
   untilInterrupted,
   inspectFiles: (memory) => async (order, options) =>
     (await loadReading()).inspectorFor(memory)(order, options),

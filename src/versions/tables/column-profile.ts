@@ -7,21 +7,7 @@ import type { CellType, StatedType } from './column-types.js'
 import { TableError, shownText } from './table.js'
 
 /** A column with its type. */
-export interface TypedColumn {
-  readonly name: string
-  readonly type: CellType
-  /** Why it is text, or null. */
-  readonly why: string | null
-  /** The first different values. */
-  readonly samples: readonly string[]
-  readonly emptyRows: number
-}
-
-interface Seen {
-  count: number
-  readonly cell: string
-  readonly line: number
-}
+export type TypedColumn = ReturnType<ColumnProfile['typed']>
 
 const [samplesMax, sampleLettersMax] = [3, 30] as const
 const days: readonly CellKind[] = ['date', 'instant', 'day', 'dot']
@@ -30,7 +16,11 @@ const days: readonly CellKind[] = ['date', 'instant', 'day', 'dot']
 export class ColumnProfile {
   readonly #name: string
   readonly #stated: StatedType | null
-  readonly #seen = new Map<CellKind, Seen>()
+  /** By kind: how many, and the first of them. */
+  readonly #seen = new Map<
+    CellKind,
+    { count: number; readonly cell: string; readonly line: number }
+  >()
   readonly #samples = new Set<string>()
   #whole = 0
   #scale = 0
@@ -65,9 +55,10 @@ export class ColumnProfile {
   }
 
   /** The column of so many rows; `isText` = the format marks values as text. */
-  typed(rows: number, isText: boolean): TypedColumn {
+  typed(rows: number, isText: boolean) {
     const values = [...this.#seen.values()].reduce((sum, { count }) => sum + count, 0)
     const [type, why] = this.#stated ? [this.#exact(), null] : this.#decide(values, isText)
+    /** The first different values. */
     const samples = [...this.#samples]
     return { name: this.#name, type, why, samples, emptyRows: rows - values }
   }

@@ -2,23 +2,12 @@ import { kindOf } from './cell-kinds.js'
 import { TableError, badLines, badLinesMax, shownText } from './table.js'
 import type { TableOrder, TableRow } from './table.js'
 
-/** Where the columns of a table get their names. */
-export interface Header {
-  readonly names: readonly string[]
-  /** The line of the names; null without one. */
-  readonly line: number | null
-  /** From this line on, rows have values. */
-  readonly dataLine: number
-  /** What has to be confirmed. */
-  readonly doubts: readonly string[]
-}
-
 /**
  * Finds the names of the columns in the first rows of a file. What is not certain is a doubt: a
- * title above the names, or values in their place.
+ * title above the names, or values in their place. Rows with values begin at `dataLine`.
  * @throws TableError, for a name that is missing or used twice too; case does not count
  */
-export function findHeader(head: readonly TableRow[], order: TableOrder): Header {
+export function findHeader(head: readonly TableRow[], order: TableOrder) {
   const { hasHeader, file, format } = order
   const filled = head.filter((row) => isFilled(row) && row.problem === undefined)
   const bad = head.filter(({ problem }) => problem !== undefined)

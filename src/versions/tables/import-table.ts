@@ -12,18 +12,12 @@ import { TableError, badLines, badLinesMax } from './table.js'
 import type { TableOrder, TableRow, TableSource } from './table.js'
 
 /** How a file was understood, once it was written as Parquet. */
-export interface ImportedTable extends Pick<
-  TableSource,
-  'encoding' | 'separator' | 'sheet' | 'notes' | 'doubts'
-> {
-  readonly rows: number
-  /** The line of the names of the columns; null without one. */
-  readonly headerLine: number | null
-  readonly columns: readonly TypedColumn[]
-}
+export type ImportedTable = Awaited<ReturnType<typeof importTable>>
 
 /** A table whose rows were all read: their texts are in one file. */
-export interface TableTexts extends Pick<ImportedTable, 'rows' | 'columns'> {
+export interface TableTexts {
+  readonly columns: readonly TypedColumn[]
+  readonly rows: number
   /**
    * A CSV in UTF-8 without a header, every text in quotes, lines ended by LF. Before the cells of a
    * row is one that is always `1`; those that are missing at its end are empty.
@@ -62,7 +56,7 @@ export async function importTable(
   order: TableOrder,
   write: WriteTable,
   report: (rowsDone: number) => void,
-): Promise<ImportedTable> {
+) {
   const stated = readStatedTypes(order.types)
   const source = await openers[order.format](order)
   const head = await headOf(source.rows)
@@ -76,18 +70,22 @@ export async function importTable(
   const staged = await stageRows(order, names, stated, batches(), report)
   if (source.names) requireNames(names, order.file)
   requireKnown(stated, names)
-  const { profileOf, rows, emptyLines, wordsLine } = staged
+  const { profiles, rows, emptyLines, wordsLine } = staged
   const isText = (place: number) => (source.texts.get(place) ?? -1) >= dataLine
-  const columns = names.map((_, place) => profileOf(place).typed(rows, isText(place)))
+  const columns = profiles.map((profile, place) => profile.typed(rows, isText(place)))
   await write({ ...staged, columns }, join(order.draft, draftName), order.memoryLimitBytes)
-  const { encoding, separator, sheet, notes } = source
-  const doubt = source.names
-    ? null
-    : names.map((_, place) => profileOf(place).doubtOf(wordsLine)).find(Boolean)
+  const second = profiles.map((profile) => profile.doubtOf(wordsLine)).find(Boolean) ?? null
   return {
-    ...{ encoding, separator, sheet, rows, headerLine: header.line, columns },
-    notes: [...notes, ...(emptyLines === 0 ? [] : [`empty lines, left out: ${emptyLines}`])],
-    doubts: [...header.doubts, ...source.doubts, ...(doubt ? [doubt] : [])],
+    encoding: source.encoding,
+    separator: source.separator,
+    sheet: source.sheet,
+    /** The line of the names of the columns; null without one. */
+    headerLine: header.line,
+    rows,
+    columns,
+    /** What the owner should know, and what has to be confirmed. */
+    notes: [...source.notes, ...(emptyLines > 0 ? [`empty lines, left out: ${emptyLines}`] : [])],
+    doubts: [...header.doubts, ...source.doubts, ...(second === null ? [] : [second])],
   }
 }
 
@@ -113,12 +111,8 @@ async function stageRows(
   report: (rowsDone: number) => void,
 ) {
   const path = join(order.draft, 'rows.csv')
-  const profiles: ColumnProfile[] = []
-  const profileOf = (place: number) => {
-    const name = names[place] ?? ''
-    return (profiles[place] ??= new ColumnProfile(name, stated.get(name) ?? null))
-  }
   const bad: TableRow[] = []
+  const profiles: ColumnProfile[] = []
   let [rows, badCount, emptyLines, recordBytesMax, wordsLine] = [0, 0, 0, 0, 0]
   const isCsv = order.format === 'CSV'
   const problemOf = ({ cells, line, problem }: TableRow): string | null => {
@@ -126,21 +120,26 @@ async function stageRows(
     if (cells.length > names.length || (isCsv && cells.length < names.length)) {
       return `${cells.length} field${cells.length === 1 ? '' : 's'} instead of ${names.length}`
     }
-    const wrong = cells.map((cell, place) =>
-      cell === null ? null : profileOf(place).add(cell, line),
-    )
-    return wrong.filter((each) => each !== null).join('; ') || null
+    const wrong = cells.flatMap((cell, place) => {
+      const misfit = cell === null ? null : profiles[place]?.add(cell, line)
+      return misfit ? [misfit] : []
+    })
+    return wrong.length === 0 ? null : wrong.join('; ')
   }
   const recordOf = (row: TableRow): string => {
-    const isEmpty = isCsv && names.length > 1 && !row.problem && !isFilled(row)
-    const problem = isEmpty ? null : problemOf(row)
-    if (isEmpty) emptyLines += 1
-    if (problem !== null) badCount += 1
-    if (problem !== null && bad.length < badLinesMax) bad.push({ ...row, problem })
-    if (isEmpty || problem !== null) return ''
+    if (isCsv && names.length > 1 && row.problem === undefined && !isFilled(row)) {
+      emptyLines += 1
+      return ''
+    }
+    const problem = problemOf(row)
+    if (problem !== null) {
+      badCount += 1
+      if (bad.length < badLinesMax) bad.push({ ...row, problem })
+      return ''
+    }
     rows += 1
     const isWords = (cell: string | null) => cell === null || /^\p{L}[^\d]*$/u.test(cell)
-    if (rows === 1 && row.cells.every(isWords)) wordsLine = row.line
+    if (rows === 1 && order.format !== 'NDJSON' && row.cells.every(isWords)) wordsLine = row.line
     const cells = row.cells.map((cell) => (cell === null ? '' : `"${cell.replaceAll('"', '""')}"`))
     const record = `1,${cells.join(',')}\n`
     if (record.length * 3 <= recordBytesMax) return record
@@ -152,12 +151,15 @@ async function stageRows(
     if (names.length > columnsMax) {
       throw new TableError(`error: ${order.file} has more than ${columnsMax} columns`)
     }
+    for (const name of names.slice(profiles.length)) {
+      profiles.push(new ColumnProfile(name, stated.get(name) ?? null))
+    }
     await file.write(batch.map(recordOf).join(''))
     report(rows)
   }
   if (badCount > 0) throw badLines(order, bad, badCount)
   if (rows > 0 && names.length > 0) {
-    return { path, rows, emptyLines, recordBytesMax, wordsLine, profileOf }
+    return { path, rows, emptyLines, recordBytesMax, wordsLine, profiles }
   }
   throw new TableError(`error: ${order.file} has no row${isCsv ? ' below its header' : ''}`)
 }
