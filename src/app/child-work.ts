@@ -105,22 +105,18 @@ export function doOrder<Order, Progress>(
       if (process.connected) process.send?.(message, () => resolve())
       else resolve()
     })
-  const failureOf = (cause: unknown): Failure =>
-    cause instanceof Error
-      ? { ...cause, name: cause.name, message: cause.message }
-      : { name: '', message: String(cause) }
+  const report = (progress: Progress) => {
+    void send({ kind: 'progress', progress })
+  }
+  const done = (result: unknown): FromChild => ({ kind: 'done', result })
+  const failed = (cause: Error): FromChild => {
+    const { name, message } = cause
+    return { kind: 'failed', failure: { ...cause, name, message } }
+  }
   // The other process has ended: threads of the engine must not keep this one alive.
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
   process.once('message', (order: Order) => {
-    const report = (progress: Progress) => {
-      void send({ kind: 'progress', progress })
-    }
-    void work(order, { signal, report })
-      .then<FromChild, FromChild>(
-        (result) => ({ kind: 'done', result }),
-        (cause: unknown) => ({ kind: 'failed', failure: failureOf(cause) }),
-      )
-      .then(send)
-      .then(() => process.disconnect())
+    const end = work(order, { signal, report }).then(done, failed).then(send)
+    void end.then(() => process.disconnect())
   })
 }

@@ -66,34 +66,34 @@ export function shownPath(path: string): string {
   return near.startsWith('..') ? path : near
 }
 
-/** The options that are not for a format. */
-const foreign = {
-  CSV: { sheet: '--sheet' },
-  Excel: { encoding: '--encoding', separator: '--separator' },
-  NDJSON: {
-    ...{ separator: '--separator', sheet: '--sheet' },
-    ...{ skipLines: '--skip-lines', header: '--header' },
-  },
-} as const
+/** Options for files of other formats, and the formats that each is for. */
+export const tableOptions = [
+  ['encoding', '--encoding', ['CSV', 'NDJSON']],
+  ['separator', '--separator', ['CSV']],
+  ['sheet', '--sheet', ['Excel']],
+  ['skipLines', '--skip-lines', ['CSV', 'Excel']],
+  ['header', '--header', ['CSV', 'Excel']],
+  ['type', '--type', ['CSV', 'Excel', 'NDJSON']],
+] as const
 
 function orderOf(
   file: string,
   { format }: TableFile,
   flags: ImportFlags,
 ): Omit<TableOrder, 'draft' | 'memoryLimitBytes'> {
-  for (const [name, option] of Object.entries(foreign[format])) {
-    if (flags[name as keyof ImportFlags] === undefined) continue
+  for (const [name, option, formats] of tableOptions) {
+    if (flags[name] === undefined || formats.some((each) => each === format)) continue
     throw badRequest(`${option} is not for ${format} files.`)
   }
-  const { encoding = null, separator, sheet = null, header = null, skipLines, type = [] } = flags
-  if (skipLines !== undefined && !/^\d{1,6}$/.test(skipLines)) {
+  const { encoding = null, separator, sheet = null, header = null, skipLines = '0', type } = flags
+  if (!/^\d{1,6}$/.test(skipLines)) {
     throw badRequest(`--skip-lines takes a number of lines, got ${quoted(skipLines)}.`)
   }
   return {
-    ...{ path: resolve(file), file: shownPath(file), format, encoding, sheet, types: type },
+    ...{ path: resolve(file), file: shownPath(file), format, encoding, sheet, types: type ?? [] },
     separator: separator === undefined ? null : readSeparator(separator),
     hasHeader: header,
-    skipLines: Number(skipLines ?? 0),
+    skipLines: Number(skipLines),
   }
 }
 
@@ -115,12 +115,8 @@ async function makeDraft(target: string): Promise<string> {
 }
 
 async function publish(written: string, target: string): Promise<void> {
-  const file = await open(written, 'r')
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+  await using file = await open(written)
+  await file.sync()
   await rename(written, target)
 }
 

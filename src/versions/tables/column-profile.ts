@@ -66,11 +66,11 @@ export class ColumnProfile {
   /** What has to be confirmed if this line is the only one with a text: it may have names. */
   doubtOf(line: number): string | null {
     const odd = this.#seen.get('text')
-    if (this.#stated || odd?.count !== 1 || odd.line !== line || this.#seen.size === 1) return null
+    if (this.#stated || odd?.count !== 1 || odd.line !== line) return null
     this.#seen.delete('text')
-    const type = this.#dayType() ?? this.#numberType()
+    const [type] = this.#decide(this.#seen.size, false)
     this.#seen.set('text', odd)
-    if (type === null) return null
+    if (type === 'text') return null
     return (
       `line ${line} may have names or units, not values: without ${shownText(odd.cell)}, ` +
       `${quoted(this.#name)} would be ${type}. Use --skip-lines ${line - 1} if the names are ` +
@@ -84,36 +84,27 @@ export class ColumnProfile {
     throw new TableError(`error: no decimal holds all values of ${quoted(this.#name)} exactly`)
   }
 
+  /** The type, and why it is text. */
   #decide(values: number, isText: boolean): readonly [CellType, string | null] {
-    if (values === 0) return ['text', 'no values']
-    const day = this.#dayType()
-    if (day || isText) return [day ?? 'text', null]
-    if (this.#seen.has('boolean')) return [this.#only('boolean') ? 'boolean' : 'text', null]
-    const [long, zero] = [this.#seen.get('long'), this.#seen.get('zero')]
-    if (long) return ['text', `more than 15 digits: ${sampleOf(long.cell)}`]
-    if (zero) return ['text', `zeros at the start: ${sampleOf(zero.cell)}`]
-    const number = this.#numberType()
-    if (number && isCodeName(this.#name)) return ['text', 'codes, by the name of the column']
-    return number ? [number, null] : ['text', this.#why(values)]
-  }
-
-  #dayType(): CellType | null {
-    if (this.#only('instant')) return 'instant'
+    const text = (why: string | null) => ['text', why] as const
+    const { day, boolean, long, zero, comma } = Object.fromEntries(this.#seen)
+    if (values === 0) return text('no values')
+    if (this.#only('instant')) return ['instant', null]
     // Of dates with points, one at least must show that the day is first.
-    const isDay = this.#seen.has('day') && this.#only('day', 'dot')
-    if (!isDay && !this.#only('date')) return null
-    return this.#hasTime ? 'timestamp' : 'date'
-  }
-
-  #numberType(): CellType | null {
-    if (this.#only('integer')) return 'integer'
+    const isDay = this.#only('date') || (day && this.#only('day', 'dot'))
+    if (isDay) return [this.#hasTime ? 'timestamp' : 'date', null]
+    if (isText) return text(null)
+    if (boolean) return [this.#only('boolean') ? 'boolean' : 'text', null]
+    if (long) return text(`more than 15 digits: ${sampleOf(long.cell)}`)
+    if (zero) return text(`zeros at the start: ${sampleOf(zero.cell)}`)
     // With `1,234` alone, the comma may separate thousands.
-    const isComma = this.#seen.has('comma') && this.#only('integer', 'comma', 'group')
+    const isComma = comma && this.#only('integer', 'comma', 'group')
     const isExact = isComma || this.#only('integer', 'decimal')
     const decimal = isExact ? decimalType(this.#whole, this.#scale) : null
-    if (decimal) return decimal
-    const isDouble = isExact || this.#only('integer', 'decimal', 'float')
-    return isDouble && this.#isExactDouble ? 'double' : null
+    const isDouble = this.#isExactDouble && (isExact || this.#only('integer', 'decimal', 'float'))
+    const number = this.#only('integer') ? 'integer' : (decimal ?? (isDouble ? 'double' : null))
+    if (number && isCodeName(this.#name)) return text('codes, by the name of the column')
+    return number ? [number, null] : text(this.#why(values))
   }
 
   /** What keeps a column of numbers or dates from being one. */

@@ -78,8 +78,9 @@ function* sheetRows(book: Workbook, sheet: Sheet, found: Found): Generator<Table
     formulas += cell.isFormula ? 1 : 0
     const [kind, content] = contentOf(cell, book)
     if (content === '') continue
-    if (kind === 'problem')
+    if (kind === 'problem') {
       row.problem = `${row.problem ? `${row.problem}; ` : ''}${cell.at} ${content}`
+    }
     if (kind === 'text') found.texts.set(column - 1, row.line)
     if (kind === 'error') errorCount += 1
     if (kind === 'error' && errorCount <= errorsMax) errors.push(`${cell.at} ${content}`)

@@ -115,35 +115,28 @@ async function stageRows(
   const profiles: ColumnProfile[] = []
   let [rows, badCount, emptyLines, recordBytesMax, wordsLine] = [0, 0, 0, 0, 0]
   const isCsv = order.format === 'CSV'
-  const problemOf = ({ cells, line, problem }: TableRow): string | null => {
+  const problemOf = ({ cells, line, problem }: TableRow): string | undefined => {
     if (problem !== undefined) return problem
     if (cells.length > names.length || (isCsv && cells.length < names.length)) {
       return `${cells.length} field${cells.length === 1 ? '' : 's'} instead of ${names.length}`
     }
-    const wrong = cells.flatMap((cell, place) => {
-      const misfit = cell === null ? null : profiles[place]?.add(cell, line)
-      return misfit ? [misfit] : []
-    })
-    return wrong.length === 0 ? null : wrong.join('; ')
+    const misfits = cells.map((cell, at) => (cell === null ? null : profiles[at]?.add(cell, line)))
+    return misfits.filter(Boolean).join('; ') || undefined
   }
   const recordOf = (row: TableRow): string => {
-    if (isCsv && names.length > 1 && row.problem === undefined && !isFilled(row)) {
-      emptyLines += 1
-      return ''
-    }
-    const problem = problemOf(row)
-    if (problem !== null) {
-      badCount += 1
-      if (bad.length < badLinesMax) bad.push({ ...row, problem })
-      return ''
-    }
+    const isEmpty = isCsv && names.length > 1 && row.problem === undefined && !isFilled(row)
+    const problem = isEmpty ? undefined : problemOf(row)
+    emptyLines += Number(isEmpty)
+    badCount += Number(problem !== undefined)
+    if (problem !== undefined && bad.length < badLinesMax) bad.push({ ...row, problem })
+    if (isEmpty || problem !== undefined) return ''
     rows += 1
     const isWords = (cell: string | null) => cell === null || /^\p{L}[^\d]*$/u.test(cell)
     if (rows === 1 && order.format !== 'NDJSON' && row.cells.every(isWords)) wordsLine = row.line
     const cells = row.cells.map((cell) => (cell === null ? '' : `"${cell.replaceAll('"', '""')}"`))
     const record = `1,${cells.join(',')}\n`
-    if (record.length * 3 <= recordBytesMax) return record
-    recordBytesMax = Math.max(recordBytesMax, Buffer.byteLength(record))
+    const isLong = record.length * 3 > recordBytesMax
+    if (isLong) recordBytesMax = Math.max(recordBytesMax, Buffer.byteLength(record))
     return record
   }
   await using file = await open(path, 'w')

@@ -1,10 +1,12 @@
 import { fileBytes, isWholly } from './file-text.js'
 import { TableError, shownText } from './table.js'
 
-const marks: Readonly<Record<string, string>> = {
-  ...{ 'utf-8': 'efbbbf', 'utf-16le': 'fffe', 'utf-16be': 'feff' },
-}
-
+/** Encodings with a byte order mark, in hexadecimal digits. */
+const marks = [
+  ['utf-8', 'efbbbf'],
+  ['utf-16le', 'fffe'],
+  ['utf-16be', 'feff'],
+] as const
 /** Bytes at the start in which UTF-16 without a mark shows by its high bytes. */
 const headBytes = 4096
 const highShareMin = 0.9
@@ -64,9 +66,9 @@ async function markedEncoding(path: string): Promise<string | null> {
   const { value } = await all.next()
   await all.return(undefined)
   const head = Buffer.from(value ?? []).subarray(0, headBytes)
-  const hex = head.toString('hex', 0, 3)
-  const marked = Object.entries(marks).find(([, mark]) => hex.startsWith(mark))
-  if (marked || !head.includes(0)) return marked?.[0] ?? null
+  const [marked = null] =
+    marks.find(([, mark]) => head.toString('hex', 0, 3).startsWith(mark)) ?? []
+  if (marked || !head.includes(0)) return marked
   // High bytes of Latin letters are 0, those of Cyrillic ones 4.
   const [isBig, isLittle] = [0, 1].map((side) => {
     const half = head.filter((_, index) => index % 2 === side)

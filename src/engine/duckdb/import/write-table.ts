@@ -42,22 +42,16 @@ export function duckDbTableWriter(defaultMemoryBytes: number): WriteTable {
     })
 }
 
-function copySql(texts: TableTexts): string {
-  const cells = texts.columns.map(
-    ({ name, type }, index) => `${cellSql(`c${index}`, type)} AS ${identifier(name)}`,
-  )
-  return `COPY (SELECT ${cells.join(', ')} FROM ${textsSql(texts)}) TO $2 ${fileOptions}`
-}
-
 /** Every option is set: nothing is guessed from the content. */
-function textsSql({ columns, recordBytesMax }: TableTexts): string {
-  const types = ['one', ...columns.map((_, index) => `c${index}`)].map(
-    (name) => `${name}: 'VARCHAR'`,
+function copySql({ columns, recordBytesMax }: TableTexts): string {
+  const cells = columns.map(
+    ({ name, type }, at) => `${cellSql(`c${at}`, type)} AS ${identifier(name)}`,
   )
-  return `read_csv($1, auto_detect = false, header = false, delim = ',', quote = '"',
-    escape = '"', nullstr = '', new_line = '\\n', strict_mode = true, null_padding = true,
-    max_line_size = ${Math.max(recordBytesMin, recordBytesMax + 1)}, parallel = false,
-    columns = {${types.join(', ')}})`
+  const types = ['one', ...cells.map((_, at) => `c${at}`)].map((name) => `${name}: 'VARCHAR'`)
+  return `COPY (SELECT ${cells.join(', ')} FROM read_csv($1, auto_detect = false, header = false,
+    delim = ',', quote = '"', escape = '"', nullstr = '', new_line = '\\n', strict_mode = true,
+    null_padding = true, max_line_size = ${Math.max(recordBytesMin, recordBytesMax + 1)},
+    parallel = false, columns = {${types.join(', ')}})) TO $2 ${fileOptions}`
 }
 
 const [dottedDay, isoDay] = [String.raw`^(\d\d)\.(\d\d)\.(\d{4})`, String.raw`\3-\2-\1`]
