@@ -110,10 +110,6 @@ function loadPacker() {
   return import('./engine/duckdb/pack/pack.js')
 }
 
-function loadImporter() {
-  return import('./app/import-process.js')
-}
-
 function loadSampling() {
   return import('./app/sampling.js')
 }
@@ -161,7 +157,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   openTable: (config, clock) => async (table, bounds, signal) =>
     (await loadReading()).openerForTables(config, clock)(table, bounds, signal),
   packFiles: async (order, options) => (await loadPacker()).duckDbPacker()(order, options),
-  importTable: async (order, options) => (await loadImporter()).importAside(order, options),
+  importTable: async (...given) => (await import('./app/import-process.js')).importAside(...given),
   untilInterrupted,
   inspectFiles: (memory) => async (order, options) =>
     (await loadReading()).inspectorFor(memory)(order, options),

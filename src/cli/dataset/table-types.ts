@@ -102,13 +102,14 @@ function understoodLines(parts: CliParts, imported: Imported): readonly string[]
 
 /** How a file was understood, in JSON output. */
 export function importedJson({ file, format, target, isReplaced, table }: Imported) {
-  const { encoding, separator, sheet, headerLine, rows, columns, notes, doubts } = table
+  const { headerLine, columns, ...rest } = table
   return {
     file: basename(file),
     target: basename(target),
     replaced: isReplaced,
     format: format.toLowerCase(),
-    ...{ encoding, separator, sheet, header_line: headerLine, rows, notes, doubts },
+    ...rest,
+    header_line: headerLine,
     columns: columns.map(({ emptyRows, ...column }) => ({ ...column, empty_rows: emptyRows })),
   }
 }

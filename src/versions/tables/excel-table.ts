@@ -31,7 +31,9 @@ export async function openExcel(order: TableOrder): Promise<TableSource> {
   const book = await openWorkbook(order.path, order.file).catch(fail)
   const sheet = chooseSheet(book, order)
   const others = book.sheets.filter((each) => each !== sheet)
-  const names = others.map(({ name, isHidden }) => `"${name}"${isHidden ? ' (hidden)' : ''}`)
+  const names = others.map(
+    ({ name, isHidden }) => `${shownText(name)}${isHidden ? ' (hidden)' : ''}`,
+  )
   const notes = others.length === 0 ? [] : [`other sheets, not read: ${names.join(', ')}`]
   const found: Found = { texts: new Map(), notes, doubts: [] }
   async function* rows() {
@@ -62,14 +64,13 @@ function* sheetRows(book: Workbook, sheet: Sheet, found: Found): Generator<Table
   const errors: string[] = []
   let [errorCount, formulas, column] = [0, 0, 0]
   let row: { line: number; cells: (string | null)[]; problem?: string } = { line: 0, cells: [] }
-  let cell: Cell = { at: '', type: '', style: 0, value: null, isFormula: false }
+  let cell = newCell('', '', 0)
   for (const { open, close, attributes, text } of sheet.tags()) {
     const { r, t: type = 'n', s: style = '0' } = attributes
     if (open === 'row') [row, column] = [{ line: Number(r ?? row.line + 1), cells: [] }, 0]
     if (open === 'c') {
       column = r === undefined ? column + 1 : columnOf(r)
-      const at = r ?? `cell ${column}`
-      cell = { at, type, style: Number(style), value: null, isFormula: false }
+      cell = newCell(r ?? `cell ${column}`, type, Number(style))
     }
     if (open === 'f') cell.isFormula = true
     if (close === 'v' || close === 't') cell.value = (cell.value ?? '') + text
@@ -94,19 +95,14 @@ function* sheetRows(book: Workbook, sheet: Sheet, found: Found): Generator<Table
   found.doubts.push(`the results of its ${formulas} formulas wait to be computed: ${saveAgain}`)
 }
 
-interface Cell {
-  /** `B2` */
-  readonly at: string
-  readonly type: string
-  readonly style: number
-  /** Null without one. */
-  value: string | null
-  isFormula: boolean
-}
+const newCell = (at: string, type: string, style: number) => ({
+  ...{ at, type, style, isFormula: false },
+  value: null as string | null,
+})
 
 /** What a cell has; empty content = nothing. */
 function contentOf(
-  { type, style, value, isFormula }: Cell,
+  { type, style, value, isFormula }: ReturnType<typeof newCell>,
   { strings, formats }: Workbook,
 ): readonly [kind: 'value' | 'text' | 'error' | 'problem', content: string] {
   if (isFormula && (value === null || (value === '' && type !== 'str'))) {

@@ -2,6 +2,9 @@ import { kindOf } from './cell-kinds.js'
 import { TableError, badLines, badLinesMax, shownText } from './table.js'
 import type { TableOrder, TableRow } from './table.js'
 
+/** As many rows as show what is usual. */
+const rowsMax = 200
+
 /**
  * Finds the names of the columns in the first rows of a file. What is not certain is a doubt: a
  * title above the names, or values in their place. Rows with values begin at `dataLine`.
@@ -9,7 +12,7 @@ import type { TableOrder, TableRow } from './table.js'
  */
 export function findHeader(head: readonly TableRow[], order: TableOrder) {
   const { hasHeader, file, format } = order
-  const filled = head.filter((row) => isFilled(row) && row.problem === undefined)
+  const filled = head.filter((row) => isFilled(row) && row.problem === undefined).slice(0, rowsMax)
   const bad = head.filter(({ problem }) => problem !== undefined)
   if (filled.length === 0 && bad.length > 0) throw badLines(order, bad, bad.length)
   // The cells of a title are at most half of the columns.

@@ -9,7 +9,7 @@ import { openExcel } from './excel-table.js'
 import { findHeader, isFilled, requireNames } from './find-header.js'
 import { openNdjson } from './ndjson-table.js'
 import { TableError, badLines, badLinesMax } from './table.js'
-import type { TableOrder, TableRow, TableSource } from './table.js'
+import type { TableOrder, TableRow } from './table.js'
 
 /** How a file was understood, once it was written as Parquet. */
 export type ImportedTable = Awaited<ReturnType<typeof importTable>>
@@ -43,7 +43,6 @@ export type ImportTable = (
 /** The name of the Parquet file in the folder of the order. */
 export const draftName = 'table.parquet'
 
-const headRows = 200
 /** More than Excel has. The memory that DuckDB needs grows with them. */
 const columnsMax = 20_000
 const openers = { CSV: openCsv, Excel: openExcel, NDJSON: openNdjson } as const
@@ -59,7 +58,12 @@ export async function importTable(
 ) {
   const stated = readStatedTypes(order.types)
   const source = await openers[order.format](order)
-  const head = await headOf(source.rows)
+  let head: readonly TableRow[] = []
+  while (head.length === 0) {
+    const { done, value } = await source.rows.next()
+    if (done) break
+    head = value
+  }
   const noHeader = { line: null, dataLine: 0, doubts: [] }
   const header = source.names ? { names: source.names, ...noHeader } : findHeader(head, order)
   const { names, dataLine } = header
@@ -87,16 +91,6 @@ export async function importTable(
     notes: [...source.notes, ...(emptyLines > 0 ? [`empty lines, left out: ${emptyLines}`] : [])],
     doubts: [...header.doubts, ...source.doubts, ...(second === null ? [] : [second])],
   }
-}
-
-async function headOf(rows: TableSource['rows']): Promise<readonly TableRow[]> {
-  const head: TableRow[] = []
-  for (let isEnd = false; !isEnd && head.length < headRows;) {
-    const { done, value } = await rows.next()
-    if (done) isEnd = true
-    else for (const row of value) head.push(row)
-  }
-  return head
 }
 
 /**

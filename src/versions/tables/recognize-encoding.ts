@@ -39,7 +39,7 @@ const leadMin = 9
 
 /**
  * The encoding of a file, from its byte order mark or from all its bytes: UTF-8, UTF-16, or one in
- * which its text is Russian. A file that is mostly valid UTF-8 is UTF-8 with bad lines.
+ * which its text is Russian. A file that begins as UTF-8 is UTF-8 with bad lines.
  * @throws TableError if no encoding is certain, with the text in those that are possible
  */
 export async function recognizeEncoding(path: string, file: string): Promise<string> {
@@ -53,11 +53,15 @@ export async function recognizeEncoding(path: string, file: string): Promise<str
   if (best && best.letters >= lettersMin && best.share >= shareMin && lead >= leadMin) {
     return best.encoding
   }
-  if (isMostlyUtf8(counts)) return 'utf-8'
-  const labels = [...readings.map(({ encoding }) => encoding), 'windows-1252']
+  const sampleIn = (each: string) => new TextDecoder(each).decode(sample, { stream: true })
+  const [right, wrong] = [/[^\p{ASCII}\ufffd]/gu, /\ufffd/g].map(
+    (letters) => sampleIn('utf-8').match(letters)?.length ?? 0,
+  )
+  if ((right ?? 0) >= (wrong ?? 0)) return 'utf-8'
+  const labels = [...readings.map(({ encoding }) => encoding), 'windows-1252', 'utf-8']
   throw new TableError(
     `error: ${file} is not UTF-8, and its encoding is not certain. Name it with --encoding LABEL:`,
-    ...labels.map((each) => `  ${each}: ${shownText(new TextDecoder(each).decode(sample))}`),
+    ...labels.map((each) => `  ${each}: ${shownText(sampleIn(each))}`),
   )
 }
 
@@ -100,22 +104,8 @@ async function countPairs(path: string) {
   return { counts: [...counts.entries()].filter(isAbove), sample }
 }
 
-type PairCounts = Awaited<ReturnType<typeof countPairs>>['counts']
-
-/** Whether most bytes that go on with a character follow one that begins it, and back. */
-function isMostlyUtf8(counts: PairCounts): boolean {
-  let lead = 0
-  for (const [pair, count] of counts) {
-    const begins = pair >> 8 >= 0xc0
-    const goesOn = (pair & 0xc0) === 0x80
-    if (begins && goesOn) lead += count
-    else if (begins || (goesOn && pair >> 8 < 0x80)) lead -= count
-  }
-  return lead > 0
-}
-
 /** How far a file is Russian in an encoding. */
-function readingOf(encoding: string, counts: PairCounts) {
+function readingOf(encoding: string, counts: readonly (readonly [pair: number, count: number])[]) {
   const decoder = new TextDecoder(encoding)
   let [hits, misses, letters, text] = [0, 0, 0, '']
   for (const [pair, count] of counts) {

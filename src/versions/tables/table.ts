@@ -82,7 +82,12 @@ export function badLines(
   )
 }
 
-/** The beginning of a text on one line, for messages. */
+/** The beginning of a text on one line, for messages on a terminal. */
 export function shownText(text: string): string {
-  return quoted(text.slice(0, 100).replace(/\s+/g, ' ').trim())
+  return quoted(
+    text
+      .slice(0, 100)
+      .replace(/[\s\x80-\x9f]+/g, ' ')
+      .trim(),
+  )
 }
