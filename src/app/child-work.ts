@@ -1,26 +1,16 @@
 import { fork } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { ServiceError } from '../errors.js'
-import type { ErrorCode } from '../errors.js'
 import { FileError } from '../versions/opener.js'
 import { PackError } from '../versions/packing/packer.js'
 import { TableError } from '../versions/tables/table.js'
 
-/** Of an error of one of the classes that are made again here. */
-interface Failure {
-  readonly name: string
-  readonly message: string
-  readonly path?: string
-  readonly code?: ErrorCode
-  readonly problems?: readonly string[]
-}
-
 /** A message of the process, which is of the same release. */
-type FromChild = { readonly kind: 'progress'; readonly progress: unknown } | LastOfChild
-
-type LastOfChild =
+type FromChild =
+  | { readonly kind: 'progress'; readonly progress: unknown }
   | { readonly kind: 'done'; readonly result: unknown }
-  | { readonly kind: 'failed'; readonly failure: Failure }
+  /** An error by its name, with all that it has. */
+  | { readonly kind: 'failed'; readonly failure: Error }
 
 interface WorkOptions<Progress> {
   readonly signal: AbortSignal
@@ -28,6 +18,10 @@ interface WorkOptions<Progress> {
 }
 
 const stderrLettersMax = 10_000
+/** Other errors become plain ones. */
+const classes: Readonly<Record<string, { readonly prototype: Error }>> = {
+  ...{ FileError, PackError, ServiceError, TableError },
+}
 
 /**
  * Lets a program do one piece of work in a process of its own, which ends with this one, and when
@@ -56,7 +50,7 @@ export async function workAside<Progress, Result>(
     const last = await end
     if (typeof last === 'string') throw lost(last)
     if (last.kind === 'done') return last.result as Result
-    throw errorOf(last.failure)
+    throw last.failure
   } catch (cause) {
     signal.throwIfAborted()
     throw cause
@@ -65,6 +59,8 @@ export async function workAside<Progress, Result>(
     kill()
   }
 }
+
+type LastOfChild = Exclude<FromChild, { kind: 'progress' }>
 
 /** The last message of the process, once it has ended, or why there is none. */
 function endOf(
@@ -78,7 +74,8 @@ function endOf(
     })
     child.on('message', (message: FromChild) => {
       if (message.kind === 'progress') report(message.progress)
-      else last = message
+      else if (message.kind === 'done') last = message
+      else last = { kind: 'failed', failure: revived(message.failure) }
     })
     child.on('error', reject)
     child.on('close', (code, signal) => {
@@ -88,11 +85,10 @@ function endOf(
   })
 }
 
-function errorOf({ name, message, path = '', code, problems = [] }: Failure): Error {
-  if (name === 'FileError') return new FileError(path, message)
-  if (name === 'PackError') return new PackError(message)
-  if (name === 'TableError') return new TableError(...problems)
-  return code && name === 'ServiceError' ? new ServiceError(code, message) : new Error(message)
+function revived(failure: Error): Error {
+  const error = Object.assign(new Error(failure.message), failure)
+  Object.setPrototypeOf(error, classes[failure.name]?.prototype ?? Error.prototype)
+  return error
 }
 
 /** Does the work that `workAside` orders, in the process itself, which ends then. */
@@ -108,15 +104,15 @@ export function doOrder<Order, Progress>(
   const report = (progress: Progress) => {
     void send({ kind: 'progress', progress })
   }
-  const done = (result: unknown): FromChild => ({ kind: 'done', result })
-  const failed = (cause: Error): FromChild => {
-    const { name, message } = cause
-    return { kind: 'failed', failure: { ...cause, name, message } }
-  }
+  const failed = ({ name, message, ...more }: Error) =>
+    send({ kind: 'failed', failure: { name, message, ...more } })
   // The other process has ended: threads of the engine must not keep this one alive.
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
   process.once('message', (order: Order) => {
-    const end = work(order, { signal, report }).then(done, failed).then(send)
+    const end = work(order, { signal, report }).then(
+      (result) => send({ kind: 'done', result }),
+      failed,
+    )
     void end.then(() => process.disconnect())
   })
 }

@@ -8,7 +8,7 @@ import type { TableOrder, TableRow, TableSource } from './table.js'
 
 /** Enough lines to recognise the separator. */
 const beginningLetters = 256 * 1024
-const separators = [',', ';', '\t', '|'] as const
+const separators = [';', '\t', '|', ','] as const
 
 /**
  * Opens a CSV or TSV file, and recognises its encoding and separator. A first line `sep=;`, as
@@ -27,14 +27,16 @@ export async function openCsv(order: TableOrder): Promise<TableSource> {
   const below = (rows: readonly TableRow[]) => rows.filter(({ line }) => line > skipLines)
   const isWhole = beginning.length < beginningLetters
   const rowsWith = (each: string) => below(new CsvRecords(each).read(beginning, isWhole))
-  const separator = order.separator ?? named ?? recognizeSeparator(rowsWith)
+  const stated = order.separator ?? named ?? null
+  const [separator = ',', rival] = stated === null ? likelySeparators(rowsWith) : [stated]
+  const doubt = `${quoted(rival ?? '')} splits the lines as evenly as ${quoted(separator)}; name one with --separator`
   const records = new CsvRecords(separator)
   async function* rows() {
     for await (const part of parts()) yield checked(below(records.read(part, false)))
     yield checked(below(records.read('', true)))
   }
-  const none = { sheet: null, names: null, texts: new Map(), notes: [], doubts: [] }
-  return { encoding, separator, ...none, rows: rows() }
+  const none = { sheet: null, names: null, texts: new Map(), notes: [] }
+  return { encoding, separator, ...none, doubts: rival ? [doubt] : [], rows: rows() }
 }
 
 /**
@@ -66,22 +68,20 @@ function labelOf(stated: string): string {
 }
 
 /**
- * The separator that splits the most lines into as many fields as the first or, below a title, as
- * most of the others. A comma if none gives two fields: the file has one column.
+ * The separators that split the most lines into as many fields as the first or, below a title, as
+ * most of the others. None if the file has one column.
  */
-function recognizeSeparator(rowsWith: (separator: string) => readonly TableRow[]): string {
-  let best = { separator: ',', share: 0, fields: 1 }
-  for (const separator of separators) {
+function likelySeparators(rowsWith: (separator: string) => readonly TableRow[]): readonly string[] {
+  const shares = separators.map((separator) => {
     const rows = rowsWith(separator).filter(({ cells }) => cells.length > 1 || cells[0] !== null)
     const first = rows.findIndex(({ cells }) => cells.length > 1)
     const counts = rows.slice(Math.max(first, 0)).map(({ cells }) => cells.length)
     const sorted = counts.toSorted((a, b) => a - b)
     const fields = (first === 0 ? counts[0] : sorted[sorted.length >> 1]) ?? 0
     const like = counts.filter((count) => count === fields).length
-    if (fields < 2 || (first > 0 && (like < 2 || like * 2 <= counts.length))) continue
-    const share = like / rows.length
-    const isBetter = share > best.share || (share === best.share && fields > best.fields)
-    if (isBetter) best = { separator, share, fields }
-  }
-  return best.separator
+    const isOne = fields > 1 && (first === 0 || (like > 1 && like * 2 > counts.length))
+    return isOne ? like / rows.length : 0
+  })
+  const most = Math.max(...shares)
+  return separators.filter((_, index) => most > 0 && shares[index] === most)
 }
