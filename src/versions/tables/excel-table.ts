@@ -92,7 +92,7 @@ function* sheetRows(book: Workbook, sheet: Sheet, found: Found): Generator<Table
   const cells = errorCount === 1 ? '1 cell has' : `${errorCount} cells have`
   if (errorCount > 0) found.notes.push(`${cells} an error and are empty: ${errors.join(', ')}`)
   if (formulas === 0 || !book.isStale) return
-  found.doubts.push(`the results of its ${formulas} formulas wait to be computed: ${saveAgain}`)
+  found.doubts.push(`the results of formulas wait to be computed (${formulas}): ${saveAgain}`)
 }
 
 const newCell = (at: string, type: string, style: number) => ({
