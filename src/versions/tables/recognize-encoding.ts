@@ -36,6 +36,8 @@ const lettersMin = 8
 const missWeight = 4
 /** By how much the best encoding is ahead of another one that gives another text. */
 const leadMin = 9
+/** So many letters of UTF-8 for each wrong one make bad lines of it. */
+const utf8Lead = 4
 
 /**
  * The encoding of a file, from its byte order mark or from all its bytes: UTF-8, UTF-16, or one in
@@ -54,10 +56,9 @@ export async function recognizeEncoding(path: string, file: string): Promise<str
     return best.encoding
   }
   const sampleIn = (each: string) => new TextDecoder(each).decode(sample, { stream: true })
-  const [right, wrong] = [/[^\p{ASCII}\ufffd]/gu, /\ufffd/g].map(
-    (letters) => sampleIn('utf-8').match(letters)?.length ?? 0,
-  )
-  if ((right ?? 0) >= (wrong ?? 0)) return 'utf-8'
+  const utf8 = sampleIn('utf-8')
+  const wrong = utf8.split('\ufffd').length - 1
+  if (utf8.replace(/[\0-\x7f\ufffd]/g, '').length > wrong * utf8Lead) return 'utf-8'
   const labels = [...readings.map(({ encoding }) => encoding), 'windows-1252', 'utf-8']
   throw new TableError(
     `error: ${file} is not UTF-8, and its encoding is not certain. Name it with --encoding LABEL:`,
