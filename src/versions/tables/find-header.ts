@@ -12,7 +12,9 @@ const rowsMax = 200
  */
 export function findHeader(head: readonly TableRow[], order: TableOrder) {
   const { hasHeader, file, format } = order
-  const filled = head.filter((row) => isFilled(row) && row.problem === undefined).slice(0, rowsMax)
+  const filled = head
+    .filter((row) => countFilled(row) > 0 && row.problem === undefined)
+    .slice(0, rowsMax)
   const bad = head.filter(({ problem }) => problem !== undefined)
   if (filled.length === 0 && bad.length > 0) throw badLines(order, bad, bad.length)
   // The cells of a title are at most half of the columns.
@@ -21,7 +23,7 @@ export function findHeader(head: readonly TableRow[], order: TableOrder) {
   const isTitled = hasHeader === null && wide + 1 < filled.length
   const [first, row, ...below] = [filled[0], ...filled.slice(isTitled ? wide : 0)]
   if (!first || !row) throw new TableError(`error: ${file} is empty`)
-  const value = hasHeader === null ? valueAmong(row, below) : null
+  const value = hasHeader === null ? valueAmong(row, below) : undefined
   const at = `${format === 'Excel' ? 'row' : 'line'} `
   const doubts: string[] = []
   if (row !== first) {
@@ -29,13 +31,17 @@ export function findHeader(head: readonly TableRow[], order: TableOrder) {
     const way = `leave it out with --skip-lines ${row.line - 1}, or use --header if it has the names`
     doubts.push(`${at}${first.line} ${title}; ${way}`)
   }
-  if (value !== null) {
+  if (value !== undefined) {
     const way = 'use --no-header if there are no names, or --header if these are the names'
     doubts.push(`${at}${row.line} looks like values, not like names: ${shownText(value)}; ${way}`)
   }
-  if (hasHeader === false || value !== null) {
-    const names = row.cells.map((_, index) => `column${index + 1}`)
-    return { names, line: null, dataLine: row.line, doubts }
+  if (hasHeader === false || value !== undefined) {
+    // Rows of a sheet end with their last value.
+    const width = Math.max(
+      ...(format === 'Excel' ? filled : [row]).map(({ cells }) => cells.length),
+    )
+    const names = Array.from({ length: width }, (_, index) => `column${index + 1}`)
+    return { names, line: null, dataLine: hasHeader === false ? 0 : row.line, doubts }
   }
   const names = requireNames(row.cells, file)
   return { names, line: row.line, dataLine: row.line + 1, doubts }
@@ -52,16 +58,18 @@ function countFilled({ cells }: TableRow): number {
 
 /**
  * A cell that is no name: a number, a date, or a text that stands below it again. Years and codes of
- * four digits are names, unless all values below look like them.
+ * four digits are names, unless all values below all of them look like them.
  */
-function valueAmong({ cells }: TableRow, below: readonly TableRow[]): string | null {
+function valueAmong({ cells }: TableRow, below: readonly TableRow[]): string | undefined {
   const isShort = (text: string) => /^\d{4}$/.test(text)
-  const found = cells.find((cell, index) => {
-    const others = below.flatMap((row) => row.cells[index] ?? [])
-    if (cell === null || kindOf(cell.trim()) === 'text') return others.includes(cell ?? '')
-    return !isShort(cell) || (others.length > 0 && others.every(isShort))
-  })
-  return found ?? null
+  const othersOf = (at: number) => below.flatMap((row) => row.cells[at] ?? [])
+  const filled = cells.flatMap((cell, at) => (cell === null ? [] : [{ cell, at }]))
+  const short = filled.filter(({ cell }) => isShort(cell))
+  const value = filled.find(({ cell, at }) =>
+    kindOf(cell.trim()) === 'text' ? othersOf(at).includes(cell) : !isShort(cell),
+  )
+  const isLike = short.every(({ at }) => othersOf(at).length > 0 && othersOf(at).every(isShort))
+  return (value ?? (isLike ? short[0] : undefined))?.cell
 }
 
 /**

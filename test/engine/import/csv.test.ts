@@ -49,7 +49,10 @@ await t.test('the encoding is recognised, with and without a mark', async (t) =>
 await t.test('an encoding that is not sure is asked for, and can be set', async (t) => {
   const folder = t.testdir({})
   const content = Buffer.from(western, 'latin1')
-  t.match(await refusalOf(folder, 'a.csv', content), /not UTF-8[^]*--encoding[^]*windows-1252: "[^"]*René;Orléans"/)
+  t.match(
+    await refusalOf(folder, 'a.csv', content),
+    /not UTF-8[^]*--encoding[^]*windows-1252: "[^"]*René;Orléans"/,
+  )
   const { rows } = await importFile(folder, 'a.csv', content, { encoding: 'windows-1252' })
   t.same(rows, [['René', 'Orléans']])
   await t.rejects(

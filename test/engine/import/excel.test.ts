@@ -305,6 +305,14 @@ await t.test(
     const values = await importFile(folder, 'a.xlsx', bare)
     t.match(values, { names: ['column1', 'column2', 'column3'], table: { headerLine: null } })
     t.match(values.table.doubts, [/row 1 looks like values, not like names: "77"; [^]*--no-header/])
+    const uneven = [inline('A1', 'x'), inline('A2', 'y') + number('C2', 5)]
+    const read = await importFile(folder, 'a.xlsx', workbook({ sheets: { One: uneven } }), {
+      hasHeader: false,
+    })
+    t.same(read.rows, [
+      ['x', null, null],
+      ['y', null, '5'],
+    ])
   },
 )
 
