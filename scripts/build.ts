@@ -16,9 +16,12 @@ const command = {
 const inside: readonly string[] = ['typebox']
 
 /** Programs of threads and processes. */
-const workers = ['app/pack-worker', 'app/hash-worker', 'http/sheet/sheet-worker'].map(
-  (name) => `src/${name}.ts`,
-)
+const workers = [
+  'app/pack-worker',
+  'app/import-worker',
+  'app/hash-worker',
+  'http/sheet/sheet-worker',
+].map((name) => `src/${name}.ts`)
 
 const common = { platform: 'node', target: 'node22', logLevel: 'warning' } as const
 

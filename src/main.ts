@@ -157,8 +157,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
   openTable: (config, clock) => async (table, bounds, signal) =>
     (await loadReading()).openerForTables(config, clock)(table, bounds, signal),
   packFiles: async (order, options) => (await loadPacker()).duckDbPacker()(order, options),
-  writeTable: async (table, target, options) =>
-    (await loadSampling()).tableWriter()(table, target, options),
+  importTable: async (...given) => (await import('./app/import-process.js')).importAside(...given),
   untilInterrupted,
   inspectFiles: (memory) => async (order, options) =>
     (await loadReading()).inspectorFor(memory)(order, options),

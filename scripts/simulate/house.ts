@@ -8,7 +8,7 @@ import type { App, AppParts } from '../../src/app.js'
 import { openObjects } from '../../src/app/open-objects.js'
 import { gainFor, inspectorFor, openReader } from '../../src/app/reading.js'
 import { openerFor, openerForTables } from '../../src/app/reading.js'
-import { samplerFor, tableWriter } from '../../src/app/sampling.js'
+import { importHere, samplerFor } from '../../src/app/sampling.js'
 import { runCli } from '../../src/cli/program.js'
 import { readConfig } from '../../src/config.js'
 import { duckDbPacker } from '../../src/engine/duckdb/pack/pack.js'
@@ -155,7 +155,7 @@ export class House {
       openTable: openerForTables,
       openObjects,
       packFiles: duckDbPacker(),
-      writeTable: tableWriter(),
+      importTable: importHere,
       untilInterrupted: (work) => work(new AbortController().signal),
       untilStopped: () => Promise.resolve(),
     })

@@ -11,7 +11,7 @@ import type { OpenFiles } from '../versions/opener.js'
 import type { MeasurePackGain, PackFiles } from '../versions/packing/packer.js'
 import type { OpenTable } from '../versions/remote-table.js'
 import type { WithSample } from '../versions/sample.js'
-import type { WriteTable } from '../versions/tables/write-table.js'
+import type { ImportTable } from '../versions/tables/import-table.js'
 
 /** The output of a command: a stream of the process, or a buffer in tests. */
 export interface Output {
@@ -116,7 +116,7 @@ export interface CliParts {
   /** Packs files in this process. */
   readonly packFiles: PackFiles
   /** Writes a table of another format as Parquet. */
-  readonly writeTable: WriteTable
+  readonly importTable: ImportTable
   /** Runs the work; SIGINT or SIGTERM aborts its signal. */
   readonly untilInterrupted: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>
   /** Starts the server, waits for a signal, stops the server and ends the process. */

@@ -22,7 +22,7 @@ import type { DraftContext, Guess } from './dataset-draft.js'
 import type { Draft } from './dataset-entry.js'
 import { freeName, titleOf } from './dataset-name.js'
 import { askDraft, requireName } from './dataset-questions.js'
-import { importTable, shownPath, tableAt } from './import-table.js'
+import { importTable, shownPath, tableAt, tableOptions } from './import-table.js'
 import type { ImportFlags, Imported } from './table-types.js'
 import { filesOf, readPaths } from './source-paths.js'
 import type { PathsRead } from './source-paths.js'
@@ -113,10 +113,9 @@ async function parquetPaths(
     if (table) imported.push(await importTable(parts, path, table, flags, config.memoryLimit))
     paths.push(table?.target ?? path)
   }
-  const names = ['encoding', 'separator', 'sheet', 'type'] as const
-  const wrong = names.find((name) => flags[name] !== undefined)
+  const [, wrong] = tableOptions.find(([name]) => flags[name] !== undefined) ?? []
   if (wrong === undefined || imported.length > 0) return paths
-  throw badRequest(`--${wrong} is for CSV, Excel and NDJSON files, and no such file is named.`)
+  throw badRequest(`${wrong} is for CSV, Excel and NDJSON files, and no such file is named.`)
 }
 
 /** The datasets that list the written files; null if a file was not replaced or is not listed. */

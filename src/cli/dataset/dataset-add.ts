@@ -51,7 +51,7 @@ function addOptions(command: Command): Command {
     .option('--no-dictionary', 'create no file for units and descriptions')
     .option('--listed', 'list it for visitors without a token')
     .option('--each', 'make each file of the folders a dataset of its own')
-    .option('-y, --yes', 'accept all guesses without asking')
+    .option('-y, --yes', 'accept all guesses without asking; what is not certain is refused')
     .option('--dry-run', 'print the entry; change no file')
 }
 
@@ -60,13 +60,15 @@ function importOptions(command: Command): Command {
   return command
     .option('--encoding <label>', 'encoding of a CSV or NDJSON file (default: recognised)')
     .option('--separator <character>', 'separator of a CSV file, or "tab" (default: recognised)')
-    .option('--sheet <name>', 'sheet of an Excel file (default: the first)')
+    .option('--sheet <name>', 'sheet of an Excel file (default: the first that is visible)')
     .option(
       '--type <column=type>',
       'type of a column: text, integer, decimal, decimal(18,2), double, boolean, date, ' +
         'timestamp or instant; can be repeated',
       collect,
     )
+    .option('--skip-lines <count>', 'lines of a CSV, or rows of a sheet, above the table')
+    .option('--header', 'the first row has the names of the columns (default: recognised)')
     .option('--no-header', 'the first row is data; the columns are column1, column2, …')
     .option('--replace', 'write a Parquet file that exists again')
 }

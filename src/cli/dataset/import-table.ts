@@ -2,12 +2,10 @@ import { mkdtemp, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { badRequest } from '../../errors.js'
 import { quoted } from '../../text.js'
-import { readStatedTypes } from '../../versions/tables/cell-type.js'
-import { openTable } from '../../versions/tables/open-table.js'
-import { stageTable } from '../../versions/tables/stage-table.js'
+import { draftName } from '../../versions/tables/import-table.js'
 import { tableFileOf } from '../../versions/tables/table-file.js'
 import type { TableFile } from '../../versions/tables/table-file.js'
-import type { TableOptions } from '../../versions/tables/table.js'
+import type { TableOrder } from '../../versions/tables/table.js'
 import type { CliParts } from '../parts.js'
 import { progressReport } from '../progress-bar.js'
 import { exists } from './dataset-dictionary.js'
@@ -41,28 +39,18 @@ export async function importTable(
         `${basename(file)}.`,
     )
   }
-  const options = tableOptions(flags, tableFile)
-  const stated = readStatedTypes(flags.type ?? [])
+  const order = orderOf(file, tableFile, flags)
   const draft = await makeDraft(target)
   const progress = progressReport(parts, flags.json === true)
+  const report = (rowsDone: number) => progress.report({ what: 'reading', rowsDone, rows: null })
   try {
     return await parts.untilInterrupted(async (signal) => {
-      const read = await openTable(resolve(file), shownPath(file), tableFile, options)
-      const table = await stageTable(read, {
-        file: shownPath(file),
-        path: join(draft, 'rows.csv'),
-        stated,
-        signal,
-        report: (rowsDone) => progress.report({ what: 'reading', rowsDone, rows: null }),
-      })
+      const given = { ...order, draft, memoryLimitBytes }
+      const table = await parts.importTable(given, { signal, report })
       progress.end()
-      const imported = { file, target, isReplaced, table }
+      const imported = { file, format: order.format, target, isReplaced, table }
       await confirmTable(parts, imported, flags)
-      if (flags.dryRun !== true) {
-        const written = join(draft, 'table.parquet')
-        await parts.writeTable(table, written, { signal, memoryLimitBytes })
-        await publish(written, target)
-      }
+      if (flags.dryRun !== true) await publish(join(draft, draftName), target)
       return imported
     })
   } finally {
@@ -78,18 +66,34 @@ export function shownPath(path: string): string {
   return near.startsWith('..') ? path : near
 }
 
-function tableOptions(flags: ImportFlags, { format }: TableFile): TableOptions {
-  const wrong = format === 'Excel' ? (['encoding', 'separator'] as const) : (['sheet'] as const)
-  const given = wrong.find((name) => flags[name] !== undefined)
-  if (given !== undefined) throw badRequest(`--${given} is not for ${format} files.`)
-  if (format === 'NDJSON' && flags.separator !== undefined) {
-    throw badRequest('--separator is not for NDJSON files.')
+/** Options for files of other formats, and the formats that each is for. */
+export const tableOptions = [
+  ['encoding', '--encoding', ['CSV', 'NDJSON']],
+  ['separator', '--separator', ['CSV']],
+  ['sheet', '--sheet', ['Excel']],
+  ['skipLines', '--skip-lines', ['CSV', 'Excel']],
+  ['header', '--header', ['CSV', 'Excel']],
+  ['type', '--type', ['CSV', 'Excel', 'NDJSON']],
+] as const
+
+function orderOf(
+  file: string,
+  { format }: TableFile,
+  flags: ImportFlags,
+): Omit<TableOrder, 'draft' | 'memoryLimitBytes'> {
+  for (const [name, option, formats] of tableOptions) {
+    if (flags[name] === undefined || formats.some((each) => each === format)) continue
+    throw badRequest(`${option} is not for ${format} files.`)
+  }
+  const { encoding = null, separator, sheet = null, header = null, skipLines = '0', type } = flags
+  if (!/^\d{1,6}$/.test(skipLines)) {
+    throw badRequest(`--skip-lines takes a number of lines, got ${quoted(skipLines)}.`)
   }
   return {
-    encoding: flags.encoding ?? null,
-    separator: flags.separator === undefined ? null : readSeparator(flags.separator),
-    sheet: flags.sheet ?? null,
-    hasHeader: flags.header,
+    ...{ path: resolve(file), file: shownPath(file), format, encoding, sheet, types: type ?? [] },
+    separator: separator === undefined ? null : readSeparator(separator),
+    hasHeader: header,
+    skipLines: Number(skipLines),
   }
 }
 
@@ -111,12 +115,8 @@ async function makeDraft(target: string): Promise<string> {
 }
 
 async function publish(written: string, target: string): Promise<void> {
-  const file = await open(written, 'r')
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+  await using file = await open(written)
+  await file.sync()
   await rename(written, target)
 }
 

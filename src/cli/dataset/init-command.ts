@@ -30,7 +30,7 @@ async function init(parts: CliParts, folder: string | undefined, flags: Flags): 
     throw badRequest(`${path} exists already. To add to it: das dataset add FILE`)
   }
   const from = folder ?? dirname(resolve(path))
-  await addEach(parts, [from], { ...flags, yes: true, dictionary: true, header: true }, config)
+  await addEach(parts, [from], { ...flags, yes: true, dictionary: true }, config)
   if (flags.json) return
   printLines(
     parts,

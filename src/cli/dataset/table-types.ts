@@ -1,7 +1,8 @@
 import { basename } from 'node:path'
 import { badRequest } from '../../errors.js'
-import { cellTypeText } from '../../versions/tables/cell-type.js'
-import type { StagedTable } from '../../versions/tables/stage-table.js'
+import type { ImportedTable } from '../../versions/tables/import-table.js'
+import type { TableFormat } from '../../versions/tables/table.js'
+import { TableError } from '../../versions/tables/table.js'
 import { canAsk, withDialogue } from '../dialogue.js'
 import type { CliParts } from '../parts.js'
 import { amountOf, printLines } from '../print.js'
@@ -13,8 +14,9 @@ export interface ImportFlags {
   readonly separator?: string
   readonly sheet?: string
   readonly type?: readonly string[]
-  /** False for `--no-header`. */
-  readonly header: boolean
+  readonly skipLines?: string
+  /** True for `--header`, false for `--no-header`. */
+  readonly header?: boolean
   readonly replace?: boolean
   readonly yes?: boolean
   readonly dryRun?: boolean
@@ -25,30 +27,43 @@ export interface ImportFlags {
 export interface Imported {
   /** The file as the owner named it. */
   readonly file: string
+  readonly format: TableFormat
   /** The Parquet file, beside it. */
   readonly target: string
   /** An earlier Parquet file was replaced. */
   readonly isReplaced: boolean
-  readonly table: StagedTable
+  readonly table: ImportedTable
 }
 
 const yes = 'yes'
 
 /**
- * Shows how a file was read and the types of its columns, and asks whether they are right.
- * @throws bad_request without a terminal and `--yes`; Error if the owner says no
+ * Shows how a file was understood and the types of its columns, and asks whether that is right.
+ * @throws TableError for what is not certain, if nobody can be asked; bad_request without a terminal
+ *   and `--yes`; Error if the owner says no
  */
 export async function confirmTable(
   parts: CliParts,
   imported: Imported,
   flags: Pick<ImportFlags, 'yes' | 'dryRun' | 'json'>,
 ): Promise<void> {
-  if (flags.json !== true) printLines(parts, ...typeLines(parts, imported), '')
-  if (flags.yes === true || flags.dryRun === true) return
-  if (flags.json === true || !canAsk(parts)) {
+  const { doubts } = imported.table
+  const file = basename(imported.file)
+  if (flags.json !== true) printLines(parts, ...understoodLines(parts, imported), '')
+  if (flags.dryRun === true) return
+  const canBeAsked = flags.yes !== true && flags.json !== true && canAsk(parts)
+  if (doubts.length > 0 && !canBeAsked) {
+    const lines = doubts.map((doubt) => `  ${doubt}`)
+    throw new TableError(
+      `error: the reading of ${file} is not certain, so nothing was written:`,
+      ...lines,
+    )
+  }
+  if (flags.yes === true) return
+  if (!canBeAsked) {
     throw badRequest(
-      `The types of ${basename(imported.file)} are guesses: accept them with --yes, or set some ` +
-        'with --type column=TYPE. Nothing was written.',
+      `The types of ${file} are guesses: accept them with --yes, or set some with ` +
+        '--type column=TYPE. Nothing was written.',
     )
   }
   const question = `Write ${basename(imported.target)} with these types`
@@ -57,48 +72,44 @@ export async function confirmTable(
   throw new Error('Cancelled. Nothing was written. Set types with --type column=TYPE.')
 }
 
-function typeLines(parts: CliParts, imported: Imported): readonly string[] {
-  const { columns, rows } = imported.table
-  const amount = amountOf(parts.stdout, rows, 'row')
-  const cells = columns.map(({ name, type, note, samples }) => [
+function understoodLines(parts: CliParts, imported: Imported): readonly string[] {
+  const { encoding, separator, sheet, headerLine, rows, notes, doubts } = imported.table
+  const word = imported.format === 'Excel' ? 'row' : 'line'
+  const words = [
+    imported.format,
+    ...(encoding === null ? [] : [encoding]),
+    ...(separator === null ? [] : [`separator ${separator === '\t' ? 'tab' : `"${separator}"`}`]),
+    ...(sheet === null ? [] : [`sheet "${sheet}"`]),
+    ...(imported.format === 'NDJSON'
+      ? []
+      : [headerLine === null ? 'no header' : `header in ${word} ${headerLine}`]),
+    amountOf(parts.stdout, rows, 'row'),
+  ]
+  const cells = imported.table.columns.map(({ name, type, why, samples }) => [
     name,
-    cellTypeText(type),
+    type,
     samples.join(' · '),
-    note ?? '',
+    why ?? '',
   ])
   return [
-    `${basename(imported.file)}: ${[...formatWords(imported), amount].join(', ')}`,
+    `${basename(imported.file)}: ${words.join(', ')}`,
+    ...notes,
+    ...doubts.map((doubt) => `not certain: ${doubt}`),
     '',
     ...tableLines(parts.stdout, ['column', 'type', 'values', 'why'], cells),
   ]
 }
 
-function formatWords({ table }: Imported): readonly string[] {
-  const { format, encoding, separator } = table
-  const separatorWord = separator === '\t' ? 'tab' : `"${separator}"`
-  return [
-    format,
-    ...(encoding === null ? [] : [encoding]),
-    ...(separator === null ? [] : [`separator ${separatorWord}`]),
-  ]
-}
-
-/** How a file was read, in JSON output. */
-export function importedJson({ file, target, isReplaced, table }: Imported) {
+/** How a file was understood, in JSON output. */
+export function importedJson({ file, format, target, isReplaced, table }: Imported) {
+  const { headerLine, columns, ...rest } = table
   return {
     file: basename(file),
     target: basename(target),
     replaced: isReplaced,
-    format: table.format.toLowerCase(),
-    encoding: table.encoding,
-    separator: table.separator,
-    rows: table.rows,
-    columns: table.columns.map(({ name, type, note, samples, emptyRows }) => ({
-      name,
-      type: cellTypeText(type),
-      why: note,
-      samples,
-      empty_rows: emptyRows,
-    })),
+    format: format.toLowerCase(),
+    ...rest,
+    header_line: headerLine,
+    columns: columns.map(({ emptyRows, ...column }) => ({ ...column, empty_rows: emptyRows })),
   }
 }

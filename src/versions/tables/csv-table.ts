@@ -1,87 +1,87 @@
+import { badRequest } from '../../errors.js'
+import { quoted } from '../../text.js'
 import { CsvRecords } from './csv-records.js'
-import { beginningOf, decodedText, requireEncoding } from './decoded-text.js'
+import { fileText, isWholly } from './file-text.js'
 import { recognizeEncoding } from './recognize-encoding.js'
-import { recognizeSeparator } from './recognize-separator.js'
-import { BadLines, TableError, numberedNames, requireNames } from './table.js'
-import type { Table, TableOptions, TableRow } from './table.js'
+import { shownText } from './table.js'
+import type { TableOrder, TableRow, TableSource } from './table.js'
 
 /** Enough lines to recognise the separator. */
 const beginningLetters = 256 * 1024
+const separators = [';', '\t', '|', ','] as const
 
 /**
- * Opens a CSV or TSV file, and recognises its encoding and separator.
+ * Opens a CSV or TSV file, and recognises its encoding and separator. A first line `sep=;`, as
+ * Excel writes it, names the separator.
  * @throws TableError; bad_request for an unknown encoding
  */
-export async function openCsv(path: string, file: string, options: TableOptions): Promise<Table> {
-  const encoding =
-    options.encoding === null
-      ? await recognizeEncoding(path, file)
-      : requireEncoding(options.encoding)
-  const beginning = await beginningOf(path, encoding, beginningLetters)
-  const separator = options.separator ?? recognizeSeparator(beginning)
-  const source = { path, encoding, separator }
-  const bad = new BadLines()
-  const first = await firstRow(source, bad)
-  // The lines after the first row are read again.
-  if (!first || (bad.firstLine ?? Infinity) < first.line) bad.requireNone(file, 'line')
-  if (!first) throw new TableError([`error: ${file} is empty`])
-  const { hasHeader } = options
-  const names = hasHeader ? requireNames(first.cells, file) : numberedNames(first.cells)
-  return {
-    format: 'CSV',
-    encoding,
-    separator,
-    names,
-    texts: new Set(),
-    rows: (badLines) => dataRows(source, names, hasHeader, badLines),
+export async function openCsv(order: TableOrder): Promise<TableSource> {
+  const { encoding, parts, checked } = await openText(order)
+  let beginning = ''
+  for await (const part of parts()) {
+    beginning += part
+    if (beginning.length >= beginningLetters) break
+  }
+  const [, named] = /^"?sep=([^"\r\n])"?[\r\n]/i.exec(beginning) ?? []
+  const skipLines = Math.max(order.skipLines, named === undefined ? 0 : 1)
+  const below = (rows: readonly TableRow[]) => rows.filter(({ line }) => line > skipLines)
+  const isWhole = beginning.length < beginningLetters
+  const rowsWith = (each: string) => below(new CsvRecords(each).read(beginning, isWhole))
+  const stated = order.separator ?? named ?? null
+  const [separator = ',', rival] = stated === null ? likelySeparators(rowsWith) : [stated]
+  const doubt = `${quoted(rival ?? '')} splits the lines as evenly as ${quoted(separator)}; name one with --separator`
+  const records = new CsvRecords(separator)
+  async function* rows() {
+    for await (const part of parts()) yield checked(below(records.read(part, false)))
+    yield checked(below(records.read('', true)))
+  }
+  const none = { sheet: null, names: null, texts: new Map(), notes: [] }
+  return { encoding, separator, ...none, doubts: rival ? [doubt] : [], rows: rows() }
+}
+
+/**
+ * The encoding of a file, its text in parts, and what marks rows with characters that it can't have.
+ * @throws TableError; bad_request for an unknown encoding
+ */
+export async function openText({ path, file, encoding: stated }: TableOrder) {
+  const encoding = stated === null ? await recognizeEncoding(path, file) : labelOf(stated)
+  const wrong = (await isWholly(path, encoding)) ? /[\0\p{Cs}]/u : /[\0\p{Cs}\ufffd]/u
+  const checked = (rows: readonly TableRow[]): readonly TableRow[] =>
+    rows.map((row) => {
+      const [found] = wrong.exec(row.cells.join('')) ?? []
+      if (found === undefined) return row
+      const what = found === '\0' ? 'a NUL character' : `bytes that are not ${encoding}`
+      return { ...row, problem: `${what}: ${shownText(row.cells.join(' '))}` }
+    })
+  return { encoding, parts: () => fileText(path, encoding), checked }
+}
+
+function labelOf(stated: string): string {
+  try {
+    return new TextDecoder(stated).encoding
+  } catch {
+    throw badRequest(
+      `${quoted(stated)} is not a known encoding. Known are utf-8, utf-16le, utf-16be, ` +
+        'windows-1251, windows-1252, ibm866, koi8-r and others of the Encoding Standard.',
+    )
   }
 }
 
-interface Source {
-  readonly path: string
-  readonly encoding: string
-  readonly separator: string
-}
-
-async function firstRow(source: Source, bad: BadLines): Promise<TableRow | undefined> {
-  for await (const rows of allRows(source, bad)) {
-    const filled = rows.find((row) => !isBlank(row))
-    if (filled) return filled
-    if (bad.count > 0) return undefined
-  }
-  return undefined
-}
-
-async function* allRows(source: Source, bad: BadLines): AsyncGenerator<TableRow[]> {
-  const records = new CsvRecords(source.separator, bad)
-  for await (const { text, isEnd } of decodedText(source.path, source.encoding, bad)) {
-    yield records.read(text, isEnd)
-  }
-}
-
-async function* dataRows(
-  source: Source,
-  names: readonly string[],
-  hasHeader: boolean,
-  bad: BadLines,
-): AsyncGenerator<TableRow[]> {
-  let skipsHeader = hasHeader
-  for await (const rows of allRows(source, bad)) {
-    const kept: TableRow[] = []
-    for (const row of rows) {
-      if (skipsHeader) skipsHeader = isBlank(row)
-      else if (row.cells.length === names.length) kept.push(row)
-      else if (!isBlank(row)) bad.add(row.line, fieldsText(row.cells.length, names.length))
-    }
-    yield kept
-  }
-}
-
-/** A line without any character. */
-function isBlank({ cells }: TableRow): boolean {
-  return cells.length === 1 && cells[0] === null
-}
-
-function fieldsText(found: number, expected: number): string {
-  return `${found} field${found === 1 ? '' : 's'} instead of ${expected}`
+/**
+ * The separators that split the most lines into as many fields as the first or, below a title, as
+ * most of the others. None if the file has one column.
+ */
+function likelySeparators(rowsWith: (separator: string) => readonly TableRow[]): readonly string[] {
+  const shares = separators.map((separator) => {
+    const rows = rowsWith(separator).filter(({ cells }) => cells.length > 1 || cells[0] !== null)
+    const first = rows.findIndex(({ cells }) => cells.length > 1)
+    const counts = rows.slice(Math.max(first, 0)).map(({ cells }) => cells.length)
+    const sorted = counts.toSorted((a, b) => a - b)
+    const fields = (first === 0 ? counts[0] : sorted[sorted.length >> 1]) ?? 0
+    const like = counts.filter((count) => count === fields).length
+    const isOne = fields > 1 && (first === 0 || (like > 1 && like * 2 > counts.length))
+    return isOne ? like / rows.length : 0
+  })
+  const most = Math.max(...shares)
+  return separators.filter((_, index) => most > 0 && shares[index] === most)
 }

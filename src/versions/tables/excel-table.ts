@@ -1,115 +1,133 @@
-import { stat } from 'node:fs/promises'
-import { readSheet } from 'read-excel-file/node'
-import { TableError, numberedNames, requireNames } from './table.js'
-import type { Table, TableOptions, TableRow } from './table.js'
+import { TableError, shownText } from './table.js'
+import type { TableOrder, TableRow, TableSource } from './table.js'
+import { openWorkbook } from './workbook.js'
+import type { Sheet, Workbook } from './workbook.js'
 
-/** The whole sheet is in memory while it is read, in about 40 times the bytes of the file. */
-const fileBytesMax = 50_000_000
 const rowsAtOnce = 1000
-/** The most significant digits that Excel writes of a number. */
-const digitsMax = 17
+const errorsMax = 10
+/** Of the name of a column: `XFD`. */
+const lettersMax = 3
+const saveAgain = 'open the file in Excel or LibreOffice and save it'
 
-type Cell = string | boolean | number | Date | ExactNumber | null
-
-/** A number with more digits than a double has. */
-interface ExactNumber {
-  readonly text: string
+/** What is learned while the rows are read. */
+interface Found {
+  readonly texts: Map<number, number>
+  readonly notes: string[]
+  readonly doubts: string[]
 }
 
 /**
- * Opens a sheet of an Excel workbook: the first row with a value is the header. Formulas count with
- * the result that Excel saved, an error as empty. A text stays text, also
- * one of digits.
+ * Opens a sheet of an Excel workbook: the one that is named, or the first that is visible. A text
+ * stays text, also one of digits. An error is empty, and a note names it; a formula whose result
+ * was never computed is a bad row.
  * @throws TableError
  */
-export async function openExcel(path: string, file: string, options: TableOptions): Promise<Table> {
-  const { size } = await stat(path)
-  if (size > fileBytesMax) {
-    throw new TableError([
-      `error: ${file} has ${Math.ceil(size / 1e6)} MB; a workbook may have 50. Save it as CSV.`,
-    ])
+export async function openExcel(order: TableOrder): Promise<TableSource> {
+  const fail = (cause: unknown): never => {
+    if (cause instanceof TableError) throw cause
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new TableError(`error: ${order.file} can't be read as a workbook (.xlsx): ${why}`)
   }
-  const sheet = await readRows(path, file, options.sheet)
-  const start = sheet.findIndex((cells) => cells.some(isFilled))
-  const first = sheet[start]
-  if (!first) throw new TableError([`error: ${file} is empty`])
-  const { hasHeader } = options
-  const names = hasHeader ? requireNames(first.map(cellText), file) : numberedNames(first)
-  const texts = new Set<number>()
-  return {
-    format: 'Excel',
-    encoding: null,
-    separator: null,
-    names,
-    texts,
-    rows: () => tableRows(sheet, hasHeader ? start + 1 : start, texts),
-  }
-}
-
-async function readRows(
-  path: string,
-  file: string,
-  sheet: string | null,
-): Promise<readonly (readonly Cell[])[]> {
-  const options = { trim: false, parseNumber }
-  try {
-    const rows = await (sheet === null ? readSheet(path, options) : readSheet(path, sheet, options))
-    return rows as unknown as readonly (readonly Cell[])[]
-  } catch (cause) {
-    const [message = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n')
-    throw new TableError([`error: ${file} can't be read as an Excel workbook: ${message}`])
-  }
-}
-
-function parseNumber(text: string): number | ExactNumber {
-  const digits = text
-    .replace(/[eE].*$/, '')
-    .replace(/\D/g, '')
-    .replace(/^0+/, '')
-  return digits.length > digitsMax ? { text } : Number(text)
-}
-
-async function* tableRows(
-  sheet: readonly (readonly Cell[])[],
-  start: number,
-  texts: Set<number>,
-): AsyncGenerator<TableRow[]> {
-  for (let from = start; from < sheet.length; from += rowsAtOnce) {
-    const rows: TableRow[] = []
-    for (const [index, cells] of sheet.slice(from, from + rowsAtOnce).entries()) {
-      if (!cells.some(isFilled)) continue
-      const line = from + index + 1
-      for (const [column, cell] of cells.entries()) {
-        if (typeof cell === 'string' && cell !== '') texts.add(column)
+  const book = await openWorkbook(order.path, order.file).catch(fail)
+  const sheet = chooseSheet(book, order)
+  const others = book.sheets.filter((each) => each !== sheet)
+  const names = others.map(
+    ({ name, isHidden }) => `${shownText(name)}${isHidden ? ' (hidden)' : ''}`,
+  )
+  const notes = others.length === 0 ? [] : [`other sheets, not read: ${names.join(', ')}`]
+  const found: Found = { texts: new Map(), notes, doubts: [] }
+  async function* rows() {
+    const batch: TableRow[] = []
+    try {
+      for (const row of sheetRows(book, sheet, found)) {
+        if (row.line > order.skipLines) batch.push(row)
+        if (batch.length >= rowsAtOnce) yield batch.splice(0)
       }
-      rows.push({ line, cells: cells.map(cellText) })
+    } catch (cause) {
+      fail(cause)
     }
-    yield rows
+    yield batch
   }
+  return { encoding: null, separator: null, sheet: sheet.name, names: null, ...found, rows: rows() }
 }
 
-function isFilled(cell: Cell): boolean {
-  return cell !== null && cell !== ''
+function chooseSheet({ sheets }: Workbook, { sheet: name, file }: TableOrder): Sheet {
+  const found = sheets.find((each) => (name === null ? !each.isHidden : each.name === name))
+  if (found) return found
+  const names = sheets.map((each) => shownText(each.name)).join(', ')
+  const what = name === null ? 'has no visible sheet' : `has no sheet ${shownText(name)}`
+  throw new TableError(`error: ${file} ${what}. Name one with --sheet: ${names}`)
 }
 
-function cellText(cell: Cell): string | null {
-  if (cell === null || cell === '') return null
-  if (cell instanceof Date) return dateText(cell)
-  if (typeof cell === 'object') return cell.text
-  return String(cell)
+/** The rows that have a value or an error. */
+function* sheetRows(book: Workbook, sheet: Sheet, found: Found): Generator<TableRow> {
+  const errors: string[] = []
+  let [errorCount, formulas, column] = [0, 0, 0]
+  let row: { line: number; cells: (string | null)[]; problem?: string } = { line: 0, cells: [] }
+  let cell = newCell('', '', 0)
+  for (const { open, close, attributes, text } of sheet.tags()) {
+    const { r, t: type = 'n', s: style = '0' } = attributes
+    if (open === 'row') [row, column] = [{ line: Number(r ?? row.line + 1), cells: [] }, 0]
+    if (open === 'c') {
+      column = r === undefined ? column + 1 : columnOf(r)
+      cell = newCell(r ?? `cell ${column}`, type, Number(style))
+    }
+    if (open === 'f') cell.isFormula = true
+    if (close === 'v' || close === 't') cell.value = (cell.value ?? '') + text
+    if (close === 'row' && row.cells.length > 0) yield row
+    if (close !== 'c') continue
+    formulas += cell.isFormula ? 1 : 0
+    const [kind, content] = contentOf(cell, book)
+    if (content === '') continue
+    if (kind === 'problem') {
+      row.problem = `${row.problem ? `${row.problem}; ` : ''}${cell.at} ${content}`
+    }
+    if (kind === 'text') found.texts.set(column - 1, row.line)
+    if (kind === 'error') errorCount += 1
+    if (kind === 'error' && errorCount <= errorsMax) errors.push(`${cell.at} ${content}`)
+    while (row.cells.length < column) row.cells.push(null)
+    if (kind === 'text' || kind === 'value') row.cells[column - 1] = content
+  }
+  if (errorCount > errorsMax) errors.push('…')
+  const cells = errorCount === 1 ? '1 cell has' : `${errorCount} cells have`
+  if (errorCount > 0) found.notes.push(`${cells} an error and are empty: ${errors.join(', ')}`)
+  if (formulas === 0 || !book.isStale) return
+  found.doubts.push(`the results of formulas wait to be computed (${formulas}): ${saveAgain}`)
 }
 
-/**
- * Excel keeps a time as a fraction of a day, which misses the second by less than a millisecond. A
- * time without a date belongs to the last days of 1899: 25 hours to the last one.
- */
-function dateText(date: Date): string {
-  const ms = date.getTime()
-  const seconds = Math.round(ms / 1000) * 1000
-  const text = new Date(Math.abs(ms - seconds) <= 1 ? seconds : ms).toISOString()
-  const [day = '', time = ''] = text.replace('Z', '').split('T')
-  const clock = time.replace(/\.000$/, '')
-  if (day === '1899-12-31') return String(24 + Number(clock.slice(0, 2))) + clock.slice(2)
-  if (day.startsWith('1899')) return clock
-  return clock === '00:00:00' ? day : `${day} ${clock}`
+const newCell = (at: string, type: string, style: number) => ({
+  ...{ at, type, style, isFormula: false },
+  value: null as string | null,
+})
+
+/** What a cell has; empty content = nothing. */
+function contentOf(
+  { type, style, value, isFormula }: ReturnType<typeof newCell>,
+  { strings, formats }: Workbook,
+): readonly [kind: 'value' | 'text' | 'error' | 'problem', content: string] {
+  if (isFormula && (value === null || (value === '' && type !== 'str'))) {
+    return ['problem', `was never computed: ${saveAgain}`]
+  }
+  if (value === null || value === '') return ['value', '']
+  if (type === 'e') return ['error', value]
+  if (type === 'b') return ['value', value === '1' ? 'true' : 'false']
+  if (type === 'd') return ['value', value.replace(/T00:00(:00(\.0+)?)?Z?$/, '')]
+  if (type === 'n') {
+    const format = formats[style]
+    return [format?.isText ? 'text' : 'value', format?.textOf(value) ?? value]
+  }
+  const text = type === 's' ? strings[Number(value)] : value
+  if (text === undefined) return ['problem', 'has a text that is not in the file']
+  // Excel writes control characters as `_x000D_`.
+  const letter = (_: string, code: string) => String.fromCharCode(parseInt(code, 16))
+  return ['text', text.replace(/_x([\da-f]{4})_/gi, letter)]
+}
+
+/** The number of the column, from 1, of a cell such as `AB12`. */
+function columnOf(at: string): number {
+  const letters = at
+    .toUpperCase()
+    .replace(/[^A-Z]/g, '')
+    .slice(0, lettersMax)
+  return [...letters].reduce((column, letter) => column * 26 + letter.charCodeAt(0) - 64, 0)
 }

@@ -1,118 +1,65 @@
-import { decodedText, requireEncoding } from './decoded-text.js'
-import { recognizeEncoding } from './recognize-encoding.js'
-import { BadLines, TableError, recordLettersMax, requireNames } from './table.js'
-import type { Table, TableOptions, TableRow } from './table.js'
 import { textsOf } from '../../row-texts.js'
-import { quoted } from '../../text.js'
+import { openText } from './csv-table.js'
+import { recordLettersMax, shownText } from './table.js'
+import type { TableOrder, TableRow, TableSource } from './table.js'
 
-interface JsonLine {
-  readonly line: number
-  /** Keys with the JSON texts of their values. */
-  readonly members: Members
-}
-
-type Members = readonly (readonly [key: string, value: string])[]
+const listHint = '; write one object in each line (jq -c ".[]" does)'
 
 /**
  * Opens a file with a JSON object in each line. Its keys are the columns, in the order in which
  * they first appear; a key that a line lacks is empty. Lists and objects are kept as JSON text.
+ * DuckDB's own reader rounds numbers with a point to doubles.
  * @throws TableError; bad_request for an unknown encoding
  */
-export async function openNdjson(
-  path: string,
-  file: string,
-  options: TableOptions,
-): Promise<Table> {
-  const encoding =
-    options.encoding === null
-      ? await recognizeEncoding(path, file)
-      : requireEncoding(options.encoding)
-  const names = new Map<string, number>()
-  const texts = new Set<number>()
-  const bad = new BadLines()
-  for await (const lines of jsonLines(path, encoding, bad)) {
-    for (const { members } of lines) {
-      for (const [key, value] of members) {
-        const index = names.get(key) ?? names.size
-        names.set(key, index)
-        if (/^["[{]/.test(value)) texts.add(index)
-      }
-    }
-  }
-  bad.requireNone(file, 'line')
-  if (names.size === 0) throw new TableError([`error: ${file} has no row`])
-  const columns = requireNames([...names.keys()], file)
-  return {
-    format: 'NDJSON',
-    encoding,
-    separator: null,
-    names: columns,
-    texts,
-    rows: (badLines) => tableRows(path, encoding, names, badLines),
-  }
-}
-
-async function* tableRows(
-  path: string,
-  encoding: string,
-  names: ReadonlyMap<string, number>,
-  bad: BadLines,
-): AsyncGenerator<TableRow[]> {
-  for await (const lines of jsonLines(path, encoding, bad)) {
-    yield lines.map(({ line, members }) => {
-      const cells: (string | null)[] = Array.from({ length: names.size }, () => null)
-      for (const [key, value] of members) cells[names.get(key) ?? 0] = cellOf(value)
-      return { line, cells }
-    })
-  }
-}
-
-function cellOf(value: string): string | null {
-  if (value === 'null' || value === '""') return null
-  return value.startsWith('"') ? (JSON.parse(value) as string) : value
-}
-
-async function* jsonLines(
-  path: string,
-  encoding: string,
-  bad: BadLines,
-): AsyncGenerator<JsonLine[]> {
+export async function openNdjson(order: TableOrder): Promise<TableSource> {
+  const { encoding, parts, checked } = await openText(order)
+  const names: string[] = []
+  const places = new Map<string, number>()
+  const texts = new Map<number, number>()
   let [rest, line] = ['', 0]
-  for await (const { text, isEnd } of decodedText(path, encoding, bad)) {
-    const parts = (rest + text).split('\n')
-    rest = isEnd ? '' : (parts.pop() ?? '')
-    const lines: JsonLine[] = []
-    for (const part of parts) {
-      line += 1
-      const members = part.trim() === '' ? null : lineMembers(part, line, bad)
-      if (members) lines.push({ line, members })
+  const rowsOf = (json: string): readonly TableRow[] => {
+    line += 1
+    if (json.trim() === '') return []
+    const members = membersOf(json)
+    if (typeof members === 'string') return [{ line, cells: [], problem: members }]
+    const cells: (string | null)[] = []
+    for (const [key, value] of members) {
+      const place = places.get(key) ?? names.push(key) - 1
+      places.set(key, place)
+      if (/^["[{]/.test(value)) texts.set(place, line)
+      while (cells.length <= place) cells.push(null)
+      const text = value.startsWith('"') ? (JSON.parse(value) as string) : value
+      cells[place] = value === 'null' || text === '' ? null : text
     }
-    yield lines
-    if (rest.length <= recordLettersMax) continue
-    const hint = rest.trimStart().startsWith('[') ? listHint : ''
-    bad.add(line + 1, `over ${recordLettersMax} characters${hint}; what follows was not read`)
-    return
+    return [{ line, cells }]
   }
+  async function* rows() {
+    for await (const part of parts()) {
+      const lines = (rest + part).split('\n')
+      rest = lines.pop() ?? ''
+      yield checked(lines.flatMap((each) => rowsOf(each)))
+      if (rest.length > recordLettersMax) break
+    }
+    const isTooLong = rest.length > recordLettersMax
+    const hint = rest.trimStart().startsWith('[') ? listHint : ''
+    const problem = `over ${recordLettersMax} characters${hint}; what follows was not read`
+    yield isTooLong ? [{ line: line + 1, cells: [], problem }] : checked(rowsOf(rest))
+  }
+  const none = { separator: null, sheet: null, notes: [], doubts: [] }
+  return { encoding, ...none, names, texts, rows: rows() }
 }
 
-const listHint = '; write one object in each line (jq -c ".[]" does)'
-
-function lineMembers(text: string, line: number, bad: BadLines): Members | null {
+/** Keys with the JSON texts of their values, or what is wrong. */
+function membersOf(json: string): readonly (readonly [key: string, value: string])[] | string {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = JSON.parse(json)
   } catch {
-    bad.add(line, `not valid JSON: ${quoted(text.trim().slice(0, 60))}`)
-    return null
+    return `not valid JSON: ${shownText(json)}`
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    bad.add(line, `not an object${Array.isArray(value) ? listHint : ''}`)
-    return null
-  }
-  const { names, cells } = textsOf(text)
-  if (names.length === Object.keys(value).length) {
-    return names.map((name, at) => [JSON.parse(name) as string, cells[at] ?? 'null'])
-  }
-  bad.add(line, 'a key is used twice')
-  return null
+  if (Array.isArray(value)) return `not an object${listHint}`
+  if (typeof value !== 'object' || value === null) return 'not an object'
+  const { names, cells } = textsOf(json)
+  if (names.length !== Object.keys(value).length) return 'a key is used twice'
+  return names.map((name, at) => [JSON.parse(name) as string, cells[at] ?? 'null'])
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { readCells } from '../../support/parquet.js'
@@ -62,7 +62,7 @@ await t.test('types are confirmed on a terminal, and nowhere else without --yes'
   const add = ['dataset', 'add', path, ...given]
   const piped = await cli.das(add)
   t.match(piped, { code: 2, stderr: /accept them with --yes, or set some with --type column=TYPE/ })
-  t.match(piped.stdout, 'sales.csv: CSV, utf-8, separator ";", 2 rows')
+  t.match(piped.stdout, 'sales.csv: CSV, utf-8, separator ";", header in line 1, 2 rows')
   t.match(await cli.das([...add, '--json']), { code: 2, stdout: '' })
   const no = await cli.das(add, { isTerminal: true, stdin: 'no\n' })
   t.match(no, { code: 1, stderr: /Cancelled\. Nothing was written/ })
@@ -88,6 +88,15 @@ await t.test('a file that can not be read exactly, or added, leaves nothing behi
   t.match(wrong, { code: 2, stderr: /--sheet is not for CSV files/ })
   const separator = await cli.das(['dataset', 'add', path, '--yes', '--separator', '::'])
   t.match(separator, { code: 2, stderr: /--separator takes one character or "tab", got "::"/ })
+  const lines = await cli.das(['dataset', 'add', path, '--yes', '--skip-lines', 'two'])
+  t.match(lines, { code: 2, stderr: /--skip-lines takes a number of lines, got "two"/ })
+  const json = join(cli.folder, 'sales.ndjson')
+  writeFileSync(json, '{"a": 1}\n')
+  for (const [option, ...value] of [['--skip-lines', '1'], ['--no-header'], ['--sheet', 'x']]) {
+    const refused = await cli.das(['dataset', 'add', json, '--yes', String(option), ...value])
+    t.match(refused, { code: 2, stderr: / is not for NDJSON files\./ })
+  }
+  rmSync(json)
   t.same(names(cli), ['registry.yaml', 'sales.csv'])
 })
 

@@ -70,7 +70,7 @@ await t.test('the type of a column holds every value exactly, or it is text', as
       stored ?? values,
       values.join(' '),
     )
-    t.match(table.columns[0]?.note, why, values.join(' '))
+    t.match(table.columns[0]?.why, why, values.join(' '))
   }
 })
 
@@ -101,9 +101,8 @@ await t.test('a type can be set, and every value that does not fit is named', as
   t.equal(
     wrong,
     [
-      'error: a.csv has 3 bad lines, so nothing was written:',
-      '  line 2: "a" is not decimal: "1.234"',
-      '  line 2: "b" is not integer: "x"',
+      'error: a.csv has 2 bad lines, so nothing was written:',
+      '  line 2: "a" is not decimal: "1.234"; "b" is not integer: "x"',
       '  line 3: "b" is not integer: "9223372036854775808"',
     ].join('\n'),
   )

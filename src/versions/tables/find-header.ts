@@ -1,0 +1,96 @@
+import { kindOf } from './cell-kinds.js'
+import { TableError, badLines, badLinesMax, shownText } from './table.js'
+import type { TableOrder, TableRow } from './table.js'
+
+/** As many rows as show what is usual. */
+const rowsMax = 200
+
+/**
+ * Finds the names of the columns in the first rows of a file. What is not certain is a doubt: a
+ * title above the names, or values in their place. Rows with values begin at `dataLine`.
+ * @throws TableError, for a name that is missing or used twice too; case does not count
+ */
+export function findHeader(head: readonly TableRow[], order: TableOrder) {
+  const { hasHeader, file, format } = order
+  const filled = head
+    .filter((row) => countFilled(row) > 0 && row.problem === undefined)
+    .slice(0, rowsMax)
+  const bad = head.filter(({ problem }) => problem !== undefined)
+  if (filled.length === 0 && bad.length > 0) throw badLines(order, bad, bad.length)
+  // The cells of a title are at most half of the columns.
+  const widest = Math.max(...filled.map(countFilled))
+  const wide = filled.findIndex((row) => countFilled(row) * 2 > widest)
+  const isTitled = hasHeader === null && wide + 1 < filled.length
+  const [first, row, ...below] = [filled[0], ...filled.slice(isTitled ? wide : 0)]
+  if (!first || !row) throw new TableError(`error: ${file} is empty`)
+  const value = hasHeader === null ? valueAmong(row, below) : undefined
+  const at = `${format === 'Excel' ? 'row' : 'line'} `
+  const doubts: string[] = []
+  if (row !== first) {
+    const title = `looks like a title above the names: ${shownText(first.cells.join(' '))}`
+    const way = `leave it out with --skip-lines ${row.line - 1}, or use --header if it has the names`
+    doubts.push(`${at}${first.line} ${title}; ${way}`)
+  }
+  if (value !== undefined) {
+    const way = 'use --no-header if there are no names, or --header if these are the names'
+    doubts.push(`${at}${row.line} looks like values, not like names: ${shownText(value)}; ${way}`)
+  }
+  if (hasHeader === false || value !== undefined) {
+    // Rows of a sheet end with their last value.
+    const width = Math.max(
+      ...(format === 'Excel' ? filled : [row]).map(({ cells }) => cells.length),
+    )
+    const names = Array.from({ length: width }, (_, index) => `column${index + 1}`)
+    return { names, line: null, dataLine: hasHeader === false ? 0 : row.line, doubts }
+  }
+  const names = requireNames(row.cells, file)
+  return { names, line: row.line, dataLine: row.line + 1, doubts }
+}
+
+/** False for a line without any character. */
+export function isFilled({ cells }: TableRow): boolean {
+  return cells.length > 1 || cells[0] !== null
+}
+
+function countFilled({ cells }: TableRow): number {
+  return cells.filter((cell) => cell !== null).length
+}
+
+/**
+ * A cell that is no name: a number, a date, or a text that stands below it again. Years and codes of
+ * four digits are names, unless all values below all of them look like them.
+ */
+function valueAmong({ cells }: TableRow, below: readonly TableRow[]): string | undefined {
+  const isShort = (text: string) => /^\d{4}$/.test(text)
+  const othersOf = (at: number) => below.flatMap((row) => row.cells[at] ?? [])
+  const filled = cells.flatMap((cell, at) => (cell === null ? [] : [{ cell, at }]))
+  const short = filled.filter(({ cell }) => isShort(cell))
+  const value = filled.find(({ cell, at }) =>
+    kindOf(cell.trim()) === 'text' ? othersOf(at).includes(cell) : !isShort(cell),
+  )
+  const isLike = short.every(({ at }) => othersOf(at).length > 0 && othersOf(at).every(isShort))
+  return (value ?? (isLike ? short[0] : undefined))?.cell
+}
+
+/**
+ * The names of the columns, without spaces around them.
+ * @throws TableError for a name that is missing or used twice; case does not count
+ */
+export function requireNames(cells: readonly (string | null)[], file: string): readonly string[] {
+  const names = cells.map((cell) => (cell ?? '').trim())
+  const places = names.map((name, index) => [name.toLowerCase(), index + 1] as const)
+  const firsts = new Map(places.toReversed())
+  const problems = places.flatMap(([name, place]) => {
+    if (name === '') return [`  column ${place} has no name`]
+    const first = firsts.get(name)
+    return first === place
+      ? []
+      : [`  column ${place} has the name of column ${first}: ${names[place - 1]}`]
+  })
+  if (problems.length === 0) return names
+  throw new TableError(
+    `error: the first row of ${file} can't be its header, so nothing was written:`,
+    ...problems.slice(0, badLinesMax),
+    'Correct the header, or use --no-header if the file has none, or --skip-lines if it is below.',
+  )
+}

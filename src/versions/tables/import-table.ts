@@ -1,0 +1,152 @@
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ColumnProfile } from './column-profile.js'
+import type { TypedColumn } from './column-profile.js'
+import { readStatedTypes, requireKnown } from './column-types.js'
+import type { StatedType } from './column-types.js'
+import { openCsv } from './csv-table.js'
+import { openExcel } from './excel-table.js'
+import { findHeader, isFilled, requireNames } from './find-header.js'
+import { openNdjson } from './ndjson-table.js'
+import { TableError, badLines, badLinesMax } from './table.js'
+import type { TableOrder, TableRow } from './table.js'
+
+/** How a file was understood, once it was written as Parquet. */
+export type ImportedTable = Awaited<ReturnType<typeof importTable>>
+
+/** A table whose rows were all read: their texts are in one file. */
+export interface TableTexts {
+  readonly columns: readonly TypedColumn[]
+  readonly rows: number
+  /**
+   * A CSV in UTF-8 without a header, every text in quotes, lines ended by LF. Before the cells of a
+   * row is one that is always `1`; those that are missing at its end are empty.
+   */
+  readonly path: string
+  /** Bytes of the longest record in the file. */
+  readonly recordBytesMax: number
+}
+
+/** Writes texts as one new Parquet file in their folder; the engine implements it. */
+export type WriteTable = (
+  texts: TableTexts,
+  target: string,
+  memoryLimitBytes: number | null,
+) => Promise<void>
+
+/** Reads a table and writes it as Parquet; `report` gets the rows that are read. */
+export type ImportTable = (
+  order: TableOrder,
+  options: { readonly signal: AbortSignal; readonly report: (rowsDone: number) => void },
+) => Promise<ImportedTable>
+
+/** The name of the Parquet file in the folder of the order. */
+export const draftName = 'table.parquet'
+
+/** More than Excel has. The memory that DuckDB needs grows with them. */
+const columnsMax = 20_000
+const openers = { CSV: openCsv, Excel: openExcel, NDJSON: openNdjson } as const
+
+/**
+ * Reads every row of a file, and writes it as Parquet into the folder of the order.
+ * @throws TableError for a file that can't be read exactly; bad_request for options that do not fit
+ */
+export async function importTable(
+  order: TableOrder,
+  write: WriteTable,
+  report: (rowsDone: number) => void,
+) {
+  const stated = readStatedTypes(order.types)
+  const source = await openers[order.format](order)
+  let head: readonly TableRow[] = []
+  while (head.length === 0) {
+    const { done, value } = await source.rows.next()
+    if (done) break
+    head = value
+  }
+  const noHeader = { line: null, dataLine: 0, doubts: [] }
+  const header = source.names ? { names: source.names, ...noHeader } : findHeader(head, order)
+  const { names, dataLine } = header
+  async function* batches() {
+    yield head.filter(({ line }) => line >= dataLine)
+    yield* source.rows
+  }
+  const staged = await stageRows(order, names, stated, batches(), report)
+  if (source.names) requireNames(names, order.file)
+  requireKnown(stated, names)
+  const { profiles, rows, emptyLines, wordsLine } = staged
+  const isText = (place: number) => (source.texts.get(place) ?? -1) >= dataLine
+  const columns = profiles.map((profile, place) => profile.typed(rows, isText(place)))
+  await write({ ...staged, columns }, join(order.draft, draftName), order.memoryLimitBytes)
+  const second = profiles.map((profile) => profile.doubtOf(wordsLine)).find(Boolean) ?? null
+  return {
+    encoding: source.encoding,
+    separator: source.separator,
+    sheet: source.sheet,
+    /** The line of the names of the columns; null without one. */
+    headerLine: header.line,
+    rows,
+    columns,
+    /** What the owner should know, and what has to be confirmed. */
+    notes: [...source.notes, ...(emptyLines > 0 ? [`empty lines, left out: ${emptyLines}`] : [])],
+    doubts: [...header.doubts, ...source.doubts, ...(second === null ? [] : [second])],
+  }
+}
+
+/**
+ * Writes the texts of all rows into a file, and lets a profile of each column see them.
+ * @throws TableError for bad lines, or if there is no row
+ */
+async function stageRows(
+  order: TableOrder,
+  names: readonly string[],
+  stated: ReadonlyMap<string, StatedType>,
+  batches: AsyncIterable<readonly TableRow[]>,
+  report: (rowsDone: number) => void,
+) {
+  const path = join(order.draft, 'rows.csv')
+  const bad: TableRow[] = []
+  const profiles: ColumnProfile[] = []
+  let [rows, badCount, emptyLines, recordBytesMax, wordsLine] = [0, 0, 0, 0, 0]
+  const isCsv = order.format === 'CSV'
+  const problemOf = ({ cells, line, problem }: TableRow): string | undefined => {
+    if (problem !== undefined) return problem
+    if (cells.length > names.length || (isCsv && cells.length < names.length)) {
+      return `${cells.length} field${cells.length === 1 ? '' : 's'} instead of ${names.length}`
+    }
+    const misfits = cells.map((cell, at) => (cell === null ? null : profiles[at]?.add(cell, line)))
+    return misfits.filter(Boolean).join('; ') || undefined
+  }
+  const recordOf = (row: TableRow): string => {
+    const isEmpty = isCsv && names.length > 1 && row.problem === undefined && !isFilled(row)
+    const problem = isEmpty ? undefined : problemOf(row)
+    emptyLines += Number(isEmpty)
+    badCount += Number(problem !== undefined)
+    if (problem !== undefined && bad.length < badLinesMax) bad.push({ ...row, problem })
+    if (isEmpty || problem !== undefined) return ''
+    rows += 1
+    const isWords = (cell: string | null) => cell === null || /^\p{L}[^\d]*$/u.test(cell)
+    if (rows === 1 && order.format !== 'NDJSON' && row.cells.every(isWords)) wordsLine = row.line
+    const cells = row.cells.map((cell) => (cell === null ? '' : `"${cell.replaceAll('"', '""')}"`))
+    const record = `1,${cells.join(',')}\n`
+    const isLong = record.length * 3 > recordBytesMax
+    if (isLong) recordBytesMax = Math.max(recordBytesMax, Buffer.byteLength(record))
+    return record
+  }
+  await using file = await open(path, 'w')
+  for await (const batch of batches) {
+    if (names.length > columnsMax) {
+      throw new TableError(`error: ${order.file} has more than ${columnsMax} columns`)
+    }
+    for (const name of names.slice(profiles.length)) {
+      profiles.push(new ColumnProfile(name, stated.get(name) ?? null))
+    }
+    await file.write(batch.map(recordOf).join(''))
+    report(rows)
+  }
+  if (badCount > 0) throw badLines(order, bad, badCount)
+  if (rows > 0 && names.length > 0) {
+    return { path, rows, emptyLines, recordBytesMax, wordsLine, profiles }
+  }
+  throw new TableError(`error: ${order.file} has no row${isCsv ? ' below its header' : ''}`)
+}

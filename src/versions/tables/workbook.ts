@@ -1,0 +1,102 @@
+import { readFile, stat } from 'node:fs/promises'
+import { posix } from 'node:path'
+import { unzipSync } from 'fflate'
+import { builtinFormat, readFormat } from './number-format.js'
+import { TableError } from './table.js'
+import { xmlTags } from './xml.js'
+import type { XmlTag } from './xml.js'
+
+const megabyte = 1_000_000
+const sizeMax = 50 * megabyte
+/** Of all parts together. */
+const unpackedMax = 512 * megabyte
+
+/** A sheet of a workbook. */
+export interface Sheet {
+  readonly name: string
+  readonly isHidden: boolean
+  readonly tags: () => Generator<XmlTag>
+}
+
+/** An XLSX file: a zip of XML parts. */
+export type Workbook = Awaited<ReturnType<typeof openWorkbook>>
+
+type TagsOf = (part: string) => Generator<XmlTag>
+
+/**
+ * Opens a workbook. No part takes more memory than the directory of the zip says: a longer one is
+ * cut, and then no XML.
+ * @throws TableError for a file that is too large; Error for one that is no workbook
+ */
+export async function openWorkbook(path: string, file: string) {
+  const requireSize = (size: number, most: number, word: string) => {
+    if (size <= most) return
+    const [has, may] = [size, most].map((bytes) => Math.ceil(bytes / megabyte))
+    throw new TableError(
+      `error: ${file} has ${has} MB${word}; a workbook may have ${may}. Save it as CSV.`,
+    )
+  }
+  requireSize((await stat(path)).size, sizeMax, '')
+  const bytes = await readFile(path)
+  let unpacked = 0
+  const measured = (size: number) => (unpacked += size) < 0
+  unzipSync(bytes, { filter: ({ originalSize }) => measured(originalSize) })
+  requireSize(unpacked, unpackedMax, ' unpacked')
+  const tagsOf: TagsOf = (part) => {
+    const content = unzipSync(bytes, { filter: ({ name }) => name === part })[part]
+    if (content) return xmlTags(content)
+    throw new Error(`it has no ${part}`)
+  }
+  const [part = ''] = partsOf('', 'officeDocument', tagsOf).values()
+  const sheetParts = partsOf(part, 'worksheet', tagsOf)
+  const sheets: Sheet[] = []
+  let [is1904, isStale] = [false, false]
+  for (const { open, attributes } of tagsOf(part)) {
+    const { id = '', name = '', state = 'visible', date1904 = '', fullCalcOnLoad = '' } = attributes
+    is1904 ||= /^(1|true)$/.test(date1904)
+    isStale ||= /^(1|true)$/.test(fullCalcOnLoad)
+    const sheetPart = open === 'sheet' ? sheetParts.get(id) : undefined
+    if (sheetPart === undefined) continue
+    sheets.push({ name, isHidden: state !== 'visible', tags: () => tagsOf(sheetPart) })
+  }
+  const [texts = ''] = partsOf(part, 'sharedStrings', tagsOf).values()
+  const [styles = ''] = partsOf(part, 'styles', tagsOf).values()
+  const codes = styles === '' ? [] : readFormats(tagsOf(styles))
+  const formats = codes.map((code) => readFormat(code, is1904))
+  return { sheets, isStale, strings: texts === '' ? [] : readStrings(tagsOf(texts)), formats }
+}
+
+/** The parts of one type that a part refers to, by their ids. */
+function partsOf(part: string, type: string, tagsOf: TagsOf): ReadonlyMap<string, string> {
+  const folder = posix.join('/', posix.dirname(part))
+  const links = posix.join(folder, '_rels', `${posix.basename(part)}.rels`).slice(1)
+  const parts = new Map<string, string>()
+  for (const { attributes } of tagsOf(links)) {
+    const { Id = '', Type = '', Target = '' } = attributes
+    if (Type.endsWith(`/${type}`)) parts.set(Id, posix.resolve(folder, Target).slice(1))
+  }
+  return parts
+}
+
+function readStrings(tags: Generator<XmlTag>): readonly string[] {
+  const strings: string[] = []
+  for (const { open, close, text } of tags) {
+    if (open === 'si') strings.push('')
+    if (close === 't') strings.push(`${strings.pop()}${text}`)
+  }
+  return strings
+}
+
+/** The code of the number format of each style. */
+function readFormats(tags: Generator<XmlTag>): readonly string[] {
+  const codes = new Map<string, string>()
+  const formats: string[] = []
+  let isCellStyle = false
+  for (const { open, close, attributes } of tags) {
+    const { numFmtId: id = '0', formatCode = '' } = attributes
+    if ((open ?? close) === 'cellXfs') isCellStyle = open !== undefined
+    if (open === 'numFmt') codes.set(id, formatCode)
+    if (open === 'xf' && isCellStyle) formats.push(codes.get(id) ?? builtinFormat(Number(id)))
+  }
+  return formats
+}

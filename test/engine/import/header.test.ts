@@ -1,0 +1,164 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { importFile, refusalOf } from '../fixtures/imported.js'
+
+const names = ['инн', 'название', 'сумма', 'дата']
+const rows = [
+  ['7700000001', 'Первая', '10', '2024-01-31'],
+  ['7700000002', 'Вторая', '20', '2024-02-29'],
+  ['7700000003', 'Третья', '30', '2024-03-31'],
+]
+
+function csv(lines: readonly (readonly string[])[], separator = ';'): string {
+  return lines.map((cells) => `${cells.join(separator)}\n`).join('')
+}
+
+await t.test('a title above the names is seen, whatever it looks like', async (t) => {
+  const folder = t.testdir({})
+  const titles: readonly (readonly string[])[] = [
+    ['Список поставщиков на 1 мая'],
+    ['Список поставщиков на 1 мая;;;'],
+    ['Отчёт', 'за 2024 год', '', 'тыс. руб.'],
+    ['"Отчёт;\nза 2024 год"'],
+    ['2024'],
+    ['Отчёт;', ';;;'],
+  ]
+  for (const title of titles) {
+    for (const separator of [';', '\t', '|']) {
+      const above = `${title.join('\n')}\n`.replaceAll(';', separator)
+      const content = above + csv([names, ...rows], separator)
+      const { table, names: found, rows: read } = await importFile(folder, 'a.csv', content)
+      const line = above.split('\n').length
+      t.same(found, names, above)
+      t.equal(read.length, 3)
+      t.equal(table.headerLine, line)
+      t.match(table.doubts, [/^line 1 looks like a title above the names: /])
+      t.match(table.doubts[0], `leave it out with --skip-lines ${line - 1}, or use --header`)
+      const skipLines = line - 1
+      const skipped = await importFile(folder, 'a.csv', content, { skipLines })
+      t.match(skipped, { names, rows: read, table: { headerLine: line, doubts: [] } })
+    }
+  }
+  const said = await refusalOf(folder, 'a.csv', `Отчёт\n${csv([names, ...rows])}`, {
+    hasHeader: true,
+  })
+  t.match(said, 'line 2: 4 fields instead of 1')
+})
+
+await t.test('a file without names is seen by its values', async (t) => {
+  const folder = t.testdir({})
+  const files: readonly (readonly (readonly string[])[])[] = [
+    rows,
+    rows.map(([, name = '', , day = '']) => [name, day]),
+    [
+      ['Москва', 'да'],
+      ['Казань', 'да'],
+      ['Москва', 'нет'],
+    ],
+    [
+      ['Иванов', '1985'],
+      ['Петров', '1990'],
+      ['Сидоров', '2001'],
+    ],
+    [
+      ['а', 'true'],
+      ['б', 'false'],
+    ],
+    [
+      ['а', '1,5'],
+      ['б', '2,5'],
+    ],
+  ]
+  for (const file of files) {
+    const { table, names: found, rows: read } = await importFile(folder, 'a.csv', csv(file))
+    t.match(table.doubts, [/^line 1 looks like values, not like names: "/], csv(file))
+    t.match(table.doubts[0], 'use --no-header if there are no names, or --header if these are')
+    t.match(found, ['column1', 'column2'])
+    t.equal(read.length, file.length)
+    const bare = await importFile(folder, 'a.csv', csv(file), { hasHeader: false })
+    t.match(bare, { rows: read, table: { headerLine: null, doubts: [] } })
+    const said = await importFile(folder, 'a.csv', csv(file), { hasHeader: true })
+    t.match(said, { names: file[0], table: { headerLine: 1, doubts: [] } })
+  }
+})
+
+await t.test('names that are years or codes of lines are names', async (t) => {
+  const folder = t.testdir({})
+  const files = [
+    'регион;2021;2022;2023\nМосква;10,5;20;30\nКазань;40;50,1;60\n',
+    'инн;2110;2120;2400\n7700000001;5000;300;1\n7700000002;17;;2\n',
+    'inn;year;2110\n7700000001;2023;\n7700000002;2024;\n',
+    'a;b\nx;y\n',
+    ';b;c\nx;y;z\n'.replace(/^/, 'id'),
+  ]
+  for (const content of files) {
+    const { table } = await importFile(folder, 'a.csv', content)
+    t.match(table, { headerLine: 1, doubts: [] }, content)
+  }
+})
+
+await t.test('a row of units or a second row of names is not certain', async (t) => {
+  const folder = t.testdir({})
+  const content = 'инн;выручка;прибыль\nкод;тыс. руб.;тыс. руб.\n7700000001;10;5\n7700000002;20;7\n'
+  const { table, shown } = await importFile(folder, 'a.csv', content)
+  t.same(shown, ['инн text', 'выручка text', 'прибыль text'])
+  t.match(table.doubts, [
+    /^line 2 may have names or units, not values: without "код", "инн" would be integer|without "тыс\. руб\.", "выручка" would be integer/,
+  ])
+  t.match(table.doubts[0], '--skip-lines 1')
+  const types = ['инн=text', 'выручка=text', 'прибыль=text']
+  t.same((await importFile(folder, 'a.csv', content, { types })).table.doubts, [])
+  const plain = 'a;b\nx;n/a\n1;2\n3;4\n'.replace('x', '7')
+  t.same((await importFile(folder, 'a.csv', plain)).table.doubts, [], 'one odd value among numbers')
+})
+
+await t.test('sep= names the separator, in every encoding and with quotes', async (t) => {
+  const folder = t.testdir({})
+  for (const separator of [';', ',', '\t', '|', ':']) {
+    for (const line of [`sep=${separator}`, `SEP=${separator}`, `"sep=${separator}"`]) {
+      for (const lineBreak of ['\r\n', '\n', '\r']) {
+        const lines = [line, `инн${separator}сумма`, `0277000001${separator}15`]
+        const content = `\ufeff${lines.join(lineBreak)}${lineBreak}`
+        for (const bytes of [content, Buffer.from(content, 'utf16le')]) {
+          const { table, rows } = await importFile(folder, 'a.csv', bytes)
+          t.match(table, { separator, headerLine: 2, rows: 1, doubts: [] })
+          t.same(rows, [['0277000001', '15']])
+        }
+      }
+    }
+  }
+})
+
+await t.test('two separators that fit alike are not certain', async (t) => {
+  const folder = t.testdir({})
+  const content = 'сумма, руб;дата, мск\n1,5;2,5\n3,5;4,5\n'
+  const { table } = await importFile(folder, 'a.csv', content)
+  t.match(table, { separator: ';' })
+  t.match(table.doubts, ['"," splits the lines as evenly as ";"; name one with --separator'])
+  t.same((await importFile(folder, 'a.csv', content, { separator: ';' })).table.doubts, [])
+  const prices = 'товар;цена\nхлеб;1,5\nмолоко;2,5\n'
+  t.match((await importFile(folder, 'a.csv', prices)).table, { separator: ';', doubts: [] })
+})
+
+// Guarantee: what is published without a question has its names, and all of its rows.
+await t.test('a table below any title is whole, or asked for', async (t) => {
+  const folder = t.testdir({})
+  const word = fc.constantFrom('Отчёт', 'за 2024 год', 'Форма № 2', 'тыс. руб.', 'Реестр', '')
+  const titles = fc.array(fc.array(word, { minLength: 1, maxLength: 2 }), { maxLength: 3 })
+  const check = async (title: readonly (readonly string[])[], separator: string) => {
+    const content = csv([...title, names, ...rows], separator)
+    const { table, names: found, rows: read } = await importFile(folder, 'a.csv', content)
+    const isFilled = title.some((cells) => cells.join('') !== '')
+    if (
+      table.doubts.length > 0 === isFilled &&
+      found.join() === names.join() &&
+      read.length === 3
+    ) {
+      return
+    }
+    throw new Error(`${content} became ${JSON.stringify({ found, read, doubts: table.doubts })}`)
+  }
+  const separators = fc.constantFrom(';', ',', '\t', '|')
+  await fc.assert(fc.asyncProperty(titles, separators, check), { numRuns: 60 })
+  t.pass('no title became a name, and no row was lost')
+})
