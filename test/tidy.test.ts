@@ -37,12 +37,12 @@ const layers = [
  */
 const weights: Readonly<Record<string, number>> = {
   access: 837,
-  app: 2695,
+  app: 2694,
   catalog: 1913,
   cli: 9445,
   columns: 1279,
   control: 6907,
-  engine: 9753,
+  engine: 9715,
   'files of src itself': 1833,
   http: 3639,
   mail: 1658,
@@ -54,7 +54,7 @@ const weights: Readonly<Record<string, number>> = {
   service: 3161,
   shop: 1125,
   'sign-in': 1150,
-  versions: 5689,
+  versions: 5687,
 }
 /** How far a folder may be below its number. */
 const slackMax = 20
