@@ -1,16 +1,14 @@
 import { fork } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { ServiceError } from '../errors.js'
 import { FileError } from '../versions/opener.js'
 import { PackError } from '../versions/packing/packer.js'
 import { TableError } from '../versions/tables/table.js'
 
+/** How the work has ended; an error by its name, with all that it has. */
+type Last = { readonly result: unknown } | { readonly failure: Error }
 /** A message of the process, which is of the same release. */
-type FromChild =
-  | { readonly kind: 'progress'; readonly progress: unknown }
-  | { readonly kind: 'done'; readonly result: unknown }
-  /** An error by its name, with all that it has. */
-  | { readonly kind: 'failed'; readonly failure: Error }
+type FromChild = { readonly progress: unknown } | Last
 
 interface WorkOptions<Progress> {
   readonly signal: AbortSignal
@@ -44,13 +42,23 @@ export async function workAside<Progress, Result>(
   })
   const kill = () => child.kill('SIGKILL')
   signal.addEventListener('abort', kill, { once: true })
+  const ends: Last[] = []
+  let stderr = ''
+  child.stderr?.on('data', (text) => {
+    stderr = (stderr + String(text)).slice(0, stderrLettersMax)
+  })
+  child.on('message', (message: FromChild) => {
+    if ('progress' in message) report(message.progress as Progress)
+    else ends.push(message)
+  })
   try {
-    const end = endOf(child, (progress) => report(progress as Progress))
     child.send(order)
-    const last = await end
-    if (typeof last === 'string') throw lost(last)
-    if (last.kind === 'done') return last.result as Result
-    throw last.failure
+    const reasons = (await once(child, 'close')) as readonly unknown[]
+    const [end] = ends
+    if (end && 'result' in end) return end.result as Result
+    const [, why = String(reasons.find((each) => each !== null))] =
+      /FATAL ERROR: (.*)/.exec(stderr) ?? []
+    throw end ? revived(end.failure) : lost(why)
   } catch (cause) {
     signal.throwIfAborted()
     throw cause
@@ -58,31 +66,6 @@ export async function workAside<Progress, Result>(
     signal.removeEventListener('abort', kill)
     kill()
   }
-}
-
-type LastOfChild = Exclude<FromChild, { kind: 'progress' }>
-
-/** The last message of the process, once it has ended, or why there is none. */
-function endOf(
-  child: ChildProcess,
-  report: (progress: unknown) => void,
-): Promise<LastOfChild | string> {
-  return new Promise((resolve, reject) => {
-    let [last, stderr]: [LastOfChild | null, string] = [null, '']
-    child.stderr?.on('data', (text) => {
-      stderr = (stderr + String(text)).slice(0, stderrLettersMax)
-    })
-    child.on('message', (message: FromChild) => {
-      if (message.kind === 'progress') report(message.progress)
-      else if (message.kind === 'done') last = message
-      else last = { kind: 'failed', failure: revived(message.failure) }
-    })
-    child.on('error', reject)
-    child.on('close', (code, signal) => {
-      const [, why = String(signal ?? code)] = /FATAL ERROR: (.*)/.exec(stderr) ?? []
-      resolve(last ?? why)
-    })
-  })
 }
 
 function revived(failure: Error): Error {
@@ -102,17 +85,16 @@ export function doOrder<Order, Progress>(
       else resolve()
     })
   const report = (progress: Progress) => {
-    void send({ kind: 'progress', progress })
+    void send({ progress })
   }
+  const done = (result: unknown) => send({ result })
   const failed = ({ name, message, ...more }: Error) =>
-    send({ kind: 'failed', failure: { name, message, ...more } })
+    send({ failure: { name, message, ...more } })
   // The other process has ended: threads of the engine must not keep this one alive.
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
   process.once('message', (order: Order) => {
-    const end = work(order, { signal, report }).then(
-      (result) => send({ kind: 'done', result }),
-      failed,
-    )
-    void end.then(() => process.disconnect())
+    void work(order, { signal, report })
+      .then(done, failed)
+      .then(() => process.disconnect())
   })
 }

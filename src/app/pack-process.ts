@@ -3,12 +3,7 @@ import type { PackFiles } from '../versions/packing/packer.js'
 import { workAside } from './child-work.js'
 
 const program = new URL('./pack-worker.js', import.meta.url)
+const lost = (why: string) => new PackError(`The packing process ended unexpectedly (${why}).`)
 
-/**
- * Packs in a separate process while the server answers requests: with its own memory, at low
- * priority. The next call continues the work of one that was aborted.
- */
-export const packAside: PackFiles = (order, options) =>
-  workAside(program, order, options, (why) => {
-    return new PackError(`The packing process ended unexpectedly (${why}).`)
-  })
+/** Packs in a process of its own, at low priority; the next call goes on with what was aborted. */
+export const packAside: PackFiles = (order, options) => workAside(program, order, options, lost)

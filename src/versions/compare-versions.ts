@@ -6,7 +6,7 @@ import type { DataFile, Version } from './version.js'
 
 /** How a version differs from the one that it replaces, so that its owner must agree. */
 export interface Difference {
-  /** `breaks`: callers lose columns or types; `shrinks`: rows; `future`: years that can't be yet. */
+  /** `breaks`: callers lose columns or types; `shrinks`: rows; `future`: a value is too new. */
   readonly kind: 'breaks' | 'shrinks' | 'future'
   /** With its figures. */
   readonly message: string

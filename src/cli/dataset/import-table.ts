@@ -1,5 +1,5 @@
 import { mkdtemp, open, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { badRequest } from '../../errors.js'
 import { quoted } from '../../text.js'
 import { draftName } from '../../versions/tables/import-table.js'
@@ -35,8 +35,7 @@ export async function importTable(
   const isReplaced = await exists(target)
   if (isReplaced && flags.replace !== true) {
     throw badRequest(
-      `${shownPath(target)} exists. Add it, or use --replace to write it again from ` +
-        `${basename(file)}.`,
+      `${shownPath(target)} exists. Add it, or write it again from the file with --replace.`,
     )
   }
   const order = orderOf(file, tableFile, flags)
@@ -86,21 +85,18 @@ function orderOf(
     throw badRequest(`${option} is not for ${format} files.`)
   }
   const { encoding = null, separator, sheet = null, header = null, skipLines = '0', type } = flags
+  const isTab = separator === 'tab' || separator === '\\t'
+  if (separator !== undefined && !isTab && !/^[^"\r\n]$/.test(separator)) {
+    throw badRequest(`--separator takes one character or "tab", got ${quoted(separator)}.`)
+  }
   if (!/^\d{1,6}$/.test(skipLines)) {
     throw badRequest(`--skip-lines takes a number of lines, got ${quoted(skipLines)}.`)
   }
   return {
     ...{ path: resolve(file), file: shownPath(file), format, encoding, sheet, types: type ?? [] },
-    separator: separator === undefined ? null : readSeparator(separator),
-    hasHeader: header,
+    ...{ separator: isTab ? '\t' : (separator ?? null), hasHeader: header },
     skipLines: Number(skipLines),
   }
-}
-
-function readSeparator(text: string): string {
-  const separator = ['tab', '\\t'].includes(text) ? '\t' : text
-  if (separator.length === 1 && !/["\r\n]/.test(separator)) return separator
-  throw badRequest(`--separator takes one character or "tab", got ${quoted(text)}.`)
 }
 
 /** On the disk of the target, so that the file can be renamed; hidden, so that no glob matches. */

@@ -1,8 +1,8 @@
 import { basename } from 'node:path'
 import { badRequest } from '../../errors.js'
 import type { ImportedTable } from '../../versions/tables/import-table.js'
-import type { TableFormat } from '../../versions/tables/table.js'
 import { TableError } from '../../versions/tables/table.js'
+import type { TableFormat } from '../../versions/tables/table.js'
 import { canAsk, withDialogue } from '../dialogue.js'
 import type { CliParts } from '../parts.js'
 import { amountOf, printLines } from '../print.js'
@@ -39,8 +39,8 @@ const yes = 'yes'
 
 /**
  * Shows how a file was understood and the types of its columns, and asks whether that is right.
- * @throws TableError for what is not certain, if nobody can be asked; bad_request without a terminal
- *   and `--yes`; Error if the owner says no
+ * @throws TableError for what is not certain, and bad_request, if nobody can be asked; Error if the
+ *   owner says no
  */
 export async function confirmTable(
   parts: CliParts,
@@ -53,11 +53,8 @@ export async function confirmTable(
   if (flags.dryRun === true) return
   const canBeAsked = flags.yes !== true && flags.json !== true && canAsk(parts)
   if (doubts.length > 0 && !canBeAsked) {
-    const lines = doubts.map((doubt) => `  ${doubt}`)
-    throw new TableError(
-      `error: the reading of ${file} is not certain, so nothing was written:`,
-      ...lines,
-    )
+    const problem = `error: the reading of ${file} is not certain, so nothing was written:`
+    throw new TableError(problem, ...doubts.map((doubt) => `  ${doubt}`))
   }
   if (flags.yes === true) return
   if (!canBeAsked) {
@@ -72,27 +69,22 @@ export async function confirmTable(
   throw new Error('Cancelled. Nothing was written. Set types with --type column=TYPE.')
 }
 
-function understoodLines(parts: CliParts, imported: Imported): readonly string[] {
-  const { encoding, separator, sheet, headerLine, rows, notes, doubts } = imported.table
-  const word = imported.format === 'Excel' ? 'row' : 'line'
+function understoodLines(parts: CliParts, { file, format, table }: Imported): readonly string[] {
+  const { encoding, separator, sheet, headerLine, rows, notes, doubts } = table
+  const place = `header in ${format === 'Excel' ? 'row' : 'line'} ${headerLine}`
   const words = [
-    imported.format,
-    ...(encoding === null ? [] : [encoding]),
-    ...(separator === null ? [] : [`separator ${separator === '\t' ? 'tab' : `"${separator}"`}`]),
-    ...(sheet === null ? [] : [`sheet "${sheet}"`]),
-    ...(imported.format === 'NDJSON'
-      ? []
-      : [headerLine === null ? 'no header' : `header in ${word} ${headerLine}`]),
+    format,
+    encoding,
+    separator && `separator ${separator === '\t' ? 'tab' : `"${separator}"`}`,
+    sheet && `sheet "${sheet}"`,
+    format !== 'NDJSON' && (headerLine === null ? 'no header' : place),
     amountOf(parts.stdout, rows, 'row'),
   ]
-  const cells = imported.table.columns.map(({ name, type, why, samples }) => [
-    name,
-    type,
-    samples.join(' · '),
-    why ?? '',
-  ])
+  const cells = table.columns.map(({ name, type, why, samples }) => {
+    return [name, type, samples.join(' · '), why ?? '']
+  })
   return [
-    `${basename(imported.file)}: ${words.join(', ')}`,
+    `${basename(file)}: ${words.filter(Boolean).join(', ')}`,
     ...notes,
     ...doubts.map((doubt) => `not certain: ${doubt}`),
     '',

@@ -8,12 +8,10 @@ const zone = String.raw`(?:Z|[+-](?:0\d|1[0-4])(?::?[0-5]\d)?)`
 /**
  * What a text may be that begins like a number; the first pattern that matches counts.
  *
- * - `integer`, `decimal` and `comma` (a decimal with a comma) are exact numbers; `float` has an
- *   exponent; `group` is a number with a comma that may separate thousands: `1,234`.
- * - `long` is an integer with more digits than a double holds, `zero` a number with zeros at its
- *   start, `spaced` one with spaces between thousands.
- * - `date` is ISO 8601, `instant` the same with a zone, `day` dd.mm.yyyy with a day over 12, `dot` a
- *   date whose day may be a month. All but `instant` may be without a time.
+ * - `comma` is a decimal with a comma, `group` one that may separate thousands: `1,234`.
+ * - `long` has more digits than a double holds, `zero` zeros at its start.
+ * - `date` is ISO 8601, `instant` the same with a zone; `day` is dd.mm.yyyy with a day over 12,
+ *   `dot` one whose day may be a month. All but `instant` may be without a time.
  */
 const patterns = {
   integer: String.raw`-?(?:0|[1-9]\d{0,14})`,

@@ -17,10 +17,8 @@ export class ColumnProfile {
   readonly #name: string
   readonly #stated: StatedType | null
   /** By kind: how many, and the first of them. */
-  readonly #seen = new Map<
-    CellKind,
-    { count: number; readonly cell: string; readonly line: number }
-  >()
+  readonly #seen = new Map<CellKind, { count: number; cell: string; line: number }>()
+  /** The first different values. */
   readonly #samples = new Set<string>()
   #whole = 0
   #scale = 0
@@ -42,25 +40,23 @@ export class ColumnProfile {
     if (seen) seen.count += 1
     else this.#seen.set(kind, { count: 1, line, cell })
     if (days.includes(kind)) this.#hasTime ||= text.length > 10
-    else if (kind !== 'text') this.#measure(text)
+    else if (kind !== 'text' && kind !== 'boolean') this.#measure(text)
     if (this.#stated === null || fits(text, kind, this.#stated)) return null
     return `${quoted(this.#name)} is not ${this.#stated.split('(')[0]}: ${shownText(cell)}`
   }
 
   #measure(text: string): void {
     const { number, whole, scale } = readNumber(text)
-    if (whole > this.#whole) this.#whole = whole
-    if (scale > this.#scale) this.#scale = scale
-    if (this.#isExactDouble && /[.eE]/.test(number)) this.#isExactDouble = isExactDouble(number)
+    this.#whole = Math.max(this.#whole, whole)
+    this.#scale = Math.max(this.#scale, scale)
+    this.#isExactDouble &&= !/[.eE]/.test(number) || isExactDouble(number)
   }
 
   /** The column of so many rows; `isText` = the format marks values as text. */
   typed(rows: number, isText: boolean) {
     const values = [...this.#seen.values()].reduce((sum, { count }) => sum + count, 0)
     const [type, why] = this.#stated ? [this.#exact(), null] : this.#decide(values, isText)
-    /** The first different values. */
-    const samples = [...this.#samples]
-    return { name: this.#name, type, why, samples, emptyRows: rows - values }
+    return { name: this.#name, type, why, samples: [...this.#samples], emptyRows: rows - values }
   }
 
   /** What has to be confirmed if this line is the only one with a text: it may have names. */
@@ -126,11 +122,7 @@ export class ColumnProfile {
 
 /** Whether the nearest double of a number has its digits, so that nothing is rounded. */
 function isExactDouble(number: string): boolean {
-  const digits = (text: string) =>
-    text
-      .replace(/e.*$/i, '')
-      .replace(/\D/g, '')
-      .replace(/^0+|0+$/g, '')
+  const digits = (text: string) => text.replace(/e.*$|\D/gi, '').replace(/^0+|0+$/g, '')
   return Number.isFinite(Number(number)) && digits(String(Number(number))) === digits(number)
 }
 

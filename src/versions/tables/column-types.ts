@@ -13,14 +13,7 @@ export type StatedType = CellType | 'decimal'
 /** The widest decimal of Parquet. */
 const decimalWidthMax = 38
 const wideScale = 18
-const wholeKinds: readonly CellKind[] = ['integer', 'long', 'zero', 'spaced']
-const decimalKinds: readonly CellKind[] = [...wholeKinds, 'decimal', 'comma', 'group']
 const dayKinds: readonly CellKind[] = ['date', 'day', 'dot']
-/** The kinds of texts that a stated type takes. */
-const takes: Readonly<Record<string, readonly CellKind[]>> = {
-  ...{ integer: wholeKinds, decimal: decimalKinds, double: [...decimalKinds, 'float'] },
-  ...{ boolean: ['boolean'], date: dayKinds, timestamp: dayKinds, instant: ['instant'] },
-}
 
 /**
  * Reads `column=TYPE` texts.
@@ -29,12 +22,8 @@ const takes: Readonly<Record<string, readonly CellKind[]>> = {
 export function readStatedTypes(texts: readonly string[]): ReadonlyMap<string, StatedType> {
   const entries = texts.map((text) => {
     const at = text.lastIndexOf('=')
-    const type = readType(
-      text
-        .slice(at + 1)
-        .toLowerCase()
-        .replaceAll(' ', ''),
-    )
+    const written = text.slice(at + 1).toLowerCase()
+    const type = readType(written.replaceAll(' ', ''))
     if (at > 0 && type !== null) return [text.slice(0, at), type] as const
     throw badRequest(
       `--type takes column=TYPE, got ${quoted(text)}. TYPE is one of ${plainTypes.join(', ')}, ` +
@@ -78,17 +67,16 @@ export function decimalType(whole: number, scale: number): CellType | null {
 export function fits(text: string, kind: CellKind, type: StatedType): boolean {
   const [name = '', width = '', places] = type.split(/[(),]/)
   if (name === 'text') return true
-  if (!takes[name]?.includes(kind)) return false
-  if (name === 'date') return text.length === 10
+  if (dayKinds.includes(kind)) {
+    return name === 'timestamp' || (name === 'date' && text.length === 10)
+  }
+  if (kind === 'boolean' || kind === 'instant' || kind === 'text') return kind === name
   const { number, whole, scale } = readNumber(text)
   if (name === 'double') return Number.isFinite(Number(number))
-  if (name === 'integer') return /^-?\d{1,19}$/.test(number) && isInt64(BigInt(number))
-  if (name !== 'decimal') return true
-  if (/e/i.test(number)) return false
+  if (name === 'integer') {
+    return /^-?\d{1,19}$/.test(number) && BigInt.asIntN(64, BigInt(number)) === BigInt(number)
+  }
+  if (name !== 'decimal' || /e/i.test(number)) return false
   if (places === undefined) return decimalType(whole, scale) !== null
   return scale <= Number(places) && whole <= Number(width) - Number(places)
-}
-
-function isInt64(value: bigint): boolean {
-  return BigInt.asIntN(64, value) === value
 }

@@ -9,33 +9,26 @@ const tooLong = `over ${recordLettersMax} characters; what follows was not read`
  * Splits the text of a CSV file into records (RFC 4180), with the exact line of each. A line may
  * end in LF, CR LF or CR. Quotes count only at the start of a field; `ООО "Ромашка"` is a text with
  * quotes in it. DuckDB's own reader drops a record whose quote is never closed.
+ *
+ * The function gives the records that end in the text so far; `isEnd` = no text follows.
  */
-export class CsvRecords {
-  readonly #separator: string
-  #rest = ''
-  #line = 1
-  #isStopped = false
-
-  constructor(separator: string) {
-    this.#separator = separator
-  }
-
-  /** The records that end in the text so far; `isEnd` = no text follows. */
-  read(text: string, isEnd: boolean): readonly TableRow[] {
-    const whole = this.#rest + text
+export function csvSplitter(separator: string) {
+  let [rest, line, isStopped] = ['', 1, false]
+  return (text: string, isEnd: boolean): readonly TableRow[] => {
+    const whole = rest + text
     const rows: TableRow[] = []
     let at = 0
-    while (at < whole.length && !this.#isStopped) {
-      const { end, hasQuotes, ...record } = recordAt(whole, at, this.#separator)
+    while (at < whole.length && !isStopped) {
+      const { end, hasQuotes, ...record } = recordAt(whole, at, separator)
       const isWhole = isEnd || end + 1 < whole.length
       if (!isWhole && whole.length - at <= recordLettersMax) break
-      this.#isStopped = !isWhole || record.problem === unclosed
-      rows.push({ line: this.#line, ...(isWhole ? record : { problem: tooLong, ...record }) })
+      isStopped = !isWhole || record.problem === unclosed
+      rows.push({ line, ...(isWhole ? record : { problem: tooLong, ...record }) })
       const next = whole.startsWith('\r\n', end) ? end + 2 : end + 1
-      this.#line += hasQuotes ? (whole.slice(at, next).match(/\r\n?|\n/g)?.length ?? 0) : 1
+      line += hasQuotes ? (whole.slice(at, next).match(/\r\n?|\n/g)?.length ?? 0) : 1
       at = next
     }
-    this.#rest = this.#isStopped ? '' : whole.slice(at)
+    rest = isStopped ? '' : whole.slice(at)
     return rows
   }
 }

@@ -1,6 +1,6 @@
 import { badRequest } from '../../errors.js'
 import { quoted } from '../../text.js'
-import { CsvRecords } from './csv-records.js'
+import { csvSplitter } from './csv-records.js'
 import { fileText, isWholly } from './file-text.js'
 import { recognizeEncoding } from './recognize-encoding.js'
 import { shownText } from './table.js'
@@ -26,21 +26,22 @@ export async function openCsv(order: TableOrder): Promise<TableSource> {
   const skipLines = Math.max(order.skipLines, named === undefined ? 0 : 1)
   const below = (rows: readonly TableRow[]) => rows.filter(({ line }) => line > skipLines)
   const isWhole = beginning.length < beginningLetters
-  const rowsWith = (each: string) => below(new CsvRecords(each).read(beginning, isWhole))
+  const rowsWith = (each: string) => below(csvSplitter(each)(beginning, isWhole))
   const stated = order.separator ?? named ?? null
   const [separator = ',', rival] = stated === null ? likelySeparators(rowsWith) : [stated]
-  const doubt = `${quoted(rival ?? '')} splits the lines as evenly as ${quoted(separator)}; name one with --separator`
-  const records = new CsvRecords(separator)
+  const rivals = `${quoted(rival ?? '')} splits the lines as evenly as ${quoted(separator)}`
+  const doubts = rival === undefined ? [] : [`${rivals}; name one with --separator`]
+  const split = csvSplitter(separator)
   async function* rows() {
-    for await (const part of parts()) yield checked(below(records.read(part, false)))
-    yield checked(below(records.read('', true)))
+    for await (const part of parts()) yield checked(below(split(part, false)))
+    yield checked(below(split('', true)))
   }
   const none = { sheet: null, names: null, texts: new Map(), notes: [] }
-  return { encoding, separator, ...none, doubts: rival ? [doubt] : [], rows: rows() }
+  return { encoding, separator, ...none, doubts, rows: rows() }
 }
 
 /**
- * The encoding of a file, its text in parts, and what marks rows with characters that it can't have.
+ * The encoding of a file, its text in parts, and what marks rows with characters that can't be.
  * @throws TableError; bad_request for an unknown encoding
  */
 export async function openText({ path, file, encoding: stated }: TableOrder) {
@@ -61,8 +62,8 @@ function labelOf(stated: string): string {
     return new TextDecoder(stated).encoding
   } catch {
     throw badRequest(
-      `${quoted(stated)} is not a known encoding. Known are utf-8, utf-16le, utf-16be, ` +
-        'windows-1251, windows-1252, ibm866, koi8-r and others of the Encoding Standard.',
+      `${quoted(stated)} is not a known encoding: name one of the Encoding Standard, such as ` +
+        'utf-8, utf-16le, windows-1251, windows-1252, ibm866 or koi8-r.',
     )
   }
 }

@@ -10,11 +10,7 @@ const lettersMax = 3
 const saveAgain = 'open the file in Excel or LibreOffice and save it'
 
 /** What is learned while the rows are read. */
-interface Found {
-  readonly texts: Map<number, number>
-  readonly notes: string[]
-  readonly doubts: string[]
-}
+type Found = Pick<TableSource, 'texts' | 'notes' | 'doubts'>
 
 /**
  * Opens a sheet of an Excel workbook: the one that is named, or the first that is visible. A text
@@ -31,9 +27,7 @@ export async function openExcel(order: TableOrder): Promise<TableSource> {
   const book = await openWorkbook(order.path, order.file).catch(fail)
   const sheet = chooseSheet(book, order)
   const others = book.sheets.filter((each) => each !== sheet)
-  const names = others.map(
-    ({ name, isHidden }) => `${shownText(name)}${isHidden ? ' (hidden)' : ''}`,
-  )
+  const names = others.map((each) => shownText(each.name) + (each.isHidden ? ' (hidden)' : ''))
   const notes = others.length === 0 ? [] : [`other sheets, not read: ${names.join(', ')}`]
   const found: Found = { texts: new Map(), notes, doubts: [] }
   async function* rows() {

@@ -44,9 +44,8 @@ export async function* fileText(
 
 /** Whether all bytes of a file are of the encoding. */
 export async function isWholly(path: string, encoding: string): Promise<boolean> {
-  const text = fileText(path, encoding, true)
   try {
-    while (!(await text.next()).done);
+    for await (const text of fileText(path, encoding, true)) void text
     return true
   } catch (cause) {
     if (cause instanceof TypeError) return false

@@ -6,15 +6,18 @@ import type { TableOrder, TableRow } from './table.js'
 const rowsMax = 200
 
 /**
- * Finds the names of the columns in the first rows of a file. What is not certain is a doubt: a
- * title above the names, or values in their place. Rows with values begin at `dataLine`.
+ * Finds the names of the columns in the first rows, if they are not known; values begin at
+ * `dataLine`. What is not certain is a doubt: a title above the names, or values in their place.
  * @throws TableError, for a name that is missing or used twice too; case does not count
  */
-export function findHeader(head: readonly TableRow[], order: TableOrder) {
+export function findHeader(
+  head: readonly TableRow[],
+  known: readonly string[] | null,
+  order: TableOrder,
+) {
+  if (known) return { names: known, line: null, dataLine: 0, doubts: [] }
   const { hasHeader, file, format } = order
-  const filled = head
-    .filter((row) => countFilled(row) > 0 && row.problem === undefined)
-    .slice(0, rowsMax)
+  const filled = head.filter((row) => countFilled(row) > 0 && !row.problem).slice(0, rowsMax)
   const bad = head.filter(({ problem }) => problem !== undefined)
   if (filled.length === 0 && bad.length > 0) throw badLines(order, bad, bad.length)
   // The cells of a title are at most half of the columns.
@@ -28,8 +31,8 @@ export function findHeader(head: readonly TableRow[], order: TableOrder) {
   const doubts: string[] = []
   if (row !== first) {
     const title = `looks like a title above the names: ${shownText(first.cells.join(' '))}`
-    const way = `leave it out with --skip-lines ${row.line - 1}, or use --header if it has the names`
-    doubts.push(`${at}${first.line} ${title}; ${way}`)
+    const way = `leave it out with --skip-lines ${row.line - 1}, or use --header if it has`
+    doubts.push(`${at}${first.line} ${title}; ${way} the names`)
   }
   if (value !== undefined) {
     const way = 'use --no-header if there are no names, or --header if these are the names'
@@ -37,9 +40,8 @@ export function findHeader(head: readonly TableRow[], order: TableOrder) {
   }
   if (hasHeader === false || value !== undefined) {
     // Rows of a sheet end with their last value.
-    const width = Math.max(
-      ...(format === 'Excel' ? filled : [row]).map(({ cells }) => cells.length),
-    )
+    const wholeRows = format === 'Excel' ? filled : [row]
+    const width = Math.max(...wholeRows.map(({ cells }) => cells.length))
     const names = Array.from({ length: width }, (_, index) => `column${index + 1}`)
     return { names, line: null, dataLine: hasHeader === false ? 0 : row.line, doubts }
   }
@@ -57,7 +59,7 @@ function countFilled({ cells }: TableRow): number {
 }
 
 /**
- * A cell that is no name: a number, a date, or a text that stands below it again. Years and codes of
+ * A cell that is no name: a number, a date, or a text that is below it again. Years and codes of
  * four digits are names, unless all values below all of them look like them.
  */
 function valueAmong({ cells }: TableRow, below: readonly TableRow[]): string | undefined {
@@ -82,10 +84,8 @@ export function requireNames(cells: readonly (string | null)[], file: string): r
   const firsts = new Map(places.toReversed())
   const problems = places.flatMap(([name, place]) => {
     if (name === '') return [`  column ${place} has no name`]
-    const first = firsts.get(name)
-    return first === place
-      ? []
-      : [`  column ${place} has the name of column ${first}: ${names[place - 1]}`]
+    const [first, own] = [firsts.get(name), names[place - 1]]
+    return first === place ? [] : [`  column ${place} has the name of column ${first}: ${own}`]
   })
   if (problems.length === 0) return names
   throw new TableError(

@@ -64,8 +64,7 @@ export async function importTable(
     if (done) break
     head = value
   }
-  const noHeader = { line: null, dataLine: 0, doubts: [] }
-  const header = source.names ? { names: source.names, ...noHeader } : findHeader(head, order)
+  const header = findHeader(head, source.names, order)
   const { names, dataLine } = header
   async function* batches() {
     yield head.filter(({ line }) => line >= dataLine)
@@ -125,8 +124,8 @@ async function stageRows(
     if (problem !== undefined && bad.length < badLinesMax) bad.push({ ...row, problem })
     if (isEmpty || problem !== undefined) return ''
     rows += 1
-    const isWords = (cell: string | null) => cell === null || /^\p{L}[^\d]*$/u.test(cell)
-    if (rows === 1 && order.format !== 'NDJSON' && row.cells.every(isWords)) wordsLine = row.line
+    const words = rows === 1 && order.format !== 'NDJSON' ? row.cells.join(' ') : ''
+    if (/\p{L}/u.test(words) && !/\d/.test(words)) wordsLine = row.line
     const cells = row.cells.map((cell) => (cell === null ? '' : `"${cell.replaceAll('"', '""')}"`))
     const record = `1,${cells.join(',')}\n`
     const isLong = record.length * 3 > recordBytesMax
@@ -141,7 +140,7 @@ async function stageRows(
     for (const name of names.slice(profiles.length)) {
       profiles.push(new ColumnProfile(name, stated.get(name) ?? null))
     }
-    await file.write(batch.map(recordOf).join(''))
+    await file.appendFile(batch.map(recordOf).join(''))
     report(rows)
   }
   if (badCount > 0) throw badLines(order, bad, badCount)

@@ -1,15 +1,8 @@
 const dayMs = 86_400_000
-/** 9999-12-31, the last day that Excel has. */
+/** 9999-12-31. */
 const lastDay = 2_958_465
-/** The most significant digits that Excel writes of a number. */
+/** Of a double. */
 const digitsMax = 17
-
-/** How the numbers with a format are written as texts. */
-export interface NumberFormat {
-  /** They are codes: the zeros at their start count. */
-  readonly isText: boolean
-  readonly textOf: (number: string) => string
-}
 
 /** A code for a format that has a number only. */
 export function builtinFormat(id: number): string {
@@ -19,8 +12,11 @@ export function builtinFormat(id: number): string {
   return (id >= 14 && id <= 17) || (id >= 27 && id <= 36) || (id >= 50 && id <= 58) ? 'd' : ''
 }
 
-/** Reads the code of a format: days, times, numbers with zeros at their start, other numbers. */
-export function readFormat(code: string, is1904: boolean): NumberFormat {
+/**
+ * Reads the code of a format, of days, times, numbers with zeros at their start or others: how its
+ * numbers are written as texts, and whether they are codes, whose zeros count.
+ */
+export function readFormat(code: string, is1904: boolean) {
   const [positive = ''] = /^(?:"[^"]*"|\\.|[^;"\\])*/.exec(code) ?? []
   const bare = positive.replace(/[_*].|\[(?![hms]+\])[^\]]*\]/gi, '')
   const letters = bare.replace(/"[^"]*"|\\./g, '')
@@ -28,11 +24,11 @@ export function readFormat(code: string, is1904: boolean): NumberFormat {
   if (isDuration || /[ydhms]/i.test(letters)) {
     const isClock = !/[yd]/i.test(letters) && /[hs]/i.test(letters)
     const kind = isDuration ? 'duration' : isClock ? 'clock' : 'day'
-    return { isText: false, textOf: (number) => timeText(number, kind, is1904) }
+    return { isText: false, textOf: (number: string) => timeText(number, kind, is1904) }
   }
   const mask = bare.replace(/\\\./g, '·').replace(/\\(.)|"([^"]*)"/g, '$1$2')
   const isMask = /^00+\.0+$|^[ ()\-/+·1-9]*0[ ()\-/·]*0[ ()\-/·0]*$/.test(mask)
-  return { isText: isMask, textOf: isMask ? (number) => masked(number, mask) : plainText }
+  return { isText: isMask, textOf: isMask ? (number: string) => masked(number, mask) : plainText }
 }
 
 /** The number that Excel shows; one with more digits than a double has as it is. */

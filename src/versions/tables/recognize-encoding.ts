@@ -2,11 +2,7 @@ import { fileBytes, isWholly } from './file-text.js'
 import { TableError, shownText } from './table.js'
 
 /** Encodings with a byte order mark, in hexadecimal digits. */
-const marks = [
-  ['utf-8', 'efbbbf'],
-  ['utf-16le', 'fffe'],
-  ['utf-16be', 'feff'],
-] as const
+const marks = { 'utf-8': 'efbbbf', 'utf-16le': 'fffe', 'utf-16be': 'feff' }
 /** Bytes at the start in which UTF-16 without a mark shows by its high bytes. */
 const headBytes = 4096
 const highShareMin = 0.9
@@ -71,9 +67,9 @@ async function markedEncoding(path: string): Promise<string | null> {
   const { value } = await all.next()
   await all.return(undefined)
   const head = Buffer.from(value ?? []).subarray(0, headBytes)
-  const [marked = null] =
-    marks.find(([, mark]) => head.toString('hex', 0, 3).startsWith(mark)) ?? []
-  if (marked || !head.includes(0)) return marked
+  const hex = head.toString('hex', 0, 3)
+  const marked = Object.entries(marks).find(([, mark]) => hex.startsWith(mark))
+  if (marked || !head.includes(0)) return marked?.[0] ?? null
   // High bytes of Latin letters are 0, those of Cyrillic ones 4.
   const [isBig, isLittle] = [0, 1].map((side) => {
     const half = head.filter((_, index) => index % 2 === side)
@@ -83,10 +79,7 @@ async function markedEncoding(path: string): Promise<string | null> {
   return isBig ? 'utf-16be' : 'utf-16le'
 }
 
-/**
- * How often two bytes stand side by side, one of them at least above ASCII; and the bytes around the
- * first of these.
- */
+/** How often two bytes, one of them above ASCII, are neighbours; and the bytes around the first. */
 async function countPairs(path: string) {
   const counts = new Float64Array(0x10000)
   let [last, sample] = [10, Buffer.of()]

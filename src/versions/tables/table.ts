@@ -9,9 +9,7 @@ export interface TableOrder {
   /** Its name in messages. */
   readonly file: string
   readonly format: TableFormat
-  /** A label of the Encoding Standard. */
   readonly encoding: string | null
-  /** One character. */
   readonly separator: string | null
   readonly sheet: string | null
   /** Whether the first row has the names of the columns. */
@@ -44,10 +42,10 @@ export interface TableSource {
   /** The names of the columns, where each value has one. */
   readonly names: readonly string[] | null
   /** Columns in which the format marks a value as text, with the last line of such a value. */
-  readonly texts: ReadonlyMap<number, number>
+  readonly texts: Map<number, number>
   /** What the owner should know, and what has to be confirmed. */
-  readonly notes: readonly string[]
-  readonly doubts: readonly string[]
+  readonly notes: string[]
+  readonly doubts: string[]
   /** All rows in order, some at a time. */
   readonly rows: AsyncGenerator<readonly TableRow[]>
 }

@@ -11,15 +11,9 @@ const sizeMax = 50 * megabyte
 /** Of all parts together. */
 const unpackedMax = 512 * megabyte
 
-/** A sheet of a workbook. */
-export interface Sheet {
-  readonly name: string
-  readonly isHidden: boolean
-  readonly tags: () => Generator<XmlTag>
-}
-
 /** An XLSX file: a zip of XML parts. */
 export type Workbook = Awaited<ReturnType<typeof openWorkbook>>
+export type Sheet = Workbook['sheets'][number]
 
 type TagsOf = (part: string) => Generator<XmlTag>
 
@@ -49,7 +43,7 @@ export async function openWorkbook(path: string, file: string) {
   }
   const [part = ''] = partsOf('', 'officeDocument', tagsOf).values()
   const sheetParts = partsOf(part, 'worksheet', tagsOf)
-  const sheets: Sheet[] = []
+  const sheets: { name: string; isHidden: boolean; tags: () => Generator<XmlTag> }[] = []
   let [is1904, isStale] = [false, false]
   for (const { open, attributes } of tagsOf(part)) {
     const { id = '', name = '', state = 'visible', date1904 = '', fullCalcOnLoad = '' } = attributes
