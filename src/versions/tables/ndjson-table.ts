@@ -40,10 +40,10 @@ export async function openNdjson(order: TableOrder): Promise<TableSource> {
       yield checked(lines.flatMap((each) => rowsOf(each)))
       if (rest.length > recordLettersMax) break
     }
-    const isTooLong = rest.length > recordLettersMax
     const hint = rest.trimStart().startsWith('[') ? listHint : ''
     const problem = `over ${recordLettersMax} characters${hint}; what follows was not read`
-    yield isTooLong ? [{ line: line + 1, cells: [], problem }] : checked(rowsOf(rest))
+    if (rest.length <= recordLettersMax) yield checked(rowsOf(rest))
+    else yield [{ line: line + 1, cells: [], problem }]
   }
   const none = { separator: null, sheet: null, notes: [], doubts: [] }
   return { encoding, ...none, names, texts, rows: rows() }

@@ -11,24 +11,24 @@ const highShareMin = 0.9
 const russian = ['windows-1251', 'koi8-r', 'x-mac-cyrillic', 'ibm866', 'iso-8859-5'] as const
 /** After the first letter of each group: the letters that follow it in Russian; `_` = no letter. */
 const followers =
-  '_абвгдежзиклмнопрстуфхцчшэя а_бвгдежзийклмнопрстфхцчшщэюя б_аеилнорсуцщъыя ' +
-  'в_авезиклнорстушыя г_адеилору д_авежиклнопрсучы е_абвгдежзйклмнопрстфхцчшщя жабдеину ' +
-  'з_авдеиклмноруы и_абвгдежзийклмнопрстфхцчшюя й_длнст к_авеилорстуц л_абеиклносуыьюя ' +
-  'м_аеилмнопсуыя н_авгдеикностуфцыья о_абвгдежзийклмнопрстфхцчшщя п_аеилнопртуы ' +
-  'р_авгдежикмностушыья с_абвдеиклмнопрстучшыья т_авдеикмнорсуыья у_абвгдежзклмнпрстхчшщю ' +
-  'ф_аеиоры х_аинор ц_аеиы чаеикнт ш_аеиклн щаеи ъе ы_бвейклмпрстхш ь_езкнстшюя эклрт ю_бтчщ ' +
-  'я_вдезлмнстхцщю'
+  '_абвгдежзийклмнопрстуфхцчшщэюя а_бвгдежзийклмнопрстуфхцчшщэюя б_аеиклнорсуцщъы ' +
+  'в_авгдезиклнорстуцшыья г_адеилнору д_авежиклмнопрсучыь е_бвгдежзйклмнопрстфхцчшщя ж_абдеикну ' +
+  'з_авдеиклмноруыь и_абвгдежзийклмнопрстфхцчшюя й_дклност к_авеилнорстуц л_абгеиклносуыьюя ' +
+  'м_абеилмнопсуыья н_абвгдезикностуфцчыья о_абвгдежзийклмнопрстуфхцчшщя п_аеилнопрстуы ' +
+  'р_абвгдежиклмнопстуфхшыьюя с_авдеиклмнопрстучшыья т_авдеикмнорсуыьюя у_абвгдежзклмнпрстхчшщю ' +
+  'ф_аеиоры х_аеилнор ц_аеиоы чаеикнт шаеиклноу щаеиу ъе ы_бвдейклмнпрстхчш ь_везикмнстцшюя ' +
+  'эклрт ю_бгджкмнрстчщ я_бвдезклмнрстцчщю'
 const pairs = new Set(
   followers.split(' ').flatMap(([first = '', ...after]) => after.map((each) => first + each)),
 )
 /** Signs that stand beside letters, and signs that do not, as Latin letters do not. */
 const quotes = /[«»„“”…№\u00a0]/g
 const signs = /[‘’–—°§±×€™©®·•]/g
-/** Russian has 95 % known pairs; other languages read as Russian have at most 78 %. */
-const shareMin = 0.88
-/** Letters side by side; below, a few accents of another language could be Russian words. */
+/** Russian has 95 % known pairs; other languages read as Russian have at most 83 %. */
+const shareMin = 0.9
+/** Different pairs of letters; below, accents of another language could be Russian words. */
 const lettersMin = 8
-/** An unknown pair counts as much as these known ones. */
+/** An unknown pair counts as much as these known ones. A pair counts once: words repeat. */
 const missWeight = 4
 /** By how much the best encoding is ahead of another one that gives another text. */
 const leadMin = 9
@@ -42,22 +42,25 @@ const utf8Lead = 4
  */
 export async function recognizeEncoding(path: string, file: string): Promise<string> {
   const marked = await markedEncoding(path)
-  if (marked !== null || (await isWholly(path, 'utf-8'))) return marked ?? 'utf-8'
+  if (marked !== null) return marked
+  const isUtf8 = await isWholly(path, 'utf-8')
   const { counts, sample } = await countPairs(path)
   const readings = russian.map((encoding) => readingOf(encoding, counts))
   const [best, ...others] = readings.sort((left, right) => right.score - left.score)
   const rival = others.find(({ text }) => best?.text !== text)
   const lead = (best?.score ?? 0) - (rival?.score ?? 0)
+  // A few short words of another encoding may be valid UTF-8: `ржи` in ibm866.
+  if (isUtf8 && !(best?.share === 1 && best.letters > 1)) return 'utf-8'
   if (best && best.letters >= lettersMin && best.share >= shareMin && lead >= leadMin) {
     return best.encoding
   }
   const sampleIn = (each: string) => new TextDecoder(each).decode(sample, { stream: true })
-  const utf8 = sampleIn('utf-8')
-  const wrong = utf8.split('\ufffd').length - 1
-  if (utf8.replace(/[\0-\x7f\ufffd]/g, '').length > wrong * utf8Lead) return 'utf-8'
+  const all = sampleIn('utf-8').replace(/[\0-\x7f]/g, '')
+  const right = all.replaceAll('\ufffd', '').length
+  if (!isUtf8 && right > (all.length - right) * utf8Lead) return 'utf-8'
   const labels = [...readings.map(({ encoding }) => encoding), 'windows-1252', 'utf-8']
   throw new TableError(
-    `error: ${file} is not UTF-8, and its encoding is not certain. Name it with --encoding LABEL:`,
+    `error: the encoding of ${file} is not certain. Name it with --encoding LABEL:`,
     ...labels.map((each) => `  ${each}: ${shownText(sampleIn(each))}`),
   )
 }
@@ -101,19 +104,20 @@ async function countPairs(path: string) {
 /** How far a file is Russian in an encoding. */
 function readingOf(encoding: string, counts: readonly (readonly [pair: number, count: number])[]) {
   const decoder = new TextDecoder(encoding)
-  let [hits, misses, letters, text] = [0, 0, 0, '']
+  let [hits, misses, letters, score, text] = [0, 0, 0, 0, '']
   for (const [pair, count] of counts) {
     const both = decoder.decode(Uint8Array.of(pair >> 8, pair & 255))
     text += both
-    const plain = both.toLowerCase().replaceAll('ё', 'е').replace(quotes, ' ').replace(signs, 'z')
-    if (/[^\p{ASCII}а-я]|[а-я][a-z]|[a-z][а-я]/u.test(plain)) misses += count
-    else if (!/[а-я]/.test(plain)) continue
-    else if (/[а-яё][А-ЯЁ]/.test(both) || !pairs.has(plain.replace(/[^а-я]/, '_'))) misses += count
-    else {
-      hits += count
-      if (/[а-я]{2}/.test(plain)) letters += count
-    }
+    const low = both.toLowerCase().replace(quotes, ' ').replace(signs, 'z')
+    const known = low.replace('ё', 'е').replace(/[^а-я]/, '_')
+    const isOdd = /[^\p{ASCII}а-яё]|[а-яё][a-z]|[a-z][а-яё]/u.test(low)
+    // An ё at the start is as rare as a capital letter that another encoding has in its place.
+    if (!isOdd && (!/[а-яё]/.test(low) || /[^а-яё]ё/.test(low))) continue
+    const isHit = !isOdd && !/[а-яё][А-ЯЁ]/.test(both) && pairs.has(known)
+    if (isHit) hits += count
+    else misses += count
+    if (isHit && !known.includes('_')) letters += 1
+    score += isHit ? 1 : -missWeight
   }
-  const share = hits / Math.max(1, hits + misses)
-  return { encoding, text, letters, share, score: hits - missWeight * misses }
+  return { encoding, text, letters, share: hits / Math.max(1, hits + misses), score }
 }

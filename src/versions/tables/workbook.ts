@@ -33,8 +33,7 @@ export async function openWorkbook(path: string, file: string) {
   requireSize((await stat(path)).size, sizeMax, '')
   const bytes = await readFile(path)
   let unpacked = 0
-  const measured = (size: number) => (unpacked += size) < 0
-  unzipSync(bytes, { filter: ({ originalSize }) => measured(originalSize) })
+  unzipSync(bytes, { filter: ({ originalSize }) => (unpacked += originalSize) < 0 })
   requireSize(unpacked, unpackedMax, ' unpacked')
   const tagsOf: TagsOf = (part) => {
     const content = unzipSync(bytes, { filter: ({ name }) => name === part })[part]

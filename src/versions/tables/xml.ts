@@ -1,9 +1,7 @@
 import { Parser } from 'saxen'
 
 const bytesAtOnce = 64 * 1024
-const entities: Readonly<Record<string, string>> = {
-  ...{ amp: '&', apos: "'", gt: '>', lt: '<', quot: '"' },
-}
+const entities = new Map(Object.entries({ amp: '&', apos: "'", gt: '>', lt: '<', quot: '"' }))
 
 /** A tag that opens or closes; names have no prefix. */
 export interface XmlTag {
@@ -48,7 +46,7 @@ export function* xmlTags(bytes: Uint8Array): Generator<XmlTag> {
 /** saxen's own decoding would cut characters beyond 16 bits. */
 function decoded(text: string): string {
   return text.replace(/&(#x?)?(\w+);/gi, (all, sign?: string, name = '') => {
-    if (sign === undefined) return entities[name] ?? all
+    if (sign === undefined) return entities.get(name) ?? all
     return String.fromCodePoint(parseInt(name, sign === '#' ? 10 : 16))
   })
 }

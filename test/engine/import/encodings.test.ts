@@ -70,6 +70,36 @@ await t.test('Russian in any of its encodings is read as it was written', async 
   }
 })
 
+await t.test(
+  'short words that are valid UTF-8 by chance are not letters of other scripts',
+  async (t) => {
+    const folder = t.testdir({})
+    for (const word of ['ржи', 'тип']) {
+      const bytes = bytesIn('ibm866', `id;name\n1;${word}\n`)
+      t.doesNotThrow(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+      t.equal(await readText(folder, bytes), null, word)
+    }
+    for (const text of [
+      '«x»',
+      'é',
+      'à la',
+      'ü',
+      '№ 5',
+      '—',
+      '€',
+      '10 °C',
+      'я',
+      'ЧП',
+      '日本',
+      'தமிழ்',
+      'हिन्दी',
+    ]) {
+      const content = `id;name\n1;${text}\n`
+      t.equal(await readText(folder, Buffer.from(content)), content)
+    }
+  },
+)
+
 await t.test('a long text that begins in ASCII, and a word at its end', async (t) => {
   const folder = t.testdir({})
   const lines = Array.from({ length: 40_000 }, (_, index) => `${index},item ${index},ok`)
@@ -84,7 +114,8 @@ await t.test('a long text that begins in ASCII, and a word at its end', async (t
 await t.test('of any words in any encoding, none is read wrong', async (t) => {
   const folder = t.testdir({})
   const dictionary = readFileSync('data/dictionaries/okved2.csv', 'utf8').match(/[А-Яа-яЁё-]{2,}/g)
-  const words = [...new Set(dictionary)]
+  const names = ['Юрий', 'Юлия', 'Южный', 'Эдуард', 'Эльза', 'Яна', 'Ёлка', 'ёж', 'Щука', 'объём']
+  const words = [...new Set(dictionary), ...names]
   const styles = [
     (word: string) => word,
     (word: string) => word.toUpperCase(),
@@ -95,7 +126,10 @@ await t.test('of any words in any encoding, none is read wrong', async (t) => {
   const cells = fc
     .tuple(fc.constantFrom(...words), fc.constantFrom(...styles))
     .map(([word, style]) => style(word))
-  const tables = fc.array(cells, { minLength: 1, maxLength: 12 })
+  const times = fc.constantFrom(1, 1, 1, 9)
+  const tables = fc
+    .array(fc.tuple(cells, times), { minLength: 1, maxLength: 12 })
+    .map((all) => all.flatMap(([cell, count]) => Array.from({ length: count }, () => cell)))
   const counts = { read: 0, refused: 0 }
   const check = async (table: readonly string[], encoding: string) => {
     const content = `id;name\n${table.map((cell, index) => `${index};${cell}\n`).join('')}`
@@ -106,7 +140,7 @@ await t.test('of any words in any encoding, none is read wrong', async (t) => {
     if (read !== null && read !== wanted) throw new Error(`${wanted} became ${read}`)
   }
   await fc.assert(fc.asyncProperty(tables, fc.constantFrom(...russian), check), { numRuns: 1000 })
-  t.ok(counts.read > 700, `${counts.read} read, ${counts.refused} refused`)
+  t.ok(counts.read > 600, `${counts.read} read, ${counts.refused} refused`)
 })
 
 await t.test('other languages are refused with the text in each encoding', async (t) => {
@@ -125,7 +159,7 @@ await t.test('other languages are refused with the text in each encoding', async
   ]
   for (const [encoding, text] of others) {
     const refusal = await refusalOf(folder, 'a.csv', bytesIn(encoding, text))
-    t.match(refusal, /^error: a\.csv is not UTF-8, and its encoding is not certain/, encoding)
+    t.match(refusal, /^error: the encoding of a\.csv is not certain/, encoding)
     t.match(refusal, /\n {2}windows-1252: "[^\n]*\n/)
     t.notMatch(refusal, /[\x80-\x9f]/, 'no control character reaches the terminal')
     const { names, rows } = await importFile(folder, 'a.csv', bytesIn(encoding, text), { encoding })
