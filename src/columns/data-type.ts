@@ -141,19 +141,29 @@ function isNoType(type: DataType): boolean {
 
 /** A type whose parts all have one: DuckDB reads as integers what has none. */
 export function withTypes(type: DataType): DataType {
+  return mapLeaves(type, (leaf) => (isNoType(leaf) ? scalar('INTEGER') : leaf))
+}
+
+/** The type with each part that has no parts changed, in the order of its text. */
+export function mapLeaves(type: DataType, change: (leaf: DataType) => DataType): DataType {
   switch (type.kind) {
     case 'list':
     case 'array':
-      return { ...type, element: withTypes(type.element) }
+      return { ...type, element: mapLeaves(type.element, change) }
     case 'map':
-      return { ...type, key: withTypes(type.key), value: withTypes(type.value) }
+      return { ...type, key: mapLeaves(type.key, change), value: mapLeaves(type.value, change) }
     case 'struct': {
-      const fields = type.fields.map((field) => ({ ...field, type: withTypes(field.type) }))
+      const fields = type.fields.map((field) => ({ ...field, type: mapLeaves(field.type, change) }))
       return { ...type, fields }
     }
     default:
-      return isNoType(type) ? scalar('INTEGER') : type
+      return change(type)
   }
+}
+
+/** True for numbers whose values are rounded, and may be NaN or infinite. */
+export function isFloat(type: DataType): boolean {
+  return type.kind === 'scalar' && (type.name === 'FLOAT' || type.name === 'DOUBLE')
 }
 
 /** Nested types that differ only in parts without a type. */
@@ -234,8 +244,6 @@ function widenOthers(left: DataType, right: DataType): DataType | undefined {
  * value fits it. Undefined for types of different meaning.
  */
 export function narrowest(types: readonly DataType[]): DataType | undefined {
-  const isFloat = (type: DataType) =>
-    type.kind === 'scalar' && ['FLOAT', 'DOUBLE'].includes(type.name)
   const integers = types.filter((type) => rangeOf(type))
   const others = types.filter((type) => !rangeOf(type))
   if (integers.length > 0 && others.every(isFloat)) return widenAll(integers)

@@ -1,3 +1,4 @@
+import { isFloat, mapLeaves } from '../../columns/data-type.js'
 import type { DataType } from '../../columns/data-type.js'
 import { textOf } from './encode/encode-scalar.js'
 import type { RunStatement } from './run-statement.js'
@@ -26,23 +27,10 @@ export async function keepSigns(
 /** SQL that is true for -0.0 in a value; null for a type without it. */
 function negativeZero(sql: string, type: DataType): string | null {
   if (isFloat(type)) return `coalesce(${sql} = 0 AND signbit(${sql}), false)`
-  return holdsFloats(type) ? `coalesce(contains(${textOf(sql)}, '-0.0'), false)` : null
-}
-
-function holdsFloats(type: DataType): boolean {
-  switch (type.kind) {
-    case 'list':
-    case 'array':
-      return holdsFloats(type.element)
-    case 'map':
-      return holdsFloats(type.key) || holdsFloats(type.value)
-    case 'struct':
-      return type.fields.some((field) => holdsFloats(field.type))
-    default:
-      return isFloat(type)
-  }
-}
-
-function isFloat(type: DataType): boolean {
-  return type.kind === 'scalar' && (type.name === 'FLOAT' || type.name === 'DOUBLE')
+  let hasFloats = false
+  mapLeaves(type, (leaf) => {
+    hasFloats ||= isFloat(leaf)
+    return leaf
+  })
+  return hasFloats ? `coalesce(contains(${textOf(sql)}, '-0.0'), false)` : null
 }

@@ -1,4 +1,4 @@
-import { typeText } from '../../columns/data-type.js'
+import { isFloat, typeText } from '../../columns/data-type.js'
 import type { DataType } from '../../columns/data-type.js'
 
 /** A name as an SQL identifier. Names come from the catalog, never from a request. */
@@ -22,6 +22,5 @@ export function withoutBounds(sql: string): string {
  */
 export function castSql(sql: string, stored: DataType, type: DataType): string {
   if (typeText(stored) === typeText(type)) return sql
-  const isFloat = stored.kind === 'scalar' && ['FLOAT', 'DOUBLE'].includes(stored.name)
-  return `${isFloat ? 'TRY_CAST' : 'CAST'}(${sql} AS ${typeText(type)})`
+  return `${isFloat(stored) ? 'TRY_CAST' : 'CAST'}(${sql} AS ${typeText(type)})`
 }

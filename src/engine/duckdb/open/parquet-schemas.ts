@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { noType } from '../../../columns/data-type.js'
+import { mapLeaves, noType } from '../../../columns/data-type.js'
 import type { DataType } from '../../../columns/data-type.js'
 import { quoted } from '../../../text.js'
 import { FileError } from '../../../versions/opener.js'
@@ -148,23 +148,7 @@ function withoutTypes(type: DataType, leafTypes: readonly (string | null)[]): Da
   const leaves = leafTypes.map((each) => each?.startsWith('NullType') === true)
   if (!leaves.includes(true)) return type
   let leaf = 0
-  const visit = (part: DataType): DataType => {
-    switch (part.kind) {
-      case 'list':
-      case 'array':
-        return { ...part, element: visit(part.element) }
-      case 'map':
-        return { ...part, key: visit(part.key), value: visit(part.value) }
-      case 'struct':
-        return {
-          ...part,
-          fields: part.fields.map((field) => ({ ...field, type: visit(field.type) })),
-        }
-      default:
-        return leaves[leaf++] ? noType : part
-    }
-  }
-  const marked = visit(type)
+  const marked = mapLeaves(type, (part) => (leaves[leaf++] ? noType : part))
   // A type of several leaves, as VARIANT has, is not taken apart.
   return leaf === leaves.length ? marked : type
 }

@@ -24,7 +24,7 @@ interface Rows {
 
 /**
  * Reads every value that may be wrong in a sound file, as it will be served: texts in another
- * encoding, times beyond their calendar, JSON that is none.
+ * encoding, times beyond their calendar, JSON that can't be parsed.
  * @throws DuckDB's error
  */
 export async function readValues(run: RunStatement, { files, columns }: FileGroup): Promise<void> {
@@ -35,8 +35,8 @@ export async function readValues(run: RunStatement, { files, columns }: FileGrou
 }
 
 /**
- * Finds what in a file can't be read after a failure: the first column, and its first row.
- * @throws what the caller throws if a part can't be told from the whole
+ * Finds what in a file can't be read after a failure: the first column, and its first row. Null if
+ * each column can be read by itself, or if the instance has broken.
  */
 export async function findUnreadable(
   run: RunStatement,

@@ -1,3 +1,4 @@
+import { isFloat } from '../../../columns/data-type.js'
 import type { DataType } from '../../../columns/data-type.js'
 import type { PackOrder } from '../../../versions/packing/packer.js'
 import { textOf } from '../encode/encode-scalar.js'
@@ -31,8 +32,8 @@ function checksumSql({ columns }: PackOrder): string {
  * DuckDB gives one hash to 0.0 and -0.0, to [] and null, and to a list and the same list nested.
  */
 function hashParts(sql: string, type: DataType): readonly string[] {
+  if (isFloat(type)) return [sql, `signbit(${sql})`]
   if (type.kind === 'scalar') {
-    if (type.name === 'FLOAT' || type.name === 'DOUBLE') return [sql, `signbit(${sql})`]
     return type.name === 'VARIANT' ? [textOf(sql)] : [sql]
   }
   return type.kind === 'decimal' || type.kind === 'enum' ? [sql] : [textOf(sql)]
