@@ -29,6 +29,8 @@ import { CleanupStack } from './cleanup-stack.js'
 
 /** A share for work beside a server's engine. */
 const smallMemoryShare = 0.25
+/** Bytes that hold a column of one usual row group: all values are read before they are served. */
+const smallMemoryMin = 64e6
 const queueMax = 256
 /** This and a query's own time are less than a minute, the limit of proxies and MCP clients. */
 const waitMaxMs = 30_000
@@ -147,7 +149,8 @@ export async function openReader(
   }
 }
 
-/** Bytes for this much memory's small share; null = of the default. */
+/** Bytes for this much memory's small share, at least 64 MB; null = of the default. */
 export function smallShare(memoryLimitBytes: number | null): number {
-  return Math.floor((memoryLimitBytes ?? defaultMemory()) * smallMemoryShare)
+  const share = Math.floor((memoryLimitBytes ?? defaultMemory()) * smallMemoryShare)
+  return Math.max(share, smallMemoryMin)
 }
